@@ -1,0 +1,29 @@
+/** The caller's mistake. One place (http/problems.ts) turns it into `application/problem+json`. */
+export class RequestError extends Error {
+  readonly status: number
+  readonly errors: Fault[] | undefined
+  readonly headers: Record<string, string>
+
+  constructor(status: number, detail: string, errors?: Fault[], headers: Record<string, string> = {}) {
+    super(detail)
+    this.name = 'RequestError'
+    this.status = status
+    this.errors = errors
+    this.headers = headers
+  }
+}
+
+/** One thing wrong with an input, and where: a JSON pointer into the body, or `?name` in a query. */
+export type Fault = { pointer: string; detail: string }
+
+export const notFound = (what: string, id: number | string) =>
+  new RequestError(404, `There is no ${what} ${id}.`)
+
+export const invalid = (errors: Fault[]) =>
+  new RequestError(422, errors.map((fault) => `${fault.pointer}: ${fault.detail}`).join('; '), errors)
+
+export const unauthorized = () => new RequestError(401, 'A valid credential is needed.')
+
+export const forbidden = (detail: string) => new RequestError(403, detail)
+
+export const conflict = (detail: string) => new RequestError(409, detail)
