@@ -4,7 +4,12 @@ export class RequestError extends Error {
   readonly errors: Fault[] | undefined
   readonly headers: Record<string, string>
 
-  constructor(status: number, detail: string, errors?: Fault[], headers: Record<string, string> = {}) {
+  constructor(
+    status: number,
+    detail: string,
+    errors?: Fault[],
+    headers: Record<string, string> = {},
+  ) {
     super(detail)
     this.name = 'RequestError'
     this.status = status
@@ -20,7 +25,11 @@ export const notFound = (what: string, id: number | string) =>
   new RequestError(404, `There is no ${what} ${id}.`)
 
 export const invalid = (errors: Fault[]) =>
-  new RequestError(422, errors.map((fault) => `${fault.pointer}: ${fault.detail}`).join('; '), errors)
+  new RequestError(
+    422,
+    errors.map((fault) => `${fault.pointer}: ${fault.detail}`).join('; '),
+    errors,
+  )
 
 export const unauthorized = () => new RequestError(401, 'A valid credential is needed.')
 

@@ -1,7 +1,13 @@
 import { Type, type Static } from 'typebox'
 
 /** The kinds of things that events happen to. */
-export const OBJECT_TYPES = ['CALENDAR', 'CLASS_SCHEDULE', 'INVITATION', 'RECALL', 'DISCLAIMER'] as const
+export const OBJECT_TYPES = [
+  'CALENDAR',
+  'CLASS_SCHEDULE',
+  'INVITATION',
+  'RECALL',
+  'DISCLAIMER',
+] as const
 export type ObjectType = (typeof OBJECT_TYPES)[number]
 
 /** Spec 2.3. */
@@ -18,16 +24,56 @@ export const EVENT_TYPES = [
   { eventTypeId: 1, eventType: 'APPT_CREATED', objectType: 'CALENDAR', eventCategory: 'EVENT' },
   { eventTypeId: 2, eventType: 'APPT_CHANGED', objectType: 'CALENDAR', eventCategory: 'EVENT' },
   { eventTypeId: 3, eventType: 'APPT_REMINDER', objectType: 'CALENDAR', eventCategory: 'REMINDER' },
-  { eventTypeId: 4, eventType: 'CLASS_SCHEDULE_CREATED', objectType: 'CLASS_SCHEDULE', eventCategory: 'EVENT' },
-  { eventTypeId: 5, eventType: 'CLASS_SCHEDULE_CHANGED', objectType: 'CLASS_SCHEDULE', eventCategory: 'EVENT' },
-  { eventTypeId: 6, eventType: 'CLASS_SCHEDULE_REMINDER', objectType: 'CLASS_SCHEDULE', eventCategory: 'REMINDER' },
+  {
+    eventTypeId: 4,
+    eventType: 'CLASS_SCHEDULE_CREATED',
+    objectType: 'CLASS_SCHEDULE',
+    eventCategory: 'EVENT',
+  },
+  {
+    eventTypeId: 5,
+    eventType: 'CLASS_SCHEDULE_CHANGED',
+    objectType: 'CLASS_SCHEDULE',
+    eventCategory: 'EVENT',
+  },
+  {
+    eventTypeId: 6,
+    eventType: 'CLASS_SCHEDULE_REMINDER',
+    objectType: 'CLASS_SCHEDULE',
+    eventCategory: 'REMINDER',
+  },
   { eventTypeId: 7, eventType: 'INVITE_CREATED', objectType: 'INVITATION', eventCategory: 'EVENT' },
-  { eventTypeId: 8, eventType: 'INVITE_REMINDER', objectType: 'INVITATION', eventCategory: 'REMINDER' },
-  { eventTypeId: 9, eventType: 'INVITE_COMPLETED', objectType: 'INVITATION', eventCategory: 'EVENT' },
+  {
+    eventTypeId: 8,
+    eventType: 'INVITE_REMINDER',
+    objectType: 'INVITATION',
+    eventCategory: 'REMINDER',
+  },
+  {
+    eventTypeId: 9,
+    eventType: 'INVITE_COMPLETED',
+    objectType: 'INVITATION',
+    eventCategory: 'EVENT',
+  },
   { eventTypeId: 10, eventType: 'RECALL', objectType: 'RECALL', eventCategory: 'REMINDER' },
-  { eventTypeId: 11, eventType: 'INVITE_CHANGED', objectType: 'INVITATION', eventCategory: 'EVENT' },
-  { eventTypeId: 12, eventType: 'DISCLAIMER_CREATED', objectType: 'DISCLAIMER', eventCategory: 'EVENT' },
-  { eventTypeId: 13, eventType: 'DISCLAIMER_CHANGED', objectType: 'DISCLAIMER', eventCategory: 'EVENT' },
+  {
+    eventTypeId: 11,
+    eventType: 'INVITE_CHANGED',
+    objectType: 'INVITATION',
+    eventCategory: 'EVENT',
+  },
+  {
+    eventTypeId: 12,
+    eventType: 'DISCLAIMER_CREATED',
+    objectType: 'DISCLAIMER',
+    eventCategory: 'EVENT',
+  },
+  {
+    eventTypeId: 13,
+    eventType: 'DISCLAIMER_CHANGED',
+    objectType: 'DISCLAIMER',
+    eventCategory: 'EVENT',
+  },
 ] as const satisfies EventType[]
 
 export type EventTypeName = (typeof EVENT_TYPES)[number]['eventType']

@@ -1,0 +1,29 @@
+import type { Sql } from './sql.ts'
+
+/** A way to rows: alone, each statement is a transaction; inside `transaction`, all are one. */
+export type Db = {
+  query<Row = Record<string, unknown>>(statement: Sql): Promise<Row[]>
+  transaction<T>(work: (tx: Db) => Promise<T>): Promise<T>
+  /** Reads a long answer in batches, from one snapshot. */
+  stream<Row>(statement: Sql, batchSize: number): AsyncIterable<Row[]>
+}
+
+/**
+ * The doors to the data, each with a PostgreSQL role of its own.
+ * Row-level security lets a business's door see that business and nothing else.
+ */
+export type Database = {
+  /** The only way to a business's rows; `user` is what the audit writes beside a change. */
+  forBusiness(businessId: number, user: string): Db
+  /** The same rows, over connections that long reads may hold without slowing the engine. */
+  reportsOf(businessId: number): Db
+  /** Due triggers and mails of every business; no more than the engine needs. */
+  engine: Db
+  /** Businesses and credentials. */
+  operator: Db
+  /** The database's time, in milliseconds. */
+  readTime(): Promise<number>
+  /** Runs `heard` whenever another connection notifies the channel; a hint, never a promise. */
+  listen(channel: string, heard: (payload: string) => void): Promise<() => Promise<void>>
+  close(): Promise<void>
+}

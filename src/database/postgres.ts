@@ -1,0 +1,255 @@
+import pg from 'pg'
+import type { Database, Db } from './database.ts'
+import { raw, sql, type Sql } from './sql.ts'
+
+type Role = 'bellwether_app' | 'bellwether_engine' | 'bellwether_operator'
+
+export type PostgresOptions = {
+  url: string
+  /** Lost connections are news for the log, never the end of the process. */
+  onError?: (error: Error) => void
+  /** How many connections the largest pool may hold. */
+  connections?: number
+}
+
+export function openDatabase(options: PostgresOptions): Database {
+  const most = options.connections ?? 10
+  const app = openPool(options, { role: 'bellwether_app', max: most, statementSeconds: 10 })
+  const engine = openPool(options, { role: 'bellwether_engine', max: 6, statementSeconds: 10 })
+  const operator = openPool(options, { role: 'bellwether_operator', max: 3, statementSeconds: 5 })
+  const reports = openPool(options, { role: 'bellwether_app', max: 4, statementSeconds: 120 })
+
+  return {
+    forBusiness: (businessId, user) => dbOf(app, { businessId, user }),
+    reportsOf: (businessId) => dbOf(reports, { businessId, user: 'SYSTEM' }),
+    engine: dbOf(engine, { user: 'SYSTEM' }),
+    operator: dbOf(operator, { user: 'OPERATOR' }),
+    readTime: async () => {
+      const { rows } = await operator.query(
+        'select extract(epoch from clock_timestamp()) * 1000 as ms',
+      )
+      return Number(rows[0].ms)
+    },
+    listen: (channel, heard) => listen(options, channel, heard),
+    close: async () => {
+      await Promise.all([app.end(), engine.end(), operator.end(), reports.end()])
+    },
+  }
+}
+
+type PoolShape = { role: Role; max: number; statementSeconds: number }
+
+function openPool({ url, onError }: PostgresOptions, { role, max, statementSeconds }: PoolShape) {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max,
+    pipeline: true,
+    keepAlive: true,
+    connectionTimeoutMillis: 5_000,
+    idleTimeoutMillis: 30_000,
+    // The server ends a slow statement; where it does not even answer, the connection is dead.
+    query_timeout: statementSeconds * 1000 + 2_000,
+    types: { getTypeParser },
+    options: serverSettings({
+      role,
+      timezone: 'UTC',
+      statement_timeout: `${statementSeconds}s`,
+      idle_in_transaction_session_timeout: '60s',
+    }),
+    application_name: role,
+  } as pg.PoolConfig)
+  pool.on('error', (error) => onError?.(error))
+  // A client that breaks while it is lent out says so here; unheard, it would end the process.
+  pool.on('connect', (client) => client.on('error', () => {}))
+  return pool
+}
+
+const serverSettings = (settings: Record<string, string>) =>
+  Object.entries(settings)
+    .map(([name, value]) => `-c ${name}=${value}`)
+    .join(' ')
+
+type Who = { businessId?: number; user: string }
+
+function dbOf(pool: pg.Pool, who: Who): Db {
+  const begin = beginAs(who)
+  return {
+    query: (statement) => once(pool, begin, statement),
+    transaction: (work) => transact(pool, begin, work),
+    stream: (statement, batchSize) => stream(pool, begin, statement, batchSize),
+  }
+}
+
+/** Local to the transaction: a setting of the session would leak to the next borrower. */
+function beginAs({ businessId, user }: Who) {
+  const name = pg.escapeLiteral(user)
+  const business = businessId === undefined ? '' : String(Number(businessId))
+  return `begin; set local app.business_id = '${business}'; set local app.user = ${name}`
+}
+
+/** Begin, statement and commit leave together: three statements, one wait. */
+async function once<Row>(pool: pg.Pool, begin: string, statement: Sql): Promise<Row[]> {
+  const client = await pool.connect()
+  const [begun, answer, commit] = await Promise.allSettled([
+    client.query(begin),
+    client.query(toQuery(statement)),
+    client.query('commit'),
+  ])
+  if (begun.status === 'rejected') throw release(client, begun.reason)
+  if (answer.status === 'rejected') throw release(client, answer.reason)
+  if (commit.status === 'rejected') throw release(client, commit.reason)
+  client.release()
+  assertCommitted(commit.value)
+  return answer.value.rows
+}
+
+async function transact<T>(
+  pool: pg.Pool,
+  begin: string,
+  work: (tx: Db) => Promise<T>,
+  triesLeft = 3,
+): Promise<T> {
+  const client = await pool.connect()
+  const begun = client.query(begin)
+  begun.catch(() => {})
+  try {
+    const result = await work(inside(client))
+    await begun
+    assertCommitted(await client.query('commit'))
+    client.release()
+    return result
+  } catch (error) {
+    await client.query('rollback').catch(() => {})
+    release(client, error)
+    if (isDeadlock(error) && triesLeft > 1) return transact(pool, begin, work, triesLeft - 1)
+    throw error
+  }
+}
+
+function inside(client: pg.PoolClient): Db {
+  const tx: Db = {
+    query: async (statement) => (await client.query(toQuery(statement))).rows,
+    transaction: (work) => work(tx),
+    stream: (statement, batchSize) => fetchInBatches(client, statement, batchSize),
+  }
+  return tx
+}
+
+async function* stream<Row>(pool: pg.Pool, begin: string, statement: Sql, batchSize: number) {
+  const client = await pool.connect()
+  try {
+    await client.query(begin.replace('begin', 'begin isolation level repeatable read, read only'))
+    yield* fetchInBatches<Row>(client, statement, batchSize)
+  } finally {
+    // Also when the reader stops early: there is nothing to keep.
+    const ended = await client.query('rollback').catch((error: Error) => error)
+    client.release(ended instanceof Error ? ended : undefined)
+  }
+}
+
+let cursors = 0
+
+async function* fetchInBatches<Row>(client: pg.PoolClient, statement: Sql, batchSize: number) {
+  const cursor = `batches_${(cursors += 1)}`
+  const declare = sql`declare ${raw(cursor)} no scroll cursor for ${statement}`
+  await client.query({ text: declare.text, values: [...declare.values] })
+  for (;;) {
+    const { rows } = await client.query(`fetch ${batchSize} from ${cursor}`)
+    if (rows.length > 0) yield rows as Row[]
+    if (rows.length < batchSize) break
+  }
+  await client.query(`close ${cursor}`)
+}
+
+/** After a failed statement a pipelined COMMIT resolves all the same, and says ROLLBACK. */
+function assertCommitted(commit: pg.QueryResult) {
+  if (commit.command !== 'COMMIT') throw new Error(`commit answered ${commit.command}`)
+}
+
+/** Statements with the same text are parsed once on each connection. */
+const names = new Map<string, string>()
+const MOST_NAMES = 2_000
+
+function toQuery({ text, values }: Sql): pg.QueryConfig {
+  let name = names.get(text)
+  if (!name && names.size < MOST_NAMES) names.set(text, (name = `s${names.size}`))
+  return name ? { name, text, values: [...values] } : { text, values: [...values] }
+}
+
+/** A connection on which the server refused a statement is still good; any other one is not. */
+function release(client: pg.PoolClient, error: unknown) {
+  client.release(isConnectionError(error) ? (error as Error) : undefined)
+  return error
+}
+
+const isConnectionError = (error: unknown) =>
+  isDatabaseAway(error) || (error instanceof pg.DatabaseError && error.severity === 'FATAL')
+
+const isDeadlock = (error: unknown) => error instanceof pg.DatabaseError && error.code === '40P01'
+
+/** The database is away, as against a statement that it refused. */
+export function isDatabaseAway(error: unknown) {
+  if (error instanceof pg.DatabaseError) return /^(08|57P|53)/.test(error.code ?? '')
+  if (!(error instanceof Error)) return false
+  const code = (error as NodeJS.ErrnoException).code ?? ''
+  return (
+    /^(ECONN|EPIPE|ENOENT|ETIMEDOUT|EHOSTUNREACH|ENOTFOUND|EAI_AGAIN)/.test(code) ||
+    /timeout|Connection terminated|connection error|not queryable|Query read/i.test(error.message)
+  )
+}
+
+/** The constraint that a statement broke, where it broke one. */
+export const brokenConstraint = (error: unknown) =>
+  error instanceof pg.DatabaseError && error.code?.startsWith('23') ? error.constraint : undefined
+
+async function listen(
+  { url, onError }: PostgresOptions,
+  channel: string,
+  heard: (payload: string) => void,
+) {
+  let client: pg.Client | undefined
+  let stopped = false
+  const connect = async () => {
+    const fresh = new pg.Client({ connectionString: url, keepAlive: true })
+    client = fresh
+    fresh.on('notification', ({ payload }) => heard(payload ?? ''))
+    fresh.on('error', (error) => onError?.(error))
+    fresh.on('end', () => void again())
+    await fresh.connect()
+    await fresh.query(`listen ${pg.escapeIdentifier(channel)}`)
+  }
+  const again = async () => {
+    if (stopped) return
+    await new Promise((done) => setTimeout(done, 1_000).unref())
+    if (!stopped) await connect().catch(() => again())
+  }
+  await connect()
+  return async () => {
+    stopped = true
+    await client?.end().catch(() => {})
+  }
+}
+
+const { builtins } = pg.types
+
+/** Moments arrive as Instants and ids as numbers, also inside arrays. */
+function getTypeParser(oid: number, format?: 'text' | 'binary') {
+  if (format === 'binary') return pg.types.getTypeParser(oid, 'binary')
+  return parsers[oid] ?? pg.types.getTypeParser(oid, 'text')
+}
+
+const toInstant = (text: string) =>
+  Temporal.Instant.fromEpochMilliseconds(Date.parse(`${text.replace(' ', 'T')}:00`))
+
+const INT8_ARRAY = 1016
+const TIMESTAMPTZ_ARRAY = 1185
+
+const parsers: Record<number, (text: string) => unknown> = {
+  [builtins.INT8]: Number,
+  [builtins.NUMERIC]: Number,
+  [builtins.DATE]: (text) => text,
+  [builtins.TIMESTAMPTZ]: toInstant,
+  [INT8_ARRAY]: (text) => (text === '{}' ? [] : text.slice(1, -1).split(',').map(Number)),
+  [TIMESTAMPTZ_ARRAY]: (text) =>
+    text === '{}' ? [] : text.slice(1, -1).replaceAll('"', '').split(',').map(toInstant),
+}

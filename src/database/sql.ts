@@ -1,0 +1,58 @@
+/** A statement with its values: what the sql`…` tag makes and `Db` runs. */
+export type Sql = { readonly text: string; readonly values: readonly unknown[] }
+
+/** A statement in pieces: the texts between the values, so that fragments nest by concatenation. */
+class Fragment implements Sql {
+  readonly pieces: readonly string[]
+  readonly values: readonly unknown[]
+  #text: string | undefined
+
+  constructor(pieces: readonly string[], values: readonly unknown[]) {
+    this.pieces = pieces
+    this.values = values
+  }
+
+  get text() {
+    return (this.#text ??= this.pieces.reduce((text, piece, i) => `${text}$${i}${piece}`))
+  }
+}
+
+/** SQL with values as parameters; a fragment inside is woven in with its own. */
+export function sql(strings: TemplateStringsArray, ...values: unknown[]): Sql {
+  const pieces = [strings[0]!]
+  const flat: unknown[] = []
+  const glue = (piece: string) => (pieces[pieces.length - 1] += piece)
+  values.forEach((value, i) => {
+    if (value instanceof Fragment) {
+      glue(value.pieces[0]!)
+      pieces.push(...value.pieces.slice(1))
+      flat.push(...value.values)
+    } else {
+      pieces.push('')
+      flat.push(toParameter(value))
+    }
+    glue(strings[i + 1]!)
+  })
+  return new Fragment(pieces, flat)
+}
+
+/** A piece of SQL that is ours, such as a column's name from a declaration. Never a caller's text. */
+export const raw = (text: string): Sql => new Fragment([text], [])
+
+export const empty = raw('')
+
+export function join(fragments: Sql[], separator: string): Sql {
+  return fragments.reduce(
+    (joined, next, i) => (i === 0 ? next : sql`${joined}${raw(separator)}${next}`),
+    empty,
+  )
+}
+
+/** pg would send an Instant as quoted JSON. */
+function toParameter(value: unknown): unknown {
+  if (value instanceof Temporal.Instant || value instanceof Temporal.PlainDate) {
+    return value.toString()
+  }
+  if (Array.isArray(value)) return value.map(toParameter)
+  return value
+}
