@@ -36,3 +36,8 @@ export const unauthorized = () => new RequestError(401, 'A valid credential is n
 export const forbidden = (detail: string) => new RequestError(403, detail)
 
 export const conflict = (detail: string) => new RequestError(409, detail)
+
+/** What keeps a command from starting: its message is the one line that is shown, then exit 2. */
+export class StartError extends Error {
+  override name = 'StartError'
+}

@@ -1,0 +1,23 @@
+#!/usr/bin/env node
+// Works under any Node: hands over to the one that came with `npm ci`.
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)))
+const bundled = path.join(root, 'node_modules', '.bin', 'node')
+const program = existsSync(bundled) ? bundled : process.execPath
+const args = [path.join(root, 'src', 'main.ts'), ...process.argv.slice(2)]
+
+const child = spawn(program, args, { stdio: 'inherit' })
+// Ctrl-C reaches the child by itself; what was sent to us alone is passed on.
+process.on('SIGINT', () => {})
+for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+child.once('error', (error) => {
+  process.stderr.write(`Node 26 is missing (${error.message}): run "npm ci" again.\n`)
+  process.exit(2)
+})
+child.once('exit', (code, signal) => {
+  process.exitCode = code ?? (signal === 'SIGINT' ? 130 : 1)
+})

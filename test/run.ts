@@ -1,0 +1,81 @@
+import { spawn } from 'node:child_process'
+import { globSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import pg from 'pg'
+import { openEmbedded } from '../src/database/embedded.ts'
+import { migrate } from '../src/database/migrate.ts'
+
+/**
+ * Runs the tests: node test/run.ts [--watch …] [files or folders]
+ * One server for the whole run, the embedded one or TEST_DATABASE_URL; each test file takes a
+ * database of its own from a migrated template.
+ */
+const root = path.dirname(import.meta.dirname)
+const given = process.argv.slice(2)
+const files = given.filter((argument) => !argument.startsWith('--')).flatMap(testsIn)
+const flags = given.filter((argument) => argument.startsWith('--'))
+
+const stops: (() => Promise<unknown> | void)[] = []
+let exitCode = 1
+// Ctrl-C reaches the tests by themselves; here it only must not end us before the server.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
+try {
+  const server = await openServer()
+  const template = await makeTemplate(server)
+  exitCode = await runTests({ TEST_SERVER_URL: server, TEST_TEMPLATE: template })
+} finally {
+  for (const stop of stops.toReversed()) await stop()
+}
+process.exit(exitCode)
+
+function testsIn(place: string) {
+  return statSync(place).isDirectory() ? globSync(`${place}/**/*.test.ts`) : [place]
+}
+
+async function openServer() {
+  const existing = process.env.TEST_DATABASE_URL
+  if (existing) return existing
+
+  const folder = mkdtempSync(path.join(tmpdir(), 'bellwether-test-'))
+  stops.push(() => rmSync(folder, { recursive: true, force: true }))
+  // Nothing here outlives the run, so nothing need survive a power cut.
+  const embedded = await openEmbedded(path.join(folder, 'data'), 'command', {
+    fsync: 'off',
+    full_page_writes: 'off',
+    synchronous_commit: 'off',
+    max_connections: '300',
+  })
+  stops.push(() => embedded.stop())
+  return embedded.url
+}
+
+async function makeTemplate(server: string) {
+  const template = `bellwether_template_${process.pid}`
+  await onServer(server, `create database ${template}`)
+  stops.push(() => onServer(server, `drop database if exists ${template} with (force)`))
+  const url = new URL(server)
+  url.pathname = `/${template}`
+  await migrate(url.href)
+  return template
+}
+
+async function onServer(server: string, statement: string) {
+  const client = new pg.Client({ connectionString: server })
+  await client.connect()
+  await client.query(statement).finally(() => client.end())
+}
+
+function runTests(environment: Record<string, string>) {
+  const all = files.length > 0 ? files : globSync('test/**/*.test.ts', { cwd: root })
+  const args = ['--test', '--test-concurrency=2', ...flags, ...all]
+  const child = spawn(process.execPath, args, {
+    cwd: files.length > 0 ? process.cwd() : root,
+    stdio: 'inherit',
+    env: { ...process.env, ...environment },
+  })
+  return new Promise<number>((resolve, reject) => {
+    child.once('error', reject)
+    child.once('exit', (code) => resolve(code ?? 1))
+  })
+}

@@ -1,0 +1,50 @@
+import { randomBytes } from 'node:crypto'
+import type { TestContext } from 'node:test'
+import pg from 'pg'
+import { openDatabase } from '../../src/database/postgres.ts'
+
+/** The `t` of a test, or `{ after }` of node:test for what a whole file shares. */
+type Lifetime = Pick<TestContext, 'after'>
+
+/** A database of this test's own, with the whole schema and no rows; it goes when the test ends. */
+export async function cloneDatabase(t: Lifetime) {
+  const { server, template } = surroundings()
+  const { url, drop } = await createDatabase(server, `template ${template}`)
+  const database = openDatabase({ url, connections: 5 })
+  t.after(async () => {
+    await database.close()
+    await drop()
+  })
+  return { database, url }
+}
+
+/** A database without even the schema. */
+export async function createEmptyDatabase(t: Lifetime) {
+  const { url, drop } = await createDatabase(surroundings().server, 'template template0')
+  t.after(drop)
+  return { url }
+}
+
+function surroundings() {
+  const server = process.env.TEST_SERVER_URL
+  const template = process.env.TEST_TEMPLATE
+  if (!server || !template) throw new Error('Run the tests with: node test/run.ts [files]')
+  return { server, template }
+}
+
+async function createDatabase(server: string, how: string) {
+  const name = `test_${randomBytes(6).toString('hex')}`
+  await onServer(server, `create database ${name} ${how}`)
+  const url = new URL(server)
+  url.pathname = `/${name}`
+  return {
+    url: url.href,
+    drop: () => onServer(server, `drop database if exists ${name} with (force)`),
+  }
+}
+
+async function onServer(server: string, statement: string) {
+  const client = new pg.Client({ connectionString: server })
+  await client.connect()
+  await client.query(statement).finally(() => client.end())
+}
