@@ -23,7 +23,7 @@ create function app_business() returns bigint language sql stable
 return nullif(current_setting('app.business_id', true), '')::bigint;
 
 create function app_user() returns text language sql stable
-return coalesce(nullif(current_setting('app.user', true), ''), 'SYSTEM');
+return coalesce(nullif(current_setting('app.username', true), ''), 'SYSTEM');
 
 -- Puts a table behind the wall: the application sees the rows of its business and no others,
 -- engine and operator only what is granted here. Forced, so that a forgotten setting shows nothing.

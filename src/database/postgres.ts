@@ -84,7 +84,7 @@ function dbOf(pool: pg.Pool, who: Who): Db {
 function beginAs({ businessId, user }: Who) {
   const name = pg.escapeLiteral(user)
   const business = businessId === undefined ? '' : String(Number(businessId))
-  return `begin; set local app.business_id = '${business}'; set local app.user = ${name}`
+  return `begin; set local app.business_id = '${business}'; set local app.username = ${name}`
 }
 
 /** Begin, statement and commit leave together: three statements, one wait. */

@@ -1,0 +1,1 @@
+-- Keys, people and their sessions: who may ask for a business's rows.
