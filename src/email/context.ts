@@ -1,0 +1,80 @@
+/**
+ * Everything a mail can speak of, read from the rows at the moment of firing. What an object of
+ * this kind does not have is null; nothing here is escaped or formatted yet.
+ */
+export type MailContext = {
+  business: {
+    name: string
+    emailAddress: string | null
+    phone: string | null
+    timeZone: string
+    language: string | null
+  }
+  location: {
+    name: string
+    address: string | null
+    emailAddress: string | null
+    phone: string | null
+    directions: string | null
+    timeZone: string | null
+  } | null
+  professional: Person | null
+  client: (Person & { phone: string | null; language: string | null }) | null
+  reason: {
+    name: string
+    durationMinutes: number | null
+    price: number | null
+    currency: string | null
+  } | null
+  calendar: {
+    calendarId: number
+    startTime: Temporal.Instant
+    endTime: Temporal.Instant
+    /** The label of its status, as people read it. */
+    status: string
+    note: string | null
+    changeNote: string | null
+  } | null
+  classSchedule: {
+    classScheduleId: number
+    name: string
+    startTime: Temporal.Instant
+    endTime: Temporal.Instant
+    status: string
+    capacity: number | null
+  } | null
+  invitation: {
+    invitationUUID: string
+    campaignName: string
+    campaignDescription: string | null
+    /** The campaign's booking address with this invitation in it. */
+    link: string | null
+    expiresTime: Temporal.Instant | null
+    status: string
+  } | null
+  recall: { dueTime: Temporal.Instant; status: string } | null
+  disclaimer: { formName: string; formBody: string | null; status: string } | null
+  unsubscribeLink: string | null
+}
+
+type Person = {
+  firstName: string
+  lastName: string
+  emailAddress: string | null
+  timeZone: string | null
+}
+
+/** A context in which there is nothing but the business: a base for previews and tests. */
+export const contextOf = (business: MailContext['business']): MailContext => ({
+  business,
+  location: null,
+  professional: null,
+  client: null,
+  reason: null,
+  calendar: null,
+  classSchedule: null,
+  invitation: null,
+  recall: null,
+  disclaimer: null,
+  unsubscribeLink: null,
+})

@@ -1,0 +1,129 @@
+/** How moments, lengths and prices are written for one reader. */
+export type Formats = {
+  language: string
+  timeZone: string
+  date(moment: Temporal.Instant): string
+  time(moment: Temporal.Instant): string
+  dateTime(moment: Temporal.Instant): string
+  zoneName(moment: Temporal.Instant): string
+  minutes(count: number): string
+  price(amount: number, currency: string | null): string
+}
+
+/** The first language that is known, and the first zone. Kept: making formatters is slow. */
+export function formatsFor(
+  languages: (string | null | undefined)[],
+  timeZones: (string | null | undefined)[],
+): Formats {
+  const language = firstLanguage(languages)
+  const timeZone = timeZones.find((zone) => zone && isTimeZone(zone)) ?? 'UTC'
+  const key = `${language} ${timeZone}`
+  let formats = made.get(key)
+  if (!formats) {
+    if (made.size >= MOST_KEPT) made.clear()
+    made.set(key, (formats = makeFormats(language, timeZone)))
+  }
+  return formats
+}
+
+/** `rtl` for the languages whose script runs from right to left. */
+export function directionOf(language: string): 'ltr' | 'rtl' {
+  const { script } = new Intl.Locale(language).maximize()
+  return RIGHT_TO_LEFT.has(script ?? '') ? 'rtl' : 'ltr'
+}
+
+/** The tag of a language as `Intl` spells it, or undefined where it knows no such language. */
+export function knownLanguage(text: string | null | undefined): string | undefined {
+  if (!text) return undefined
+  try {
+    return Intl.DateTimeFormat.supportedLocalesOf(text.replaceAll('_', '-'))[0]
+  } catch {
+    return undefined
+  }
+}
+
+const made = new Map<string, Formats>()
+const zones = new Map<string, boolean>()
+const MOST_KEPT = 500
+
+const RIGHT_TO_LEFT = new Set([
+  'Arab',
+  'Hebr',
+  'Syrc',
+  'Thaa',
+  'Nkoo',
+  'Adlm',
+  'Rohg',
+  'Mand',
+  'Samr',
+])
+
+function firstLanguage(languages: (string | null | undefined)[]) {
+  for (const language of languages) {
+    const known = knownLanguage(language)
+    if (known) return known
+  }
+  return 'en'
+}
+
+function isTimeZone(zone: string) {
+  let known = zones.get(zone)
+  if (known === undefined) {
+    try {
+      known = Boolean(new Intl.DateTimeFormat('en', { timeZone: zone }))
+    } catch {
+      known = false
+    }
+    zones.set(zone, known)
+  }
+  return known
+}
+
+function makeFormats(language: string, timeZone: string): Formats {
+  const dateFormat = new Intl.DateTimeFormat(language, { timeZone, dateStyle: 'full' })
+  const timeFormat = new Intl.DateTimeFormat(language, { timeZone, timeStyle: 'short' })
+  const bothFormat = new Intl.DateTimeFormat(language, {
+    timeZone,
+    dateStyle: 'full',
+    timeStyle: 'short',
+  })
+  const zoneFormat = new Intl.DateTimeFormat(language, { timeZone, timeZoneName: 'long' })
+  const minuteFormat = new Intl.NumberFormat(language, {
+    style: 'unit',
+    unit: 'minute',
+    unitDisplay: 'long',
+  })
+  const prices = new Map<string, Intl.NumberFormat>()
+
+  return {
+    language,
+    timeZone,
+    date: (moment) => write(dateFormat, moment),
+    time: (moment) => write(timeFormat, moment),
+    dateTime: (moment) => write(bothFormat, moment),
+    zoneName: (moment) =>
+      zoneFormat
+        .formatToParts(moment.epochMilliseconds)
+        .find((part) => part.type === 'timeZoneName')?.value ?? timeZone,
+    minutes: (count) => minuteFormat.format(count),
+    price: (amount, currency) => {
+      const key = currency ?? ''
+      let format = prices.get(key)
+      if (!format) prices.set(key, (format = priceFormat(language, currency)))
+      return format.format(amount).replaceAll('\u202f', '\u00a0')
+    },
+  }
+}
+
+// A narrow space before "PM" shows as a box in older mail programs.
+const write = (format: Intl.DateTimeFormat, moment: Temporal.Instant) =>
+  format.format(moment.epochMilliseconds).replaceAll('\u202f', ' ')
+
+function priceFormat(language: string, currency: string | null) {
+  try {
+    if (currency) return new Intl.NumberFormat(language, { style: 'currency', currency })
+  } catch {
+    // Not a currency: the bare number then.
+  }
+  return new Intl.NumberFormat(language, { minimumFractionDigits: 2 })
+}

@@ -1,0 +1,347 @@
+import { parseAddress, type Mailbox } from './addresses.ts'
+import type { MailContext } from './context.ts'
+import { directionOf, formatsFor, knownLanguage } from './formats.ts'
+import { findToken, TOKEN, tokensIn, type Readers, type TokenName } from './tokens.ts'
+
+/** The fields of an email template that a mail is made of. `html` has been through `html.ts`. */
+export type MailTemplate = {
+  subject: string
+  html: string
+  text: string
+  fromName: string | null
+  fromAddress: string | null
+  toName: string | null
+  toAddress: string | null
+  ccAddress: string | null
+  bccAddress: string | null
+  replyToAddress: string | null
+  language: string | null
+}
+
+/** Whom an action writes to; `template` is the template's own `toAddress`. */
+export type Recipient = 'client' | 'staff' | 'business' | 'template'
+
+export type MergedMail = {
+  /** Null where the template names no sender: the installation's own is used then. */
+  from: Mailbox | null
+  fromName: string
+  /** Null where there is no address: nothing to send. */
+  to: Mailbox | null
+  cc: Mailbox | null
+  bcc: Mailbox | null
+  replyTo: Mailbox | null
+  subject: string
+  /** A whole document. */
+  html: string
+  text: string
+  language: string
+  /** Tokens that had no value, each once. */
+  emptyTokens: TokenName[]
+  /** Address fields whose merged text is no address. */
+  badAddresses: { field: AddressField; text: string }[]
+}
+
+export type AddressField =
+  | 'fromAddress'
+  | 'toAddress'
+  | 'ccAddress'
+  | 'bccAddress'
+  | 'replyToAddress'
+
+/**
+ * A template and what it speaks of become one mail. One pass: a value is inserted once, escaped
+ * for where it stands, and nothing in it is ever read as a token or as markup.
+ */
+export function mergeMail(
+  template: CompiledTemplate,
+  context: MailContext,
+  recipient: Recipient | null = null,
+): MergedMail {
+  const readers = readersOf(context, template.language)
+  // Who wrote the template without naming its language wrote it in the business's.
+  const language = template.language ?? knownLanguage(context.business.language) ?? 'en'
+  const values = new Values(context, readers)
+  const badAddresses: MergedMail['badAddresses'] = []
+
+  const address = (field: AddressField, segments: Segment[] | null) => {
+    if (!segments) return null
+    const text = values.fill(segments, plain)
+    if (text === '') return null
+    const parsed = parseAddress(text)
+    if (parsed === undefined) badAddresses.push({ field, text })
+    return parsed ?? null
+  }
+  const mailbox = (field: AddressField, segments: Segment[] | null, name = '') => {
+    const parsed = address(field, segments)
+    return parsed === null ? null : { name, address: parsed }
+  }
+
+  const direction = directionOf(language)
+  const subject = values.fill(template.subject, headerValue)
+  const to = recipientFields(template, recipient)
+  const fromName = values.fill(template.fromName, headerValue)
+  return {
+    from: mailbox('fromAddress', template.fromAddress, fromName),
+    fromName,
+    to: mailbox('toAddress', to.address, values.fill(to.name, headerValue)),
+    cc: mailbox('ccAddress', template.ccAddress),
+    bcc: mailbox('bccAddress', template.bccAddress),
+    replyTo: mailbox('replyToAddress', template.replyToAddress),
+    subject,
+    html: htmlDocument(
+      values.fill(template.html, htmlValue(direction)),
+      subject,
+      language,
+      direction,
+    ),
+    text: values.fill(template.text, textValue),
+    language,
+    emptyTokens: [...values.empty],
+    badAddresses,
+  }
+}
+
+/** A template cut at its tokens once, so that a thousand mails of it only join strings. */
+export type CompiledTemplate = {
+  subject: Segment[]
+  html: Segment[]
+  text: Segment[]
+  fromName: Segment[]
+  fromAddress: Segment[] | null
+  toName: Segment[]
+  toAddress: Segment[] | null
+  ccAddress: Segment[] | null
+  bccAddress: Segment[] | null
+  replyToAddress: Segment[] | null
+  language: string | null
+}
+
+export function compileTemplate(template: MailTemplate): CompiledTemplate {
+  const cutAddress = (text: string | null) => (text ? cut(text, 'text') : null)
+  return {
+    subject: cut(template.subject, 'text'),
+    html: cutHtml(template.html),
+    text: cut(template.text, 'text'),
+    fromName: cut(template.fromName ?? '', 'text'),
+    fromAddress: cutAddress(template.fromAddress),
+    toName: cut(template.toName ?? '', 'text'),
+    toAddress: cutAddress(template.toAddress),
+    ccAddress: cutAddress(template.ccAddress),
+    bccAddress: cutAddress(template.bccAddress),
+    replyToAddress: cutAddress(template.replyToAddress),
+    language: knownLanguage(template.language) ?? null,
+  }
+}
+
+/**
+ * Does the address depend on the client? A class mail that goes to one and the same address for
+ * every student goes there once.
+ */
+export function isForEachClient(template: CompiledTemplate, recipient: Recipient | null) {
+  return (recipientFields(template, recipient).address ?? []).some(
+    (segment) => typeof segment !== 'string' && findToken(segment.name)?.kind === 'client',
+  )
+}
+
+/**
+ * What is wrong with an address field of a template, or undefined. Tokens stand for their
+ * examples: `%CLIENT_EMAILADDRESS%` will be an address, `%BUSINESS_NAME%` never.
+ */
+export function addressFieldFault(text: string): string | undefined {
+  const filled = text.replace(TOKEN, (_, name: string) => findToken(name)?.example ?? '')
+  if (parseAddress(filled) !== undefined) return undefined
+  return tokensIn(text).length > 0
+    ? 'does not become one plain address when its tokens are filled in'
+    : 'must be one plain address: local@domain'
+}
+
+type Place = 'text' | 'attribute' | 'url' | 'url-part' | 'tel'
+type Segment = string | { name: TokenName; place: Place }
+
+const CLIENT_ADDRESS: Segment[] = [{ name: 'CLIENT_EMAILADDRESS', place: 'text' }]
+const CLIENT_NAME: Segment[] = [{ name: 'CLIENT_FULLNAME', place: 'text' }]
+const STAFF_ADDRESS: Segment[] = [{ name: 'STAFF_EMAIL', place: 'text' }]
+const STAFF_NAME: Segment[] = [{ name: 'STAFF_FULLNAME', place: 'text' }]
+const BUSINESS_ADDRESS: Segment[] = [{ name: 'BUSINESS_EMAILADDRESS', place: 'text' }]
+const BUSINESS_NAME: Segment[] = [{ name: 'BUSINESS_NAME', place: 'text' }]
+
+/** An explicit recipient wins; without one the template's own address, else the client. */
+function recipientFields(template: CompiledTemplate, recipient: Recipient | null) {
+  switch (recipient ?? (template.toAddress ? 'template' : 'client')) {
+    case 'client':
+      return { address: CLIENT_ADDRESS, name: CLIENT_NAME }
+    case 'staff':
+      return { address: STAFF_ADDRESS, name: STAFF_NAME }
+    case 'business':
+      return { address: BUSINESS_ADDRESS, name: BUSINESS_NAME }
+    case 'template':
+      return { address: template.toAddress, name: template.toName }
+  }
+}
+
+function readersOf(context: MailContext, templateLanguage: string | null): Readers {
+  const { business, client, location, professional } = context
+  const place = [location?.timeZone, business.timeZone]
+  const languages = [templateLanguage, business.language]
+  return {
+    reader: formatsFor([client?.language, ...languages], [client?.timeZone, ...place]),
+    staff: formatsFor(languages, [professional?.timeZone, ...place]),
+  }
+}
+
+/** The values of one mail: each is worked out once, those that are empty are remembered. */
+class Values {
+  readonly empty = new Set<TokenName>()
+  readonly #known = new Map<TokenName, string>()
+  readonly #context: MailContext
+  readonly #readers: Readers
+
+  constructor(context: MailContext, readers: Readers) {
+    this.#context = context
+    this.#readers = readers
+  }
+
+  fill(segments: Segment[], escape: (value: string, place: Place) => string) {
+    let filled = ''
+    for (const segment of segments) {
+      filled +=
+        typeof segment === 'string' ? segment : escape(this.#value(segment.name), segment.place)
+    }
+    return filled
+  }
+
+  #value(name: TokenName) {
+    let value = this.#known.get(name)
+    if (value === undefined) {
+      value = findToken(name)?.value(this.#context, this.#readers) ?? ''
+      if (value === '') this.empty.add(name)
+      this.#known.set(name, value)
+    }
+    return value
+  }
+}
+
+function cut(text: string, place: Place): Segment[] {
+  const segments: Segment[] = []
+  let end = 0
+  for (const match of text.matchAll(TOKEN)) {
+    const name = match[1] as TokenName
+    if (!findToken(name)) continue
+    if (match.index > end) segments.push(text.slice(end, match.index))
+    segments.push({ name, place })
+    end = match.index + match[0].length
+  }
+  if (end < text.length) segments.push(text.slice(end))
+  return segments
+}
+
+/** Sanitised HTML holds `<` and `>` only around tags, and quotes every attribute with `"`. */
+function cutHtml(html: string): Segment[] {
+  return html
+    .split(/(<[^>]*>)/)
+    .flatMap((piece) => (piece.startsWith('<') ? cutTag(piece) : cut(piece, 'text')))
+}
+
+function cutTag(tag: string): Segment[] {
+  if (!tag.includes('%')) return [tag]
+  const segments: Segment[] = []
+  let end = 0
+  for (const attribute of tag.matchAll(/([\w:-]+)="([^"]*)"/g)) {
+    const [whole, name, value] = attribute as unknown as [string, string, string]
+    const from = attribute.index + whole.length - value.length - 1
+    segments.push(tag.slice(end, from), ...cutAttribute(name, value))
+    end = from + value.length
+  }
+  segments.push(tag.slice(end))
+  return segments
+}
+
+function cutAttribute(name: string, value: string): Segment[] {
+  if (!URL_ATTRIBUTES.has(name.toLowerCase())) return cut(value, 'attribute')
+  if (/^\s*tel:/i.test(value)) return cut(value, 'tel')
+  const segments = cut(value, 'url-part')
+  const [first] = segments
+  // Only what stands first can name the scheme, so only it is taken as a whole address.
+  if (first && typeof first !== 'string') segments[0] = { name: first.name, place: 'url' }
+  return segments
+}
+
+const URL_ATTRIBUTES = new Set(['href', 'src', 'background', 'cite', 'longdesc', 'action'])
+
+const plain = (value: string) => value
+
+/** For a header: one line, whatever the value holds. */
+export const headerValue = (value: string) =>
+  withoutControls(value)
+    .replace(/[\s\u2028\u2029]+/g, ' ')
+    .trim()
+
+const textValue = (value: string) => withoutControls(value).replace(LINE_BREAK, '\n')
+
+const htmlValue = (direction: 'ltr' | 'rtl') => (value: string, place: Place) => {
+  switch (place) {
+    case 'url':
+      return escapeHtml(wholeUrl(value))
+    case 'url-part':
+      return escapeHtml(encodeUrl(value).replaceAll('%40', '@'))
+    case 'tel':
+      return value.replace(/[^\d+*#;=-]/g, '')
+    case 'attribute':
+      return escapeHtml(headerValue(value))
+    case 'text': {
+      const escaped = escapeHtml(textValue(value)).replaceAll('\n', '<br>\n')
+      // Isolated, a name in another direction cannot reorder the words around it.
+      return direction === 'rtl' || RIGHT_TO_LEFT.test(value) ? `<bdi>${escaped}</bdi>` : escaped
+    }
+  }
+}
+
+/** Line breaks of every kind; those that are not `\n` would reach the wire bare. */
+const LINE_BREAK = /\r\n|[\r\v\f\u0085\u2028\u2029]/g
+
+/**
+ * Control characters have no place in a mail, and the directional embeddings, overrides and
+ * isolates would turn round the text that follows the value. Halves of surrogate pairs cannot be
+ * encoded at all.
+ */
+const withoutControls = (value: string) =>
+  value
+    .toWellFormed()
+    .replace(/[[\p{Cc}\u202a-\u202e\u2066-\u2069\ufeff]--[\t\n\v\f\r\u0085]]/gv, '')
+
+const RIGHT_TO_LEFT =
+  /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}\u200f\u061c]/u
+
+function wholeUrl(value: string) {
+  const url = URL.parse(value)
+  return url && SAFE_SCHEMES.has(url.protocol) ? url.href : encodeUrl(value)
+}
+
+const SAFE_SCHEMES = new Set(['http:', 'https:', 'mailto:', 'tel:'])
+
+const encodeUrl = (value: string) => encodeURIComponent(value.toWellFormed())
+
+export const escapeHtml = (text: string) =>
+  text.replace(/[&<>"']/g, (character) => HTML_ESCAPES[character] as string)
+
+const HTML_ESCAPES: Record<string, string> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
+const htmlDocument = (body: string, title: string, language: string, direction: string) =>
+  `<!doctype html>
+<html lang="${language}" dir="${direction}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>${escapeHtml(title)}</title>
+</head>
+<body>
+${body}
+</body>
+</html>
+`

@@ -1,0 +1,462 @@
+import type { MailContext } from './context.ts'
+import type { Formats } from './formats.ts'
+
+/** What a token speaks of; the list that users see is grouped by it. */
+export const TOKEN_KINDS = [
+  'business',
+  'location',
+  'staff',
+  'client',
+  'service',
+  'appointment',
+  'class',
+  'invitation',
+  'recall',
+  'disclaimer',
+  'unsubscribe',
+] as const
+export type TokenKind = (typeof TOKEN_KINDS)[number]
+
+/** The formats of the reader, and those of the member of staff. */
+export type Readers = { reader: Formats; staff: Formats }
+
+export type Token = {
+  name: TokenName
+  kind: TokenKind
+  description: string
+  example: string
+  value: (context: MailContext, readers: Readers) => string | null
+}
+
+/** What stands between the percent signs. */
+export type TokenName = keyof typeof TOKENS
+
+export type TokenPlace = { token: string; line: number; column: number }
+
+/** All tokens by the kind of object they speak of, for people who write templates. */
+export const listTokens = () =>
+  TOKEN_KINDS.map((objectType) => ({
+    objectType,
+    tokens: [...tokens.values()]
+      .filter((token) => token.kind === objectType)
+      .map(({ name, description, example }) => ({ token: `%${name}%`, description, example })),
+  }))
+
+export const findToken = (name: string): Token | undefined => tokens.get(name)
+
+/** Every token in a text that we do not know, with its place: lines and columns count from 1. */
+export const findUnknownTokens = (text: string): TokenPlace[] =>
+  [...text.matchAll(TOKEN)]
+    .filter((match) => !tokens.has(match[1] as string))
+    .map((match) => Object.assign(placeAt(text, match.index), { token: match[0] }))
+
+/** The names of the known tokens in a text, each once. */
+export const tokensIn = (text: string): TokenName[] => [
+  ...new Set(
+    [...text.matchAll(TOKEN)]
+      .map((match) => match[1] as TokenName)
+      .filter((name) => tokens.has(name)),
+  ),
+]
+
+/** A token, its name as the first group. */
+export const TOKEN = /%([A-Z][A-Z0-9_]{2,})%/g
+
+/** The line and column of a position in a text, both from 1. */
+export function placeAt(text: string, index: number) {
+  const before = text.slice(0, index).split(/\r\n|\r|\n/)
+  return { line: before.length, column: (before.at(-1) as string).length + 1 }
+}
+
+type Definition = [
+  kind: TokenKind,
+  description: string,
+  example: string,
+  value: (context: MailContext, readers: Readers) => string | null | undefined,
+]
+
+const fullName = (person: { firstName: string; lastName: string } | null) =>
+  person && `${person.firstName} ${person.lastName}`.trim()
+
+/** A class is an appointment too for those who go there: the same tokens serve both. */
+const visit = ({ calendar, classSchedule }: MailContext) => calendar ?? classSchedule
+
+const lengthOf = (visit: { startTime: Temporal.Instant; endTime: Temporal.Instant }) =>
+  Math.round((visit.endTime.epochMilliseconds - visit.startTime.epochMilliseconds) / 60_000)
+
+const withMoment = <T, R>(moment: T | null | undefined, write: (moment: T) => R) =>
+  moment === null || moment === undefined ? null : write(moment)
+
+const start = (context: MailContext) => visit(context)?.startTime
+const end = (context: MailContext) => visit(context)?.endTime
+
+const staffFullName: Definition = [
+  'staff',
+  'Full name of the member of staff',
+  'Dr. Maya Lindqvist',
+  (c) => fullName(c.professional),
+]
+const staffFirstName: Definition = [
+  'staff',
+  'First name of the member of staff',
+  'Maya',
+  (c) => c.professional?.firstName,
+]
+const staffLastName: Definition = [
+  'staff',
+  'Last name of the member of staff',
+  'Lindqvist',
+  (c) => c.professional?.lastName,
+]
+const staffEmail: Definition = [
+  'staff',
+  'Email address of the member of staff',
+  'maya@harbour.example',
+  (c) => c.professional?.emailAddress,
+]
+const businessEmail: Definition = [
+  'business',
+  'Email address of the business',
+  'hello@harbour.example',
+  (c) => c.business.emailAddress,
+]
+const clientEmail: Definition = [
+  'client',
+  'Email address of the client',
+  'ada@example.org',
+  (c) => c.client?.emailAddress,
+]
+const serviceName: Definition = [
+  'service',
+  'Name of the service, or of the class',
+  'First consultation',
+  (c) => c.reason?.name ?? c.classSchedule?.name,
+]
+const apptDate: Definition = [
+  'appointment',
+  'Day on which it starts, in the client’s zone and language',
+  'Tuesday, November 3, 2026',
+  (c, { reader }) => withMoment(start(c), reader.date),
+]
+const apptTime: Definition = [
+  'appointment',
+  'Time at which it starts, in the client’s zone and language',
+  '2:30 PM',
+  (c, { reader }) => withMoment(start(c), reader.time),
+]
+const apptDateTime: Definition = [
+  'appointment',
+  'Day and time at which it starts, in the client’s zone and language',
+  'Tuesday, November 3, 2026 at 2:30 PM',
+  (c, { reader }) => withMoment(start(c), reader.dateTime),
+]
+const classDate: Definition = [
+  'class',
+  'Day on which the class starts, in the client’s zone and language',
+  'Tuesday, November 3, 2026',
+  (c, { reader }) => withMoment(c.classSchedule?.startTime, reader.date),
+]
+const classTime: Definition = [
+  'class',
+  'Time at which the class starts, in the client’s zone and language',
+  '6:00 PM',
+  (c, { reader }) => withMoment(c.classSchedule?.startTime, reader.time),
+]
+
+const TOKENS = {
+  BUSINESS_NAME: ['business', 'Name of the business', 'Harbour Clinic', (c) => c.business.name],
+  BUSINESS_EMAILADDRESS: businessEmail,
+  BUSINESS_EMAIL: businessEmail,
+  BUSINESS_PHONE: [
+    'business',
+    'Telephone number of the business',
+    '+44 20 7946 0000',
+    (c) => c.business.phone,
+  ],
+  BUSINESS_TIMEZONE: [
+    'business',
+    'Time zone of the business',
+    'Europe/London',
+    (c) => c.business.timeZone,
+  ],
+
+  LOCATION_NAME: ['location', 'Name of the location', 'Quayside', (c) => c.location?.name],
+  LOCATION_ADDRESS: [
+    'location',
+    'Postal address of the location',
+    '4 Quay Street, Bristol',
+    (c) => c.location?.address,
+  ],
+  LOCATION_DIRECTIONS: [
+    'location',
+    'How to get there',
+    'Second floor, ring at the blue door.',
+    (c) => c.location?.directions,
+  ],
+  LOCATION_PHONE: [
+    'location',
+    'Telephone number of the location',
+    '+44 117 496 0000',
+    (c) => c.location?.phone,
+  ],
+  LOCATION_EMAILADDRESS: [
+    'location',
+    'Email address of the location',
+    'quayside@harbour.example',
+    (c) => c.location?.emailAddress,
+  ],
+  LOCATION_TIMEZONE: [
+    'location',
+    'Time zone of the location, else of the business',
+    'Europe/London',
+    (c) => c.location && (c.location.timeZone ?? c.business.timeZone),
+  ],
+
+  STAFF_FULLNAME: staffFullName,
+  STAFF_FIRSTNAME: staffFirstName,
+  STAFF_LASTNAME: staffLastName,
+  STAFF_EMAIL: staffEmail,
+  STAFF_EMAILADDRESS: staffEmail,
+  PROFESSIONAL_FULLNAME: staffFullName,
+  PROFESSIONAL_FIRSTNAME: staffFirstName,
+  PROFESSIONAL_LASTNAME: staffLastName,
+  PROFESSIONAL_EMAIL: staffEmail,
+
+  CLIENT_FULLNAME: ['client', 'Full name of the client', 'Ada Okafor', (c) => fullName(c.client)],
+  CLIENT_FIRSTNAME: ['client', 'First name of the client', 'Ada', (c) => c.client?.firstName],
+  CLIENT_LASTNAME: ['client', 'Last name of the client', 'Okafor', (c) => c.client?.lastName],
+  CLIENT_EMAILADDRESS: clientEmail,
+  CLIENT_EMAIL: clientEmail,
+  CLIENT_PHONE: [
+    'client',
+    'Telephone number of the client',
+    '+44 7700 900123',
+    (c) => c.client?.phone,
+  ],
+
+  REASON: serviceName,
+  REASON_NAME: serviceName,
+  SERVICE_NAME: serviceName,
+  REASON_DURATION: [
+    'service',
+    'How long the service takes',
+    '45 minutes',
+    (c, { reader }) => withMoment(c.reason?.durationMinutes, reader.minutes),
+  ],
+  REASON_PRICE: [
+    'service',
+    'Price of the service',
+    '£60.00',
+    (c, { reader }) =>
+      withMoment(c.reason?.price, (price) => reader.price(price, c.reason?.currency ?? null)),
+  ],
+
+  APPT_ID: [
+    'appointment',
+    'Number of the appointment or class',
+    '48213',
+    (c) => withMoment(c.calendar?.calendarId ?? c.classSchedule?.classScheduleId, String),
+  ],
+  APPT_DATE: apptDate,
+  APPT_TIME: apptTime,
+  APPT_DATE_TIME: apptDateTime,
+  APPT_START: apptDateTime,
+  APPT_START_DATE: apptDate,
+  APPT_START_TIME: apptTime,
+  APPT_END: [
+    'appointment',
+    'Day and time at which it ends, in the client’s zone and language',
+    'Tuesday, November 3, 2026 at 3:15 PM',
+    (c, { reader }) => withMoment(end(c), reader.dateTime),
+  ],
+  APPT_END_DATE: [
+    'appointment',
+    'Day on which it ends, in the client’s zone and language',
+    'Tuesday, November 3, 2026',
+    (c, { reader }) => withMoment(end(c), reader.date),
+  ],
+  APPT_END_TIME: [
+    'appointment',
+    'Time at which it ends, in the client’s zone and language',
+    '3:15 PM',
+    (c, { reader }) => withMoment(end(c), reader.time),
+  ],
+  APPT_TIMEZONE: [
+    'appointment',
+    'Name of the zone its times are written in',
+    'Greenwich Mean Time',
+    (c, { reader }) => withMoment(start(c), reader.zoneName),
+  ],
+  APPT_DURATION: [
+    'appointment',
+    'How long it takes',
+    '45 minutes',
+    (c, { reader }) => withMoment(visit(c), (visit) => reader.minutes(lengthOf(visit))),
+  ],
+  APPT_STATUS: ['appointment', 'Its status', 'Confirmed', (c) => visit(c)?.status],
+  APPT_DATE_STAFF: [
+    'appointment',
+    'Day on which it starts, in the zone of the member of staff',
+    'Tuesday, November 3, 2026',
+    (c, { staff }) => withMoment(start(c), staff.date),
+  ],
+  APPT_TIME_STAFF: [
+    'appointment',
+    'Time at which it starts, in the zone of the member of staff',
+    '2:30 PM',
+    (c, { staff }) => withMoment(start(c), staff.time),
+  ],
+  APPT_DATE_TIME_STAFF: [
+    'appointment',
+    'Day and time at which it starts, in the zone of the member of staff',
+    'Tuesday, November 3, 2026 at 2:30 PM',
+    (c, { staff }) => withMoment(start(c), staff.dateTime),
+  ],
+  APPOINTMENT_NOTE: [
+    'appointment',
+    'Note of the appointment',
+    'Please bring your referral letter.',
+    (c) => c.calendar?.note,
+  ],
+  CHANGE_NOTE: [
+    'appointment',
+    'Note on the last change',
+    'Moved by an hour, sorry for the trouble.',
+    (c) => c.calendar?.changeNote,
+  ],
+
+  CLASS_ID: [
+    'class',
+    'Number of the class',
+    '912',
+    (c) => withMoment(c.classSchedule?.classScheduleId, String),
+  ],
+  CLASS_NAME: ['class', 'Name of the class', 'Prenatal yoga', (c) => c.classSchedule?.name],
+  CLASS_DATE: classDate,
+  CLASS_TIME: classTime,
+  CLASS_START_DATE: classDate,
+  CLASS_START_TIME: classTime,
+  CLASS_DATE_TIME: [
+    'class',
+    'Day and time at which the class starts, in the client’s zone and language',
+    'Tuesday, November 3, 2026 at 6:00 PM',
+    (c, { reader }) => withMoment(c.classSchedule?.startTime, reader.dateTime),
+  ],
+  CLASS_END_DATE: [
+    'class',
+    'Day on which the class ends, in the client’s zone and language',
+    'Tuesday, November 3, 2026',
+    (c, { reader }) => withMoment(c.classSchedule?.endTime, reader.date),
+  ],
+  CLASS_END_TIME: [
+    'class',
+    'Time at which the class ends, in the client’s zone and language',
+    '7:00 PM',
+    (c, { reader }) => withMoment(c.classSchedule?.endTime, reader.time),
+  ],
+  CLASS_STATUS: ['class', 'Status of the class', 'Open', (c) => c.classSchedule?.status],
+  CLASS_CAPACITY: [
+    'class',
+    'How many can take part',
+    '12',
+    (c) => withMoment(c.classSchedule?.capacity, String),
+  ],
+
+  INVITATION_LINK: [
+    'invitation',
+    'Link to book with this invitation',
+    'https://book.harbour.example/?invitation=4f0c9a',
+    (c) => c.invitation?.link,
+  ],
+  INVITATION_ID: [
+    'invitation',
+    'Identifier of the invitation',
+    '4f0c9a1be2d34c5f8a6b7c8d9e0f1a2b',
+    (c) => c.invitation?.invitationUUID,
+  ],
+  INVITATION_CAMPAIGN: [
+    'invitation',
+    'Name of the campaign',
+    'Winter check-up',
+    (c) => c.invitation?.campaignName,
+  ],
+  INVITATION_DESCRIPTION: [
+    'invitation',
+    'Description of the campaign',
+    'Free check-up for every member.',
+    (c) => c.invitation?.campaignDescription,
+  ],
+  INVITATION_EXPIRES_DATE: [
+    'invitation',
+    'Last day of the invitation, in the client’s zone and language',
+    'Friday, December 18, 2026',
+    (c, { reader }) => withMoment(c.invitation?.expiresTime, reader.date),
+  ],
+  INVITATION_EXPIRES_TIME: [
+    'invitation',
+    'Time at which the invitation ends, in the client’s zone and language',
+    '5:00 PM',
+    (c, { reader }) => withMoment(c.invitation?.expiresTime, reader.time),
+  ],
+  INVITATION_STATUS: [
+    'invitation',
+    'Status of the invitation',
+    'Sent',
+    (c) => c.invitation?.status,
+  ],
+
+  RECALL_DATE: [
+    'recall',
+    'Day on which the recall is due, in the client’s zone and language',
+    'Monday, January 11, 2027',
+    (c, { reader }) => withMoment(c.recall?.dueTime, reader.date),
+  ],
+  RECALL_TIME: [
+    'recall',
+    'Time at which the recall is due, in the client’s zone and language',
+    '9:00 AM',
+    (c, { reader }) => withMoment(c.recall?.dueTime, reader.time),
+  ],
+  RECALL_STATUS: ['recall', 'Status of the recall', 'Due', (c) => c.recall?.status],
+
+  DISCLAIMER_NAME: [
+    'disclaimer',
+    'Name of the disclaimer form',
+    'Consent to treatment',
+    (c) => c.disclaimer?.formName,
+  ],
+  DISCLAIMER_BODY: [
+    'disclaimer',
+    'Text of the disclaimer form',
+    'I agree to the treatment described to me.',
+    (c) => c.disclaimer?.formBody,
+  ],
+  DISCLAIMER_STATUS: [
+    'disclaimer',
+    'Status of the disclaimer',
+    'Pending',
+    (c) => c.disclaimer?.status,
+  ],
+
+  UNSUBSCRIBE_LINK: [
+    'unsubscribe',
+    'Link with which the reader stops mails of this kind',
+    'https://bellwether.harbour.example/unsubscribe/7d1f',
+    (c) => c.unsubscribeLink,
+  ],
+} satisfies Record<string, Definition>
+
+const tokens: Map<string, Token> = new Map(
+  Object.entries(TOKENS as Record<string, Definition>).map(
+    ([name, [kind, description, example, value]]) => [
+      name,
+      {
+        name: name as TokenName,
+        kind,
+        description,
+        example,
+        value: (context, readers) => value(context, readers) ?? null,
+      },
+    ],
+  ),
+)

@@ -1,0 +1,266 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import {
+  addressFieldFault,
+  compileTemplate,
+  isForEachClient,
+  mergeMail,
+  type MailTemplate,
+} from '../../src/email/merge.ts'
+import { findToken, findUnknownTokens, listTokens } from '../../src/email/tokens.ts'
+import { fullContext, plainTemplate } from '../support/mail-context.ts'
+
+const merge = (template: Partial<MailTemplate>, changes = {}) =>
+  mergeMail(compileTemplate(plainTemplate(template)), fullContext(changes))
+
+const bodyOf = (html: string) => /<body>\n(.*)\n<\/body>/s.exec(html)?.[1]
+
+test('every token has a description, an example and a value of its own', () => {
+  const names = listTokens().flatMap(({ tokens }) => tokens)
+  assert.ok(names.length > 60)
+  for (const { token, description, example } of names) {
+    assert.ok(description && example, token)
+    const { text, emptyTokens } = merge({ text: token })
+    assert.notEqual(text, token)
+    assert.notEqual(text, '')
+    assert.deepEqual(emptyTokens, [])
+  }
+})
+
+test('the tokens that the interface and its public field use are there', () => {
+  for (const name of [
+    'BUSINESS_NAME',
+    'PROFESSIONAL_EMAIL',
+    'CLIENT_EMAILADDRESS',
+    'CLIENT_FULLNAME',
+    'STAFF_FULLNAME',
+    'LOCATION_NAME',
+    'LOCATION_ADDRESS',
+    'LOCATION_DIRECTIONS',
+    'REASON',
+    'APPT_START_TIME',
+    'CHANGE_NOTE',
+    'APPOINTMENT_NOTE',
+    'CLIENT_FIRSTNAME',
+  ])
+    assert.ok(findToken(name), name)
+})
+
+test('an unknown token is found with its line and column', () => {
+  assert.deepEqual(
+    findUnknownTokens('Dear %CLIENT_FULLNAME%,\nsee %NOBODY% and\r\n%NO_ONE% at 100% or %AB%'),
+    [
+      { line: 2, column: 5, token: '%NOBODY%' },
+      { line: 3, column: 1, token: '%NO_ONE%' },
+    ],
+  )
+})
+
+test('a value is inserted once: a token in it stays as it is', () => {
+  const client = { ...fullContext().client, firstName: '%BUSINESS_NAME%', lastName: '%%' }
+  const mail = merge({ subject: '%CLIENT_FULLNAME%', text: '%CLIENT_FULLNAME%' }, { client })
+  assert.equal(mail.subject, '%BUSINESS_NAME% %%')
+  assert.equal(mail.text, '%BUSINESS_NAME% %%')
+})
+
+const escapes: { name: string; html: string; value: string; expected: string }[] = [
+  {
+    name: 'in text',
+    html: '<p>%REASON%</p>',
+    value: `<b>"&'`,
+    expected: '<p>&lt;b&gt;&quot;&amp;&#39;</p>',
+  },
+  { name: 'lines', html: '<p>%REASON%</p>', value: 'a\r\nb', expected: '<p>a<br>\nb</p>' },
+  {
+    name: 'in an attribute',
+    html: '<p title="%REASON%">',
+    value: '" onx="\n',
+    expected: '<p title="&quot; onx=&quot;">',
+  },
+  {
+    name: 'a whole address',
+    html: '<a href="%REASON%">',
+    value: 'https://a.example/?b=1&c="',
+    expected: '<a href="https://a.example/?b=1&amp;c=%22">',
+  },
+  {
+    name: 'a script for an address',
+    html: '<a href="%REASON%">',
+    value: 'javascript:alert(1)',
+    expected: '<a href="javascript%3Aalert(1)">',
+  },
+  {
+    name: 'a script in a part',
+    html: '<a href="java%REASON%">',
+    value: 'script:alert(1)',
+    expected: '<a href="javascript%3Aalert(1)">',
+  },
+  {
+    name: 'part of a query',
+    html: '<a href="https://a.example/?n=%REASON%">',
+    value: 'a&b=c',
+    expected: '<a href="https://a.example/?n=a%26b%3Dc">',
+  },
+  {
+    name: 'a telephone',
+    html: '<a href="tel:%REASON%">',
+    value: '+44 (20) 7946',
+    expected: '<a href="tel:+44207946">',
+  },
+  {
+    name: 'a mail address',
+    html: '<a href="mailto:%REASON%">',
+    value: 'a@b.example?cc=x@y',
+    expected: '<a href="mailto:a@b.example%3Fcc%3Dx@y">',
+  },
+  {
+    name: 'right to left',
+    html: '<p>%REASON%!</p>',
+    value: 'שלום',
+    expected: '<p><bdi>שלום</bdi>!</p>',
+  },
+  {
+    name: 'an override',
+    html: '<p>%REASON%</p>',
+    value: 'a\u202eb\u2067c',
+    expected: '<p>abc</p>',
+  },
+  {
+    name: 'half a surrogate pair',
+    html: '<p>%REASON%</p>',
+    value: 'a\ud83d',
+    expected: '<p>a\ufffd</p>',
+  },
+]
+
+for (const { name, html, value, expected } of escapes)
+  test(`a value is escaped for its place: ${name}`, () => {
+    const reason = { name: value, durationMinutes: null, price: null, currency: null }
+    assert.equal(bodyOf(merge({ html }, { reason }).html), expected)
+  })
+
+test('a header is one line whatever its values hold', () => {
+  const reason = {
+    name: 'a\r\nBcc: v@evil.example\u2028\0b',
+    durationMinutes: null,
+    price: null,
+    currency: null,
+  }
+  assert.equal(merge({ subject: 'On %REASON%' }, { reason }).subject, 'On a Bcc: v@evil.example b')
+})
+
+const readers: {
+  name: string
+  client: object
+  location?: null
+  language?: string
+  expected: string
+}[] = [
+  { name: 'the client’s zone first', client: {}, expected: 'Tuesday, November 3, 2026 at 9:30 AM' },
+  {
+    name: 'else the location’s',
+    client: { timeZone: null },
+    expected: 'Tuesday, November 3, 2026 at 2:30 PM',
+  },
+  {
+    name: 'else the business’s',
+    client: { timeZone: null },
+    location: null,
+    expected: 'Tuesday, November 3, 2026 at 2:30 PM',
+  },
+  {
+    name: 'the client’s language first',
+    client: { language: 'de' },
+    language: 'fr',
+    expected: 'Dienstag, 3. November 2026 um 09:30',
+  },
+  {
+    name: 'else the template’s',
+    client: {},
+    language: 'fr',
+    expected: 'mardi 3 novembre 2026 à 09:30',
+  },
+  {
+    name: 'an unknown language is passed over',
+    client: { language: 'English' },
+    language: 'pt_BR',
+    expected: 'terça-feira, 3 de novembro de 2026 às 09:30',
+  },
+  {
+    name: 'an unknown zone is passed over',
+    client: { timeZone: 'Mars/Base' },
+    expected: 'Tuesday, November 3, 2026 at 2:30 PM',
+  },
+]
+
+for (const { name, client, location, language, expected } of readers)
+  test(`dates are written for the reader: ${name}`, () => {
+    const context = fullContext()
+    const mail = merge(
+      { text: '%APPT_DATE_TIME%', language: language ?? null },
+      {
+        client: { ...context.client, ...client },
+        location: location === null ? null : context.location,
+      },
+    )
+    assert.equal(mail.text, expected)
+  })
+
+test('the staff’s own tokens are in the staff’s zone', () => {
+  assert.equal(merge({ text: '%APPT_TIME% %APPT_TIME_STAFF%' }).text, '9:30 AM 3:30 PM')
+})
+
+test('tokens without a value are listed, each once', () => {
+  const mail = merge(
+    { subject: '%REASON%', html: '<p>%REASON% %STAFF_FULLNAME%</p>', text: '%CHANGE_NOTE%' },
+    { reason: null, classSchedule: null, professional: null, calendar: null },
+  )
+  assert.deepEqual(mail.emptyTokens.toSorted(), ['CHANGE_NOTE', 'REASON', 'STAFF_FULLNAME'])
+})
+
+test('a class fills the tokens of an appointment', () => {
+  const { text } = merge({ text: '%REASON% %APPT_START_TIME%' }, { calendar: null, reason: null })
+  assert.equal(text, 'Prenatal yoga 1:00 PM')
+})
+
+test('a document in a language from right to left says so', () => {
+  assert.match(merge({ language: 'ar' }).html, /<html lang="ar" dir="rtl">/)
+  assert.match(merge({}).html, /<html lang="en" dir="ltr">/)
+})
+
+test('the mail goes to whom the action names, else the template, else the client', () => {
+  const template = compileTemplate(plainTemplate({ toAddress: '%LOCATION_EMAILADDRESS%' }))
+  const bare = compileTemplate(plainTemplate())
+  const to = (
+    compiled: typeof bare,
+    recipient: 'client' | 'staff' | 'business' | 'template' | null,
+  ) => mergeMail(compiled, fullContext(), recipient).to?.address
+
+  assert.equal(to(template, null), 'quayside@harbour.example')
+  assert.equal(to(template, 'template'), 'quayside@harbour.example')
+  assert.equal(to(template, 'client'), 'ada@example.org')
+  assert.equal(to(bare, null), 'ada@example.org')
+  assert.equal(to(bare, 'staff'), 'maya@harbour.example')
+  assert.equal(to(bare, 'business'), 'hello@harbour.example')
+  assert.equal(to(bare, 'template'), undefined)
+  assert.equal(isForEachClient(template, null), false)
+  assert.equal(isForEachClient(bare, null), true)
+})
+
+test('an address that is none never becomes a recipient', () => {
+  const client = { ...fullContext().client, emailAddress: 'a@ok.example, v@evil.example' }
+  const mail = merge({}, { client })
+  assert.equal(mail.to, null)
+  assert.deepEqual(mail.badAddresses, [
+    { field: 'toAddress', text: 'a@ok.example, v@evil.example' },
+  ])
+})
+
+test('an address field of a template must be able to become one address', () => {
+  assert.equal(addressFieldFault('ada@example.org'), undefined)
+  assert.equal(addressFieldFault('%CLIENT_EMAILADDRESS%'), undefined)
+  assert.equal(addressFieldFault('desk+%APPT_ID%@example.org'), undefined)
+  assert.match(addressFieldFault('%BUSINESS_NAME%') ?? '', /tokens/)
+  assert.match(addressFieldFault('%CLIENT_EMAILADDRESS%,%STAFF_EMAIL%') ?? '', /tokens/)
+  assert.match(addressFieldFault('ada@example.org, bob@example.org') ?? '', /one plain/)
+})

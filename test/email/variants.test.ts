@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { chooseVariant, type Variant } from '../../src/email/variants.ts'
+
+const variant = (emailTemplateId: number, changes: Partial<Variant> = {}): Variant => ({
+  emailTemplateId,
+  language: null,
+  reasonIdList: [],
+  level: null,
+  location: null,
+  sortOrder: null,
+  ...changes,
+})
+
+const own = variant(1)
+const occasion = { language: 'fr-CA', reasonId: 7, locationId: 3 }
+
+const cases: { name: string; variants: Variant[]; expected: number; language?: string | null }[] = [
+  { name: 'nothing else: the action’s own', variants: [], expected: 1 },
+  {
+    name: 'the reader’s language',
+    variants: [variant(2, { language: 'fr' }), variant(3, { language: 'de' })],
+    expected: 2,
+  },
+  {
+    name: 'the very tag before the language',
+    variants: [variant(2, { language: 'fr' }), variant(3, { language: 'fr_CA' })],
+    expected: 3,
+  },
+  {
+    name: 'the service',
+    variants: [variant(2, { reasonIdList: [7] }), variant(3, { reasonIdList: [8] })],
+    expected: 2,
+  },
+  {
+    name: 'a language before a service',
+    variants: [variant(2, { reasonIdList: [7] }), variant(3, { language: 'fr' })],
+    expected: 3,
+  },
+  {
+    name: 'both before one',
+    variants: [variant(2, { language: 'fr' }), variant(3, { language: 'fr', reasonIdList: [7] })],
+    expected: 3,
+  },
+  {
+    name: 'the shorter list of services',
+    variants: [variant(2, { reasonIdList: [6, 7] }), variant(3, { reasonIdList: [7] })],
+    expected: 3,
+  },
+  {
+    name: 'the location',
+    variants: [
+      variant(2, { level: 'LOCATION', location: 4 }),
+      variant(3, { level: 'LOCATION', location: 3 }),
+    ],
+    expected: 3,
+  },
+  {
+    name: 'equals by their order',
+    variants: [
+      variant(2, { language: 'fr', sortOrder: 9 }),
+      variant(3, { language: 'fr', sortOrder: 1 }),
+    ],
+    expected: 3,
+  },
+  {
+    name: 'no language known',
+    variants: [variant(2, { language: 'fr' })],
+    expected: 1,
+    language: null,
+  },
+]
+
+for (const { name, variants, expected, language = occasion.language } of cases)
+  test(`the most specific template that fits is used: ${name}`, () => {
+    const chosen = chooseVariant([own, ...variants], { ...occasion, language })
+    assert.equal(chosen.emailTemplateId, expected)
+  })
+
+test('the action’s own template serves when nothing fits', () => {
+  const chosen = chooseVariant(
+    [variant(1, { language: 'de' }), variant(2, { language: 'it' })],
+    occasion,
+  )
+  assert.equal(chosen.emailTemplateId, 1)
+})
