@@ -1,0 +1,237 @@
+import { createPrivateKey } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { isIP } from 'node:net'
+import { resolve } from 'node:path'
+import { StartError } from './errors.ts'
+
+export type Config = {
+  port: number
+  host: string
+  dataDir: string
+  /** Without one, the embedded server in `dataDir`. */
+  databaseUrl: string | undefined
+  role: 'all' | 'api' | 'worker'
+  /** Without one, a key is made at the first start. */
+  adminApiKey: string | undefined
+  /** Without one, mails are captured. */
+  smtpUrl: string | undefined
+  mailFrom: { name: string; address: string }
+  /** Without a slash at its end. */
+  publicUrl: string
+  /** For each credential: requests a second in the long run, and how many at once. */
+  rateLimit: { perSecond: number; burst: number }
+  /** In the form that Fastify takes. */
+  trustProxy: boolean | number | string[]
+  dkim: { key: string; domain: string; selector: string } | undefined
+  bodyRetentionDays: number
+  pageSize: 'A4' | 'Letter'
+  metricsToken: string | undefined
+  leaseSeconds: number
+  logLevel: (typeof LOG_LEVELS)[number]
+}
+
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
+const ROLES = ['all', 'api', 'worker'] as const
+
+export type Environment = Record<string, string | undefined>
+
+/** Reads every setting, or throws a StartError with one line for each bad one. */
+export function readConfig(env: Environment): Config {
+  const faults: string[] = []
+  const { text, secret } = reader(env, faults)
+
+  const parsed = <T>(name: string, value: string | undefined, parse: (value: string) => T) => {
+    if (value === undefined) return undefined
+    try {
+      return parse(value)
+    } catch (error) {
+      faults.push(`${name} ${(error as Error).message}`)
+      return undefined
+    }
+  }
+  const setting = <T>(name: string, fallback: T, parse: (value: string) => T) =>
+    parsed(name, text(name), parse) ?? fallback
+  const secretSetting = <T>(name: string, parse: (value: string) => T) =>
+    parsed(name, secret(name), parse)
+
+  const port = setting('PORT', 8080, wholeNumber(0, 65_535))
+  const host = setting('HOST', '127.0.0.1', hostName)
+  const dkimKey = secretSetting('DKIM_KEY', privateKey)
+  const dkimDomain = setting('DKIM_DOMAIN', undefined, domainName)
+  const dkimSelector = setting('DKIM_SELECTOR', undefined, domainName)
+
+  const config: Config = {
+    port,
+    host,
+    dataDir: resolve(text('DATA_DIR') ?? './data'),
+    databaseUrl: secretSetting('DATABASE_URL', postgresUrl),
+    role: setting('ROLE', 'all', oneOf(ROLES)),
+    adminApiKey: secretSetting('ADMIN_API_KEY', credential),
+    smtpUrl: secretSetting('SMTP_URL', smtpUrl),
+    mailFrom: setting('MAIL_FROM', { name: 'Bellwether', address: 'no-reply@localhost' }, mailbox),
+    publicUrl: setting('PUBLIC_URL', addressOf(host, port), webUrl),
+    rateLimit: setting('RATE_LIMIT', { perSecond: 100, burst: 1_000 }, rateLimit),
+    trustProxy: setting('TRUST_PROXY', false, trustProxy),
+    dkim: allOrNone(faults, dkimKey, dkimDomain, dkimSelector),
+    bodyRetentionDays: setting('BODY_RETENTION_DAYS', 45, wholeNumber(1, 36_500)),
+    pageSize: setting('PAGE_SIZE', 'A4', pageSize),
+    metricsToken: secretSetting('METRICS_TOKEN', credential),
+    leaseSeconds: setting('LEASE_SECONDS', 10, wholeNumber(1, 3_600)),
+    logLevel: setting('LOG_LEVEL', 'info', oneOf(LOG_LEVELS)),
+  }
+  if (faults.length > 0) throw new StartError(faults.join('\n'))
+  return config
+}
+
+/** The address at which a browser on this machine reaches the service. */
+export function addressOf(host: string, port: number) {
+  const reachable = host === '0.0.0.0' || host === '::' ? 'localhost' : host
+  return `http://${isIP(reachable) === 6 ? `[${reachable}]` : reachable}:${port}`
+}
+
+function reader(env: Environment, faults: string[]) {
+  /** An empty value is an absent one: `SMTP_URL=` in a compose file means none. */
+  const text = (name: string) => env[name]?.trim() || undefined
+
+  /** Also from the file that NAME_FILE names, so that no secret need stand in the environment. */
+  const secret = (name: string) => {
+    const file = text(`${name}_FILE`)
+    if (file === undefined) return text(name)
+    if (text(name) !== undefined) {
+      faults.push(`${name} and ${name}_FILE are both set; one of them is enough`)
+      return undefined
+    }
+    try {
+      const content = readFileSync(file, 'utf8').trim()
+      if (content === '') faults.push(`${name}_FILE names ${file}, which is empty`)
+      return content || undefined
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException
+      faults.push(`${name}_FILE names ${file}, which cannot be read (${code})`)
+      return undefined
+    }
+  }
+  return { text, secret }
+}
+
+// Each parser throws the end of a sentence that starts with the setting's name. Those of secrets
+// never repeat the value.
+
+const wholeNumber = (least: number, most: number) => (value: string) => {
+  const number = /^\d+$/.test(value) ? Number(value) : Number.NaN
+  if (number >= least && number <= most) return number
+  throw new Error(`must be a whole number from ${least} to ${most}, not '${value}'`)
+}
+
+const oneOf =
+  <const T extends string>(choices: readonly T[]) =>
+  (value: string) => {
+    const choice = choices.find((choice) => choice === value)
+    if (choice) return choice
+    throw new Error(`must be one of ${choices.join(', ')}, not '${value}'`)
+  }
+
+function hostName(value: string) {
+  if (isIP(value) || HOST_NAME.test(value)) return value
+  throw new Error(`must be a host name or an IP address, not '${value}'`)
+}
+
+function domainName(value: string): string | undefined {
+  if (HOST_NAME.test(value)) return value
+  throw new Error(`must be a domain name, not '${value}'`)
+}
+
+const HOST_NAME = /^(?!-)[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*$/i
+
+function postgresUrl(value: string) {
+  const url = URL.parse(value)
+  if (url && (url.protocol === 'postgres:' || url.protocol === 'postgresql:')) return value
+  throw new Error('must be an address of the form postgres://user:password@host:port/database')
+}
+
+function smtpUrl(value: string) {
+  const url = URL.parse(value)
+  if (url?.hostname && (url.protocol === 'smtp:' || url.protocol === 'smtps:')) {
+    const tls = url.searchParams.get('tls')
+    if (tls === null || tls === 'never') return value
+  }
+  throw new Error('must be an address of the form smtp://user:password@host:port or smtps://…')
+}
+
+function webUrl(value: string) {
+  const url = URL.parse(value)
+  if (url && /^https?:$/.test(url.protocol) && !url.search && !url.hash && !url.username) {
+    return url.href.replace(/\/+$/, '')
+  }
+  throw new Error(`must be a web address such as https://book.example.com, not '${value}'`)
+}
+
+/** What a person could type or guess is no key. */
+function credential(value: string) {
+  if (/^[\x21-\x7e]{16,512}$/.test(value)) return value
+  throw new Error('must be 16 to 512 visible ASCII characters without spaces')
+}
+
+function mailbox(value: string) {
+  const named = /^([^<>]*)<([^<>]+)>$/.exec(value)
+  const name = (named?.[1] ?? '').trim().replace(/^"(.*)"$/, '$1')
+  const address = (named?.[2] ?? value).trim()
+  const plain = /^[^\s@<>()[\],;:\\"]{1,64}@[a-z0-9.-]+$/i.test(address) && address.length <= 254
+  if (plain && !/\p{Cc}/u.test(name)) return { name, address }
+  throw new Error(`must be an address such as Bellwether <no-reply@example.com>, not '${value}'`)
+}
+
+function rateLimit(value: string) {
+  const [, perSecond, burst] = /^(\d{1,7})\/s(?:\s*,\s*(\d{1,7}))?$/.exec(value) ?? []
+  const limit = { perSecond: Number(perSecond), burst: Number(burst ?? perSecond) }
+  if (limit.perSecond >= 1 && limit.burst >= 1) return limit
+  throw new Error(`must be a rate and a burst such as 100/s,1000, not '${value}'`)
+}
+
+function trustProxy(value: string): boolean | number | string[] {
+  if (value === 'true' || value === 'false') return value === 'true'
+  if (/^\d{1,2}$/.test(value)) return Number(value)
+  const proxies = value.split(',').map((proxy) => proxy.trim())
+  const isNetwork = (proxy: string) => {
+    const [address = '', bits, ...rest] = proxy.split('/')
+    const widest = isIP(address) === 6 ? 128 : 32
+    if (rest.length > 0 || !isIP(address)) return false
+    return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= widest)
+  }
+  const isNamed = (proxy: string) => ['loopback', 'linklocal', 'uniquelocal'].includes(proxy)
+  if (proxies.every((proxy) => isNamed(proxy) || isNetwork(proxy))) return proxies
+  throw new Error(
+    `must be true, false, a number of proxies or a list of their addresses, not '${value}'`,
+  )
+}
+
+function pageSize(value: string): Config['pageSize'] {
+  if (value.toLowerCase() === 'a4') return 'A4'
+  if (value.toLowerCase() === 'letter') return 'Letter'
+  throw new Error(`must be A4 or Letter, not '${value}'`)
+}
+
+function privateKey(value: string) {
+  // Environments that cannot hold line breaks write them as \n.
+  const pem = value.replaceAll('\\n', '\n')
+  try {
+    const { asymmetricKeyType } = createPrivateKey(pem)
+    if (asymmetricKeyType === 'rsa' || asymmetricKeyType === 'ed25519') return pem
+  } catch {
+    // told below, in the same words
+  }
+  throw new Error('must be a private key in PEM form, RSA or Ed25519')
+}
+
+function allOrNone(
+  faults: string[],
+  key: string | undefined,
+  domain: string | undefined,
+  selector: string | undefined,
+) {
+  if (key && domain && selector) return { key, domain, selector }
+  if ((key || domain || selector) && faults.length === 0) {
+    faults.push('DKIM_KEY, DKIM_DOMAIN and DKIM_SELECTOR belong together; one is missing')
+  }
+  return undefined
+}

@@ -1,0 +1,87 @@
+import { randomUUID } from 'node:crypto'
+import helmet from '@fastify/helmet'
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import {
+  fastify,
+  type FastifyBaseLogger,
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+} from 'fastify'
+import type { Config } from '../config.ts'
+import { authenticate } from './authenticate.ts'
+import { LARGEST_BODY, readJsonBodies } from './body.ts'
+import { tagAnswers } from './etag.ts'
+import { health } from './health.ts'
+import { answerBrokenHttp, answerProblems, routeOf, sendProblem } from './problems.ts'
+import type { Routes, Services } from './services.ts'
+import { validateRequests } from './validate.ts'
+import { answerInMilliseconds } from './wire.ts'
+
+/** Every address of the service: one file for each kind of object. */
+const ROUTES: Routes[] = [health]
+
+export async function buildApp(services: Services) {
+  const { config, log } = services
+  const app = fastify({
+    loggerInstance: log as FastifyBaseLogger,
+    disableRequestLogging: true,
+    genReqId: () => randomUUID(),
+    trustProxy: trustedProxies(config.trustProxy),
+    bodyLimit: LARGEST_BODY,
+    // Of a connection on which nothing moves; a body has its own limit, whatever its pace.
+    connectionTimeout: 120_000,
+    keepAliveTimeout: 65_000,
+    http: { headersTimeout: 10_000, connectionsCheckingInterval: 1_000 },
+    routerOptions: { maxParamLength: 500 },
+    return503OnClosing: true,
+    forceCloseConnections: 'idle',
+    clientErrorHandler: answerBrokenHttp,
+    frameworkErrors: (error: FastifyError, request: FastifyRequest, reply: FastifyReply) =>
+      void sendProblem(error, request, reply),
+  }).withTypeProvider<TypeBoxTypeProvider>()
+
+  await app.register(helmet, SECURITY)
+  answerProblems(app)
+  validateRequests(app)
+  readJsonBodies(app, services)
+  answerInMilliseconds(app, { checked: services.checkAnswers ?? false })
+  tagAnswers(app)
+  logRequests(app)
+  authenticate(app, services)
+  for (const routes of ROUTES) await app.register(routes, services)
+  return app
+}
+
+export type App = Awaited<ReturnType<typeof buildApp>>
+
+const trustedProxies = (trusted: Config['trustProxy']) =>
+  typeof trusted === 'number' ? (_address: string, hop: number) => hop < trusted : trusted
+
+/** For answers that are data. Pages bring their own policy. */
+const SECURITY = {
+  contentSecurityPolicy: {
+    useDefaults: false,
+    directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
+  },
+  crossOriginEmbedderPolicy: false,
+  referrerPolicy: { policy: 'no-referrer' },
+} as const
+
+/** Which route, how long, how it ended: never the address itself, which may hold a name. */
+function logRequests(app: FastifyInstance) {
+  app.addHook('onResponse', async (request, reply) => {
+    const { config } = request.routeOptions
+    request.log[config?.quiet ? 'debug' : 'info'](
+      {
+        method: request.method,
+        route: routeOf(request),
+        status: reply.statusCode,
+        ms: Math.round(reply.elapsedTime * 10) / 10,
+        businessId: request.caller?.businessId,
+      },
+      'answered',
+    )
+  })
+}

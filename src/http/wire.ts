@@ -1,0 +1,58 @@
+import type { FastifyInstance } from 'fastify'
+import { Compile } from 'typebox/compile'
+import type { TSchema } from 'typebox'
+
+/** Answers leave as JSON in which every moment is a number of milliseconds. */
+export function answerInMilliseconds(app: FastifyInstance, { checked }: { checked: boolean }) {
+  app.setReplySerializer((payload) => wireText(payload))
+  // Response schemas describe; they do not filter. That what we send is what they describe is
+  // checked in tests, where a difference is an error.
+  app.setSerializerCompiler(() => wireText)
+  if (checked) checkAnswers(app)
+}
+
+/** An answer as the text that is sent. */
+export const wireText = (value: unknown) => JSON.stringify(onWire(value)) ?? 'null'
+
+/** Copies as it goes: a row may be shared, and JSON.stringify is fastest on plain objects. */
+function onWire(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  if (value instanceof Temporal.Instant) return value.epochMilliseconds
+  if (Array.isArray(value)) return value.map(onWire)
+  if (isTemporal(value) || value instanceof Date) return value
+  const copy: Record<string, unknown> = {}
+  for (const key in value) copy[key] = onWire((value as Record<string, unknown>)[key])
+  return copy
+}
+
+/** A day and its kin know their own text. */
+const isTemporal = (value: object) =>
+  value instanceof Temporal.PlainDate ||
+  value instanceof Temporal.PlainTime ||
+  value instanceof Temporal.Duration
+
+function checkAnswers(app: FastifyInstance) {
+  app.addHook('onRoute', (route) => {
+    const responses = Object.entries((route.schema?.response ?? {}) as Record<string, TSchema>)
+    const validators = new Map(
+      responses
+        .filter(([, schema]) => !('content' in schema))
+        .map(([status, schema]) => [status, Compile(schema)]),
+    )
+    if (validators.size === 0) return
+    const check = async (_request: unknown, reply: { statusCode: number }, payload: unknown) => {
+      const { statusCode } = reply
+      const validator =
+        validators.get(String(statusCode)) ?? validators.get(`${Math.floor(statusCode / 100)}xx`)
+      const answer: unknown = JSON.parse(wireText(payload))
+      if (validator && !validator.Check(answer)) {
+        const faults = validator.Errors(answer).map((e) => `${e.instancePath} ${e.message}`)
+        throw new Error(
+          `${route.method} ${route.url} answered what it does not describe: ${faults.join('; ')}`,
+        )
+      }
+      return payload
+    }
+    route.preSerialization = [route.preSerialization ?? []].flat().concat(check as never)
+  })
+}

@@ -1,0 +1,54 @@
+import { pino, type DestinationStream, type Logger } from 'pino'
+
+export type Log = Logger
+
+/**
+ * JSON lines on stdout. Names, addresses and tokens never reach them: what is logged are ids, the
+ * patterns of routes and the shapes of errors, and the last line of defence stands here.
+ */
+export function openLog(level: string, destination?: DestinationStream): Log {
+  return pino(
+    {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      serializers: { err: describeError, error: describeError },
+      redact: { paths: SECRETS, remove: true },
+    },
+    destination ?? pino.destination({ fd: 1, sync: true }),
+  )
+}
+
+const SECRETS = ['authorization', 'cookie', 'password', 'key', 'token', 'secret'].flatMap(
+  (name) => [name, `*.${name}`, `*.*.${name}`],
+)
+
+type Described = {
+  type: string
+  code?: unknown
+  constraint?: unknown
+  message: string
+  stack: string
+}
+
+/**
+ * What went wrong and where. A database quotes the values of a row in its messages and a parser
+ * quotes its input, so theirs are left out; any other message loses what looks like an address.
+ */
+function describeError(error: unknown): Described | string {
+  if (!(error instanceof Error)) return typeof error
+  const { code, constraint } = error as { code?: unknown; constraint?: unknown }
+  const quotes = 'severity' in error || error instanceof SyntaxError
+  const message = quotes ? '' : error.message.replaceAll(/[^\s<>"']+@[^\s<>"']+/g, '[address]')
+  const frames = (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line))
+  const cause = error.cause instanceof Error ? { cause: describeError(error.cause) } : {}
+  return {
+    type: error.constructor.name,
+    ...(code === undefined ? {} : { code }),
+    ...(constraint === undefined ? {} : { constraint }),
+    message,
+    stack: frames.join('\n'),
+    ...cause,
+  }
+}

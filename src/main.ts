@@ -1,0 +1,53 @@
+#!/usr/bin/env node
+import { Command, CommanderError } from 'commander'
+import { StartError } from './errors.ts'
+
+/** Each command is the file of its name in cli/, which exports it as `command`. */
+const COMMANDS: Record<string, string> = {
+  serve: 'run the service: API, engine and console',
+}
+
+async function main(words: string[]) {
+  const name = words[0] ?? ''
+  if (!Object.hasOwn(COMMANDS, name)) return chooseCommand().parseAsync(words, { from: 'user' })
+  const { command }: { command: Command } = await import(`./cli/${name}.ts`)
+  return throwing(command.name(`bellwether ${name}`).description(COMMANDS[name]!)).parseAsync(
+    words.slice(1),
+    { from: 'user' },
+  )
+}
+
+/** Only reached without a command or with an unknown one. */
+function chooseCommand() {
+  const program = throwing(new Command('bellwether'))
+  program.description('Appointment automations and reports.')
+  program.helpCommand(false)
+  for (const [name, summary] of Object.entries(COMMANDS)) program.command(name).summary(summary)
+  return program.action(() => program.help({ error: true }))
+}
+
+const throwing = (command: Command) =>
+  command
+    .exitOverride()
+    .configureOutput({ outputError: () => {} })
+    .showSuggestionAfterError()
+
+function exitCodeFor(error: unknown) {
+  if (error instanceof CommanderError) {
+    if (error.exitCode === 0) return 0
+    if (error.code !== 'commander.help') console.error(error.message.replaceAll('\n', ' '))
+    return 2
+  }
+  if (error instanceof StartError) {
+    console.error(error.message)
+    return 2
+  }
+  console.error(error)
+  return 1
+}
+
+try {
+  await main(process.argv.slice(2))
+} catch (error) {
+  process.exitCode = exitCodeFor(error)
+}
