@@ -1,0 +1,94 @@
+/**
+ * What a caller may do. A key holds scopes, a person a role; both come down to security functions,
+ * the one thing that routes and reports ask for. docs/roles.md shows the same as tables.
+ */
+export const SCOPES = [
+  'definitions:read',
+  'definitions:write',
+  'scheduling:read',
+  'scheduling:write',
+  'mail:read',
+  'mail:write',
+  'reports:print',
+  'admin',
+] as const
+
+export type Scope = (typeof SCOPES)[number]
+
+/** Every security function, and the scope with which a key holds it. */
+const SCOPE_OF_FUNCTION = {
+  VIEW_DEFINITIONS: 'definitions:read',
+  EDIT_DEFINITIONS: 'definitions:write',
+  VIEW_SCHEDULE: 'scheduling:read',
+  EDIT_SCHEDULE: 'scheduling:write',
+  EDIT_SETUP: 'scheduling:write',
+  VIEW_EMAILS: 'mail:read',
+  SEND_EMAILS: 'mail:write',
+  EDIT_TEMPLATES: 'mail:write',
+  PRINT_REPORTS: 'reports:print',
+  VIEW_CLIENT_REPORTS: 'reports:print',
+  VIEW_STAFF_REPORTS: 'reports:print',
+  VIEW_REVENUE_REPORTS: 'reports:print',
+  VIEW_EMAIL_REPORTS: 'reports:print',
+  SCHEDULE_REPORTS: 'reports:print',
+  MANAGE_BUSINESS: 'admin',
+  MANAGE_USERS: 'admin',
+  MANAGE_KEYS: 'admin',
+  VIEW_AUDIT: 'admin',
+} as const satisfies Record<string, Scope>
+
+export type SecurityFunction = keyof typeof SCOPE_OF_FUNCTION
+
+export const SECURITY_FUNCTIONS = Object.keys(SCOPE_OF_FUNCTION) as SecurityFunction[]
+
+/** What a person needs on a route that names a scope and no function of its own. */
+export const FUNCTION_OF_SCOPE: Record<Scope, SecurityFunction> = {
+  'definitions:read': 'VIEW_DEFINITIONS',
+  'definitions:write': 'EDIT_DEFINITIONS',
+  'scheduling:read': 'VIEW_SCHEDULE',
+  'scheduling:write': 'EDIT_SCHEDULE',
+  'mail:read': 'VIEW_EMAILS',
+  'mail:write': 'SEND_EMAILS',
+  'reports:print': 'PRINT_REPORTS',
+  admin: 'MANAGE_BUSINESS',
+}
+
+export const ROLES = [
+  'OWNER',
+  'ADMINISTRATOR',
+  'LOCATION_SUPER_USER',
+  'USER',
+  'REPORTS_ONLY',
+] as const
+
+export type Role = (typeof ROLES)[number]
+
+/** An OWNER differs from an ADMINISTRATOR in one thing: only owners make and change owners. */
+export const FUNCTIONS_OF_ROLE: Record<Role, readonly SecurityFunction[]> = {
+  OWNER: SECURITY_FUNCTIONS,
+  ADMINISTRATOR: SECURITY_FUNCTIONS,
+  LOCATION_SUPER_USER: [
+    'VIEW_DEFINITIONS',
+    'VIEW_SCHEDULE',
+    'EDIT_SCHEDULE',
+    'VIEW_EMAILS',
+    'SEND_EMAILS',
+    'PRINT_REPORTS',
+    'VIEW_CLIENT_REPORTS',
+    'VIEW_STAFF_REPORTS',
+    'VIEW_REVENUE_REPORTS',
+    'VIEW_EMAIL_REPORTS',
+  ],
+  USER: ['VIEW_SCHEDULE', 'EDIT_SCHEDULE', 'VIEW_EMAILS'],
+  REPORTS_ONLY: [
+    'PRINT_REPORTS',
+    'VIEW_CLIENT_REPORTS',
+    'VIEW_STAFF_REPORTS',
+    'VIEW_REVENUE_REPORTS',
+    'VIEW_EMAIL_REPORTS',
+  ],
+}
+
+export function functionsOfScopes(scopes: readonly Scope[]): ReadonlySet<SecurityFunction> {
+  return new Set(SECURITY_FUNCTIONS.filter((name) => scopes.includes(SCOPE_OF_FUNCTION[name])))
+}
