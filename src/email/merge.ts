@@ -155,7 +155,7 @@ export function addressFieldFault(text: string): string | undefined {
     : 'must be one plain address: local@domain'
 }
 
-type Place = 'text' | 'attribute' | 'url' | 'url-part' | 'tel'
+type Place = 'text' | 'attribute' | 'style' | 'url' | 'url-part' | 'tel'
 type Segment = string | { name: TokenName; place: Place }
 
 const CLIENT_ADDRESS: Segment[] = [{ name: 'CLIENT_EMAILADDRESS', place: 'text' }]
@@ -257,6 +257,7 @@ function cutTag(tag: string): Segment[] {
 }
 
 function cutAttribute(name: string, value: string): Segment[] {
+  if (name.toLowerCase() === 'style') return cut(value, 'style')
   if (!URL_ATTRIBUTES.has(name.toLowerCase())) return cut(value, 'attribute')
   if (/^\s*tel:/i.test(value)) return cut(value, 'tel')
   const segments = cut(value, 'url-part')
@@ -286,6 +287,8 @@ const htmlValue = (direction: 'ltr' | 'rtl') => (value: string, place: Place) =>
       return escapeHtml(encodeUrl(value).replaceAll('%40', '@'))
     case 'tel':
       return value.replace(/[^\d+*#;=-]/g, '')
+    case 'style':
+      return value.replace(/[^\w #.-]/g, '')
     case 'attribute':
       return escapeHtml(headerValue(value))
     case 'text': {

@@ -1,0 +1,129 @@
+import { compile } from 'html-to-text'
+import juice from 'juice'
+import sanitizeHtml from 'sanitize-html'
+
+/**
+ * The HTML of a template as it is kept: its style sheets moved into the elements, and nothing left
+ * that a mail program or our own preview would run, load or be covered by. What comes out holds
+ * `<` and `>` only around tags, and quotes every attribute: `merge.ts` relies on it.
+ */
+export const prepareHtml = (html: string) => sanitizeHtml(inlineStyles(html.toWellFormed()), RULES)
+
+/** The text part of a template without one of its own. Its tokens stay where they were. */
+export const textOfHtml = (html: string) => toText(html).trim()
+
+function inlineStyles(html: string) {
+  if (!/<style/i.test(html)) return html
+  return juice(html, {
+    preserveMediaQueries: false,
+    preserveFontFaces: false,
+    preserveKeyFrames: false,
+    preservePseudos: false,
+    preserveLayers: false,
+    preserveContainerQueries: false,
+    applyWidthAttributes: false,
+    applyHeightAttributes: false,
+  })
+}
+
+const TAGS =
+  'a abbr address article aside b bdi bdo big blockquote br caption center cite code col colgroup dd del dfn div dl dt em figcaption figure font footer h1 h2 h3 h4 h5 h6 header hr i img ins kbd li main mark nav ol p pre q s samp section small span strike strong sub sup table tbody td tfoot th thead time tr tt u ul var wbr'.split(
+    ' ',
+  )
+
+const STYLES =
+  'background background-color border border-bottom border-bottom-color border-bottom-style border-bottom-width border-collapse border-color border-left border-left-color border-left-style border-left-width border-radius border-right border-right-color border-right-style border-right-width border-spacing border-style border-top border-top-color border-top-style border-top-width border-width box-sizing clear color direction display float font font-family font-size font-style font-variant font-weight height letter-spacing line-height list-style list-style-type margin margin-bottom margin-left margin-right margin-top max-height max-width min-height min-width opacity overflow overflow-wrap padding padding-bottom padding-left padding-right padding-top table-layout text-align text-decoration text-indent text-overflow text-transform unicode-bidi vertical-align white-space width word-break word-spacing word-wrap'.split(
+    ' ',
+  )
+
+/** No functions but colours and sums: `url()` would load, the others may hide it. */
+const STYLE_VALUE = /^(?!.*(?<!\b(?:rgba?|hsla?|calc|min|max|clamp))\()[^\\<>{}@;*]{0,500}$/i
+
+const CELL = ['align', 'valign', 'width', 'height', 'bgcolor', 'colspan', 'rowspan', 'nowrap']
+
+const RULES: sanitizeHtml.IOptions = {
+  allowedTags: TAGS,
+  allowedAttributes: {
+    '*': ['style', 'dir', 'lang', 'title', 'align', 'role', 'aria-label', 'aria-hidden'],
+    a: ['href', 'name', 'target'],
+    img: ['src', 'alt', 'width', 'height', 'border'],
+    font: ['color', 'face', 'size'],
+    table: ['width', 'height', 'bgcolor', 'border', 'cellpadding', 'cellspacing'],
+    tr: CELL,
+    td: CELL,
+    th: [...CELL, 'scope'],
+    col: ['span', 'width'],
+    colgroup: ['span', 'width'],
+    ol: ['start', 'type'],
+    ul: ['type'],
+    li: ['value'],
+    hr: ['size', 'width', 'color'],
+    time: ['datetime'],
+  },
+  allowedStyles: { '*': Object.fromEntries(STYLES.map((name) => [name, [STYLE_VALUE]])) },
+  allowedSchemes: ['http', 'https', 'mailto', 'tel'],
+  allowedSchemesByTag: { img: ['http', 'https', 'data', 'cid'] },
+  allowProtocolRelative: false,
+  transformTags: {
+    '*': (tagName, attribs) => {
+      for (const name of ['href', 'src']) {
+        if (attribs[name] !== undefined && isDoubtful(attribs[name])) delete attribs[name]
+      }
+      return { tagName, attribs }
+    },
+  },
+  disallowedTagsMode: 'discard',
+  // With their text: what stands in these was never meant to be read.
+  nonTextTags: [
+    'script',
+    'style',
+    'textarea',
+    'option',
+    'noscript',
+    'noembed',
+    'noframes',
+    'title',
+    'template',
+    'xmp',
+    'iframe',
+    'object',
+    'svg',
+    'math',
+  ],
+  enforceHtmlBoundary: false,
+  nestingLimit: 250,
+}
+
+/**
+ * Addresses with blanks or unseen letters before or in their scheme are read differently by
+ * everyone, and the only data a mail shows is an image.
+ */
+function isDoubtful(address: string) {
+  const bare = address.replace(/[\s\p{Cc}\p{Cf}]/gu, '')
+  if (/^data:/i.test(bare)) return !/^data:image\/(?:png|jpe?g|gif|webp);/.test(address)
+  return /^(?:[a-z][a-z0-9+.-]*:|[/\\]{2})/i.test(bare) && !/^[a-z]+:/i.test(address)
+}
+
+const heading = { leadingLineBreaks: 2, trailingLineBreaks: 1, uppercase: false }
+
+const toText = compile({
+  wordwrap: false,
+  formatters: {
+    altText: (element, _walk, builder) => {
+      const { alt } = element.attribs as { alt?: string }
+      if (alt) builder.addInline(alt)
+    },
+    cell: (element, walk, builder) => {
+      walk(element.children, builder)
+      builder.addInline(' ')
+    },
+  },
+  selectors: [
+    { selector: 'a', options: { hideLinkHrefIfSameAsText: true, linkBrackets: ['<', '>'] } },
+    { selector: 'img', format: 'altText' },
+    { selector: 'tr', format: 'block', options: { leadingLineBreaks: 1, trailingLineBreaks: 1 } },
+    { selector: 'td', format: 'cell' },
+    { selector: 'th', format: 'cell' },
+    ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((selector) => ({ selector, options: heading })),
+  ],
+})

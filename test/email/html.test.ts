@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { parseFragment, type DefaultTreeAdapterMap } from 'parse5'
+import { templateFaults } from '../../src/email/check-template.ts'
+import { prepareHtml, textOfHtml } from '../../src/email/html.ts'
+import { markupFaults } from '../../src/email/markup.ts'
+import { compileTemplate, mergeMail } from '../../src/email/merge.ts'
+import { fullContext, plainTemplate } from '../support/mail-context.ts'
+import { htmlAttacks } from '../support/html-attacks.ts'
+
+type Node = DefaultTreeAdapterMap['node']
+
+/** Everything in a piece of HTML, read as browsers read it, that could run, load or cover. */
+function dangers(html: string): string[] {
+  const found: string[] = []
+  const visit = (node: Node) => {
+    if ('tagName' in node) {
+      if (DANGEROUS_TAGS.test(node.tagName)) found.push(`<${node.tagName}>`)
+      if (node.namespaceURI !== 'http://www.w3.org/1999/xhtml') found.push(node.namespaceURI)
+      for (const { name, value } of node.attrs) {
+        if (/^on|^(?:srcdoc|formaction|action|ping|srcset|style-src|id|class)$/i.test(name)) {
+          found.push(`${name}=${value}`)
+        }
+        const address = value.replace(/[\s\p{Cc}]/gu, '')
+        if (
+          /^(?:href|src|background|cite|xlink:href)$/i.test(name) &&
+          UNSAFE_ADDRESS.test(address)
+        ) {
+          found.push(`${name}=${value}`)
+        }
+        if (name === 'style' && UNSAFE_STYLE.test(value)) found.push(`style=${value}`)
+      }
+    }
+    if (node.nodeName === '#comment') found.push('comment')
+    if ('childNodes' in node) node.childNodes.forEach(visit)
+  }
+  visit(parseFragment(html))
+  return found
+}
+
+const DANGEROUS_TAGS =
+  /^(?:script|style|iframe|frame|frameset|object|embed|applet|link|meta|base|form|input|button|select|textarea|svg|math|video|audio|source|track|template|slot|portal|noscript|xmp|plaintext|title|isindex|marquee|bgsound|layer|keygen|dialog|details|canvas|param)$/
+const UNSAFE_ADDRESS = /^(?!https?:|mailto:|tel:|data:image\/|cid:)[a-z][a-z0-9+.-]*:|^\/\/|^\\\\/i
+const UNSAFE_STYLE = /url|expression|javascript|behaviou?r|-moz-binding|position|@import|\\/i
+
+test('the attacks are many, and dangerous before they are sanitised', () => {
+  assert.ok(htmlAttacks.length >= 300, String(htmlAttacks.length))
+  assert.ok(htmlAttacks.filter((html) => dangers(html).length > 0).length > 200)
+})
+
+test('no attack in a template survives its saving', () => {
+  for (const attack of htmlAttacks) {
+    const safe = prepareHtml(`<p>before ${attack} after</p>`)
+    assert.deepEqual(dangers(safe), [], `${attack} became ${safe}`)
+    assert.equal(prepareHtml(safe), safe, attack)
+  }
+})
+
+test('no attack in a value becomes markup, wherever its token stands', () => {
+  const template = compileTemplate(
+    plainTemplate({
+      html: prepareHtml(
+        '<p title="%REASON%">%REASON%</p><a href="%REASON%">x</a><a href="https://a.example/%REASON%?q=%REASON%">y</a><img alt="%REASON%" src="%REASON%">',
+      ),
+    }),
+  )
+  for (const attack of htmlAttacks) {
+    const reason = { name: attack, durationMinutes: null, price: null, currency: null }
+    const { html } = mergeMail(template, fullContext({ reason }))
+    const body = /<body>(.*)<\/body>/s.exec(html)?.[1] ?? ''
+    assert.deepEqual(dangers(body), [], `${attack} became ${body}`)
+    const tags = [...body.matchAll(/<(\w+)/g)]
+      .map(([, name]) => name)
+      .filter((name) => name !== 'br')
+    assert.deepEqual(
+      tags.filter((name) => name !== 'bdi'),
+      ['p', 'a', 'a', 'img'],
+      attack,
+    )
+    assert.equal(html.split('<title>').length, 2)
+  }
+})
+
+test('style sheets move into the elements and leave nothing behind', () => {
+  const html = prepareHtml(
+    '<style>p { color: red } .big { font-size: 20px } a:hover { color: blue } @media print { p { color: black } }</style><p class="big">Hello</p>',
+  )
+  assert.equal(html, '<p style="color:red;font-size:20px">Hello</p>')
+})
+
+test('the text part is derived from the HTML, its tokens untouched', () => {
+  const text = textOfHtml(
+    prepareHtml(
+      '<h1>Hello %CLIENT_FIRSTNAME%</h1><p>Your <b>%REASON%</b><br>on %APPT_DATE%.</p><ul><li>one<li>two</ul><a href="%INVITATION_LINK%">Book</a> <img src="https://a.example/x.png" alt="Logo"><table><tr><td>When</td><td>%APPT_TIME%</td></tr></table>',
+    ),
+  )
+  assert.equal(
+    text,
+    'Hello %CLIENT_FIRSTNAME%\n\nYour %REASON%\non %APPT_DATE%.\n\n * one\n * two\n\nBook <%INVITATION_LINK%> Logo\nWhen %APPT_TIME%',
+  )
+})
+
+const broken: { html: string; line: number; column: number; detail: RegExp }[] = [
+  { html: '<p>Hello\n<b', line: 2, column: 1, detail: /tag is never closed/ },
+  { html: '<p>Hello\n  <a href="x <b>y</b>', line: 2, column: 11, detail: /quote is never closed/ },
+  { html: '<p\n<b>x</b></p>', line: 1, column: 1, detail: /tag is never closed/ },
+  { html: 'a\r\nb <!-- c', line: 2, column: 3, detail: /comment is never closed/ },
+  { html: '<style>p { color: red</style>', line: 1, column: 10, detail: /\{ is never closed/ },
+  { html: '<style>\np } </style>', line: 2, column: 3, detail: /closes nothing/ },
+  { html: '<style>p { color: red }', line: 1, column: 1, detail: /<style> is never closed/ },
+  { html: '<p>\n<b style="color:%REASON%">', line: 2, column: 17, detail: /token cannot stand/ },
+  {
+    html: '<style>p { color: %REASON% }</style>',
+    line: 1,
+    column: 19,
+    detail: /token cannot stand/,
+  },
+  { html: '<div>'.repeat(300), line: 1, column: 1001, detail: /nested/ },
+]
+
+for (const { html, line, column, detail } of broken)
+  test(`a template that cannot be read is refused with its place: ${html.slice(0, 30)}`, () => {
+    const [fault] = markupFaults(html)
+    assert.deepEqual([fault?.line, fault?.column], [line, column])
+    assert.match(fault?.detail ?? '', detail)
+  })
+
+const sound = [
+  'plain text, 3 < 4 and 5 > 4, I <3 you',
+  "<p title=it's>don't</p>",
+  '<p>one<p>two<br><img src="a.png"/>',
+  '<!-- a > b --><p>x</p>',
+  '<style>/* } */ p::before { content: "}" }</style>',
+  '<a title="a > b" href=\'x\'>y</a>',
+  '<td>'.repeat(5),
+  '',
+]
+
+for (const html of sound)
+  test(`a template that people write is taken: ${html.slice(0, 30)}`, () => {
+    assert.deepEqual(markupFaults(html), [])
+  })
+
+test('all faults of a template are told at once, each with its field and place', () => {
+  const faults = templateFaults({
+    subject: 'Hello %NOBODY%',
+    emailBody: '<p>%CLIENT_FULLNAME%</p>\n<b %WHO_EVER%&#37;HIDDEN_ONE%',
+    toAddress: '%BUSINESS_NAME%',
+    ccAddress: 'a@b.example,c@d.example',
+    bccAddress: '%UNKNOWN_TOKEN%',
+    fromAddress: null,
+  })
+  assert.deepEqual(faults, [
+    { pointer: '/subject', detail: 'line 1, column 7: there is no token %NOBODY%' },
+    { pointer: '/emailBody', detail: 'line 2, column 4: there is no token %WHO_EVER%' },
+    { pointer: '/bccAddress', detail: 'line 1, column 1: there is no token %UNKNOWN_TOKEN%' },
+    { pointer: '/emailBody', detail: 'line 2, column 1: this tag is never closed' },
+    {
+      pointer: '/toAddress',
+      detail: 'does not become one plain address when its tokens are filled in',
+    },
+    { pointer: '/ccAddress', detail: 'must be one plain address: local@domain' },
+  ])
+})
+
+test('a token hidden in entities is found too', () => {
+  const faults = templateFaults({ emailBody: '<p>&#37;HIDDEN&#95;ONE%</p>' })
+  assert.deepEqual(faults, [{ pointer: '/emailBody', detail: 'there is no token %HIDDEN_ONE%' }])
+})
