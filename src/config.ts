@@ -192,18 +192,20 @@ function trustProxy(value: string): boolean | number | string[] {
   if (value === 'true' || value === 'false') return value === 'true'
   if (/^\d{1,2}$/.test(value)) return Number(value)
   const proxies = value.split(',').map((proxy) => proxy.trim())
-  const isNetwork = (proxy: string) => {
-    const [address = '', bits, ...rest] = proxy.split('/')
-    const widest = isIP(address) === 6 ? 128 : 32
-    if (rest.length > 0 || !isIP(address)) return false
-    return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= widest)
-  }
-  const isNamed = (proxy: string) => ['loopback', 'linklocal', 'uniquelocal'].includes(proxy)
   if (proxies.every((proxy) => isNamed(proxy) || isNetwork(proxy))) return proxies
   throw new Error(
     `must be true, false, a number of proxies or a list of their addresses, not '${value}'`,
   )
 }
+
+const isNetwork = (proxy: string) => {
+  const [address = '', bits, ...rest] = proxy.split('/')
+  const widest = isIP(address) === 6 ? 128 : 32
+  if (rest.length > 0 || !isIP(address)) return false
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= widest)
+}
+
+const isNamed = (proxy: string) => ['loopback', 'linklocal', 'uniquelocal'].includes(proxy)
 
 function pageSize(value: string): Config['pageSize'] {
   if (value.toLowerCase() === 'a4') return 'A4'

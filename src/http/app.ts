@@ -14,6 +14,7 @@ import { authenticate } from './authenticate.ts'
 import { LARGEST_BODY, readJsonBodies } from './body.ts'
 import { tagAnswers } from './etag.ts'
 import { health } from './health.ts'
+import { rememberRefusals } from './idempotency.ts'
 import { answerBrokenHttp, answerProblems, routeOf, sendProblem } from './problems.ts'
 import type { Routes, Services } from './services.ts'
 import { validateRequests } from './validate.ts'
@@ -48,6 +49,7 @@ export async function buildApp(services: Services) {
   readJsonBodies(app, services)
   answerInMilliseconds(app, { checked: services.checkAnswers ?? false })
   tagAnswers(app)
+  rememberRefusals(app, services)
   logRequests(app)
   authenticate(app, services)
   for (const routes of ROUTES) await app.register(routes, services)

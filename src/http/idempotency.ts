@@ -1,0 +1,173 @@
+import { createHash } from 'node:crypto'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Db } from '../database/database.ts'
+import { conflict, invalid, RequestError } from '../errors.ts'
+import {
+  attempt,
+  deleteAnswersBefore,
+  findAnswer,
+  lockKey,
+  saveAnswer,
+  type IdempotencyKey,
+  type RememberedAnswer,
+} from '../store/idempotency-keys.ts'
+import { PROBLEM_JSON, problemOf } from './problems.ts'
+import type { Services } from './services.ts'
+import { wireText } from './wire.ts'
+
+export type Answer = {
+  status: number
+  body: object
+  headers?: Record<string, string>
+  /** Properties that are shown this once: a repeated answer has `null` there. */
+  secrets?: string[]
+}
+
+export const ok = (body: object): Answer => ({ status: 200, body })
+
+export const created = (body: object, location: string): Answer => ({
+  status: 201,
+  body,
+  headers: { location },
+})
+
+type Work = (tx: Db) => Promise<Answer>
+
+/**
+ * Does the work of a POST in one transaction and answers. With an `Idempotency-Key`, key and answer
+ * are stored in that same transaction: the same request again gets the same answer and changes
+ * nothing.
+ */
+export async function answerOnce(
+  db: Db,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  now: Temporal.Instant,
+  work: Work,
+) {
+  const key = readKey(request)
+  if (!key) {
+    const { status, body, headers = {} } = await db.transaction(work)
+    return reply.code(status).headers(headers).send(body)
+  }
+  const answer = await db.transaction((tx) => workOnce(tx, key, request, now, work))
+  // What is remembered now need not be remembered again as a refusal.
+  request.answeredOnce = true
+  return reply
+    .code(answer.status)
+    .headers({ 'content-type': 'application/json; charset=utf-8', ...answer.headers })
+    .send(answer.text)
+}
+
+async function workOnce(
+  tx: Db,
+  key: IdempotencyKey,
+  request: FastifyRequest,
+  now: Temporal.Instant,
+  work: Work,
+): Promise<Sent> {
+  const [free, earlier] = await Promise.all([
+    lockKey(tx, key),
+    findAnswer(tx, key, oldestKept(now)),
+  ])
+  if (!free) throw stillRunning()
+  if (earlier) {
+    if (!earlier.bodyDigest.equals(key.bodyDigest)) throw otherBody()
+    return { ...earlier, text: earlier.answer }
+  }
+  const answer = await attempt(tx, () => work(tx)).then(sent, (error) => refused(error, request))
+  await saveAnswer(tx, key, answer, now)
+  return answer
+}
+
+/** `text` is what is sent, `answer` what is kept of it. */
+type Sent = RememberedAnswer & { text: string }
+
+function sent({ status, body, headers = {}, secrets = [] }: Answer): Sent {
+  const text = wireText(body)
+  const hidden = Object.fromEntries(secrets.map((name) => [name, null]))
+  const answer = secrets.length === 0 ? text : wireText({ ...body, ...hidden })
+  return { status, headers, text, answer }
+}
+
+/** A refusal is an answer too; a failure of ours is none, and may be tried again. */
+function refused(error: unknown, request: FastifyRequest): Sent {
+  if (!(error instanceof RequestError) || error.status >= 500) throw error
+  const text = wireText(problemOf(error, request.url))
+  const headers = { ...error.headers, 'content-type': PROBLEM_JSON }
+  return { status: error.status, headers, text, answer: text }
+}
+
+/** What is refused before its handler runs, such as a body with faults, is remembered here. */
+export function rememberRefusals(app: FastifyInstance, { database, clock }: Services) {
+  app.decorateRequest('answeredOnce', false)
+  app.addHook('onSend', async (request, reply, payload) => {
+    const { config } = request.routeOptions
+    if (!config?.idempotent || request.answeredOnce || typeof payload !== 'string') return
+    if (!REMEMBERED_REFUSALS.has(reply.statusCode) || request.body === undefined) return
+    const key = readKey(request)
+    if (!key) return
+    const { businessId, user } = request.caller
+    const db = businessId === undefined ? database.operator : database.forBusiness(businessId, user)
+    const headers = { 'content-type': PROBLEM_JSON }
+    const now = clock.now()
+    await db.transaction(async (tx) => {
+      const [free, earlier] = await Promise.all([
+        lockKey(tx, key),
+        findAnswer(tx, key, oldestKept(now)),
+      ])
+      if (!free || earlier) return
+      await saveAnswer(tx, key, { status: reply.statusCode, headers, answer: payload }, now)
+    })
+  })
+}
+
+/** Others, such as 401, 403 and 429, say that nothing was begun. */
+const REMEMBERED_REFUSALS = new Set([400, 404, 409, 412, 422])
+
+/** Forgets what is past its day; run now and then by whoever keeps house. */
+export async function forgetOldAnswers(engine: Db, now: Temporal.Instant) {
+  const page = 1_000
+  while ((await deleteAnswersBefore(engine, oldestKept(now), page)) === page);
+}
+
+const oldestKept = (now: Temporal.Instant) => now.subtract({ hours: 24 })
+
+const stillRunning = () => conflict('The first request with this Idempotency-Key is still running.')
+
+const otherBody = () =>
+  invalid([{ pointer: 'Idempotency-Key', detail: 'was used before with another body' }])
+
+function readKey(request: FastifyRequest): IdempotencyKey | undefined {
+  const key = request.headers['idempotency-key']
+  if (key === undefined) return undefined
+  if (typeof key !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(key)) {
+    throw invalid([
+      { pointer: 'Idempotency-Key', detail: 'must be 1 to 255 visible ASCII characters' },
+    ])
+  }
+  const { caller, method, url, body } = request
+  const [path, query = ''] = url.split('?', 2)
+  return {
+    businessId: caller.businessId ?? 0,
+    digest: digestOf([caller.credential, method, path, key]),
+    bodyDigest: digestOf([query, inOrder(body)]),
+  }
+}
+
+const digestOf = (value: unknown) => createHash('sha256').update(JSON.stringify(value)).digest()
+
+/** The order of properties says nothing. */
+function inOrder(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(inOrder)
+  if (typeof value !== 'object' || value === null) return value ?? null
+  return Object.entries(value)
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, inner]) => [name, inOrder(inner)])
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    answeredOnce: boolean
+  }
+}
