@@ -8,8 +8,13 @@ const COMMANDS: Record<string, string> = {
 }
 
 async function main(words: string[]) {
-  const name = words[0] ?? ''
-  if (!Object.hasOwn(COMMANDS, name)) return chooseCommand().parseAsync(words, { from: 'user' })
+  const name = words[0] ?? '--help'
+  if (!Object.hasOwn(COMMANDS, name)) {
+    if (!name.startsWith('-')) {
+      throw new StartError(`There is no command '${name}'; bellwether --help lists them.`)
+    }
+    return allCommands().parseAsync(words, { from: 'user' })
+  }
   const { command }: { command: Command } = await import(`./cli/${name}.ts`)
   return throwing(command.name(`bellwether ${name}`).description(COMMANDS[name]!)).parseAsync(
     words.slice(1),
@@ -17,11 +22,9 @@ async function main(words: string[]) {
   )
 }
 
-/** Only reached without a command or with an unknown one. */
-function chooseCommand() {
+function allCommands() {
   const program = throwing(new Command('bellwether'))
-  program.description('Appointment automations and reports.')
-  program.helpCommand(false)
+  program.description('Appointment automations and reports.').helpCommand(false)
   for (const [name, summary] of Object.entries(COMMANDS)) program.command(name).summary(summary)
   return program.action(() => program.help({ error: true }))
 }

@@ -3,6 +3,7 @@ import helmet from '@fastify/helmet'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import {
   fastify,
+  LogController,
   type FastifyBaseLogger,
   type FastifyError,
   type FastifyInstance,
@@ -10,6 +11,7 @@ import {
   type FastifyRequest,
 } from 'fastify'
 import type { Config } from '../config.ts'
+import { RequestError } from '../errors.ts'
 import { authenticate } from './authenticate.ts'
 import { LARGEST_BODY, readJsonBodies } from './body.ts'
 import { tagAnswers } from './etag.ts'
@@ -23,11 +25,14 @@ import { answerInMilliseconds } from './wire.ts'
 /** Every address of the service: one file for each kind of object. */
 const ROUTES: Routes[] = [health]
 
+/** A node that only runs the engine still says how it is. */
+const WORKER_ROUTES: Routes[] = [health]
+
 export async function buildApp(services: Services) {
   const { config, log } = services
   const app = fastify({
     loggerInstance: log as FastifyBaseLogger,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => randomUUID(),
     trustProxy: trustedProxies(config.trustProxy),
     bodyLimit: LARGEST_BODY,
@@ -36,7 +41,7 @@ export async function buildApp(services: Services) {
     keepAliveTimeout: 65_000,
     http: { headersTimeout: 10_000, connectionsCheckingInterval: 1_000 },
     routerOptions: { maxParamLength: 500 },
-    return503OnClosing: true,
+    return503OnClosing: false,
     forceCloseConnections: 'idle',
     clientErrorHandler: answerBrokenHttp,
     frameworkErrors: (error: FastifyError, request: FastifyRequest, reply: FastifyReply) =>
@@ -45,6 +50,7 @@ export async function buildApp(services: Services) {
 
   await app.register(helmet, SECURITY)
   answerProblems(app)
+  refuseWhileClosing(app)
   validateRequests(app)
   readJsonBodies(app, services)
   answerInMilliseconds(app, { checked: services.checkAnswers ?? false })
@@ -52,7 +58,8 @@ export async function buildApp(services: Services) {
   rememberRefusals(app, services)
   logRequests(app)
   authenticate(app, services)
-  for (const routes of ROUTES) await app.register(routes, services)
+  const routesHere = config.role === 'worker' ? WORKER_ROUTES : ROUTES
+  for (const routes of routesHere) await app.register(routes, services)
   return app
 }
 
@@ -70,6 +77,17 @@ const SECURITY = {
   crossOriginEmbedderPolicy: false,
   referrerPolicy: { policy: 'no-referrer' },
 } as const
+
+/** What has begun is finished; what comes over a connection that is still open is not begun. */
+function refuseWhileClosing(app: FastifyInstance) {
+  let closing = false
+  app.addHook('preClose', async () => void (closing = true))
+  app.addHook('onRequest', async () => {
+    if (closing) {
+      throw new RequestError(503, 'This node is stopping.', undefined, { connection: 'close' })
+    }
+  })
+}
 
 /** Which route, how long, how it ended: never the address itself, which may hold a name. */
 function logRequests(app: FastifyInstance) {

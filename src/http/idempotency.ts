@@ -11,6 +11,7 @@ import {
   type IdempotencyKey,
   type RememberedAnswer,
 } from '../store/idempotency-keys.ts'
+import type { Caller } from './authenticate.ts'
 import { PROBLEM_JSON, problemOf } from './problems.ts'
 import type { Services } from './services.ts'
 import { wireText } from './wire.ts'
@@ -45,14 +46,14 @@ export async function answerOnce(
   now: Temporal.Instant,
   work: Work,
 ) {
+  // From here on the answer is remembered with its work, or not at all.
+  request.takenByHandler = true
   const key = readKey(request)
   if (!key) {
     const { status, body, headers = {} } = await db.transaction(work)
     return reply.code(status).headers(headers).send(body)
   }
   const answer = await db.transaction((tx) => workOnce(tx, key, request, now, work))
-  // What is remembered now need not be remembered again as a refusal.
-  request.answeredOnce = true
   return reply
     .code(answer.status)
     .headers({ 'content-type': 'application/json; charset=utf-8', ...answer.headers })
@@ -100,15 +101,15 @@ function refused(error: unknown, request: FastifyRequest): Sent {
 
 /** What is refused before its handler runs, such as a body with faults, is remembered here. */
 export function rememberRefusals(app: FastifyInstance, { database, clock }: Services) {
-  app.decorateRequest('answeredOnce', false)
+  app.decorateRequest('takenByHandler', false)
   app.addHook('onSend', async (request, reply, payload) => {
     const { config } = request.routeOptions
-    if (!config?.idempotent || request.answeredOnce || typeof payload !== 'string') return
+    if (!config?.idempotent || request.takenByHandler || typeof payload !== 'string') return
     if (!REMEMBERED_REFUSALS.has(reply.statusCode) || request.body === undefined) return
-    const key = readKey(request)
-    if (!key) return
-    const { businessId, user } = request.caller
-    const db = businessId === undefined ? database.operator : database.forBusiness(businessId, user)
+    if (!isKey(request.headers['idempotency-key'])) return
+    const key = readKey(request)!
+    const { businessId, user } = callerOf(request)
+    const db = businessId === 0 ? database.operator : database.forBusiness(businessId, user)
     const headers = { 'content-type': PROBLEM_JSON }
     const now = clock.now()
     await db.transaction(async (tx) => {
@@ -141,19 +142,32 @@ const otherBody = () =>
 function readKey(request: FastifyRequest): IdempotencyKey | undefined {
   const key = request.headers['idempotency-key']
   if (key === undefined) return undefined
-  if (typeof key !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(key)) {
+  if (!isKey(key)) {
     throw invalid([
       { pointer: 'Idempotency-Key', detail: 'must be 1 to 255 visible ASCII characters' },
     ])
   }
-  const { caller, method, url, body } = request
+  const { method, url, body } = request
+  const { businessId, credential } = callerOf(request)
   const [path, query = ''] = url.split('?', 2)
   return {
-    businessId: caller.businessId ?? 0,
-    digest: digestOf([caller.credential, method, path, key]),
+    businessId,
+    digest: digestOf([credential, method, path, key]),
     bodyDigest: digestOf([query, inOrder(body)]),
   }
 }
+
+/** The operator speaks for no business. */
+function callerOf(request: FastifyRequest) {
+  const caller = request.caller as Caller | undefined
+  return {
+    businessId: caller?.businessId ?? 0,
+    user: caller?.user ?? 'OPERATOR',
+    credential: caller?.credential ?? 'operator',
+  }
+}
+
+const isKey = (key: unknown) => typeof key === 'string' && /^[\x21-\x7e]{1,255}$/.test(key)
 
 const digestOf = (value: unknown) => createHash('sha256').update(JSON.stringify(value)).digest()
 
@@ -168,6 +182,6 @@ function inOrder(value: unknown): unknown {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    answeredOnce: boolean
+    takenByHandler: boolean
   }
 }

@@ -1,0 +1,137 @@
+import type { AddressInfo } from 'node:net'
+import { Command } from 'commander'
+import { DatabaseClock, monotonicMs } from '../clock.ts'
+import { addressOf, readConfig, type Config } from '../config.ts'
+import type { Database } from '../database/database.ts'
+import { openEmbedded } from '../database/embedded.ts'
+import { migrate } from '../database/migrate.ts'
+import { isDatabaseAway, openDatabase } from '../database/postgres.ts'
+import { StartError } from '../errors.ts'
+import { buildApp, type App } from '../http/app.ts'
+import { forgetOldAnswers } from '../http/idempotency.ts'
+import { openLog, type Log } from '../log.ts'
+
+export const command = new Command()
+  .addHelpText('after', '\nSettings come from the environment: see docs/configuration.md.')
+  .action(serve)
+
+async function serve() {
+  const config = readConfig(process.env)
+  const log = openLog(config.logLevel)
+  const stops: (() => Promise<unknown> | void)[] = []
+  try {
+    const app = await start(config, log, stops)
+    await stopSignal()
+    log.info('stopping')
+    await closeWithin(app, DRAIN_SECONDS)
+  } finally {
+    for (const stop of stops.toReversed()) await stop()
+  }
+  log.info('stopped')
+  // Whatever a library may still hold open is not worth waiting for.
+  process.exit(0)
+}
+
+/** Leaves time for the rest, so that all is over within 10 s. */
+const DRAIN_SECONDS = 8
+
+async function start(config: Config, log: Log, stops: (() => Promise<unknown> | void)[]) {
+  const url = config.databaseUrl ?? (await startEmbedded(config, stops))
+  await migrateOrSayWhy(url)
+  const database = openDatabase({ url, onError: (err) => log.warn({ err }, 'connection lost') })
+  stops.push(() => database.close())
+  const clock = new DatabaseClock()
+  stops.push(await keepTime(clock, database, log))
+
+  const services = { config, database, clock, log }
+  const app = await buildApp(services)
+  await listen(app, config)
+  if (config.role !== 'api') stops.push(keepHouse(database, clock, log))
+  sayWhereToLook(config, app)
+  return app
+}
+
+async function startEmbedded({ dataDir }: Config, stops: (() => Promise<unknown> | void)[]) {
+  const embedded = await openEmbedded(dataDir, 'service')
+  stops.push(() => embedded.stop())
+  return embedded.url
+}
+
+async function migrateOrSayWhy(url: string) {
+  try {
+    await migrate(url)
+  } catch (error) {
+    if (!isDatabaseAway(error)) throw error
+    const { host } = new URL(url)
+    const { code } = error as NodeJS.ErrnoException
+    throw new StartError(`The database at ${host} does not answer (${code}): see DATABASE_URL.`)
+  }
+}
+
+/** A machine's clock drifts against the database's, so it is read again every minute. */
+async function keepTime(clock: DatabaseClock, database: Database, log: Log) {
+  const read = async () => {
+    const askedAt = monotonicMs()
+    clock.set(await database.readTime(), askedAt, monotonicMs())
+  }
+  await read()
+  const timer = setInterval(() => {
+    read().catch((err) => log.warn({ err }, 'the database’s time could not be read'))
+  }, 60_000)
+  return () => clearInterval(timer)
+}
+
+function keepHouse(database: Database, clock: DatabaseClock, log: Log) {
+  const timer = setInterval(() => {
+    forgetOldAnswers(database.engine, clock.now()).catch((err) => log.warn({ err }, 'not tidied'))
+  }, 600_000)
+  return () => clearInterval(timer)
+}
+
+async function listen(app: App, { host, port }: Config) {
+  try {
+    await app.listen({ host, port })
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    const cause = LISTEN_FAULTS[code ?? '']
+    if (!cause) throw error
+    await app.close()
+    throw new StartError(`Port ${port} on ${host} ${cause}: choose others with PORT and HOST.`)
+  }
+}
+
+const LISTEN_FAULTS: Record<string, string> = {
+  EADDRINUSE: 'is in use by another program',
+  EACCES: 'needs rights that this user lacks',
+  EADDRNOTAVAIL: 'is not an address of this machine',
+  ENOTFOUND: 'is not a name that this machine knows',
+}
+
+const stopSignal = () =>
+  new Promise<void>((resolve) => {
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
+      process.on(signal, () => resolve())
+  })
+
+/** Lets requests in flight finish, and cuts off those that do not in time. */
+async function closeWithin(app: App, seconds: number) {
+  const cut = setTimeout(() => app.server.closeAllConnections(), seconds * 1000)
+  await app.close()
+  clearTimeout(cut)
+}
+
+function sayWhereToLook(config: Config, app: App) {
+  const { port } = app.server.address() as AddressInfo // PORT=0 takes any that is free
+  const base = addressOf(config.host, port)
+  const database = config.databaseUrl ? 'as DATABASE_URL says' : `embedded, in ${config.dataDir}`
+  const mail = config.smtpUrl ? 'sent as SMTP_URL says' : 'captured: none leaves this machine'
+  const lines = [
+    `Bellwether is running: ${base}`,
+    '',
+    `  Console           ${base}/console/`,
+    `  API description   ${base}/docs   (OpenAPI: ${base}/openapi.json)`,
+    `  Database          ${database}`,
+    `  Mail              ${mail}`,
+  ]
+  console.log(`\n${lines.join('\n')}\n`)
+}
