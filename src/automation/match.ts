@@ -1,0 +1,234 @@
+import { parseFilterTags, type Definition } from '../contract/event-definition.ts'
+import { eventTypeById } from '../contract/event-type.ts'
+import type { SchedulingEvent, Subject, Tags } from './subject.ts'
+import { firesBefore, isReminder } from './timing.ts'
+
+/** One thing that was looked at, and what came of it, in words. */
+export type Check = { check: string; ok: boolean; reason: string }
+
+/**
+ * Every reason for which a definition does not ask for an event; none means that it does. For a
+ * subject alone: whether a reminder of it, or the news of its creation, is asked for as it stands.
+ */
+export function refusals(definition: Definition, asked: SchedulingEvent | Subject): string[] {
+  const refused: string[] = []
+  const happening = happeningOf(asked)
+  for (const rule of RULES) {
+    if (rule.applies(happening) && !rule.holds(definition, happening)) {
+      refused.push(rule.no(definition, happening))
+    }
+  }
+  return refused
+}
+
+/** The same, with all that is as it should be. */
+export function checks(definition: Definition, asked: SchedulingEvent | Subject): Check[] {
+  const happening = happeningOf(asked)
+  return RULES.filter((rule) => rule.applies(happening)).map((rule) => {
+    const ok = rule.holds(definition, happening)
+    return { check: rule.check, ok, reason: (ok ? rule.yes : rule.no)(definition, happening) }
+  })
+}
+
+/**
+ * Every reason for which a trigger may not fire after all. What was told of a change stays true
+ * whatever became of the object since: the mail that says "cancelled" goes out.
+ */
+export function refusalsAtFiring(definition: Definition, subject: Subject): string[] {
+  if (!reportsFact(definition)) return refusals(definition, subject)
+  return definition.active ? [] : [DEACTIVATED]
+}
+
+export const reportsFact = ({ eventTypeId }: Pick<Definition, 'eventTypeId'>) => {
+  const name = eventTypeById(eventTypeId)?.eventType
+  return name === 'INVITE_COMPLETED' || (name?.endsWith('_CHANGED') ?? false)
+}
+
+type Happening = { subject: Subject; event: SchedulingEvent | undefined }
+
+type Rule = {
+  check: string
+  applies: (happening: Happening) => boolean
+  holds: (definition: Definition, happening: Happening) => boolean
+  yes: (definition: Definition, happening: Happening) => string
+  no: (definition: Definition, happening: Happening) => string
+}
+
+const happeningOf = (asked: SchedulingEvent | Subject): Happening =>
+  'subject' in asked
+    ? { subject: asked.subject, event: asked }
+    : { subject: asked, event: undefined }
+
+const always = () => true
+const ofChanges = ({ event }: Happening) => event?.eventType.endsWith('_CHANGED') ?? false
+const ofSubjects = ({ event }: Happening) => event === undefined
+
+const DEACTIVATED = 'the definition is not active'
+
+/** In the order in which people would look. */
+const RULES: Rule[] = [
+  {
+    check: 'definition active',
+    applies: always,
+    holds: (definition) => definition.active,
+    yes: () => 'the definition is active',
+    no: () => DEACTIVATED,
+  },
+  {
+    check: 'business',
+    applies: always,
+    holds: (definition, { subject }) => definition.businessId === subject.businessId,
+    yes: () => 'of the same business',
+    no: () => 'of another business',
+  },
+  {
+    check: 'event type',
+    applies: always,
+    holds: ({ eventTypeId }, { subject, event }) => {
+      const type = eventTypeById(eventTypeId)
+      return event ? type?.eventType === event.eventType : type?.objectType === subject.objectType
+    },
+    yes: ({ eventTypeId }) => `${eventTypeById(eventTypeId)?.eventType} is what it waits for`,
+    no: ({ eventTypeId }, { subject, event }) =>
+      `waits for ${eventTypeById(eventTypeId)?.eventType}, this is ${event?.eventType ?? subject.objectType}`,
+  },
+  {
+    check: 'object',
+    applies: always,
+    holds: (definition, { subject }) => {
+      const { objectId, objectUUId } = definition
+      if (objectId !== null && objectId !== namedBy(definition, subject)) return false
+      return objectUUId === null || objectUUId === subject.objectUUId
+    },
+    yes: ({ objectId, objectUUId }) =>
+      objectId === null && objectUUId === null
+        ? 'any object'
+        : `it names ${objectId ?? objectUUId}`,
+    no: ({ objectId, objectUUId }, { subject }) =>
+      subject.invitationCampaignId !== undefined && objectId !== null
+        ? `only for campaign ${objectId}, this is of ${subject.invitationCampaignId}`
+        : `only for ${objectId ?? objectUUId}`,
+  },
+  selection('location', 'locationIdList', 'locationId'),
+  selection('staff', 'professionalIdList', 'professionalId'),
+  selection('service', 'reasonIdList', 'reasonId'),
+  selection('disclaimer form', 'disclaimerFormIdList', 'disclaimerFormId'),
+  {
+    check: 'tags',
+    applies: always,
+    holds: (definition, { subject }) => missingTag(definition, subject) === undefined,
+    yes: (definition) => (tagsOf(definition).length === 0 ? 'no tag is asked for' : 'has the tags'),
+    no: (definition, { subject }) => {
+      const [name, values] = missingTag(definition, subject) ?? ['', []]
+      return `no tag ${name} of ${values.join(', ')}`
+    },
+  },
+  {
+    check: 'status moved',
+    applies: ofChanges,
+    holds: (definition, { subject, event }) =>
+      !asksForMove(definition) || event?.oldStatus !== subject.status,
+    yes: (definition) =>
+      asksForMove(definition) ? 'the status moved' : 'no move of status is asked for',
+    no: (_, { subject }) => `the status did not move: it stays ${subject.status}`,
+  },
+  {
+    check: 'status before',
+    applies: ofChanges,
+    holds: (definition, { event }) => allows(definition.oldStatus, event?.oldStatus),
+    yes: ({ oldStatus }) => (isAny(oldStatus) ? 'any status before' : `was ${oldStatus} before`),
+    no: ({ oldStatus }, { event }) => `was ${event?.oldStatus} before, not ${oldStatus}`,
+  },
+  {
+    check: 'status now',
+    applies: ofChanges,
+    holds: (definition, { subject }) => allows(definition.newStatus, subject.status),
+    yes: ({ newStatus }) => (isAny(newStatus) ? 'any status now' : `is ${newStatus} now`),
+    no: ({ newStatus }, { subject }) => `is ${subject.status} now, not ${newStatus}`,
+  },
+  {
+    check: 'not deleted',
+    applies: ofSubjects,
+    holds: (_, { subject }) => subject.active,
+    yes: () => 'it was not deleted',
+    no: () => 'it was deleted',
+  },
+  {
+    check: 'still live',
+    applies: ofSubjects,
+    holds: (definition, { subject }) => (isBefore(definition) ? subject.live : subject.liveAfter),
+    yes: (_, { subject }) => `status ${subject.status} still calls for it`,
+    no: (definition, { subject }) =>
+      `status ${subject.status} calls for nothing ${isBefore(definition) ? 'before' : 'after'} it`,
+  },
+]
+
+/** The object that `objectId` is about: an invitation's campaign, a disclaimer's appointment. */
+function namedBy({ objectType }: Definition, subject: Subject) {
+  if (subject.objectType === 'INVITATION') return subject.invitationCampaignId ?? null
+  if (subject.objectType === 'DISCLAIMER' && objectType === 'CALENDAR') {
+    return subject.calendarId ?? null
+  }
+  return subject.objectId
+}
+
+type ListName = 'locationIdList' | 'professionalIdList' | 'reasonIdList' | 'disclaimerFormIdList'
+type Selectable = 'locationId' | 'professionalId' | 'reasonId' | 'disclaimerFormId'
+
+/** An empty list selects everything; so does one about something this kind of object lacks. */
+function selection(what: string, list: ListName, id: Selectable): Rule {
+  const isOpen = (definition: Definition, subject: Subject) =>
+    definition[list].length === 0 || subject[id] === undefined
+  return {
+    check: what,
+    applies: always,
+    holds: (definition, { subject }) => {
+      const own = subject[id]
+      return isOpen(definition, subject) || (own != null && definition[list].includes(own))
+    },
+    yes: (definition, { subject }) => {
+      if (subject[id] === undefined) return `this kind of object has no ${what}`
+      return isOpen(definition, subject) ? `any ${what}` : `${what} ${subject[id]} is selected`
+    },
+    no: (_, { subject }) =>
+      subject[id] === null ? `it has no ${what}` : `${what} ${subject[id]} is not selected`,
+  }
+}
+
+/** The first tag that is asked for and found neither on the object nor on its client. */
+const missingTag = (definition: Definition, { tags, clientTags }: Subject) =>
+  tagsOf(definition).find(
+    ([name, values]) =>
+      !values.some((value) => hasTag(tags, name, value) || hasTag(clientTags, name, value)),
+  )
+
+const hasTag = (tags: Tags, name: string, value: string) =>
+  Object.hasOwn(tags, name) && (tags[name]?.includes(value) ?? false)
+
+/** A tag without values asks for nothing, like an empty list. */
+function tagsOf(definition: Definition) {
+  if (definition.filterTagMapJson === null) return NO_TAGS
+  let tags = parsedTags.get(definition)
+  if (!tags) {
+    const all = Object.entries(parseFilterTags(definition.filterTagMapJson) ?? {})
+    tags = all.filter(([, values]) => values.length > 0)
+    parsedTags.set(definition, tags)
+  }
+  return tags
+}
+
+const NO_TAGS: [string, string[]][] = []
+/** One definition meets thousands of subjects: its tags are parsed once. */
+const parsedTags = new WeakMap<Definition, [string, string[]][]>()
+
+/** Any status that is set, even `*`, asks for a real move. */
+const asksForMove = ({ oldStatus, newStatus }: Definition) =>
+  oldStatus !== null || newStatus !== null
+
+/** No status and `*` both mean any status. */
+const isAny = (wanted: string | null) => wanted === null || wanted === '*'
+const allows = (wanted: string | null, actual: string | null | undefined) =>
+  isAny(wanted) || wanted === actual
+
+/** What comes after the anchor may come after the visit: a follow-up survives COMPLETED. */
+const isBefore = (definition: Definition) => isReminder(definition) && firesBefore(definition)

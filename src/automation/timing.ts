@@ -1,0 +1,123 @@
+import type { Definition } from '../contract/event-definition.ts'
+import { eventTypeById } from '../contract/event-type.ts'
+import { nominalMinutes, type Offset } from '../contract/offset.ts'
+import type { Subject } from './subject.ts'
+
+/** What of a definition says when it fires. */
+export type Timing = Offset & Pick<Definition, 'eventTypeId' | 'offsetMode' | 'triggerAnchor'>
+
+/** What of a subject a firing may be counted from. */
+export type AnchorTimes = Pick<
+  Subject,
+  'objectType' | 'timeZone' | 'startTime' | 'endTime' | 'dueTime' | 'expiresTime' | 'createdDate'
+>
+
+export type Firing = { anchorTime: Temporal.Instant; scheduledTime: Temporal.Instant }
+
+/**
+ * When a definition fires for a subject, and the moment that it is counted from: of an event, the
+ * happening; of a reminder, a time of the subject. None where there is nothing to count from.
+ */
+export function firingTime(
+  definition: Timing,
+  subject: AnchorTimes,
+  happenedAt?: Temporal.Instant,
+): Firing | undefined {
+  if (isReminder(definition)) {
+    const anchorTime = anchorOf(definition, subject)
+    if (!anchorTime) return undefined
+    return { anchorTime, scheduledTime: offsetFrom(anchorTime, definition, subject.timeZone) }
+  }
+  if (!happenedAt) return undefined
+  const scheduledTime = offsetFrom(happenedAt, definition, subject.timeZone)
+  return { anchorTime: happenedAt, scheduledTime: later(happenedAt, scheduledTime) }
+}
+
+/** Does it fire before the moment it is counted from? One at that very moment fires after it. */
+export const firesBefore = (definition: Offset) => nominalMinutes(definition) < 0
+
+/**
+ * What becomes of a reminder that is planned for the first time, when its subject is saved: one
+ * whose moment has passed is not sent, unless its definition says so and what it announces has not
+ * begun.
+ */
+export function firstPlan(
+  definition: Timing & Pick<Definition, 'latePolicy'>,
+  { anchorTime, scheduledTime }: Firing,
+  now: Temporal.Instant,
+): {
+  status: 'SCHEDULED' | 'EXPIRED'
+  scheduledTime: Temporal.Instant
+  statusReason: string | null
+} {
+  if (Temporal.Instant.compare(scheduledTime, now) >= 0) {
+    return { status: 'SCHEDULED', scheduledTime, statusReason: null }
+  }
+  if (definition.latePolicy === 'SEND' && isOfUse(definition, anchorTime, now, now)) {
+    return { status: 'SCHEDULED', scheduledTime: now, statusReason: 'late, sent at once' }
+  }
+  return { status: 'EXPIRED', scheduledTime, statusReason: 'booked after its reminder time' }
+}
+
+/** Is it still worth firing now? A reminder before something, until that begins; else for 72 hours. */
+export function isOfUse(
+  definition: Pick<Timing, 'eventTypeId' | keyof Offset>,
+  anchorTime: Temporal.Instant,
+  scheduledTime: Temporal.Instant,
+  now: Temporal.Instant,
+): boolean {
+  if (isReminder(definition) && firesBefore(definition)) {
+    return Temporal.Instant.compare(now, anchorTime) < 0
+  }
+  return now.epochMilliseconds - scheduledTime.epochMilliseconds <= MAX_LATE_MS
+}
+
+const MAX_LATE_MS = 72 * 60 * 60 * 1000
+
+export const isReminder = ({ eventTypeId }: Pick<Timing, 'eventTypeId'>) =>
+  eventTypeById(eventTypeId)?.eventCategory === 'REMINDER'
+
+const later = (a: Temporal.Instant, b: Temporal.Instant) =>
+  Temporal.Instant.compare(a, b) < 0 ? b : a
+
+function anchorOf(definition: Timing, subject: AnchorTimes): Temporal.Instant | null {
+  switch (subject.objectType) {
+    case 'CALENDAR':
+    case 'CLASS_SCHEDULE':
+      return definition.triggerAnchor === 'END' ? subject.endTime : subject.startTime
+    case 'RECALL':
+      return subject.dueTime
+    case 'INVITATION':
+      return firesBefore(definition) ? subject.expiresTime : subject.createdDate
+    case 'DISCLAIMER':
+      return null // there is no reminder of disclaimers
+  }
+}
+
+/**
+ * Months on the calendar of the zone, clamped to the month's end, then hours and minutes. CALENDAR
+ * counts whole days on the calendar too. A wall time that a clock change skips becomes the later
+ * one, one that comes twice the earlier: Temporal's `compatible`.
+ */
+function offsetFrom(anchor: Temporal.Instant, definition: Timing, timeZone: string) {
+  const { triggerMonths: months, triggerHours, triggerMinutes, offsetMode } = definition
+  const days = offsetMode === 'CALENDAR' ? Math.trunc(triggerHours / 24) : 0
+  const minutes = (triggerHours - days * 24) * 60 + triggerMinutes
+
+  // Most offsets are plain hours: they need no zone, which is what costs.
+  const onCalendar =
+    months === 0 && days === 0 ? anchor : addOnCalendar(anchor, { months, days }, timeZone)
+  return minutes === 0 ? onCalendar : onCalendar.add({ minutes })
+}
+
+function addOnCalendar(
+  anchor: Temporal.Instant,
+  { months, days }: { months: number; days: number },
+  timeZone: string,
+) {
+  const start = anchor.toZonedDateTimeISO(timeZone)
+  if (months * days >= 0) return start.add({ months, days }).toInstant()
+  // No duration holds both signs. Only the end is looked up in the zone, as it would be there.
+  const wall = start.toPlainDateTime().add({ months }).add({ days })
+  return wall.toZonedDateTime(timeZone).toInstant()
+}

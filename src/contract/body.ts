@@ -1,0 +1,162 @@
+import type { Fault } from '../errors.ts'
+import type { ObjectType } from './event-type.ts'
+
+/** Something a body refers to, which must exist in the business: only the database can tell. */
+export type Reference =
+  | { kind: ReferenceKind; id: number; pointer: string }
+  | { kind: 'status'; objectType: ObjectType; id: string; pointer: string }
+
+/** `business` must be the caller's own. */
+export type ReferenceKind =
+  | 'business'
+  | 'location'
+  | 'professional'
+  | 'reason'
+  | 'disclaimerForm'
+  | 'calendar'
+  | 'classSchedule'
+  | 'invitationCampaign'
+  | 'recall'
+  | 'disclaimer'
+  | 'emailCategory'
+  | 'emailTemplate'
+  | 'eventDefinition'
+  | 'eventAction'
+
+/** A value and the place where it stood. `undefined`: nowhere. */
+export type Found = { value: unknown; pointer: string }
+
+/** An object of the body in which properties are looked for, and where it stands. */
+export type Place = { object: unknown; pointer: string }
+
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** The first place that holds a value; `null` only where none does. */
+export function look(places: Place[], name: string): Found {
+  let found: Found = { value: undefined, pointer: `${places[0]?.pointer ?? ''}/${name}` }
+  for (const { object, pointer } of places) {
+    if (!isObject(object) || !Object.hasOwn(object, name)) continue
+    const value = object[name]
+    if (value !== null && value !== undefined) return { value, pointer: `${pointer}/${name}` }
+    if (value === null && found.value === undefined) {
+      found = { value: null, pointer: `${pointer}/${name}` }
+    }
+  }
+  return found
+}
+
+export const isMissing = (value: unknown): value is null | undefined =>
+  value === null || value === undefined
+
+/**
+ * Reads values as what they must be, without coercion, and gathers everything that is wrong at
+ * once. What is absent, or wrong, reads as `undefined`; `null` stays `null`.
+ */
+export class Reading {
+  readonly faults: Fault[] = []
+  readonly references: Reference[] = []
+
+  fault(pointer: string, detail: string) {
+    this.faults.push({ pointer, detail })
+  }
+
+  require(found: Found) {
+    if (isMissing(found.value)) this.fault(found.pointer, 'is required')
+  }
+
+  boolean({ value, pointer }: Found): boolean | null | undefined {
+    if (isMissing(value) || typeof value === 'boolean') return value
+    this.fault(pointer, 'must be true or false')
+    return undefined
+  }
+
+  integer({ value, pointer }: Found): number | null | undefined {
+    if (isMissing(value)) return value
+    if (Number.isSafeInteger(value)) return (value as number) + 0 // -0 becomes 0
+    this.fault(pointer, 'must be an integer')
+    return undefined
+  }
+
+  id({ value, pointer }: Found): number | null | undefined {
+    if (isMissing(value)) return value
+    if (Number.isSafeInteger(value) && (value as number) > 0) return value as number
+    this.fault(pointer, 'must be an id: an integer above 0')
+    return undefined
+  }
+
+  ids({ value, pointer }: Found): number[] | null | undefined {
+    if (isMissing(value)) return value
+    if (!Array.isArray(value)) {
+      this.fault(pointer, 'must be an array of ids')
+      return undefined
+    }
+    if (value.length > MAX_IDS) {
+      this.fault(pointer, `must hold at most ${MAX_IDS} ids`)
+      return undefined
+    }
+    const ids = value.map((entry, index) => {
+      if (isMissing(entry)) this.fault(`${pointer}/${index}`, 'must be an id: an integer above 0')
+      return this.id({ value: entry, pointer: `${pointer}/${index}` })
+    })
+    return ids.every((id) => typeof id === 'number') ? ids : undefined
+  }
+
+  text({ value, pointer }: Found, { max, lines = 'one' }: TextLimits): string | null | undefined {
+    if (isMissing(value)) return value
+    if (typeof value !== 'string') this.fault(pointer, 'must be a string')
+    else if (value.length > max) this.fault(pointer, `must be at most ${max} characters long`)
+    else if (!value.isWellFormed()) this.fault(pointer, 'must be well-formed Unicode')
+    else if ((lines === 'one' ? CONTROL : CONTROL_BUT_SPACE).test(value)) {
+      this.fault(pointer, 'must not contain control characters')
+    } else return value
+    return undefined
+  }
+
+  oneOf<const T extends string>({ value, pointer }: Found, allowed: readonly T[]) {
+    if (isMissing(value)) return value
+    const known = allowed.find((each) => each === value)
+    if (known === undefined) this.fault(pointer, `must be one of ${allowed.join(', ')}`)
+    return known
+  }
+
+  /** An object such as `{ label, value }`; the place to look further in. */
+  object({ value, pointer }: Found): Place | null | undefined {
+    if (isMissing(value)) return value
+    if (isObject(value)) return { object: value, pointer }
+    this.fault(pointer, 'must be an object')
+    return undefined
+  }
+
+  /** A property of such an object; absent, or `null`, together with it. */
+  inside(found: Found, name: string): Found {
+    const place = this.object(found)
+    if (place) return look([place], name)
+    return { value: place, pointer: `${found.pointer}/${name}` }
+  }
+
+  array({ value, pointer }: Found, max: number): Found[] | null | undefined {
+    if (isMissing(value)) return value
+    if (!Array.isArray(value)) this.fault(pointer, 'must be an array')
+    else if (value.length > max) this.fault(pointer, `must hold at most ${max} entries`)
+    else return value.map((entry, index) => ({ value: entry, pointer: `${pointer}/${index}` }))
+    return undefined
+  }
+
+  refer(kind: ReferenceKind, id: number | null | undefined, pointer: string) {
+    if (typeof id === 'number') this.references.push({ kind, id, pointer })
+  }
+
+  referAll(kind: ReferenceKind, ids: number[], pointer: string) {
+    for (const [index, id] of ids.entries()) this.refer(kind, id, `${pointer}/${index}`)
+  }
+}
+
+type TextLimits = { max: number; lines?: 'one' | 'many' }
+
+const MAX_IDS = 5000
+
+// oxlint-disable-next-line no-control-regex
+export const CONTROL = /[\u0000-\u001f\u007f-\u009f]/
+// oxlint-disable-next-line no-control-regex
+const CONTROL_BUT_SPACE = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/

@@ -1,0 +1,148 @@
+import { Type, type Static } from 'typebox'
+import type { Fault } from '../errors.ts'
+import { isMissing, look, Reading, type Found, type Reference } from './body.ts'
+import { Ignored, Maybe, Moment, OrNull } from './schema.ts'
+
+const RECIPIENT_LABELS = {
+  client: 'Client',
+  staff: 'Staff',
+  business: 'Business',
+  template: 'Address of the template',
+}
+export type RecipientValue = keyof typeof RECIPIENT_LABELS
+export const RECIPIENTS = Object.keys(RECIPIENT_LABELS) as RecipientValue[]
+
+/** As answered. Only the value is kept: labels belong to whoever shows them. */
+export const labelled = (value: RecipientValue) => ({ label: RECIPIENT_LABELS[value], value })
+
+/** The only channel there is, so the answer is always the same. */
+export const EMAIL_MSG_TYPE = {
+  eventTypeCodes: ['APPT', 'CLASS', 'INVITE', 'RECALL', 'DISCLAIMER'],
+  label: 'Email',
+  value: 'email',
+} as const
+
+/** Spec 2.2, and to whom the mail goes. */
+export const EventAction = Type.Object({
+  actionType: Type.Enum(['SEND_EMAIL']),
+  active: Type.Boolean(),
+  businessId: Type.Integer(),
+  createdDate: Moment,
+  createdUser: Type.String(),
+  emailCategoryId: OrNull(Type.Integer()),
+  emailTemplateId: Type.Integer(),
+  eventActionId: Type.Integer(),
+  eventDefnId: Type.Integer(),
+  modifiedDate: OrNull(Moment),
+  modifiedUser: OrNull(Type.String()),
+  recipient: OrNull(Type.Object({ label: Type.String(), value: Type.Enum([...RECIPIENTS]) })),
+  msgType: Type.Object({
+    eventTypeCodes: Type.Array(Type.String()),
+    label: Type.String(),
+    value: Type.Enum(['email']),
+  }),
+})
+export type EventAction = Static<typeof EventAction>
+
+/** Spec 2.2 with its write form, for the documentation. `readAction` is what decides. */
+export const EventActionBody = Type.Object({
+  eventActionId: Maybe(Type.Integer({ description: 'the action to update; absent: a new one' })),
+  eventDefnId: Maybe(Type.Integer()),
+  eventDefinitionId: Maybe(Type.Integer({ description: 'the same as eventDefnId' })),
+  actionType: Maybe(Type.Enum(['SEND_EMAIL'])),
+  active: Maybe(Type.Boolean()),
+  businessId: Maybe(Type.Integer()),
+  emailTemplateId: Maybe(Type.Integer()),
+  emailCategoryId: Maybe(Type.Integer()),
+  recipient: Maybe(
+    Type.Object({ label: Type.Optional(Type.String()), value: Maybe(Type.Enum([...RECIPIENTS])) }),
+  ),
+  msgType: Maybe(
+    Type.Object({
+      eventTypeCodes: Type.Optional(Type.Array(Type.String())),
+      label: Type.Optional(Type.String()),
+      value: Maybe(Type.Enum(['email'])),
+    }),
+  ),
+  template: Maybe(
+    Type.Object(
+      { emailTemplateId: Maybe(Type.Integer()) },
+      { description: 'its id counts where emailTemplateId is absent, the rest is ignored' },
+    ),
+  ),
+  categoryForLookup: Ignored,
+  noTemplatesInCategory: Ignored,
+  templateOptions: Ignored,
+})
+
+/** What a body says of an action. `undefined`: nothing, so that it stays as it is; `null`: cleared. */
+export type ActionInput = {
+  eventActionId?: number | undefined
+  /** Of an action by itself; an entry of a definition belongs to that definition. */
+  eventDefnId?: number | undefined
+  active: boolean
+  /** Missing only where an action is merely deactivated, as is the template. */
+  businessId?: number | undefined
+  emailTemplateId?: number | undefined
+  emailCategoryId?: number | null | undefined
+  /** `null`: whoever the template names, else the client. */
+  recipient?: RecipientValue | null | undefined
+}
+
+/** The body of `POST /eventAction`, with all that is wrong in it; of use where nothing is. */
+export function readAction(body: unknown): ActionReading {
+  const reading = new Reading()
+  const action = readActionAt(reading, { value: body, pointer: '' }, { linked: true })
+  return { action, faults: reading.faults, references: reading.references }
+}
+export type ActionReading = { action: ActionInput; faults: Fault[]; references: Reference[] }
+
+/** One action somewhere in a body. One that is linked must name its definition. */
+export function readActionAt(
+  reading: Reading,
+  found: Found,
+  { linked }: { linked: boolean },
+): ActionInput {
+  reading.require(found)
+  const place = reading.object(found)
+  if (!place) return { active: false }
+  const find = (name: string) => look([place], name)
+
+  const actionType = find('actionType')
+  const active = find('active')
+  const businessId = find('businessId')
+  const eventActionId = find('eventActionId')
+  const emailCategoryId = find('emailCategoryId')
+  const emailTemplateId = firstOf(
+    find('emailTemplateId'),
+    reading.inside(find('template'), 'emailTemplateId'),
+  )
+  const eventDefnId = firstOf(find('eventDefnId'), find('eventDefinitionId'))
+
+  const isDeactivation = active.value === false && !isMissing(eventActionId.value)
+  const required = isDeactivation ? [] : [actionType, businessId, emailTemplateId]
+  if (linked && !isDeactivation) required.push(eventDefnId)
+  for (const each of [active, ...required]) reading.require(each)
+
+  reading.oneOf(actionType, ['SEND_EMAIL'])
+  reading.oneOf(reading.inside(find('msgType'), 'value'), ['email'])
+
+  const action: ActionInput = {
+    eventActionId: reading.id(eventActionId) ?? undefined,
+    eventDefnId: linked ? (reading.id(eventDefnId) ?? undefined) : undefined,
+    active: reading.boolean(active) ?? false,
+    businessId: reading.id(businessId) ?? undefined,
+    emailTemplateId: reading.id(emailTemplateId) ?? undefined,
+    emailCategoryId: reading.id(emailCategoryId),
+    recipient: reading.oneOf(reading.inside(find('recipient'), 'value'), RECIPIENTS),
+  }
+  reading.refer('business', action.businessId, businessId.pointer)
+  reading.refer('emailTemplate', action.emailTemplateId, emailTemplateId.pointer)
+  reading.refer('emailCategory', action.emailCategoryId, emailCategoryId.pointer)
+  if (linked) reading.refer('eventDefinition', action.eventDefnId, eventDefnId.pointer)
+  else reading.refer('eventAction', action.eventActionId, eventActionId.pointer)
+  return action
+}
+
+const firstOf = (first: Found, second: Found) =>
+  isMissing(first.value) && !isMissing(second.value) ? second : first

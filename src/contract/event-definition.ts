@@ -1,0 +1,483 @@
+import { Type, type Static } from 'typebox'
+import type { Fault } from '../errors.ts'
+import {
+  CONTROL,
+  isMissing,
+  isObject,
+  look,
+  Reading,
+  type Found,
+  type Place,
+  type Reference,
+  type ReferenceKind,
+} from './body.ts'
+import { EventActionBody, readActionAt, type ActionInput } from './event-action.ts'
+import { Ignored, Maybe, Moment, OrNull } from './schema.ts'
+import { EVENT_TYPES, eventTypeById, EventType } from './event-type.ts'
+import { isTooLong, readOffset, TOO_LONG } from './offset.ts'
+
+export const DEFINITION_OBJECT_TYPES = [
+  'CALENDAR',
+  'INVITATION_CAMPAIGN',
+  'RECALL',
+  'CLASS_SCHEDULE',
+] as const
+export type DefinitionObjectType = (typeof DEFINITION_OBJECT_TYPES)[number]
+
+const OFFSET_MODES = ['ELAPSED', 'CALENDAR'] as const
+const LATE_POLICIES = ['SKIP', 'SEND'] as const
+const TRIGGER_ANCHORS = ['START', 'END'] as const
+
+const Ids = Type.Array(Type.Integer())
+const Labelled = Type.Object({
+  label: Type.Optional(Type.String()),
+  value: Maybe(Type.String()),
+})
+/** Spec 2.1, and our additions after it. */
+export const EventDefinition = Type.Object({
+  active: Type.Boolean(),
+  businessId: Type.Integer(),
+  createdDate: Moment,
+  createdUser: Type.String(),
+  description: OrNull(Type.String()),
+  disclaimerFormIdList: Ids,
+  eventActions: Type.Null({ description: 'read GET /eventAction/eventDefinition/{id} instead' }),
+  eventDefnId: Type.Integer(),
+  eventType: EventType,
+  filterTagMapJson: OrNull(Type.String()),
+  groupIdList: Type.Array(Type.Unknown()),
+  locationIdList: Ids,
+  modifiedDate: OrNull(Moment),
+  modifiedUser: OrNull(Type.String()),
+  newStatus: OrNull(Type.String()),
+  objectId: OrNull(Type.Integer()),
+  objectType: Type.Enum([...DEFINITION_OBJECT_TYPES]),
+  objectUUId: OrNull(Type.String()),
+  oldStatus: OrNull(Type.String()),
+  professionalIdList: Ids,
+  reasonIdList: Ids,
+  triggerHours: Type.Integer(),
+  triggerMinutes: Type.Integer(),
+  triggerMonths: Type.Integer(),
+  offsetMode: Type.Enum([...OFFSET_MODES]),
+  latePolicy: Type.Enum([...LATE_POLICIES]),
+  triggerAnchor: Type.Enum([...TRIGGER_ANCHORS]),
+  version: Type.Integer(),
+  planning: Type.Optional(Type.Boolean({ description: 'its triggers are still being planned' })),
+})
+export type EventDefinition = Static<typeof EventDefinition>
+
+/** What the write form may carry at the top level and inside `eventType` alike. */
+const writable = {
+  active: Maybe(Type.Boolean()),
+  allOrNoneSelect: Maybe(
+    Type.Object({
+      value: Maybe(Type.String({ description: '`all` empties locationIdList' })),
+      disclaimerForms: Maybe(Labelled),
+      locations: Ignored,
+      staff: Maybe(Labelled),
+      reasons: Maybe(Labelled),
+    }),
+  ),
+  reasons: Maybe(Labelled),
+  staff: Maybe(Labelled),
+  businessId: Maybe(Type.Integer()),
+  description: Maybe(Type.String()),
+  disclaimerFormIdList: Maybe(Ids),
+  eventDefnId: Maybe(Type.Integer({ description: 'the definition to update; absent: a new one' })),
+  eventActions: Maybe(Type.Array(EventActionBody)),
+  filterTagMapJson: Maybe(Type.String({ description: 'the text of a JSON object of arrays' })),
+  groupIdList: Maybe(Type.Array(Type.Unknown())),
+  locationIdList: Maybe(Ids),
+  newStatus: Maybe(Type.String()),
+  newStatusObject: Maybe(Labelled),
+  objectId: Maybe(Type.Integer()),
+  objectUUId: Maybe(Type.String()),
+  oldStatus: Maybe(Type.String()),
+  oldStatusObject: Maybe(Labelled),
+  professionalIdList: Maybe(Ids),
+  reasonIdList: Maybe(Ids),
+  templateActions: Maybe(Type.Array(EventActionBody)),
+  triggerDays: Maybe(Type.Integer()),
+  triggerHours: Maybe(Type.Integer()),
+  triggerHoursValue: Maybe(Type.Integer()),
+  triggerMinutes: Maybe(Type.Integer()),
+  triggerMinutesValue: Maybe(Type.Integer()),
+  triggerMonths: Maybe(Type.Integer()),
+  triggerWeeks: Maybe(Type.Integer()),
+  triggerWhen: Maybe(
+    Type.Object({
+      label: Type.Optional(Type.String()),
+      value: Maybe(Type.Enum(['before', 'after'])),
+    }),
+  ),
+  triggeredBy: Ignored,
+  offsetMode: Maybe(Type.Enum([...OFFSET_MODES])),
+  latePolicy: Maybe(Type.Enum([...LATE_POLICIES])),
+  triggerAnchor: Maybe(Type.Enum([...TRIGGER_ANCHORS])),
+}
+
+/** Spec 2.1 and 2.5 in one, for the documentation. `readDefinition` is what decides. */
+export const EventDefinitionBody = Type.Object({
+  ...writable,
+  objectType: Maybe(Type.Enum([...DEFINITION_OBJECT_TYPES])),
+  eventType: Type.Object({
+    eventTypeId: Type.Integer({ minimum: 1, maximum: 13 }),
+    ...writable,
+    objectType: Maybe(Type.Enum([...DEFINITION_OBJECT_TYPES, 'INVITATION', 'DISCLAIMER'])),
+    eventTypeCode: Ignored,
+    eventTypeDesc: Ignored,
+    eventTypeIds: Ignored,
+  }),
+})
+
+/** All that a definition asks for: what is stored, matched and timed. */
+export type Definition = {
+  active: boolean
+  businessId: number
+  description: string | null
+  disclaimerFormIdList: number[]
+  eventTypeId: number
+  filterTagMapJson: string | null
+  /** Kept as sent; it never matters. */
+  groupIdList: unknown[]
+  locationIdList: number[]
+  newStatus: string | null
+  objectId: number | null
+  objectType: DefinitionObjectType
+  objectUUId: string | null
+  oldStatus: string | null
+  professionalIdList: number[]
+  reasonIdList: number[]
+  triggerMonths: number
+  triggerHours: number
+  triggerMinutes: number
+  offsetMode: (typeof OFFSET_MODES)[number]
+  latePolicy: (typeof LATE_POLICIES)[number]
+  triggerAnchor: (typeof TRIGGER_ANCHORS)[number]
+}
+
+type Required =
+  | 'active'
+  | 'businessId'
+  | 'eventTypeId'
+  | 'objectType'
+  | 'triggerHours'
+  | 'triggerMinutes'
+
+/**
+ * What a body says of a definition. `undefined`: nothing, so that it stays as it is; what was
+ * cleared with `null` has its empty value here.
+ */
+export type DefinitionInput = Pick<Definition, Required> & {
+  [Field in Exclude<keyof Definition, Required>]?: Definition[Field] | undefined
+} & {
+  eventDefnId?: number | undefined
+  actions?: ActionInput[] | undefined
+  /** Lists that the body calls a selection without giving them: the stored one may not be empty. */
+  selects: ('professionalIdList' | 'reasonIdList')[]
+}
+
+export type DefinitionReading = {
+  definition: DefinitionInput
+  faults: Fault[]
+  references: Reference[]
+}
+
+/** The body of `POST /eventDefinition`, with all that is wrong in it; of use where nothing is. */
+export function readDefinition(body: unknown): DefinitionReading {
+  const reading = new Reading()
+  const top: Place = { object: body, pointer: '' }
+  if (!isObject(body)) reading.fault('', 'must be a JSON object')
+  const definition = isObject(body) ? readAt(reading, top) : NOTHING
+  return { definition, faults: reading.faults, references: reading.references }
+}
+
+/**
+ * The definition that saving the input makes: the stored one with what the body says, or a new one.
+ * Some faults only show on the whole; the references are those that the stored one brings along
+ * when it turns to another kind of object.
+ */
+export function mergeDefinition(
+  { eventDefnId: _id, actions: _actions, selects, ...said }: DefinitionInput,
+  stored?: Definition,
+): { definition: Definition; faults: Fault[]; references: Reference[] } {
+  const reading = new Reading()
+  const definition: Definition = { ...UNSET, ...stored, ...withoutUndefined(said) }
+
+  for (const list of selects) {
+    if (definition[list].length === 0) reading.fault(`/${list}`, NOTHING_SELECTED)
+  }
+  if (said.triggerMonths === undefined && isTooLong(definition))
+    reading.fault('/triggerMonths', TOO_LONG)
+  if (stored && isAboutAnotherKind(definition, stored)) {
+    if (said.objectId === undefined) referToObject(reading, definition, '/objectId')
+    for (const side of ['newStatus', 'oldStatus'] as const) {
+      if (said[side] === undefined) referToStatus(reading, definition, side, `/${side}`)
+    }
+  }
+  return { definition, faults: reading.faults, references: reading.references }
+}
+
+/** What `filterTagMapJson` says; `undefined` where it is no JSON object of arrays of strings. */
+export function parseFilterTags(text: string): Record<string, string[]> | undefined {
+  let tags: unknown
+  try {
+    tags = JSON.parse(text)
+  } catch {
+    return undefined
+  }
+  if (!isObject(tags)) return undefined
+  return Object.values(tags).every(isArrayOfStrings)
+    ? (tags as Record<string, string[]>)
+    : undefined
+}
+
+const isArrayOfStrings = (value: unknown): value is string[] =>
+  Array.isArray(value) && value.every((each) => typeof each === 'string')
+
+/** What a new definition has where the body says nothing, and any one where it says `null`. */
+const UNSET = {
+  description: null,
+  disclaimerFormIdList: [],
+  filterTagMapJson: null,
+  groupIdList: [],
+  locationIdList: [],
+  newStatus: null,
+  objectId: null,
+  objectUUId: null,
+  oldStatus: null,
+  professionalIdList: [],
+  reasonIdList: [],
+  triggerMonths: 0,
+  offsetMode: 'ELAPSED',
+  latePolicy: 'SKIP',
+  triggerAnchor: 'START',
+} satisfies Omit<Definition, Required>
+
+const NOTHING: DefinitionInput = {
+  active: false,
+  businessId: 0,
+  eventTypeId: 0,
+  objectType: 'CALENDAR',
+  triggerHours: 0,
+  triggerMinutes: 0,
+  selects: [],
+}
+
+const NOTHING_SELECTED = 'must not be empty: the body says that a selection is made'
+
+function readAt(reading: Reading, top: Place): DefinitionInput {
+  const eventType = look([top], 'eventType')
+  const nested = reading.object(eventType)
+  const places = nested ? [top, nested] : [top]
+  const find: Find = (name) => look(places, name)
+
+  const active = find('active')
+  const businessId = find('businessId')
+  const objectType = findObjectType(top, nested)
+  const eventTypeId = look([nested ?? { object: {}, pointer: '/eventType' }], 'eventTypeId')
+  for (const each of [active, businessId, objectType]) reading.require(each)
+  if (nested || isMissing(eventType.value)) reading.require(eventTypeId)
+
+  const objectId = find('objectId')
+  const newStatus = findStatus(reading, find, 'newStatus')
+  const oldStatus = findStatus(reading, find, 'oldStatus')
+  const definition: DefinitionInput = {
+    active: reading.boolean(active) ?? false,
+    businessId: reading.id(businessId) ?? 0,
+    description: reading.text(find('description'), { max: 4000, lines: 'many' }),
+    eventDefnId: reading.id(find('eventDefnId')) ?? undefined,
+    eventTypeId: readEventTypeId(reading, eventTypeId) ?? 0,
+    filterTagMapJson: readFilterTags(reading, find('filterTagMapJson')),
+    groupIdList: readGroupIds(reading, find('groupIdList')),
+    newStatus: reading.text(newStatus, { max: 100 }),
+    objectId: reading.id(objectId),
+    objectType: reading.oneOf(objectType, DEFINITION_OBJECT_TYPES) ?? 'CALENDAR',
+    objectUUId: reading.text(find('objectUUId'), { max: 100 }),
+    oldStatus: reading.text(oldStatus, { max: 100 }),
+    ...readSelections(reading, places),
+    ...readOffset(reading, find),
+    offsetMode: unsetAs('ELAPSED', reading.oneOf(find('offsetMode'), OFFSET_MODES)),
+    latePolicy: unsetAs('SKIP', reading.oneOf(find('latePolicy'), LATE_POLICIES)),
+    triggerAnchor: unsetAs('START', reading.oneOf(find('triggerAnchor'), TRIGGER_ANCHORS)),
+    actions: readActions(reading, find),
+  }
+  if (definition.eventDefnId === undefined) {
+    for (const list of definition.selects.splice(0)) reading.fault(`/${list}`, NOTHING_SELECTED)
+  }
+
+  reading.refer('business', definition.businessId || undefined, businessId.pointer)
+  if (definition.eventTypeId !== 0 && isDefinitionObjectType(objectType.value)) {
+    checkObjectType(reading, definition, objectType.pointer)
+    referToObject(reading, definition, objectId.pointer)
+    referToStatus(reading, definition, 'newStatus', newStatus.pointer)
+    referToStatus(reading, definition, 'oldStatus', oldStatus.pointer)
+  }
+  return definition
+}
+
+type Find = (name: string) => Found
+
+const isDefinitionObjectType = (value: unknown): value is DefinitionObjectType =>
+  DEFINITION_OBJECT_TYPES.some((each) => each === value)
+
+/** `null` is the value that stands for none; `undefined` stays. */
+const unsetAs = <T>(none: T, value: T | null | undefined) => (value === null ? none : value)
+
+function withoutUndefined<T extends object>(object: T) {
+  type Said = { [Key in keyof T as undefined extends T[Key] ? never : Key]: T[Key] } & {
+    [Key in keyof T as undefined extends T[Key] ? Key : never]?: Exclude<T[Key], undefined>
+  }
+  return Object.fromEntries(
+    Object.entries(object).filter(([, value]) => value !== undefined),
+  ) as Said
+}
+
+/** Inside `eventType` it is the event type's own kind, which is not always one of a definition. */
+function findObjectType(top: Place, nested: Place | null | undefined): Found {
+  const outer = look([top], 'objectType')
+  if (!nested || !isMissing(outer.value)) return outer
+  const inner = look([nested], 'objectType')
+  if (inner.value === 'INVITATION') return { ...inner, value: 'INVITATION_CAMPAIGN' }
+  return isMissing(inner.value) || inner.value === 'DISCLAIMER' ? outer : inner
+}
+
+function readEventTypeId(reading: Reading, found: Found) {
+  if (isMissing(found.value)) return undefined
+  const type = EVENT_TYPES.find(({ eventTypeId }) => eventTypeId === found.value)
+  if (!type) reading.fault(found.pointer, 'must be an event type: an integer from 1 to 13')
+  return type?.eventTypeId
+}
+
+function checkObjectType(
+  reading: Reading,
+  { eventTypeId, objectType }: DefinitionInput,
+  pointer: string,
+) {
+  const type = eventTypeById(eventTypeId)
+  if (!type || type.objectType === 'DISCLAIMER') return
+  const suits = type.objectType === 'INVITATION' ? 'INVITATION_CAMPAIGN' : type.objectType
+  if (objectType !== suits) {
+    reading.fault(pointer, `must be ${suits} for event type ${eventTypeId}, ${type.eventType}`)
+  }
+}
+
+/** The plain field, else the value of its `{ label, value }`. */
+function findStatus(reading: Reading, find: Find, side: 'newStatus' | 'oldStatus'): Found {
+  const plain = find(side)
+  if (!isMissing(plain.value)) return plain
+  const chosen = reading.inside(find(`${side}Object`), 'value')
+  return chosen.value === undefined ? plain : chosen
+}
+
+function readFilterTags(reading: Reading, found: Found) {
+  const text = reading.text(found, { max: 100_000, lines: 'many' })
+  if (isMissing(text)) return text
+  const tags = parseFilterTags(text)
+  // Escapes in the text may hide what no string of ours may hold.
+  const words = tags ? [Object.keys(tags), ...Object.values(tags)].flat() : []
+  if (!tags) reading.fault(found.pointer, 'must be the text of a JSON object of arrays of strings')
+  else if (words.some((word) => CONTROL.test(word) || !word.isWellFormed())) {
+    reading.fault(found.pointer, 'must not contain control characters')
+  } else return text
+  return undefined
+}
+
+function readGroupIds(reading: Reading, found: Found): unknown[] | undefined {
+  const entries = reading.array(found, 5000)
+  if (!entries) return entries === null ? [] : undefined
+  for (const entry of entries) {
+    if (typeof entry.value === 'string') reading.text(entry, { max: 100 })
+    else if (!Number.isSafeInteger(entry.value)) reading.fault(entry.pointer, 'must be an id')
+  }
+  return entries.map((entry) => entry.value)
+}
+
+/** The four lists, and the choices of the write form that empty them or say that they are not. */
+function readSelections(reading: Reading, places: Place[]) {
+  const choices = places.flatMap((place) => reading.object(look([place], 'allOrNoneSelect')) ?? [])
+  const chosen = (found: Found) => reading.text(reading.inside(found, 'value'), { max: 100 })
+  const selects: DefinitionInput['selects'] = []
+
+  const list = (name: ListName, kind: ReferenceKind, choice: string | null | undefined) => {
+    const found = look(places, name)
+    const ids = unsetAs([], reading.ids(found))
+    if (choice === 'all') return []
+    if (choice === 'select' && (name === 'professionalIdList' || name === 'reasonIdList')) {
+      if (ids?.length === 0) reading.fault(found.pointer, NOTHING_SELECTED)
+      if (found.value === undefined) selects.push(name)
+    }
+    if (ids) reading.referAll(kind, ids, found.pointer)
+    return ids
+  }
+  return {
+    disclaimerFormIdList: list(
+      'disclaimerFormIdList',
+      'disclaimerForm',
+      chosen(look(choices, 'disclaimerForms')),
+    ),
+    locationIdList: list(
+      'locationIdList',
+      'location',
+      reading.text(look(choices, 'value'), { max: 100 }),
+    ),
+    professionalIdList: list(
+      'professionalIdList',
+      'professional',
+      chosen(look([...places, ...choices], 'staff')),
+    ),
+    reasonIdList: list('reasonIdList', 'reason', chosen(look([...places, ...choices], 'reasons'))),
+    selects,
+  }
+}
+
+type ListName = 'disclaimerFormIdList' | 'locationIdList' | 'professionalIdList' | 'reasonIdList'
+
+function readActions(reading: Reading, find: Find) {
+  const lists = [find('eventActions'), find('templateActions')].map((found) =>
+    reading.array(found, 100),
+  )
+  if (lists.every(isMissing)) return undefined
+  return lists
+    .flatMap((list) => list ?? [])
+    .map((entry) => readActionAt(reading, entry, { linked: false }))
+}
+
+/** What `objectId` names: of disclaimers, the appointment they belong to or the disclaimer itself. */
+function referToObject(
+  reading: Reading,
+  {
+    eventTypeId,
+    objectId,
+    objectType,
+  }: Pick<DefinitionInput, 'eventTypeId' | 'objectId' | 'objectType'>,
+  pointer: string,
+) {
+  const isDisclaimer = eventTypeById(eventTypeId)?.objectType === 'DISCLAIMER'
+  const kind = isDisclaimer && objectType !== 'CALENDAR' ? 'disclaimer' : OBJECT_KINDS[objectType]
+  reading.refer(kind, objectId, pointer)
+}
+
+const OBJECT_KINDS = {
+  CALENDAR: 'calendar',
+  CLASS_SCHEDULE: 'classSchedule',
+  INVITATION_CAMPAIGN: 'invitationCampaign',
+  RECALL: 'recall',
+} satisfies Record<DefinitionObjectType, ReferenceKind>
+
+/** Only a change of status asks for a status: elsewhere it is kept, whatever it is. */
+function referToStatus(
+  reading: Reading,
+  definition: Pick<DefinitionInput, 'eventTypeId' | 'newStatus' | 'oldStatus'>,
+  side: 'newStatus' | 'oldStatus',
+  pointer: string,
+) {
+  const type = eventTypeById(definition.eventTypeId)
+  const status = definition[side]
+  if (!type?.eventType.endsWith('_CHANGED') || isMissing(status) || status === '*') return
+  reading.references.push({ kind: 'status', objectType: type.objectType, id: status, pointer })
+}
+
+const isAboutAnotherKind = (definition: Definition, stored: Definition) =>
+  definition.eventTypeId !== stored.eventTypeId || definition.objectType !== stored.objectType

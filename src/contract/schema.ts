@@ -1,0 +1,10 @@
+import { Type, type TSchema } from 'typebox'
+
+export const OrNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
+
+/** A property of a body that may be left out or be `null`. */
+export const Maybe = <T extends TSchema>(schema: T) => Type.Optional(OrNull(schema))
+
+export const Ignored = Type.Optional(Type.Unknown({ description: 'accepted and ignored' }))
+
+export const Moment = Type.Integer({ description: 'milliseconds since 1970-01-01 00:00:00 UTC' })
