@@ -1,0 +1,30 @@
+import type { TestContext } from 'node:test'
+import { readConfig, type Environment } from '../../src/config.ts'
+import { buildApp } from '../../src/http/app.ts'
+import type { Services } from '../../src/http/services.ts'
+import { openLog } from '../../src/log.ts'
+import { handMovedClock } from './clock.ts'
+import { cloneDatabase } from './database.ts'
+
+type Given = Partial<Services> & { env?: Environment }
+
+/** The app on a database of its own, with a hand-moved clock and a log that can be read. */
+export async function startApp(t: TestContext, { env = {}, ...given }: Given = {}) {
+  const logged: string[] = []
+  const log = openLog('debug', { write: (line: string) => void logged.push(line) })
+  const clock = handMovedClock()
+  const database = given.database ?? (await cloneDatabase(t)).database
+  const app = await buildApp({
+    config: readConfig(env),
+    database,
+    clock,
+    log,
+    checkAnswers: true,
+    ...given,
+  })
+  t.after(() => app.close())
+  return { app, clock, database, logged }
+}
+
+/** For tests in which no row is looked at. */
+export const noDatabase = { readTime: async () => 0 } as Services['database']

@@ -1,0 +1,14 @@
+import type { Clock } from '../../src/clock.ts'
+
+/** Stands still until a test moves it. */
+export function handMovedClock(start = '2026-03-02T09:00:00Z'): Clock & {
+  advance(by: Temporal.DurationLike): void
+  in(span: Temporal.DurationLike): Temporal.Instant
+} {
+  let now = Temporal.Instant.from(start)
+  return {
+    now: () => now,
+    advance: (by) => void (now = now.add(by)),
+    in: (span) => now.add(span),
+  }
+}
