@@ -1,5 +1,6 @@
+import type { Role, Scope } from '../contract/credentials.ts'
 import type { Db } from '../database/database.ts'
-import type { Role, Scope, SecurityFunction } from './permissions.ts'
+import type { SecurityFunction } from './permissions.ts'
 
 /**
  * Who is asking, for one business. Everything here follows from the credential; nothing in it was

@@ -1,19 +1,9 @@
+import type { Role, Scope } from '../contract/credentials.ts'
+
 /**
  * What a caller may do. A key holds scopes, a person a role; both come down to security functions,
  * the one thing that routes and reports ask for. docs/roles.md shows the same as tables.
  */
-export const SCOPES = [
-  'definitions:read',
-  'definitions:write',
-  'scheduling:read',
-  'scheduling:write',
-  'mail:read',
-  'mail:write',
-  'reports:print',
-  'admin',
-] as const
-
-export type Scope = (typeof SCOPES)[number]
 
 /** Every security function, and the scope with which a key holds it. */
 const SCOPE_OF_FUNCTION = {
@@ -52,16 +42,6 @@ export const FUNCTION_OF_SCOPE: Record<Scope, SecurityFunction> = {
   'reports:print': 'PRINT_REPORTS',
   admin: 'MANAGE_BUSINESS',
 }
-
-export const ROLES = [
-  'OWNER',
-  'ADMINISTRATOR',
-  'LOCATION_SUPER_USER',
-  'USER',
-  'REPORTS_ONLY',
-] as const
-
-export type Role = (typeof ROLES)[number]
 
 /** An OWNER differs from an ADMINISTRATOR in one thing: only owners make and change owners. */
 export const FUNCTIONS_OF_ROLE: Record<Role, readonly SecurityFunction[]> = {

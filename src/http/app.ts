@@ -10,6 +10,7 @@ import {
   type FastifyReply,
   type FastifyRequest,
 } from 'fastify'
+import { Credentials } from '../auth/credentials.ts'
 import type { Config } from '../config.ts'
 import { RequestError } from '../errors.ts'
 import { authenticate } from './authenticate.ts'
@@ -28,8 +29,9 @@ const ROUTES: Routes[] = [health]
 /** A node that only runs the engine still says how it is. */
 const WORKER_ROUTES: Routes[] = [health]
 
-export async function buildApp(services: Services) {
-  const { config, log } = services
+export async function buildApp(given: Omit<Services, 'credentials'>) {
+  const { config, log } = given
+  const services = { ...given, credentials: new Credentials({ ...given, ...config }) }
   const app = fastify({
     loggerInstance: log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),

@@ -1,22 +1,110 @@
-import type { FastifyInstance } from 'fastify'
-import { unauthorized } from '../errors.ts'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Caller } from '../auth/caller.ts'
+import { Limiter } from '../auth/limits.ts'
+import { FUNCTION_OF_SCOPE, type SecurityFunction } from '../auth/permissions.ts'
+import { digest, isSameDigest } from '../auth/secrets.ts'
+import type { Scope } from '../contract/credentials.ts'
+import { forbidden, unauthorized } from '../errors.ts'
+import { isFromElsewhere, readSessionCookie } from './cookies.ts'
+import { addressOf, limitRate } from './rate-limit.ts'
 import type { Services } from './services.ts'
 
-/** Who is asking. The business comes from the credential alone, never from the request. */
-export type Caller = {
-  /** The credential itself, such as `key:7`: what is remembered or counted per credential. */
-  credential: string
-  /** The operator has none. */
-  businessId: number | undefined
-  /** As written to `createdUser` and `modifiedUser`. */
-  user: string
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** What a key needs; a person needs the scope's function, or `function` where it is set. */
+    scope?: Scope
+    /** What a person needs, where it is not the scope's own function. */
+    function?: SecurityFunction
+    /** For every person who has signed in, and for no key. */
+    person?: true
+    /** The operator's key is taken here; beside a `scope` either is. */
+    operator?: true
+    /** The operator's key or METRICS_TOKEN, and nothing else. */
+    metrics?: true
+  }
+  interface FastifyRequest {
+    /** Who is asking; set where a business's key or person is, not for the operator. */
+    caller: Caller
+    /** The operator is asking. */
+    isOperator: boolean
+  }
 }
 
-/** Finds the caller of every request to a route that is not `config: { open: true }`. */
-export function authenticate(app: FastifyInstance, _services: Services) {
+/**
+ * Finds the caller of every request, counts it and checks that it may. A route that says nothing
+ * about who may call it cannot even be registered.
+ */
+export function authenticate(app: FastifyInstance, services: Services) {
+  const { config, clock } = services
+  const perCredential = new Limiter(config.rateLimit, clock)
+  const perAddress = new Limiter(config.rateLimit, clock)
+
   app.decorateRequest('caller')
-  app.addHook('onRequest', async (request) => {
-    if (request.routeOptions.config.open) return
-    throw unauthorized()
+  app.decorateRequest('isOperator', false)
+  app.addHook('onRoute', ({ method, url, config: route = {} }) => {
+    const { open, scope, person, operator, metrics } = route
+    if (open || scope || person || operator || metrics) return
+    throw new Error(`${method} ${url} must say who may call it: see docs/roles.md`)
   })
+
+  app.addHook('onRequest', async (request, reply) => {
+    const route = request.routeOptions.config
+    if (route.open) return limitRate(reply, perAddress, addressOf(request))
+
+    const found = await findCaller(request, services)
+    if (!found) {
+      limitRate(reply, perAddress, addressOf(request))
+      throw unauthorized()
+    }
+    limitRate(reply, perCredential, typeof found === 'string' ? found : found.credential)
+    if (found === 'metrics') return
+    if (found === 'operator') {
+      if (!route.operator && !route.metrics)
+        throw forbidden('The operator’s key works on /business only.')
+      request.isOperator = true
+      return
+    }
+    refuseUnlessAllowed(found, route)
+    request.caller = found
+  })
+}
+
+type Found = Caller | 'operator' | 'metrics' | undefined
+
+async function findCaller(
+  request: FastifyRequest,
+  { config, credentials }: Services,
+): Promise<Found> {
+  const { authorization } = request.headers
+  if (authorization !== undefined) {
+    const key = /^Bearer +(\S+)$/i.exec(authorization)?.[1] ?? ''
+    if (request.routeOptions.config.metrics && isSame(key, config.metricsToken)) return 'metrics'
+    return credentials.findByKey(key)
+  }
+  const token = readSessionCookie(request, config.publicUrl)
+  if (token === undefined) return undefined
+  const caller = await credentials.findBySession(token)
+  if (caller && isFromElsewhere(request, config.publicUrl)) {
+    throw forbidden('A page of another site may not do this in your name.')
+  }
+  return caller
+}
+
+const isSame = (key: string, token: string | undefined) =>
+  token !== undefined && isSameDigest(digest(key), digest(token))
+
+type Route = FastifyRequest['routeOptions']['config']
+
+function refuseUnlessAllowed({ person, functions, keyScopes }: Caller, route: Route) {
+  if (route.person) {
+    if (!person) throw forbidden('This is for people who have signed in, not for keys.')
+    return
+  }
+  if (!route.scope) throw forbidden('This is for the operator’s key.')
+  if (!person) {
+    if (!keyScopes.includes(route.scope)) throw forbidden(`The key lacks the scope ${route.scope}.`)
+    return
+  }
+  const needed = route.function ?? FUNCTION_OF_SCOPE[route.scope]
+  if (!functions.has(needed)) throw forbidden(`Your role lacks the function ${needed}.`)
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Caller } from '../auth/caller.ts'
 import type { Db } from '../database/database.ts'
 import { conflict, invalid, RequestError } from '../errors.ts'
 import {
@@ -11,7 +12,6 @@ import {
   type IdempotencyKey,
   type RememberedAnswer,
 } from '../store/idempotency-keys.ts'
-import type { Caller } from './authenticate.ts'
 import { PROBLEM_JSON, problemOf } from './problems.ts'
 import type { Services } from './services.ts'
 import { wireText } from './wire.ts'
@@ -157,11 +157,12 @@ function readKey(request: FastifyRequest): IdempotencyKey | undefined {
   }
 }
 
-/** The operator speaks for no business. */
+/** The operator speaks for the business in the path, where there is one, or else for none. */
 function callerOf(request: FastifyRequest) {
   const caller = request.caller as Caller | undefined
+  const named = (request.params as { businessId?: number } | undefined)?.businessId
   return {
-    businessId: caller?.businessId ?? 0,
+    businessId: caller?.businessId ?? (typeof named === 'number' ? named : 0),
     user: caller?.user ?? 'OPERATOR',
     credential: caller?.credential ?? 'operator',
   }

@@ -1,9 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { Credentials } from '../auth/credentials.ts'
 import type { Clock } from '../clock.ts'
 import type { Config } from '../config.ts'
 import type { Database } from '../database/database.ts'
 import type { Log } from '../log.ts'
-import type { Caller } from './authenticate.ts'
 
 /** What the routes stand on; each route file takes what it needs. */
 export type Services = {
@@ -11,6 +11,7 @@ export type Services = {
   database: Database
   clock: Clock
   log: Log
+  credentials: Credentials
   /** Where this node runs an engine: when it last finished a turn. */
   lastTurn?: () => Temporal.Instant | undefined
   /** How long a client may take to send a body. */
@@ -35,9 +36,5 @@ declare module 'fastify' {
     streams?: true
     /** Asked so often that it is logged at `debug` only. */
     quiet?: true
-  }
-  interface FastifyRequest {
-    /** Who is asking; set on every route that is not open. */
-    caller: Caller
   }
 }

@@ -1,0 +1,31 @@
+import type { Db } from '../database/database.ts'
+import { deleteSessionsBefore, insertSession, type KnownSession } from '../store/sessions.ts'
+import { findLiveUserByName, type KnownUser } from '../store/users.ts'
+import { isPassword } from './passwords.ts'
+import { digest, makeSecret } from './secrets.ts'
+
+/** A working day without a break, and a week in all. */
+const IDLE = Temporal.Duration.from({ hours: 8 })
+export const LONGEST = Temporal.Duration.from({ hours: 7 * 24 })
+
+export const hasEnded = (session: KnownSession, now: Temporal.Instant) =>
+  isOver(session.lastUsedTime, IDLE, now) || isOver(session.createdDate, LONGEST, now)
+
+const isOver = (since: Temporal.Instant, most: Temporal.Duration, now: Temporal.Instant) =>
+  Temporal.Instant.compare(since.add(most), now) <= 0
+
+export type SignedIn = { user: KnownUser; token: string }
+
+/** An unknown username and a wrong password are one and the same, also by the clock. */
+export async function signIn(
+  operator: Db,
+  { username, password }: { username: string; password: string },
+  now: Temporal.Instant,
+): Promise<SignedIn | undefined> {
+  const user = await findLiveUserByName(operator, username)
+  if (!(await isPassword(password, user?.passwordHash)) || !user) return undefined
+  const token = makeSecret('bws_')
+  if (!(await insertSession(operator, { ...user, tokenHash: digest(token) }, now))) return undefined
+  await deleteSessionsBefore(operator, now.subtract(LONGEST))
+  return { user, token }
+}

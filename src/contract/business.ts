@@ -1,0 +1,40 @@
+import { Type, type Static } from 'typebox'
+
+const OrNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description })
+
+export const businessExample = {
+  businessId: 1,
+  name: 'Praxis am See',
+  timeZone: 'Europe/Zurich',
+  emailAddress: 'hello@praxis.example',
+  phone: '+41 44 000 00 00',
+  language: 'de-CH',
+  externalId: null,
+  active: true,
+  version: 1,
+  createdDate: 1_789_000_000_000,
+  createdUser: 'OPERATOR',
+  modifiedDate: 1_789_000_000_000,
+  modifiedUser: 'OPERATOR',
+}
+
+export const Business = Type.Object(
+  {
+    businessId: Type.Integer(),
+    name: Type.String(),
+    timeZone: Type.String({ description: 'An IANA zone.' }),
+    emailAddress: OrNull('Where clients reach it.'),
+    phone: OrNull('Where clients call it.'),
+    language: OrNull('A language tag, such as de-CH.'),
+    externalId: OrNull('Its id in another system.'),
+    active: Type.Boolean(),
+    version: Type.Integer({ description: 'Counts its changes.' }),
+    createdDate: Type.Integer(),
+    createdUser: Type.String(),
+    modifiedDate: Type.Integer(),
+    modifiedUser: Type.String(),
+  },
+  { examples: [businessExample] },
+)
+
+export type Business = Static<typeof Business>

@@ -1,0 +1,133 @@
+import type { ApiKey, Scope } from '../contract/credentials.ts'
+import type { Db } from '../database/database.ts'
+import { sql } from '../database/sql.ts'
+import type { By } from './businesses.ts'
+
+const columns = sql`
+  k.business_id    as "businessId",
+  k.api_key_id     as "apiKeyId",
+  k.name,
+  k.prefix,
+  k.scopes,
+  k.expires_time   as "expiresTime",
+  u.last_used_time as "lastUsedTime",
+  k.active,
+  k.version,
+  k.created_date   as "createdDate",
+  k.created_user   as "createdUser",
+  k.modified_date  as "modifiedDate",
+  k.modified_user  as "modifiedUser"`
+
+type Moments = 'expiresTime' | 'lastUsedTime' | 'createdDate' | 'modifiedDate'
+
+export type ApiKeyRow = Omit<ApiKey, Moments> & {
+  expiresTime: Temporal.Instant | null
+  lastUsedTime: Temporal.Instant | null
+  createdDate: Temporal.Instant
+  modifiedDate: Temporal.Instant
+}
+
+export async function findApiKey(db: Db, businessId: number, apiKeyId: number) {
+  const [key] = await db.query<ApiKeyRow>(sql`
+    select ${columns} from api_key k left join api_key_use u using (business_id, api_key_id)
+    where k.business_id = ${businessId} and k.api_key_id = ${apiKeyId}`)
+  return key
+}
+
+export async function lockApiKey(db: Db, businessId: number, apiKeyId: number) {
+  const [key] = await db.query<ApiKeyRow>(sql`
+    select ${columns} from api_key k left join api_key_use u using (business_id, api_key_id)
+    where k.business_id = ${businessId} and k.api_key_id = ${apiKeyId}
+    for update of k`)
+  return key
+}
+
+type Page = { after: number; limit: number }
+
+export function listApiKeys(db: Db, businessId: number, { after, limit }: Page) {
+  return db.query<ApiKeyRow>(sql`
+    select ${columns} from api_key k left join api_key_use u using (business_id, api_key_id)
+    where k.business_id = ${businessId} and k.active and k.api_key_id > ${after}
+    order by k.api_key_id
+    limit ${limit}`)
+}
+
+export type NewApiKey = {
+  name: string
+  prefix: string
+  keyHash: Buffer
+  scopes: readonly Scope[]
+  expiresTime: Temporal.Instant | null
+}
+
+export async function insertApiKey(db: Db, businessId: number, key: NewApiKey, by: By) {
+  const [row] = await db.query<ApiKeyRow>(sql`
+    with k as (
+      insert into api_key (business_id, name, prefix, key_hash, scopes, expires_time,
+                           created_date, created_user, modified_date, modified_user)
+      values (${businessId}, ${key.name}, ${key.prefix}, ${key.keyHash}, ${key.scopes}::text[],
+              ${key.expiresTime}, ${by.now}, ${by.user}, ${by.now}, ${by.user})
+      returning *
+    )
+    select ${columns} from k left join api_key_use u using (business_id, api_key_id)`)
+  return row!
+}
+
+type Change = Pick<ApiKeyRow, 'apiKeyId' | 'name' | 'scopes' | 'expiresTime' | 'active'>
+
+export async function updateApiKey(db: Db, businessId: number, change: Change, by: By) {
+  const [row] = await db.query<ApiKeyRow>(sql`
+    with k as (
+      update api_key
+      set name = ${change.name}, scopes = ${change.scopes}::text[],
+          expires_time = ${change.expiresTime}, active = ${change.active}, version = version + 1,
+          modified_date = ${by.now}, modified_user = ${by.user}
+      where business_id = ${businessId} and api_key_id = ${change.apiKeyId}
+      returning *
+    )
+    select ${columns} from k left join api_key_use u using (business_id, api_key_id)`)
+  return row!
+}
+
+export type KnownKey = {
+  businessId: number
+  apiKeyId: number
+  name: string
+  scopes: Scope[]
+  expiresTime: Temporal.Instant | null
+  lastUsedTime: Temporal.Instant | null
+}
+
+/** Through the operator's door: which business is asking is what this finds out. */
+export async function findLiveKeyByHash(operator: Db, keyHash: Buffer) {
+  const [key] = await operator.query<KnownKey>(sql`
+    select k.business_id as "businessId", k.api_key_id as "apiKeyId", k.name, k.scopes,
+           k.expires_time as "expiresTime", u.last_used_time as "lastUsedTime"
+    from api_key k
+    join business b using (business_id)
+    left join api_key_use u using (business_id, api_key_id)
+    where k.key_hash = ${keyHash} and k.active and b.active`)
+  return key
+}
+
+export function recordKeyUse(operator: Db, key: KnownKey, now: Temporal.Instant) {
+  return operator.query(sql`
+    insert into api_key_use (business_id, api_key_id, last_used_time)
+    values (${key.businessId}, ${key.apiKeyId}, ${now})
+    on conflict (business_id, api_key_id)
+    do update set last_used_time = greatest(api_key_use.last_used_time, excluded.last_used_time)`)
+}
+
+/** Keeps the hash of the operator's key, where none is kept yet; says whether it was. */
+export async function insertOperatorKey(operator: Db, keyHash: Buffer, now: Temporal.Instant) {
+  const inserted = await operator.query(sql`
+    insert into operator_key (key_hash, created_date) values (${keyHash}, ${now})
+    on conflict do nothing returning 1`)
+  return inserted.length === 1
+}
+
+export async function findOperatorKeyHash(operator: Db) {
+  const [row] = await operator.query<{ keyHash: Buffer }>(sql`
+    select key_hash as "keyHash" from operator_key`)
+  return row?.keyHash
+}

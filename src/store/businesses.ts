@@ -1,0 +1,80 @@
+import type { Business } from '../contract/business.ts'
+import type { Db } from '../database/database.ts'
+import { sql } from '../database/sql.ts'
+
+const columns = sql`
+  business_id   as "businessId",
+  name,
+  time_zone     as "timeZone",
+  email_address as "emailAddress",
+  phone,
+  language,
+  external_id   as "externalId",
+  active,
+  version,
+  created_date  as "createdDate",
+  created_user  as "createdUser",
+  modified_date as "modifiedDate",
+  modified_user as "modifiedUser"`
+
+export type BusinessRow = Omit<Business, 'createdDate' | 'modifiedDate'> & {
+  createdDate: Temporal.Instant
+  modifiedDate: Temporal.Instant
+}
+
+/** What a caller may write. */
+export type BusinessFields = Pick<
+  Business,
+  'name' | 'timeZone' | 'emailAddress' | 'phone' | 'language' | 'externalId' | 'active'
+>
+
+export type By = { user: string; now: Temporal.Instant }
+
+export async function findBusiness(db: Db, businessId: number) {
+  const [business] = await db.query<BusinessRow>(sql`
+    select ${columns} from business where business_id = ${businessId}`)
+  return business
+}
+
+export async function lockBusiness(db: Db, businessId: number) {
+  const [business] = await db.query<BusinessRow>(sql`
+    select ${columns} from business where business_id = ${businessId} for update`)
+  return business
+}
+
+export async function lockBusinessByExternalId(db: Db, externalId: string) {
+  const [business] = await db.query<BusinessRow>(sql`
+    select ${columns} from business where external_id = ${externalId} for update`)
+  return business
+}
+
+/** Of the operator every active one; of a business itself. */
+export function listBusinesses(db: Db, { after, limit }: { after: number; limit: number }) {
+  return db.query<BusinessRow>(sql`
+    select ${columns} from business
+    where active and business_id > ${after}
+    order by business_id
+    limit ${limit}`)
+}
+
+export async function insertBusiness(db: Db, fields: BusinessFields, { user, now }: By) {
+  const [business] = await db.query<BusinessRow>(sql`
+    insert into business (name, time_zone, email_address, phone, language, external_id, active,
+                          created_date, created_user, modified_date, modified_user)
+    values (${fields.name}, ${fields.timeZone}, ${fields.emailAddress}, ${fields.phone},
+            ${fields.language}, ${fields.externalId}, ${fields.active}, ${now}, ${user}, ${now}, ${user})
+    returning ${columns}`)
+  return business!
+}
+
+export async function updateBusiness(db: Db, businessId: number, fields: BusinessFields, by: By) {
+  const [business] = await db.query<BusinessRow>(sql`
+    update business
+    set name = ${fields.name}, time_zone = ${fields.timeZone}, email_address = ${fields.emailAddress},
+        phone = ${fields.phone}, language = ${fields.language}, external_id = ${fields.externalId},
+        active = ${fields.active}, version = version + 1,
+        modified_date = ${by.now}, modified_user = ${by.user}
+    where business_id = ${businessId}
+    returning ${columns}`)
+  return business!
+}

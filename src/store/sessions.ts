@@ -1,0 +1,61 @@
+import type { Db } from '../database/database.ts'
+import { sql } from '../database/sql.ts'
+import type { KnownUser } from './users.ts'
+
+export type KnownSession = KnownUser & {
+  sessionId: number
+  createdDate: Temporal.Instant
+  lastUsedTime: Temporal.Instant
+}
+
+/** Through the operator's door: which business is asking is what this finds out. */
+export async function findSessionByHash(operator: Db, tokenHash: Buffer) {
+  const [session] = await operator.query<KnownSession>(sql`
+    select s.session_id as "sessionId", s.created_date as "createdDate",
+           s.last_used_time as "lastUsedTime", u.business_id as "businessId",
+           u.user_id as "userId", u.username, u.role, u.professional_id as "professionalId",
+           u.location_id_list as "locationIdList"
+    from session s
+    join user_account u using (business_id, user_id)
+    join business b using (business_id)
+    where s.token_hash = ${tokenHash} and u.active and b.active`)
+  return session
+}
+
+type NewSession = { businessId: number; userId: number; passwordHash: string; tokenHash: Buffer }
+
+/** Only while the password that was checked still counts: a change meanwhile ends all sessions. */
+export async function insertSession(operator: Db, session: NewSession, now: Temporal.Instant) {
+  const inserted = await operator.query(sql`
+    insert into session (business_id, user_id, token_hash, created_date, last_used_time)
+    select business_id, user_id, ${session.tokenHash}, ${now}::timestamptz, ${now}::timestamptz
+    from user_account
+    where business_id = ${session.businessId} and user_id = ${session.userId}
+      and password_hash = ${session.passwordHash} and active
+    for share
+    returning 1`)
+  return inserted.length === 1
+}
+
+export function recordSessionUse(operator: Db, session: KnownSession, now: Temporal.Instant) {
+  return operator.query(sql`
+    update session set last_used_time = greatest(last_used_time, ${now}::timestamptz)
+    where business_id = ${session.businessId} and session_id = ${session.sessionId}`)
+}
+
+export function deleteSession(db: Db, businessId: number, sessionId: number) {
+  return db.query(sql`
+    delete from session where business_id = ${businessId} and session_id = ${sessionId}`)
+}
+
+export function deleteSessionsOfUser(db: Db, businessId: number, userId: number) {
+  return db.query(sql`
+    delete from session where business_id = ${businessId} and user_id = ${userId}`)
+}
+
+/** Sweeps what can no longer be used, a page at a time. */
+export function deleteSessionsBefore(operator: Db, created: Temporal.Instant) {
+  return operator.query(sql`
+    delete from session where (business_id, session_id) in
+      (select business_id, session_id from session where created_date < ${created} limit 1000)`)
+}

@@ -1,0 +1,136 @@
+import type { Role, User } from '../contract/credentials.ts'
+import type { Db } from '../database/database.ts'
+import { sql } from '../database/sql.ts'
+import type { By } from './businesses.ts'
+
+const columns = sql`
+  business_id      as "businessId",
+  user_id          as "userId",
+  username,
+  role,
+  professional_id  as "professionalId",
+  location_id_list as "locationIdList",
+  active,
+  version,
+  created_date     as "createdDate",
+  created_user     as "createdUser",
+  modified_date    as "modifiedDate",
+  modified_user    as "modifiedUser"`
+
+export type UserRow = Omit<User, 'createdDate' | 'modifiedDate'> & {
+  createdDate: Temporal.Instant
+  modifiedDate: Temporal.Instant
+}
+
+export async function findUser(db: Db, businessId: number, userId: number) {
+  const [user] = await db.query<UserRow>(sql`
+    select ${columns} from user_account where business_id = ${businessId} and user_id = ${userId}`)
+  return user
+}
+
+export async function lockUser(db: Db, businessId: number, userId: number) {
+  const [user] = await db.query<UserRow>(sql`
+    select ${columns} from user_account where business_id = ${businessId} and user_id = ${userId}
+    for update`)
+  return user
+}
+
+/** Locks every active owner, so that two requests cannot each remove the other's last one. */
+export function lockOwners(db: Db, businessId: number) {
+  return db.query<{ userId: number }>(sql`
+    select user_id as "userId" from user_account
+    where business_id = ${businessId} and role = 'OWNER' and active
+    order by user_id for update`)
+}
+
+type Page = { after: number; limit: number }
+
+export function listUsers(db: Db, businessId: number, { after, limit }: Page) {
+  return db.query<UserRow>(sql`
+    select ${columns} from user_account
+    where business_id = ${businessId} and active and user_id > ${after}
+    order by user_id
+    limit ${limit}`)
+}
+
+export type UserFields = Pick<
+  UserRow,
+  'username' | 'role' | 'professionalId' | 'locationIdList' | 'active'
+>
+
+type NewUser = UserFields & { passwordHash: string }
+
+export async function insertUser(db: Db, businessId: number, user: NewUser, by: By) {
+  const [row] = await db.query<UserRow>(sql`
+    insert into user_account (business_id, username, password_hash, role, professional_id,
+      location_id_list, active, created_date, created_user, modified_date, modified_user)
+    values (${businessId}, ${user.username}, ${user.passwordHash}, ${user.role},
+            ${user.professionalId}, ${user.locationIdList}::bigint[], ${user.active},
+            ${by.now}, ${by.user}, ${by.now}, ${by.user})
+    returning ${columns}`)
+  return row!
+}
+
+export async function updateUser(db: Db, known: UserRow, fields: UserFields, by: By) {
+  const [row] = await db.query<UserRow>(sql`
+    update user_account
+    set username = ${fields.username}, role = ${fields.role},
+        professional_id = ${fields.professionalId},
+        location_id_list = ${fields.locationIdList}::bigint[], active = ${fields.active},
+        version = version + 1, modified_date = ${by.now}, modified_user = ${by.user}
+    where business_id = ${known.businessId} and user_id = ${known.userId}
+    returning ${columns}`)
+  return row!
+}
+
+export async function updatePassword(db: Db, known: UserRow, passwordHash: string, by: By) {
+  const [row] = await db.query<UserRow>(sql`
+    update user_account
+    set password_hash = ${passwordHash}, version = version + 1,
+        modified_date = ${by.now}, modified_user = ${by.user}
+    where business_id = ${known.businessId} and user_id = ${known.userId}
+    returning ${columns}`)
+  return row!
+}
+
+export async function findPasswordHash(db: Db, businessId: number, userId: number) {
+  const [row] = await db.query<{ passwordHash: string }>(sql`
+    select password_hash as "passwordHash" from user_account
+    where business_id = ${businessId} and user_id = ${userId} and active`)
+  return row?.passwordHash
+}
+
+export type KnownUser = {
+  businessId: number
+  userId: number
+  username: string
+  role: Role
+  professionalId: number | null
+  locationIdList: number[]
+}
+
+/** Through the operator's door: people sign in without naming their business. */
+export async function findLiveUserByName(operator: Db, username: string) {
+  const [user] = await operator.query<KnownUser & { passwordHash: string }>(sql`
+    select u.business_id as "businessId", u.user_id as "userId", u.username, u.role,
+           u.professional_id as "professionalId", u.location_id_list as "locationIdList",
+           u.password_hash as "passwordHash"
+    from user_account u join business b using (business_id)
+    where lower(u.username) = lower(${username}) and u.active and b.active`)
+  return user
+}
+
+/** Which of the ids a person is given are not of the business. */
+export async function findForeignReferences(db: Db, businessId: number, fields: UserFields) {
+  const { professionalId, locationIdList } = fields
+  const [found] = await db.query<{ professional: boolean; locations: number[] }>(sql`
+    select
+      exists (select from professional
+              where business_id = ${businessId} and professional_id = ${professionalId}) as professional,
+      array(select location_id from location
+            where business_id = ${businessId} and location_id = any (${locationIdList}::bigint[])) as locations`)
+  return {
+    professional: professionalId !== null && !found!.professional,
+    locations: locationIdList.filter((id) => !found!.locations.includes(id)),
+  }
+}
