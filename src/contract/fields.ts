@@ -1,0 +1,354 @@
+import { Type, type TSchema } from 'typebox'
+
+/**
+ * One property of an object: how it is described, read from a body and kept in its column.
+ * Adding a property to an object is one of these in its declaration, and its column in a migration.
+ */
+export type Field = {
+  schema: TSchema
+  column: string
+  sqlType: string
+  required: boolean
+  /** What an absent or cleared property becomes; null unless said otherwise. */
+  initially: unknown
+  /** The kind of object whose id this is, or whose ids these are. */
+  refersTo?: string
+  /** What is wrong with the value, in words, and where below the property; none means it is good. */
+  faults(value: unknown): Complaint[]
+  /** Moments travel as milliseconds and are kept as Instants. */
+  instant: boolean
+}
+
+type Complaint = { at?: string; detail: string }
+
+type Shape = Omit<Field, 'column' | 'required' | 'initially' | 'instant'> &
+  Partial<Pick<Field, 'initially' | 'instant'>>
+
+/** A property that may be absent or null. */
+export const optional = (shape: Shape): Field => ({
+  initially: null,
+  instant: false,
+  ...shape,
+  column: '',
+  required: false,
+})
+
+/** A property that an object cannot be without. */
+export const required = (shape: Shape): Field => ({ ...optional(shape), required: true })
+
+const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
+const CONTROL_BUT_BREAKS = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/
+
+const complain = (detail: string | false | undefined, at?: string): Complaint[] =>
+  detail ? [at === undefined ? { detail } : { at, detail }] : []
+
+function lineFault(value: unknown, most: number): string | undefined {
+  if (typeof value !== 'string') return 'must be a string'
+  if (value.length > most) return `must be at most ${most} characters`
+  if (CONTROL.test(value)) return 'must be one line without control characters'
+  if (!value.isWellFormed()) return 'must be well-formed Unicode'
+  return undefined
+}
+
+/** A single line. */
+export const line = (most = 300): Shape => ({
+  schema: Type.String({ maxLength: most }),
+  sqlType: 'text',
+  faults: (value) => complain(lineFault(value, most)),
+})
+
+/** A single line that says something. */
+export const name = (most = 300): Shape => ({
+  schema: Type.String({ minLength: 1, maxLength: most }),
+  sqlType: 'text',
+  faults: (value) =>
+    complain(
+      lineFault(value, most) ?? (String(value).trim() === '' ? 'must not be empty' : undefined),
+    ),
+})
+
+/** Text that may have several lines. */
+export const text = (most = 20_000): Shape => ({
+  schema: Type.String({ maxLength: most }),
+  sqlType: 'text',
+  faults: (value) => {
+    if (typeof value !== 'string') return complain('must be a string')
+    if (value.length > most) return complain(`must be at most ${most} characters`)
+    if (CONTROL_BUT_BREAKS.test(value)) return complain('must not hold control characters')
+    return complain(!value.isWellFormed() && 'must be well-formed Unicode')
+  },
+})
+
+const ADDRESS =
+  /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~\-\u0080-\uffff]+(\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~\-\u0080-\uffff]+)*@([A-Za-z0-9\u0080-\uffff]([A-Za-z0-9\-\u0080-\uffff]{0,61}[A-Za-z0-9\u0080-\uffff])?)(\.[A-Za-z0-9\u0080-\uffff]([A-Za-z0-9\-\u0080-\uffff]{0,61}[A-Za-z0-9\u0080-\uffff])?)*$/
+
+/** One plain `local@domain`: no quotes, spaces, lists or comments. */
+export function isAddress(value: string): boolean {
+  const [local, domain] = value.split('@')
+  return (
+    value.length <= 254 &&
+    (local?.length ?? 0) <= 64 &&
+    domain !== undefined &&
+    ADDRESS.test(value) &&
+    value.isWellFormed() &&
+    !/[\s\u0080-\u009f\p{Cf}\p{Z}]/u.test(value)
+  )
+}
+
+export const address = (): Shape => ({
+  schema: Type.String({ format: 'email', maxLength: 254 }),
+  sqlType: 'text',
+  faults: (value) =>
+    complain(
+      typeof value !== 'string'
+        ? 'must be a string'
+        : !isAddress(value) && 'must be one plain address, local@domain',
+    ),
+})
+
+/** An IANA zone, not an offset. */
+export function isTimeZone(value: string): boolean {
+  if (!/^[A-Za-z][A-Za-z0-9_+\-/]{1,63}$/.test(value)) return false
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: value })
+    return true
+  } catch {
+    return false
+  }
+}
+
+export const timeZone = (): Shape => ({
+  schema: Type.String({ examples: ['Europe/Zurich'] }),
+  sqlType: 'text',
+  faults: (value) =>
+    complain(
+      typeof value !== 'string'
+        ? 'must be a string'
+        : !isTimeZone(value) && 'must be an IANA time zone, such as Europe/Zurich',
+    ),
+})
+
+export const language = (): Shape => ({
+  schema: Type.String({ examples: ['de-CH'] }),
+  sqlType: 'text',
+  faults: (value) =>
+    complain(
+      typeof value !== 'string'
+        ? 'must be a string'
+        : !/^[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8}){0,3}$/.test(value) &&
+            'must be a language tag, such as de-CH',
+    ),
+})
+
+export const url = (): Shape => ({
+  schema: Type.String({ format: 'uri', maxLength: 2_000 }),
+  sqlType: 'text',
+  faults: (value) => {
+    const fault = lineFault(value, 2_000)
+    if (fault) return complain(fault)
+    const parsed = URL.parse(String(value))
+    return complain(
+      !(parsed && /^https?:$/.test(parsed.protocol)) && 'must be an http or https address',
+    )
+  },
+})
+
+export const integer = (least: number, most: number): Shape => ({
+  schema: Type.Integer({ minimum: least, maximum: most }),
+  sqlType: 'bigint',
+  faults: (value) =>
+    complain(
+      !Number.isSafeInteger(value)
+        ? 'must be an integer'
+        : ((value as number) < least || (value as number) > most) &&
+            `must be between ${least} and ${most}`,
+    ),
+})
+
+/** Money, in the currency beside it. */
+export const amount = (): Shape => ({
+  schema: Type.Number({ minimum: 0, maximum: 9_999_999_999 }),
+  sqlType: 'numeric',
+  faults: (value) => {
+    if (typeof value !== 'number' || !Number.isFinite(value)) return complain('must be a number')
+    if (value < 0 || value > 9_999_999_999) return complain('must be between 0 and 9999999999')
+    return complain(
+      Math.abs(value * 100 - Math.round(value * 100)) > 1e-6 && 'must have at most two decimals',
+    )
+  },
+})
+
+export const currency = (): Shape => ({
+  schema: Type.String({ examples: ['CHF'] }),
+  sqlType: 'text',
+  faults: (value) =>
+    complain(
+      !(typeof value === 'string' && /^[A-Z]{3}$/.test(value)) &&
+        'must be a currency of three capital letters, such as CHF',
+    ),
+})
+
+export const boolean = (initially: boolean | null = null): Shape => ({
+  schema: Type.Boolean(),
+  sqlType: 'boolean',
+  initially,
+  faults: (value) => complain(typeof value !== 'boolean' && 'must be true or false'),
+})
+
+const EARLIEST = Date.UTC(1900, 0)
+const LATEST = Date.UTC(2200, 0)
+
+/** A moment: milliseconds since 1970-01-01 UTC. */
+export const instant = (): Shape => ({
+  schema: Type.Integer({
+    minimum: EARLIEST,
+    maximum: LATEST,
+    description: 'Milliseconds since 1970-01-01 00:00 UTC.',
+  }),
+  sqlType: 'timestamptz',
+  instant: true,
+  faults: (value) =>
+    complain(
+      !Number.isSafeInteger(value)
+        ? 'must be an integer of milliseconds'
+        : ((value as number) < EARLIEST || (value as number) > LATEST) &&
+            'must be a moment between 1900 and 2200',
+    ),
+})
+
+const isId = (value: unknown) => Number.isSafeInteger(value) && (value as number) > 0
+
+/** The id of another object of the business. */
+export const reference = (refersTo: string): Shape => ({
+  schema: Type.Integer({ minimum: 1 }),
+  sqlType: 'bigint',
+  refersTo,
+  faults: (value) => complain(!isId(value) && 'must be an id'),
+})
+
+/** Ids of other objects of the business, each once. */
+export const references = (refersTo: string, most = 5_000): Shape => ({
+  schema: Type.Array(Type.Integer({ minimum: 1 }), { maxItems: most }),
+  sqlType: 'bigint[]',
+  refersTo,
+  initially: [],
+  faults: (value) => {
+    if (!Array.isArray(value)) return complain('must be a list of ids')
+    if (value.length > most) return complain(`must hold at most ${most} ids`)
+    return value.flatMap((id, i) => complain(!isId(id) && 'must be an id', `/${i}`))
+  },
+})
+
+export const lines = (most = 200): Shape => ({
+  schema: Type.Array(Type.String({ maxLength: 300 }), { maxItems: most }),
+  sqlType: 'text[]',
+  initially: [],
+  faults: (value) => {
+    if (!Array.isArray(value)) return complain('must be a list of strings')
+    if (value.length > most) return complain(`must hold at most ${most} strings`)
+    return value.flatMap((entry, i) => complain(lineFault(entry, 300), `/${i}`))
+  },
+})
+
+/** Tags: an object of arrays of strings. */
+export const tags = (): Shape => ({
+  schema: Type.Record(Type.String(), Type.Array(Type.String()), {
+    examples: [{ membership: ['gold'] }],
+  }),
+  sqlType: 'jsonb',
+  initially: {},
+  faults: (value) => {
+    if (!isPlainObject(value)) return complain('must be an object of arrays of strings')
+    const entries = Object.entries(value)
+    if (entries.length > 100) return complain('must hold at most 100 tags')
+    return entries.flatMap(([tag, values]) => tagFaults(tag, values))
+  },
+})
+
+function tagFaults(tag: string, values: unknown): Complaint[] {
+  const at = `/${escapePointer(tag)}`
+  if (tag === '' || lineFault(tag, 100)) return complain('must have a name of one short line', at)
+  if (!Array.isArray(values)) return complain('must be an array of strings', at)
+  if (values.length > 100) return complain('must hold at most 100 values', at)
+  return values.flatMap((value, i) => complain(lineFault(value, 300), `${at}/${i}`))
+}
+
+export const escapePointer = (key: string) => key.replaceAll('~', '~0').replaceAll('/', '~1')
+
+export const isPlainObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+export const WEEKDAYS = [
+  'MONDAY',
+  'TUESDAY',
+  'WEDNESDAY',
+  'THURSDAY',
+  'FRIDAY',
+  'SATURDAY',
+  'SUNDAY',
+] as const
+
+const DAY_TIME = /^([01]\d|2[0-3]):[0-5]\d$|^24:00$/
+
+/** When a member of staff works: a weekday, from and to, on the clock of the place. */
+export const workingHours = (): Shape => ({
+  schema: Type.Array(
+    Type.Object({
+      weekday: Type.Enum([...WEEKDAYS]),
+      from: Type.String({ examples: ['09:00'] }),
+      to: Type.String({ examples: ['17:30'] }),
+    }),
+    { maxItems: 100 },
+  ),
+  sqlType: 'jsonb',
+  initially: [],
+  faults: (value) => {
+    if (!Array.isArray(value)) return complain('must be a list of { weekday, from, to }')
+    if (value.length > 100) return complain('must hold at most 100 entries')
+    return value.flatMap((entry, i) => hoursFaults(entry, `/${i}`))
+  },
+})
+
+function hoursFaults(entry: unknown, at: string): Complaint[] {
+  if (!isPlainObject(entry)) return complain('must be { weekday, from, to }', at)
+  const { weekday, from, to } = entry
+  const isTime = (time: unknown) => typeof time === 'string' && DAY_TIME.test(time)
+  return [
+    ...complain(
+      !WEEKDAYS.includes(weekday as never) && `must be one of ${WEEKDAYS.join(', ')}`,
+      `${at}/weekday`,
+    ),
+    ...complain(!isTime(from) && 'must be a time, HH:MM', `${at}/from`),
+    ...complain(!isTime(to) && 'must be a time, HH:MM', `${at}/to`),
+    ...complain(
+      isTime(from) && isTime(to) && String(to) <= String(from) && 'must be after from',
+      `${at}/to`,
+    ),
+  ]
+}
+
+/** The state an object is in, one of its kind's statuses. */
+export const status = (initially: string): Shape => ({
+  schema: Type.String({ minLength: 1, maxLength: 60, examples: [initially] }),
+  sqlType: 'text',
+  initially,
+  faults: (value) =>
+    complain(lineFault(value, 60) ?? (value === '' ? 'must not be empty' : undefined)),
+})
+
+const TOKEN_ADDRESS = /^%[A-Z][A-Z0-9_]{2,}%$/
+
+/** A template's address: one plain address, or one token that becomes one. */
+export const addressOrToken = (): Shape => ({
+  schema: Type.String({ maxLength: 254, examples: ['%CLIENT_EMAILADDRESS%'] }),
+  sqlType: 'text',
+  faults: (value) =>
+    complain(
+      typeof value !== 'string'
+        ? 'must be a string'
+        : value !== '' &&
+            !isAddress(value) &&
+            !TOKEN_ADDRESS.test(value) &&
+            'must be one plain address or one token',
+    ),
+})
