@@ -277,7 +277,8 @@ export const headerValue = (value: string) =>
     .replace(/[\s\u2028\u2029]+/g, ' ')
     .trim()
 
-const textValue = (value: string) => withoutControls(value).replace(LINE_BREAK, '\n')
+/** For a text of several lines: no controls, and `\n` for every break. */
+export const textValue = (value: string) => withoutControls(value).replace(LINE_BREAK, '\n')
 
 const htmlValue = (direction: 'ltr' | 'rtl') => (value: string, place: Place) => {
   switch (place) {

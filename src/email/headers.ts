@@ -1,0 +1,78 @@
+import type { Mailbox } from './addresses.ts'
+import { headerValue } from './merge.ts'
+
+/** `Name: value`, folded, ASCII only, ending with CRLF. The value must be built by this file. */
+export const header = (name: string, value: string) => `${name}: ${value}\r\n`
+
+/** A subject or the like: free text, encoded where it is more than plain short words. */
+export function textHeader(name: string, text: string) {
+  const value = headerValue(text)
+  return header(name, isPlain(value) ? fold(value, name.length + 2) : encodedWords(value))
+}
+
+export const mailboxHeader = (name: string, mailbox: Mailbox) => header(name, mailboxText(mailbox))
+
+/** `Tue, 03 Nov 2026 14:30:00 +0000`. */
+export function dateText(moment: Temporal.Instant) {
+  const { dayOfWeek, day, month, year, hour, minute, second } = moment.toZonedDateTimeISO('UTC')
+  return `${DAYS[dayOfWeek - 1]}, ${two(day)} ${MONTHS[month - 1]} ${year} ${two(hour)}:${two(minute)}:${two(second)} +0000`
+}
+
+const two = (value: number) => String(value).padStart(2, '0')
+
+const DAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun']
+const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ')
+
+function mailboxText({ name, address }: Mailbox) {
+  const phrase = headerValue(name)
+  if (phrase === '') return `<${address}>`
+  return `${phraseText(phrase)}\r\n <${address}>`
+}
+
+function phraseText(phrase: string) {
+  if (phrase.length > 60 || !isPlain(phrase)) return encodedWords(phrase)
+  if (/^[\w!#$%&'*+/=?^`{|}~ -]+$/.test(phrase)) return phrase
+  return `"${phrase.replace(/["\\]/g, '\\$&')}"`
+}
+
+/** Plain ASCII without over-long words, and nothing that a reader would take for encoded. */
+const isPlain = (text: string) =>
+  /^[\x20-\x7e]*$/.test(text) && !text.includes('=?') && !/[^ ]{60}/.test(text)
+
+function fold(text: string, start: number) {
+  if (start + text.length <= 76) return text
+  let folded = ''
+  let column = start
+  for (const word of text.split(' ')) {
+    const first = folded === ''
+    if (!first && column + 1 + word.length > 76) {
+      folded += `\r\n ${word}`
+      column = 1 + word.length
+    } else {
+      folded += first ? word : ` ${word}`
+      column += word.length + (first ? 0 : 1)
+    }
+  }
+  return folded
+}
+
+/** RFC 2047: pieces of whole characters, each word on a line of its own. */
+function encodedWords(text: string) {
+  const words: string[] = []
+  let piece = ''
+  let size = 0
+  for (const character of text) {
+    const bytes = Buffer.byteLength(character)
+    if (size + bytes > 42) {
+      words.push(piece)
+      piece = ''
+      size = 0
+    }
+    piece += character
+    size += bytes
+  }
+  words.push(piece)
+  return words
+    .map((word) => `=?UTF-8?B?${Buffer.from(word, 'utf8').toString('base64')}?=`)
+    .join('\r\n ')
+}

@@ -1,0 +1,113 @@
+import { hash } from 'node:crypto'
+import { parseAddress, type Mailbox } from './addresses.ts'
+import type { CalendarFile } from './calendar-file.ts'
+import { dateText, header, mailboxHeader, textHeader } from './headers.ts'
+import { quotedPrintable } from './quoted-printable.ts'
+
+export type MessageParts = {
+  /** `<…@…>`, the same for every attempt: see `messageIdOf`. */
+  messageId: string
+  date: Temporal.Instant
+  from: Mailbox
+  to: Mailbox
+  cc: Mailbox | null
+  replyTo: Mailbox | null
+  subject: string
+  text: string
+  html: string
+  calendar: CalendarFile | null
+  /** Where one click ends such mails (RFC 8058); null for mail that one cannot unsubscribe from. */
+  unsubscribeLink: string | null
+}
+
+/** A mail as it goes over the wire: ASCII only, CRLF only, headers and body each ending in CRLF. */
+export type Message = { messageId: string; headers: string; body: string }
+
+/**
+ * The same parts always give the same bytes: the boundary comes from the Message-ID, the date is
+ * handed in. A mail that has to be sent again is the same mail.
+ */
+export function buildMessage(parts: MessageParts): Message {
+  const { messageId, calendar, unsubscribeLink } = parts
+  if (!MESSAGE_ID.test(messageId)) throw new Error(`not a Message-ID: ${messageId}`)
+  const boundary = `=_bw_${hash('sha256', messageId, 'hex').slice(0, 32)}`
+
+  const headers =
+    mailboxHeader('From', checked(parts.from)) +
+    mailboxHeader('To', checked(parts.to)) +
+    (parts.cc ? mailboxHeader('Cc', checked(parts.cc)) : '') +
+    (parts.replyTo ? mailboxHeader('Reply-To', checked(parts.replyTo)) : '') +
+    textHeader('Subject', parts.subject) +
+    header('Date', dateText(parts.date)) +
+    header('Message-ID', messageId) +
+    (unsubscribeLink ? unsubscribeHeaders(unsubscribeLink) : '') +
+    header('Auto-Submitted', 'auto-generated') +
+    header('MIME-Version', '1.0') +
+    header(
+      'Content-Type',
+      calendar ? `multipart/mixed;\r\n boundary="${boundary}"` : alternativeType(boundary),
+    )
+
+  if (!calendar) return { messageId, headers, body: alternatives(parts, boundary) }
+
+  const inner = `${boundary}_a`
+  const body =
+    `--${boundary}\r\n${header('Content-Type', alternativeType(inner))}\r\n` +
+    `${alternatives(parts, inner)}--${boundary}\r\n${calendarPart(calendar)}--${boundary}--\r\n`
+  return { messageId, headers, body }
+}
+
+export const messageBytes = ({ headers, body }: Message) =>
+  Buffer.from(`${headers}\r\n${body}`, 'latin1')
+
+/** A message from its kept bytes. */
+export function readMessage(bytes: Buffer): Message {
+  const text = bytes.toString('latin1')
+  const end = text.indexOf('\r\n\r\n') + 2
+  const messageId = /^Message-ID: (<[^>\r\n]*>)/m.exec(text.slice(0, end))?.[1] ?? ''
+  return { messageId, headers: text.slice(0, end), body: text.slice(end + 2) }
+}
+
+/** One per mail and for good; the host makes it unique among installations. */
+export const messageIdOf = (businessId: number, emailId: number, host: string) =>
+  `<${emailId}.${businessId}@${host}>`
+
+const MESSAGE_ID = /^<[A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]+@[A-Za-z0-9.-]+>$/
+
+/** Whatever came before: no text reaches an address line that is not one plain address. */
+function checked(mailbox: Mailbox): Mailbox {
+  const address = parseAddress(mailbox.address)
+  if (address === undefined) throw new Error('an address of this mail is not one plain address')
+  return address === mailbox.address ? mailbox : { ...mailbox, address }
+}
+
+const unsubscribeHeaders = (link: string) =>
+  header('List-Unsubscribe', `<${new URL(link).href.replaceAll('>', '%3E')}>`) +
+  header('List-Unsubscribe-Post', 'List-Unsubscribe=One-Click')
+
+const alternativeType = (boundary: string) => `multipart/alternative;\r\n boundary="${boundary}"`
+
+const alternatives = ({ text, html }: MessageParts, boundary: string) =>
+  `--${boundary}\r\n${textPart('text/plain', text)}--${boundary}\r\n${textPart('text/html', html)}--${boundary}--\r\n`
+
+/** Whichever is shorter: quoted-printable for most, base64 for scripts beyond Latin. */
+function textPart(type: string, content: string) {
+  const bytes = Buffer.byteLength(content)
+  const mostlyAscii = bytes < content.length * 1.2
+  const encoding = mostlyAscii ? 'quoted-printable' : 'base64'
+  const encoded = mostlyAscii
+    ? quotedPrintable(content)
+    : base64(content.replace(/\r\n?|\n/g, '\r\n'))
+  return `${header('Content-Type', `${type}; charset=utf-8`)}${header('Content-Transfer-Encoding', encoding)}\r\n${encoded}\r\n`
+}
+
+const calendarPart = ({ method, fileName, content }: CalendarFile) =>
+  header('Content-Type', `text/calendar; charset=utf-8; method=${method};\r\n name="${fileName}"`) +
+  header('Content-Disposition', `attachment; filename="${fileName}"`) +
+  header('Content-Transfer-Encoding', 'base64') +
+  `\r\n${base64(content)}\r\n`
+
+const base64 = (content: string) =>
+  Buffer.from(content, 'utf8')
+    .toString('base64')
+    .replace(/.{76}(?=.)/g, '$&\r\n')

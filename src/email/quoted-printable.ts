@@ -1,0 +1,55 @@
+/**
+ * Text as quoted-printable with CRLF line ends, no line above 76 characters. A dot or `From ` at
+ * the start of a line is encoded as well, so that nothing on the way has a reason to touch it.
+ */
+export function quotedPrintable(text: string): string {
+  const bytes = Buffer.from(text.replace(/\r\n?/g, '\n'), 'utf8')
+  const needed = bytes.length * 4 + 16
+  if (scratch.length < needed) scratch = Buffer.allocUnsafe(needed * 2)
+  const out = scratch
+  let length = 0
+  let column = 0
+
+  for (let i = 0; i < bytes.length; i++) {
+    const byte = bytes[i] as number
+    if (byte === LF) {
+      out[length++] = CR
+      out[length++] = LF
+      column = 0
+      continue
+    }
+    const next = bytes[i + 1]
+    const plain =
+      byte === SPACE || byte === TAB
+        ? next !== undefined && next !== LF
+        : byte > SPACE && byte < 0x7f && byte !== EQUALS
+    if (column + (plain ? 1 : 3) > 75) {
+      out[length++] = EQUALS
+      out[length++] = CR
+      out[length++] = LF
+      column = 0
+    }
+    if (plain && !(column === 0 && (byte === DOT || byte === LETTER_F))) {
+      out[length++] = byte
+      column++
+    } else {
+      out[length++] = EQUALS
+      out[length++] = HEX[byte >> 4] as number
+      out[length++] = HEX[byte & 15] as number
+      column += 3
+    }
+  }
+  return out.toString('latin1', 0, length)
+}
+
+const CR = 0x0d
+const LF = 0x0a
+const TAB = 0x09
+const SPACE = 0x20
+const DOT = 0x2e
+const EQUALS = 0x3d
+const LETTER_F = 0x46
+const HEX = Buffer.from('0123456789ABCDEF')
+
+/** Kept between calls: encoding never waits, so that nobody else can be using it. */
+let scratch = Buffer.allocUnsafe(65_536)

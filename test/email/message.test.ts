@@ -1,0 +1,315 @@
+import assert from 'node:assert/strict'
+import {
+  createHash,
+  createPublicKey,
+  generateKeyPairSync,
+  verify,
+  type KeyObject,
+} from 'node:crypto'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import PostalMime from 'postal-mime'
+import { calendarFile, calendarUid, type CalendarEntry } from '../../src/email/calendar-file.ts'
+import { dkimSigner, signMessage } from '../../src/email/dkim.ts'
+import {
+  buildMessage,
+  messageBytes,
+  messageIdOf,
+  readMessage,
+  type Message,
+  type MessageParts,
+} from '../../src/email/message.ts'
+import { quotedPrintable } from '../../src/email/quoted-printable.ts'
+
+const parts = (changes: Partial<MessageParts> = {}): MessageParts => ({
+  messageId: messageIdOf(1, 42, 'mail.harbour.example'),
+  date: Temporal.Instant.from('2026-11-03T09:05:07Z'),
+  from: { name: 'Harbour Clinic', address: 'hello@harbour.example' },
+  to: { name: 'Ada Okafor', address: 'ada@example.org' },
+  cc: null,
+  replyTo: null,
+  subject: 'Your appointment',
+  text: 'See you.\n',
+  html: '<p>See you.</p>\n',
+  calendar: null,
+  unsubscribeLink: null,
+  ...changes,
+})
+
+const entry = (changes: Partial<CalendarEntry> = {}): CalendarEntry => ({
+  uid: calendarUid('CALENDAR', 5, 1, 'mail.harbour.example'),
+  sequence: 2,
+  cancelled: false,
+  startTime: Temporal.Instant.from('2026-11-03T14:30:00Z'),
+  endTime: Temporal.Instant.from('2026-11-03T15:15:00Z'),
+  summary: 'First consultation',
+  description: null,
+  location: 'Quayside',
+  organizer: { name: 'Harbour Clinic', address: 'hello@harbour.example' },
+  attendee: { name: 'Ada Okafor', address: 'ada@example.org' },
+  changedTime: Temporal.Instant.from('2026-11-01T08:00:00Z'),
+  ...changes,
+})
+
+const read = (changes: Partial<MessageParts> = {}) =>
+  PostalMime.parse(messageBytes(buildMessage(parts(changes))))
+
+const allLines = (message: Message) => messageBytes(message).toString('latin1').split('\r\n')
+
+test('a mail is read by another parser as it was written', async () => {
+  const mail = await read({
+    cc: { name: '', address: 'desk@harbour.example' },
+    replyTo: { name: 'Maya, Dr. "M"', address: 'maya@harbour.example' },
+    text: 'Hello\nÄrger\n.\nFrom here',
+    html: '<p>Hello — 你好</p>',
+  })
+  assert.deepEqual(mail.from, { name: 'Harbour Clinic', address: 'hello@harbour.example' })
+  assert.deepEqual(mail.to, [{ name: 'Ada Okafor', address: 'ada@example.org' }])
+  assert.deepEqual(mail.cc, [{ name: '', address: 'desk@harbour.example' }])
+  assert.deepEqual(mail.replyTo, [{ name: 'Maya, Dr. "M"', address: 'maya@harbour.example' }])
+  assert.equal(mail.subject, 'Your appointment')
+  assert.equal(mail.date, '2026-11-03T09:05:07.000Z')
+  assert.equal(mail.messageId, '<42.1@mail.harbour.example>')
+  assert.equal(mail.text?.trimEnd(), 'Hello\nÄrger\n.\nFrom here')
+  assert.equal(mail.html?.trimEnd(), '<p>Hello — 你好</p>')
+})
+
+test('the same input gives the same bytes', () => {
+  const input = parts({ calendar: calendarFile(entry()), text: '你好 😀' })
+  assert.deepEqual(messageBytes(buildMessage(input)), messageBytes(buildMessage(input)))
+})
+
+test('a kept message is read back as it was', () => {
+  const message = buildMessage(parts({ calendar: calendarFile(entry()) }))
+  assert.deepEqual(readMessage(messageBytes(message)), message)
+})
+
+test('no line is too long, bare or beyond ASCII', () => {
+  const message = buildMessage(
+    parts({
+      subject: 'x'.repeat(5000),
+      to: { name: 'ö'.repeat(300), address: `${'a'.repeat(64)}@${'b'.repeat(60)}.example` },
+      text: `a\rb\n\n.\r\n..\r${'long '.repeat(1000)}`,
+      html: `<p>${'你'.repeat(5000)}</p>`,
+      calendar: calendarFile(entry({ description: 'z'.repeat(3000) })),
+      unsubscribeLink: 'https://bellwether.example/unsubscribe/7d1f',
+    }),
+  )
+  const bytes = messageBytes(message).toString('latin1')
+  assert.match(bytes, /^[\x20-\x7e\r\n]+$/)
+  assert.doesNotMatch(bytes, /\r(?!\n)|(?<!\r)\n/)
+  assert.ok(allLines(message).every((line) => line.length <= 200 && !line.startsWith('.')))
+})
+
+test('one click unsubscribes, where one can', async () => {
+  const { headers } = await read({ unsubscribeLink: 'https://bellwether.example/unsubscribe/7d1f' })
+  const value = (key: string) => headers.find((header) => header.key === key)?.value
+  assert.equal(value('list-unsubscribe'), '<https://bellwether.example/unsubscribe/7d1f>')
+  assert.equal(value('list-unsubscribe-post'), 'List-Unsubscribe=One-Click')
+  const without = await read()
+  assert.equal(
+    without.headers.find(({ key }) => key.startsWith('list-')),
+    undefined,
+  )
+})
+
+test('the calendar file is attached, published or cancelled under one identity', async () => {
+  for (const cancelled of [false, true]) {
+    const mail = await read({ calendar: calendarFile(entry({ cancelled })) })
+    const [file] = mail.attachments
+    assert.equal(file?.mimeType, 'text/calendar')
+    assert.equal(file?.disposition, 'attachment')
+    const text =
+      typeof file?.content === 'string'
+        ? file.content
+        : Buffer.from(file?.content as ArrayBuffer).toString()
+    const lines = text.replace(/\r?\n /g, '').split(/\r?\n/)
+    assert.ok(lines.includes(cancelled ? 'METHOD:CANCEL' : 'METHOD:PUBLISH'))
+    assert.ok(lines.includes(cancelled ? 'STATUS:CANCELLED' : 'STATUS:CONFIRMED'))
+    assert.ok(lines.includes('UID:calendar-1-5@mail.harbour.example'))
+    assert.ok(lines.includes('SEQUENCE:2'))
+    assert.ok(lines.includes('DTSTART:20261103T143000Z'))
+    assert.ok(lines.includes('DTEND:20261103T151500Z'))
+    const attendees = lines.filter((line) => line.startsWith('ATTENDEE'))
+    assert.equal(attendees.length, 1)
+    assert.match(attendees[0] ?? '', /ada@example\.org$/)
+    assert.equal(mail.text?.trim(), 'See you.')
+    assert.equal(mail.html?.trim(), '<p>See you.</p>')
+  }
+})
+
+test('nothing in a calendar entry opens a line of its own', () => {
+  const attack = 'x\r\nEND:VEVENT\nATTENDEE:mailto:v@evil.example\u2028";CN=y:z\rBEGIN:VALARM'
+  const { content } = calendarFile(
+    entry({
+      summary: attack,
+      description: attack,
+      location: attack,
+      organizer: { name: attack, address: 'hello@harbour.example' },
+      attendee: { name: attack, address: 'ada@example.org' },
+    }),
+  )
+  const lines = content.replace(/\r\n /g, '').split(/\r\n|\r|\n/)
+  assert.equal(lines.filter((line) => /^(?:ATTENDEE|END:VEVENT|BEGIN:VALARM)/.test(line)).length, 2)
+})
+
+test('quoted-printable is undone by the rules of RFC 2045 to what it was', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', maxLength: 400 }), (text) => {
+      const encoded = quotedPrintable(text)
+      assert.ok(
+        encoded.split('\r\n').every((line) => line.length <= 76 && !/[ \t]$|^\.|^From /.test(line)),
+      )
+      const decoded = encoded
+        .replace(/=\r\n/g, '')
+        .replace(/=([0-9A-F]{2})/g, (_, hex: string) =>
+          String.fromCharCode(Number.parseInt(hex, 16)),
+        )
+      assert.equal(
+        Buffer.from(decoded, 'latin1').toString().replaceAll('\r\n', '\n'),
+        text.toWellFormed().replace(/\r\n?/g, '\n'),
+      )
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test('a thousand names of any script come out as they went in', async () => {
+  const names = fc.sample(
+    fc.oneof(
+      fc.string({ unit: 'grapheme', minLength: 1, maxLength: 60 }),
+      fc.string({ unit: 'binary', minLength: 1, maxLength: 30 }),
+      fc.constantFrom(
+        'علي بن محمد',
+        'דוד לוי',
+        '山田 太郎',
+        '김철수',
+        '👩‍👩‍👧‍👦 Łukasz',
+        'O’Brien',
+        '=?utf-8?b?eA==?=',
+        '"\\',
+      ),
+    ),
+    { numRuns: 1000, seed: 20261103 },
+  )
+  for (const name of names) {
+    const mail = await read({
+      to: { name, address: 'ada@example.org' },
+      subject: name,
+      text: name,
+      html: name,
+    })
+    const line = shown(name)
+    assert.equal(mail.subject ?? '', line, JSON.stringify(name))
+    assert.deepEqual(mail.to, [{ name: line, address: 'ada@example.org' }], JSON.stringify(name))
+  }
+})
+
+/** What a header may show of a name: one line, no controls, nothing that turns the text round. */
+const shown = (name: string) =>
+  name
+    .toWellFormed()
+    .replace(/[\s\u0085]+/g, ' ')
+    .replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069\ufeff]/gu, '')
+    .replace(/ +/g, ' ')
+    .trim()
+
+test('an address that is none cannot be written at all', () => {
+  for (const address of ['a@b.example, c@d.example', 'a@b.example>\r\nBcc: <c@d.example', '"x"@y'])
+    assert.throws(() => buildMessage(parts({ to: { name: '', address } })), /plain address/)
+})
+
+const keys = {
+  rsa: generateKeyPairSync('rsa', { modulusLength: 2048 }),
+  ed25519: generateKeyPairSync('ed25519'),
+}
+const pem = (key: KeyObject) => key.export({ type: 'pkcs8', format: 'pem' }) as string
+const signers = [
+  dkimSigner('harbour.example', 'one', pem(keys.rsa.privateKey)),
+  dkimSigner('harbour.example', 'two', pem(keys.ed25519.privateKey)),
+]
+
+test('the signatures hold by the rules of RFC 6376, and signing twice gives the same bytes', async () => {
+  const message = buildMessage(
+    parts({
+      subject: 'Ä   b',
+      text: 'a  b \t c\n\n\n',
+      calendar: calendarFile(entry()),
+      unsubscribeLink: 'https://b.example/u',
+    }),
+  )
+  const signed = await signMessage(message, signers)
+  assert.deepEqual(verifyDkim(signed), { one: true, two: true })
+  assert.deepEqual(messageBytes(signed), messageBytes(await signMessage(message, signers)))
+})
+
+test('a signature does not hold for a changed body, subject or a second From', async () => {
+  const signed = await signMessage(buildMessage(parts()), signers)
+  const changed: Message[] = [
+    { ...signed, body: signed.body.replace('See', 'Sea') },
+    { ...signed, headers: signed.headers.replace('Your', 'Her') },
+    { ...signed, headers: `${signed.headers}From: <v@evil.example>\r\n` },
+  ]
+  for (const message of changed) assert.deepEqual(verifyDkim(message), { one: false, two: false })
+})
+
+test('a key that cannot sign mail is refused', () => {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  assert.throws(() => dkimSigner('harbour.example', 'one', pem(privateKey)), /RSA or Ed25519/)
+})
+
+const relaxed = (field: string) => {
+  const [name, ...rest] = field.split(':')
+  const value = rest
+    .join(':')
+    .replace(/\r\n/g, '')
+    .replace(/[ \t]+/g, ' ')
+  return `${name?.trim().toLowerCase()}:${value.trim()}`
+}
+
+/** A verifier written from the RFC, sharing nothing with the signer. */
+function verifyDkim({ headers, body }: Message) {
+  const fields = headers.split(/\r\n(?![ \t])/).filter(Boolean)
+  const lines = body.split('\r\n').map((line) => line.replace(/[ \t]+/g, ' ').replace(/ $/, ''))
+  while (lines.at(-1) === '') lines.pop()
+  const bodyHash = createHash('sha256')
+    .update(lines.map((line) => `${line}\r\n`).join(''))
+    .digest('base64')
+
+  return Object.fromEntries(
+    fields
+      .filter((field) => /^dkim-signature:/i.test(field))
+      .map((field) => {
+        const tags = Object.fromEntries(
+          field
+            .slice(field.indexOf(':') + 1)
+            .split(';')
+            .map((tag) => [
+              tag.slice(0, tag.indexOf('=')).trim(),
+              tag.slice(tag.indexOf('=') + 1).replace(/\s/g, ''),
+            ]),
+        ) as Record<string, string>
+        const left = fields.filter((other) => !/^dkim-signature:/i.test(other))
+        const chosen = (tags['h'] ?? '').split(':').flatMap((name) => {
+          const index = left.findLastIndex((other) => other.toLowerCase().startsWith(`${name}:`))
+          return index < 0 ? [] : left.splice(index, 1)
+        })
+        const data = Buffer.from(
+          chosen.map((other) => `${relaxed(other)}\r\n`).join('') +
+            relaxed(field.replace(/b=[^=;]*={0,2}$/, 'b=')),
+          'latin1',
+        )
+        const signature = Buffer.from(tags['b'] ?? '', 'base64')
+        const holds =
+          tags['a'] === 'rsa-sha256'
+            ? verify('sha256', data, createPublicKey(keys.rsa.privateKey), signature)
+            : verify(
+                null,
+                createHash('sha256').update(data).digest(),
+                createPublicKey(keys.ed25519.privateKey),
+                signature,
+              )
+        return [tags['s'], holds && tags['bh'] === bodyHash]
+      }),
+  )
+}
