@@ -20,6 +20,7 @@ import { health } from './health.ts'
 import { rememberRefusals } from './idempotency.ts'
 import { answerBrokenHttp, answerProblems, routeOf, sendProblem } from './problems.ts'
 import type { Routes, Services } from './services.ts'
+import { closeAfterUnreadBodies } from './unread-bodies.ts'
 import { validateRequests } from './validate.ts'
 import { answerInMilliseconds } from './wire.ts'
 
@@ -55,6 +56,7 @@ export async function buildApp(given: Omit<Services, 'credentials'>) {
   refuseWhileClosing(app)
   validateRequests(app)
   readJsonBodies(app, services)
+  closeAfterUnreadBodies(app)
   answerInMilliseconds(app, { checked: services.checkAnswers ?? false })
   tagAnswers(app)
   rememberRefusals(app, services)

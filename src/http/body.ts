@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { FastifyInstance } from 'fastify'
 import { invalid, RequestError, type Fault } from '../errors.ts'
+import { escapePointer, MOST_FAULTS } from './validate.ts'
 
 export const LARGEST_BODY = 1_048_576
 const DEEPEST = 64
@@ -20,9 +21,18 @@ export function readJsonBodies(
     async (_request: unknown, body: Buffer) => parseJson(body),
   )
 
-  app.addHook('preParsing', async (request, _reply, payload) => {
+  // Whoever asks before sending a body is told to go on once the request is good so far.
+  app.server.on('checkContinue', (request, response) => {
+    app.server.emit('request', request, response)
+  })
+
+  app.addHook('preParsing', async (request, reply, payload) => {
     const { headers, routeOptions } = request
-    if (routeOptions.config.streams) return payload
+    const streams = routeOptions.config.streams ?? false
+    if (headers.expect && (streams || Number(headers['content-length'] ?? 0) <= LARGEST_BODY)) {
+      reply.raw.writeContinue()
+    }
+    if (streams) return payload
     const charset = /;\s*charset="?([^";\s]+)/i.exec(headers['content-type'] ?? '')?.[1]
     if (charset && !/^(utf-?8|us-ascii)$/i.test(charset)) {
       throw new RequestError(415, `JSON is read as UTF-8, not as ${charset.slice(0, 40)}.`)
@@ -36,6 +46,8 @@ export function readJsonBodies(
     }, bodySeconds * 1000)
     const arrived = () => clearTimeout(late)
     payload.once('end', arrived).once('close', arrived)
+    // Answered before all of it came: nobody waits for the rest.
+    reply.raw.once('finish', arrived).once('close', arrived)
     return payload
   })
 }
@@ -98,16 +110,11 @@ function refuseMonsters(body: Buffer) {
 const tooMuch = (what: string) =>
   new RequestError(422, `The body has ${what}.`, [{ pointer: '', detail: `has ${what}` }])
 
-/** The place of the closing quote: the next one with an even number of backslashes before it. */
+/** The place of the closing quote: what follows a backslash is not it. */
 function endOfString(body: Buffer, start: number) {
-  let end = start
-  for (;;) {
-    end = body.indexOf(QUOTE, end + 1)
-    if (end === -1) return body.length
-    let backslashes = 0
-    while (body[end - 1 - backslashes] === BACKSLASH) backslashes += 1
-    if (backslashes % 2 === 0) return end
-  }
+  let end = start + 1
+  while (end < body.length && body[end] !== QUOTE) end += body[end] === BACKSLASH ? 2 : 1
+  return end
 }
 
 /** Keys that reach for the prototype, and texts that no database keeps, written as escapes. */
@@ -116,31 +123,41 @@ const holdsTrickery = (body: Buffer) =>
 
 function withoutTrickery(value: unknown) {
   const faults: Fault[] = []
-  clean(value, '', faults)
-  if (faults.length > 0) throw invalid(faults.slice(0, 100))
+  clean(value, [], faults)
+  if (faults.length > 0) throw invalid(faults)
   return value
 }
 
-function clean(value: unknown, pointer: string, faults: Fault[]) {
+function clean(value: unknown, path: (string | number)[], faults: Fault[]) {
+  if (faults.length >= MOST_FAULTS) return
   if (typeof value === 'string') {
-    if (value.includes('\0')) faults.push({ pointer, detail: 'holds a NUL character' })
-    else if (!value.isWellFormed()) faults.push({ pointer, detail: 'holds half a character' })
+    if (value.includes('\0')) faults.push(faultAt(path, 'holds a NUL character'))
+    else if (!value.isWellFormed()) faults.push(faultAt(path, 'holds half a character'))
   } else if (Array.isArray(value)) {
-    value.forEach((item, i) => clean(item, `${pointer}/${i}`, faults))
+    value.forEach((item, i) => inside(item, i))
   } else if (typeof value === 'object' && value !== null) {
     const object = value as Record<string, unknown>
     for (const key of Object.keys(object)) {
-      if (key === '__proto__' || reachesPrototype(key, object[key])) {
-        // Like any property that we do not know, they are ignored.
-        delete object[key]
-        continue
+      // Like any property that we do not know, these are ignored.
+      if (key === '__proto__' || reachesPrototype(key, object[key])) delete object[key]
+      else {
+        clean(key, path, faults)
+        inside(object[key], key)
       }
-      const escaped = key.replaceAll('~', '~0').replaceAll('/', '~1')
-      clean(key, `${pointer}/${escaped}`, faults)
-      clean(object[key], `${pointer}/${escaped}`, faults)
     }
   }
+
+  function inside(inner: unknown, step: string | number) {
+    path.push(step)
+    clean(inner, path, faults)
+    path.pop()
+  }
 }
+
+const faultAt = (path: (string | number)[], detail: string): Fault => ({
+  pointer: path.map((step) => `/${escapePointer(String(step))}`).join(''),
+  detail,
+})
 
 const reachesPrototype = (key: string, value: unknown) =>
   key === 'constructor' &&

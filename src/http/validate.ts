@@ -6,7 +6,7 @@ import { Settings } from 'typebox/system'
 import { invalid, RequestError, type Fault } from '../errors.ts'
 
 /** More faults than this help nobody, and finding them costs. */
-const MOST_FAULTS = 100
+export const MOST_FAULTS = 100
 
 /** Bodies are taken as they are; queries and paths are text, so their numbers are read first. */
 export function validateRequests(app: FastifyInstance) {
@@ -166,4 +166,4 @@ function detailOf(error: Found): string {
   return error.message
 }
 
-const escapePointer = (name: string) => name.replaceAll('~', '~0').replaceAll('/', '~1')
+export const escapePointer = (name: string) => name.replaceAll('~', '~0').replaceAll('/', '~1')
