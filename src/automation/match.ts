@@ -95,19 +95,17 @@ const RULES: Rule[] = [
   {
     check: 'object',
     applies: always,
-    holds: (definition, { subject }) => {
-      const { objectId, objectUUId } = definition
-      if (objectId !== null && objectId !== namedBy(definition, subject)) return false
-      return objectUUId === null || objectUUId === subject.objectUUId
-    },
+    holds: (definition, { subject }) =>
+      isNamed(definition, subject) && isNamedByUUId(definition, subject),
     yes: ({ objectId, objectUUId }) =>
       objectId === null && objectUUId === null
         ? 'any object'
         : `it names ${objectId ?? objectUUId}`,
-    no: ({ objectId, objectUUId }, { subject }) =>
-      subject.invitationCampaignId !== undefined && objectId !== null
-        ? `only for campaign ${objectId}, this is of ${subject.invitationCampaignId}`
-        : `only for ${objectId ?? objectUUId}`,
+    no: (definition, { subject }) => {
+      if (isNamed(definition, subject)) return `only for ${definition.objectUUId}`
+      if (subject.objectType !== 'INVITATION') return `only for ${definition.objectId}`
+      return `only for campaign ${definition.objectId}, this is of ${subject.invitationCampaignId}`
+    },
   },
   selection('location', 'locationIdList', 'locationId'),
   selection('staff', 'professionalIdList', 'professionalId'),
@@ -162,6 +160,12 @@ const RULES: Rule[] = [
       `status ${subject.status} calls for nothing ${isBefore(definition) ? 'before' : 'after'} it`,
   },
 ]
+
+const isNamed = (definition: Definition, subject: Subject) =>
+  definition.objectId === null || definition.objectId === namedBy(definition, subject)
+
+const isNamedByUUId = ({ objectUUId }: Definition, subject: Subject) =>
+  objectUUId === null || objectUUId === subject.objectUUId
 
 /** The object that `objectId` is about: an invitation's campaign, a disclaimer's appointment. */
 function namedBy({ objectType }: Definition, subject: Subject) {

@@ -1,0 +1,551 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { checks, refusals, refusalsAtFiring } from '../../src/automation/match.ts'
+import type { SchedulingEvent, Subject } from '../../src/automation/subject.ts'
+import type { Definition } from '../../src/contract/event-definition.ts'
+import { EVENT_TYPES, type EventTypeName } from '../../src/contract/event-type.ts'
+
+const now = Temporal.Instant.from('2026-05-01T10:00Z')
+
+const definition = (changes: Partial<Definition> = {}): Definition => ({
+  active: true,
+  businessId: 1,
+  description: null,
+  disclaimerFormIdList: [],
+  eventTypeId: 3,
+  filterTagMapJson: null,
+  groupIdList: [],
+  locationIdList: [],
+  newStatus: null,
+  objectId: null,
+  objectType: 'CALENDAR',
+  objectUUId: null,
+  oldStatus: null,
+  professionalIdList: [],
+  reasonIdList: [],
+  triggerMonths: 0,
+  triggerHours: -24,
+  triggerMinutes: 0,
+  offsetMode: 'ELAPSED',
+  latePolicy: 'SKIP',
+  triggerAnchor: 'START',
+  ...changes,
+})
+
+const bare = {
+  businessId: 1,
+  objectUUId: null,
+  active: true,
+  status: 'OPEN',
+  live: true,
+  liveAfter: true,
+  clientId: 50,
+  tags: {},
+  clientTags: {},
+  timeZone: 'Europe/Berlin',
+  startTime: null,
+  endTime: null,
+  dueTime: null,
+  expiresTime: null,
+  createdDate: now,
+}
+const appointment = (changes: Partial<Subject> = {}): Subject => ({
+  ...bare,
+  objectType: 'CALENDAR',
+  objectId: 7,
+  locationId: 10,
+  professionalId: 20,
+  reasonId: 30,
+  ...changes,
+})
+const invitation = (changes: Partial<Subject> = {}): Subject => ({
+  ...bare,
+  objectType: 'INVITATION',
+  objectId: null,
+  objectUUId: 'a1',
+  status: 'SENT',
+  invitationCampaignId: 40,
+  ...changes,
+})
+const disclaimer = (changes: Partial<Subject> = {}): Subject => ({
+  ...bare,
+  objectType: 'DISCLAIMER',
+  objectId: 9,
+  status: 'PENDING',
+  disclaimerFormId: 60,
+  calendarId: 7,
+  ...changes,
+})
+const recall = (changes: Partial<Subject> = {}): Subject => ({
+  ...bare,
+  objectType: 'RECALL',
+  objectId: 8,
+  status: 'DUE',
+  locationId: null,
+  professionalId: null,
+  reasonId: 30,
+  ...changes,
+})
+const event = (
+  eventType: EventTypeName,
+  subject: Subject,
+  oldStatus: string | null = null,
+): SchedulingEvent => ({ eventType, subject, oldStatus, happenedAt: now })
+const changed = (oldStatus: string, status: string) =>
+  event('APPT_CHANGED', appointment({ status }), oldStatus)
+
+const cases: {
+  name: string
+  definition?: Partial<Definition>
+  asked: SchedulingEvent | Subject
+  refused: string[]
+}[] = [
+  { name: 'a plain reminder is asked for', asked: appointment(), refused: [] },
+  {
+    name: 'an inactive definition asks for nothing',
+    definition: { active: false },
+    asked: appointment(),
+    refused: ['the definition is not active'],
+  },
+  {
+    name: 'another business is never asked for',
+    definition: { businessId: 2 },
+    asked: appointment(),
+    refused: ['of another business'],
+  },
+  {
+    name: 'an event of another type',
+    definition: { eventTypeId: 1 },
+    asked: event('APPT_CHANGED', appointment(), 'OPEN'),
+    refused: ['waits for APPT_CREATED, this is APPT_CHANGED'],
+  },
+  {
+    name: 'an event does not wake a reminder',
+    asked: event('APPT_CREATED', appointment()),
+    refused: ['waits for APPT_REMINDER, this is APPT_CREATED'],
+  },
+  {
+    name: 'a subject of another kind',
+    definition: { eventTypeId: 6 },
+    asked: appointment(),
+    refused: ['waits for CLASS_SCHEDULE_REMINDER, this is CALENDAR'],
+  },
+
+  { name: 'objectId, this one', definition: { objectId: 7 }, asked: appointment(), refused: [] },
+  {
+    name: 'objectId, another one',
+    definition: { objectId: 70 },
+    asked: appointment(),
+    refused: ['only for 70'],
+  },
+  {
+    name: "objectId of an invitation's campaign",
+    definition: { eventTypeId: 8, objectType: 'INVITATION_CAMPAIGN', objectId: 40 },
+    asked: invitation(),
+    refused: [],
+  },
+  {
+    name: 'objectId of another campaign',
+    definition: { eventTypeId: 8, objectType: 'INVITATION_CAMPAIGN', objectId: 41 },
+    asked: invitation(),
+    refused: ['only for campaign 41, this is of 40'],
+  },
+  {
+    name: 'objectUUId, this invitation',
+    definition: { eventTypeId: 8, objectType: 'INVITATION_CAMPAIGN', objectUUId: 'a1' },
+    asked: invitation(),
+    refused: [],
+  },
+  {
+    name: 'objectUUId, another invitation of the right campaign',
+    definition: {
+      eventTypeId: 8,
+      objectType: 'INVITATION_CAMPAIGN',
+      objectId: 40,
+      objectUUId: 'b2',
+    },
+    asked: invitation(),
+    refused: ['only for b2'],
+  },
+  {
+    name: 'objectUUId where the kind has none is nobody',
+    definition: { objectUUId: 'b2' },
+    asked: appointment(),
+    refused: ['only for b2'],
+  },
+  {
+    name: "a disclaimer's appointment",
+    definition: { eventTypeId: 12, objectId: 7 },
+    asked: event('DISCLAIMER_CREATED', disclaimer()),
+    refused: [],
+  },
+  {
+    name: "another one than the disclaimer's appointment",
+    definition: { eventTypeId: 12, objectId: 9 },
+    asked: event('DISCLAIMER_CREATED', disclaimer()),
+    refused: ['only for 9'],
+  },
+  {
+    name: 'a disclaimer without an appointment',
+    definition: { eventTypeId: 12, objectId: 7 },
+    asked: event('DISCLAIMER_CREATED', disclaimer({ calendarId: null })),
+    refused: ['only for 7'],
+  },
+  {
+    name: 'a disclaimer itself, where the definition is not about appointments',
+    definition: { eventTypeId: 13, objectType: 'RECALL', objectId: 9 },
+    asked: event('DISCLAIMER_CHANGED', disclaimer(), 'PENDING'),
+    refused: [],
+  },
+
+  {
+    name: 'all four lists, each with the right one',
+    definition: { locationIdList: [1, 10], professionalIdList: [20], reasonIdList: [30] },
+    asked: appointment(),
+    refused: [],
+  },
+  {
+    name: 'every list is said that does not hold it',
+    definition: { locationIdList: [1], professionalIdList: [2], reasonIdList: [3] },
+    asked: appointment(),
+    refused: [
+      'location 10 is not selected',
+      'staff 20 is not selected',
+      'service 30 is not selected',
+    ],
+  },
+  {
+    name: 'disclaimer forms are nothing to an appointment',
+    definition: { disclaimerFormIdList: [61] },
+    asked: appointment(),
+    refused: [],
+  },
+  {
+    name: 'disclaimer forms are to a disclaimer',
+    definition: { eventTypeId: 12, disclaimerFormIdList: [61] },
+    asked: event('DISCLAIMER_CREATED', disclaimer()),
+    refused: ['disclaimer form 60 is not selected'],
+  },
+  {
+    name: 'locations are nothing to an invitation',
+    definition: { eventTypeId: 7, objectType: 'INVITATION_CAMPAIGN', locationIdList: [1] },
+    asked: event('INVITE_CREATED', invitation()),
+    refused: [],
+  },
+  {
+    name: 'a recall could have staff, this one has none',
+    definition: { eventTypeId: 10, objectType: 'RECALL', professionalIdList: [20] },
+    asked: recall(),
+    refused: ['it has no staff'],
+  },
+  {
+    name: 'groups never matter',
+    definition: { groupIdList: [1, 'x'] },
+    asked: appointment(),
+    refused: [],
+  },
+
+  {
+    name: 'a tag of the object',
+    definition: { filterTagMapJson: '{"level":["gold","silver"]}' },
+    asked: appointment({ tags: { level: ['silver'] } }),
+    refused: [],
+  },
+  {
+    name: 'one tag of the object, one of the client',
+    definition: { filterTagMapJson: '{"level":["gold"],"language":["fr"]}' },
+    asked: appointment({ tags: { level: ['gold'] }, clientTags: { language: ['en', 'fr'] } }),
+    refused: [],
+  },
+  {
+    name: 'every tag must share a value',
+    definition: { filterTagMapJson: '{"level":["gold"],"language":["fr"]}' },
+    asked: appointment({ tags: { level: ['gold'] } }),
+    refused: ['no tag language of fr'],
+  },
+  {
+    name: 'a tag without values asks for nothing',
+    definition: { filterTagMapJson: '{"level":[]}' },
+    asked: appointment(),
+    refused: [],
+  },
+  {
+    name: 'a tag named like something every object has',
+    definition: { filterTagMapJson: '{"constructor":["name"],"__proto__":["x"]}' },
+    asked: appointment(),
+    refused: ['no tag constructor of name'],
+  },
+
+  {
+    name: 'any change, where no status is named',
+    definition: { eventTypeId: 2 },
+    asked: changed('OPEN', 'OPEN'),
+    refused: [],
+  },
+  {
+    name: 'any move of status',
+    definition: { eventTypeId: 2, oldStatus: '*', newStatus: '*' },
+    asked: changed('OPEN', 'CONFIRMED'),
+    refused: [],
+  },
+  {
+    name: 'a move of status that did not happen, though any is asked for',
+    definition: { eventTypeId: 2, newStatus: '*' },
+    asked: changed('OPEN', 'OPEN'),
+    refused: ['the status did not move: it stays OPEN'],
+  },
+  {
+    name: 'the status is what is asked for, but it was so before',
+    definition: { eventTypeId: 2, newStatus: 'CONFIRMED' },
+    asked: changed('CONFIRMED', 'CONFIRMED'),
+    refused: ['the status did not move: it stays CONFIRMED'],
+  },
+  {
+    name: 'from one status to another',
+    definition: { eventTypeId: 2, oldStatus: 'OPEN', newStatus: 'CANCELLED' },
+    asked: changed('OPEN', 'CANCELLED'),
+    refused: [],
+  },
+  {
+    name: 'from and to another status',
+    definition: { eventTypeId: 2, oldStatus: 'OPEN', newStatus: 'CANCELLED' },
+    asked: changed('CONFIRMED', 'NO_SHOW'),
+    refused: ['was CONFIRMED before, not OPEN', 'is NO_SHOW now, not CANCELLED'],
+  },
+  {
+    name: 'one side unset is any',
+    definition: { eventTypeId: 2, oldStatus: 'OPEN' },
+    asked: changed('OPEN', 'NO_SHOW'),
+    refused: [],
+  },
+  {
+    name: 'statuses are kept and ignored on other types',
+    definition: { eventTypeId: 1, oldStatus: 'OPEN', newStatus: 'CANCELLED' },
+    asked: event('APPT_CREATED', appointment()),
+    refused: [],
+  },
+  {
+    name: 'an event of something no longer live is an event all the same',
+    definition: { eventTypeId: 1 },
+    asked: event('APPT_CREATED', appointment({ live: false, liveAfter: false })),
+    refused: [],
+  },
+
+  {
+    name: 'a reminder before something that is no longer live',
+    asked: appointment({ status: 'COMPLETED', live: false }),
+    refused: ['status COMPLETED calls for nothing before it'],
+  },
+  {
+    name: 'a follow-up survives the completed visit',
+    definition: { triggerHours: 24 },
+    asked: appointment({ status: 'COMPLETED', live: false }),
+    refused: [],
+  },
+  {
+    name: 'a follow-up does not survive the cancelled one',
+    definition: { triggerHours: 24 },
+    asked: appointment({ status: 'CANCELLED', live: false, liveAfter: false }),
+    refused: ['status CANCELLED calls for nothing after it'],
+  },
+  {
+    name: 'a deleted object',
+    asked: appointment({ active: false }),
+    refused: ['it was deleted'],
+  },
+]
+
+for (const { name, definition: changes, asked, refused } of cases) {
+  test(`${refused.length === 0 ? 'asked for' : 'refused'}: ${name}`, () => {
+    assert.deepEqual(refusals(definition(changes), asked), refused)
+  })
+}
+
+test('each of the 13 event types asks for its own kind of event and no other', () => {
+  for (const { eventTypeId, eventType, objectType } of EVENT_TYPES) {
+    const subject = { ...appointment(), objectType }
+    const woken = EVENT_TYPES.filter(
+      (other) =>
+        refusals(definition({ eventTypeId }), event(other.eventType, subject)).length === 0,
+    )
+    assert.deepEqual(
+      woken.map((other) => other.eventType),
+      [eventType],
+    )
+  }
+})
+
+test('at the moment of firing a change is a fact, a reminder and a creation must still hold', () => {
+  const cancelled = appointment({
+    status: 'CANCELLED',
+    live: false,
+    liveAfter: false,
+    locationId: 11,
+  })
+  const atFiring = (eventTypeId: number, changes: Partial<Definition> = {}) =>
+    refusalsAtFiring(definition({ eventTypeId, locationIdList: [10], ...changes }), cancelled)
+
+  assert.deepEqual(atFiring(2), [])
+  assert.deepEqual(atFiring(2, { active: false }), ['the definition is not active'])
+  assert.deepEqual(atFiring(3), [
+    'location 11 is not selected',
+    'status CANCELLED calls for nothing before it',
+  ])
+  assert.deepEqual(atFiring(1), [
+    'location 11 is not selected',
+    'status CANCELLED calls for nothing after it',
+  ])
+  for (const eventTypeId of [5, 9, 11, 13]) assert.deepEqual(atFiring(eventTypeId), [])
+})
+
+test('the news of a creation still goes out when the visit was completed meanwhile', () => {
+  const completed = appointment({ status: 'COMPLETED', live: false })
+  assert.deepEqual(
+    refusalsAtFiring(definition({ eventTypeId: 1, triggerHours: -5 }), completed),
+    [],
+  )
+})
+
+test('checks say in words what was looked at, also what is as it should be', () => {
+  assert.deepEqual(
+    checks(definition({ locationIdList: [10], reasonIdList: [31] }), appointment()),
+    [
+      { check: 'definition active', ok: true, reason: 'the definition is active' },
+      { check: 'business', ok: true, reason: 'of the same business' },
+      { check: 'event type', ok: true, reason: 'APPT_REMINDER is what it waits for' },
+      { check: 'object', ok: true, reason: 'any object' },
+      { check: 'location', ok: true, reason: 'location 10 is selected' },
+      { check: 'staff', ok: true, reason: 'any staff' },
+      { check: 'service', ok: false, reason: 'service 30 is not selected' },
+      { check: 'disclaimer form', ok: true, reason: 'this kind of object has no disclaimer form' },
+      { check: 'tags', ok: true, reason: 'no tag is asked for' },
+      { check: 'not deleted', ok: true, reason: 'it was not deleted' },
+      { check: 'still live', ok: true, reason: 'status OPEN still calls for it' },
+    ],
+  )
+})
+
+const few = (most: number) => fc.array(fc.integer({ min: 1, max: most }), { maxLength: 2 })
+const one = (most: number) => fc.integer({ min: 1, max: most })
+const orNull = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: null })
+const someTags = fc.dictionary(
+  fc.constantFrom('level', 'language'),
+  fc.array(fc.constantFrom('a', 'b'), { maxLength: 2 }),
+)
+const someStatus = fc.constantFrom('OPEN', 'CONFIRMED', 'CANCELLED')
+const wantedStatus = orNull(fc.oneof(someStatus, fc.constant('*')))
+
+const someDefinition = fc
+  .record({
+    active: fc.integer({ min: 0, max: 9 }).map((n) => n > 0),
+    businessId: fc.integer({ min: 0, max: 9 }).map((n) => (n > 0 ? 1 : 2)),
+    eventTypeId: one(13),
+    objectType: fc.constantFrom('CALENDAR', 'RECALL', 'CLASS_SCHEDULE', 'INVITATION_CAMPAIGN'),
+    objectId: orNull(one(2)),
+    locationIdList: few(2),
+    professionalIdList: few(2),
+    reasonIdList: few(2),
+    disclaimerFormIdList: few(2),
+    filterTagMapJson: orNull(someTags.map((tags) => JSON.stringify(tags))),
+    oldStatus: wantedStatus,
+    newStatus: wantedStatus,
+    triggerHours: fc.constantFrom(-24, 0, 24),
+  })
+  .map((changes) => definition(changes))
+
+const maybe = (most: number) => fc.option(orNull(one(most)), { nil: undefined })
+const someSubject = fc
+  .record({
+    objectType: fc.constantFrom('CALENDAR', 'CLASS_SCHEDULE', 'RECALL', 'DISCLAIMER', 'INVITATION'),
+    objectId: one(2),
+    invitationCampaignId: one(2),
+    calendarId: orNull(one(2)),
+    locationId: maybe(2),
+    professionalId: maybe(2),
+    reasonId: maybe(2),
+    disclaimerFormId: maybe(2),
+    tags: someTags,
+    clientTags: someTags,
+    status: someStatus,
+    active: fc.integer({ min: 0, max: 9 }).map((n) => n > 0),
+    live: fc.boolean(),
+    liveAfter: fc.boolean(),
+  })
+  .map(subjectFrom)
+
+function subjectFrom(changes: object) {
+  const subject: Subject = Object.assign(appointment(), changes)
+  if (subject.objectType === 'INVITATION') {
+    subject.objectId = null
+    subject.objectUUId = 'a1'
+  }
+  return subject
+}
+
+/** The rules as a reader of the contract would go through them, one return after another. */
+function plainModel(of: Definition, subject: Subject, happened?: SchedulingEvent): boolean {
+  const type = EVENT_TYPES[of.eventTypeId - 1]!
+  if (!of.active || of.businessId !== subject.businessId) return false
+  if (happened ? happened.eventType !== type.eventType : type.objectType !== subject.objectType) {
+    return false
+  }
+  if (of.objectId !== null) {
+    let about: number | null | undefined = subject.objectId
+    if (subject.objectType === 'INVITATION') about = subject.invitationCampaignId
+    else if (subject.objectType === 'DISCLAIMER' && of.objectType === 'CALENDAR') {
+      about = subject.calendarId
+    }
+    if (about !== of.objectId) return false
+  }
+  const lists: [number[], number | null | undefined][] = [
+    [of.locationIdList, subject.locationId],
+    [of.professionalIdList, subject.professionalId],
+    [of.reasonIdList, subject.reasonId],
+    [of.disclaimerFormIdList, subject.disclaimerFormId],
+  ]
+  for (const [list, id] of lists) {
+    if (list.length > 0 && id !== undefined && !list.some((each) => each === id)) return false
+  }
+  const wanted: Record<string, string[]> = JSON.parse(of.filterTagMapJson ?? '{}')
+  for (const name of Object.keys(wanted)) {
+    const has = new Set([...(subject.tags[name] ?? []), ...(subject.clientTags[name] ?? [])])
+    if (wanted[name]!.length > 0 && has.isDisjointFrom(new Set(wanted[name]))) return false
+  }
+  if (happened) {
+    if (!type.eventType.endsWith('_CHANGED')) return true
+    if (of.oldStatus === null && of.newStatus === null) return true
+    if (happened.oldStatus === subject.status) return false
+    if (![null, '*', happened.oldStatus].includes(of.oldStatus)) return false
+    return [null, '*', subject.status].includes(of.newStatus)
+  }
+  if (!subject.active) return false
+  const before = type.eventCategory === 'REMINDER' && of.triggerHours < 0
+  return before ? subject.live : subject.liveAfter
+}
+
+test('refusals, checks and a plain model agree on any definition and any event or subject', () => {
+  let agreed = 0
+  fc.assert(
+    fc.property(
+      someDefinition,
+      someSubject,
+      orNull(someStatus),
+      fc.constantFrom('event', 'subject'),
+      (of, subject, oldStatus, form) => {
+        const { eventType } = EVENT_TYPES[of.eventTypeId - 1]!
+        const happened = form === 'event' ? event(eventType, subject, oldStatus) : undefined
+        const asked = happened ?? subject
+        const expected = plainModel(of, subject, happened)
+        assert.equal(refusals(of, asked).length === 0, expected)
+        assert.deepEqual(
+          checks(of, asked).flatMap((check) => (check.ok ? [] : [check.reason])),
+          refusals(of, asked),
+        )
+        if (expected) agreed += 1
+      },
+    ),
+    { numRuns: 5000 },
+  )
+  assert.ok(agreed > 100, `only ${agreed} were asked for`)
+})
