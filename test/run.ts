@@ -68,7 +68,7 @@ async function onServer(server: string, statement: string) {
 
 function runTests(environment: Record<string, string>) {
   const all = files.length > 0 ? files : globSync('test/**/*.test.ts', { cwd: root })
-  const args = ['--test', '--test-concurrency=2', ...flags, ...all]
+  const args = ['--test', '--test-concurrency=2', '--test-timeout=300000', ...flags, ...all]
   const child = spawn(process.execPath, args, {
     cwd: files.length > 0 ? process.cwd() : root,
     stdio: 'inherit',

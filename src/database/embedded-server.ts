@@ -1,0 +1,240 @@
+import { createHash } from 'node:crypto'
+import fs from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { StartError } from '../errors.ts'
+import { findPostgresProgram, giveTo, type PostgresProgram } from './postgres-program.ts'
+
+const SETTINGS = {
+  listen_addresses: '',
+  unix_socket_permissions: '0700',
+  max_connections: '100',
+  timezone: 'UTC',
+  log_timezone: 'UTC',
+  // Small enough for a laptop: service and database together stay under 250 MB when idle.
+  shared_buffers: '64MB',
+  max_wal_size: '512MB',
+  io_method: 'sync',
+  max_logical_replication_workers: '0',
+  huge_pages: 'off',
+  jit: 'off',
+  // What went wrong with the server, never a statement or a value: those hold personal data.
+  log_min_messages: 'log',
+  log_error_verbosity: 'terse',
+  log_min_error_statement: 'panic',
+  log_checkpoints: 'off',
+}
+
+export type Settings = Record<string, string>
+
+/** Where the files of the database lie, below DATA_DIR. */
+export function prepareFolder(dataDir: string) {
+  try {
+    // Others may pass through to the database, which has its own lock, but not look around.
+    if (fs.mkdirSync(dataDir, { recursive: true })) fs.chmodSync(dataDir, 0o711)
+    fs.accessSync(dataDir, fs.constants.R_OK | fs.constants.W_OK | fs.constants.X_OK)
+    return path.join(fs.realpathSync(dataDir), 'postgres')
+  } catch (error) {
+    throw new StartError(
+      `DATA_DIR ${dataDir} cannot be used: ${reasonOf(error)}. Give this user the folder, or name another in DATA_DIR.`,
+    )
+  }
+}
+
+/** Starts the server on this folder, made new where it is not there; ready when this returns. */
+export async function startServer(folder: string, settings: Settings) {
+  const owner = ownerOf(folder)
+  const program = findPostgresProgram(folder, owner)
+  if (!owner || fs.readdirSync(folder).length === 0) await initialise(folder, program)
+  refuseOtherVersion(folder, program)
+  if (owner && program.owner && owner.uid !== program.owner.uid) giveTo(program.owner, folder)
+
+  const socketFolder = chooseSocketFolder(folder, program)
+  const all: Settings = { ...SETTINGS, unix_socket_directories: socketFolder, ...settings }
+  const args = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+
+  const { log, size } = openLog(folder)
+  // A process group of its own: Ctrl-C reaches us first, and the database after us.
+  const child = program.spawn('postgres', ['-D', folder, ...args], {
+    cwd: '/',
+    detached: true,
+    stdio: ['ignore', log, log],
+  })
+  fs.closeSync(log)
+  child.unref()
+
+  const ended = new AbortController()
+  child.once('error', () => ended.abort())
+  child.once('exit', () => ended.abort())
+  while (!ended.signal.aborted && !isListening(folder)) await sleep(5)
+  if (!ended.signal.aborted) return
+
+  const said = fs.readFileSync(logOf(folder)).subarray(size).toString()
+  if (/lock file "postmaster.pid" already exists/.test(said)) return // another was faster
+  throw new StartError(`The embedded database in ${folder} does not start: ${complaintIn(said)}`)
+}
+
+function refuseOtherVersion(folder: string, program: PostgresProgram) {
+  const file = path.join(folder, 'PG_VERSION')
+  const version = fs.existsSync(file) && fs.readFileSync(file, 'utf8').trim()
+  if (version === String(program.majorVersion)) return
+  throw new StartError(
+    version
+      ? `${folder} holds a database of PostgreSQL ${version}, this Bellwether comes with ${program.majorVersion}: export with the Bellwether that made it, and import into a new DATA_DIR.`
+      : `${folder} holds something that is not a database: move it away, or name another folder in DATA_DIR.`,
+  )
+}
+
+const LONGEST_LOG = 1_000_000
+
+function openLog(folder: string) {
+  const file = logOf(folder)
+  try {
+    const log = fs.openSync(file, 'a', 0o600)
+    if (fs.fstatSync(log).size > LONGEST_LOG) fs.ftruncateSync(log)
+    return { log, size: fs.fstatSync(log).size }
+  } catch (error) {
+    throw new StartError(`${file} cannot be written: ${reasonOf(error)}.`)
+  }
+}
+
+const isListening = (folder: string) => {
+  try {
+    return /^ready/m.test(fs.readFileSync(path.join(folder, 'postmaster.pid'), 'utf8'))
+  } catch {
+    return false
+  }
+}
+
+/** Made beside its place, then moved there whole: a kill half-way leaves nothing half made. */
+async function initialise(folder: string, program: PostgresProgram) {
+  removeLeftovers(folder)
+  const fresh = `${folder}.new-${process.pid}`
+  try {
+    fs.mkdirSync(fresh, { mode: 0o700 })
+    giveTo(program.owner, fresh)
+    await runInitdb(fresh, program)
+    fs.renameSync(fresh, folder)
+    syncFolder(path.dirname(folder))
+  } catch (error) {
+    fs.rmSync(fresh, { recursive: true, force: true })
+    const code = (error as NodeJS.ErrnoException).code
+    if (code === 'ENOTEMPTY' || code === 'EEXIST') return // another was faster
+    throw new StartError(
+      `The embedded database cannot be made in ${path.dirname(folder)}: ${reasonOf(error)}`,
+    )
+  }
+}
+
+const PLACE = '<folder>'
+
+async function runInitdb(fresh: string, program: PostgresProgram) {
+  const child = program.spawn(
+    'initdb',
+    `--pgdata ${PLACE} --username bellwether --auth trust --no-instructions --encoding UTF8
+     --locale C --locale-provider builtin --builtin-locale C.UTF-8
+     --set timezone=UTC --set log_timezone=UTC`
+      .split(/\s+/)
+      .map((word) => (word === PLACE ? fresh : word)),
+    { cwd: '/', detached: true, stdio: ['ignore', 'ignore', 'pipe'] },
+  )
+  let said = ''
+  child.stderr!.setEncoding('utf8').on('data', (text: string) => (said += text))
+  const status = await new Promise((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', resolve)
+  })
+  if (status !== 0) throw new Error(complaintIn(said))
+}
+
+function removeLeftovers(folder: string) {
+  const parent = path.dirname(folder)
+  for (const name of fs.readdirSync(parent)) {
+    const maker = /^postgres\.new-(\d+)$/.exec(name)?.[1]
+    if (maker && (Number(maker) === process.pid || !isAlive(Number(maker)))) {
+      fs.rmSync(path.join(parent, name), { recursive: true, force: true, maxRetries: 5 })
+    }
+  }
+}
+
+/**
+ * The database's own folder, which nobody else may enter. Where its path is too long for a socket
+ * (104 bytes on macOS, 108 on Linux, with the closing zero), a short one of the same kind, named
+ * so that a server which comes back is found where it was.
+ */
+function chooseSocketFolder(folder: string, program: PostgresProgram) {
+  if (Buffer.byteLength(path.join(folder, '.s.PGSQL.5432')) <= 103) return folder
+  const parent = tmpdir().length > 60 ? '/tmp' : tmpdir()
+  const name = createHash('sha256').update(folder).digest('hex').slice(0, 16)
+  const short = path.join(parent, `bellwether-${name}`)
+  const owner = program.owner?.uid ?? process.getuid?.()
+  try {
+    fs.mkdirSync(short, { mode: 0o700 })
+    giveTo(program.owner, short)
+  } catch {
+    const { uid, mode } = fs.lstatSync(short)
+    // Someone else's, laid there for us to walk into.
+    if (uid !== owner || mode !== FOLDER_OF_ONE_USER) return mkdtempFor(program, parent)
+  }
+  return short
+}
+
+const FOLDER_OF_ONE_USER = fs.constants.S_IFDIR | 0o700
+
+function mkdtempFor(program: PostgresProgram, parent: string) {
+  const folder = fs.mkdtempSync(path.join(parent, 'bellwether-'))
+  giveTo(program.owner, folder)
+  return folder
+}
+
+/** Whose the files are, where there are some. Only root may run the server as somebody else. */
+function ownerOf(folder: string) {
+  const found = fs.statSync(folder, { throwIfNoEntry: false })
+  if (!found) return undefined
+  const user = process.getuid?.()
+  if (user === 0 || user === found.uid) return { uid: found.uid, gid: found.gid }
+  throw new StartError(
+    `${folder} belongs to another user (uid ${found.uid}): start as that user or as root, or name another folder in DATA_DIR.`,
+  )
+}
+
+function syncFolder(folder: string) {
+  const opened = fs.openSync(folder, 'r')
+  fs.fsyncSync(opened)
+  fs.closeSync(opened)
+}
+
+export const logOf = (folder: string) => `${folder}.log`
+
+/** The one line that says what went wrong. */
+function complaintIn(said: string) {
+  const lines = said.split('\n').filter((line) => line.trim())
+  const worst = lines.find((line) => /(FATAL|PANIC|error):/.test(line)) ?? lines.at(-1) ?? 'no word'
+  return worst
+    .replace(/^.*?(FATAL|PANIC|error):\s*/, '')
+    .replace('No space left on device', 'no space left on the disk')
+    .trim()
+}
+
+function reasonOf(error: unknown) {
+  const { code, message } = error as NodeJS.ErrnoException
+  const known: Record<string, string> = {
+    EACCES: 'permission denied',
+    EPERM: 'permission denied',
+    ENOSPC: 'no space left on the disk',
+    ENOTDIR: 'it is not a folder',
+    EEXIST: 'it is not a folder',
+    EROFS: 'the disk is read-only',
+  }
+  return known[code ?? ''] ?? message
+}
+
+export function isAlive(pid: number) {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}

@@ -1,0 +1,354 @@
+import assert from 'node:assert/strict'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import fs from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { openEmbedded, type Purpose } from '../../src/database/embedded.ts'
+import { afterwards } from '../support/afterwards.ts'
+
+const isRoot = process.getuid?.() === 0
+const STRANGER = { uid: 65533, gid: 65533 }
+
+test('an empty folder becomes a durable database that only its owner can reach', async (t) => {
+  const dataDir = temporaryFolder(t)
+  const { url } = await opened(t, dataDir, 'service')
+
+  assert.equal(await ask(url, 'show fsync'), 'on')
+  assert.equal(await ask(url, 'show timezone'), 'UTC')
+  assert.equal(await ask(url, 'show listen_addresses'), '')
+  assert.equal(await ask(url, `select lower('ÄÖ') || upper('ß')`), 'äöß')
+  assert.equal(fs.statSync(`${dataDir}/postgres`).mode & 0o777, 0o700)
+  if (isRoot) assert.notEqual(fs.statSync(`${dataDir}/postgres`).uid, 0)
+})
+
+test('another user of the machine cannot connect', async (t) => {
+  if (!isRoot) return cannotStage(t, 'acting as another user needs root')
+  for (const dataDir of [temporaryFolder(t), longPath(t)]) {
+    const { url, stop } = await opened(t, dataDir, 'command')
+    const socket = `${new URL(url).searchParams.get('host')}/.s.PGSQL.5432`
+    const knock = `require('node:net').connect(process.argv[1])
+      .on('error', (error) => console.log(error.code)).on('connect', () => console.log('open'))
+      .on('connect', () => process.exit())`
+    const { stdout } = spawnSync(process.execPath, ['-e', knock, socket], STRANGER)
+    await stop()
+    assert.equal(stdout.toString().trim(), 'EACCES')
+  }
+})
+
+test('a kill during the first start leaves nothing half made', async (t) => {
+  const dataDir = temporaryFolder(t)
+  const child = holder(t, dataDir, 'service')
+  await until(() => list(dataDir).some((name) => name.startsWith('postgres.new-')))
+  child.kill('SIGKILL')
+  await once(child, 'exit')
+  assert.ok(!list(dataDir).includes('postgres'))
+
+  const { url } = await opened(t, dataDir, 'service')
+  assert.equal(await ask(url, 'select 1'), 1)
+  assert.deepEqual(list(dataDir), ['postgres', 'postgres.log'])
+})
+
+test('the server has a process group of its own, so that Ctrl-C reaches the service first', async (t) => {
+  const dataDir = temporaryFolder(t)
+  await opened(t, dataDir, 'service')
+  const server = postmaster(dataDir)
+  assert.equal(processGroup(server), server)
+  assert.notEqual(processGroup(process.pid), server)
+})
+
+test('a server left behind by a killed service is adopted, and stopped by its new owner', async (t) => {
+  const dataDir = temporaryFolder(t)
+  const child = holder(t, dataDir, 'service')
+  await firstLine(child)
+  const server = postmaster(dataDir)
+  child.kill('SIGKILL')
+  await once(child, 'exit')
+  assert.ok(isAlive(server))
+
+  const { url, stop } = await opened(t, dataDir, 'service')
+  assert.equal(await ask(url, 'select 1'), 1)
+  assert.equal(postmaster(dataDir), server)
+  await stop()
+  assert.ok(!isAlive(server))
+})
+
+test('a number left by a server long dead, now another process, is not believed', async (t) => {
+  const dataDir = temporaryFolder(t)
+  await (await openEmbedded(dataDir, 'command')).stop()
+  fs.writeFileSync(`${dataDir}/postgres/postmaster.pid`, `${process.pid}\n${dataDir}\n1\n5432\n\n`)
+  const { url } = await opened(t, dataDir, 'service')
+  assert.equal(await ask(url, 'select 1'), 1)
+})
+
+test('stopping ends the server cleanly and keeps what was written', async (t) => {
+  const dataDir = temporaryFolder(t)
+  const first = await opened(t, dataDir, 'service')
+  await ask(first.url, 'create table kept as select 42 as answer')
+  await first.stop()
+  assert.match(fs.readFileSync(`${dataDir}/postgres.log`, 'utf8'), /database system is shut down/)
+
+  const second = await opened(t, dataDir, 'service')
+  assert.equal(await ask(second.url, 'select answer from kept'), 42)
+  assert.doesNotMatch(fs.readFileSync(`${dataDir}/postgres.log`, 'utf8'), /not properly shut down/)
+})
+
+test('a second service on the folder is refused in one line, the first goes on', async (t) => {
+  const dataDir = temporaryFolder(t)
+  const { url } = await opened(t, dataDir, 'service')
+  assert.match(await refusal(t, dataDir, 'service'), /^Another service already runs on .+: stop it/)
+  assert.equal(await ask(url, 'select 1'), 1)
+})
+
+test('two services that start together on an empty folder: one runs, one is refused', async (t) => {
+  const dataDir = temporaryFolder(t)
+  const attempts = await Promise.allSettled([
+    openEmbedded(dataDir, 'service'),
+    openedByProcess(t, dataDir, 'service'),
+  ])
+  const [mine] = attempts
+  if (mine.status === 'fulfilled') afterwards(t, () => mine.value.stop())
+  assert.deepEqual(attempts.map(({ status }) => status).toSorted(), ['fulfilled', 'rejected'])
+  const refused = attempts.find((attempt) => attempt.status === 'rejected')
+  assert.match(refused?.reason.message, /Another service already runs/)
+})
+
+test('a command joins the running server and leaves it running', async (t) => {
+  const dataDir = temporaryFolder(t)
+  const { url } = await opened(t, dataDir, 'service')
+  const server = postmaster(dataDir)
+  const command = await opened(t, dataDir, 'command')
+  assert.equal(command.url, url)
+  await command.stop()
+  assert.equal(await ask(url, 'select 1'), 1)
+  assert.equal(postmaster(dataDir), server)
+})
+
+test('a command alone starts a server and stops it', async (t) => {
+  const dataDir = temporaryFolder(t)
+  const command = await opened(t, dataDir, 'command')
+  const server = postmaster(dataDir)
+  await command.stop()
+  assert.ok(!isAlive(server))
+})
+
+test('whoever leaves last stops the server, in whatever order they came', async (t) => {
+  const dataDir = temporaryFolder(t)
+  const command = await opened(t, dataDir, 'command')
+  const service = await opened(t, dataDir, 'service')
+  const server = postmaster(dataDir)
+  await command.stop()
+  assert.equal(await ask(service.url, 'select 1'), 1)
+
+  const late = await opened(t, dataDir, 'command')
+  await service.stop()
+  assert.equal(await ask(late.url, 'select 1'), 1)
+  await late.stop()
+  assert.ok(!isAlive(server))
+})
+
+test('a server that dies under its service comes back at the same address', async (t) => {
+  for (const dataDir of [temporaryFolder(t), longPath(t)]) {
+    const { url, stop } = await opened(t, dataDir, 'service')
+    await ask(url, 'create table kept as select 42 as answer')
+    const server = postmaster(dataDir)
+    process.kill(server, 'SIGKILL')
+    await until(() => ask(url, 'select answer from kept').then((answer) => answer === 42, no))
+    assert.notEqual(postmaster(dataDir), server)
+    await stop()
+  }
+})
+
+test('a folder that the user may not enter is refused in one line', async (t) => {
+  if (!isRoot) return cannotStage(t, 'acting as another user needs root')
+  const dataDir = temporaryFolder(t, 0o700)
+  const line = await refusal(t, dataDir, 'service', STRANGER)
+  assert.match(line, /^DATA_DIR .+ cannot be used: permission denied\. Give this user the folder/)
+})
+
+test('a database of another user is refused in one line', async (t) => {
+  if (!isRoot) return cannotStage(t, 'acting as another user needs root')
+  const dataDir = temporaryFolder(t, 0o777)
+  await (await openEmbedded(dataDir, 'command')).stop()
+  const line = await refusal(t, dataDir, 'service', STRANGER)
+  assert.match(line, /belongs to another user \(uid \d+\): start as that user or as root/)
+})
+
+test('a file in the place of the folder is refused in one line', async (t) => {
+  const file = path.join(temporaryFolder(t), 'file')
+  fs.writeFileSync(file, '')
+  assert.match(await refusal(t, file, 'service'), /^DATA_DIR .+ cannot be used: it is not a folder/)
+})
+
+test('a database of another PostgreSQL is refused in one line, and left as it is', async (t) => {
+  const dataDir = temporaryFolder(t)
+  await (await openEmbedded(dataDir, 'command')).stop()
+  fs.writeFileSync(`${dataDir}/postgres/PG_VERSION`, '17\n')
+  assert.match(await refusal(t, dataDir, 'service'), /holds a database of PostgreSQL 17/)
+  fs.writeFileSync(`${dataDir}/postgres/PG_VERSION`, '18\n')
+  const { url } = await opened(t, dataDir, 'service')
+  assert.equal(await ask(url, 'select 1'), 1)
+})
+
+test('a folder with other things in the place of the database is refused and left alone', async (t) => {
+  const dataDir = temporaryFolder(t)
+  fs.mkdirSync(`${dataDir}/postgres`)
+  fs.writeFileSync(`${dataDir}/postgres/diary.txt`, 'dear diary')
+  assert.match(await refusal(t, dataDir, 'service'), /holds something that is not a database/)
+  assert.equal(fs.readFileSync(`${dataDir}/postgres/diary.txt`, 'utf8'), 'dear diary')
+})
+
+test('a path too long for a socket works', async (t) => {
+  const dataDir = longPath(t)
+  const service = await opened(t, dataDir, 'service')
+  const command = await opened(t, dataDir, 'command')
+  assert.equal(await ask(command.url, 'select 1'), 1)
+  await command.stop()
+  await service.stop()
+  assert.ok(!fs.existsSync(new URL(service.url).searchParams.get('host')!))
+})
+
+test('as root, a folder that only root may enter works', async (t) => {
+  if (!isRoot) return cannotStage(t, 'only root has such a folder')
+  if (spawnSync('unshare', ['--user', 'true']).status !== 0) {
+    return cannotStage(t, 'this machine allows no user namespaces')
+  }
+  const dataDir = path.join(temporaryFolder(t, 0o700), 'data')
+  const first = await opened(t, dataDir, 'service')
+  assert.equal(await ask(first.url, 'create table kept as select 42 as answer'), undefined)
+  await first.stop()
+
+  fs.chmodSync(path.dirname(dataDir), 0o755) // and after the folder was opened to others
+  const second = await opened(t, dataDir, 'service')
+  assert.equal(await ask(second.url, 'select answer from kept'), 42)
+  await second.stop()
+
+  fs.chmodSync(path.dirname(dataDir), 0o700) // and closed again
+  const third = await opened(t, dataDir, 'service')
+  assert.equal(await ask(third.url, 'select answer from kept'), 42)
+})
+
+test('a full disk is told in one line, at the first start and at a later one', async (t) => {
+  const disk = temporaryFolder(t)
+  const mounted = isRoot && spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=20m', 'none', disk])
+  if (!mounted || mounted.status !== 0) return cannotStage(t, 'a small disk cannot be mounted here')
+  afterwards(t, () => spawnSync('umount', [disk]))
+  fs.chmodSync(disk, 0o755)
+  assert.match(
+    await refusal(t, disk, 'service'),
+    /cannot be made in .+: .*no space left on the disk/,
+  )
+  assert.deepEqual(list(disk), [])
+
+  spawnSync('mount', ['-o', 'remount,size=200m', disk])
+  await (await openEmbedded(disk, 'service')).stop()
+  const { bavail, bsize } = fs.statfsSync(disk)
+  fs.writeFileSync(`${disk}/other`, Buffer.alloc(bavail * bsize))
+  assert.match(await refusal(t, disk, 'service'), /does not start: .*no space left on the disk/)
+
+  fs.rmSync(`${disk}/other`)
+  const { url } = await opened(t, disk, 'service')
+  assert.equal(await ask(url, 'select 1'), 1)
+})
+
+// Staging -----------------------------------------------------------------------------------------
+
+function temporaryFolder(t: TestContext, mode = 0o755) {
+  const folder = fs.mkdtempSync(path.join(tmpdir(), 'bellwether-embedded-'))
+  fs.chmodSync(folder, mode)
+  afterwards(t, () => fs.rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
+  return folder
+}
+
+const longPath = (t: TestContext) => path.join(temporaryFolder(t), 'long'.repeat(30), 'data')
+
+async function opened(t: TestContext, dataDir: string, purpose: Purpose) {
+  const embedded = await openEmbedded(dataDir, purpose)
+  afterwards(t, () => embedded.stop())
+  return embedded
+}
+
+function holder(t: TestContext, dataDir: string, purpose: Purpose, user = {}) {
+  const script = path.join(import.meta.dirname, '../support/open-embedded.ts')
+  const child = spawn(process.execPath, [script, dataDir, purpose], { ...user, cwd: '/' })
+  afterwards(t, async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return
+    child.kill('SIGTERM')
+    await once(child, 'exit')
+  })
+  return child
+}
+
+async function openedByProcess(t: TestContext, dataDir: string, purpose: Purpose) {
+  const child = holder(t, dataDir, purpose)
+  const said = textOf(child.stderr)
+  const url = await Promise.race([firstLine(child), once(child, 'exit').then(() => undefined)])
+  if (!url) throw new Error(await said)
+  return url
+}
+
+/** The only line that a process says which cannot have the folder; it must end with code 2. */
+async function refusal(t: TestContext, dataDir: string, purpose: Purpose, user = {}) {
+  const child = holder(t, dataDir, purpose, user)
+  const said = textOf(child.stderr)
+  const [code] = await once(child, 'exit')
+  const lines = (await said).trim().split('\n')
+  assert.equal(code, 2, await said)
+  assert.equal(lines.length, 1, await said)
+  return lines[0]!
+}
+
+async function textOf(stream: NodeJS.ReadableStream) {
+  let text = ''
+  for await (const chunk of stream) text += chunk
+  return text
+}
+
+async function firstLine(child: ReturnType<typeof spawn>) {
+  const [chunk] = await once(child.stdout!, 'data')
+  return String(chunk).trim()
+}
+
+async function ask(url: string, statement: string) {
+  const client = new pg.Client({ connectionString: url })
+  client.on('error', () => {})
+  await client.connect()
+  try {
+    const { rows } = await client.query({ text: statement, rowMode: 'array' })
+    return rows[0]?.[0]
+  } finally {
+    await client.end()
+  }
+}
+
+const postmaster = (dataDir: string) =>
+  Number.parseInt(fs.readFileSync(`${dataDir}/postgres/postmaster.pid`, 'utf8'))
+
+const processGroup = (pid: number) =>
+  Number(spawnSync('ps', ['-o', 'pgid=', '-p', String(pid)]).stdout.toString())
+
+const list = (folder: string) => fs.readdirSync(folder).toSorted()
+
+const no = () => false
+
+function isAlive(pid: number) {
+  const state = spawnSync('ps', ['-o', 'stat=', '-p', String(pid)])
+    .stdout.toString()
+    .trim()
+  return state !== '' && !state.startsWith('Z')
+}
+
+async function until(condition: () => boolean | Promise<boolean>, withinMs = 20_000) {
+  const deadline = performance.now() + withinMs
+  while (!(await condition())) {
+    if (performance.now() > deadline) throw new Error('what was waited for did not come')
+    await sleep(10)
+  }
+}
+
+function cannotStage(t: TestContext, reason: string) {
+  t.diagnostic(`not tried here: ${reason}`)
+}

@@ -1,0 +1,17 @@
+import type { TestContext } from 'node:test'
+
+type Lifetime = Pick<TestContext, 'after'>
+type Work = () => unknown
+
+const stacks = new WeakMap<Lifetime, Work[]>()
+
+/** Like `t.after`, but the last that was opened is the first to be closed. */
+export function afterwards(t: Lifetime, work: Work) {
+  const stack = stacks.get(t) ?? []
+  stack.push(work)
+  if (stacks.has(t)) return
+  stacks.set(t, stack)
+  t.after(async () => {
+    for (const work of stack.toReversed()) await work()
+  })
+}
