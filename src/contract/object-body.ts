@@ -1,0 +1,82 @@
+import type { Fault } from '../errors.ts'
+import { isPlainObject, line } from './fields.ts'
+import type { ObjectKind } from './objects.ts'
+
+/** A body as it was understood. Absent properties are absent; cleared ones are null. */
+export type ObjectInput = {
+  id: number | string | undefined
+  externalId: string | null | undefined
+  active: boolean | undefined
+  values: Record<string, unknown>
+  faults: Fault[]
+}
+
+/** Reads the body of a POST, or a line of an import: every fault at once, nothing coerced. */
+export function readObject(kind: ObjectKind, body: unknown, businessId: number): ObjectInput {
+  const input: ObjectInput = {
+    id: undefined,
+    externalId: undefined,
+    active: undefined,
+    values: {},
+    faults: [],
+  }
+  if (!isPlainObject(body)) {
+    input.faults.push({ pointer: '', detail: 'must be an object' })
+    return input
+  }
+  readEnvelope(input, kind, body, businessId)
+  for (const [property, field] of Object.entries(kind.fields)) {
+    const value = Object.hasOwn(body, property) ? body[property] : undefined
+    if (value === undefined) continue
+    if (value === null) {
+      if (field.required) input.faults.push({ pointer: `/${property}`, detail: 'is required' })
+      else input.values[property] = field.initially
+      continue
+    }
+    const faults = field.faults(value)
+    for (const { at = '', detail } of faults) {
+      input.faults.push({ pointer: `/${property}${at}`, detail })
+    }
+    if (faults.length === 0) input.values[property] = stored(value, field)
+  }
+  return input
+}
+
+/** What every kind of object has beside its own properties. */
+function readEnvelope(
+  input: ObjectInput,
+  kind: ObjectKind,
+  body: Record<string, unknown>,
+  businessId: number,
+) {
+  const fault = (property: string, detail: string) =>
+    input.faults.push({ pointer: `/${property}`, detail })
+  const { [kind.id]: id, externalId, active } = body
+
+  if (body.businessId !== undefined && body.businessId !== null && body.businessId !== businessId) {
+    fault('businessId', 'must be your own business')
+  }
+  if (id !== undefined && id !== null) {
+    const good =
+      kind.id === 'invitationUUID'
+        ? typeof id === 'string' && /^[a-z0-9]{32}$/.test(id)
+        : Number.isSafeInteger(id) && (id as number) > 0
+    if (good) input.id = id as number | string
+    else fault(kind.id, 'must be an id')
+  }
+  if (externalId === null) input.externalId = null
+  else if (externalId !== undefined) {
+    const faults = line(200).faults(externalId)
+    if (externalId === '') fault('externalId', 'must not be empty')
+    else if (faults.length > 0) fault('externalId', faults[0]!.detail)
+    else input.externalId = externalId as string
+  }
+  if (typeof active === 'boolean') input.active = active
+  else if (active !== undefined && active !== null) fault('active', 'must be true or false')
+}
+
+const stored = (value: unknown, field: { instant: boolean; sqlType: string }) => {
+  if (field.instant) return Temporal.Instant.fromEpochMilliseconds(value as number)
+  if (field.sqlType === 'bigint[]') return [...new Set(value as number[])]
+  return value
+}

@@ -1,0 +1,66 @@
+import type { EventTypeName, ObjectType } from '../contract/event-type.ts'
+import type { StoredObject } from '../store/objects.ts'
+
+/** A change of one object, and the events that it is. */
+export type Change = {
+  before: StoredObject | undefined
+  after: StoredObject
+  events: EventTypeName[]
+}
+
+type Causes = { created?: EventTypeName; changed?: EventTypeName; watched: string[] }
+
+/** What each kind of object causes when it is first saved, and when one of these changes. */
+const CAUSES: Record<ObjectType, Causes> = {
+  CALENDAR: {
+    created: 'APPT_CREATED',
+    changed: 'APPT_CHANGED',
+    watched: ['status', 'startTime', 'endTime', 'professionalId', 'reasonId', 'locationId', 'clientId'],
+  },
+  CLASS_SCHEDULE: {
+    created: 'CLASS_SCHEDULE_CREATED',
+    changed: 'CLASS_SCHEDULE_CHANGED',
+    watched: ['status', 'startTime', 'endTime', 'professionalId', 'reasonId', 'locationId', 'clientIdList'],
+  },
+  INVITATION: {
+    created: 'INVITE_CREATED',
+    changed: 'INVITE_CHANGED',
+    watched: ['status', 'expiresTime', 'clientId'],
+  },
+  RECALL: { watched: [] },
+  DISCLAIMER: {
+    created: 'DISCLAIMER_CREATED',
+    changed: 'DISCLAIMER_CHANGED',
+    watched: ['status', 'clientId'],
+  },
+}
+
+/** The events that a save is. Deleting an object, and saving a deleted one, is none. */
+export function eventsOf(
+  objectType: ObjectType,
+  before: StoredObject | undefined,
+  after: StoredObject,
+): EventTypeName[] {
+  const { created, changed, watched } = CAUSES[objectType]
+  if (!after.active) return []
+  if (!before) return created ? [created] : []
+  if (!changed || watched.every((property) => isSame(before[property], after[property]))) return []
+  const completed =
+    objectType === 'INVITATION' && before.status !== 'COMPLETED' && after.status === 'COMPLETED'
+  return completed ? [changed, 'INVITE_COMPLETED'] : [changed]
+}
+
+/** Instants first: deep equality calls any two of them equal. */
+export function isSame(a: unknown, b: unknown): boolean {
+  if (a instanceof Temporal.Instant) return b instanceof Temporal.Instant && a.equals(b)
+  if (Array.isArray(a)) {
+    return Array.isArray(b) && a.length === b.length && a.every((item, i) => isSame(item, b[i]))
+  }
+  if (typeof a === 'object' && a !== null) {
+    if (typeof b !== 'object' || b === null || Array.isArray(b)) return false
+    const [x, y] = [a as Record<string, unknown>, b as Record<string, unknown>]
+    const keys = Object.keys(x)
+    return keys.length === Object.keys(y).length && keys.every((key) => isSame(x[key], y[key]))
+  }
+  return a === b
+}

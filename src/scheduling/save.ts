@@ -1,0 +1,238 @@
+import { randomBytes } from 'node:crypto'
+import { planChanges } from '../automation/schedule.ts'
+import { readObject, type ObjectInput } from '../contract/object-body.ts'
+import { objectKind, type ObjectKind } from '../contract/objects.ts'
+import type { Db } from '../database/database.ts'
+import { invalid, notFound, type Fault, type RequestError } from '../errors.ts'
+import {
+  drawIds,
+  insertObjects,
+  listKnownIds,
+  lockObjects,
+  replaceClientWords,
+  updateObjects,
+  type StoredObject,
+} from '../store/objects.ts'
+import { lockPlans } from '../store/event-definitions.ts'
+import { listStatusNames } from '../store/statuses.ts'
+import { eventsOf, isSame, type Change } from './events.ts'
+import { checkTemplate } from './email-templates.ts'
+
+export type Saving = {
+  businessId: number
+  user: string
+  now: Temporal.Instant
+  /** History is imported without events: nothing was created or changed just now. */
+  history?: boolean
+}
+
+export type Outcome =
+  | { refused: RequestError }
+  | { refused?: never; object: StoredObject; before: StoredObject | undefined }
+
+/**
+ * Saves objects of one kind, with everything that follows from their changes, in the caller's
+ * transaction. One body and a thousand take the same road; a bad one is refused by itself.
+ */
+export async function saveObjects(
+  tx: Db,
+  kind: ObjectKind,
+  bodies: unknown[],
+  saving: Saving,
+): Promise<Outcome[]> {
+  const inputs = bodies.map((body) => readObject(kind, prepare(kind, body), saving.businessId))
+  // Shared with every other save; a definition that is being saved waits for it, and it for that.
+  if (kind.objectType) void lockPlans(tx, saving.businessId).catch(() => {})
+  const [known, statuses, ids, existing] = await Promise.all([
+    listKnownIds(tx, saving.businessId, referredTo(kind, inputs)),
+    kind.objectType ? listStatusNames(tx, saving.businessId, kind.objectType) : [],
+    kind.id === 'invitationUUID'
+      ? inputs.map(() => randomBytes(16).toString('hex'))
+      : drawIds(tx, kind, inputs.filter((input) => input.id === undefined).length),
+    lockExisting(tx, kind, inputs, saving),
+  ])
+
+  const outcomes = inputs.map((input): Outcome => {
+    const before = existing(input)
+    if (input.id !== undefined && !before) return { refused: notFound(kind.title, input.id) }
+    const faults = [
+      ...input.faults,
+      ...missing(kind, input, before),
+      ...foreign(kind, input, known),
+      ...unknownStatus(input, statuses),
+    ]
+    const object = merge(kind, input, before, saving, before ? undefined : ids.shift())
+    faults.push(...contradictions(object, faults))
+    return faults.length > 0 ? { refused: invalid(faults) } : { object, before }
+  })
+
+  const lost = await write(tx, kind, outcomes, saving)
+  if (lost.length === 0) return outcomes
+
+  // Another transaction took the same `externalId` first: now it is there, and these are updates.
+  const again = await saveObjects(
+    tx,
+    kind,
+    lost.map((i) => bodies[i]),
+    saving,
+  )
+  lost.forEach((place, i) => (outcomes[place] = again[i]!))
+  return outcomes
+}
+
+/** Saves one object or throws what is wrong with it. */
+export async function saveObject(tx: Db, kind: ObjectKind, body: unknown, saving: Saving) {
+  const [outcome] = await saveObjects(tx, kind, [body], saving)
+  if (outcome!.refused) throw outcome!.refused
+  return outcome!
+}
+
+/** An object may be written in more than one way; this is the one that is kept. */
+function prepare(kind: ObjectKind, body: unknown): unknown {
+  return kind.kind === 'emailTemplate' ? checkTemplate.withCategoryId(body) : body
+}
+
+async function lockExisting(tx: Db, kind: ObjectKind, inputs: ObjectInput[], saving: Saving) {
+  const ids = inputs.flatMap((input) => input.id ?? [])
+  const externalIds = inputs.flatMap((input) => input.externalId ?? [])
+  const rows =
+    ids.length + externalIds.length === 0
+      ? []
+      : await lockObjects(tx, saving.businessId, kind, ids, externalIds)
+  const byId = new Map(rows.map((row) => [row[kind.id], row]))
+  const byExternalId = new Map(rows.map((row) => [row.externalId, row]))
+  return (input: ObjectInput) =>
+    input.id === undefined
+      ? input.externalId
+        ? byExternalId.get(input.externalId)
+        : undefined
+      : byId.get(input.id)
+}
+
+function referredTo(kind: ObjectKind, inputs: ObjectInput[]) {
+  const wanted = new Map<ObjectKind, Set<number>>()
+  for (const [property, field] of Object.entries(kind.fields)) {
+    if (!field.refersTo) continue
+    const ids = inputs.flatMap((input) => (input.values[property] ?? []) as number | number[])
+    if (ids.length === 0) continue
+    const target = objectKind(field.refersTo)!
+    wanted.set(target, new Set([...(wanted.get(target) ?? []), ...ids]))
+  }
+  return wanted
+}
+
+function missing(kind: ObjectKind, input: ObjectInput, before: StoredObject | undefined): Fault[] {
+  if (before) return []
+  const told = new Set(input.faults.map((fault) => fault.pointer.split('/')[1]))
+  return Object.entries(kind.fields)
+    .filter(([property, field]) => field.required && !(property in input.values) && !told.has(property))
+    .map(([property]) => ({ pointer: `/${property}`, detail: 'is required' }))
+}
+
+/** The same answer for an id that is missing and for one of another business. */
+function foreign(kind: ObjectKind, input: ObjectInput, known: Set<string>): Fault[] {
+  return Object.entries(kind.fields).flatMap(([property, { refersTo }]) => {
+    const value = refersTo && input.values[property]
+    if (!value) return []
+    return [value].flat().flatMap((id, i) => {
+      if (known.has(`${refersTo}:${id as number}`)) return []
+      const pointer = Array.isArray(value) ? `/${property}/${i}` : `/${property}`
+      return [{ pointer, detail: `there is no ${objectKind(refersTo)!.title} ${id as number}` }]
+    })
+  })
+}
+
+function unknownStatus(input: ObjectInput, statuses: string[]): Fault[] {
+  const { status } = input.values
+  if (status === undefined || statuses.includes(status as string)) return []
+  return [{ pointer: '/status', detail: `must be one of ${statuses.toSorted().join(', ')}` }]
+}
+
+function merge(
+  kind: ObjectKind,
+  input: ObjectInput,
+  before: StoredObject | undefined,
+  { businessId, user, now }: Saving,
+  freshId: number | string | undefined,
+): StoredObject {
+  const initial = Object.fromEntries(
+    Object.entries(kind.fields).map(([property, field]) => [property, field.initially]),
+  )
+  const base: StoredObject = before ?? {
+    ...initial,
+    [kind.id]: freshId,
+    businessId,
+    externalId: null,
+    active: true,
+    version: 0,
+    createdDate: now,
+    createdUser: user,
+    modifiedDate: now,
+    modifiedUser: user,
+  }
+  const merged: StoredObject = {
+    ...base,
+    ...input.values,
+    externalId: input.externalId === undefined ? base.externalId : input.externalId,
+    active: input.active ?? base.active,
+  }
+  if (before && isSame(before, merged)) return before
+  return { ...merged, version: base.version + 1, modifiedDate: now, modifiedUser: user }
+}
+
+/** What two properties together get wrong; told only where each by itself is right. */
+function contradictions({ startTime, endTime }: StoredObject, faults: Fault[]): Fault[] {
+  if (!(startTime instanceof Temporal.Instant) || !(endTime instanceof Temporal.Instant)) return []
+  if (faults.some((fault) => /^\/(start|end)Time/.test(fault.pointer))) return []
+  if (Temporal.Instant.compare(endTime, startTime) > 0) return []
+  return [{ pointer: '/endTime', detail: 'must be after startTime' }]
+}
+
+/** Writes what changed, and what follows from it. Gives back the places that must be tried again. */
+async function write(tx: Db, kind: ObjectKind, outcomes: Outcome[], saving: Saving) {
+  const good = outcomes.filter((outcome) => !outcome.refused)
+  const created = good.filter((outcome) => !outcome.before)
+  const changed = good.filter((outcome) => outcome.before && outcome.before !== outcome.object)
+  const [inserted] = await Promise.all([
+    created.length > 0
+      ? insertObjects(
+          tx,
+          kind,
+          created.map((outcome) => outcome.object),
+        )
+      : new Set(),
+    changed.length > 0 &&
+      updateObjects(
+        tx,
+        kind,
+        changed.map((outcome) => outcome.object),
+      ),
+  ])
+  const lost = created.filter((outcome) => !inserted.has(outcome.object[kind.id] as never))
+  const changes = [...created.filter((outcome) => !lost.includes(outcome)), ...changed]
+  if (changes.length > 0) await follow(tx, kind, changes, saving)
+  return lost.map((outcome) => outcomes.indexOf(outcome))
+}
+
+async function follow(
+  tx: Db,
+  kind: ObjectKind,
+  outcomes: { object: StoredObject; before: StoredObject | undefined }[],
+  saving: Saving,
+) {
+  if (kind.kind === 'client') {
+    await replaceClientWords(
+      tx,
+      saving.businessId,
+      outcomes.map((outcome) => outcome.object),
+    )
+  }
+  const { objectType } = kind
+  if (!objectType) return
+  const changes = outcomes.map(({ before, object: after }): Change => ({
+    before,
+    after,
+    events: saving.history ? [] : eventsOf(objectType, before, after),
+  }))
+  await planChanges(tx, kind, changes, saving)
+}

@@ -1,0 +1,177 @@
+import type { Definition } from '../contract/event-definition.ts'
+import type { Db } from '../database/database.ts'
+import { raw, sql, type Sql } from '../database/sql.ts'
+
+/** A definition as it is kept. */
+export type StoredDefinition = Definition & {
+  eventDefnId: number
+  version: number
+  /** The version whose plan is complete. */
+  plannedVersion: number
+  createdDate: Temporal.Instant
+  createdUser: string
+  modifiedDate: Temporal.Instant
+  modifiedUser: string
+}
+
+const columns = sql`
+  business_id as "businessId", event_defn_id as "eventDefnId", active, description,
+  event_type_id as "eventTypeId", object_type as "objectType", object_id as "objectId",
+  object_uuid as "objectUUId", old_status as "oldStatus", new_status as "newStatus",
+  location_id_list as "locationIdList", professional_id_list as "professionalIdList",
+  reason_id_list as "reasonIdList", disclaimer_form_id_list as "disclaimerFormIdList",
+  group_id_list as "groupIdList", filter_tag_map_json as "filterTagMapJson",
+  trigger_months as "triggerMonths", trigger_hours as "triggerHours",
+  trigger_minutes as "triggerMinutes", offset_mode as "offsetMode", late_policy as "latePolicy",
+  trigger_anchor as "triggerAnchor", version, planned_version as "plannedVersion",
+  created_date as "createdDate", created_user as "createdUser",
+  modified_date as "modifiedDate", modified_user as "modifiedUser"`
+
+export async function findDefinition(db: Db, businessId: number, eventDefnId: number) {
+  const [definition] = await db.query<StoredDefinition>(sql`
+    select ${columns} from event_definition
+    where business_id = ${businessId} and event_defn_id = ${eventDefnId}`)
+  return definition
+}
+
+export async function lockDefinition(tx: Db, businessId: number, eventDefnId: number) {
+  const [definition] = await tx.query<StoredDefinition>(sql`
+    select ${columns} from event_definition
+    where business_id = ${businessId} and event_defn_id = ${eventDefnId} for update`)
+  return definition
+}
+
+/** Active definitions, oldest first, of these event types. */
+export function listDefinitionsOfTypes(db: Db, businessId: number, eventTypeIds: number[]) {
+  return listActive(db, businessId, sql`event_type_id = any (${eventTypeIds}::int[])`)
+}
+
+export function listDefinitionsOfCampaign(db: Db, businessId: number, campaignId: number) {
+  return listActive(
+    db,
+    businessId,
+    sql`object_type = 'INVITATION_CAMPAIGN' and object_id = ${campaignId}`,
+  )
+}
+
+function listActive(db: Db, businessId: number, condition: Sql) {
+  return db.query<StoredDefinition>(sql`
+    select ${columns} from event_definition
+    where business_id = ${businessId} and active and ${condition}
+    order by event_defn_id`)
+}
+
+/** A page of all active ones, oldest first. */
+export function listDefinitions(
+  db: Db,
+  businessId: number,
+  { afterId, limit }: { afterId: number; limit: number },
+) {
+  return db.query<StoredDefinition>(sql`
+    select ${columns} from event_definition
+    where business_id = ${businessId} and active and event_defn_id > ${afterId}
+    order by event_defn_id limit ${limit}`)
+}
+
+/** Those of any business, named by their ids: what the engine fires. */
+export function listDefinitionsById(db: Db, ids: number[]) {
+  return db.query<StoredDefinition>(sql`
+    select ${columns} from event_definition where event_defn_id = any (${ids}::bigint[])`)
+}
+
+/** Saved, but their pages are still to be planned; another node may have died over them. */
+export function listUnplannedDefinitions(db: Db, limit: number) {
+  return db.query<StoredDefinition>(sql`
+    select ${columns} from event_definition
+    where planned_version < version
+    order by modified_date limit ${limit}`)
+}
+
+const WRITTEN: [keyof Definition, string, string][] = [
+  ['active', 'active', 'boolean'],
+  ['description', 'description', 'text'],
+  ['eventTypeId', 'event_type_id', 'int'],
+  ['objectType', 'object_type', 'text'],
+  ['objectId', 'object_id', 'bigint'],
+  ['objectUUId', 'object_uuid', 'text'],
+  ['oldStatus', 'old_status', 'text'],
+  ['newStatus', 'new_status', 'text'],
+  ['locationIdList', 'location_id_list', 'bigint[]'],
+  ['professionalIdList', 'professional_id_list', 'bigint[]'],
+  ['reasonIdList', 'reason_id_list', 'bigint[]'],
+  ['disclaimerFormIdList', 'disclaimer_form_id_list', 'bigint[]'],
+  ['groupIdList', 'group_id_list', 'jsonb'],
+  ['filterTagMapJson', 'filter_tag_map_json', 'text'],
+  ['triggerMonths', 'trigger_months', 'int'],
+  ['triggerHours', 'trigger_hours', 'int'],
+  ['triggerMinutes', 'trigger_minutes', 'int'],
+  ['offsetMode', 'offset_mode', 'text'],
+  ['latePolicy', 'late_policy', 'text'],
+  ['triggerAnchor', 'trigger_anchor', 'text'],
+]
+const names = raw(WRITTEN.map(([, column]) => column).join(', '))
+const types = raw(WRITTEN.map(([, column, type]) => `${column} ${type}`).join(', '))
+
+const record = (definition: Definition) => sql`
+  json_to_record(${JSON.stringify(
+    Object.fromEntries(WRITTEN.map(([property, column]) => [column, definition[property]])),
+  )}::json) as r (${types})`
+
+type Who = { user: string; now: Temporal.Instant }
+
+export async function insertDefinition(tx: Db, definition: Definition, { user, now }: Who) {
+  const [saved] = await tx.query<StoredDefinition>(sql`
+    insert into event_definition (business_id, ${names}, created_date, created_user,
+                                  modified_date, modified_user)
+    select ${definition.businessId}, ${names}, ${now}, ${user}, ${now}, ${user}
+    from ${record(definition)}
+    returning ${columns}`)
+  return saved!
+}
+
+/** A new version: triggers planned by the one before are planned again before they fire. */
+export async function updateDefinition(
+  tx: Db,
+  eventDefnId: number,
+  definition: Definition,
+  { user, now }: Who,
+) {
+  const [saved] = await tx.query<StoredDefinition>(sql`
+    update event_definition t
+    set (${names}) = (select ${names} from ${record(definition)}),
+        version = version + 1, modified_date = ${now}, modified_user = ${user}
+    where business_id = ${definition.businessId} and event_defn_id = ${eventDefnId}
+    returning ${columns}`)
+  return saved!
+}
+
+/** Only the plan of the version that was really planned counts as done. */
+export function markPlanned(tx: Db, { businessId, eventDefnId, version }: StoredDefinition) {
+  return tx.query(sql`
+    update event_definition set planned_version = ${version}
+    where business_id = ${businessId} and event_defn_id = ${eventDefnId}
+      and version = ${version} and planned_version < ${version}`)
+}
+
+/**
+ * What plans look at has changed for more objects than one save can follow: a zone, a status, a
+ * campaign. Every reminder of the business is planned again, in pages.
+ */
+export function planAgain(tx: Db, businessId: number, eventTypeIds: number[]) {
+  return tx.query(sql`
+    update event_definition set planned_version = 0
+    where business_id = ${businessId} and active and event_type_id = any (${eventTypeIds}::int[])`)
+}
+
+/**
+ * Bookings hold this together, from before they read the definitions until they commit. A saved
+ * definition passes `waitForBookings` before it is planned: then every booking that read the
+ * definition as it was is committed, and its triggers are seen.
+ */
+export const lockPlans = (tx: Db, businessId: number) =>
+  tx.query(sql`select pg_advisory_xact_lock_shared(${PLANS}::int, hashint8(${businessId}::bigint))`)
+
+export const waitForBookings = (tx: Db, businessId: number) =>
+  tx.query(sql`select pg_advisory_xact_lock(${PLANS}::int, hashint8(${businessId}::bigint))`)
+
+const PLANS = 7_230_004

@@ -1,0 +1,195 @@
+import type { ObjectType } from '../contract/event-type.ts'
+import type { EventTrigger, TriggerStatus } from '../contract/event-trigger.ts'
+import type { Db } from '../database/database.ts'
+import { empty, sql } from '../database/sql.ts'
+
+/** As answered, with moments still moments. */
+export type TriggerAnswer = Record<keyof EventTrigger, unknown>
+
+const columns = sql`
+  business_id as "businessId", completed_time as "completedTime", created_date as "createdDate",
+  created_user as "createdUser", event_defn_id as "eventDefnId",
+  event_trigger_id as "eventTriggerId", modified_date as "modifiedDate",
+  modified_user as "modifiedUser", object_id as "objectId", object_type as "objectType",
+  object_uuid as "objectUUId", scheduled_time as "scheduledTime", status,
+  status_reason as "statusReason"`
+
+export function listTriggersOfObject(
+  db: Db,
+  businessId: number,
+  objectType: ObjectType,
+  id: number | string,
+) {
+  const named = typeof id === 'string' ? sql`object_uuid = ${id}` : sql`object_id = ${id}`
+  return db.query<TriggerAnswer>(sql`
+    select ${columns} from event_trigger
+    where business_id = ${businessId} and object_type = ${objectType} and ${named}
+    order by scheduled_time, event_trigger_id`)
+}
+
+export async function findTrigger(db: Db, businessId: number, eventTriggerId: number) {
+  const [trigger] = await db.query<TriggerAnswer>(sql`
+    select ${columns} from event_trigger
+    where business_id = ${businessId} and event_trigger_id = ${eventTriggerId}`)
+  return trigger
+}
+
+export type TriggerFilters = {
+  status?: TriggerStatus | undefined
+  from?: Temporal.Instant | undefined
+  to?: Temporal.Instant | undefined
+  eventDefnId?: number | undefined
+  objectType?: ObjectType | undefined
+  after?: { scheduledTime: string; eventTriggerId: number } | undefined
+  limit: number
+}
+
+export function listTriggers(db: Db, businessId: number, filters: TriggerFilters) {
+  const { status, from, to, eventDefnId, objectType, after, limit } = filters
+  return db.query<TriggerAnswer>(sql`
+    select ${columns} from event_trigger
+    where business_id = ${businessId}
+      ${status ? sql`and status = ${status}` : empty}
+      ${from ? sql`and scheduled_time >= ${from}` : empty}
+      ${to ? sql`and scheduled_time < ${to}` : empty}
+      ${eventDefnId ? sql`and event_defn_id = ${eventDefnId}` : empty}
+      ${objectType ? sql`and object_type = ${objectType}` : empty}
+      ${
+        after
+          ? sql`and (scheduled_time, event_trigger_id) > (${after.scheduledTime}::timestamptz, ${after.eventTriggerId})`
+          : empty
+      }
+    order by scheduled_time, event_trigger_id limit ${limit}`)
+}
+
+/** A reminder's row, as planning sees it. */
+export type ReminderRow = {
+  eventTriggerId: number
+  eventDefnId: number
+  defnVersion: number
+  objectId: number | null
+  objectUUId: string | null
+  anchorTime: Temporal.Instant
+  scheduledTime: Temporal.Instant
+  status: TriggerStatus
+}
+
+/**
+ * The reminders of these objects, pending and past. The pending ones are kept still: the engine
+ * passes over a row that is locked here, and takes it as it is after the commit.
+ */
+export function lockReminders(
+  tx: Db,
+  businessId: number,
+  objectType: ObjectType,
+  ids: (number | string)[],
+  eventDefnIds: number[],
+) {
+  const named =
+    objectType === 'INVITATION'
+      ? sql`object_uuid = any (${ids}::text[])`
+      : sql`object_id = any (${ids}::bigint[])`
+  return tx.query<ReminderRow>(sql`
+    select event_trigger_id as "eventTriggerId", event_defn_id as "eventDefnId",
+           defn_version as "defnVersion", object_id as "objectId", object_uuid as "objectUUId",
+           anchor_time as "anchorTime", scheduled_time as "scheduledTime", status
+    from event_trigger
+    where business_id = ${businessId} and object_type = ${objectType} and ${named}
+      and occurrence is null and event_defn_id = any (${eventDefnIds}::bigint[])
+      and status <> 'CANCELLED'
+    order by event_trigger_id
+    for update`)
+}
+
+/** The objects for which a definition has something pending, in pages. */
+export function listPendingObjects(
+  db: Db,
+  businessId: number,
+  eventDefnId: number,
+  page: { after: number | string | undefined; limit: number; uuids: boolean },
+) {
+  const id = page.uuids ? sql`object_uuid` : sql`object_id`
+  return db.query<{ id: number | string }>(sql`
+    select ${id} as id from event_trigger
+    where business_id = ${businessId} and event_defn_id = ${eventDefnId} and occurrence is null
+      and status in ('SCHEDULED', 'RUNNING')
+      ${page.after === undefined ? empty : sql`and ${id} > ${page.after}`}
+    order by ${id} limit ${page.limit}`)
+}
+
+/** Everything a change does to the plan, written at once by `writePlan`. */
+export type Plan = {
+  insert: NewTrigger[]
+  /** Pending rows that get another time, or end before they fire. */
+  update: PlannedUpdate[]
+  /** Running rows whose object moved meanwhile: they are planned again when they end. */
+  replan: number[]
+}
+
+export type NewTrigger = {
+  eventDefnId: number
+  defnVersion: number
+  objectType: ObjectType
+  objectId: number | null
+  objectUUId: string | null
+  occurrence: string | null
+  oldStatus: string | null
+  newStatus: string | null
+  anchorTime: Temporal.Instant
+  scheduledTime: Temporal.Instant
+  status: 'SCHEDULED' | 'EXPIRED'
+  statusReason: string | null
+}
+
+export type PlannedUpdate = {
+  eventTriggerId: number
+  defnVersion: number
+  anchorTime: Temporal.Instant
+  scheduledTime: Temporal.Instant
+  status: 'SCHEDULED' | 'EXPIRED' | 'CANCELLED'
+  statusReason: string | null
+}
+
+/** What is about to be due wakes the engines; the rest they find by themselves. */
+const SOON_MS = 10_000
+
+/** One statement, however many triggers: the same natural key is never planned twice. */
+export async function writePlan(tx: Db, businessId: number, plan: Plan, now: Temporal.Instant) {
+  const { insert, update, replan } = plan
+  if (insert.length + update.length + replan.length === 0) return
+  const of = <Row, Key extends keyof Row>(rows: Row[], key: Key) => rows.map((row) => row[key])
+  await tx.query(sql`
+    with updated as (
+      update event_trigger t
+      set anchor_time = u.anchor_time, scheduled_time = u.scheduled_time, status = u.status,
+          status_reason = u.status_reason, defn_version = u.defn_version,
+          modified_date = ${now}, modified_user = 'SYSTEM'
+      from unnest(${of(update, 'eventTriggerId')}::bigint[], ${of(update, 'defnVersion')}::bigint[],
+                  ${of(update, 'anchorTime')}::timestamptz[], ${of(update, 'scheduledTime')}::timestamptz[],
+                  ${of(update, 'status')}::text[], ${of(update, 'statusReason')}::text[])
+        as u (event_trigger_id, defn_version, anchor_time, scheduled_time, status, status_reason)
+      where t.business_id = ${businessId} and t.event_trigger_id = u.event_trigger_id
+        and t.status = 'SCHEDULED'
+    ), marked as (
+      update event_trigger set replan = true
+      where business_id = ${businessId} and event_trigger_id = any (${replan}::bigint[])
+        and status = 'RUNNING'
+    )
+    insert into event_trigger (business_id, event_defn_id, defn_version, object_type, object_id,
+      object_uuid, occurrence, old_status, new_status, anchor_time, scheduled_time, status,
+      status_reason, created_date)
+    select ${businessId}, i.*, ${now}::timestamptz
+    from unnest(${of(insert, 'eventDefnId')}::bigint[], ${of(insert, 'defnVersion')}::bigint[],
+                ${of(insert, 'objectType')}::text[], ${of(insert, 'objectId')}::bigint[],
+                ${of(insert, 'objectUUId')}::text[], ${of(insert, 'occurrence')}::text[],
+                ${of(insert, 'oldStatus')}::text[], ${of(insert, 'newStatus')}::text[],
+                ${of(insert, 'anchorTime')}::timestamptz[], ${of(insert, 'scheduledTime')}::timestamptz[],
+                ${of(insert, 'status')}::text[], ${of(insert, 'statusReason')}::text[]) as i
+    on conflict do nothing`)
+  const due = [...insert, ...update].some(
+    ({ status, scheduledTime }) =>
+      status === 'SCHEDULED' &&
+      scheduledTime.epochMilliseconds - now.epochMilliseconds < SOON_MS,
+  )
+  if (due) await tx.query(sql`select pg_notify('bellwether_due', '')`)
+}

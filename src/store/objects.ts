@@ -1,0 +1,263 @@
+import { toColumn, type Filter, type ObjectKind } from '../contract/objects.ts'
+import type { Db } from '../database/database.ts'
+import { empty, join, raw, sql, type Sql } from '../database/sql.ts'
+
+/** A scheduling object as it is kept: its own properties, and those that all of them have. */
+export type StoredObject = Record<string, unknown> & {
+  businessId: number
+  externalId: string | null
+  active: boolean
+  version: number
+  createdDate: Temporal.Instant
+  createdUser: string
+  modifiedDate: Temporal.Instant
+  modifiedUser: string
+}
+
+/** The part of a business that a caller sees. */
+export type Sight = { locationIds: number[] } | { professionalId: number | null } | null
+
+export async function findObject(
+  db: Db,
+  businessId: number,
+  kind: ObjectKind,
+  id: number | string,
+  sight: Sight = null,
+): Promise<StoredObject | undefined> {
+  const [object] = await db.query<StoredObject>(sql`
+    select ${columnsOf(kind)} from ${raw(kind.table)} t
+    where business_id = ${businessId} and ${idColumn(kind)} = ${id} ${seen(kind, sight)}`)
+  return object
+}
+
+export type Listing = {
+  filters: Record<string, unknown>
+  /** Where the page before ended. */
+  after: (string | number)[] | undefined
+  limit: number
+  sight: Sight
+}
+
+export function listObjects(db: Db, businessId: number, kind: ObjectKind, listing: Listing) {
+  const { filters, after, limit, sight } = listing
+  const conditions = Object.entries(filters)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => condition(kind, kind.filters[name]!, value))
+  const order = kind.listedBy ? [raw(toColumn(kind.listedBy)), idColumn(kind)] : [idColumn(kind)]
+  const beyond = after
+    ? sql`and (${join(order, ', ')}) > (${join(
+        after.map((value, i) =>
+          i === 0 && kind.listedBy ? sql`${value}::timestamptz` : sql`${value}`,
+        ),
+        ', ',
+      )})`
+    : empty
+  return db.query<StoredObject>(sql`
+    select ${columnsOf(kind)} from ${raw(kind.table)} t
+    where business_id = ${businessId} and active ${join(conditions, ' ')} ${seen(kind, sight)} ${beyond}
+    order by ${join(order, ', ')} limit ${limit}`)
+}
+
+/** The rows that a batch of saves is about, kept still until the transaction ends. */
+export function lockObjects(
+  tx: Db,
+  businessId: number,
+  kind: ObjectKind,
+  ids: (number | string)[],
+  externalIds: string[],
+) {
+  return tx.query<StoredObject>(sql`
+    select ${columnsOf(kind)} from ${raw(kind.table)} t
+    where business_id = ${businessId}
+      and (${idColumn(kind)} = any (${ids}) or external_id = any (${externalIds}))
+    order by ${idColumn(kind)}
+    for update`)
+}
+
+/** Ids are drawn before the rows are written, so that what hangs on them can be written at once. */
+export async function drawIds(tx: Db, kind: ObjectKind, count: number): Promise<number[]> {
+  const sequence = `${kind.table}_${toColumn(kind.id)}_seq`
+  const rows = await tx.query<{ id: number }>(
+    sql`select nextval(${sequence}) as id from generate_series(1, ${count}::int)`,
+  )
+  return rows.map((row) => row.id)
+}
+
+/** Gives back the ids that were written: another transaction may have taken an `externalId` first. */
+export async function insertObjects(tx: Db, kind: ObjectKind, rows: StoredObject[]) {
+  const written = await tx.query<{ id: number | string }>(sql`
+    insert into ${raw(kind.table)} (${allColumns(kind)})
+    select ${allColumns(kind)} from ${recordset(kind, rows)}
+    on conflict (business_id, external_id) do nothing
+    returning ${idColumn(kind)} as id`)
+  return new Set(written.map((row) => row.id))
+}
+
+export function updateObjects(tx: Db, kind: ObjectKind, rows: StoredObject[]) {
+  const assignments = writtenFields(kind)
+    .filter(({ column }) => column !== toColumn(kind.id) && column !== 'business_id')
+    .map(({ column }) => `${column} = r.${column}`)
+  return tx.query(sql`
+    update ${raw(kind.table)} t set ${raw(assignments.join(', '))}
+    from ${recordset(kind, rows)}
+    where t.business_id = r.business_id and t.${idColumn(kind)} = r.${idColumn(kind)}`)
+}
+
+/** Which of the ids that a save refers to are the business's own, as `kind:id`. */
+export async function listKnownIds(
+  db: Db,
+  businessId: number,
+  wanted: Map<ObjectKind, Set<number>>,
+): Promise<Set<string>> {
+  if (wanted.size === 0) return new Set()
+  const selects = [...wanted].map(
+    ([kind, ids]) => sql`
+      select ${kind.kind} || ':' || ${idColumn(kind)} as known from ${raw(kind.table)}
+      where business_id = ${businessId} and ${idColumn(kind)} = any (${[...ids]}::bigint[])`,
+  )
+  const rows = await db.query<{ known: string }>(join(selects, ' union all '))
+  return new Set(rows.map((row) => row.known))
+}
+
+type Written = { property: string; column: string; sqlType: string }
+
+const ENVELOPE: Written[] = [
+  { property: 'businessId', column: 'business_id', sqlType: 'bigint' },
+  { property: 'externalId', column: 'external_id', sqlType: 'text' },
+  { property: 'active', column: 'active', sqlType: 'boolean' },
+  { property: 'version', column: 'version', sqlType: 'bigint' },
+  { property: 'createdDate', column: 'created_date', sqlType: 'timestamptz' },
+  { property: 'createdUser', column: 'created_user', sqlType: 'text' },
+  { property: 'modifiedDate', column: 'modified_date', sqlType: 'timestamptz' },
+  { property: 'modifiedUser', column: 'modified_user', sqlType: 'text' },
+]
+
+const written = new Map<ObjectKind, Written[]>()
+
+function writtenFields(kind: ObjectKind): Written[] {
+  let fields = written.get(kind)
+  if (!fields) {
+    const own = Object.entries(kind.fields).map(([property, { column, sqlType }]) => ({
+      property,
+      column,
+      sqlType,
+    }))
+    const idType = kind.id === 'invitationUUID' ? 'text' : 'bigint'
+    const id = { property: kind.id, column: toColumn(kind.id), sqlType: idType }
+    fields = [id, ...own, ...ENVELOPE]
+    written.set(kind, fields)
+  }
+  return fields
+}
+
+const allColumns = (kind: ObjectKind) =>
+  raw(
+    writtenFields(kind)
+      .map(({ column }) => column)
+      .join(', '),
+  )
+
+const idColumn = (kind: ObjectKind) => raw(toColumn(kind.id))
+
+/** Rows go in as one JSON text: one statement for one row and for a thousand. */
+function recordset(kind: ObjectKind, rows: StoredObject[]): Sql {
+  const fields = writtenFields(kind)
+  const records = rows.map((row) =>
+    Object.fromEntries(fields.map(({ property, column }) => [column, row[property]])),
+  )
+  const types = fields.map(({ column, sqlType }) => `${column} ${sqlType}`).join(', ')
+  return sql`json_to_recordset(${JSON.stringify(records)}::json) as r (${raw(types)})`
+}
+
+const columns = new Map<ObjectKind, Sql>()
+
+function columnsOf(kind: ObjectKind): Sql {
+  let list = columns.get(kind)
+  if (!list) {
+    const own = writtenFields(kind).map(({ property, column }) => `t.${column} as "${property}"`)
+    list = raw([...own, ...(BESIDE[kind.kind] ?? [])].join(', '))
+    columns.set(kind, list)
+  }
+  return list
+}
+
+/** What is shown beside a kind's own columns. */
+const BESIDE: Record<string, string[]> = {
+  emailTemplate: [
+    `(select json_build_object('emailCategoryId', c.email_category_id, 'name', c.name,
+                               'code', c.code, 'transactional', c.transactional)
+      from email_category c
+      where (c.business_id, c.email_category_id) = (t.business_id, t.email_category_id)) as "emailCategory"`,
+  ],
+}
+
+function condition(kind: ObjectKind, { field, match }: Filter, value: unknown): Sql {
+  const column = raw(`t.${toColumn(field)}`)
+  switch (match) {
+    case 'equal':
+      return sql`and ${column} = ${value}`
+    case 'from':
+      return sql`and ${column} >= ${value}`
+    case 'before':
+      return sql`and ${column} < ${value}`
+    case 'contains':
+      return sql`and ${column} @> array[${value}::bigint]`
+    case 'words':
+      return join(
+        wordsOf(String(value)).map((word) => startsWith(kind, word)),
+        ' ',
+      )
+  }
+}
+
+/** Every word of the search begins a word of the client's name or address. */
+const startsWith = (kind: ObjectKind, word: string) => sql`
+  and t.${idColumn(kind)} in (
+    select client_id from client_word
+    where business_id = app_business() and word >= ${word} and word < ${`${word}\u{10ffff}`})`
+
+/** Small letters without accents: `Łukasz Żółć <l.zolc@example.org>` is found by `zol`. */
+export function wordsOf(text: string): string[] {
+  const plain = text
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .replaceAll('ł', 'l')
+    .replaceAll('ø', 'o')
+    .replaceAll('ß', 'ss')
+    .replaceAll('đ', 'd')
+  const words = plain.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== '')
+  return [...new Set(words)].slice(0, 20)
+}
+
+/** Keeps the words of the clients that were saved. */
+export function replaceClientWords(tx: Db, businessId: number, clients: StoredObject[]) {
+  const words = clients.flatMap((client) =>
+    wordsOf(`${client.firstName} ${client.lastName} ${client.emailAddress ?? ''}`).map((word) => ({
+      clientId: client.clientId as number,
+      word,
+    })),
+  )
+  return Promise.all([
+    tx.query(sql`
+      delete from client_word
+      where business_id = ${businessId}
+        and client_id = any (${clients.map((client) => client.clientId)}::bigint[])`),
+    tx.query(sql`
+      insert into client_word (business_id, word, client_id)
+      select ${businessId}, w.word, w.client_id
+      from unnest(${words.map((w) => w.word)}::text[], ${words.map((w) => w.clientId)}::bigint[]) as w (word, client_id)`),
+  ])
+}
+
+/** A LOCATION_SUPER_USER sees what is at its locations, a USER what is its own. */
+function seen(kind: ObjectKind, sight: Sight): Sql {
+  if (sight === null) return empty
+  if ('locationIds' in sight && 'locationId' in kind.fields) {
+    return sql`and t.location_id = any (${sight.locationIds}::bigint[])`
+  }
+  if ('professionalId' in sight && kind.objectType && 'professionalId' in kind.fields) {
+    return sql`and t.professional_id = ${sight.professionalId}`
+  }
+  return empty
+}

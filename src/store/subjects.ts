@@ -1,0 +1,131 @@
+import type { Subject } from '../automation/subject.ts'
+import type { ObjectType } from '../contract/event-type.ts'
+import type { Db } from '../database/database.ts'
+import { raw, sql, type Sql } from '../database/sql.ts'
+
+/** Objects of one type as matching and timing see them, by their ids. */
+export function listSubjects(
+  db: Db,
+  businessId: number,
+  objectType: ObjectType,
+  ids: (number | string)[],
+): Promise<Subject[]> {
+  const { view, id } = VIEWS[objectType]
+  return db.query<Subject>(sql`
+    ${view} where t.business_id = ${businessId} and t.${raw(id)} = any (${ids})`)
+}
+
+/** The same, and nobody changes the objects until the transaction ends. */
+export function lockSubjects(
+  tx: Db,
+  businessId: number,
+  objectType: ObjectType,
+  ids: (number | string)[],
+): Promise<Subject[]> {
+  const { view, id } = VIEWS[objectType]
+  return tx.query<Subject>(sql`
+    ${view} where t.business_id = ${businessId} and t.${raw(id)} = any (${ids})
+    order by t.${raw(id)} for share of t`)
+}
+
+export type Anchor = 'startTime' | 'endTime' | 'dueTime' | 'expiresTime' | 'createdDate'
+
+/** Where a page ended: its last anchor and id. */
+export type SubjectCursor = { anchor: Temporal.Instant; id: number | string }
+
+/** A page of the objects whose anchor is not before `from`, in the order of their anchors. */
+export function listSubjectsFrom(
+  db: Db,
+  businessId: number,
+  objectType: ObjectType,
+  page: { anchor: Anchor; from: Temporal.Instant; after: SubjectCursor | undefined; limit: number },
+): Promise<Subject[]> {
+  const { view, id } = VIEWS[objectType]
+  const anchor = raw(ANCHORS[page.anchor])
+  const beyond = page.after
+    ? sql`(${anchor}, t.${raw(id)}) > (${page.after.anchor}, ${page.after.id})`
+    : sql`${anchor} >= ${page.from}`
+  return db.query<Subject>(sql`
+    ${view} where t.business_id = ${businessId} and t.active and ${beyond}
+    order by ${anchor}, t.${raw(id)} limit ${page.limit}`)
+}
+
+const ANCHORS: Record<Anchor, string> = {
+  startTime: 't.start_time',
+  endTime: 't.end_time',
+  dueTime: 't.due_time',
+  createdDate: 't.created_date',
+  expiresTime: 'coalesce(t.expires_time, g.expires_time)',
+}
+
+type View = { view: Sql; id: string }
+
+const shared = sql`
+  t.business_id as "businessId", t.active, t.status, coalesce(s.live, false) as live,
+  coalesce(s.live_after, false) as "liveAfter", t.tags, t.created_date as "createdDate"`
+
+const noClient = sql`null::bigint as "clientId", '{}'::jsonb as "clientTags"`
+const ofClient = sql`t.client_id as "clientId", c.tags as "clientTags"`
+const client = sql`join client c on c.business_id = t.business_id and c.client_id = t.client_id`
+
+/** Objects whose place has a clock of its own go by that; the others by the business's. */
+const ofPlace = sql`coalesce(l.time_zone, b.time_zone) as "timeZone"`
+const place = sql`
+  join business b on b.business_id = t.business_id
+  left join location l on l.business_id = t.business_id and l.location_id = t.location_id`
+
+const status = (objectType: ObjectType) => sql`
+  left join status s on s.business_id = t.business_id and s.object_type = ${raw(`'${objectType}'`)}
+    and s.status = t.status`
+
+const VIEWS: Record<ObjectType, View> = {
+  CALENDAR: {
+    id: 'calendar_id',
+    view: sql`
+      select 'CALENDAR' as "objectType", t.calendar_id as "objectId", null as "objectUUId", ${shared},
+             ${ofClient}, t.location_id as "locationId", t.professional_id as "professionalId",
+             t.reason_id as "reasonId", ${ofPlace}, t.start_time as "startTime", t.end_time as "endTime",
+             null as "dueTime", null as "expiresTime"
+      from calendar t ${client} ${place} ${status('CALENDAR')}`,
+  },
+  CLASS_SCHEDULE: {
+    id: 'class_schedule_id',
+    view: sql`
+      select 'CLASS_SCHEDULE' as "objectType", t.class_schedule_id as "objectId", null as "objectUUId",
+             ${shared}, ${noClient}, t.location_id as "locationId",
+             t.professional_id as "professionalId", t.reason_id as "reasonId", ${ofPlace},
+             t.start_time as "startTime", t.end_time as "endTime", null as "dueTime",
+             null as "expiresTime"
+      from class_schedule t ${place} ${status('CLASS_SCHEDULE')}`,
+  },
+  INVITATION: {
+    id: 'invitation_uuid',
+    view: sql`
+      select 'INVITATION' as "objectType", null as "objectId", t.invitation_uuid as "objectUUId",
+             ${shared}, ${ofClient}, t.invitation_campaign_id as "invitationCampaignId",
+             b.time_zone as "timeZone", null as "startTime", null as "endTime", null as "dueTime",
+             coalesce(t.expires_time, g.expires_time) as "expiresTime"
+      from invitation t ${client} join business b on b.business_id = t.business_id
+      join invitation_campaign g on g.business_id = t.business_id
+        and g.invitation_campaign_id = t.invitation_campaign_id ${status('INVITATION')}`,
+  },
+  RECALL: {
+    id: 'recall_id',
+    view: sql`
+      select 'RECALL' as "objectType", t.recall_id as "objectId", null as "objectUUId", ${shared},
+             ${ofClient}, t.location_id as "locationId", t.professional_id as "professionalId",
+             t.reason_id as "reasonId", ${ofPlace}, null as "startTime", null as "endTime",
+             t.due_time as "dueTime", null as "expiresTime"
+      from recall t ${client} ${place} ${status('RECALL')}`,
+  },
+  DISCLAIMER: {
+    id: 'disclaimer_id',
+    view: sql`
+      select 'DISCLAIMER' as "objectType", t.disclaimer_id as "objectId", null as "objectUUId",
+             ${shared}, ${ofClient}, t.disclaimer_form_id as "disclaimerFormId",
+             t.calendar_id as "calendarId", b.time_zone as "timeZone", null as "startTime",
+             null as "endTime", null as "dueTime", null as "expiresTime"
+      from disclaimer t ${client} join business b on b.business_id = t.business_id
+      ${status('DISCLAIMER')}`,
+  },
+}
