@@ -110,8 +110,7 @@ export const address = (): Shape => ({
 export function isTimeZone(value: string): boolean {
   if (!/^[A-Za-z][A-Za-z0-9_+\-/]{1,63}$/.test(value)) return false
   try {
-    new Intl.DateTimeFormat('en', { timeZone: value })
-    return true
+    return Intl.DateTimeFormat('en', { timeZone: value }) !== undefined
   } catch {
     return false
   }

@@ -1,13 +1,6 @@
 import type { EventTypeName, ObjectType } from '../contract/event-type.ts'
 import type { StoredObject } from '../store/objects.ts'
 
-/** A change of one object, and the events that it is. */
-export type Change = {
-  before: StoredObject | undefined
-  after: StoredObject
-  events: EventTypeName[]
-}
-
 type Causes = { created?: EventTypeName; changed?: EventTypeName; watched: string[] }
 
 /** What each kind of object causes when it is first saved, and when one of these changes. */
@@ -15,12 +8,28 @@ const CAUSES: Record<ObjectType, Causes> = {
   CALENDAR: {
     created: 'APPT_CREATED',
     changed: 'APPT_CHANGED',
-    watched: ['status', 'startTime', 'endTime', 'professionalId', 'reasonId', 'locationId', 'clientId'],
+    watched: [
+      'status',
+      'startTime',
+      'endTime',
+      'professionalId',
+      'reasonId',
+      'locationId',
+      'clientId',
+    ],
   },
   CLASS_SCHEDULE: {
     created: 'CLASS_SCHEDULE_CREATED',
     changed: 'CLASS_SCHEDULE_CHANGED',
-    watched: ['status', 'startTime', 'endTime', 'professionalId', 'reasonId', 'locationId', 'clientIdList'],
+    watched: [
+      'status',
+      'startTime',
+      'endTime',
+      'professionalId',
+      'reasonId',
+      'locationId',
+      'clientIdList',
+    ],
   },
   INVITATION: {
     created: 'INVITE_CREATED',

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { planChanges } from '../automation/schedule.ts'
+import { scheduleTriggers, type SavedObject } from '../automation/schedule.ts'
+import type { Subject } from '../automation/subject.ts'
 import { readObject, type ObjectInput } from '../contract/object-body.ts'
 import { objectKind, type ObjectKind } from '../contract/objects.ts'
 import type { Db } from '../database/database.ts'
@@ -11,17 +12,21 @@ import {
   lockObjects,
   replaceClientWords,
   updateObjects,
+  type Sight,
   type StoredObject,
 } from '../store/objects.ts'
 import { lockPlans } from '../store/event-definitions.ts'
-import { listStatusNames } from '../store/statuses.ts'
-import { eventsOf, isSame, type Change } from './events.ts'
-import { checkTemplate } from './email-templates.ts'
+import { listStatusesOf, type Status } from '../store/statuses.ts'
+import { templateFaults } from '../email/check-template.ts'
+import { readTemplateBody } from './email-templates.ts'
+import { eventsOf, isSame } from './events.ts'
 
 export type Saving = {
   businessId: number
   user: string
   now: Temporal.Instant
+  /** The part of the business that the caller sees; what is outside is missing. */
+  sight?: Sight
   /** History is imported without events: nothing was created or changed just now. */
   history?: boolean
 }
@@ -39,13 +44,14 @@ export async function saveObjects(
   kind: ObjectKind,
   bodies: unknown[],
   saving: Saving,
+  allow?: (current: StoredObject | undefined) => void,
 ): Promise<Outcome[]> {
   const inputs = bodies.map((body) => readObject(kind, prepare(kind, body), saving.businessId))
   // Shared with every other save; a definition that is being saved waits for it, and it for that.
   if (kind.objectType) void lockPlans(tx, saving.businessId).catch(() => {})
   const [known, statuses, ids, existing] = await Promise.all([
     listKnownIds(tx, saving.businessId, referredTo(kind, inputs)),
-    kind.objectType ? listStatusNames(tx, saving.businessId, kind.objectType) : [],
+    kind.objectType ? listStatusesOf(tx, saving.businessId, kind.objectType) : [],
     kind.id === 'invitationUUID'
       ? inputs.map(() => randomBytes(16).toString('hex'))
       : drawIds(tx, kind, inputs.filter((input) => input.id === undefined).length),
@@ -54,6 +60,7 @@ export async function saveObjects(
 
   const outcomes = inputs.map((input): Outcome => {
     const before = existing(input)
+    allow?.(before)
     if (input.id !== undefined && !before) return { refused: notFound(kind.title, input.id) }
     const faults = [
       ...input.faults,
@@ -62,11 +69,11 @@ export async function saveObjects(
       ...unknownStatus(input, statuses),
     ]
     const object = merge(kind, input, before, saving, before ? undefined : ids.shift())
-    faults.push(...contradictions(object, faults))
+    faults.push(...contradictions(kind, object, faults))
     return faults.length > 0 ? { refused: invalid(faults) } : { object, before }
   })
 
-  const lost = await write(tx, kind, outcomes, saving)
+  const lost = await write(tx, kind, outcomes, statuses, saving)
   if (lost.length === 0) return outcomes
 
   // Another transaction took the same `externalId` first: now it is there, and these are updates.
@@ -75,21 +82,28 @@ export async function saveObjects(
     kind,
     lost.map((i) => bodies[i]),
     saving,
+    allow,
   )
   lost.forEach((place, i) => (outcomes[place] = again[i]!))
   return outcomes
 }
 
-/** Saves one object or throws what is wrong with it. */
-export async function saveObject(tx: Db, kind: ObjectKind, body: unknown, saving: Saving) {
-  const [outcome] = await saveObjects(tx, kind, [body], saving)
+/** Saves one object or throws what is wrong with it; `allow` sees it as it is, under its lock. */
+export async function saveObject(
+  tx: Db,
+  kind: ObjectKind,
+  body: unknown,
+  saving: Saving,
+  allow?: (current: StoredObject | undefined) => void,
+) {
+  const [outcome] = await saveObjects(tx, kind, [body], saving, allow)
   if (outcome!.refused) throw outcome!.refused
   return outcome!
 }
 
 /** An object may be written in more than one way; this is the one that is kept. */
 function prepare(kind: ObjectKind, body: unknown): unknown {
-  return kind.kind === 'emailTemplate' ? checkTemplate.withCategoryId(body) : body
+  return kind.kind === 'emailTemplate' ? readTemplateBody(body) : body
 }
 
 async function lockExisting(tx: Db, kind: ObjectKind, inputs: ObjectInput[], saving: Saving) {
@@ -98,7 +112,7 @@ async function lockExisting(tx: Db, kind: ObjectKind, inputs: ObjectInput[], sav
   const rows =
     ids.length + externalIds.length === 0
       ? []
-      : await lockObjects(tx, saving.businessId, kind, ids, externalIds)
+      : await lockObjects(tx, saving.businessId, kind, { ids, externalIds, sight: saving.sight ?? null })
   const byId = new Map(rows.map((row) => [row[kind.id], row]))
   const byExternalId = new Map(rows.map((row) => [row.externalId, row]))
   return (input: ObjectInput) =>
@@ -125,7 +139,9 @@ function missing(kind: ObjectKind, input: ObjectInput, before: StoredObject | un
   if (before) return []
   const told = new Set(input.faults.map((fault) => fault.pointer.split('/')[1]))
   return Object.entries(kind.fields)
-    .filter(([property, field]) => field.required && !(property in input.values) && !told.has(property))
+    .filter(
+      ([property, field]) => field.required && !(property in input.values) && !told.has(property),
+    )
     .map(([property]) => ({ pointer: `/${property}`, detail: 'is required' }))
 }
 
@@ -142,10 +158,11 @@ function foreign(kind: ObjectKind, input: ObjectInput, known: Set<string>): Faul
   })
 }
 
-function unknownStatus(input: ObjectInput, statuses: string[]): Fault[] {
+function unknownStatus(input: ObjectInput, statuses: Status[]): Fault[] {
   const { status } = input.values
-  if (status === undefined || statuses.includes(status as string)) return []
-  return [{ pointer: '/status', detail: `must be one of ${statuses.toSorted().join(', ')}` }]
+  const usable = statuses.filter((known) => known.active).map((known) => known.status)
+  if (status === undefined || usable.includes(status as string)) return []
+  return [{ pointer: '/status', detail: `must be one of ${usable.join(', ')}` }]
 }
 
 function merge(
@@ -180,59 +197,68 @@ function merge(
   return { ...merged, version: base.version + 1, modifiedDate: now, modifiedUser: user }
 }
 
-/** What two properties together get wrong; told only where each by itself is right. */
-function contradictions({ startTime, endTime }: StoredObject, faults: Fault[]): Fault[] {
+/** What several properties together get wrong; told only where each by itself is right. */
+function contradictions(kind: ObjectKind, object: StoredObject, faults: Fault[]): Fault[] {
+  if (kind.kind === 'emailTemplate') return newFaults(templateFaults(object), faults)
+  const { startTime, endTime } = object
   if (!(startTime instanceof Temporal.Instant) || !(endTime instanceof Temporal.Instant)) return []
   if (faults.some((fault) => /^\/(start|end)Time/.test(fault.pointer))) return []
   if (Temporal.Instant.compare(endTime, startTime) > 0) return []
   return [{ pointer: '/endTime', detail: 'must be after startTime' }]
 }
 
+/** A property that is wrong by itself is not complained of twice. */
+const newFaults = (found: Fault[], known: Fault[]) =>
+  found.filter((fault) => !known.some(({ pointer }) => pointer === fault.pointer))
+
+type Good = Extract<Outcome, { object: StoredObject }>
+
 /** Writes what changed, and what follows from it. Gives back the places that must be tried again. */
-async function write(tx: Db, kind: ObjectKind, outcomes: Outcome[], saving: Saving) {
-  const good = outcomes.filter((outcome) => !outcome.refused)
+async function write(
+  tx: Db,
+  kind: ObjectKind,
+  outcomes: Outcome[],
+  statuses: Status[],
+  saving: Saving,
+) {
+  const good = outcomes.filter((outcome): outcome is Good => !outcome.refused)
   const created = good.filter((outcome) => !outcome.before)
   const changed = good.filter((outcome) => outcome.before && outcome.before !== outcome.object)
+  const rowsOf = (some: Good[]) => some.map((outcome) => outcome.object)
   const [inserted] = await Promise.all([
-    created.length > 0
-      ? insertObjects(
-          tx,
-          kind,
-          created.map((outcome) => outcome.object),
-        )
-      : new Set(),
-    changed.length > 0 &&
-      updateObjects(
-        tx,
-        kind,
-        changed.map((outcome) => outcome.object),
-      ),
+    created.length > 0 ? insertObjects(tx, kind, rowsOf(created)) : new Set(),
+    changed.length > 0 && updateObjects(tx, kind, rowsOf(changed)),
   ])
-  const lost = created.filter((outcome) => !inserted.has(outcome.object[kind.id] as never))
-  const changes = [...created.filter((outcome) => !lost.includes(outcome)), ...changed]
-  if (changes.length > 0) await follow(tx, kind, changes, saving)
+  const lost = created.filter((outcome) => !inserted.has(outcome.object[kind.id] as number))
+  const kept = [...created.filter((outcome) => !lost.includes(outcome)), ...changed]
+  if (kept.length > 0) await follow(tx, kind, kept, statuses, saving)
   return lost.map((outcome) => outcomes.indexOf(outcome))
 }
 
-async function follow(
-  tx: Db,
-  kind: ObjectKind,
-  outcomes: { object: StoredObject; before: StoredObject | undefined }[],
-  saving: Saving,
-) {
-  if (kind.kind === 'client') {
-    await replaceClientWords(
-      tx,
-      saving.businessId,
-      outcomes.map((outcome) => outcome.object),
-    )
-  }
+async function follow(tx: Db, kind: ObjectKind, saved: Good[], statuses: Status[], saving: Saving) {
   const { objectType } = kind
+  if (kind.kind === 'client') {
+    const clients = saved.map((outcome) => outcome.object)
+    await replaceClientWords(tx, saving.businessId, clients)
+  }
   if (!objectType) return
-  const changes = outcomes.map(({ before, object: after }): Change => ({
-    before,
-    after,
-    events: saving.history ? [] : eventsOf(objectType, before, after),
+  const objects = saved.map(({ before, object }): SavedObject => ({
+    id: object[kind.id] as number | string,
+    version: object.version,
+    before: before && asSubject(before, statuses),
+    events: saving.history ? [] : eventsOf(objectType, before, object),
   }))
-  await planChanges(tx, kind, changes, saving)
+  await scheduleTriggers(tx, objectType, objects, saving)
+}
+
+/** What matching looked at before the save; what it cannot know of then it takes as it is now. */
+function asSubject(before: StoredObject, statuses: Status[]): Partial<Subject> {
+  const status = statuses.find((known) => known.status === before.status)
+  const { expiresTime, ...rest } = before
+  return {
+    ...rest,
+    ...(expiresTime ? { expiresTime: expiresTime as Temporal.Instant } : {}),
+    live: status?.live ?? false,
+    liveAfter: status?.liveAfter ?? false,
+  }
 }

@@ -188,8 +188,7 @@ export async function writePlan(tx: Db, businessId: number, plan: Plan, now: Tem
     on conflict do nothing`)
   const due = [...insert, ...update].some(
     ({ status, scheduledTime }) =>
-      status === 'SCHEDULED' &&
-      scheduledTime.epochMilliseconds - now.epochMilliseconds < SOON_MS,
+      status === 'SCHEDULED' && scheduledTime.epochMilliseconds - now.epochMilliseconds < SOON_MS,
   )
   if (due) await tx.query(sql`select pg_notify('bellwether_due', '')`)
 }

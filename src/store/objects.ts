@@ -63,13 +63,13 @@ export function lockObjects(
   tx: Db,
   businessId: number,
   kind: ObjectKind,
-  ids: (number | string)[],
-  externalIds: string[],
+  named: { ids: (number | string)[]; externalIds: string[]; sight: Sight },
 ) {
   return tx.query<StoredObject>(sql`
     select ${columnsOf(kind)} from ${raw(kind.table)} t
     where business_id = ${businessId}
-      and (${idColumn(kind)} = any (${ids}) or external_id = any (${externalIds}))
+      and (${idColumn(kind)} = any (${named.ids}) or external_id = any (${named.externalIds}))
+      ${seen(kind, named.sight)}
     order by ${idColumn(kind)}
     for update`)
 }

@@ -36,15 +36,17 @@ export async function findStatus(db: Db, businessId: number, objectType: string,
   return found
 }
 
-/** The names an object of this type may have as its status. */
-export async function listStatusNames(db: Db, businessId: number, objectType: ObjectType) {
-  const rows = await db.query<{ status: string }>(sql`
-    select status from status
-    where business_id = ${businessId} and object_type = ${objectType} and active`)
-  return rows.map((row) => row.status)
+/** Those of one type of object, the removed ones too. */
+export function listStatusesOf(db: Db, businessId: number, objectType: ObjectType) {
+  return db.query<Status>(sql`
+    select ${columns} from status where business_id = ${businessId} and object_type = ${objectType}
+    order by status`)
 }
 
-export type StatusInput = Pick<Status, 'objectType' | 'status' | 'label' | 'live' | 'liveAfter' | 'active'>
+export type StatusInput = Pick<
+  Status,
+  'objectType' | 'status' | 'label' | 'live' | 'liveAfter' | 'active'
+>
 
 export async function saveStatus(
   tx: Db,
@@ -65,7 +67,12 @@ export async function saveStatus(
 }
 
 /** Is any object in this status, or does a definition ask for it? */
-export async function isStatusUsed(tx: Db, businessId: number, objectType: ObjectType, status: string) {
+export async function isStatusUsed(
+  tx: Db,
+  businessId: number,
+  objectType: ObjectType,
+  status: string,
+) {
   const table = TABLES[objectType]
   const [row] = await tx.query<{ used: boolean }>(sql`
     select exists (select from ${table} where business_id = ${businessId} and status = ${status})

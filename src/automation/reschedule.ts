@@ -1,0 +1,124 @@
+import type { StoredDefinition } from '../store/event-definitions.ts'
+import type { NewTrigger, Plan, ReminderRow } from '../store/event-triggers.ts'
+import { refusals } from './match.ts'
+import type { Subject } from './subject.ts'
+import { firingTime, firstPlan, isReminder, type Firing } from './timing.ts'
+
+/**
+ * Why reminders are looked at. An object that was saved may be late for its reminder, and that is
+ * recorded; a saved definition and imported history only look ahead.
+ */
+export type Cause = 'saved object' | 'saved definition' | 'history'
+
+/** An object as it is now, and as it was before it was saved: unset for one that is new. */
+export type Followed = { subject: Subject; before?: Subject | undefined }
+
+/** How the pending reminders must change so that they are again what the definitions ask for. */
+export function planReminders(
+  followed: Followed[],
+  definitions: StoredDefinition[],
+  rows: ReminderRow[],
+  cause: Cause,
+  now: Temporal.Instant,
+): Plan {
+  const plan: Plan = { insert: [], update: [], replan: [] }
+  const rowsOf = Map.groupBy(rows, (row) => keyOf(row.eventDefnId, row))
+  for (const definition of definitions.filter(isReminder)) {
+    for (const object of followed) {
+      const existing = rowsOf.get(keyOf(definition.eventDefnId, object.subject)) ?? []
+      planReminder(plan, definition, object, existing, cause, now)
+    }
+  }
+  return plan
+}
+
+function planReminder(
+  plan: Plan,
+  definition: StoredDefinition,
+  { subject, before }: Followed,
+  existing: ReminderRow[],
+  cause: Cause,
+  now: Temporal.Instant,
+) {
+  const refused = refusals(definition, subject)
+  const firing = refused.length === 0 ? firingTime(definition, subject) : undefined
+  const pending = existing.find((row) => row.status === 'SCHEDULED' || row.status === 'RUNNING')
+
+  if (pending?.status === 'RUNNING') {
+    // It cannot be taken back from its worker, who will ask again.
+    if (!firing || !isAt(pending, firing)) plan.replan.push(pending.eventTriggerId)
+    return
+  }
+  if (!firing) {
+    if (pending) plan.update.push(cancelled(pending, definition, refused[0] ?? NO_ANCHOR))
+    return
+  }
+  const taken = existing.some((row) => row !== pending && isAt(row, firing))
+  if (pending && taken) {
+    plan.update.push(cancelled(pending, definition, 'it was reminded of this time already'))
+    return
+  }
+  if (taken) return
+  if (pending && isAt(pending, firing) && pending.scheduledTime.equals(firing.scheduledTime)) {
+    if (pending.defnVersion !== definition.version) {
+      plan.update.push({
+        ...pending,
+        defnVersion: definition.version,
+        status: 'SCHEDULED',
+        statusReason: null,
+      })
+    }
+    return
+  }
+  const isLate = Temporal.Instant.compare(firing.scheduledTime, now) < 0
+  if (isLate && (cause !== 'saved object' || wasAskedFor(definition, before, firing))) {
+    if (pending) plan.update.push(cancelled(pending, definition, 'its new time has passed already'))
+    return
+  }
+  const planned = { ...firing, ...firstPlan(definition, firing, now) }
+  if (pending) {
+    plan.update.push({
+      eventTriggerId: pending.eventTriggerId,
+      defnVersion: definition.version,
+      ...planned,
+    })
+  } else plan.insert.push({ ...reminderOf(definition, subject), ...planned })
+}
+
+const NO_ANCHOR = 'there is no longer a time to count from'
+
+const cancelled = (row: ReminderRow, definition: StoredDefinition, statusReason: string) => ({
+  eventTriggerId: row.eventTriggerId,
+  defnVersion: definition.version,
+  anchorTime: row.anchorTime,
+  scheduledTime: row.scheduledTime,
+  status: 'CANCELLED' as const,
+  statusReason,
+})
+
+const isAt = (row: ReminderRow, firing: Firing) => row.anchorTime.equals(firing.anchorTime)
+
+/**
+ * The same reminder was asked for before this save, and its moment passed without it: the
+ * definition is younger than the object. What passes in silence is not brought up by a later save.
+ */
+function wasAskedFor(definition: StoredDefinition, before: Subject | undefined, firing: Firing) {
+  if (!before || refusals(definition, before).length > 0) return false
+  const was = firingTime(definition, before)
+  return was !== undefined && was.anchorTime.equals(firing.anchorTime)
+}
+
+const reminderOf = (definition: StoredDefinition, subject: Subject) =>
+  ({
+    eventDefnId: definition.eventDefnId,
+    defnVersion: definition.version,
+    objectType: subject.objectType,
+    objectId: subject.objectId,
+    objectUUId: subject.objectUUId,
+    occurrence: null,
+    oldStatus: null,
+    newStatus: null,
+  }) satisfies Partial<NewTrigger>
+
+const keyOf = (eventDefnId: number, object: Pick<Subject, 'objectId' | 'objectUUId'>) =>
+  `${eventDefnId} ${object.objectId ?? object.objectUUId}`

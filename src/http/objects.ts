@@ -1,0 +1,191 @@
+import { Type, type TSchema } from 'typebox'
+import { OBJECT_KINDS, type Filter, type ObjectKind } from '../contract/objects.ts'
+import { notFound } from '../errors.ts'
+import { saveObject } from '../scheduling/save.ts'
+import { findObject, listObjects } from '../store/objects.ts'
+import { pageOf, PageQuery, readPage } from './cursor.ts'
+import { requireMatch } from './etag.ts'
+import { answerOnce, created, ok } from './idempotency.ts'
+import type { Routes } from './services.ts'
+
+/** Spec's own objects aside, every scheduling object has these four routes. */
+export const objects: Routes = async (app, services) => {
+  for (const kind of OBJECT_KINDS) await app.register(routesOf(kind), services)
+}
+
+const routesOf =
+  (kind: ObjectKind): Routes =>
+  async (app, { clock }) => {
+    const answer = answerOf(kind)
+    const byId = Type.Object({ [kind.id]: idOf(kind) })
+    const list = Type.Object({
+      items: Type.Array(answer),
+      nextCursor: Type.Union([Type.String(), Type.Null()]),
+    })
+    const query = Type.Object({ ...PageQuery, ...filtersOf(kind) })
+    const isMail = kind.kind.startsWith('email')
+    const reading = { scope: isMail ? 'mail:read' : 'scheduling:read' } as const
+    const writing = {
+      scope: isMail ? 'mail:write' : 'scheduling:write',
+      function: isMail ? 'EDIT_TEMPLATES' : kind.objectType ? 'EDIT_SCHEDULE' : editSetup(kind),
+    } as const
+    const tags = [kind.title]
+
+    app.get(
+      kind.path,
+      { config: reading, schema: { tags, querystring: query, response: { 200: list } } },
+      async (request) => {
+        const { caller } = request
+        const { limit: asked, cursor, ...filters } = request.query as Record<string, never>
+        const name = JSON.stringify([kind.kind, filters])
+        const { limit, after } = readPage(
+          { ...(asked ? { limit: asked } : {}), ...(cursor ? { cursor } : {}) },
+          name,
+        )
+        const found = await listObjects(caller.db, caller.businessId, kind, {
+          filters: asMoments(kind, filters),
+          after,
+          limit: limit + 1,
+          sight: caller.scope,
+        })
+        return pageOf(found, limit, name, (object) =>
+          (kind.listedBy ? [String(object[kind.listedBy])] : []).concat(object[kind.id] as never),
+        )
+      },
+    )
+
+    app.get(
+      `${kind.path}/:${kind.id}`,
+      {
+        config: { ...reading, etag: true },
+        schema: { tags, params: byId, response: { 200: answer } },
+      },
+      async ({ caller, params }) => {
+        const id = (params as Record<string, number | string>)[kind.id]!
+        const object = await findObject(caller.db, caller.businessId, kind, id, caller.scope)
+        if (!object) throw notFound(kind.title, id)
+        return object
+      },
+    )
+
+    app.post(
+      kind.path,
+      {
+        config: { ...writing, etag: true, idempotent: true },
+        // The declaration reads the body, so that an import and a POST refuse in the same words.
+        validatorCompiler: () => (value) => ({ value }),
+        schema: { tags, body: bodyOf(kind), response: { 200: answer, 201: answer } },
+      },
+      async (request, reply) => {
+        const { caller, body } = request
+        const now = clock.now()
+        return answerOnce(caller.db, request, reply, now, async (tx) => {
+          const saving = { businessId: caller.businessId, user: caller.user, now, sight: caller.scope }
+          const { object, before } = await saveObject(tx, kind, body, saving, (current) =>
+            requireMatch(request, current),
+          )
+          const stored = (await findObject(tx, caller.businessId, kind, object[kind.id] as number))!
+          return before ? ok(stored) : created(stored, `${kind.path}/${object[kind.id] as number}`)
+        })
+      },
+    )
+
+    app.delete(
+      `${kind.path}/:${kind.id}`,
+      {
+        config: { ...writing, etag: true },
+        schema: { tags, params: byId, response: { 200: answer } },
+      },
+      async (request) => {
+        const { caller, params } = request
+        const id = (params as Record<string, number | string>)[kind.id]!
+        const saving = {
+          businessId: caller.businessId,
+          user: caller.user,
+          now: clock.now(),
+          sight: caller.scope,
+        }
+        return caller.db.transaction(async (tx) => {
+          const body = { [kind.id]: id, active: false }
+          await saveObject(tx, kind, body, saving, (current) => requireMatch(request, current))
+          return (await findObject(tx, caller.businessId, kind, id))!
+        })
+      },
+    )
+  }
+
+/** Clients come with the schedule; places, staff and services are the business's own setup. */
+const editSetup = (kind: ObjectKind) =>
+  kind.kind === 'client' ? ('EDIT_SCHEDULE' as const) : ('EDIT_SETUP' as const)
+
+const idOf = (kind: ObjectKind): TSchema =>
+  kind.id === 'invitationUUID'
+    ? Type.String({ pattern: '^[a-z0-9]{32}$' })
+    : Type.Integer({ minimum: 1 })
+
+const Moment = Type.Integer({ description: 'Milliseconds since 1970-01-01 00:00 UTC.' })
+const orNull = (schema: TSchema) => Type.Union([schema, Type.Null()])
+
+function answerOf(kind: ObjectKind) {
+  const own = Object.entries(kind.fields).map(([property, field]) => [
+    property,
+    field.required || field.initially !== null ? field.schema : orNull(field.schema),
+  ])
+  const beside =
+    kind.kind === 'emailTemplate' ? { emailCategory: orNull(Type.Object({}, { additionalProperties: true })) } : {}
+  return Type.Object({
+    [kind.id]: idOf(kind),
+    businessId: Type.Integer(),
+    ...Object.fromEntries(own),
+    ...beside,
+    externalId: orNull(Type.String()),
+    active: Type.Boolean(),
+    version: Type.Integer(),
+    createdDate: Moment,
+    createdUser: Type.String(),
+    modifiedDate: Moment,
+    modifiedUser: Type.String(),
+  })
+}
+
+function bodyOf(kind: ObjectKind) {
+  const own = Object.entries(kind.fields).map(([property, { schema, required }]) => [
+    property,
+    required ? schema : Type.Optional(orNull(schema)),
+  ])
+  return Type.Object(
+    {
+      [kind.id]: Type.Optional(idOf(kind)),
+      ...Object.fromEntries(own),
+      externalId: Type.Optional(orNull(Type.String({ maxLength: 200 }))),
+      active: Type.Optional(Type.Boolean()),
+      businessId: Type.Optional(Type.Integer()),
+    },
+    {
+      description: `Creates one, or updates it where \`${kind.id}\` or a known \`externalId\` is in it: what is absent then stays as it is.`,
+    },
+  )
+}
+
+function filtersOf(kind: ObjectKind) {
+  const schemaOf = ({ field, match }: Filter): TSchema => {
+    if (match === 'words') return Type.String({ maxLength: 200, description: 'Words that begin a word of the name or address.' })
+    if (match === 'contains') return Type.Integer({ minimum: 1 })
+    return kind.fields[field]!.schema
+  }
+  return Object.fromEntries(
+    Object.entries(kind.filters).map(([name, filter]) => [name, Type.Optional(schemaOf(filter))]),
+  )
+}
+
+function asMoments(kind: ObjectKind, filters: Record<string, unknown>) {
+  return Object.fromEntries(
+    Object.entries(filters)
+      .filter(([name]) => name in kind.filters)
+      .map(([name, value]) => {
+        const field = kind.fields[kind.filters[name]!.field]
+        const moment = field?.instant && typeof value === 'number'
+        return [name, moment ? Temporal.Instant.fromEpochMilliseconds(value) : value]
+      }),
+  )
+}
