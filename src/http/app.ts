@@ -17,6 +17,7 @@ import { authenticate } from './authenticate.ts'
 import { LARGEST_BODY, readJsonBodies } from './body.ts'
 import { tagAnswers } from './etag.ts'
 import { health } from './health.ts'
+import { objects } from './objects.ts'
 import { rememberRefusals } from './idempotency.ts'
 import { answerBrokenHttp, answerProblems, routeOf, sendProblem } from './problems.ts'
 import type { Routes, Services } from './services.ts'
@@ -25,7 +26,7 @@ import { validateRequests } from './validate.ts'
 import { answerInMilliseconds } from './wire.ts'
 
 /** Every address of the service: one file for each kind of object. */
-const ROUTES: Routes[] = [health]
+const ROUTES: Routes[] = [health, objects]
 
 /** A node that only runs the engine still says how it is. */
 const WORKER_ROUTES: Routes[] = [health]

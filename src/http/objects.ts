@@ -80,7 +80,12 @@ const routesOf =
         const { caller, body } = request
         const now = clock.now()
         return answerOnce(caller.db, request, reply, now, async (tx) => {
-          const saving = { businessId: caller.businessId, user: caller.user, now, sight: caller.scope }
+          const saving = {
+            businessId: caller.businessId,
+            user: caller.user,
+            now,
+            sight: caller.scope,
+          }
           const { object, before } = await saveObject(tx, kind, body, saving, (current) =>
             requireMatch(request, current),
           )
@@ -132,7 +137,9 @@ function answerOf(kind: ObjectKind) {
     field.required || field.initially !== null ? field.schema : orNull(field.schema),
   ])
   const beside =
-    kind.kind === 'emailTemplate' ? { emailCategory: orNull(Type.Object({}, { additionalProperties: true })) } : {}
+    kind.kind === 'emailTemplate'
+      ? { emailCategory: orNull(Type.Object({}, { additionalProperties: true })) }
+      : {}
   return Type.Object({
     [kind.id]: idOf(kind),
     businessId: Type.Integer(),
@@ -169,7 +176,11 @@ function bodyOf(kind: ObjectKind) {
 
 function filtersOf(kind: ObjectKind) {
   const schemaOf = ({ field, match }: Filter): TSchema => {
-    if (match === 'words') return Type.String({ maxLength: 200, description: 'Words that begin a word of the name or address.' })
+    if (match === 'words')
+      return Type.String({
+        maxLength: 200,
+        description: 'Words that begin a word of the name or address.',
+      })
     if (match === 'contains') return Type.Integer({ minimum: 1 })
     return kind.fields[field]!.schema
   }

@@ -8,4 +8,3 @@ export function readTemplateBody(body: unknown): unknown {
     ? { ...body, emailCategoryId: emailCategory.emailCategoryId ?? null }
     : body
 }
-

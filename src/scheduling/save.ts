@@ -17,7 +17,7 @@ import {
 } from '../store/objects.ts'
 import { lockPlans } from '../store/event-definitions.ts'
 import { listStatusesOf, type Status } from '../store/statuses.ts'
-import { templateFaults } from '../email/check-template.ts'
+import { templateFaults, type CheckedFields } from '../email/check-template.ts'
 import { readTemplateBody } from './email-templates.ts'
 import { eventsOf, isSame } from './events.ts'
 
@@ -112,7 +112,11 @@ async function lockExisting(tx: Db, kind: ObjectKind, inputs: ObjectInput[], sav
   const rows =
     ids.length + externalIds.length === 0
       ? []
-      : await lockObjects(tx, saving.businessId, kind, { ids, externalIds, sight: saving.sight ?? null })
+      : await lockObjects(tx, saving.businessId, kind, {
+          ids,
+          externalIds,
+          sight: saving.sight ?? null,
+        })
   const byId = new Map(rows.map((row) => [row[kind.id], row]))
   const byExternalId = new Map(rows.map((row) => [row.externalId, row]))
   return (input: ObjectInput) =>
@@ -199,7 +203,7 @@ function merge(
 
 /** What several properties together get wrong; told only where each by itself is right. */
 function contradictions(kind: ObjectKind, object: StoredObject, faults: Fault[]): Fault[] {
-  if (kind.kind === 'emailTemplate') return newFaults(templateFaults(object), faults)
+  if (kind.kind === 'emailTemplate') return newFaults(templateFaults(object as CheckedFields), faults)
   const { startTime, endTime } = object
   if (!(startTime instanceof Temporal.Instant) || !(endTime instanceof Temporal.Instant)) return []
   if (faults.some((fault) => /^\/(start|end)Time/.test(fault.pointer))) return []
