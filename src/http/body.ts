@@ -43,7 +43,7 @@ export function readJsonBodies(
 
     const late = setTimeout(() => {
       payload.emit('error', new RequestError(408, `The body took longer than ${bodySeconds} s.`))
-    }, bodySeconds * 1000)
+    }, bodySeconds * 1000).unref()
     const arrived = () => clearTimeout(late)
     payload.once('end', arrived).once('close', arrived)
     // Answered before all of it came: nobody waits for the rest.

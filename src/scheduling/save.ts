@@ -203,7 +203,8 @@ function merge(
 
 /** What several properties together get wrong; told only where each by itself is right. */
 function contradictions(kind: ObjectKind, object: StoredObject, faults: Fault[]): Fault[] {
-  if (kind.kind === 'emailTemplate') return newFaults(templateFaults(object as CheckedFields), faults)
+  if (kind.kind === 'emailTemplate')
+    return newFaults(templateFaults(object as CheckedFields), faults)
   const { startTime, endTime } = object
   if (!(startTime instanceof Temporal.Instant) || !(endTime instanceof Temporal.Instant)) return []
   if (faults.some((fault) => /^\/(start|end)Time/.test(fault.pointer))) return []

@@ -1,0 +1,191 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { OBJECT_KINDS } from '../../src/contract/objects.ts'
+import { addBusiness, startWorld } from '../support/world.ts'
+
+test('every kind of object is created, read, listed, updated, deleted and revived', async (t) => {
+  const { call, ids } = await startWorld(t)
+  const campaign = (await call('POST', '/invitationCampaign', { name: 'Spring' })).body
+  const form = (await call('POST', '/disclaimerForm', { name: 'Consent' })).body
+  const times = { startTime: 1_800_000_000_000, endTime: 1_800_000_900_000 }
+  const { clientId: _none, ...course } = ids
+  const bodies: Record<string, object> = {
+    location: { name: 'Seefeld', timeZone: 'America/New_York' },
+    reason: { name: 'Massage', price: 89.5, currency: 'CHF' },
+    professional: {
+      firstName: 'Tom',
+      lastName: 'Becker',
+      locationIdList: [ids.locationId],
+      workingHours: [{ weekday: 'MONDAY', from: '09:00', to: '17:00' }],
+    },
+    client: { firstName: '太郎', lastName: '山田', tags: { level: ['gold'] } },
+    calendar: { ...ids, ...times },
+    classSchedule: { name: 'Pilates', ...course, ...times, clientIdList: [ids.clientId] },
+    invitationCampaign: { name: 'Autumn', bookingUrl: 'https://example.org/book' },
+    invitation: { invitationCampaignId: campaign.invitationCampaignId, clientId: ids.clientId },
+    recall: { clientId: ids.clientId, dueTime: times.startTime },
+    disclaimerForm: { name: 'Photos', body: 'May we?\nYes.' },
+    disclaimer: { disclaimerFormId: form.disclaimerFormId, clientId: ids.clientId },
+    emailCategory: { name: 'News', transactional: false },
+    emailTemplate: {
+      templateName: 'Hello',
+      subject: 'Hi %CLIENT_FIRSTNAME%',
+      emailBody: '<p>Hi</p>',
+    },
+  }
+  for (const kind of OBJECT_KINDS) {
+    const created = await call('POST', kind.path, bodies[kind.kind])
+    assert.equal(created.status, 201, `${kind.kind}: ${JSON.stringify(created.body)}`)
+    const id = created.body[kind.id]
+    assert.equal(created.headers.location, `${kind.path}/${id}`)
+    assert.partialDeepStrictEqual(created.body, bodies[kind.kind]!)
+    assert.equal(created.body.createdUser, 'key:test')
+
+    const read = await call('GET', `${kind.path}/${id}`)
+    assert.deepEqual(read.body, created.body)
+    assert.ok(read.headers.etag)
+
+    const same = await call('POST', kind.path, { [kind.id]: id })
+    assert.equal(same.status, 200)
+    assert.equal(same.body.version, 1, 'a save that changes nothing is no change')
+
+    const listed = await call('GET', `${kind.path}?limit=500`)
+    assert.ok(listed.body.items.some((item: Record<string, unknown>) => item[kind.id] === id))
+
+    const deleted = await call('DELETE', `${kind.path}/${id}`)
+    assert.equal(deleted.body.active, false)
+    assert.equal((await call('GET', `${kind.path}/${id}`)).body.active, false)
+    const after = await call('GET', `${kind.path}?limit=500`)
+    assert.ok(!after.body.items.some((item: Record<string, unknown>) => item[kind.id] === id))
+
+    const revived = await call('POST', kind.path, { [kind.id]: id, active: true })
+    assert.equal(revived.body.active, true)
+  }
+})
+
+test('all faults of a body are told at once, and nothing is written', async (t) => {
+  const { call } = await startWorld(t)
+  const answer = await call('POST', '/calendar', {
+    clientId: 'one',
+    professionalId: 2 ** 60,
+    reasonId: 999_999,
+    startTime: 5,
+    endTime: 4.5,
+    note: 'a\u0007b',
+    tags: { level: 'gold' },
+    status: 'SOMEWHERE',
+    businessId: 77,
+  })
+  assert.equal(answer.status, 422)
+  assert.equal(answer.headers['content-type'], 'application/problem+json; charset=utf-8')
+  assert.deepEqual(
+    answer.body.errors.map((fault: { pointer: string }) => fault.pointer).toSorted(),
+    [
+      '/businessId',
+      '/clientId',
+      '/endTime',
+      '/locationId',
+      '/note',
+      '/professionalId',
+      '/reasonId',
+      '/status',
+      '/tags/level',
+    ],
+  )
+  assert.equal((await call('GET', '/calendar')).body.items.length, 0)
+})
+
+test('an end before its start, a wrong zone and two addresses in one are refused', async (t) => {
+  const { call, ids } = await startWorld(t)
+  const times = { startTime: 1_800_000_000_000, endTime: 1_799_999_999_999 }
+  const reversed = await call('POST', '/calendar', { ...ids, ...times })
+  assert.equal(reversed.body.errors[0].pointer, '/endTime')
+  const zone = await call('POST', '/location', { name: 'X', timeZone: '+02:00' })
+  assert.equal(zone.body.errors[0].pointer, '/timeZone')
+  for (const emailAddress of [
+    'a@b.c, d@e.f',
+    'a@b.c\r\nBcc: x@y.z',
+    '"a b"@c.d',
+    'a@b.c (x)',
+    'a',
+  ]) {
+    const refused = await call('POST', '/client', { firstName: 'A', lastName: 'B', emailAddress })
+    assert.equal(refused.status, 422, emailAddress)
+  }
+})
+
+test('ids of another business are answered like ids that do not exist', async (t) => {
+  const world = await startWorld(t)
+  const other = await addBusiness(world)
+  const theirs = await other.book(world.clock.in({ hours: 24 }))
+  const missing = await world.call('GET', '/calendar/999999999')
+  const foreign = await world.call('GET', `/calendar/${theirs.calendarId}`)
+  assert.equal(foreign.status, 404)
+  assert.equal(foreign.body.detail.replace(/\d+/, ''), missing.body.detail.replace(/\d+/, ''))
+  const update = await world.call('POST', '/calendar', { calendarId: theirs.calendarId, note: 'x' })
+  assert.equal(update.status, 404)
+  const referred = await world.call('POST', '/recall', { clientId: other.ids.clientId, dueTime: 1 })
+  assert.equal(referred.status, 422)
+  assert.equal(referred.body.errors[0].pointer, '/clientId')
+})
+
+test('twenty posts of one externalId at the same moment make one object', async (t) => {
+  const { call } = await startWorld(t)
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, (_, i) =>
+      call('POST', '/client', { externalId: 'c-1', firstName: `N${i}`, lastName: 'X' }),
+    ),
+  )
+  assert.deepEqual(new Set(answers.map((answer) => answer.body.clientId)).size, 1)
+  assert.equal(answers.filter((answer) => answer.status === 201).length, 1)
+  assert.ok(answers.every((answer) => answer.status <= 201))
+})
+
+test('a stale If-Match is refused and a fresh one is taken', async (t) => {
+  const { call } = await startWorld(t)
+  const { body, headers } = await call('POST', '/location', { name: 'One' })
+  const etag = String(headers.etag)
+  const id = { locationId: body.locationId }
+  const taken = await call('POST', '/location', { ...id, name: 'Two' }, { 'if-match': etag })
+  assert.equal(taken.status, 200)
+  const stale = await call('POST', '/location', { ...id, name: 'Three' }, { 'if-match': etag })
+  assert.equal(stale.status, 412)
+  assert.equal((await call('GET', `/location/${body.locationId}`)).body.name, 'Two')
+})
+
+test('appointments are filtered, and pages stay whole while others are booked', async (t) => {
+  const { call, book, clock, ids } = await startWorld(t)
+  for (let i = 0; i < 7; i += 1) await book(clock.in({ hours: i }))
+  const from = clock.in({ hours: 2 }).epochMilliseconds
+  const query = `from=${from}&professionalId=${ids.professionalId}&status=OPEN&limit=3`
+  const first = (await call('GET', `/calendar?${query}`)).body
+  await book(clock.in({ hours: 1 }))
+  const second = (await call('GET', `/calendar?${query}&cursor=${first.nextCursor}`)).body
+  assert.equal(first.items.length, 3)
+  assert.equal(second.items.length, 2)
+  assert.equal(second.nextCursor, null)
+  const starts = [...first.items, ...second.items].map((item) => item.startTime)
+  assert.deepEqual(starts, starts.toSorted())
+  assert.equal((await call('GET', '/calendar?status=CANCELLED')).body.items.length, 0)
+  assert.equal((await call('GET', '/calendar?from=yesterday')).status, 422)
+})
+
+test('clients are found by the beginnings of words, without accents', async (t) => {
+  const { call, save } = await startWorld(t)
+  const { clientId } = await save('/client', {
+    firstName: 'Łukasz',
+    lastName: 'Żółć-Nowak',
+    emailAddress: 'lz@mail.example',
+  })
+  const found = async (text: string) =>
+    (await call('GET', `/client?search=${encodeURIComponent(text)}`)).body.items.map(
+      (item: { clientId: number }) => item.clientId,
+    )
+  assert.deepEqual(await found('zol luk'), [clientId])
+  assert.deepEqual(await found('ŻÓŁ'), [clientId])
+  assert.deepEqual(await found('mail.ex'), [clientId])
+  assert.deepEqual(await found('ukasz'), [])
+  await save('/client', { clientId, lastName: 'Kowalski' })
+  assert.deepEqual(await found('nowak'), [])
+  assert.deepEqual(await found('kow'), [clientId])
+})

@@ -1,0 +1,87 @@
+import { randomBytes } from 'node:crypto'
+import type { TestContext } from 'node:test'
+import type { InjectOptions } from 'fastify'
+import { digest } from '../../src/auth/secrets.ts'
+import { SCOPES } from '../../src/contract/credentials.ts'
+import { sql } from '../../src/database/sql.ts'
+import { insertApiKey } from '../../src/store/api-keys.ts'
+import { startApp } from './app.ts'
+
+// oxlint-disable-next-line typescript/no-explicit-any -- answers are asserted on, not typed
+export type Answer = { status: number; body: any; headers: Record<string, unknown> }
+
+/** An app on an empty database with one business, its staff and services, and a clock to move. */
+export async function startWorld(t: TestContext) {
+  const started = await startApp(t, { env: { RATE_LIMIT: '1000000/s,1000000' } })
+  const business = await addBusiness(started)
+  return { ...started, ...business }
+}
+
+type Started = Awaited<ReturnType<typeof startApp>>
+
+/** Another business beside the first, with a key of its own. */
+export async function addBusiness(started: Started, timeZone = 'Europe/Zurich') {
+  const { app, clock, database } = started
+  const [row] = await database.operator.query<{ businessId: number }>(sql`
+    insert into business (name, time_zone, created_date, created_user, modified_date, modified_user)
+    values ('Praxis Grüner Baum', ${timeZone}, ${clock.now()}, 'OPERATOR', ${clock.now()}, 'OPERATOR')
+    returning business_id as "businessId"`)
+  const { businessId } = row!
+  const db = database.forBusiness(businessId, 'key:test')
+  const key = `bw_${randomBytes(16).toString('hex')}`
+  await insertApiKey(
+    db,
+    businessId,
+    { name: 'test', prefix: 'bw_', keyHash: digest(key), scopes: SCOPES, expiresTime: null },
+    { user: 'OPERATOR', now: clock.now() },
+  )
+
+  const call = async (
+    method: InjectOptions['method'],
+    url: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<Answer> => {
+    const response = await app.inject({
+      method: method ?? 'GET',
+      url,
+      headers: { authorization: `Bearer ${key}`, ...headers },
+      ...(body === undefined ? {} : { payload: body as object }),
+    })
+    const json = /json/.test(String(response.headers['content-type']))
+      ? response.json()
+      : response.body
+    return { status: response.statusCode, body: json, headers: response.headers }
+  }
+  /** Creates or updates, and fails the test where that is refused. */
+  const save = async (path: string, body: object) => {
+    const { status, body: saved } = await call('POST', path, body)
+    if (status > 201) throw new Error(`POST ${path}: ${status} ${JSON.stringify(saved)}`)
+    return saved
+  }
+
+  const { locationId } = await save('/location', { name: 'Altstadt' })
+  const { professionalId } = await save('/professional', {
+    firstName: 'Elena',
+    lastName: 'García',
+    emailAddress: 'elena@example.org',
+  })
+  const { reasonId } = await save('/reason', { name: 'Consultation', durationMinutes: 30 })
+  const { clientId } = await save('/client', {
+    firstName: 'Anna',
+    lastName: 'Müller',
+    emailAddress: 'anna@example.org',
+  })
+  const ids = { locationId, professionalId, reasonId, clientId }
+
+  /** Books an appointment of half an hour. */
+  const book = (startsAt: Temporal.Instant, more: object = {}) =>
+    save('/calendar', {
+      ...ids,
+      startTime: startsAt.epochMilliseconds,
+      endTime: startsAt.add({ minutes: 30 }).epochMilliseconds,
+      ...more,
+    })
+
+  return { businessId, db, key, call, save, book, ids }
+}
