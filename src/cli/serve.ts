@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net'
 import { Command } from 'commander'
+import { makeOperatorKey } from '../auth/operator-key.ts'
 import { DatabaseClock, monotonicMs } from '../clock.ts'
 import { addressOf, readConfig, type Config } from '../config.ts'
 import type { Database } from '../database/database.ts'
@@ -10,6 +11,7 @@ import { StartError } from '../errors.ts'
 import { buildApp, type App } from '../http/app.ts'
 import { forgetOldAnswers } from '../http/idempotency.ts'
 import { openLog, type Log } from '../log.ts'
+import { buildConsole } from './build-console.ts'
 
 export const command = new Command()
   .addHelpText('after', '\nSettings come from the environment: see docs/configuration.md.')
@@ -36,6 +38,7 @@ async function serve() {
 const DRAIN_SECONDS = 8
 
 async function start(config: Config, log: Log, stops: (() => Promise<unknown> | void)[]) {
+  const consoleBuilt = config.role === 'worker' ? undefined : buildConsole(log)
   const url = config.databaseUrl ?? (await startEmbedded(config, stops))
   await migrateOrSayWhy(url)
   const database = openDatabase({ url, onError: (err) => log.warn({ err }, 'connection lost') })
@@ -43,11 +46,16 @@ async function start(config: Config, log: Log, stops: (() => Promise<unknown> | 
   const clock = new DatabaseClock()
   stops.push(await keepTime(clock, database, log))
 
+  const madeKey = config.adminApiKey
+    ? undefined
+    : await makeOperatorKey(database.operator, clock.now())
+
   const services = { config, database, clock, log }
   const app = await buildApp(services)
+  await consoleBuilt
   await listen(app, config)
   if (config.role !== 'api') stops.push(keepHouse(database, clock, log))
-  sayWhereToLook(config, app)
+  sayWhereToLook(config, app, madeKey)
   return app
 }
 
@@ -120,7 +128,10 @@ async function closeWithin(app: App, seconds: number) {
   clearTimeout(cut)
 }
 
-function sayWhereToLook(config: Config, app: App) {
+const KEEP_THE_KEY =
+  '  The key makes businesses and their keys. It is shown this once: keep it now.'
+
+function sayWhereToLook(config: Config, app: App, madeKey: string | undefined) {
   const { port } = app.server.address() as AddressInfo // PORT=0 takes any that is free
   const base = addressOf(config.host, port)
   const database = config.databaseUrl ? 'as DATABASE_URL says' : `embedded, in ${config.dataDir}`
@@ -132,6 +143,7 @@ function sayWhereToLook(config: Config, app: App) {
     `  API description   ${base}/docs   (OpenAPI: ${base}/openapi.json)`,
     `  Database          ${database}`,
     `  Mail              ${mail}`,
+    ...(madeKey ? [`  Operator's key    ${madeKey}`, '', KEEP_THE_KEY] : []),
   ]
   console.log(`\n${lines.join('\n')}\n`)
 }

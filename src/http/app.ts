@@ -15,10 +15,14 @@ import type { Config } from '../config.ts'
 import { RequestError } from '../errors.ts'
 import { authenticate } from './authenticate.ts'
 import { LARGEST_BODY, readJsonBodies } from './body.ts'
+import { consoleFiles } from './console.ts'
 import { tagAnswers } from './etag.ts'
+import { docs } from './docs.ts'
 import { health } from './health.ts'
 import { objects } from './objects.ts'
 import { rememberRefusals } from './idempotency.ts'
+import { measureRequests, metrics } from './metrics.ts'
+import { describeRoutes, openapi } from './openapi.ts'
 import { answerBrokenHttp, answerProblems, routeOf, sendProblem } from './problems.ts'
 import type { Routes, Services } from './services.ts'
 import { closeAfterUnreadBodies } from './unread-bodies.ts'
@@ -26,10 +30,18 @@ import { validateRequests } from './validate.ts'
 import { answerInMilliseconds } from './wire.ts'
 
 /** Every address of the service: one file for each kind of object. */
-const ROUTES: Routes[] = [health, objects]
+const ROUTES: Routes[] = [
+  objects, // the scheduling objects
+
+  health,
+  metrics,
+  openapi,
+  docs,
+  consoleFiles,
+]
 
 /** A node that only runs the engine still says how it is. */
-const WORKER_ROUTES: Routes[] = [health]
+const WORKER_ROUTES: Routes[] = [health, metrics]
 
 export async function buildApp(given: Omit<Services, 'credentials'>) {
   const { config, log } = given
@@ -62,7 +74,9 @@ export async function buildApp(given: Omit<Services, 'credentials'>) {
   tagAnswers(app)
   rememberRefusals(app, services)
   logRequests(app)
+  measureRequests(app)
   authenticate(app, services)
+  await describeRoutes(app)
   const routesHere = config.role === 'worker' ? WORKER_ROUTES : ROUTES
   for (const routes of routesHere) await app.register(routes, services)
   return app

@@ -1,0 +1,43 @@
+import { spawn } from 'node:child_process'
+import { globSync, mkdtempSync, renameSync, rmSync, statSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { CONSOLE_FOLDER } from '../http/console.ts'
+import type { Log } from '../log.ts'
+
+/** Builds the console where it is missing or older than its sources. The API does not need it. */
+export async function buildConsole(log: Log) {
+  if (isFresh()) return
+  const fresh = mkdtempSync(join(CONSOLE_FOLDER, '.build-'))
+  try {
+    await runVite(fresh)
+    // Built aside and moved: a service that starts at the same time never sees half of it.
+    rmSync(join(CONSOLE_FOLDER, 'dist'), { recursive: true, force: true })
+    renameSync(fresh, join(CONSOLE_FOLDER, 'dist'))
+  } catch (err) {
+    log.warn({ err }, 'the console could not be built')
+  } finally {
+    rmSync(fresh, { recursive: true, force: true })
+  }
+}
+
+function isFresh() {
+  const built = statSync(join(CONSOLE_FOLDER, 'dist/index.html'), { throwIfNoEntry: false })
+  if (!built) return false
+  const sources = globSync('**/*', { cwd: CONSOLE_FOLDER, exclude: ['dist', '.build-*'] })
+  return sources.every((file) => statSync(join(CONSOLE_FOLDER, file)).mtimeMs <= built.mtimeMs)
+}
+
+/** In a process of its own: what a build needs in memory goes with it. */
+async function runVite(outDir: string) {
+  const vite = dirname(createRequire(import.meta.url).resolve('vite/package.json'))
+  const child = spawn(
+    process.execPath,
+    [join(vite, 'bin/vite.js'), 'build', '--outDir', outDir, '--logLevel', 'error'],
+    { cwd: CONSOLE_FOLDER, stdio: ['ignore', 'ignore', 'pipe'] },
+  )
+  let said = ''
+  child.stderr.on('data', (text) => (said += text))
+  const code = await new Promise((resolve) => child.once('exit', resolve).once('error', resolve))
+  if (code !== 0) throw new Error(`vite build failed: ${said.slice(0, 2_000)}`)
+}

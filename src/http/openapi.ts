@@ -1,0 +1,153 @@
+import { readFileSync } from 'node:fs'
+import swagger from '@fastify/swagger'
+import type { FastifyInstance, RouteOptions } from 'fastify'
+import { Type, type TSchema } from 'typebox'
+import { exampleOf } from './examples.ts'
+import type { Routes } from './services.ts'
+
+const { version } = JSON.parse(
+  readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
+) as { version: string }
+
+/** Gathers the description of every route that is registered after it. */
+export async function describeRoutes(app: FastifyInstance) {
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'Bellwether',
+        version,
+        description: INTRODUCTION,
+        license: { name: 'MIT', identifier: 'MIT' },
+      },
+      servers: [{ url: '/' }],
+      components: {
+        securitySchemes: {
+          key: {
+            type: 'http',
+            scheme: 'bearer',
+            description: 'A business’s key, or the operator’s.',
+          },
+          session: {
+            type: 'apiKey',
+            in: 'cookie',
+            name: 'bellwether_session',
+            description: 'The console’s, from `POST /session`.',
+          },
+        },
+      },
+    },
+    transform: ({ schema, url, route }) => ({
+      schema: describe(schema as Described | undefined, route),
+      url,
+    }),
+  })
+}
+
+/** Serves the description; made when it is first asked for, when every route is there. */
+export const openapi: Routes = async (app) => {
+  let text: string | undefined
+  app.get(
+    '/openapi.json',
+    {
+      config: { open: true },
+      schema: {
+        tags: ['Operation'],
+        summary: 'This description',
+        response: { 200: Type.Unknown({ description: 'OpenAPI 3.1.' }) },
+      },
+    },
+    async (_request, reply) => {
+      text ??= JSON.stringify(app.swagger())
+      return reply.type('application/json; charset=utf-8').send(text)
+    },
+  )
+}
+
+const INTRODUCTION = `Automatic messages around appointments, and the reports beside them.
+
+Send \`Authorization: Bearer <key>\`. Moments are milliseconds since 1970-01-01 00:00 UTC, days are
+\`YYYY-MM-DD\`. Every error is \`application/problem+json\`; what is wrong with an input stands in
+\`errors\`, all of it at once, each with a JSON pointer.`
+
+type Described = {
+  hide?: boolean
+  description?: string
+  security?: { [scheme: string]: string[] }[]
+  headers?: TSchema
+  body?: TSchema
+  response?: Record<string, TSchema>
+}
+
+const Problem = Type.Object(
+  {
+    type: Type.String(),
+    title: Type.String(),
+    status: Type.Integer(),
+    detail: Type.String(),
+    instance: Type.String(),
+    errors: Type.Optional(
+      Type.Array(Type.Object({ pointer: Type.String(), detail: Type.String() })),
+    ),
+  },
+  {
+    examples: [
+      {
+        type: 'about:blank',
+        title: 'Unprocessable Entity',
+        status: 422,
+        detail: '/name: is required',
+        instance: '/location',
+        errors: [{ pointer: '/name', detail: 'is required' }],
+      },
+    ],
+  },
+)
+
+/** What is the same for all routes is said once, here. */
+function describe(schema: Described | undefined, { config = {} }: RouteOptions): Described {
+  if (schema?.hide) return schema
+  const headers = {
+    ...(config.idempotent ? { 'Idempotency-Key': Type.Optional(IdempotencyKey) } : {}),
+    ...(config.etag ? { 'If-Match': Type.Optional(IfMatch) } : {}),
+  }
+  const given = (schema?.headers as { properties?: Record<string, TSchema> } | undefined)
+    ?.properties
+  return {
+    ...schema,
+    security: config.open ? [] : [{ key: [] }, ...(config.metrics ? [] : [{ session: [] }])],
+    ...(schema?.body ? { body: withExample(schema.body) } : {}),
+    ...(Object.keys({ ...headers, ...given }).length > 0
+      ? { headers: Type.Object({ ...headers, ...given }) }
+      : {}),
+    response: {
+      ...withExamples(schema?.response),
+      '4XX': {
+        description: 'Refused.',
+        content: { 'application/problem+json': { schema: Problem } },
+      },
+    } as never,
+  }
+}
+
+const IdempotencyKey = Type.String({
+  maxLength: 255,
+  description:
+    'The same key and body within 24 h get the first answer again; nothing is done twice.',
+})
+
+const IfMatch = Type.String({
+  description: 'The `ETag` that was last seen; 412 where the object has changed since.',
+})
+
+function withExamples(responses: Record<string, TSchema> = {}) {
+  return Object.fromEntries(
+    Object.entries(responses).map(([status, schema]) => [
+      status,
+      'content' in schema ? schema : withExample(schema),
+    ]),
+  )
+}
+
+const withExample = (schema: TSchema): TSchema =>
+  'examples' in schema ? schema : Object.assign({}, schema, { examples: [exampleOf(schema)] })
