@@ -7,6 +7,7 @@ import type { Role, Scope } from '../contract/credentials.ts'
 
 /** Every security function, and the scope with which a key holds it. */
 const SCOPE_OF_FUNCTION = {
+  VIEW_BUSINESS: 'scheduling:read',
   VIEW_DEFINITIONS: 'definitions:read',
   EDIT_DEFINITIONS: 'definitions:write',
   VIEW_SCHEDULE: 'scheduling:read',
@@ -48,6 +49,7 @@ export const FUNCTIONS_OF_ROLE: Record<Role, readonly SecurityFunction[]> = {
   OWNER: SECURITY_FUNCTIONS,
   ADMINISTRATOR: SECURITY_FUNCTIONS,
   LOCATION_SUPER_USER: [
+    'VIEW_BUSINESS',
     'VIEW_DEFINITIONS',
     'VIEW_SCHEDULE',
     'EDIT_SCHEDULE',
@@ -59,8 +61,9 @@ export const FUNCTIONS_OF_ROLE: Record<Role, readonly SecurityFunction[]> = {
     'VIEW_REVENUE_REPORTS',
     'VIEW_EMAIL_REPORTS',
   ],
-  USER: ['VIEW_SCHEDULE', 'EDIT_SCHEDULE', 'VIEW_EMAILS'],
+  USER: ['VIEW_BUSINESS', 'VIEW_SCHEDULE', 'EDIT_SCHEDULE', 'VIEW_EMAILS'],
   REPORTS_ONLY: [
+    'VIEW_BUSINESS',
     'PRINT_REPORTS',
     'VIEW_CLIENT_REPORTS',
     'VIEW_STAFF_REPORTS',

@@ -1,4 +1,5 @@
 import { Type, type Static } from 'typebox'
+import { address, boolean, language, line, name, optional, required, timeZone } from './fields.ts'
 
 const OrNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description })
 
@@ -38,3 +39,28 @@ export const Business = Type.Object(
 )
 
 export type Business = Static<typeof Business>
+
+export const BUSINESS_FIELDS = {
+  name: required(name()),
+  timeZone: required(timeZone()),
+  emailAddress: optional(address()),
+  phone: optional(line(60)),
+  language: optional(language()),
+  externalId: optional(name(200)),
+  active: optional(boolean(true)),
+}
+
+/** The form of a POST. `businessId` makes it an update. */
+export const BusinessWrite = Type.Object(
+  {
+    businessId: Type.Optional(Type.Integer()),
+    name: Type.String(),
+    timeZone: Type.String(),
+    emailAddress: Type.Optional(OrNull('Where clients reach it.')),
+    phone: Type.Optional(OrNull('Where clients call it.')),
+    language: Type.Optional(OrNull('A language tag, such as de-CH.')),
+    externalId: Type.Optional(OrNull('Its id in another system; the operator’s to set.')),
+    active: Type.Optional(Type.Boolean({ description: 'The operator’s to set.' })),
+  },
+  { examples: [{ name: 'Praxis am See', timeZone: 'Europe/Zurich' }] },
+)

@@ -1,5 +1,15 @@
 import { Type, type Static } from 'typebox'
 import { Business, businessExample } from './business.ts'
+import {
+  boolean,
+  instant,
+  name,
+  optional,
+  reference,
+  references,
+  required,
+  type Field,
+} from './fields.ts'
 
 export const SCOPES = [
   'definitions:read',
@@ -125,4 +135,99 @@ export const Session = Type.Object(
       },
     ],
   },
+)
+
+const isOneOf = (choices: readonly string[], value: unknown) =>
+  typeof value === 'string' && choices.includes(value)
+
+type Shape = Parameters<typeof optional>[0]
+
+const scopes = (): Shape => ({
+  schema: Type.Array(Type.Enum([...SCOPES])),
+  sqlType: 'text[]',
+  initially: [...SCOPES],
+  faults: (value) => {
+    if (!Array.isArray(value) || value.length === 0) {
+      return [{ detail: 'must be a list of scopes; absent means all of them' }]
+    }
+    return value.flatMap((scope, i) =>
+      isOneOf(SCOPES, scope)
+        ? []
+        : [{ at: `/${i}`, detail: `must be one of ${SCOPES.join(', ')}` }],
+    )
+  },
+})
+
+export const API_KEY_FIELDS = {
+  name: required(name(100)),
+  scopes: optional(scopes()),
+  expiresTime: optional(instant()),
+}
+
+export const ApiKeyWrite = Type.Object(
+  {
+    apiKeyId: Type.Optional(Type.Integer({ description: 'Makes it an update.' })),
+    name: Type.String(),
+    scopes: Type.Optional(Type.Array(Type.Enum([...SCOPES]), { description: 'Absent: all.' })),
+    expiresTime: Type.Optional(Type.Union([Type.Integer(), Type.Null()])),
+  },
+  { examples: [{ name: 'booking site', scopes: ['scheduling:read', 'scheduling:write'] }] },
+)
+
+/** Letters, digits and what stands in an address; never a name that the service itself uses. */
+const username = (): Shape => ({
+  schema: Type.String({ minLength: 1, maxLength: 254 }),
+  sqlType: 'text',
+  faults: (value) => {
+    if (typeof value !== 'string' || !/^[\p{L}\p{M}\p{N}._@+-]{1,254}$/u.test(value)) {
+      return [{ detail: 'must be 1 to 254 letters, digits or any of . _ @ + -' }]
+    }
+    return /^(system|operator)$/i.test(value) ? [{ detail: 'is a name of the service itself' }] : []
+  },
+})
+
+const role = (): Shape => ({
+  schema: Type.Enum([...ROLES]),
+  sqlType: 'text',
+  faults: (value) =>
+    isOneOf(ROLES, value) ? [] : [{ detail: `must be one of ${ROLES.join(', ')}` }],
+})
+
+const SHORTEST_PASSWORD = 8
+const LONGEST_PASSWORD = 256
+
+/** Length is what counts; no rule about kinds of characters makes a password better. */
+export const password = (): Shape => ({
+  schema: Type.String({ minLength: SHORTEST_PASSWORD, maxLength: LONGEST_PASSWORD }),
+  sqlType: 'text',
+  faults: (value) => {
+    if (typeof value !== 'string') return [{ detail: 'must be a string' }]
+    const length = [...value].length
+    return length < SHORTEST_PASSWORD || length > LONGEST_PASSWORD
+      ? [{ detail: `must be ${SHORTEST_PASSWORD} to ${LONGEST_PASSWORD} characters` }]
+      : []
+  },
+})
+
+export const USER_FIELDS: Record<string, Field> = {
+  username: required(username()),
+  role: required(role()),
+  professionalId: optional(reference('professional')),
+  locationIdList: optional(references('location')),
+  active: optional(boolean(true)),
+}
+
+export const UserWrite = Type.Object(
+  {
+    userId: Type.Optional(Type.Integer({ description: 'Makes it an update.' })),
+    username: Type.String(),
+    password: Type.Optional(
+      Type.String({ description: 'Needed to create; on an update it ends every session.' }),
+    ),
+    role: Type.Enum([...ROLES]),
+    professionalId: Type.Optional(Type.Union([Type.Integer(), Type.Null()])),
+    locationIdList: Type.Optional(Type.Union([Type.Array(Type.Integer()), Type.Null()])),
+    active: Type.Optional(Type.Boolean()),
+  },
+  { examples: [{ username: 'anna', password: 'a long one, please', role: 'OWNER' }] },
 )

@@ -13,7 +13,10 @@ import {
 import { Credentials } from '../auth/credentials.ts'
 import type { Config } from '../config.ts'
 import { RequestError } from '../errors.ts'
+import { apiKeys } from './api-keys.ts'
+import { audit } from './audit.ts'
 import { authenticate } from './authenticate.ts'
+import { businesses } from './businesses.ts'
 import { LARGEST_BODY, readJsonBodies } from './body.ts'
 import { consoleFiles } from './console.ts'
 import { tagAnswers } from './etag.ts'
@@ -24,6 +27,8 @@ import { rememberRefusals } from './idempotency.ts'
 import { measureRequests, metrics } from './metrics.ts'
 import { describeRoutes, openapi } from './openapi.ts'
 import { answerBrokenHttp, answerProblems, routeOf, sendProblem } from './problems.ts'
+import { sessions } from './sessions.ts'
+import { users } from './users.ts'
 import type { Routes, Services } from './services.ts'
 import { closeAfterUnreadBodies } from './unread-bodies.ts'
 import { validateRequests } from './validate.ts'
@@ -32,6 +37,12 @@ import { answerInMilliseconds } from './wire.ts'
 /** Every address of the service: one file for each kind of object. */
 const ROUTES: Routes[] = [
   objects, // the scheduling objects
+
+  businesses,
+  apiKeys,
+  users,
+  sessions,
+  audit,
 
   health,
   metrics,

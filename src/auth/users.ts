@@ -1,0 +1,114 @@
+import { password, USER_FIELDS, type Role } from '../contract/credentials.ts'
+import { isPlainObject, optional, required } from '../contract/fields.ts'
+import { readFields } from '../contract/read-fields.ts'
+import type { Db } from '../database/database.ts'
+import { conflict, forbidden, invalid, notFound, type Fault } from '../errors.ts'
+import type { By } from '../store/businesses.ts'
+import { deleteSessionsOfUser } from '../store/sessions.ts'
+import {
+  findForeignReferences,
+  insertUser,
+  lockOwners,
+  lockUser,
+  updatePassword,
+  updateUser,
+  type UserFields,
+  type UserRow,
+} from '../store/users.ts'
+import { hashPassword } from './passwords.ts'
+
+/** The body of a save, its password already hashed: that takes long, so no transaction waits for it. */
+export type UserInput = {
+  userId: number | undefined
+  body: unknown
+  passwordHash: string | undefined
+  faults: Fault[]
+}
+
+export async function readUser(body: unknown): Promise<UserInput> {
+  const given: unknown = isPlainObject(body) ? body.userId : undefined
+  const isUpdate = given !== undefined && given !== null
+  const shape = isUpdate ? optional(password()) : required(password())
+  const { values, faults } = readFields({ password: shape }, body, isUpdate ? {} : undefined)
+  if (isUpdate && !isId(given)) faults.push({ pointer: '/userId', detail: 'must be an id' })
+  const { password: wanted } = values as { password?: string | null }
+  const passwordHash = wanted && faults.length === 0 ? await hashPassword(wanted) : undefined
+  return { userId: isId(given) ? given : undefined, body, passwordHash, faults }
+}
+
+const isId = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) > 0
+
+export type Saving = By & {
+  businessId: number
+  /** The role of the person who saves; `null` for a key and the operator. */
+  role: Role | null
+  /** Called with the person as it is, before an update. */
+  onCurrent?: (current: UserRow) => void
+}
+
+/** Makes or changes a person, in the caller's transaction. */
+export async function saveUser(tx: Db, input: UserInput, saving: Saving) {
+  const { businessId } = saving
+  const current = input.userId ? await lockUser(tx, businessId, input.userId) : undefined
+  if (input.userId && !current) throw notFound('user', input.userId)
+  if (current) saving.onCurrent?.(current)
+
+  const { values, faults } = readFields<UserFields>(USER_FIELDS, input.body, current)
+  faults.push(...input.faults, ...businessFault(input.body, businessId))
+  if (faults.length > 0) throw invalid(faults)
+  values.locationIdList = [...new Set(values.locationIdList)]
+  await refuseForeignReferences(tx, businessId, values, current)
+  refuseAboveOwnRole(saving.role, values.role, current?.role)
+  if (!current) {
+    const user = { ...values, passwordHash: input.passwordHash! }
+    return { user: await insertUser(tx, businessId, user, saving), before: undefined }
+  }
+  await keepAnOwner(tx, current, values)
+  let user = await updateUser(tx, current, values, saving)
+  if (input.passwordHash) user = await updatePassword(tx, user, input.passwordHash, saving)
+  if (input.passwordHash || !user.active) await deleteSessionsOfUser(tx, businessId, user.userId)
+  return { user, before: current }
+}
+
+function businessFault(body: unknown, businessId: number): Fault[] {
+  const given = isPlainObject(body) ? body.businessId : undefined
+  if (given === undefined || given === null || given === businessId) return []
+  return [{ pointer: '/businessId', detail: 'must be your own business' }]
+}
+
+async function refuseForeignReferences(
+  tx: Db,
+  businessId: number,
+  fields: UserFields,
+  current: UserRow | undefined,
+) {
+  const same =
+    current?.professionalId === fields.professionalId &&
+    String(current.locationIdList) === String(fields.locationIdList)
+  if (same || (fields.professionalId === null && fields.locationIdList.length === 0)) return
+  const foreign = await findForeignReferences(tx, businessId, fields)
+  const faults = foreign.locations.map((id) => ({
+    pointer: `/locationIdList/${fields.locationIdList.indexOf(id)}`,
+    detail: 'is not a location of the business',
+  }))
+  if (foreign.professional) {
+    faults.push({ pointer: '/professionalId', detail: 'is not a member of staff of the business' })
+  }
+  if (faults.length > 0) throw invalid(faults)
+}
+
+/** An ADMINISTRATOR does all that an OWNER does, but for owners. */
+function refuseAboveOwnRole(maker: Role | null, wanted: Role, current: Role | undefined) {
+  if (maker === null || maker === 'OWNER') return
+  if (wanted === 'OWNER' || current === 'OWNER') {
+    throw forbidden('Only an OWNER makes or changes an OWNER.')
+  }
+}
+
+async function keepAnOwner(tx: Db, current: UserRow, { role, active }: UserFields) {
+  if (current.role !== 'OWNER' || !current.active || (role === 'OWNER' && active)) return
+  const owners = await lockOwners(tx, current.businessId)
+  if (owners.every(({ userId }) => userId === current.userId)) {
+    throw conflict('A business keeps one active OWNER: make another one first.')
+  }
+}

@@ -1,0 +1,183 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import type { Role } from '../contract/credentials.ts'
+import { password, User, UserWrite } from '../contract/credentials.ts'
+import { isPlainObject, required } from '../contract/fields.ts'
+import { readFields } from '../contract/read-fields.ts'
+import { isPassword, hashPassword } from '../auth/passwords.ts'
+import { readUser, saveUser } from '../auth/users.ts'
+import type { Db } from '../database/database.ts'
+import { brokenConstraint } from '../database/postgres.ts'
+import { conflict, invalid, notFound } from '../errors.ts'
+import { deleteSessionsOfUser } from '../store/sessions.ts'
+import { findPasswordHash, findUser, listUsers, lockUser, updatePassword } from '../store/users.ts'
+import { pageOf, PageQuery, readPage } from './cursor.ts'
+import { requireMatch } from './etag.ts'
+import { answerOnce, created, ok } from './idempotency.ts'
+import type { Routes, Services } from './services.ts'
+
+const ById = Type.Object({ userId: Type.Integer({ minimum: 1 }) })
+const tags = ['Who is asking']
+const access = { scope: 'admin', function: 'MANAGE_USERS' } as const
+
+export const users: Routes = async (app, services) => {
+  const { clock, credentials } = services
+
+  app.get(
+    '/user',
+    {
+      config: access,
+      schema: {
+        tags,
+        summary: 'The people of the business',
+        querystring: Type.Object(PageQuery),
+        response: {
+          200: Type.Object({
+            items: Type.Array(User),
+            nextCursor: Type.Union([Type.String(), Type.Null()]),
+          }),
+        },
+      },
+    },
+    async ({ caller, query }) => {
+      const { limit, after } = readPage(query, 'user')
+      const page = { after: Number(after?.[0] ?? 0), limit: limit + 1 }
+      const rows = await listUsers(caller.db, caller.businessId, page)
+      return pageOf(rows, limit, 'user', (row) => [row.userId]) as never
+    },
+  )
+
+  app.get(
+    '/user/:userId',
+    {
+      config: { ...access, etag: true },
+      schema: { tags, summary: 'One person', params: ById, response: { 200: User } },
+    },
+    async ({ caller, params }) => {
+      const user = await findUser(caller.db, caller.businessId, params.userId)
+      if (!user) throw notFound('user', params.userId)
+      return user as never
+    },
+  )
+
+  app.post(
+    '/user',
+    {
+      config: { ...access, etag: true, idempotent: true },
+      attachValidation: true,
+      schema: {
+        tags,
+        summary: 'Make or change a person',
+        body: UserWrite,
+        response: { 200: User, 201: User },
+      },
+    },
+    (request, reply) => {
+      const { db, businessId, user, person } = request.caller
+      return answerSavedUser(services, request, reply, {
+        db,
+        businessId,
+        user,
+        role: person?.role ?? null,
+      })
+    },
+  )
+
+  app.delete(
+    '/user/:userId',
+    {
+      config: { ...access, etag: true },
+      schema: {
+        tags,
+        summary: 'Deactivate a person',
+        description: 'Ends every session of theirs. The last active OWNER stays: 409.',
+        params: ById,
+        response: { 200: User },
+      },
+    },
+    async (request) => {
+      const { caller, params } = request
+      const body = { userId: params.userId, active: false }
+      const input = { userId: params.userId, body, passwordHash: undefined, faults: [] }
+      const saving = {
+        businessId: caller.businessId,
+        user: caller.user,
+        role: caller.person?.role ?? null,
+        now: clock.now(),
+        onCurrent: (current: object) => requireMatch(request, current),
+      }
+      const { user } = await caller.db.transaction(async (tx) => {
+        const known = await lockUser(tx, caller.businessId, params.userId)
+        if (known && !known.active) return { user: known }
+        return saveUser(tx, input, saving)
+      })
+      credentials.forget()
+      return user as never
+    },
+  )
+
+  app.post(
+    '/user/password',
+    {
+      config: { person: true },
+      attachValidation: true,
+      schema: {
+        tags,
+        summary: 'Change your own password',
+        description: 'Ends every session of yours, this one too.',
+        body: Type.Object(
+          { currentPassword: Type.String(), newPassword: Type.String() },
+          { examples: [{ currentPassword: 'the old one', newPassword: 'a longer new one' }] },
+        ),
+        response: { 200: User },
+      },
+    },
+    async ({ caller, body }) => {
+      const { userId } = caller.person!
+      const fields = { newPassword: required(password()) }
+      const { values, faults } = readFields<{ newPassword: string }>(fields, body)
+      const given: unknown = isPlainObject(body) ? body.currentPassword : undefined
+      const kept = await findPasswordHash(caller.db, caller.businessId, userId)
+      if (typeof given !== 'string' || !(await isPassword(given, kept))) {
+        faults.push({ pointer: '/currentPassword', detail: 'is not your password' })
+      }
+      if (faults.length > 0) throw invalid(faults)
+      const passwordHash = await hashPassword(values.newPassword)
+      const by = { user: caller.user, now: clock.now() }
+      const user = await caller.db.transaction(async (tx) => {
+        const known = await lockUser(tx, caller.businessId, userId)
+        await deleteSessionsOfUser(tx, caller.businessId, userId)
+        return updatePassword(tx, known!, passwordHash, by)
+      })
+      credentials.forget()
+      return user as never
+    },
+  )
+}
+
+type For = { db: Db; businessId: number; user: string; role: Role | null }
+
+/** Also under /business, where the operator makes a business's first person. */
+export async function answerSavedUser(
+  { clock, credentials }: Services,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { db, businessId, user, role }: For,
+) {
+  const input = await readUser(request.body)
+  const now = clock.now()
+  const onCurrent = (current: object) => requireMatch(request, current)
+  try {
+    return await answerOnce(db, request, reply, now, async (tx) => {
+      const saved = await saveUser(tx, input, { businessId, user, role, now, onCurrent })
+      return saved.before ? ok(saved.user) : created(saved.user, `/user/${saved.user.userId}`)
+    })
+  } catch (error) {
+    if (brokenConstraint(error) === 'user_account_username') {
+      throw conflict('The username is taken.')
+    }
+    throw error
+  } finally {
+    credentials.forget()
+  }
+}

@@ -1,0 +1,102 @@
+import type { TestContext } from 'node:test'
+import type { InjectOptions } from 'fastify'
+import { createApiKey } from '../../src/auth/api-keys.ts'
+import type { Environment } from '../../src/config.ts'
+import { SCOPES, type Role, type Scope } from '../../src/contract/credentials.ts'
+import { readUser, saveUser } from '../../src/auth/users.ts'
+import type { Clock } from '../../src/clock.ts'
+import type { Database } from '../../src/database/database.ts'
+import type { App } from '../../src/http/app.ts'
+import { insertBusiness } from '../../src/store/businesses.ts'
+import { startApp } from './app.ts'
+
+export const OPERATOR_KEY = 'the-operator-of-the-tests'
+
+/** The app with one business, and callers who ask in its name. */
+export async function startWithBusiness(t: TestContext, env: Environment = {}) {
+  const started = await startApp(t, { env: { ADMIN_API_KEY: OPERATOR_KEY, ...env } })
+  const { app, database, clock } = started
+  const business = await createBusiness(database, clock)
+  const operator = ask(app, { authorization: `Bearer ${OPERATOR_KEY}` })
+  const { key } = await createKey(database, clock, business.businessId)
+  return {
+    ...started,
+    ...business,
+    key,
+    operator,
+    call: ask(app, { authorization: `Bearer ${key}` }),
+    callAs: (headers: Record<string, string>) => ask(app, headers),
+  }
+}
+
+/** A short way to ask: method, path, body; back come status, body and headers. */
+export function ask(app: App, headers: Record<string, string>) {
+  return async (
+    method: 'GET' | 'POST' | 'DELETE',
+    url: string,
+    body?: unknown,
+    more: Record<string, string> = {},
+  ) => {
+    const options: InjectOptions = { method, url, headers: { ...headers, ...more } }
+    if (body !== undefined) options.payload = body as object
+    const answer = await app.inject(options)
+    // oxlint-disable-next-line typescript/no-explicit-any -- a test's assertions say what it is
+    const parsed: any = answer.body === '' ? undefined : parse(answer.body)
+    return { status: answer.statusCode, body: parsed, headers: answer.headers }
+  }
+}
+
+function parse(text: string) {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+export function createBusiness(database: Database, clock: Clock, name = 'Praxis am See') {
+  const fields = {
+    name,
+    timeZone: 'Europe/Zurich',
+    emailAddress: null,
+    phone: null,
+    language: null,
+    externalId: null,
+    active: true,
+  }
+  return insertBusiness(database.operator, fields, { user: 'OPERATOR', now: clock.now() })
+}
+
+export function createKey(
+  database: Database,
+  clock: Clock,
+  businessId: number,
+  scopes: readonly Scope[] = SCOPES,
+  expiresTime: Temporal.Instant | null = null,
+) {
+  const by = { user: 'OPERATOR', now: clock.now() }
+  const wanted = { name: 'tests', scopes, expiresTime }
+  return createApiKey(database.forBusiness(businessId, by.user), businessId, wanted, by)
+}
+
+export const PASSWORD = 'correct horse battery'
+
+export async function createPerson(
+  database: Database,
+  clock: Clock,
+  businessId: number,
+  person: { username: string; role: Role; [field: string]: unknown },
+) {
+  const input = await readUser({ password: PASSWORD, ...person })
+  const saving = { businessId, user: 'OPERATOR', now: clock.now(), role: null }
+  const db = database.forBusiness(businessId, 'OPERATOR')
+  const { user } = await db.transaction((tx) => saveUser(tx, input, saving))
+  return user
+}
+
+/** The cookie of a person who signs in. */
+export async function signInAs(app: App, username: string, password = PASSWORD) {
+  const answer = await ask(app, {})('POST', '/session', { username, password })
+  if (answer.status !== 201) throw new Error(`sign-in answered ${answer.status}`)
+  return String(answer.headers['set-cookie']).split(';')[0]!
+}
