@@ -4,13 +4,12 @@ import { makeOperatorKey } from '../auth/operator-key.ts'
 import { DatabaseClock, monotonicMs } from '../clock.ts'
 import { addressOf, readConfig, type Config } from '../config.ts'
 import type { Database } from '../database/database.ts'
-import { openEmbedded } from '../database/embedded.ts'
-import { migrate } from '../database/migrate.ts'
-import { isDatabaseAway, openDatabase } from '../database/postgres.ts'
+import { openDatabase } from '../database/postgres.ts'
 import { StartError } from '../errors.ts'
 import { buildApp, type App } from '../http/app.ts'
 import { forgetOldAnswers } from '../http/idempotency.ts'
 import { openLog, type Log } from '../log.ts'
+import { reachDatabase } from './reach-database.ts'
 import { buildConsole } from './build-console.ts'
 
 export const command = new Command()
@@ -21,9 +20,11 @@ async function serve() {
   const config = readConfig(process.env)
   const log = openLog(config.logLevel)
   const stops: (() => Promise<unknown> | void)[] = []
+  // Heard from the beginning: a Ctrl-C during the start must not leave the database behind.
+  const told = stopSignal()
   try {
     const app = await start(config, log, stops)
-    await stopSignal()
+    await told
     log.info('stopping')
     await closeWithin(app, DRAIN_SECONDS)
   } finally {
@@ -39,8 +40,8 @@ const DRAIN_SECONDS = 8
 
 async function start(config: Config, log: Log, stops: (() => Promise<unknown> | void)[]) {
   const consoleBuilt = config.role === 'worker' ? undefined : buildConsole(log)
-  const url = config.databaseUrl ?? (await startEmbedded(config, stops))
-  await migrateOrSayWhy(url)
+  const { url, leave } = await reachDatabase(config, 'service')
+  stops.push(leave)
   const database = openDatabase({ url, onError: (err) => log.warn({ err }, 'connection lost') })
   stops.push(() => database.close())
   const clock = new DatabaseClock()
@@ -57,23 +58,6 @@ async function start(config: Config, log: Log, stops: (() => Promise<unknown> | 
   if (config.role !== 'api') stops.push(keepHouse(database, clock, log))
   sayWhereToLook(config, app, madeKey)
   return app
-}
-
-async function startEmbedded({ dataDir }: Config, stops: (() => Promise<unknown> | void)[]) {
-  const embedded = await openEmbedded(dataDir, 'service')
-  stops.push(() => embedded.stop())
-  return embedded.url
-}
-
-async function migrateOrSayWhy(url: string) {
-  try {
-    await migrate(url)
-  } catch (error) {
-    if (!isDatabaseAway(error)) throw error
-    const { host } = new URL(url)
-    const { code } = error as NodeJS.ErrnoException
-    throw new StartError(`The database at ${host} does not answer (${code}): see DATABASE_URL.`)
-  }
 }
 
 /** A machine's clock drifts against the database's, so it is read again every minute. */

@@ -21,28 +21,34 @@ export async function openEmbedded(
   settings: Settings = {},
 ): Promise<Embedded> {
   const folder = prepareFolder(path.resolve(dataDir))
-  let presence = await join(folder, purpose, settings)
   const leaving = new AbortController()
+  const { signal } = leaving
 
-  // The server should never end before us; where it does, it comes back.
-  const comeBack = async () => {
-    if (leaving.signal.aborted) return
+  const enter = async () => {
+    const presence = await join(folder, purpose, settings, signal)
+    // The server should never end before us; where it does, it comes back.
+    presence.client.once('end', () => (place = signal.aborted ? place : comeBack()))
+    return presence
+  }
+  const comeBack = async (): Promise<Presence | undefined> => {
     try {
-      presence = await join(folder, purpose, settings)
-      presence.client.once('end', comeBack)
-      if (leaving.signal.aborted) await leave(folder, presence)
+      return await enter()
     } catch {
-      await sleep(500, undefined, { signal: leaving.signal }).then(comeBack, () => {})
+      if (signal.aborted) return connectRunning(folder)
+      await sleep(500)
+      return comeBack()
     }
   }
-  presence.client.once('end', comeBack)
+  const first = await enter()
+  let place: Promise<Presence | undefined> = Promise.resolve(first)
 
   return {
-    url: urlOf(presence.socketFolder, 'bellwether'),
+    url: urlOf(first.socketFolder, 'bellwether'),
     stop: async () => {
-      if (leaving.signal.aborted) return
+      if (signal.aborted) return
       leaving.abort()
-      await leave(folder, presence)
+      const presence = await place
+      if (presence) await leave(folder, presence)
     },
   }
 }
@@ -57,7 +63,12 @@ const SERVICE = 7_230_002 // held by the one service
 
 const JOIN_SECONDS = 60
 
-async function join(folder: string, purpose: Purpose, settings: Settings): Promise<Presence> {
+async function join(
+  folder: string,
+  purpose: Purpose,
+  settings: Settings,
+  signal: AbortSignal,
+): Promise<Presence> {
   const deadline = monotonicMs() + JOIN_SECONDS * 1000
   for (;;) {
     const found = await connectRunning(folder)
@@ -72,6 +83,7 @@ async function join(folder: string, purpose: Purpose, settings: Settings): Promi
         `The embedded database in ${folder} does not answer: see ${logOf(folder)}.`,
       )
     }
+    signal.throwIfAborted()
     await sleep(20)
   }
 }
