@@ -5,6 +5,8 @@ import { StartError } from './errors.ts'
 /** Each command is the file of its name in cli/, which exports it as `command`. */
 const COMMANDS: Record<string, string> = {
   serve: 'run the service: API, engine and console',
+  migrate: 'bring the schema of the database up to date',
+  doctor: 'look at the settings, the database and the clocks, and say what to do',
 }
 
 async function main(words: string[]) {

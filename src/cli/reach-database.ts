@@ -29,7 +29,8 @@ export async function findServer({ databaseUrl, dataDir }: Config, purpose: Purp
   return { url: embedded.url, leave: () => embedded.stop() }
 }
 
-function inOneLine(url: string, error: unknown) {
+/** What keeps us from the database, in words for whoever set DATABASE_URL. */
+export function inOneLine(url: string, error: unknown) {
   const { code, message } = error as NodeJS.ErrnoException
   const where = new URL(url).host || 'DATABASE_URL'
   if (isDatabaseAway(error)) {

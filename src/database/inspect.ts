@@ -1,0 +1,73 @@
+import pg from 'pg'
+import { monotonicMs } from '../clock.ts'
+import { readMigrations, schemaVersion } from './migrate.ts'
+
+/** What `doctor` asks a database, without changing anything in it. */
+export type Inspection = {
+  serverVersion: string
+  majorVersion: number
+  schema: { version: number; known: number }
+  /** Roles that this user cannot take on, though it must. */
+  rolesMissing: string[]
+  time: { ms: number; askedAt: number; answeredAt: number }
+  /** Each zone's offset from UTC in minutes, at each of the moments. */
+  offsets: Map<string, number[]>
+}
+
+export async function inspectDatabase(url: string, moments: Temporal.Instant[]) {
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: 5_000,
+    query_timeout: 20_000,
+    application_name: 'bellwether_doctor',
+  })
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    return {
+      ...(await versionOf(client)),
+      schema: { version: await schemaVersion(client), known: (await readMigrations()).length },
+      rolesMissing: await rolesMissing(client),
+      time: await timeOf(client),
+      offsets: await offsetsOf(client, moments),
+    } satisfies Inspection
+  } finally {
+    await client.end().catch(() => {})
+  }
+}
+
+async function versionOf(client: pg.Client) {
+  const { rows } = await client.query(
+    `select current_setting('server_version') as text, current_setting('server_version_num')::int as number`,
+  )
+  return { serverVersion: rows[0].text, majorVersion: Math.floor(rows[0].number / 10_000) }
+}
+
+async function rolesMissing(client: pg.Client): Promise<string[]> {
+  const { rows } = await client.query(`
+    select name
+    from unnest(array['bellwether_app', 'bellwether_engine', 'bellwether_operator']) as name
+    left join pg_roles on rolname = name
+    where rolname is null or not pg_has_role(oid, 'member')`)
+  return rows.map(({ name }) => name)
+}
+
+async function timeOf(client: pg.Client) {
+  const askedAt = monotonicMs()
+  const { rows } = await client.query(
+    'select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms',
+  )
+  return { ms: Number(rows[0].ms), askedAt, answeredAt: monotonicMs() }
+}
+
+async function offsetsOf(client: pg.Client, moments: Temporal.Instant[]) {
+  const { rows } = await client.query(
+    `select zone.name, array_agg(
+       (extract(epoch from (moment at time zone zone.name) - (moment at time zone 'UTC')) / 60)::int
+       order by moment) as minutes
+     from pg_timezone_names zone, unnest($1::timestamptz[]) moment
+     group by zone.name`,
+    [moments.map(String)],
+  )
+  return new Map<string, number[]>(rows.map(({ name, minutes }) => [name, minutes]))
+}

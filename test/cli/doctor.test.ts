@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import pg from 'pg'
+import { runCommand } from '../support/command.ts'
+import { cloneDatabase, createEmptyDatabase } from '../support/database.ts'
+
+test('doctor finds a good installation good, and says what it looked at', async (t) => {
+  const { url } = await cloneDatabase(t)
+  const { code, stdout, stderr } = await runCommand(['doctor'], { DATABASE_URL: url })
+  assert.equal(code, 0, stderr)
+  for (const about of ['Node', 'Settings', 'Database', 'Schema', 'Roles', 'Clock']) {
+    assert.match(stdout, new RegExp(`^ok +${about} `, 'm'))
+  }
+  assert.match(stdout, /^(ok|note) +Time zones +Node has 20\d\d/m)
+})
+
+test('doctor sends a database without a schema to migrate, and changes nothing', async (t) => {
+  const { url } = await createEmptyDatabase(t)
+  const { code, stdout } = await runCommand(['doctor'], { DATABASE_URL: url })
+  assert.equal(code, 0)
+  assert.match(stdout, /^note +Schema +version 0, .*\n +→ bellwether migrate/m)
+
+  const migrated = await runCommand(['migrate'], { DATABASE_URL: url })
+  assert.match(migrated.stdout, /^applied 0001_\w+\n(.*\n)*The schema is up to date/)
+  assert.equal(migrated.code, 0)
+})
+
+test('doctor and migrate refuse a schema newer than they know', async (t) => {
+  const { url } = await cloneDatabase(t)
+  await run(url, `insert into schema_migration (version, name) values (9999, 'of tomorrow')`)
+  const doctor = await runCommand(['doctor'], { DATABASE_URL: url })
+  assert.equal(doctor.code, 1)
+  assert.match(doctor.stdout, /^bad +Schema +version 9999, .*\n +→ run a newer Bellwether/m)
+
+  const migrate = await runCommand(['migrate'], { DATABASE_URL: url })
+  assert.equal(migrate.code, 2)
+  assert.match(migrate.stderr, /^The database's schema has version 9999, .*\n$/)
+})
+
+for (const [name, settings, line] of [
+  ['a bad setting', { PORT: 'eighty' }, /^PORT must be a whole number .*\n$/],
+  [
+    'a database that does not answer',
+    { DATABASE_URL: 'postgres://user:hunter2hunter2@127.0.0.1:1/none' },
+    /^The database at 127\.0\.0\.1:1 does not answer \(ECONNREFUSED\): is it running.*\n$/,
+  ],
+] as const) {
+  test(`doctor, migrate and serve say ${name} in one line and exit 2`, async () => {
+    for (const word of ['doctor', 'migrate', 'serve']) {
+      const { code, stdout, stderr } = await runCommand([word], settings)
+      assert.equal(code, 2)
+      assert.match(stderr, line)
+      assert.doesNotMatch(stderr + stdout, /hunter2/)
+    }
+  })
+}
+
+test('a database that is not there is said in one line, with exit 2', async (t) => {
+  const { url } = await createEmptyDatabase(t)
+  const missing = new URL(url)
+  missing.pathname = '/no_such_database'
+  const { code, stderr } = await runCommand(['serve'], { DATABASE_URL: missing.href })
+  assert.equal(code, 2)
+  assert.match(
+    stderr,
+    /^The database at .* refuses: database "no_such_database" does not exist\..*\n$/,
+  )
+})
+
+async function run(url: string, statement: string) {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  await client.query(statement).finally(() => client.end())
+}
