@@ -47,6 +47,7 @@ const PAGE = `<!doctype html>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <title>Bellwether API</title>
+    <link rel="icon" href="/console/bell.svg">
   </head>
   <body>
     <div id="app"></div>

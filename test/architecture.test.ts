@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { test } from 'node:test'
+
+const root = path.dirname(import.meta.dirname)
+
+/** Which folder may import which. A new arrow is a decision: change ARCHITECTURE.md with it. */
+const MAY_IMPORT: Record<string, string[]> = {
+  contract: [],
+  database: [],
+  email: [],
+  store: ['database'],
+  reports: ['database', 'email'],
+  auth: ['database', 'store'],
+  automation: ['database', 'store', 'email'],
+  scheduling: ['database', 'store', 'automation', 'email'],
+  http: ['database', 'scheduling', 'automation', 'reports', 'email', 'auth', 'store'],
+  'config.ts': [],
+  'log.ts': [],
+  'clock.ts': [],
+  'errors.ts': [],
+}
+
+/** Everyone may import these; they import nothing else of ours. */
+const COMMON = ['contract', 'clock.ts', 'errors.ts']
+/** Settings and the log are handed down as types. */
+const TYPES_FOR_ALL = ['config.ts', 'log.ts']
+/** Rows are read into the shapes that the engine thinks in. */
+const TYPES_FOR: Record<string, string[]> = { store: ['automation'] }
+/** These put the parts together. */
+const FREE = ['cli', 'main.ts']
+
+test('imports point down, never up or across', () => {
+  const wrong = sources('src').flatMap((file) => {
+    const from = partOf(file)
+    if (FREE.includes(from)) return []
+    const allowed = MAY_IMPORT[from]
+    if (!allowed) return [`${file}: ${from} has no place in the table`]
+    return importsOf(file)
+      .filter(({ to }) => to !== from && !COMMON.includes(to) && !allowed.includes(to))
+      .filter(({ to, typeOnly }) => {
+        const types = [...TYPES_FOR_ALL, ...(TYPES_FOR[from] ?? [])]
+        return !(typeOnly && types.includes(to))
+      })
+      .map(({ to }) => `${file} imports ${to}`)
+  })
+  assert.deepEqual(wrong, [])
+})
+
+test('the console imports the contract’s types and nothing else of the service', () => {
+  const wrong = sources('console').flatMap((file) =>
+    [...read(file).matchAll(/^(?:import|export)\s+(type\s)?[^'"]*['"](\.[^'"]+)['"]/gms)]
+      .map(([, typeOnly, to]) => ({ typeOnly, to: path.join(path.dirname(file), to!) }))
+      .filter(({ to }) => to.startsWith('src/'))
+      .filter(({ typeOnly, to }) => !typeOnly || !to.startsWith('src/contract/'))
+      .map(({ to }) => `${file} imports ${to}`),
+  )
+  assert.deepEqual(wrong, [])
+})
+
+test('only clock.ts reads the machine’s time', () => {
+  const readsTime = /Date\.now\(|new Date\(\s*\)|performance\.now\(|Temporal\.Now|hrtime/
+  const wrong = sources('src').filter(
+    (file) => file !== 'src/clock.ts' && readsTime.test(read(file)),
+  )
+  assert.deepEqual(wrong, [])
+})
+
+test('statements never ask the database for the time', () => {
+  const asks = /\b(now\(\)|current_timestamp|clock_timestamp\(\)|localtimestamp)/i
+  const wrong = sources('src/store', 'src/reports').filter((file) => {
+    const statements = [...read(file).matchAll(/sql`[^`]*`/g)].join('\n')
+    return asks.test(statements)
+  })
+  assert.deepEqual(wrong, [])
+})
+
+test('SQL lives in store/ and reports/ alone', () => {
+  const atHome = ['store', 'reports', 'database', 'cli']
+  const wrong = sources('src')
+    .filter((file) => !atHome.includes(partOf(file)))
+    .filter((file) => /\bsql`|database\/sql\.ts/.test(read(file)))
+  assert.deepEqual(wrong, [])
+})
+
+test('there are no drawers for things without a name, no barrels and no default exports', () => {
+  const drawers = sources('src', 'test', 'console').filter((file) =>
+    /(^|\/)(utils?|helpers?|common|types|index)(\.tsx?|\/)/.test(file),
+  )
+  assert.deepEqual(drawers, [])
+  const defaults = sources('src', 'console')
+    .filter((file) => file !== 'console/vite.config.ts')
+    .filter((file) => /^export default/m.test(read(file)))
+  assert.deepEqual(defaults, [])
+})
+
+function sources(...folders: string[]) {
+  return folders
+    .flatMap((folder) => globSync(`${folder}/**/*.{ts,tsx}`, { cwd: root }))
+    .filter((file) => !/(^|\/)(dist|node_modules|\.build-[^/]*)\//.test(file))
+    .toSorted()
+}
+
+const read = (file: string) => readFileSync(path.join(root, file), 'utf8')
+
+/** The folder below src/, or the file itself where it lies in src/. */
+const partOf = (file: string) => file.split('/')[1]!
+
+function importsOf(file: string) {
+  const found = read(file).matchAll(
+    /(?:^|\n)\s*(?:import|export)\s+(type\s)?(?:[^'"`;]*?\sfrom\s)?['"](\.[^'"]+)['"]|import\(['"`](\.[^'"`]+)['"`]\)/g,
+  )
+  return [...found].map(([, typeOnly, stated, dynamic]) => ({
+    typeOnly: Boolean(typeOnly),
+    to: partOf(path.join(path.dirname(file), (stated ?? dynamic)!)),
+  }))
+}

@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict'
+import { generateKeyPairSync } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { test } from 'node:test'
+import { addressOf, readConfig, type Environment } from '../src/config.ts'
+import { StartError } from '../src/errors.ts'
+
+test('without any setting there are defaults that run', () => {
+  const { dataDir, ...config } = readConfig({})
+  assert.equal(path.basename(dataDir), 'data')
+  assert.deepEqual(config, {
+    port: 8080,
+    host: '127.0.0.1',
+    databaseUrl: undefined,
+    role: 'all',
+    adminApiKey: undefined,
+    smtpUrl: undefined,
+    mailFrom: { name: 'Bellwether', address: 'no-reply@localhost' },
+    publicUrl: 'http://127.0.0.1:8080',
+    rateLimit: { perSecond: 100, burst: 1_000 },
+    trustProxy: false,
+    dkim: undefined,
+    bodyRetentionDays: 45,
+    pageSize: 'A4',
+    metricsToken: undefined,
+    leaseSeconds: 10,
+    logLevel: 'info',
+  })
+})
+
+const KEY = generateKeyPairSync('ed25519')
+  .privateKey.export({ type: 'pkcs8', format: 'pem' })
+  .toString()
+
+const GOOD: [Environment, Partial<ReturnType<typeof readConfig>>][] = [
+  [{ PORT: '0' }, { port: 0 }],
+  [{ PORT: '' }, { port: 8080 }],
+  [{ PORT: '9000', HOST: '::1' }, { publicUrl: 'http://[::1]:9000' }],
+  [{ HOST: '0.0.0.0' }, { publicUrl: 'http://localhost:8080' }],
+  [{ PUBLIC_URL: 'https://book.example.com/' }, { publicUrl: 'https://book.example.com' }],
+  [{ RATE_LIMIT: '5/s' }, { rateLimit: { perSecond: 5, burst: 5 } }],
+  [{ RATE_LIMIT: '5/s, 20' }, { rateLimit: { perSecond: 5, burst: 20 } }],
+  [{ TRUST_PROXY: 'true' }, { trustProxy: true }],
+  [{ TRUST_PROXY: '2' }, { trustProxy: 2 }],
+  [{ TRUST_PROXY: '10.0.0.0/8, loopback' }, { trustProxy: ['10.0.0.0/8', 'loopback'] }],
+  [{ MAIL_FROM: 'a@b.example' }, { mailFrom: { name: '', address: 'a@b.example' } }],
+  [{ MAIL_FROM: '"Dr. X" <a@b.example>' }, { mailFrom: { name: 'Dr. X', address: 'a@b.example' } }],
+  [{ PAGE_SIZE: 'letter' }, { pageSize: 'Letter' }],
+  [
+    { SMTP_URL: 'smtp://mail.example:25?tls=never' },
+    { smtpUrl: 'smtp://mail.example:25?tls=never' },
+  ],
+  [
+    { DKIM_KEY: KEY.replaceAll('\n', '\\n'), DKIM_DOMAIN: 'b.example', DKIM_SELECTOR: 's1' },
+    { dkim: { key: KEY.trim(), domain: 'b.example', selector: 's1' } },
+  ],
+]
+
+for (const [env, expected] of GOOD) {
+  test(`${inWords(env)} is understood`, () => {
+    const config = readConfig(env)
+    for (const [name, value] of Object.entries(expected)) {
+      assert.deepEqual(trimmed(config[name as keyof typeof config]), trimmed(value))
+    }
+  })
+}
+
+const BAD: [Environment, RegExp][] = [
+  [{ PORT: '80a' }, /^PORT must be a whole number from 0 to 65535, not '80a'$/],
+  [{ PORT: '70000' }, /^PORT /],
+  [{ HOST: 'a b' }, /^HOST /],
+  [{ DATABASE_URL: 'mysql://x' }, /^DATABASE_URL must be .*postgres:/],
+  [{ ROLE: 'boss' }, /^ROLE must be one of all, api, worker, not 'boss'$/],
+  [{ ADMIN_API_KEY: 'short' }, /^ADMIN_API_KEY /],
+  [{ SMTP_URL: 'http://x' }, /^SMTP_URL /],
+  [{ SMTP_URL: 'smtp://x?tls=maybe' }, /^SMTP_URL /],
+  [{ MAIL_FROM: 'nobody' }, /^MAIL_FROM /],
+  [{ MAIL_FROM: 'a@b.example, c@d.example' }, /^MAIL_FROM /],
+  [{ PUBLIC_URL: 'ftp://x' }, /^PUBLIC_URL /],
+  [{ PUBLIC_URL: 'x' }, /^PUBLIC_URL /],
+  [{ RATE_LIMIT: 'fast' }, /^RATE_LIMIT /],
+  [{ RATE_LIMIT: '0/s,1' }, /^RATE_LIMIT /],
+  [{ TRUST_PROXY: 'yes' }, /^TRUST_PROXY /],
+  [{ TRUST_PROXY: '10.0.0.0/99' }, /^TRUST_PROXY /],
+  [{ BODY_RETENTION_DAYS: '0' }, /^BODY_RETENTION_DAYS /],
+  [{ PAGE_SIZE: 'A5' }, /^PAGE_SIZE must be A4 or Letter/],
+  [{ METRICS_TOKEN: 'x' }, /^METRICS_TOKEN /],
+  [{ LEASE_SECONDS: '-1' }, /^LEASE_SECONDS /],
+  [{ LOG_LEVEL: 'loud' }, /^LOG_LEVEL /],
+  [
+    { DKIM_KEY: 'nonsense', DKIM_DOMAIN: 'b.example', DKIM_SELECTOR: 's' },
+    /^DKIM_KEY must be a private key/,
+  ],
+  [{ DKIM_DOMAIN: 'b.example' }, /^DKIM_KEY, DKIM_DOMAIN and DKIM_SELECTOR belong together/],
+]
+
+for (const [env, expected] of BAD) {
+  test(`${inWords(env)} is refused in one line`, () => {
+    const [line, ...more] = faultsOf(env)
+    assert.match(line!, expected)
+    assert.deepEqual(more, [])
+  })
+}
+
+test('every bad value is told at once', () => {
+  assert.equal(faultsOf({ PORT: 'x', ROLE: 'x', RATE_LIMIT: 'x' }).length, 3)
+})
+
+test('a bad secret is refused without being repeated', () => {
+  const secrets = ['DATABASE_URL', 'ADMIN_API_KEY', 'SMTP_URL', 'DKIM_KEY', 'METRICS_TOKEN']
+  for (const name of secrets) {
+    assert.doesNotMatch(faultsOf({ [name]: 'my secret' }).join('\n'), /my secret/, name)
+  }
+})
+
+test('a secret may come from a file, and from one place only', (t) => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'bellwether-config-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const file = path.join(folder, 'key')
+  writeFileSync(file, 'a-key-of-some-length\n')
+  const empty = path.join(folder, 'empty')
+  writeFileSync(empty, '\n')
+
+  assert.equal(readConfig({ ADMIN_API_KEY_FILE: file }).adminApiKey, 'a-key-of-some-length')
+  assert.match(faultsOf({ ADMIN_API_KEY_FILE: empty })[0]!, /^ADMIN_API_KEY_FILE .* is empty$/)
+  assert.match(faultsOf({ METRICS_TOKEN_FILE: `${file}x` })[0]!, /cannot be read \(ENOENT\)$/)
+  assert.match(
+    faultsOf({ ADMIN_API_KEY_FILE: file, ADMIN_API_KEY: 'a-key-of-some-length' })[0]!,
+    /are both set/,
+  )
+  for (const name of ['DATABASE_URL', 'SMTP_URL', 'DKIM_KEY']) {
+    assert.match(faultsOf({ [`${name}_FILE`]: file })[0]!, new RegExp(`^${name} must be`))
+  }
+})
+
+test('the address to look at is one that a browser can open', () => {
+  assert.equal(addressOf('0.0.0.0', 80), 'http://localhost:80')
+  assert.equal(addressOf('::', 80), 'http://localhost:80')
+  assert.equal(addressOf('10.0.0.1', 80), 'http://10.0.0.1:80')
+})
+
+function faultsOf(env: Environment): string[] {
+  try {
+    readConfig(env)
+  } catch (error) {
+    assert.ok(error instanceof StartError)
+    return error.message.split('\n')
+  }
+  return []
+}
+
+function inWords(env: Environment) {
+  return Object.entries(env)
+    .map(([name, value]) => `${name}=${value!.slice(0, 30)}`)
+    .join(' ')
+}
+
+/** A key read from a setting has lost the line break at its end. */
+const trimmed = (value: unknown) =>
+  JSON.parse(JSON.stringify(value ?? null).replaceAll(/(\\n)+"/g, '"')) as unknown
