@@ -57,7 +57,8 @@ create table user_account (
 );
 -- In the whole installation: people sign in without naming their business.
 create unique index user_account_username on user_account (lower(username));
-call wall('user_account', 'select, insert, update', '', 'select');
+-- A sign-in locks the row for the moment in which it writes the session; that asks for an update right.
+call wall('user_account', 'select, insert, update', '', 'select, update (version)');
 call audited('user_account', 'user', 'user_id', 'password_hash');
 
 create table session (

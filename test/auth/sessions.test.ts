@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { hashPassword, isPassword } from '../../src/auth/passwords.ts'
+import { sql } from '../../src/database/sql.ts'
+import { ask, createPerson, PASSWORD, signInAs, startWithBusiness } from '../support/callers.ts'
+
+test('a person signs in, is known by the cookie, and signs out', async (t) => {
+  const { app, database, clock, businessId } = await startWithBusiness(t)
+  await createPerson(database, clock, businessId, { username: 'Anna', role: 'OWNER' })
+  const answer = await ask(app, {})('POST', '/session', { username: 'anna', password: PASSWORD })
+  assert.equal(answer.status, 201)
+  const { username, role, functions, business } = answer.body
+  assert.deepEqual([username, role, business.businessId], ['Anna', 'OWNER', businessId])
+  assert.ok(functions.includes('MANAGE_USERS'))
+  const setCookie = String(answer.headers['set-cookie'])
+  assert.match(
+    setCookie,
+    /^bellwether=bws_[\w-]{43}; Path=\/; Max-Age=604800; HttpOnly; SameSite=Lax$/,
+  )
+
+  const cookie = setCookie.split(';')[0]!
+  const anna = ask(app, { cookie: `other=1; ${cookie}` })
+  assert.deepEqual((await anna('GET', '/session')).body, answer.body)
+  const out = await anna('DELETE', '/session')
+  assert.equal(out.status, 200)
+  assert.match(String(out.headers['set-cookie']), /^bellwether=; Path=\/; Max-Age=0/)
+  assert.equal((await anna('GET', '/session')).status, 401)
+})
+
+test('where the service is reached over HTTPS, the cookie is bound to its host', async (t) => {
+  const env = { PUBLIC_URL: 'https://book.example.com' }
+  const { app, database, clock, businessId } = await startWithBusiness(t, env)
+  await createPerson(database, clock, businessId, { username: 'anna', role: 'USER' })
+  const body = { username: 'anna', password: PASSWORD }
+  const answer = await ask(app, {})('POST', '/session', body)
+  assert.match(String(answer.headers['set-cookie']), /^__Host-bellwether=.*; Path=\/; .*; Secure$/)
+})
+
+test('only the hash of a session’s token is kept, and no password', async (t) => {
+  const { app, database, clock, businessId } = await startWithBusiness(t)
+  await createPerson(database, clock, businessId, { username: 'anna', role: 'USER' })
+  const token = (await signInAs(app, 'anna')).split('=')[1]!
+  const rows = await database.operator.query<{ text: string }>(sql`
+    select s::text || u::text as text from session s join user_account u using (user_id)`)
+  assert.equal(rows.length, 1)
+  assert.equal(rows[0]!.text.includes(token.slice(4)), false)
+  assert.match(rows[0]!.text, /\$argon2id\$v=19\$m=32768,t=2,p=1\$/)
+  assert.equal(rows[0]!.text.includes(PASSWORD), false)
+})
+
+test('an unknown username and a wrong password are one answer, and both are hashed', async (t) => {
+  const { app, database, clock, businessId } = await startWithBusiness(t)
+  await createPerson(database, clock, businessId, { username: 'anna', role: 'USER' })
+  const left = { username: 'gone', role: 'USER', active: false } as const
+  await createPerson(database, clock, businessId, left)
+  const attempt = async (username: string, password: string) => {
+    const began = performance.now()
+    const answer = await ask(app, {})('POST', '/session', { username, password })
+    return { ...answer, took: performance.now() - began }
+  }
+  const wrong = await attempt('anna', 'not this one')
+  const unknown = await attempt('nobody', 'not this one')
+  const inactive = await attempt('gone', PASSWORD)
+  assert.deepEqual([wrong.status, unknown.status, inactive.status], [401, 401, 401])
+  assert.deepEqual(unknown.body, wrong.body)
+  assert.deepEqual(inactive.body, wrong.body)
+  // Hashing takes tens of milliseconds; an answer without it would be far below this share.
+  assert.ok(unknown.took > wrong.took / 5, `${unknown.took} against ${wrong.took} ms`)
+  assert.ok(inactive.took > wrong.took / 5, `${inactive.took} against ${wrong.took} ms`)
+})
+
+test('a session ends after 8 hours without use, and after a week in any case', async (t) => {
+  const { app, database, clock, businessId } = await startWithBusiness(t)
+  await createPerson(database, clock, businessId, { username: 'anna', role: 'USER' })
+  const idle = ask(app, { cookie: await signInAs(app, 'anna') })
+  const busy = ask(app, { cookie: await signInAs(app, 'anna') })
+  clock.advance({ hours: 7, minutes: 59 })
+  assert.equal((await busy('GET', '/session')).status, 200)
+  clock.advance({ minutes: 1 })
+  assert.equal((await idle('GET', '/session')).status, 401)
+  for (let hours = 8; hours < 7 * 24 - 7; hours += 7) {
+    clock.advance({ hours: 7 })
+    assert.equal((await busy('GET', '/session')).status, 200, `after ${hours} hours`)
+  }
+  clock.advance({ hours: 7 })
+  assert.equal((await busy('GET', '/session')).status, 401)
+  await signInAs(app, 'anna')
+  const kept = await database.operator.query(sql`select 1 from session`)
+  assert.equal(kept.length, 1, 'what can no longer be used is swept away')
+})
+
+test('a new password ends every session, by oneself or by an administrator', async (t) => {
+  const { app, database, clock, businessId, call } = await startWithBusiness(t)
+  const { userId } = await createPerson(database, clock, businessId, {
+    username: 'anna',
+    role: 'USER',
+  })
+  const first = ask(app, { cookie: await signInAs(app, 'anna') })
+  const second = ask(app, { cookie: await signInAs(app, 'anna') })
+  assert.equal((await second('GET', '/session')).status, 200)
+  const change = { currentPassword: PASSWORD, newPassword: 'another long one' }
+  const wrong = await first('POST', '/user/password', { ...change, currentPassword: 'no' })
+  assert.deepEqual([wrong.status, wrong.body.errors[0].pointer], [422, '/currentPassword'])
+  assert.equal((await first('POST', '/user/password', change)).status, 200)
+  assert.equal((await first('GET', '/session')).status, 401)
+  assert.equal((await second('GET', '/session')).status, 401)
+
+  const third = ask(app, { cookie: await signInAs(app, 'anna', 'another long one') })
+  assert.equal((await third('GET', '/session')).status, 200)
+  assert.equal((await call('POST', '/user', { userId, password: 'given by another' })).status, 200)
+  assert.equal((await third('GET', '/session')).status, 401)
+  await signInAs(app, 'anna', 'given by another')
+})
+
+test('a deactivated person is out at once', async (t) => {
+  const { app, database, clock, businessId, call } = await startWithBusiness(t)
+  const person = { username: 'anna', role: 'USER' } as const
+  const { userId } = await createPerson(database, clock, businessId, person)
+  const anna = ask(app, { cookie: await signInAs(app, 'anna') })
+  assert.equal((await anna('GET', '/session')).status, 200)
+  assert.equal((await call('DELETE', `/user/${userId}`)).body.active, false)
+  assert.equal((await anna('GET', '/session')).status, 401)
+})
+
+test('guessing slows down who guesses, not the person guessed at', async (t) => {
+  const { app, database, clock, businessId } = await startWithBusiness(t)
+  await createPerson(database, clock, businessId, { username: 'anna', role: 'USER' })
+  const from = (remoteAddress: string, password: string, username = 'anna') =>
+    app.inject({
+      method: 'POST',
+      url: '/session',
+      remoteAddress,
+      payload: { username, password },
+    })
+  for (let i = 0; i < 10; i += 1) {
+    assert.equal((await from('192.0.2.1', `guess ${i}`)).statusCode, 401)
+  }
+  const slowed = await from('192.0.2.1', PASSWORD)
+  assert.deepEqual([slowed.statusCode, slowed.headers['retry-after']], [429, '5'])
+  assert.equal((await from('192.0.2.1', 'x', 'unknown')).statusCode, 401)
+  assert.equal((await from('198.51.100.7', PASSWORD)).statusCode, 201)
+  clock.advance({ seconds: 5 })
+  assert.equal((await from('192.0.2.1', PASSWORD)).statusCode, 201)
+})
+
+test('signing in rightly is never slowed', async (t) => {
+  const { app, database, clock, businessId } = await startWithBusiness(t)
+  await createPerson(database, clock, businessId, { username: 'anna', role: 'USER' })
+  for (let i = 0; i < 12; i += 1) await signInAs(app, 'anna')
+})
+
+test('a page of another site cannot use a person’s cookie', async (t) => {
+  const { app, database, clock, businessId } = await startWithBusiness(t)
+  await createPerson(database, clock, businessId, { username: 'anna', role: 'OWNER' })
+  const anna = ask(app, { cookie: await signInAs(app, 'anna'), host: 'localhost:8080' })
+  const location = { name: 'Hauptsitz' }
+  const attempt = async (headers: Record<string, string>) =>
+    (await anna('POST', '/location', location, headers)).status
+  assert.equal(await attempt({ origin: 'https://evil.example' }), 403)
+  assert.equal(await attempt({ origin: 'null' }), 403)
+  assert.equal(await attempt({ origin: 'http://localhost:8081' }), 403)
+  assert.equal(await attempt({ 'sec-fetch-site': 'cross-site' }), 403)
+  assert.equal(await attempt({ 'sec-fetch-site': 'same-site' }), 403)
+  const both = { 'sec-fetch-site': 'same-origin', origin: 'http://localhost:8080' }
+  assert.equal(await attempt(both), 201)
+  assert.equal(await attempt({ origin: 'http://127.0.0.1:8080' }), 201, 'PUBLIC_URL')
+  assert.equal(await attempt({}), 201, 'no browser')
+  const signIn = ask(app, { origin: 'https://evil.example' })
+  const body = { username: 'anna', password: PASSWORD }
+  assert.equal((await signIn('POST', '/session', body)).status, 403)
+  const read = await anna('GET', '/session', undefined, { 'sec-fetch-site': 'cross-site' })
+  assert.equal(read.status, 200, 'a link from another site leads in')
+})
+
+test('a key is not thrown off by headers of browsers', async (t) => {
+  const { call } = await startWithBusiness(t)
+  const headers = { origin: 'https://shop.example', 'sec-fetch-site': 'cross-site' }
+  assert.equal((await call('POST', '/location', { name: 'Hauptsitz' }, headers)).status, 201)
+})
+
+test('a password is known again whatever form its letters were typed in', async () => {
+  const kept = await hashPassword('Zu\u0308rich am See')
+  assert.equal(await isPassword('Z\u00fcrich am See', kept), true)
+  assert.equal(await isPassword('Zurich am See', kept), false)
+  assert.equal(await isPassword('Z\u00fcrich am See', undefined), false)
+})
