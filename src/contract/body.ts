@@ -157,6 +157,6 @@ type TextLimits = { max: number; lines?: 'one' | 'many' }
 const MAX_IDS = 5000
 
 // oxlint-disable-next-line no-control-regex
-export const CONTROL = /[\u0000-\u001f\u007f-\u009f]/
+export const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
 // oxlint-disable-next-line no-control-regex
 const CONTROL_BUT_SPACE = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/

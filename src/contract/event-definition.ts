@@ -208,7 +208,10 @@ export function mergeDefinition(
   for (const list of selects) {
     if (definition[list].length === 0) reading.fault(`/${list}`, NOTHING_SELECTED)
   }
-  if (said.triggerMonths === undefined && isTooLong(definition))
+  if (
+    isTooLong(definition) &&
+    !isTooLong({ ...definition, triggerMonths: said.triggerMonths ?? 0 })
+  )
     reading.fault('/triggerMonths', TOO_LONG)
   if (stored && isAboutAnotherKind(definition, stored)) {
     if (said.objectId === undefined) referToObject(reading, definition, '/objectId')

@@ -1,0 +1,243 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { mergeDefinition, readDefinition } from '../../src/contract/event-definition.ts'
+import { EVENT_TYPES } from '../../src/contract/event-type.ts'
+
+type Body = Record<string, unknown>
+
+const id = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER })
+const ids = fc.array(id, { maxLength: 4 })
+const word = fc.string({ unit: 'grapheme-ascii', minLength: 1, maxLength: 20 })
+const orNull = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: null })
+const tags = fc.dictionary(word, fc.array(word, { maxLength: 3 }), { maxKeys: 3 })
+
+const units = fc.record({
+  months: fc.integer({ min: 0, max: 24 }),
+  weeks: fc.integer({ min: 0, max: 50 }),
+  days: fc.integer({ min: 0, max: 400 }),
+  hours: fc.integer({ min: 0, max: 500 }),
+  minutes: fc.integer({ min: 0, max: 5000 }),
+  when: fc.constantFrom('before', 'after'),
+})
+
+const action = fc.record({
+  emailTemplateId: id,
+  recipient: orNull(fc.constantFrom('client', 'staff', 'business', 'template')),
+  active: fc.boolean(),
+})
+
+/** What somebody wants, before it is put into words. */
+const wish = fc.record({
+  type: fc.constantFrom(...EVENT_TYPES),
+  disclaimersOf: fc.constantFrom('CALENDAR', 'RECALL', 'CLASS_SCHEDULE', 'INVITATION_CAMPAIGN'),
+  active: fc.boolean(),
+  businessId: id,
+  description: orNull(word),
+  disclaimerFormIdList: ids,
+  locationIdList: ids,
+  professionalIdList: ids,
+  reasonIdList: ids,
+  groupIdList: ids,
+  filterTagMapJson: orNull(tags.map((map) => JSON.stringify(map))),
+  newStatus: orNull(fc.oneof(word, fc.constant('*'))),
+  oldStatus: orNull(fc.oneof(word, fc.constant('*'))),
+  objectId: orNull(id),
+  objectUUId: orNull(word),
+  offset: units,
+  offsetMode: fc.constantFrom('ELAPSED', 'CALENDAR'),
+  latePolicy: fc.constantFrom('SKIP', 'SEND'),
+  triggerAnchor: fc.constantFrom('START', 'END'),
+  actions: fc.array(action, { maxLength: 3 }),
+})
+type Wish = typeof wish extends fc.Arbitrary<infer T> ? T : never
+
+const kindOf = ({ type, disclaimersOf }: Wish) => {
+  if (type.objectType === 'DISCLAIMER') return disclaimersOf
+  return type.objectType === 'INVITATION' ? 'INVITATION_CAMPAIGN' : type.objectType
+}
+
+function objectForm(wanted: Wish): Body {
+  const { type, disclaimersOf: _, offset, actions, ...plain } = wanted
+  const sign = offset.when === 'before' ? -1 : 1
+  return {
+    ...plain,
+    objectType: kindOf(wanted),
+    eventType: type,
+    triggerMonths: sign * offset.months,
+    triggerHours: sign * (offset.weeks * 168 + offset.days * 24 + offset.hours),
+    triggerMinutes: sign * offset.minutes,
+    eventActions: actions.map(({ active, emailTemplateId, recipient }) => ({
+      active,
+      emailTemplateId,
+      actionType: 'SEND_EMAIL',
+      businessId: wanted.businessId,
+      recipient: recipient && { label: 'x', value: recipient },
+    })),
+  }
+}
+
+const choice = (list: number[]) => ({ label: 'x', value: list.length === 0 ? 'all' : 'select' })
+
+/** Each property of 2.5 on the level that the coins say, with all that its screens send along. */
+function writeForm(wanted: Wish, coins: boolean[]): Body {
+  const { type, offset, actions, newStatus, oldStatus } = wanted
+  const flip = (index: number) => coins[index % coins.length]!
+  const properties: Body = {
+    active: wanted.active,
+    businessId: wanted.businessId,
+    description: wanted.description,
+    // A list of one place is what `all` empties, so what stands in it may be anything that reads.
+    locationIdList: wanted.locationIdList.length === 0 ? [1, 2] : wanted.locationIdList,
+    disclaimerFormIdList: wanted.disclaimerFormIdList,
+    professionalIdList: wanted.professionalIdList.length === 0 ? [3] : wanted.professionalIdList,
+    reasonIdList: wanted.reasonIdList,
+    groupIdList: wanted.groupIdList,
+    filterTagMapJson: wanted.filterTagMapJson,
+    objectId: wanted.objectId,
+    objectUUId: wanted.objectUUId,
+    offsetMode: wanted.offsetMode,
+    latePolicy: wanted.latePolicy,
+    triggerAnchor: wanted.triggerAnchor,
+    newStatus: flip(1) ? newStatus : null,
+    newStatusObject: { label: 'x', value: newStatus },
+    oldStatus: flip(2) ? oldStatus : null,
+    oldStatusObject: { label: 'x', value: oldStatus },
+    triggerMonths: offset.months,
+    triggerWeeks: offset.weeks,
+    triggerDays: offset.days,
+    triggerHoursValue: offset.hours,
+    triggerMinutesValue: offset.minutes,
+    triggerHours: 0,
+    triggerMinutes: 0,
+    triggerWhen: { label: 'x', value: offset.when },
+    triggeredBy: { eventTypeCodes: ['APPT'], label: 'x', value: 'time' },
+    templateActions: actions.map(({ emailTemplateId, recipient, active }) => ({
+      active,
+      actionType: 'SEND_EMAIL',
+      businessId: wanted.businessId,
+      emailTemplateId: null,
+      template: { emailTemplateId, subject: 'x', active: 'whatever' },
+      msgType: { eventTypeCodes: ['APPT', 'CLASS'], label: 'Email', value: 'email' },
+      recipient: recipient && { label: 'Student', value: recipient },
+      categoryForLookup: 5,
+      noTemplatesInCategory: false,
+      templateOptions: [],
+    })),
+    staff: choice(wanted.professionalIdList),
+    reasons: choice(wanted.reasonIdList),
+  }
+  const top: Body = { allOrNoneSelect: { value: choice(wanted.locationIdList).value } }
+  const eventType: Body = {
+    eventTypeId: type.eventTypeId,
+    eventTypeCode: 'APPT',
+    eventTypeIds: [1],
+  }
+  for (const [index, [name, value]] of Object.entries(properties).entries()) {
+    if (flip(index)) top[name] = value
+    else {
+      eventType[name] = value
+      if (flip(index + 3)) top[name] = null
+    }
+  }
+  if (type.objectType === 'DISCLAIMER') {
+    top['objectType'] = kindOf(wanted)
+    eventType['objectType'] = 'DISCLAIMER'
+  } else eventType['objectType'] = type.objectType
+  return { ...top, eventType }
+}
+
+test('5,000 definitions read the same from the object form and from the write form', () => {
+  fc.assert(
+    fc.property(wish, fc.array(fc.boolean(), { minLength: 7, maxLength: 40 }), (wanted, coins) => {
+      const one = readDefinition(wire(objectForm(wanted)))
+      const other = readDefinition(wire(writeForm(wanted, coins)))
+      assert.deepEqual([one.faults, other.faults], [[], []])
+      assert.deepEqual(other.definition, one.definition)
+
+      const { definition } = mergeDefinition(one.definition)
+      assert.deepEqual(definition.locationIdList, wanted.locationIdList)
+      assert.equal(definition.eventTypeId, wanted.type.eventTypeId)
+      assert.equal(definition.newStatus, wanted.newStatus)
+      assert.equal(Math.abs(definition.triggerMinutes), wanted.offset.minutes)
+      assert.deepEqual(
+        one.definition.actions?.map(({ emailTemplateId, recipient }) => [
+          emailTemplateId,
+          recipient,
+        ]),
+        wanted.actions.map(({ emailTemplateId, recipient }) => [emailTemplateId, recipient]),
+      )
+    }),
+    { numRuns: 5000 },
+  )
+})
+
+const names = [
+  ...Object.keys(writeForm(fc.sample(wish, 1)[0]!, [true])),
+  'eventDefnId',
+  'eventActions',
+  'allOrNoneSelect',
+  'objectType',
+  'eventType',
+  '__proto__',
+]
+const junk = fc.oneof(
+  fc.jsonValue({ maxDepth: 3 }),
+  fc.string({ unit: 'binary' }),
+  fc.constantFrom('*', 'all', 'select', 'before', 'CALENDAR', 'CANCELLED', -0, 2 ** 53, 1e308),
+  fc.constantFrom({ value: 'all' }, { value: 'select' }, { value: 'before' }, { value: 7 }),
+  fc.array(fc.oneof(id, fc.constantFrom(null, '', {})), { maxLength: 4 }),
+)
+const mess = fc.dictionary(fc.constantFrom(...names), junk, { noNullPrototype: true })
+
+test('5,000 bodies of any kind are read or refused with pointers into them, and never throw', () => {
+  fc.assert(
+    fc.property(
+      wish,
+      fc.array(fc.boolean(), { minLength: 7, maxLength: 40 }),
+      mess,
+      mess,
+      fc.constantFrom('object', 'write', 'mess'),
+      (wanted, coins, over, under, form) => {
+        const good = form === 'object' ? objectForm(wanted) : writeForm(wanted, coins)
+        const eventType = Object.hasOwn(over, 'eventType')
+          ? over['eventType']
+          : { ...(good['eventType'] as Body), ...under }
+        const body: Body = wire(
+          form === 'mess' ? { ...over, eventType: under } : { ...good, ...over, eventType },
+        )
+        const before = JSON.stringify(body)
+        const { definition, faults, references } = readDefinition(body)
+
+        assert.equal(JSON.stringify(body), before, 'a body is only read')
+        for (const { pointer, detail } of faults) {
+          assert.match(pointer, /^(\/[A-Za-z0-9_]+)*$/)
+          assert.ok(detail.length > 0)
+          if (!/is required|not be empty/.test(detail)) {
+            assert.notEqual(valueAt(body, pointer), undefined, `${pointer} ${detail}`)
+          }
+        }
+        for (const { id, pointer } of references) assert.equal(valueAt(body, pointer), id)
+        const said = faults.map(({ pointer, detail }) => `${pointer} ${detail}`)
+        assert.equal(new Set(said).size, said.length, 'each is said once')
+        if (faults.length === 0) {
+          const { definition: merged } = mergeDefinition(definition)
+          assert.deepEqual(
+            Object.entries(merged).filter(([, value]) => value === undefined),
+            [],
+          )
+        }
+      },
+    ),
+    { numRuns: 5000 },
+  )
+})
+
+/** As it comes over the wire. */
+const wire = (body: Body): Body => JSON.parse(JSON.stringify(body))
+
+function valueAt(body: unknown, pointer: string) {
+  let value = body
+  for (const name of pointer.split('/').slice(1)) value = (value as Body | undefined)?.[name]
+  return value
+}

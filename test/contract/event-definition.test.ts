@@ -1,0 +1,1027 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import Schema from 'typebox/schema'
+import type { Reference } from '../../src/contract/body.ts'
+import {
+  EventDefinition,
+  EventDefinitionBody,
+  mergeDefinition,
+  readDefinition,
+  type Definition,
+  type DefinitionInput,
+} from '../../src/contract/event-definition.ts'
+import { EVENT_TYPES } from '../../src/contract/event-type.ts'
+
+type Body = Record<string, unknown>
+
+/** The least that the object form needs. */
+const object = (changes: Body = {}): Body => ({
+  active: true,
+  businessId: 1,
+  objectType: 'CALENDAR',
+  triggerHours: -24,
+  triggerMinutes: 0,
+  eventType: { eventTypeId: 3 },
+  ...changes,
+})
+
+/** The same in the write form: everything that may stand inside `eventType` does. */
+const write = (eventType: Body = {}, changes: Body = {}): Body => ({
+  active: true,
+  businessId: 1,
+  eventType: {
+    eventTypeId: 3,
+    objectType: 'CALENDAR',
+    triggerHours: -24,
+    triggerMinutes: 0,
+    ...eventType,
+  },
+  ...changes,
+})
+
+const without = (body: Body, ...names: string[]) =>
+  Object.fromEntries(Object.entries(body).filter(([name]) => !names.includes(name)))
+
+const pointers = (body: unknown) => readDefinition(body).faults.map((fault) => fault.pointer)
+
+const of = (eventTypeId: number, objectType: string, changes: Body = {}) =>
+  object({ eventType: { eventTypeId }, objectType, ...changes })
+
+const text = (length: number) => 'x'.repeat(length)
+
+const MAX_ID = Number.MAX_SAFE_INTEGER
+const notIds = [0, -1, 1.5, '1', true, {}, [], 2 ** 53, Number.NaN]
+const notIntegers = [0.5, '1', true, {}, [], 2 ** 53]
+const notLists = [1, '1', {}, true]
+const notStrings = [1, true, {}, []]
+
+/**
+ * Every field of spec 2.1 in its order, then those of 2.5: what is read from a good value, and the
+ * values that are refused at the field's own pointer.
+ */
+const fields: {
+  name: string
+  reads?: [value: unknown, as: unknown][]
+  into?: keyof DefinitionInput
+  refuses?: unknown[]
+  required?: true
+  /** What `null` reads as; a required field may not be `null`. */
+  cleared?: unknown
+  body?: Body
+}[] = [
+  {
+    name: 'active',
+    required: true,
+    reads: [
+      [true, true],
+      [false, false],
+    ],
+    refuses: ['true', 1, 0, {}, []],
+  },
+  { name: 'businessId', required: true, reads: [[MAX_ID, MAX_ID]], refuses: notIds },
+  { name: 'createdDate', into: 'eventDefnId', reads: [['anything', undefined]] },
+  { name: 'createdUser', into: 'eventDefnId', reads: [[{ any: 'thing' }, undefined]] },
+  {
+    name: 'description',
+    cleared: null,
+    reads: [
+      ['', ''],
+      ['Two\nlines, 早安 😀', 'Two\nlines, 早安 😀'],
+      [text(4000), text(4000)],
+    ],
+    refuses: [...notStrings, text(4001), 'a\u0000b', 'a\u0007b', 'a\u0085b', '\ud800'],
+  },
+  {
+    name: 'disclaimerFormIdList',
+    cleared: [],
+    reads: [
+      [[], []],
+      [
+        [3, 1, MAX_ID],
+        [3, 1, MAX_ID],
+      ],
+    ],
+    refuses: [...notLists, Array.from({ length: 5001 }, (_, id) => id + 1)],
+  },
+  {
+    name: 'eventActions',
+    into: 'actions',
+    cleared: undefined,
+    reads: [[[], []]],
+    refuses: notLists,
+  },
+  { name: 'eventDefnId', cleared: undefined, reads: [[MAX_ID, MAX_ID]], refuses: notIds },
+  {
+    name: 'filterTagMapJson',
+    cleared: null,
+    reads: [
+      ['{}', '{}'],
+      [
+        '{ "level": ["gold", "silver"],\n "vip": [] }',
+        '{ "level": ["gold", "silver"],\n "vip": [] }',
+      ],
+    ],
+    refuses: [
+      ...notStrings,
+      '',
+      'gold',
+      '[]',
+      'null',
+      '"x"',
+      '{"a":"b"}',
+      '{"a":[1]}',
+      '{"a":[null]}',
+      '{"a":{}}',
+      '{"a":["\\u0000"]}',
+      '{"\\u0007":["b"]}',
+      '{"a":["\\ud800"]}',
+      `{"a":["${text(100_000)}"]}`,
+    ],
+  },
+  {
+    name: 'groupIdList',
+    cleared: [],
+    reads: [
+      [
+        [5, 'g-1'],
+        [5, 'g-1'],
+      ],
+    ],
+    refuses: notLists,
+  },
+  {
+    name: 'locationIdList',
+    cleared: [],
+    reads: [
+      [
+        [1, 2],
+        [1, 2],
+      ],
+    ],
+    refuses: notLists,
+  },
+  { name: 'modifiedDate', into: 'eventDefnId', reads: [[-1, undefined]] },
+  { name: 'modifiedUser', into: 'eventDefnId', reads: [[7, undefined]] },
+  {
+    name: 'newStatus',
+    cleared: null,
+    reads: [
+      ['*', '*'],
+      ['CONFIRMED', 'CONFIRMED'],
+    ],
+    refuses: [...notStrings, text(101), 'a\nb'],
+  },
+  { name: 'objectId', cleared: null, reads: [[MAX_ID, MAX_ID]], refuses: notIds },
+  {
+    name: 'objectType',
+    required: true,
+    reads: [['CALENDAR', 'CALENDAR']],
+    refuses: ['INVITATION', 'DISCLAIMER', 'calendar', '', 1, {}, 'RECALL'],
+  },
+  {
+    name: 'objectUUId',
+    cleared: null,
+    reads: [['0123456789abcdef', '0123456789abcdef']],
+    refuses: [...notStrings, text(101), 'a\tb'],
+  },
+  {
+    name: 'oldStatus',
+    cleared: null,
+    reads: [
+      ['*', '*'],
+      ['OPEN', 'OPEN'],
+    ],
+    refuses: [...notStrings, text(101), 'a\u007fb'],
+  },
+  {
+    name: 'professionalIdList',
+    cleared: [],
+    reads: [
+      [
+        [1, 2],
+        [1, 2],
+      ],
+    ],
+    refuses: notLists,
+  },
+  {
+    name: 'reasonIdList',
+    cleared: [],
+    reads: [
+      [
+        [1, 2],
+        [1, 2],
+      ],
+    ],
+    refuses: notLists,
+  },
+  {
+    name: 'triggerHours',
+    required: true,
+    reads: [
+      [-48, -48],
+      [0, 0],
+      [-0, 0],
+      [87_660, 87_660],
+      [-87_660, -87_660],
+    ],
+    refuses: [...notIntegers, 87_661, -87_661, 2 ** 52],
+  },
+  {
+    name: 'triggerMinutes',
+    required: true,
+    body: object({ triggerHours: 0 }),
+    reads: [
+      [-5, -5],
+      [5_259_600, 5_259_600],
+    ],
+    refuses: [...notIntegers, 5_259_601],
+  },
+
+  // Ours.
+  {
+    name: 'triggerMonths',
+    cleared: 0,
+    body: object({ triggerHours: 0 }),
+    reads: [
+      [-6, -6],
+      [120, 120],
+    ],
+    refuses: [...notIntegers, 121, -121],
+  },
+  {
+    name: 'offsetMode',
+    cleared: 'ELAPSED',
+    reads: [
+      ['CALENDAR', 'CALENDAR'],
+      ['ELAPSED', 'ELAPSED'],
+    ],
+    refuses: ['calendar', '', 1, {}],
+  },
+  {
+    name: 'latePolicy',
+    cleared: 'SKIP',
+    reads: [
+      ['SEND', 'SEND'],
+      ['SKIP', 'SKIP'],
+    ],
+    refuses: ['send', '', 1, []],
+  },
+  {
+    name: 'triggerAnchor',
+    cleared: 'START',
+    reads: [
+      ['END', 'END'],
+      ['START', 'START'],
+    ],
+    refuses: ['end', '', 0, true],
+  },
+]
+
+for (const { name, into, reads = [], refuses = [], required, cleared, body = object() } of fields) {
+  const field = (into ?? name) as keyof DefinitionInput
+
+  test(`${name} is read at the top level and inside eventType`, () => {
+    for (const [value, as] of reads) {
+      const top = readDefinition({ ...body, [name]: value })
+      assert.deepEqual(top.faults, [])
+      assert.deepEqual(top.definition[field], as)
+
+      const eventType = { ...(body['eventType'] as Body), [name]: value }
+      const nested = readDefinition({ ...without(body, name), eventType })
+      assert.deepEqual(nested.faults, [])
+      assert.deepEqual(nested.definition[field], as)
+
+      const both = readDefinition({ ...body, [name]: null, eventType })
+      assert.deepEqual(both.definition[field], as, 'null at the top counts as absent')
+    }
+  })
+
+  if (refuses.length > 0) {
+    test(`${name} of the wrong kind is refused where it stands`, () => {
+      for (const value of refuses) {
+        assert.deepEqual(pointers({ ...body, [name]: value }), [`/${name}`], String(value))
+        if (name === 'objectType' && (value === 'INVITATION' || value === 'DISCLAIMER')) continue
+        const eventType = { ...(body['eventType'] as Body), [name]: value }
+        assert.deepEqual(pointers({ ...without(body, name), eventType }), [`/eventType/${name}`])
+      }
+    })
+  }
+
+  if (required) {
+    test(`${name} is required, on update too`, () => {
+      for (const update of [{}, { eventDefnId: 5 }]) {
+        const missing = without({ ...body, ...update }, name)
+        assert.deepEqual(readDefinition(missing).faults, [
+          { pointer: `/${name}`, detail: 'is required' },
+        ])
+        assert.deepEqual(pointers({ ...body, ...update, [name]: null }), [`/${name}`])
+      }
+    })
+  } else if (refuses.length > 0) {
+    test(`${name}: absent leaves it alone, null clears it`, () => {
+      assert.equal(readDefinition(body).definition[field], undefined)
+      const { definition, faults } = readDefinition({ ...body, [name]: null })
+      assert.deepEqual(faults, [])
+      assert.deepEqual(definition[field], cleared)
+    })
+  }
+}
+
+test('a list with wrong ids in it is refused at each of them', () => {
+  for (const name of [
+    'disclaimerFormIdList',
+    'locationIdList',
+    'professionalIdList',
+    'reasonIdList',
+  ]) {
+    const list = [1, ...notIds, null]
+    assert.deepEqual(
+      pointers(object({ [name]: list })),
+      list.slice(1).map((_, index) => `/${name}/${index + 1}`),
+    )
+  }
+  assert.deepEqual(pointers(object({ groupIdList: [1, null, 'a\nb', {}] })), [
+    '/groupIdList/1',
+    '/groupIdList/2',
+    '/groupIdList/3',
+  ])
+})
+
+test('eventType is an object that names one of the 13 types', () => {
+  for (const { eventTypeId, objectType } of EVENT_TYPES) {
+    const kind = { INVITATION: 'INVITATION_CAMPAIGN', DISCLAIMER: 'RECALL' }[objectType as string]
+    const { definition, faults } = readDefinition(of(eventTypeId, kind ?? objectType))
+    assert.deepEqual(faults, [])
+    assert.equal(definition.eventTypeId, eventTypeId)
+  }
+  for (const wrong of [0, 14, -1, 1.5, '3', true, {}, []]) {
+    assert.deepEqual(pointers(object({ eventType: { eventTypeId: wrong } })), [
+      '/eventType/eventTypeId',
+    ])
+  }
+  for (const missing of [undefined, null, {}, { eventTypeId: null }]) {
+    assert.deepEqual(readDefinition(object({ eventType: missing })).faults, [
+      { pointer: '/eventType/eventTypeId', detail: 'is required' },
+    ])
+  }
+  for (const wrong of [3, 'APPT_REMINDER', [], true]) {
+    assert.deepEqual(pointers(object({ eventType: wrong })), ['/eventType'])
+  }
+  assert.deepEqual(pointers({ ...object(), eventTypeId: 3, eventType: {} }), [
+    '/eventType/eventTypeId',
+  ])
+})
+
+test('objectType must suit the event type; disclaimers take any of the four', () => {
+  const kinds = ['CALENDAR', 'INVITATION_CAMPAIGN', 'RECALL', 'CLASS_SCHEDULE']
+  const suits = (eventTypeId: number) =>
+    kinds.filter((kind) => pointers(of(eventTypeId, kind)).length === 0)
+
+  for (const id of [1, 2, 3]) assert.deepEqual(suits(id), ['CALENDAR'])
+  for (const id of [4, 5, 6]) assert.deepEqual(suits(id), ['CLASS_SCHEDULE'])
+  for (const id of [7, 8, 9, 11]) assert.deepEqual(suits(id), ['INVITATION_CAMPAIGN'])
+  assert.deepEqual(suits(10), ['RECALL'])
+  for (const id of [12, 13]) assert.deepEqual(suits(id), kinds)
+  assert.deepEqual(readDefinition(of(1, 'RECALL')).faults, [
+    { pointer: '/objectType', detail: 'must be CALENDAR for event type 1, APPT_CREATED' },
+  ])
+})
+
+const nested = (eventTypeId: number, objectType: string | null, top: Body = {}) =>
+  readDefinition({
+    ...without(object(), 'objectType'),
+    ...top,
+    eventType: { eventTypeId, objectType, eventType: null, eventCategory: null },
+  })
+
+test("the event type's own objectType reads as the definition's, where there is one", () => {
+  assert.equal(nested(8, 'INVITATION').definition.objectType, 'INVITATION_CAMPAIGN')
+  assert.deepEqual(nested(8, 'INVITATION').faults, [])
+  assert.deepEqual(nested(3, 'CALENDAR').faults, [])
+  const missing = [{ pointer: '/objectType', detail: 'is required' }]
+  assert.deepEqual(nested(12, 'DISCLAIMER').faults, missing)
+  assert.deepEqual(nested(3, null).faults, missing)
+  assert.deepEqual(nested(12, 'DISCLAIMER', { objectType: 'RECALL' }).faults, [])
+  assert.deepEqual(nested(3, 'CLASS_SCHEDULE', { objectType: 'CALENDAR' }).faults, [])
+  assert.equal(nested(3, 'CLASS_SCHEDULE').faults[0]?.pointer, '/eventType/objectType')
+})
+
+test('what the write form carries for its own screens is accepted and ignored', () => {
+  for (const junk of ['APPT', 7, null, [1, 'x'], { any: { thing: [] } }]) {
+    const ignored = {
+      eventTypeCode: junk,
+      eventTypeDesc: junk,
+      eventTypeIds: junk,
+      triggeredBy: junk,
+      eventCategory: junk,
+      unknown: junk,
+    }
+    assert.deepEqual(readDefinition(write(ignored, ignored)), readDefinition(write()))
+  }
+})
+
+const before = { triggerWhen: { label: 'Before', value: 'before' } }
+const after = { triggerWhen: { label: 'After', value: 'after' } }
+const offsets: { name: string; given: Body; reads?: (number | undefined)[]; refuses?: string[] }[] =
+  [
+    {
+      name: 'plain fields alone',
+      given: { triggerHours: -24, triggerMinutes: 5 },
+      reads: [undefined, -24, 5],
+    },
+    { name: 'hours alone', given: { triggerHours: -24 }, refuses: ['/triggerMinutes'] },
+    { name: 'minutes alone', given: { triggerMinutes: 0 }, refuses: ['/triggerHours'] },
+    { name: 'nothing', given: {}, refuses: ['/triggerHours', '/triggerMinutes'] },
+    { name: 'only when', given: { ...before }, refuses: ['/triggerHours', '/triggerMinutes'] },
+    { name: 'a unit of 0 stands for both', given: { triggerDays: 0 }, reads: [undefined, 0, 0] },
+    {
+      name: 'hours and a unit of 0',
+      given: { triggerHours: -2, triggerWeeks: 0 },
+      reads: [undefined, -2, 0],
+    },
+    {
+      name: 'a unit of null does not',
+      given: { triggerDays: null },
+      refuses: ['/triggerHours', '/triggerMinutes'],
+    },
+    {
+      name: 'all units before',
+      given: {
+        triggerMonths: 1,
+        triggerWeeks: 2,
+        triggerDays: 3,
+        triggerHoursValue: 4,
+        triggerMinutesValue: 5,
+        ...before,
+      },
+      reads: [-1, -(2 * 168 + 3 * 24 + 4), -5],
+    },
+    {
+      name: 'all units after, beside plain zeros',
+      given: {
+        triggerHours: 0,
+        triggerMinutes: 0,
+        triggerMonths: 1,
+        triggerDays: 3,
+        triggerMinutesValue: 5,
+        ...after,
+      },
+      reads: [1, 72, 5],
+    },
+    {
+      name: 'units of 0 before make 0, not minus 0',
+      given: { triggerMonths: 0, triggerDays: 0, triggerMinutesValue: 0, ...before },
+      reads: [0, 0, 0],
+    },
+    {
+      name: 'plain fields win over units',
+      given: { triggerHours: -24, triggerMinutes: 0, triggerDays: 9, triggerMonths: 1, ...before },
+      reads: [0, -24, 0],
+    },
+    {
+      name: 'a plain field against when',
+      given: { triggerHours: 24, triggerMinutes: 5, ...before },
+      refuses: ['/triggerHours', '/triggerMinutes'],
+    },
+    {
+      name: 'a negative plain field after',
+      given: { triggerHours: -24, triggerMinutes: 0, ...after },
+      refuses: ['/triggerHours'],
+    },
+    {
+      name: 'negative units beside when',
+      given: {
+        triggerMonths: -1,
+        triggerWeeks: -1,
+        triggerDays: -1,
+        triggerHoursValue: -1,
+        triggerMinutesValue: -1,
+        ...before,
+      },
+      refuses: [
+        '/triggerMonths',
+        '/triggerWeeks',
+        '/triggerDays',
+        '/triggerHoursValue',
+        '/triggerMinutesValue',
+      ],
+    },
+    {
+      name: 'units without when: only months count, signed',
+      given: {
+        triggerMonths: -6,
+        triggerWeeks: 1,
+        triggerDays: 2,
+        triggerHoursValue: 3,
+        triggerMinutesValue: 4,
+      },
+      reads: [-6, 0, 0],
+    },
+    {
+      name: 'months beside plain hours, as they are answered',
+      given: { triggerMonths: -1, triggerHours: -48, triggerMinutes: 0 },
+      reads: [-1, -48, 0],
+    },
+    {
+      name: 'when without a value is no when',
+      given: { triggerMonths: -1, triggerWhen: { label: 'x' } },
+      reads: [-1, 0, 0],
+    },
+    {
+      name: 'when null is no when',
+      given: { triggerMonths: -1, triggerWhen: null },
+      reads: [-1, 0, 0],
+    },
+    {
+      name: 'when of another word',
+      given: { triggerDays: 1, triggerWhen: { value: 'during' } },
+      refuses: ['/triggerWhen/value'],
+    },
+    {
+      name: 'when that is no object',
+      given: { triggerDays: 1, triggerWhen: 'before' },
+      refuses: ['/triggerWhen'],
+    },
+    {
+      name: 'units that are no integers',
+      given: {
+        triggerMonths: '1',
+        triggerWeeks: 0.5,
+        triggerDays: true,
+        triggerHoursValue: {},
+        triggerMinutesValue: [],
+      },
+      refuses: [
+        '/triggerMonths',
+        '/triggerWeeks',
+        '/triggerDays',
+        '/triggerHoursValue',
+        '/triggerMinutesValue',
+      ],
+    },
+    { name: 'ten years of months', given: { triggerMonths: 120, ...before }, reads: [-120, 0, 0] },
+    {
+      name: 'more than ten years of months',
+      given: { triggerMonths: 121, ...before },
+      refuses: ['/triggerMonths'],
+    },
+    {
+      name: 'more than ten years in all',
+      given: { triggerMonths: 119, triggerWeeks: 5, ...after },
+      refuses: ['/triggerMonths'],
+    },
+    {
+      name: 'more than ten years of weeks',
+      given: { triggerWeeks: 522, ...before },
+      refuses: ['/triggerWeeks'],
+    },
+    {
+      name: 'absurd parts do not make up for each other',
+      given: { triggerHours: 900_000, triggerMinutes: -900_000 * 60 },
+      refuses: ['/triggerHours'],
+    },
+  ]
+for (const { name, given, reads, refuses = [] } of offsets) {
+  test(`the offset: ${name}`, () => {
+    const base = without(object(), 'triggerHours', 'triggerMinutes')
+    const top = readDefinition({ ...base, ...given })
+    const nested = readDefinition({ ...base, eventType: { eventTypeId: 3, ...given } })
+    assert.deepEqual(
+      top.faults.map((fault) => fault.pointer),
+      refuses,
+    )
+    assert.equal(nested.faults.length, refuses.length)
+    if (!reads) return
+    for (const { definition } of [top, nested]) {
+      const { triggerMonths, triggerHours, triggerMinutes } = definition
+      assert.deepEqual([triggerMonths, triggerHours, triggerMinutes], reads)
+    }
+  })
+}
+
+const statuses: { name: string; given: Body; reads?: unknown; refuses?: string[] }[] = [
+  {
+    name: 'the object serves where the plain one is absent',
+    given: { newStatusObject: { label: 'Any', value: '*' } },
+    reads: '*',
+  },
+  {
+    name: 'the object serves where the plain one is null',
+    given: { newStatus: null, newStatusObject: { value: 'OPEN' } },
+    reads: 'OPEN',
+  },
+  {
+    name: 'the plain one wins',
+    given: { newStatus: 'OPEN', newStatusObject: { value: 'CONFIRMED' } },
+    reads: 'OPEN',
+  },
+  {
+    name: 'an object without a value says nothing',
+    given: { newStatusObject: { label: 'Any' } },
+    reads: undefined,
+  },
+  { name: 'an object of null clears', given: { newStatusObject: null }, reads: null },
+  {
+    name: 'an object with a value of null clears',
+    given: { newStatusObject: { value: null } },
+    reads: null,
+  },
+  {
+    name: 'an object that is none',
+    given: { newStatusObject: 'OPEN' },
+    refuses: ['/newStatusObject'],
+  },
+  {
+    name: 'a value that is no string',
+    given: { newStatusObject: { value: 5 } },
+    refuses: ['/newStatusObject/value'],
+  },
+]
+for (const { name, given, reads, refuses = [] } of statuses) {
+  test(`a status: ${name}`, () => {
+    const { definition, faults } = readDefinition(of(2, 'CALENDAR', given))
+    assert.deepEqual(
+      faults.map((fault) => fault.pointer),
+      refuses,
+    )
+    if (refuses.length === 0) assert.equal(definition.newStatus, reads)
+    const other = JSON.parse(JSON.stringify(given).replaceAll('newStatus', 'oldStatus'))
+    if (refuses.length === 0) {
+      assert.equal(readDefinition(of(2, 'CALENDAR', other)).definition.oldStatus, reads)
+    }
+  })
+}
+
+const all = { label: 'All', value: 'all' }
+const select = { label: 'Selected', value: 'select' }
+const ids = {
+  locationIdList: [1],
+  disclaimerFormIdList: [2],
+  professionalIdList: [3],
+  reasonIdList: [4],
+}
+const selections: { name: string; given: Body; empties: string[]; refuses?: string[] }[] = [
+  { name: 'no choice empties nothing', given: {}, empties: [] },
+  {
+    name: 'all of the first kind',
+    given: { allOrNoneSelect: { value: 'all' } },
+    empties: ['locationIdList'],
+  },
+  {
+    name: 'other words empty nothing',
+    given: {
+      allOrNoneSelect: { value: 'none', locations: { label: 'all' } },
+      staff: { value: 'some' },
+    },
+    empties: [],
+  },
+  {
+    name: 'all disclaimer forms',
+    given: { allOrNoneSelect: { disclaimerForms: all } },
+    empties: ['disclaimerFormIdList'],
+  },
+  { name: 'all staff', given: { staff: all }, empties: ['professionalIdList'] },
+  { name: 'all services', given: { reasons: all }, empties: ['reasonIdList'] },
+  {
+    name: 'all staff and services, one level down',
+    given: { allOrNoneSelect: { staff: all, reasons: all } },
+    empties: ['professionalIdList', 'reasonIdList'],
+  },
+  {
+    name: 'the outer choice wins',
+    given: { staff: select, allOrNoneSelect: { staff: all } },
+    empties: [],
+  },
+  { name: 'selected staff and services', given: { staff: select, reasons: select }, empties: [] },
+  {
+    name: 'selected staff, none in the list',
+    given: { staff: select, professionalIdList: [] },
+    empties: [],
+    refuses: ['/professionalIdList'],
+  },
+  {
+    name: 'selected services, a list of null',
+    given: { reasons: select, reasonIdList: null },
+    empties: [],
+    refuses: ['/reasonIdList'],
+  },
+  {
+    name: 'choices of the wrong kind',
+    given: { staff: 'all', reasons: { value: 1 }, allOrNoneSelect: 'all' },
+    empties: [],
+    refuses: ['/allOrNoneSelect', '/staff', '/reasons/value'],
+  },
+]
+for (const { name, given, empties, refuses = [] } of selections) {
+  test(`the lists: ${name}`, () => {
+    for (const body of [object({ ...ids, ...given }), write({ ...ids, ...given })]) {
+      const { definition, faults } = readDefinition(body)
+      assert.deepEqual(
+        faults.map((fault) => fault.pointer.replace('/eventType', '')).toSorted(),
+        refuses.toSorted(),
+      )
+      if (refuses.length > 0) continue
+      const emptied = Object.keys(ids).filter(
+        (list) => definition[list as keyof typeof ids]?.length === 0,
+      )
+      assert.deepEqual(emptied, empties)
+    }
+  })
+}
+
+test('a selection without a list: refused when new, looked up in the stored one on update', () => {
+  assert.deepEqual(pointers(object({ staff: select })), ['/professionalIdList'])
+  const { definition, faults } = readDefinition(object({ eventDefnId: 5, staff: select }))
+  assert.deepEqual(faults, [])
+  assert.deepEqual(mergeDefinition(definition, stored({ professionalIdList: [3] })).faults, [])
+  assert.deepEqual(
+    mergeDefinition(definition, stored()).faults.map((fault) => fault.pointer),
+    ['/professionalIdList'],
+  )
+})
+
+const action = { actionType: 'SEND_EMAIL', active: true, businessId: 1, emailTemplateId: 9 }
+
+test('actions come with either name, in either place, without a link', () => {
+  for (const body of [
+    object({ eventActions: [action] }),
+    object({ templateActions: [action] }),
+    write({ templateActions: [action] }),
+    write({ eventActions: [action] }),
+    object({ eventActions: null, templateActions: [{ ...action, eventDefnId: 'of no matter' }] }),
+  ]) {
+    const { definition, faults } = readDefinition(body)
+    assert.deepEqual(faults, [])
+    assert.equal(definition.actions?.length, 1)
+    assert.equal(definition.actions?.[0]?.emailTemplateId, 9)
+  }
+  assert.equal(readDefinition(object({ eventActions: null })).definition.actions, undefined)
+  assert.deepEqual(
+    readDefinition(object({ eventActions: [{ eventActionId: 3, active: false }] })).faults,
+    [],
+  )
+})
+
+test('every fault of every action has its pointer', () => {
+  assert.deepEqual(
+    pointers(
+      write({
+        templateActions: [
+          action,
+          null,
+          5,
+          { ...action, actionType: 'SEND_SMS', recipient: { value: 'dog' } },
+          without(action, 'emailTemplateId', 'active'),
+        ],
+      }),
+    ),
+    [
+      '/eventType/templateActions/1',
+      '/eventType/templateActions/2',
+      '/eventType/templateActions/3/actionType',
+      '/eventType/templateActions/3/recipient/value',
+      '/eventType/templateActions/4/active',
+      '/eventType/templateActions/4/emailTemplateId',
+    ],
+  )
+  assert.deepEqual(pointers(object({ eventActions: Array.from({ length: 101 }, () => action) })), [
+    '/eventActions',
+  ])
+})
+
+test('a body that is no object is one fault', () => {
+  for (const body of [undefined, null, 5, 'x', true, []]) {
+    assert.deepEqual(readDefinition(body).faults, [
+      { pointer: '', detail: 'must be a JSON object' },
+    ])
+  }
+})
+
+test('all faults come at once', () => {
+  assert.deepEqual(
+    pointers({
+      active: 1,
+      businessId: 'x',
+      objectType: 'DOG',
+      triggerHours: '1',
+      eventType: { eventTypeId: 99, locationIdList: [0] },
+      staff: 5,
+      offsetMode: 'x',
+    }).toSorted(),
+    [
+      '/active',
+      '/businessId',
+      '/eventType/eventTypeId',
+      '/eventType/locationIdList/0',
+      '/objectType',
+      '/offsetMode',
+      '/staff',
+      '/triggerHours',
+      '/triggerMinutes',
+    ],
+  )
+})
+
+test('everything that the body refers to is named with its place', () => {
+  const { references } = readDefinition(
+    of(2, 'CALENDAR', {
+      objectId: 7,
+      locationIdList: [10, 11],
+      disclaimerFormIdList: [20],
+      reasonIdList: [30],
+      groupIdList: [99],
+      newStatus: '*',
+      eventType: { eventTypeId: 2, professionalIdList: [40], oldStatusObject: { value: 'OPEN' } },
+      eventActions: [{ ...action, eventActionId: 50, emailCategoryId: 60 }],
+    }),
+  )
+  assert.deepEqual(
+    byPointer(references),
+    [
+      { kind: 'business', id: 1, pointer: '/businessId' },
+      { kind: 'disclaimerForm', id: 20, pointer: '/disclaimerFormIdList/0' },
+      { kind: 'business', id: 1, pointer: '/eventActions/0/businessId' },
+      { kind: 'eventAction', id: 50, pointer: '/eventActions/0/eventActionId' },
+      { kind: 'emailCategory', id: 60, pointer: '/eventActions/0/emailCategoryId' },
+      { kind: 'emailTemplate', id: 9, pointer: '/eventActions/0/emailTemplateId' },
+      {
+        kind: 'status',
+        objectType: 'CALENDAR',
+        id: 'OPEN',
+        pointer: '/eventType/oldStatusObject/value',
+      },
+      { kind: 'professional', id: 40, pointer: '/eventType/professionalIdList/0' },
+      { kind: 'location', id: 10, pointer: '/locationIdList/0' },
+      { kind: 'location', id: 11, pointer: '/locationIdList/1' },
+      { kind: 'calendar', id: 7, pointer: '/objectId' },
+      { kind: 'reason', id: 30, pointer: '/reasonIdList/0' },
+    ].toSorted((a, b) => (a.pointer < b.pointer ? -1 : 1)),
+  )
+})
+
+const byPointer = (references: Reference[]) =>
+  references.toSorted((a, b) => (a.pointer < b.pointer ? -1 : 1))
+
+const kindOf = (eventTypeId: number, objectType: string) =>
+  readDefinition(of(eventTypeId, objectType, { objectId: 7 })).references.find(
+    ({ pointer }) => pointer === '/objectId',
+  )?.kind
+
+test('objectId names what the kind of definition is about', () => {
+  assert.equal(kindOf(1, 'CALENDAR'), 'calendar')
+  assert.equal(kindOf(6, 'CLASS_SCHEDULE'), 'classSchedule')
+  assert.equal(kindOf(8, 'INVITATION_CAMPAIGN'), 'invitationCampaign')
+  assert.equal(kindOf(10, 'RECALL'), 'recall')
+  assert.equal(kindOf(12, 'CALENDAR'), 'calendar')
+  assert.equal(kindOf(13, 'RECALL'), 'disclaimer')
+})
+
+const found = (eventTypeId: number, objectType: string, newStatus: string) =>
+  readDefinition(of(eventTypeId, objectType, { newStatus })).references.filter(
+    ({ kind }) => kind === 'status',
+  )
+
+test('a status is looked up only where a change of status is asked for, and in its own kind', () => {
+  assert.deepEqual(found(1, 'CALENDAR', 'WHATEVER'), [])
+  assert.deepEqual(found(2, 'CALENDAR', '*'), [])
+  assert.deepEqual(found(11, 'INVITATION_CAMPAIGN', 'SENT'), [
+    { kind: 'status', objectType: 'INVITATION', id: 'SENT', pointer: '/newStatus' },
+  ])
+  assert.deepEqual(found(13, 'CALENDAR', 'SIGNED'), [
+    { kind: 'status', objectType: 'DISCLAIMER', id: 'SIGNED', pointer: '/newStatus' },
+  ])
+})
+
+test('what a choice of all empties is not looked up', () => {
+  const { references } = readDefinition(object({ staff: all, professionalIdList: [999] }))
+  assert.deepEqual(
+    references.map(({ kind }) => kind),
+    ['business'],
+  )
+})
+
+const stored = (changes: Partial<Definition> = {}): Definition => ({
+  active: true,
+  businessId: 1,
+  description: 'as it was',
+  disclaimerFormIdList: [],
+  eventTypeId: 2,
+  filterTagMapJson: '{"a":["b"]}',
+  groupIdList: [1],
+  locationIdList: [10],
+  newStatus: 'CONFIRMED',
+  objectId: 7,
+  objectType: 'CALENDAR',
+  objectUUId: null,
+  oldStatus: '*',
+  professionalIdList: [],
+  reasonIdList: [],
+  triggerMonths: -1,
+  triggerHours: 0,
+  triggerMinutes: 0,
+  offsetMode: 'CALENDAR',
+  latePolicy: 'SEND',
+  triggerAnchor: 'END',
+  ...changes,
+})
+
+test('a new definition has an empty value wherever the body says nothing', () => {
+  const { definition, faults, references } = mergeDefinition(readDefinition(object()).definition)
+  assert.deepEqual([faults, references], [[], []])
+  assert.deepEqual(definition, {
+    active: true,
+    businessId: 1,
+    description: null,
+    disclaimerFormIdList: [],
+    eventTypeId: 3,
+    filterTagMapJson: null,
+    groupIdList: [],
+    locationIdList: [],
+    newStatus: null,
+    objectId: null,
+    objectType: 'CALENDAR',
+    objectUUId: null,
+    oldStatus: null,
+    professionalIdList: [],
+    reasonIdList: [],
+    triggerMonths: 0,
+    triggerHours: -24,
+    triggerMinutes: 0,
+    offsetMode: 'ELAPSED',
+    latePolicy: 'SKIP',
+    triggerAnchor: 'START',
+  })
+})
+
+test('an update changes what it says, clears what it says null of, and leaves the rest', () => {
+  const update = of(2, 'CALENDAR', {
+    eventDefnId: 5,
+    active: false,
+    description: 'new',
+    filterTagMapJson: null,
+    locationIdList: null,
+    newStatus: null,
+    latePolicy: null,
+  })
+  const { definition } = mergeDefinition(readDefinition(update).definition, stored())
+  assert.deepEqual(
+    definition,
+    stored({
+      active: false,
+      description: 'new',
+      filterTagMapJson: null,
+      locationIdList: [],
+      newStatus: null,
+      latePolicy: 'SKIP',
+      triggerHours: -24,
+    }),
+  )
+})
+
+const read = (body: Body) => mergeDefinition(readDefinition(body).definition, stored()).references
+
+test('what an update leaves alone is looked up again where it turns to another kind', () => {
+  assert.deepEqual(read(of(2, 'CALENDAR')), [])
+  assert.deepEqual(read(of(5, 'CLASS_SCHEDULE')), [
+    { kind: 'classSchedule', id: 7, pointer: '/objectId' },
+    { kind: 'status', objectType: 'CLASS_SCHEDULE', id: 'CONFIRMED', pointer: '/newStatus' },
+  ])
+  assert.deepEqual(read(of(5, 'CLASS_SCHEDULE', { objectId: null, newStatus: null })), [])
+})
+
+test('stored months and new hours together keep to the limit', () => {
+  const { definition } = readDefinition(object({ eventDefnId: 5, triggerHours: -86_900 }))
+  assert.deepEqual(
+    mergeDefinition(definition, stored()).faults.map((fault) => fault.pointer),
+    [],
+  )
+  assert.deepEqual(
+    mergeDefinition(definition, stored({ triggerMonths: -12 })).faults.map(
+      (fault) => fault.pointer,
+    ),
+    ['/triggerMonths'],
+  )
+})
+
+test('the schemas hold the fields of the interface, and both forms suit the documented body', () => {
+  const { definition } = mergeDefinition(readDefinition(object()).definition)
+  const { eventTypeId: _, ...rest } = definition
+  const answered = {
+    ...rest,
+    eventDefnId: 5,
+    eventActions: null,
+    eventType: EVENT_TYPES[2],
+    createdDate: 1,
+    createdUser: 'key:x',
+    modifiedDate: 1,
+    modifiedUser: 'key:x',
+    version: 1,
+  }
+  assert.ok(Schema.Check(EventDefinition, answered))
+  const names = fields.map(({ name }) => name)
+  for (const name of [...names, 'eventType', 'version'])
+    assert.ok(name in EventDefinition.properties, name)
+  assert.ok(Schema.Check(EventDefinitionBody, object()))
+  assert.ok(Schema.Check(EventDefinitionBody, write({ ...before, templateActions: [action] })))
+})
