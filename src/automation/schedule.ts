@@ -79,7 +79,7 @@ function eventTriggers(
             objectType: subject.objectType,
             objectId: subject.objectId,
             objectUUId: subject.objectUUId,
-            occurrence: `${subject.objectType} ${id} ${version}`,
+            occurrence: `${eventType} ${id} ${version}`,
             oldStatus: event.oldStatus,
             newStatus: subject.status,
             ...firing,

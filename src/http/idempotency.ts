@@ -22,6 +22,8 @@ export type Answer = {
   headers?: Record<string, string>
   /** Properties that are shown this once: a repeated answer has `null` there. */
   secrets?: string[]
+  /** What is done once the work is committed; what it gives is shown beside the answer. */
+  afterCommit?: () => Promise<object>
 }
 
 export const ok = (body: object): Answer => ({ status: 200, body })
@@ -50,10 +52,15 @@ export async function answerOnce(
   request.takenByHandler = true
   const key = readKey(request)
   if (!key) {
-    const { status, body, headers = {} } = await db.transaction(work)
-    return reply.code(status).headers(headers).send(body)
+    const { status, body, headers = {}, afterCommit } = await db.transaction(work)
+    const more = await afterCommit?.()
+    return reply
+      .code(status)
+      .headers(headers)
+      .send(more ? { ...body, ...more } : body)
   }
   const answer = await db.transaction((tx) => workOnce(tx, key, request, now, work))
+  await answer.afterCommit?.()
   return reply
     .code(answer.status)
     .headers({ 'content-type': 'application/json; charset=utf-8', ...answer.headers })
@@ -82,13 +89,13 @@ async function workOnce(
 }
 
 /** `text` is what is sent, `answer` what is kept of it. */
-type Sent = RememberedAnswer & { text: string }
+type Sent = RememberedAnswer & { text: string; afterCommit?: Answer['afterCommit'] }
 
-function sent({ status, body, headers = {}, secrets = [] }: Answer): Sent {
+function sent({ status, body, headers = {}, secrets = [], afterCommit }: Answer): Sent {
   const text = wireText(body)
   const hidden = Object.fromEntries(secrets.map((name) => [name, null]))
   const answer = secrets.length === 0 ? text : wireText({ ...body, ...hidden })
-  return { status, headers, text, answer }
+  return { status, headers, text, answer, afterCommit }
 }
 
 /** A refusal is an answer too; a failure of ours is none, and may be tried again. */

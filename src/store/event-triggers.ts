@@ -117,6 +117,51 @@ export function listPendingObjects(
     order by ${id} limit ${page.limit}`)
 }
 
+/** A pending trigger of a change that happened. */
+export type EventRow = {
+  eventTriggerId: number
+  /** Event type, object and version. */
+  occurrence: string
+  objectId: number | null
+  objectUUId: string | null
+  oldStatus: string | null
+  newStatus: string | null
+  anchorTime: Temporal.Instant
+  scheduledTime: Temporal.Instant
+}
+
+export function listPendingEvents(
+  db: Db,
+  businessId: number,
+  eventDefnId: number,
+  page: { after: number; limit: number },
+) {
+  return db.query<EventRow>(sql`
+    select event_trigger_id as "eventTriggerId", occurrence, object_id as "objectId",
+           object_uuid as "objectUUId", old_status as "oldStatus", new_status as "newStatus",
+           anchor_time as "anchorTime", scheduled_time as "scheduledTime"
+    from event_trigger
+    where business_id = ${businessId} and event_defn_id = ${eventDefnId}
+      and occurrence is not null and status = 'SCHEDULED' and event_trigger_id > ${page.after}
+    order by event_trigger_id limit ${page.limit}`)
+}
+
+/** A definition that was turned to another kind of event no longer asks for what it planned before. */
+export function cancelOtherKinds(
+  db: Db,
+  { businessId, eventDefnId }: { businessId: number; eventDefnId: number },
+  objectType: ObjectType,
+  isReminder: boolean,
+  now: Temporal.Instant,
+) {
+  return db.query(sql`
+    update event_trigger
+    set status = 'CANCELLED', status_reason = 'the definition asks for another event now',
+        modified_date = ${now}, modified_user = 'SYSTEM'
+    where business_id = ${businessId} and event_defn_id = ${eventDefnId} and status = 'SCHEDULED'
+      and (object_type <> ${objectType} or (occurrence is null) <> ${isReminder})`)
+}
+
 /** Everything a change does to the plan, written at once by `writePlan`. */
 export type Plan = {
   insert: NewTrigger[]

@@ -28,7 +28,8 @@ export function lockSubjects(
     order by t.${raw(id)} for share of t`)
 }
 
-export type Anchor = 'startTime' | 'endTime' | 'dueTime' | 'expiresTime' | 'createdDate'
+/** What each kind of object is listed by, with an index. */
+export type Anchor = 'startTime' | 'dueTime' | 'createdDate'
 
 /** Where a page ended: its last anchor and id. */
 export type SubjectCursor = { anchor: Temporal.Instant; id: number | string }
@@ -52,10 +53,8 @@ export function listSubjectsFrom(
 
 const ANCHORS: Record<Anchor, string> = {
   startTime: 't.start_time',
-  endTime: 't.end_time',
   dueTime: 't.due_time',
   createdDate: 't.created_date',
-  expiresTime: 'coalesce(t.expires_time, g.expires_time)',
 }
 
 type View = { view: Sql; id: string }

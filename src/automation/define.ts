@@ -1,0 +1,209 @@
+import type { Reference } from '../contract/body.ts'
+import { readAction, type ActionInput } from '../contract/event-action.ts'
+import { mergeDefinition, readDefinition } from '../contract/event-definition.ts'
+import { OBJECT_KINDS, objectKind, type ObjectKind } from '../contract/objects.ts'
+import type { Db } from '../database/database.ts'
+import { invalid, notFound, type Fault } from '../errors.ts'
+import {
+  findAction,
+  insertAction,
+  listActionsOfDefinition,
+  lockAction,
+  updateAction,
+  type StoredAction,
+} from '../store/event-actions.ts'
+import {
+  findDefinition,
+  insertDefinition,
+  lockDefinition,
+  updateDefinition,
+  type StoredDefinition,
+} from '../store/event-definitions.ts'
+import { listKnownIds } from '../store/objects.ts'
+import { listStatusesOf } from '../store/statuses.ts'
+
+export type Defining = { businessId: number; user: string; now: Temporal.Instant }
+
+/** Looks at the object as it is, under its lock, before it is changed. */
+type Allow<Stored> = (current: Stored | undefined) => void
+
+/**
+ * Saves a definition, and the actions it brings along, in the caller's transaction. Its triggers
+ * are planned after the commit: see plan.ts.
+ */
+export async function saveDefinition(
+  tx: Db,
+  body: unknown,
+  defining: Defining,
+  allow?: Allow<StoredDefinition>,
+): Promise<{ definition: StoredDefinition; before: StoredDefinition | undefined }> {
+  const read = await readAgainst(tx, body, defining, allow)
+  const { before, wanted, actions } = read
+  const definition = !before
+    ? await insertDefinition(tx, wanted, defining)
+    : isUnchanged(before, wanted)
+      ? before
+      : await updateDefinition(tx, before.eventDefnId, wanted, defining)
+  for (const action of actions) await saveActionOf(tx, definition.eventDefnId, action, defining)
+  return { definition, before }
+}
+
+/** Definitions are never removed: triggers already fired still point at them. */
+export async function deactivateDefinition(
+  tx: Db,
+  eventDefnId: number,
+  defining: Defining,
+  allow: (current: StoredDefinition) => void,
+) {
+  const before = await lockDefinition(tx, defining.businessId, eventDefnId)
+  if (!before?.active) return before
+  allow(before)
+  return updateDefinition(tx, eventDefnId, { ...before, active: false }, defining)
+}
+
+/** What a body would make of a definition, without saving it; throws all that is wrong with it. */
+export async function readAgainst(
+  db: Db,
+  body: unknown,
+  { businessId }: Defining,
+  allow?: Allow<StoredDefinition>,
+) {
+  const reading = readDefinition(body)
+  const { eventDefnId, actions = [] } = reading.definition
+  const before = eventDefnId ? await lockDefinition(db, businessId, eventDefnId) : undefined
+  allow?.(before)
+  if (eventDefnId && !before) throw notFound('event definition', eventDefnId)
+  const merged = mergeDefinition(reading.definition, before)
+  const references = [...reading.references, ...merged.references]
+  const faults = [
+    ...reading.faults,
+    ...merged.faults,
+    ...(await unknownReferences(db, businessId, references, eventDefnId)),
+  ]
+  if (faults.length > 0) throw invalid(withoutRepeats(faults))
+  return { before, wanted: merged.definition, actions }
+}
+
+export async function saveAction(
+  tx: Db,
+  body: unknown,
+  defining: Defining,
+  allow?: Allow<StoredAction>,
+): Promise<{ action: StoredAction; before: StoredAction | undefined }> {
+  const { action: input, faults, references } = readAction(body)
+  const { businessId } = defining
+  const before = input.eventActionId
+    ? await lockAction(tx, businessId, input.eventActionId)
+    : undefined
+  allow?.(before)
+  if (input.eventActionId && !before) throw notFound('event action', input.eventActionId)
+  faults.push(...(await unknownReferences(tx, businessId, references)))
+  if (faults.length > 0) throw invalid(withoutRepeats(faults))
+
+  const fields = {
+    businessId,
+    eventDefnId: input.eventDefnId ?? before!.eventDefnId,
+    active: input.active,
+    emailTemplateId: input.emailTemplateId ?? before!.emailTemplateId,
+    emailCategoryId: said(input.emailCategoryId, before?.emailCategoryId),
+    recipient: said(input.recipient, before?.recipient),
+  }
+  if (!before) return { action: await insertAction(tx, fields, defining), before }
+  const wanted = { ...fields, eventActionId: before.eventActionId }
+  const isSame = Object.entries(wanted).every(([key, value]) => before[key as 'active'] === value)
+  return { action: isSame ? before : await updateAction(tx, wanted, defining), before }
+}
+
+/**
+ * An action that came with its definition: by its id, or as the active one with the same template
+ * and recipient, or a new one.
+ */
+async function saveActionOf(tx: Db, eventDefnId: number, action: ActionInput, defining: Defining) {
+  const { businessId } = defining
+  const existing = await listActionsOfDefinition(tx, businessId, eventDefnId)
+  const same = existing.find(
+    (known) =>
+      known.emailTemplateId === action.emailTemplateId &&
+      known.recipient === (action.recipient ?? null),
+  )
+  const before = action.eventActionId
+    ? (await lockAction(tx, businessId, action.eventActionId))!
+    : same
+  const fields = {
+    businessId,
+    eventDefnId,
+    active: action.active,
+    emailTemplateId: action.emailTemplateId ?? before!.emailTemplateId,
+    emailCategoryId: said(action.emailCategoryId, before?.emailCategoryId),
+    recipient: said(action.recipient, before?.recipient),
+  }
+  if (before) await updateAction(tx, { ...fields, eventActionId: before.eventActionId }, defining)
+  else await insertAction(tx, fields, defining)
+}
+
+/** Absent stays as it was; null is cleared. */
+const said = <T>(value: T | null | undefined, before: T | null | undefined): T | null =>
+  value === undefined ? (before ?? null) : value
+
+function isUnchanged(before: StoredDefinition, wanted: object) {
+  return Object.entries(wanted).every(
+    ([key, value]) => JSON.stringify(before[key as 'active']) === JSON.stringify(value),
+  )
+}
+
+/** The same answer for what is missing and for what is another business's. */
+async function unknownReferences(
+  db: Db,
+  businessId: number,
+  references: Reference[],
+  eventDefnId?: number,
+): Promise<Fault[]> {
+  const wanted = new Map<ObjectKind, Set<number>>()
+  for (const reference of references) {
+    const kind = reference.kind === 'status' ? undefined : objectKind(reference.kind)
+    if (!kind) continue
+    wanted.set(kind, (wanted.get(kind) ?? new Set()).add(reference.id as number))
+  }
+  const known = await listKnownIds(db, businessId, wanted)
+
+  const faults: Fault[] = []
+  for (const reference of references) {
+    const detail = await complaint(db, businessId, reference, known, eventDefnId)
+    if (detail) faults.push({ pointer: reference.pointer, detail })
+  }
+  return faults
+}
+
+async function complaint(
+  db: Db,
+  businessId: number,
+  reference: Reference,
+  known: Set<string>,
+  eventDefnId: number | undefined,
+): Promise<string | undefined> {
+  const { kind, id } = reference
+  if (kind === 'business') return id === businessId ? undefined : 'must be your own business'
+  if (kind === 'status') {
+    const statuses = await listStatusesOf(db, businessId, reference.objectType)
+    const usable = statuses.filter((status) => status.active).map((status) => status.status)
+    return usable.includes(id) ? undefined : `must be * or one of ${usable.join(', ')}`
+  }
+  if (kind === 'eventDefinition') {
+    return (await findDefinition(db, businessId, id))
+      ? undefined
+      : `there is no event definition ${id}`
+  }
+  if (kind === 'eventAction') {
+    const action = await findAction(db, businessId, id)
+    return action && action.eventDefnId === eventDefnId
+      ? undefined
+      : `there is no event action ${id} of this definition`
+  }
+  if (known.has(`${kind}:${id}`)) return undefined
+  const title = OBJECT_KINDS.find((declared) => declared.kind === kind)?.title ?? kind
+  return `there is no ${title} ${id}`
+}
+
+const withoutRepeats = (faults: Fault[]) => [
+  ...new Map(faults.map((fault) => [`${fault.pointer} ${fault.detail}`, fault])).values(),
+]

@@ -1,0 +1,201 @@
+import { eventTypeById, type EventTypeName, type ObjectType } from '../contract/event-type.ts'
+import { nominalMinutes } from '../contract/offset.ts'
+import type { Database, Db } from '../database/database.ts'
+import {
+  findDefinition,
+  lockPlans,
+  markPlanned,
+  waitForBookings,
+  type StoredDefinition,
+} from '../store/event-definitions.ts'
+import {
+  cancelOtherKinds,
+  listPendingEvents,
+  listPendingObjects,
+  lockReminders,
+  writePlan,
+  type EventRow,
+  type Plan,
+} from '../store/event-triggers.ts'
+import { listSubjectsFrom, lockSubjects, type SubjectCursor } from '../store/subjects.ts'
+import { refusals } from './match.ts'
+import { planReminders } from './reschedule.ts'
+import type { Subject } from './subject.ts'
+import { firingTime, isReminder } from './timing.ts'
+
+const PAGE = 500
+
+/** How many rows a plan changed. */
+export type Planned = { created: number; updated: number }
+
+/**
+ * Brings the triggers of a saved definition in line with it, in pages beside bookings: each page is
+ * a transaction. A definition saved again meanwhile has a plan of its own; this one then stops.
+ */
+export async function planDefinition(
+  database: Database,
+  definition: StoredDefinition,
+  now: () => Temporal.Instant,
+): Promise<Planned> {
+  const { businessId, eventDefnId, version } = definition
+  const db = database.forBusiness(businessId, 'SYSTEM')
+  // Every booking that read the definition as it was has committed after this.
+  await db.transaction((tx) => waitForBookings(tx, businessId))
+
+  const done: Planned = { created: 0, updated: 0 }
+  const page = async (work: (tx: Db, current: StoredDefinition) => Promise<Plan>) => {
+    await db.transaction(async (tx) => {
+      const [, current] = await Promise.all([
+        lockPlans(tx, businessId),
+        findDefinition(tx, businessId, eventDefnId),
+      ])
+      if (current?.version !== version) throw new Superseded()
+      const plan = await work(tx, current)
+      done.created += plan.insert.length
+      done.updated += plan.update.length
+      await writePlan(tx, businessId, plan, now())
+    })
+  }
+  try {
+    await cancelOtherKinds(db, definition, objectTypeOf(definition), isReminder(definition), now())
+    if (isReminder(definition)) await planReminderPages(db, definition, page, now)
+    else await planEventPages(db, definition, page, now)
+    await markPlanned(db, definition)
+  } catch (error) {
+    if (!(error instanceof Superseded)) throw error
+  }
+  return done
+}
+
+class Superseded extends Error {}
+
+type Page = (work: (tx: Db, current: StoredDefinition) => Promise<Plan>) => Promise<void>
+
+/** First what is pending, which may have to go; then what lies ahead, which may have to come. */
+async function planReminderPages(
+  db: Db,
+  definition: StoredDefinition,
+  page: Page,
+  now: () => Temporal.Instant,
+) {
+  const objectType = objectTypeOf(definition)
+  const { businessId, eventDefnId } = definition
+  const planObjects = (ids: (number | string)[]) =>
+    page(async (tx, current) => {
+      const subjects = await lockSubjects(tx, businessId, objectType, ids)
+      const rows = await lockReminders(tx, businessId, objectType, ids, [eventDefnId])
+      const followed = subjects.map((subject) => ({ subject }))
+      return planReminders(followed, [current], rows, 'saved definition', now())
+    })
+
+  for (let after: number | string | undefined; ;) {
+    const uuids = objectType === 'INVITATION'
+    const pending = await listPendingObjects(db, businessId, eventDefnId, {
+      after,
+      limit: PAGE,
+      uuids,
+    })
+    if (pending.length === 0) break
+    const ids = pending.map((row) => row.id)
+    await planObjects(ids)
+    after = ids.at(-1)
+  }
+  if (!definition.active) return
+
+  for (let after: SubjectCursor | undefined; ;) {
+    const ahead = await listSubjectsFrom(db, businessId, objectType, {
+      ...candidates(definition, objectType, now()),
+      after,
+      limit: PAGE,
+    })
+    if (ahead.length === 0) break
+    await planObjects(ahead.map(idOf))
+    after = cursorOf(ahead.at(-1)!)
+  }
+}
+
+/** Pending triggers of changes that happened: they have a new time, or are no longer asked for. */
+async function planEventPages(
+  db: Db,
+  definition: StoredDefinition,
+  page: Page,
+  now: () => Temporal.Instant,
+) {
+  const objectType = objectTypeOf(definition)
+  const { businessId, eventDefnId } = definition
+  for (let after = 0; ;) {
+    const rows = await listPendingEvents(db, businessId, eventDefnId, { after, limit: PAGE })
+    if (rows.length === 0) break
+    await page(async (tx, current) => {
+      const ids = rows.map((row) => row.objectId ?? row.objectUUId!)
+      const subjects = await lockSubjects(tx, businessId, objectType, [...new Set(ids)])
+      const byId = new Map(subjects.map((subject) => [idOf(subject), subject]))
+      const update = rows.flatMap((row, i) => planEvent(current, row, byId.get(ids[i]!)!, now()))
+      return { insert: [], update, replan: [] }
+    })
+    after = rows.at(-1)!.eventTriggerId
+  }
+}
+
+function planEvent(
+  definition: StoredDefinition,
+  row: EventRow,
+  subject: Subject,
+  now: Temporal.Instant,
+): Plan['update'] {
+  const event = {
+    eventType: row.occurrence.split(' ')[0] as EventTypeName,
+    // The change is a fact: it moved to the status it had then.
+    subject: { ...subject, status: row.newStatus ?? subject.status },
+    oldStatus: row.oldStatus,
+    happenedAt: row.anchorTime,
+  }
+  const [refusal] = refusals(definition, event)
+  const firing = refusal ? undefined : firingTime(definition, subject, row.anchorTime)
+  const base = {
+    eventTriggerId: row.eventTriggerId,
+    defnVersion: definition.version,
+    anchorTime: row.anchorTime,
+    scheduledTime: row.scheduledTime,
+  }
+  if (!firing)
+    return [{ ...base, status: 'CANCELLED', statusReason: refusal ?? 'no longer asked for' }]
+  const isMoved = !firing.scheduledTime.equals(row.scheduledTime)
+  if (isMoved && Temporal.Instant.compare(firing.scheduledTime, now) < 0) {
+    return [{ ...base, status: 'CANCELLED', statusReason: 'its new time has passed already' }]
+  }
+  return [{ ...base, ...firing, status: 'SCHEDULED', statusReason: null }]
+}
+
+export const objectTypeOf = ({ eventTypeId }: { eventTypeId: number }): ObjectType =>
+  eventTypeById(eventTypeId)!.objectType
+
+const idOf = (subject: Subject) => subject.objectId ?? subject.objectUUId!
+
+/** The earliest anchor whose firing can still lie ahead, with room for clocks and month lengths. */
+function candidates(definition: StoredDefinition, objectType: ObjectType, now: Temporal.Instant) {
+  const offset = nominalMinutes(definition)
+  const room = 2 * 1440 + Math.abs(definition.triggerMonths) * 3 * 1440
+  const from = now.subtract({ minutes: offset + room })
+  switch (objectType) {
+    case 'RECALL':
+      return { anchor: 'dueTime' as const, from }
+    case 'INVITATION':
+      // One that ends in time may have been sent any time ago.
+      return {
+        anchor: 'createdDate' as const,
+        from: offset < 0 ? Temporal.Instant.fromEpochMilliseconds(0) : from,
+      }
+    default:
+      // Listed by their start, which lies before the end by as much as a visit lasts.
+      return {
+        anchor: 'startTime' as const,
+        from: definition.triggerAnchor === 'END' ? from.subtract({ hours: 31 * 24 }) : from,
+      }
+  }
+}
+
+const cursorOf = (subject: Subject): SubjectCursor => ({
+  anchor: subject.startTime ?? subject.dueTime ?? subject.createdDate,
+  id: idOf(subject),
+})

@@ -1,0 +1,75 @@
+import { Type } from 'typebox'
+import { saveAction } from '../automation/define.ts'
+import { EMAIL_MSG_TYPE, EventAction, EventActionBody, labelled } from '../contract/event-action.ts'
+import { notFound } from '../errors.ts'
+import { findAction, listActionsOfDefinition, type StoredAction } from '../store/event-actions.ts'
+import { findDefinition } from '../store/event-definitions.ts'
+import { requireMatch } from './etag.ts'
+import { answerOnce, created, ok } from './idempotency.ts'
+import type { Routes } from './services.ts'
+
+const tags = ['event action']
+
+export const eventActions: Routes = async (app, { clock }) => {
+  app.get(
+    '/eventAction/eventDefinition/:eventDefinitionId',
+    {
+      config: { scope: 'definitions:read' },
+      schema: {
+        tags,
+        params: Type.Object({ eventDefinitionId: Type.Integer({ minimum: 1 }) }),
+        response: { 200: Type.Array(EventAction) },
+      },
+    },
+    async ({ caller, params: { eventDefinitionId } }) => {
+      const { db, businessId } = caller
+      const definition = await findDefinition(db, businessId, eventDefinitionId)
+      if (!definition?.active) throw notFound('event definition', eventDefinitionId)
+      return (await listActionsOfDefinition(db, businessId, eventDefinitionId)).map(answerOf)
+    },
+  )
+
+  app.get(
+    '/eventAction/:eventActionId',
+    {
+      config: { scope: 'definitions:read', etag: true },
+      schema: {
+        tags,
+        params: Type.Object({ eventActionId: Type.Integer({ minimum: 1 }) }),
+        response: { 200: EventAction },
+      },
+    },
+    async ({ caller, params: { eventActionId } }) => {
+      const action = await findAction(caller.db, caller.businessId, eventActionId)
+      if (!action?.active) throw notFound('event action', eventActionId)
+      return answerOf(action)
+    },
+  )
+
+  app.post(
+    '/eventAction',
+    {
+      config: { scope: 'definitions:write', etag: true, idempotent: true },
+      // The contract itself reads the body, in either form.
+      validatorCompiler: () => (value) => ({ value }),
+      schema: { tags, body: EventActionBody, response: { 200: EventAction, 201: EventAction } },
+    },
+    async (request, reply) => {
+      const { caller, body } = request
+      const defining = { businessId: caller.businessId, user: caller.user, now: clock.now() }
+      return answerOnce(caller.db, request, reply, defining.now, async (tx) => {
+        const { action, before } = await saveAction(tx, body, defining, (current) =>
+          requireMatch(request, current?.active ? answerOf(current) : undefined),
+        )
+        const answer = answerOf(action)
+        return before ? ok(answer) : created(answer, `/eventAction/${action.eventActionId}`)
+      })
+    },
+  )
+}
+
+const answerOf = ({ recipient, ...action }: StoredAction) => ({
+  ...action,
+  recipient: recipient && labelled(recipient),
+  msgType: EMAIL_MSG_TYPE,
+})

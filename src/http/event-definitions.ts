@@ -1,0 +1,178 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Type } from 'typebox'
+import { deactivateDefinition, saveDefinition } from '../automation/define.ts'
+import { planDefinition } from '../automation/plan.ts'
+import { EventDefinition, EventDefinitionBody } from '../contract/event-definition.ts'
+import { eventTypeById } from '../contract/event-type.ts'
+import { objectKind } from '../contract/objects.ts'
+import { notFound } from '../errors.ts'
+import {
+  findDefinition,
+  listDefinitions,
+  listDefinitionsOfCampaign,
+  listDefinitionsOfTypes,
+  type StoredDefinition,
+} from '../store/event-definitions.ts'
+import { findObject } from '../store/objects.ts'
+import { pageOf, PageQuery, readPage } from './cursor.ts'
+import { requireMatch } from './etag.ts'
+import { answerOnce, created, ok } from './idempotency.ts'
+import type { Routes, Services } from './services.ts'
+
+const ById = Type.Object({ eventDefinitionId: Type.Integer({ minimum: 1 }) })
+const Definitions = Type.Array(EventDefinition)
+const tags = ['event definition']
+const reading = { scope: 'definitions:read' } as const
+const writing = { scope: 'definitions:write' } as const
+
+export const eventDefinitions: Routes = async (app, services) => {
+  const { clock } = services
+
+  app.get(
+    '/eventDefinition/eventType/:eventTypeId',
+    {
+      config: reading,
+      schema: {
+        tags,
+        params: Type.Object({ eventTypeId: Type.Integer() }),
+        response: { 200: Definitions },
+      },
+    },
+    async ({ caller, params: { eventTypeId } }) => {
+      if (!eventTypeById(eventTypeId)) throw notFound('event type', eventTypeId)
+      const found = await listDefinitionsOfTypes(caller.db, caller.businessId, [eventTypeId])
+      return found.map(answerOf)
+    },
+  )
+
+  app.get(
+    '/eventDefinition/INVITATION_CAMPAIGN/:invitationCampaignId',
+    {
+      config: reading,
+      schema: {
+        tags,
+        params: Type.Object({ invitationCampaignId: Type.Integer({ minimum: 1 }) }),
+        response: { 200: Definitions },
+      },
+    },
+    async ({ caller, params: { invitationCampaignId } }) => {
+      const { db, businessId } = caller
+      const kind = objectKind('invitationCampaign')!
+      if (!(await findObject(db, businessId, kind, invitationCampaignId))) {
+        throw notFound(kind.title, invitationCampaignId)
+      }
+      return (await listDefinitionsOfCampaign(db, businessId, invitationCampaignId)).map(answerOf)
+    },
+  )
+
+  app.get(
+    '/eventDefinition/:eventDefinitionId',
+    {
+      config: { ...reading, etag: true },
+      schema: { tags, params: ById, response: { 200: EventDefinition } },
+    },
+    async ({ caller, params: { eventDefinitionId } }) => {
+      const definition = await findDefinition(caller.db, caller.businessId, eventDefinitionId)
+      if (!definition?.active) throw notFound('event definition', eventDefinitionId)
+      return answerOf(definition)
+    },
+  )
+
+  app.get(
+    '/eventDefinition',
+    {
+      config: reading,
+      schema: {
+        tags,
+        querystring: Type.Object(PageQuery),
+        response: {
+          200: Type.Object({
+            items: Definitions,
+            nextCursor: Type.Union([Type.String(), Type.Null()]),
+          }),
+        },
+      },
+    },
+    async ({ caller, query }) => {
+      const { limit, after } = readPage(query, 'eventDefinition')
+      const found = await listDefinitions(caller.db, caller.businessId, {
+        afterId: Number(after?.[0] ?? 0),
+        limit: limit + 1,
+      })
+      const page = pageOf(found, limit, 'eventDefinition', (one) => [one.eventDefnId])
+      return { ...page, items: page.items.map(answerOf) }
+    },
+  )
+
+  app.post(
+    '/eventDefinition',
+    {
+      config: { ...writing, etag: true, idempotent: true },
+      // Both forms and both nestings are read by the contract itself.
+      validatorCompiler: () => (value) => ({ value }),
+      schema: {
+        tags,
+        body: EventDefinitionBody,
+        response: { 200: EventDefinition, 201: EventDefinition },
+      },
+    },
+    async (request, reply) => {
+      const { caller, body } = request
+      const defining = { businessId: caller.businessId, user: caller.user, now: clock.now() }
+      return answerOnce(caller.db, request, reply, defining.now, async (tx) => {
+        const { definition, before } = await saveDefinition(tx, body, defining, (current) =>
+          requireMatch(request, current?.active ? answerOf(current) : undefined),
+        )
+        const answer = answerOf(definition)
+        const afterCommit = () => planWithin(services, definition)
+        return before
+          ? { ...ok(answer), afterCommit }
+          : { ...created(answer, `/eventDefinition/${definition.eventDefnId}`), afterCommit }
+      })
+    },
+  )
+
+  app.delete(
+    '/eventDefinition/:eventDefinitionId',
+    {
+      config: { ...writing, etag: true },
+      schema: { tags, params: ById, response: { 200: EventDefinition } },
+    },
+    async (request) => {
+      const { caller, params } = request
+      const { eventDefinitionId } = params
+      const defining = { businessId: caller.businessId, user: caller.user, now: clock.now() }
+      const definition = await caller.db.transaction((tx) =>
+        deactivateDefinition(tx, eventDefinitionId, defining, (current) =>
+          requireMatch(request, current.active ? answerOf(current) : undefined),
+        ),
+      )
+      if (!definition) throw notFound('event definition', eventDefinitionId)
+      return { ...answerOf(definition), ...(await planWithin(services, definition)) }
+    },
+  )
+}
+
+/** A long plan goes on beside bookings; the caller does not wait for its end. */
+const PATIENCE_MS = 5_000
+
+async function planWithin({ database, clock, log }: Services, definition: StoredDefinition) {
+  if (definition.plannedVersion >= definition.version) return {}
+  const planned = planDefinition(database, definition, () => clock.now()).catch((error) =>
+    // The engine takes up what is not planned to its end.
+    log.error({ err: error, eventDefnId: definition.eventDefnId }, 'plan broke off'),
+  )
+  const patience = new AbortController()
+  const isDone = await Promise.race([
+    planned.then(() => true),
+    sleep(PATIENCE_MS, false, { signal: patience.signal }).catch(() => false),
+  ])
+  patience.abort()
+  return isDone ? {} : { planning: true }
+}
+
+/** Spec 2.1: its actions have an address of their own. */
+function answerOf({ plannedVersion: _planned, eventTypeId, ...rest }: StoredDefinition) {
+  const eventType = eventTypeById(eventTypeId)!
+  return { ...rest, eventActions: null, eventType }
+}

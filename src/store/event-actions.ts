@@ -1,0 +1,87 @@
+import type { RecipientValue } from '../contract/event-action.ts'
+import type { Db } from '../database/database.ts'
+import { sql } from '../database/sql.ts'
+
+export type StoredAction = {
+  businessId: number
+  eventActionId: number
+  eventDefnId: number
+  actionType: 'SEND_EMAIL'
+  active: boolean
+  emailCategoryId: number | null
+  emailTemplateId: number
+  recipient: RecipientValue | null
+  createdDate: Temporal.Instant
+  createdUser: string
+  modifiedDate: Temporal.Instant
+  modifiedUser: string
+}
+
+const columns = sql`
+  business_id as "businessId", event_action_id as "eventActionId", event_defn_id as "eventDefnId",
+  action_type as "actionType", active, email_category_id as "emailCategoryId",
+  email_template_id as "emailTemplateId", recipient, created_date as "createdDate",
+  created_user as "createdUser", modified_date as "modifiedDate", modified_user as "modifiedUser"`
+
+/** The active ones, oldest first. */
+export function listActionsOfDefinition(db: Db, businessId: number, eventDefnId: number) {
+  return db.query<StoredAction>(sql`
+    select ${columns} from event_action
+    where business_id = ${businessId} and event_defn_id = ${eventDefnId} and active
+    order by event_action_id`)
+}
+
+export async function findAction(db: Db, businessId: number, eventActionId: number) {
+  const [action] = await db.query<StoredAction>(sql`
+    select ${columns} from event_action
+    where business_id = ${businessId} and event_action_id = ${eventActionId}`)
+  return action
+}
+
+export async function lockAction(tx: Db, businessId: number, eventActionId: number) {
+  const [action] = await tx.query<StoredAction>(sql`
+    select ${columns} from event_action
+    where business_id = ${businessId} and event_action_id = ${eventActionId} for update`)
+  return action
+}
+
+type ActionFields = Pick<
+  StoredAction,
+  'businessId' | 'eventDefnId' | 'active' | 'emailCategoryId' | 'emailTemplateId' | 'recipient'
+>
+type Who = { user: string; now: Temporal.Instant }
+
+export async function insertAction(tx: Db, action: ActionFields, { user, now }: Who) {
+  const [saved] = await tx.query<StoredAction>(sql`
+    insert into event_action (business_id, event_defn_id, action_type, active, email_category_id,
+      email_template_id, recipient, created_date, created_user, modified_date, modified_user)
+    values (${action.businessId}, ${action.eventDefnId}, 'SEND_EMAIL', ${action.active},
+            ${action.emailCategoryId}, ${action.emailTemplateId}, ${action.recipient},
+            ${now}, ${user}, ${now}, ${user})
+    returning ${columns}`)
+  return saved!
+}
+
+export async function updateAction(
+  tx: Db,
+  action: ActionFields & { eventActionId: number },
+  { user, now }: Who,
+) {
+  const [saved] = await tx.query<StoredAction>(sql`
+    update event_action
+    set event_defn_id = ${action.eventDefnId}, active = ${action.active},
+        email_category_id = ${action.emailCategoryId},
+        email_template_id = ${action.emailTemplateId}, recipient = ${action.recipient},
+        version = version + 1, modified_date = ${now}, modified_user = ${user}
+    where business_id = ${action.businessId} and event_action_id = ${action.eventActionId}
+    returning ${columns}`)
+  return saved!
+}
+
+/** The active actions of many definitions, in the order in which they run. */
+export function listActionsOfDefinitions(db: Db, eventDefnIds: number[]) {
+  return db.query<StoredAction>(sql`
+    select ${columns} from event_action
+    where event_defn_id = any (${eventDefnIds}::bigint[]) and active
+    order by event_action_id`)
+}
