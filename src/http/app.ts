@@ -21,6 +21,9 @@ import { LARGEST_BODY, readJsonBodies } from './body.ts'
 import { consoleFiles } from './console.ts'
 import { tagAnswers } from './etag.ts'
 import { docs } from './docs.ts'
+import { eventActions } from './event-actions.ts'
+import { eventDefinitions } from './event-definitions.ts'
+import { eventTriggers } from './event-triggers.ts'
 import { health } from './health.ts'
 import { objects } from './objects.ts'
 import { rememberRefusals } from './idempotency.ts'
@@ -36,6 +39,9 @@ import { answerInMilliseconds } from './wire.ts'
 
 /** Every address of the service: one file for each kind of object. */
 const ROUTES: Routes[] = [
+  eventDefinitions,
+  eventActions,
+  eventTriggers,
   objects, // the scheduling objects
 
   businesses,

@@ -68,8 +68,10 @@ export const eventActions: Routes = async (app, { clock }) => {
   )
 }
 
-const answerOf = ({ recipient, ...action }: StoredAction) => ({
-  ...action,
-  recipient: recipient && labelled(recipient),
-  msgType: EMAIL_MSG_TYPE,
-})
+/** Moments become numbers on the wire. */
+const answerOf = ({ recipient, ...action }: StoredAction) =>
+  ({
+    ...action,
+    recipient: recipient && labelled(recipient),
+    msgType: EMAIL_MSG_TYPE,
+  }) as unknown as EventAction

@@ -171,8 +171,8 @@ async function planWithin({ database, clock, log }: Services, definition: Stored
   return isDone ? {} : { planning: true }
 }
 
-/** Spec 2.1: its actions have an address of their own. */
-function answerOf({ plannedVersion: _planned, eventTypeId, ...rest }: StoredDefinition) {
+/** Spec 2.1: its actions have an address of their own. Moments become numbers on the wire. */
+export function answerOf({ plannedVersion: _planned, eventTypeId, ...rest }: StoredDefinition) {
   const eventType = eventTypeById(eventTypeId)!
-  return { ...rest, eventActions: null, eventType }
+  return { ...rest, eventActions: null, eventType } as unknown as EventDefinition
 }

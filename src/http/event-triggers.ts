@@ -3,7 +3,7 @@ import { EventTrigger, TRIGGER_STATUSES } from '../contract/event-trigger.ts'
 import { OBJECT_TYPES, type ObjectType } from '../contract/event-type.ts'
 import { kindOfObjectType } from '../contract/objects.ts'
 import { notFound } from '../errors.ts'
-import { listTriggers, listTriggersOfObject } from '../store/event-triggers.ts'
+import { listTriggers, listTriggersOfObject, type StoredTrigger } from '../store/event-triggers.ts'
 import { findObject } from '../store/objects.ts'
 import { pageOf, PageQuery, readPage } from './cursor.ts'
 import type { Routes } from './services.ts'
@@ -38,7 +38,7 @@ export const eventTriggers: Routes = async (app) => {
         const { db, businessId, scope } = caller
         const id = (params as Record<string, number | string>)[kind.id]!
         if (!(await findObject(db, businessId, kind, id, scope))) throw notFound(kind.title, id)
-        return listTriggersOfObject(db, businessId, objectType, id)
+        return (await listTriggersOfObject(db, businessId, objectType, id)).map(answerOf)
       },
     )
   }
@@ -76,13 +76,17 @@ export const eventTriggers: Routes = async (app) => {
         after: after && { scheduledTime: String(after[0]), eventTriggerId: Number(after[1]) },
         limit: limit + 1,
       })
-      return pageOf(found, limit, list, (trigger) => [
+      const page = pageOf(found, limit, list, (trigger) => [
         String(trigger.scheduledTime),
-        trigger.eventTriggerId as number,
-      ]) as never
+        trigger.eventTriggerId,
+      ])
+      return { ...page, items: page.items.map(answerOf) }
     },
   )
 }
+
+/** Moments become numbers on the wire. */
+const answerOf = (trigger: StoredTrigger) => trigger as unknown as EventTrigger
 
 const moment = (ms: number | undefined) =>
   ms === undefined ? undefined : Temporal.Instant.fromEpochMilliseconds(ms)

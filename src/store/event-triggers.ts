@@ -4,7 +4,13 @@ import type { Db } from '../database/database.ts'
 import { empty, sql } from '../database/sql.ts'
 
 /** As answered, with moments still moments. */
-export type TriggerAnswer = Record<keyof EventTrigger, unknown>
+export type StoredTrigger = Omit<EventTrigger, Moments> & {
+  completedTime: Temporal.Instant | null
+  createdDate: Temporal.Instant
+  modifiedDate: Temporal.Instant | null
+  scheduledTime: Temporal.Instant
+}
+type Moments = 'completedTime' | 'createdDate' | 'modifiedDate' | 'scheduledTime'
 
 const columns = sql`
   business_id as "businessId", completed_time as "completedTime", created_date as "createdDate",
@@ -21,14 +27,14 @@ export function listTriggersOfObject(
   id: number | string,
 ) {
   const named = typeof id === 'string' ? sql`object_uuid = ${id}` : sql`object_id = ${id}`
-  return db.query<TriggerAnswer>(sql`
+  return db.query<StoredTrigger>(sql`
     select ${columns} from event_trigger
     where business_id = ${businessId} and object_type = ${objectType} and ${named}
     order by scheduled_time, event_trigger_id`)
 }
 
 export async function findTrigger(db: Db, businessId: number, eventTriggerId: number) {
-  const [trigger] = await db.query<TriggerAnswer>(sql`
+  const [trigger] = await db.query<StoredTrigger>(sql`
     select ${columns} from event_trigger
     where business_id = ${businessId} and event_trigger_id = ${eventTriggerId}`)
   return trigger
@@ -46,7 +52,7 @@ export type TriggerFilters = {
 
 export function listTriggers(db: Db, businessId: number, filters: TriggerFilters) {
   const { status, from, to, eventDefnId, objectType, after, limit } = filters
-  return db.query<TriggerAnswer>(sql`
+  return db.query<StoredTrigger>(sql`
     select ${columns} from event_trigger
     where business_id = ${businessId}
       ${status ? sql`and status = ${status}` : empty}

@@ -85,3 +85,14 @@ export async function addBusiness(started: Started, timeZone = 'Europe/Zurich') 
 
   return { businessId, db, key, call, save, book, ids }
 }
+
+/** A body that defines an appointment reminder `hours` from its start. */
+export const reminder = (businessId: number, triggerHours: number, more: object = {}) => ({
+  active: true,
+  businessId,
+  objectType: 'CALENDAR',
+  triggerHours,
+  triggerMinutes: 0,
+  eventType: { eventTypeId: 3 },
+  ...more,
+})

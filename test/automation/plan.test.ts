@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { reminder, startWorld } from '../support/world.ts'
+
+type World = Awaited<ReturnType<typeof startWorld>>
+
+async function triggersOf({ call }: World, { calendarId }: { calendarId: number }) {
+  const { body } = await call('GET', `/eventTriggers/CALENDAR/${calendarId}`)
+  return body as { status: string; scheduledTime: number; statusReason: string | null }[]
+}
+
+const statuses = (triggers: { status: string }[]) => triggers.map((trigger) => trigger.status)
+
+test('a reminder is planned with its appointment, and follows it', async (t) => {
+  const world = await startWorld(t)
+  const { book, businessId, clock, save } = world
+  await save('/eventDefinition', reminder(businessId, -24))
+  const booked = await book(clock.in({ hours: 72 }))
+
+  const [planned] = await triggersOf(world, booked)
+  assert.equal(planned!.status, 'SCHEDULED')
+  assert.equal(planned!.scheduledTime, clock.in({ hours: 48 }).epochMilliseconds)
+
+  const { calendarId } = booked
+  const startTime = clock.in({ hours: 96 }).epochMilliseconds
+  await save('/calendar', { calendarId, startTime, endTime: startTime + 60_000 })
+  const [moved] = await triggersOf(world, booked)
+  assert.equal(moved!.scheduledTime, clock.in({ hours: 72 }).epochMilliseconds)
+
+  await save('/calendar', { calendarId, status: 'CANCELLED' })
+  assert.deepEqual(statuses(await triggersOf(world, booked)), ['CANCELLED'])
+
+  await save('/calendar', { calendarId, status: 'CONFIRMED' })
+  assert.deepEqual(statuses(await triggersOf(world, booked)), ['CANCELLED', 'SCHEDULED'])
+
+  await world.call('DELETE', `/calendar/${calendarId}`)
+  assert.deepEqual(statuses(await triggersOf(world, booked)), ['CANCELLED', 'CANCELLED'])
+})
+
+test('a saved definition plans what lies ahead and leaves no row for what is past', async (t) => {
+  const world = await startWorld(t)
+  const { book, businessId, call, clock, save } = world
+  const soon = await book(clock.in({ hours: 3 }))
+  const later = await book(clock.in({ hours: 72 }))
+  const definition = await save('/eventDefinition', reminder(businessId, -24))
+  assert.deepEqual(statuses(await triggersOf(world, soon)), [])
+  assert.deepEqual(statuses(await triggersOf(world, later)), ['SCHEDULED'])
+
+  await save('/calendar', { calendarId: soon.calendarId, note: 'brings a friend' })
+  assert.deepEqual(statuses(await triggersOf(world, soon)), [], 'a note plans nothing')
+
+  const { eventDefnId } = definition
+  await save('/eventDefinition', reminder(businessId, -2, { eventDefnId }))
+  assert.deepEqual(statuses(await triggersOf(world, soon)), ['SCHEDULED'])
+  const [moved] = await triggersOf(world, later)
+  assert.equal(moved!.scheduledTime, clock.in({ hours: 70 }).epochMilliseconds)
+
+  const other = { ...reminder(businessId, -2), eventDefnId, newStatus: null }
+  await save('/eventDefinition', {
+    ...other,
+    professionalIdList: [],
+    filterTagMapJson: '{"vip":["yes"]}',
+  })
+  assert.deepEqual(statuses(await triggersOf(world, later)), ['CANCELLED'])
+
+  const deleted = await call('DELETE', `/eventDefinition/${eventDefnId}`)
+  assert.equal(deleted.body.active, false)
+  assert.equal((await call('DELETE', `/eventDefinition/${eventDefnId}`)).body.active, false)
+  assert.equal((await call('GET', `/eventDefinition/${eventDefnId}`)).status, 404)
+})
+
+test('what is booked after its reminder time is recorded as expired', async (t) => {
+  const world = await startWorld(t)
+  const { book, businessId, clock, save } = world
+  await save('/eventDefinition', reminder(businessId, -24))
+  await save('/eventDefinition', reminder(businessId, -24, { latePolicy: 'SEND' }))
+  const booked = await book(clock.in({ hours: 3 }))
+  const triggers = await triggersOf(world, booked)
+  assert.deepEqual(statuses(triggers).toSorted(), ['EXPIRED', 'SCHEDULED'])
+  assert.equal(
+    triggers.find((trigger) => trigger.status === 'EXPIRED')!.statusReason,
+    'booked after its reminder time',
+  )
+})
+
+test('a change fires the definitions that ask for that move of status, once each', async (t) => {
+  const world = await startWorld(t)
+  const { book, businessId, clock, save } = world
+  const changed = (more: object) =>
+    save('/eventDefinition', reminder(businessId, 0, { eventType: { eventTypeId: 2 }, ...more }))
+  await changed({ description: 'any change' })
+  await changed({ oldStatus: '*', newStatus: 'CANCELLED' })
+  await changed({ oldStatus: 'CONFIRMED', newStatus: '*' })
+  const booked = await book(clock.in({ hours: 72 }))
+  assert.equal((await triggersOf(world, booked)).length, 0)
+
+  const { calendarId } = booked
+  await save('/calendar', { calendarId, endTime: booked.endTime + 60_000 })
+  assert.equal((await triggersOf(world, booked)).length, 1)
+  await save('/calendar', { calendarId, status: 'CANCELLED' })
+  assert.equal((await triggersOf(world, booked)).length, 3)
+  await save('/calendar', { calendarId, status: 'CANCELLED' })
+  assert.equal((await triggersOf(world, booked)).length, 3, 'the same status is no change')
+})
