@@ -23,22 +23,22 @@ const MAY_IMPORT: Record<string, string[]> = {
 }
 
 /** Everyone may import these; they import nothing else of ours. */
-const COMMON = ['contract', 'clock.ts', 'errors.ts']
+const COMMON = new Set(['contract', 'clock.ts', 'errors.ts'])
 /** Settings and the log are handed down as types. */
 const TYPES_FOR_ALL = ['config.ts', 'log.ts']
 /** Rows are read into the shapes that the engine thinks in. */
 const TYPES_FOR: Record<string, string[]> = { store: ['automation'] }
 /** These put the parts together. */
-const FREE = ['cli', 'main.ts']
+const FREE = new Set(['cli', 'main.ts'])
 
 test('imports point down, never up or across', () => {
   const wrong = sources('src').flatMap((file) => {
     const from = partOf(file)
-    if (FREE.includes(from)) return []
+    if (FREE.has(from)) return []
     const allowed = MAY_IMPORT[from]
     if (!allowed) return [`${file}: ${from} has no place in the table`]
     return importsOf(file)
-      .filter(({ to }) => to !== from && !COMMON.includes(to) && !allowed.includes(to))
+      .filter(({ to }) => to !== from && !COMMON.has(to) && !allowed.includes(to))
       .filter(({ to, typeOnly }) => {
         const types = [...TYPES_FOR_ALL, ...(TYPES_FOR[from] ?? [])]
         return !(typeOnly && types.includes(to))
@@ -77,9 +77,9 @@ test('statements never ask the database for the time', () => {
 })
 
 test('SQL lives in store/ and reports/ alone', () => {
-  const atHome = ['store', 'reports', 'database', 'cli']
+  const atHome = new Set(['store', 'reports', 'database', 'cli'])
   const wrong = sources('src')
-    .filter((file) => !atHome.includes(partOf(file)))
+    .filter((file) => !atHome.has(partOf(file)))
     .filter((file) => /\bsql`|database\/sql\.ts/.test(read(file)))
   assert.deepEqual(wrong, [])
 })

@@ -41,6 +41,7 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
   return reply
     .code(known.status)
     .headers(known.headers)
+    .header('x-content-type-options', 'nosniff') // also where no hook has run
     .type(PROBLEM_JSON)
     .send(problemOf(known, request.url))
 }

@@ -26,6 +26,8 @@ export function validateRequests(app: FastifyInstance) {
     }
     return (text: unknown) => {
       const value = readText(schema, text as Record<string, unknown>)
+      const nul = Object.keys(value).find((name) => holdsNul(value[name]))
+      if (nul) return { error: refuseNul(httpPart, nul) }
       // An id that cannot be is missing like any other.
       if (httpPart === 'params')
         return answer(
@@ -54,6 +56,15 @@ const answer = (value: unknown, faults: Fault[], refuse: (faults: Fault[]) => Re
   faults.length === 0 ? { value } : { error: refuse(faults) }
 
 const noSuch = () => new RequestError(404, 'There is nothing at this address.')
+
+/** No database keeps one, and no id, day or name has one. */
+const holdsNul = (value: unknown) =>
+  [value].flat().some((one) => typeof one === 'string' && one.includes('\0'))
+
+const refuseNul = (httpPart: string | undefined, name: string) =>
+  httpPart === 'params'
+    ? noSuch()
+    : invalid([{ pointer: `?${name}`, detail: 'holds a NUL character' }])
 
 /** Reads the numbers and truth values of a query; what cannot be read stays text, and is a fault. */
 function readText(schema: TSchema, text: Record<string, unknown>) {

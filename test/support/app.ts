@@ -1,15 +1,14 @@
-import type { TestContext } from 'node:test'
 import { readConfig, type Environment } from '../../src/config.ts'
 import { buildApp } from '../../src/http/app.ts'
 import type { Services } from '../../src/http/services.ts'
 import { openLog } from '../../src/log.ts'
 import { handMovedClock } from './clock.ts'
-import { cloneDatabase } from './database.ts'
+import { cloneDatabase, type Lifetime } from './database.ts'
 
 type Given = Partial<Services> & { env?: Environment }
 
 /** The app on a database of its own, with a hand-moved clock and a log that can be read. */
-export async function startApp(t: TestContext, { env = {}, ...given }: Given = {}) {
+export async function startApp(t: Lifetime, { env = {}, ...given }: Given = {}) {
   const logged: string[] = []
   const log = openLog('debug', { write: (line: string) => void logged.push(line) })
   const clock = handMovedClock()

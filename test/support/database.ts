@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import type { TestContext } from 'node:test'
 import pg from 'pg'
 import { openDatabase } from '../../src/database/postgres.ts'
 
 /** The `t` of a test, or `{ after }` of node:test for what a whole file shares. */
-type Lifetime = Pick<TestContext, 'after'>
+export type Lifetime = { after(work: () => unknown): void }
 
 /** A database of this test's own, with the whole schema and no rows; it goes when the test ends. */
 export async function cloneDatabase(t: Lifetime) {

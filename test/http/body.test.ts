@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { request } from 'node:http'
+import { connect, type AddressInfo } from 'node:net'
+import { after, test, type TestContext } from 'node:test'
+import { startProbeProcess } from '../support/probe-process.ts'
+import { startProbe } from '../support/probe.ts'
+
+const { app } = await startProbe({ after })
+
+const JSON_TYPE = { 'content-type': 'application/json' }
+
+const REFUSED: [string, number, Record<string, string>, string | Buffer][] = [
+  ['a body that is not JSON', 400, JSON_TYPE, '{ "name": '],
+  ['two values', 400, JSON_TYPE, '{} {}'],
+  ['a body that is not UTF-8', 400, JSON_TYPE, Buffer.from([0x22, 0xff, 0x22])],
+  ['an empty body', 400, JSON_TYPE, ''],
+  ['no body at all', 400, {}, ''],
+  ['a form', 415, { 'content-type': 'application/x-www-form-urlencoded' }, 'a=1'],
+  ['plain text', 415, { 'content-type': 'text/plain' }, '{}'],
+  ['no content type', 415, {}, '{}'],
+  ['a content type that is none', 415, { 'content-type': ';;;' }, '{}'],
+  ['another charset', 415, { 'content-type': 'application/json; charset=utf-16' }, '{}'],
+  ['a packed body', 415, { ...JSON_TYPE, 'content-encoding': 'gzip' }, '{}'],
+  ['more than 64 levels', 422, JSON_TYPE, '['.repeat(65) + ']'.repeat(65)],
+  ['more than 10,000 properties', 422, JSON_TYPE, objectOf(10_001)],
+  ['more than 50,000 values', 422, JSON_TYPE, `[${'1,'.repeat(50_001)}1]`],
+  ['a text of more than 512 KiB', 422, JSON_TYPE, JSON.stringify('x'.repeat(524_289))],
+  ['more than 1 MiB', 413, JSON_TYPE, JSON.stringify('x'.repeat(1_048_576))],
+]
+
+for (const [name, status, headers, body] of REFUSED) {
+  test(`${name} is ${status}`, async () => {
+    const answer = await app.inject({ method: 'POST', url: '/probe', headers, body })
+    assert.equal(answer.statusCode, status, answer.body.slice(0, 300))
+    assert.match(String(answer.headers['content-type']), /^application\/problem\+json/)
+  })
+}
+
+test('a charset and parameters beside application/json are fine', async () => {
+  for (const type of ['application/json; charset=utf-8', 'Application/JSON;charset="UTF-8"']) {
+    const headers = { 'content-type': type }
+    const body = '{ "name": "é", "count": 1 }'
+    const answer = await app.inject({ method: 'POST', url: '/probe', headers, body })
+    assert.equal(answer.statusCode, 200, type)
+  }
+})
+
+test('a route that needs no body takes none', async () => {
+  for (const headers of [{}, JSON_TYPE]) {
+    const answer = await app.inject({ method: 'POST', url: '/probe/anything', headers, body: '' })
+    assert.deepEqual([answer.statusCode, answer.json()], [200, { body: null }])
+  }
+})
+
+test('keys that reach for the prototype are ignored, and harm nobody', async () => {
+  const body = `{ "a": { "__proto__": { "polluted": 1 }, "constructor": { "prototype": { "polluted": 1 } } },
+    "\\u005f_proto__": { "polluted": 1 }, "tags": { "constructor": ["kept"] } }`
+  const answer = await app.inject({
+    method: 'POST',
+    url: '/probe/anything',
+    headers: JSON_TYPE,
+    body,
+  })
+  assert.deepEqual(answer.json(), { body: { a: {}, tags: { constructor: ['kept'] } } })
+  assert.equal(({} as { polluted?: number }).polluted, undefined)
+})
+
+test('characters that no database keeps are 422, with their place', async () => {
+  const body = String.raw`{ "a": ["fine\u00e9", "\u0000"], "b/c": "\ud800", "d": "\ud83d\ude00" }`
+  const answer = await app.inject({
+    method: 'POST',
+    url: '/probe/anything',
+    headers: JSON_TYPE,
+    body,
+  })
+  assert.deepEqual(answer.json().errors, [
+    { pointer: '/a/1', detail: 'holds a NUL character' },
+    { pointer: '/b~1c', detail: 'holds half a character' },
+  ])
+})
+
+test('a client that sends its body too slowly is answered 408 and cut off', async (t) => {
+  const { port } = await listen(t, { bodySeconds: 0.2 })
+  const socket = connect(port)
+  socket.write(
+    'POST /probe HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{',
+  )
+  const drip = setInterval(() => socket.write(' '), 50)
+  t.after(() => clearInterval(drip))
+  let answer = ''
+  socket.on('data', (text) => (answer += text)).on('error', () => {})
+  await once(socket, 'close')
+  assert.match(answer, /^HTTP\/1\.1 408 [^]*application\/problem\+json/)
+})
+
+test('whoever asks before sending too much is refused before it is sent', async (t) => {
+  const { port } = await listen(t)
+  const headers = { ...JSON_TYPE, expect: '100-continue', 'content-length': 5_000_000 }
+  const asking = request({ port, path: '/probe', method: 'POST', headers })
+  asking.on('continue', () => assert.fail('was told to go on'))
+  asking.flushHeaders()
+  const [answer] = await once(asking, 'response')
+  assert.equal(answer.statusCode, 413)
+  asking.destroy()
+})
+
+const MONSTERS: [string, string, () => Buffer, number][] = [
+  ['100 MB', '/probe', () => Buffer.alloc(100_000_000, 'x'), 413],
+  ['100 MB without a credential', '/location', () => Buffer.alloc(100_000_000, 'x'), 401],
+  ['100 MB to nowhere', '/nowhere', () => Buffer.alloc(100_000_000, 'x'), 404],
+  ['a depth of 1,000,000', '/probe', () => Buffer.from('['.repeat(1_000_000)), 422],
+  ['a million keys', '/probe', () => Buffer.from(objectOf(1_000_000)), 413],
+  ['as many keys as fit', '/probe', () => Buffer.from(objectOf(80_000)), 422],
+  ['a million escapes', '/probe', () => Buffer.from(`"${'\\\\'.repeat(500_000)}"`), 422],
+  ['40,000 NULs', '/probe', () => Buffer.from(JSON.stringify(Array(40_000).fill('\0'))), 422],
+]
+
+test('monstrous bodies cost less than 50 ms of CPU each, and others are served meanwhile', async (t) => {
+  const server = await startProbeProcess(t)
+  const post = (path: string, body: Buffer) =>
+    new Promise<number>((resolve, reject) => {
+      const headers = { ...JSON_TYPE, 'content-length': body.length }
+      const to = { port: server.port, path, method: 'POST', headers }
+      const asking = request(to, (answer) => {
+        answer.resume().once('end', () => resolve(answer.statusCode!))
+      })
+      asking.once('error', reject)
+      asking.end(body)
+    })
+
+  for (const [name, path, make, status] of MONSTERS) {
+    const body = make()
+    const costs: number[] = []
+    for (let i = 0; i < 5; i += 1) {
+      const before = await server.cpuMs()
+      const health = fetch(`http://127.0.0.1:${server.port}/healthz`)
+      assert.equal(await post(path, body), status, name)
+      assert.equal((await health).status, 200)
+      costs.push((await server.cpuMs()) - before)
+    }
+    const typical = costs.toSorted((a, b) => a - b)[2]!
+    t.diagnostic(`${name}: ${typical.toFixed(1)} ms`)
+    assert.ok(typical < 50, `${name}: ${costs.map(Math.round)} ms`)
+  }
+})
+
+async function listen(t: TestContext, given = {}) {
+  const { app } = await startProbe(t, given)
+  await app.listen({ port: 0 })
+  return { port: (app.server.address() as AddressInfo).port }
+}
+
+function objectOf(keys: number) {
+  return `{${Array.from({ length: keys }, (_, i) => `"k${i}":1`).join(',')}}`
+}

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import type { FastifyRequest } from 'fastify'
+import { RequestError } from '../../src/errors.ts'
+import { requireMatch } from '../../src/http/etag.ts'
+import { startProbe } from '../support/probe.ts'
+
+const { app } = await startProbe({ after })
+
+test('an answer with one object carries a tag, and its moments are milliseconds', async () => {
+  const answer = await app.inject('/probe/thing')
+  assert.equal(answer.body, '{"thingId":7,"at":1772442000000}')
+  assert.match(String(answer.headers.etag), /^"[\w-]{20,}"$/)
+})
+
+test('a reader who has it already gets 304 and nothing more', async () => {
+  const etag = String((await app.inject('/probe/thing')).headers.etag)
+  const ask = (tag: string) =>
+    app.inject({ url: '/probe/thing', headers: { 'if-none-match': tag } })
+  const again = await ask(etag)
+  assert.equal(again.statusCode, 304)
+  assert.equal(again.body, '')
+  assert.equal(again.headers.etag, etag)
+  assert.equal((await ask(`"x", W/${etag}`)).statusCode, 304)
+  assert.equal((await ask('"x"')).statusCode, 200)
+})
+
+test('a change by someone who saw another state is 412', async () => {
+  const current = { thingId: 7, at: Temporal.Instant.from('2026-03-02T09:00:00Z') }
+  const etag = String((await app.inject('/probe/thing')).headers.etag)
+  const change = (tag: string | undefined, object: object | undefined) =>
+    requireMatch(
+      { headers: tag === undefined ? {} : { 'if-match': tag } } as FastifyRequest,
+      object,
+    )
+
+  change(undefined, current)
+  change(etag, current)
+  change('*', current)
+  change(`"old", ${etag}`, current)
+  const stale = (error: unknown) => error instanceof RequestError && error.status === 412
+  assert.throws(() => change('"old"', current), stale)
+  assert.throws(() => change(etag, { ...current, thingId: 8 }), stale)
+  assert.throws(() => change('*', undefined), stale, 'there is nothing to match')
+})

@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect, type AddressInfo } from 'node:net'
+import { after, test } from 'node:test'
+import type { App } from '../../src/http/app.ts'
+import { startProbe } from '../support/probe.ts'
+
+const { app, logged } = await startProbe({ after })
+
+const JSON_TYPE = { 'content-type': 'application/json' }
+
+test('an address that does not exist is 404, whatever its body', async () => {
+  for (const url of ['/nowhere', '/probe/', '/probe/thing/else', '//']) {
+    assertProblem(await app.inject(url), 404)
+  }
+  assertProblem(
+    await app.inject({ method: 'POST', url: '/nowhere', headers: JSON_TYPE, body: '{' }),
+    404,
+  )
+  assertProblem(
+    await app.inject({
+      method: 'POST',
+      url: '/nowhere',
+      headers: { 'content-type': 'x/y' },
+      body: 'x',
+    }),
+    404,
+  )
+})
+
+test('an instance is the path without its query', async () => {
+  const { instance } = (await app.inject('/nowhere?name=Ada')).json()
+  assert.equal(instance, '/nowhere')
+})
+
+test('a method that an address does not take is 405 and names those it takes', async () => {
+  const answer = await app.inject({ method: 'DELETE', url: '/probe/thing' })
+  assertProblem(answer, 405)
+  assert.equal(answer.headers.allow, 'GET, HEAD')
+  for (const method of ['PUT', 'PATCH', 'OPTIONS', 'GET'] as const) {
+    const { statusCode, headers } = await app.inject({ method, url: '/probe' })
+    assert.deepEqual([method, statusCode, headers.allow], [method, 405, 'POST'])
+  }
+  assertProblem(await app.inject({ method: 'DELETE', url: '/probe/list/5' }), 405)
+})
+
+test('a route that needs a credential is 401 without one, before its body is read', async () => {
+  const answer = await app.inject({
+    method: 'POST',
+    url: '/location',
+    headers: JSON_TYPE,
+    body: '{',
+  })
+  assertProblem(answer, 401)
+  assert.equal(answer.headers['www-authenticate'], 'Bearer')
+})
+
+test('a path that is not well formed is 400', async () => {
+  assertProblem(await app.inject('/%zz'), 400)
+  assertProblem(await app.inject('/probe/list/%ff'), 400)
+})
+
+test('a bug is 500 without a word of its own, and its place stands in the log', async () => {
+  const answer = await app.inject('/probe/bug')
+  assertProblem(answer, 500)
+  assert.doesNotMatch(answer.body, /function|probe\.ts|secret/)
+  const line = logged.map((text) => JSON.parse(text)).find(({ level }) => level === 'error')
+  assert.ok(answer.json().detail.includes(line.reqId))
+  assert.equal(line.err.type, 'TypeError')
+  assert.match(line.err.stack, /probe\.ts/)
+  assert.doesNotMatch(logged.join(''), /ada@secret/)
+})
+
+test('while the database is away answers are 503 and say when to come again', async () => {
+  const answer = await app.inject('/probe/away')
+  assertProblem(answer, 503)
+  assert.equal(answer.headers['retry-after'], '1')
+})
+
+test('in tests an answer that is not as described is an error', async () => {
+  assertProblem(await app.inject('/probe/lie'), 500)
+})
+
+const NOT_HTTP: [string, string, number][] = [
+  ['what is not HTTP', 'HELLO\r\n\r\n', 400],
+  ['a header too large', `GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
+  [
+    'two lengths',
+    'POST /probe HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n',
+    400,
+  ],
+  [
+    'a length beside chunks',
+    'POST /probe HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+    400,
+  ],
+]
+
+for (const [name, bytes, status] of NOT_HTTP) {
+  test(`${name} is ${status}, and the connection ends`, async () => {
+    const answer = await converse(bytes)
+    assert.match(answer, new RegExp(`^HTTP/1.1 ${status} `))
+    assert.match(answer, /application\/problem\+json/)
+  })
+}
+
+async function converse(bytes: string) {
+  if (!app.server.listening) await app.listen({ port: 0 })
+  const socket = connect((app.server.address() as AddressInfo).port)
+  socket.write(bytes)
+  let answer = ''
+  socket.on('data', (text) => (answer += text))
+  await once(socket, 'close')
+  return answer
+}
+
+type Injected = Awaited<ReturnType<App['inject']>>
+
+function assertProblem(answer: Injected, status: number) {
+  assert.equal(answer.statusCode, status, answer.body)
+  assert.match(String(answer.headers['content-type']), /^application\/problem\+json/)
+  const problem = answer.json()
+  assert.equal(problem.status, status)
+  for (const name of ['type', 'title', 'detail', 'instance']) {
+    assert.equal(typeof problem[name], 'string', name)
+  }
+  assert.equal(answer.headers['x-content-type-options'], 'nosniff')
+}
