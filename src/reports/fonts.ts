@@ -1,0 +1,63 @@
+import { dirname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/**
+ * The typefaces of printed reports come with the install, so that a page looks the same on every
+ * machine. A large one is read only when a text needs it.
+ */
+export function fontsFor(text: string) {
+  const needed = TYPEFACES.filter(({ script }) => !script || script.test(text))
+  return {
+    families: needed.map(({ family }) => family),
+    folders: needed.flatMap(({ files }) => files.map(folderOf)),
+  }
+}
+
+type Typeface = { family: string; files: string[]; script?: RegExp }
+
+/** In the order in which a character is looked for. */
+const TYPEFACES: Typeface[] = [
+  {
+    // Latin, Greek, Cyrillic and Devanagari.
+    family: 'Noto Sans',
+    files: weights('noto-sans', 'NotoSans', '400Regular', '700Bold'),
+  },
+  {
+    family: 'Noto Sans Arabic',
+    script: /\p{Script=Arabic}/u,
+    files: weights('noto-sans-arabic', 'NotoSansArabic', '400Regular', '700Bold'),
+  },
+  {
+    family: 'Noto Sans Hebrew',
+    script: /\p{Script=Hebrew}/u,
+    files: weights('noto-sans-hebrew', 'NotoSansHebrew', '400Regular', '700Bold'),
+  },
+  {
+    family: 'Noto Sans Thai',
+    script: /\p{Script=Thai}/u,
+    files: weights('noto-sans-thai', 'NotoSansThai', '400Regular', '700Bold'),
+  },
+  {
+    family: 'NanumGothic',
+    script: /\p{Script=Hangul}/u,
+    files: weights('nanum-gothic', 'NanumGothic', '400Regular', '700Bold'),
+  },
+  {
+    // All Chinese characters, simplified and traditional, and the Japanese syllables.
+    family: 'Noto Sans SC',
+    script:
+      /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Bopomofo}\u3000-\u303f\uff00-\uffef]/u,
+    files: weights('noto-sans-sc', 'NotoSansSC', '400Regular'),
+  },
+  {
+    family: 'Noto Color Emoji',
+    script: /\p{Extended_Pictographic}|\p{Regional_Indicator}/u,
+    files: weights('noto-color-emoji', 'NotoColorEmoji', '400Regular'),
+  },
+]
+
+function weights(name: string, file: string, ...weights: string[]) {
+  return weights.map((weight) => `@expo-google-fonts/${name}/${weight}/${file}_${weight}.ttf`)
+}
+
+const folderOf = (file: string) => dirname(fileURLToPath(import.meta.resolve(file)))

@@ -1,0 +1,41 @@
+import { percent, type Cell, type Column, type Totals } from './report.ts'
+
+/** Lets rows through and adds them up on the way, so that totals cost no second reading. */
+export function totalled(columns: Column[], batches: AsyncIterable<Cell[][]>) {
+  const sums = columns.map(() => 0)
+  const summed = columns.flatMap((column, i) => (column.total === 'sum' ? [i] : []))
+  let read = 0
+  let done = false
+
+  return {
+    rows: pass(),
+    rowsRead: () => read,
+    totals: () => {
+      if (!done) throw new Error('totals are known once all rows have been read')
+      return toTotals(columns, sums)
+    },
+  }
+
+  async function* pass() {
+    for await (const batch of batches) {
+      for (const row of batch) for (const i of summed) sums[i]! += Number(row[i] ?? 0)
+      read += batch.length
+      yield batch
+    }
+    done = true
+  }
+}
+
+function toTotals(columns: Column[], sums: number[]): Totals {
+  const sumOf = (name: string) => sums[columns.findIndex((column) => column.name === name)]
+  return Object.fromEntries(
+    columns.flatMap(({ name, total }, i): [string, number | null][] => {
+      if (!total) return []
+      if (total === 'sum') return [[name, toCents(sums[i]!)]]
+      return [[name, percent(sumOf(total.percentOf[0]), sumOf(total.percentOf[1]))]]
+    }),
+  )
+}
+
+/** Sums of cents held as binary fractions end in …0000001. */
+const toCents = (sum: number) => Math.round(sum * 100) / 100

@@ -1,0 +1,103 @@
+/** The small parts of a workbook's XML: escaping, addresses, styles. */
+
+export const xml = (strings: TemplateStringsArray, ...values: unknown[]) =>
+  `<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n${String.raw({ raw: strings }, ...values)}`
+
+/** A → 0, Z → 25, AA → 26 … read backwards. */
+export function columnLetters(index: number): string {
+  const letter = String.fromCharCode(65 + (index % 26))
+  return index < 26 ? letter : columnLetters(Math.floor(index / 26) - 1) + letter
+}
+
+const MOST_CHARACTERS = 32_767
+// Control characters and lone surrogates cannot stand in XML at all.
+// oxlint-disable-next-line no-control-regex
+const NOT_IN_XML = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g
+/** Excel reads `_x0041_` as the letter A, so the underscore itself is written that way. */
+const LOOKS_ESCAPED = /_(?=x[0-9a-fA-F]{4}_)/g
+const MARKUP = /[&<>]/g
+const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
+
+export const text = (value: string) => value.replace(MARKUP, (sign) => ENTITIES[sign]!)
+
+export const attribute = (value: string) => value.replace(/[&<>"]/g, (sign) => ENTITIES[sign]!)
+
+// oxlint-disable-next-line no-control-regex
+const NEEDS_CARE = /[&<>_\u0000-\u001f\ud800-\udfff\ufffe\uffff]/
+const BEGINS_LIKE_A_FORMULA = /^[=+\-@\t\r＝＋－＠]/
+
+/** Text, whatever it looks like. What begins like a formula stays text also when it is edited. */
+export function textCell(place: string, value: string, style: number) {
+  const chosen = style === STYLE.text && BEGINS_LIKE_A_FORMULA.test(value) ? STYLE.quoted : style
+  return `<c r="${place}" s="${chosen}" t="inlineStr"><is><t xml:space="preserve">${escape(value)}</t></is></c>`
+}
+
+function escape(value: string) {
+  const short = value.length > MOST_CHARACTERS ? value.slice(0, MOST_CHARACTERS) : value
+  if (!NEEDS_CARE.test(short)) return short
+  return text(short.toWellFormed().replace(NOT_IN_XML, '').replace(LOOKS_ESCAPED, '_x005F_'))
+}
+
+/** Places in the list of cell formats below; column types come under their own names. */
+export const STYLE = {
+  plain: 0,
+  header: 1,
+  headerRight: 2,
+  text: 3,
+  quoted: 4,
+  date: 5,
+  time: 6,
+  dateTime: 7,
+  integer: 8,
+  minutes: 8,
+  money: 9,
+  percent: 10,
+  totalLabel: 11,
+  totalInteger: 12,
+  totalMoney: 13,
+  totalPercent: 14,
+  title: 15,
+  muted: 16,
+}
+
+export function stylesXml() {
+  const right = '<alignment horizontal="right" vertical="center"/>'
+  const middle = '<alignment vertical="center"/>'
+  const top = '<alignment vertical="top"/>'
+
+  return xml`<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">
+<numFmts count="4"><numFmt numFmtId="164" formatCode="yyyy\\-mm\\-dd"/><numFmt numFmtId="165" formatCode="hh:mm"/><numFmt numFmtId="166" formatCode="yyyy\\-mm\\-dd\\ hh:mm:ss"/><numFmt numFmtId="167" formatCode="0.0&quot; %&quot;"/></numFmts>
+<fonts count="4">${font(10, '0F172A')}${font(10, '0F172A', true)}${font(18, '0F172A', true)}${font(10, '64748B')}</fonts>
+<fills count="3"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill><fill><patternFill patternType="solid"><fgColor rgb="FFE8EEF9"/></patternFill></fill></fills>
+<borders count="3"><border><left/><right/><top/><bottom/><diagonal/></border><border><left/><right/><top/><bottom style="thin"><color rgb="FF94A3B8"/></bottom><diagonal/></border><border><left/><right/><top style="thin"><color rgb="FF475569"/></top><bottom/><diagonal/></border></borders>
+<cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs>
+<cellXfs count="17">${[
+    format({}, top),
+    format({ fontId: 1, fill: 2, border: 1 }, middle),
+    format({ fontId: 1, fill: 2, border: 1 }, right),
+    format({}, top),
+    format({}, top, ' quotePrefix="1"'),
+    format({ number: 164 }, '<alignment horizontal="left" vertical="top"/>'),
+    format({ number: 165 }, '<alignment horizontal="left" vertical="top"/>'),
+    format({ number: 166 }, '<alignment horizontal="left" vertical="top"/>'),
+    format({ number: 3 }, top),
+    format({ number: 4 }, top),
+    format({ number: 167 }, top),
+    format({ fontId: 1, border: 2 }, middle),
+    format({ number: 3, fontId: 1, border: 2 }, right),
+    format({ number: 4, fontId: 1, border: 2 }, right),
+    format({ number: 167, fontId: 1, border: 2 }, right),
+    format({ fontId: 2 }, middle),
+    format({ fontId: 3 }, middle),
+  ].join('')}</cellXfs>
+<cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>`
+}
+
+const font = (size: number, color: string, bold = false) =>
+  `<font>${bold ? '<b/>' : ''}<sz val="${size}"/><color rgb="FF${color}"/><name val="Arial"/><family val="2"/></font>`
+const format = (
+  { number = 0, fontId = 0, fill = 0, border = 0 },
+  alignment = '',
+  attributes = '',
+) =>
+  `<xf numFmtId="${number}" fontId="${fontId}" fillId="${fill}" borderId="${border}" xfId="0" applyNumberFormat="1" applyFont="1" applyFill="1" applyBorder="1" applyAlignment="1"${attributes}>${alignment}</xf>`
