@@ -79,7 +79,7 @@ function seriesOption(chart: SeriesChart): EChartsCoreOption {
       ...(chart.kind === 'bar'
         ? { barMaxWidth: 26, barCategoryGap: '35%' }
         : { showSymbol: chart.labels.length === 1, lineStyle: { width: 2 }, smooth: 0.15 }),
-      ...(chart.kind === 'line' && !several ? { areaStyle: { opacity: 0.12 } } : {}),
+      ...(chart.kind === 'line' && !several ? { areaStyle: { color: '#e4ecfd', opacity: 1 } } : {}),
     })),
   }
 }

@@ -1,10 +1,7 @@
 import type { Cell, ColumnType, KpiResult, ReportResult, Unit } from './report.ts'
 
 /** How cells and figures are written for people: in HTML, PDF and on the sheets' first page. */
-export function cellWriter({
-  currency,
-  parameters,
-}: Pick<ReportResult, 'currency' | 'parameters'>) {
+export function cellWriter({ parameters }: Pick<ReportResult, 'parameters'>) {
   const local = localTime(parameters.timeZone)
   return (type: ColumnType, cell: Cell): string => {
     if (cell === null) return ''

@@ -79,7 +79,7 @@ function tile(kpi: KpiResult, currency: string | null) {
 }
 
 const figure = (svg: string, title: string) =>
-  `<figure role="img" aria-label="${escape(title)}">${svg}</figure>`
+  `<figure><figcaption>${escape(title)}</figcaption>${svg}</figure>`
 
 const figureClass = (type: Column['type']) => (isFigure(type) ? ' class="n"' : '')
 
@@ -113,6 +113,7 @@ dd { margin: 0; font-weight: 600; }
 .kpi .bad { color: #b91c1c; }
 .charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(340px, 1fr)); gap: 14px; margin-bottom: 24px; }
 figure { margin: 0; border: 1px solid #e2e8f0; border-radius: 10px; padding: 16px; break-inside: avoid; }
+figcaption { font-weight: 600; margin-bottom: 6px; }
 figure svg { display: block; width: 100%; height: auto; }
 table { width: 100%; border-collapse: collapse; font-size: 13px; font-variant-numeric: tabular-nums; }
 th { position: sticky; top: 0; background: #eef2f8; text-align: left; padding: 7px 8px; color: #1e293b; }

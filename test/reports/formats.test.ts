@@ -1,0 +1,198 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { buffer } from 'node:stream/consumers'
+import { Readable } from 'node:stream'
+import { FORMATS, write, type Format } from '../../src/reports/formats.ts'
+import { NAMES, sampleResult, sampleRow } from './sample-result.ts'
+import { readCsv, readHtml, readJson, readPages, readXlsx } from './read-back.ts'
+
+const ROWS = 63
+const LABELS = ['Date', 'Time', 'Client', 'Service', 'Staff', 'Status', 'Min', 'Price', 'Share']
+const rows = Array.from({ length: ROWS }, (_, i) => sampleRow(i))
+const minutes = rows.reduce((sum, row) => sum + Number(row[6]), 0)
+const price = Math.round(rows.reduce((sum, row) => sum + 100 * Number(row[7]), 0)) / 100
+const share = Math.round((1000 * price) / minutes) / 10
+
+test('JSON holds every row as data, and the totals', async () => {
+  const read = readJson(await printed('json'))
+  assert.deepEqual(read.labels, LABELS)
+  assert.deepEqual(
+    read.rows,
+    rows.map((row) => row.map((cell) => String(cell ?? ''))),
+  )
+  assert.deepEqual(read.totals, ['', '', '', '', '', '', `${minutes}`, `${price}`, `${share}`])
+})
+
+test('CSV holds the same rows, in the form of RFC 4180, with a byte order mark', async () => {
+  const bytes = await printed('csv')
+  const read = readCsv(bytes)
+  assert.deepEqual(bytes.subarray(0, 3), Buffer.from([0xef, 0xbb, 0xbf]))
+  assert.equal(
+    String(bytes)
+      .replaceAll('\r\n', '')
+      .search(/[\r\n]/),
+    -1,
+  )
+  assert.deepEqual(read.labels, LABELS)
+  const unmasked = read.rows.map((row) => row.map((cell) => cell.replace(/^'(?=[=+\-@])/, '')))
+  assert.deepEqual(
+    unmasked,
+    rows.map((row) => row.map((cell) => String(cell ?? ''))),
+  )
+})
+
+test('no field of a CSV begins like a formula', async () => {
+  const read = readCsv(await printed('csv'))
+  const clients = read.rows.map((row) => row[2]!)
+  assert.ok(clients.some((client) => client.startsWith("'=HYPERLINK(")))
+  for (const client of clients) assert.doesNotMatch(client, /^[=+\-@\t\r]/)
+})
+
+test('HTML holds the same rows and totals, as text', async () => {
+  const bytes = await printed('html')
+  const read = readHtml(bytes)
+  assert.deepEqual(read.labels, LABELS)
+  assert.deepEqual(read.rows, rows.map(forPeople))
+  assert.deepEqual(
+    read.totals!.slice(-3),
+    forPeople(['', '', '', '', '', '', minutes, price, share]).slice(-3),
+  )
+  assert.doesNotMatch(String(bytes), /<script|\bsrc=|\bhref="(?!#)|url\((?!#)|@import/)
+  assert.equal(String(bytes).match(/<svg/g)!.length, 2)
+})
+
+test('a workbook holds the same rows as real dates and numbers, and totals as formulas', async () => {
+  const read = await readXlsx(await printed('xlsx'))
+  assert.deepEqual(read.labels, LABELS)
+  assert.equal(read.rows.length, ROWS)
+  read.rows.forEach((row, i) => {
+    const [date, time, client, service, staff, status, ...figures] = rows[i]!
+    assert.equal((row[0] as Date).toISOString().slice(0, 10), date)
+    assert.equal((row[1] as Date).toISOString().slice(11, 16), time)
+    assert.deepEqual(
+      row.slice(2, 6).map((cell) => cell ?? null),
+      [client, service, staff, status],
+    )
+    assert.deepEqual(row.slice(6), figures)
+  })
+  assert.equal(read.totals[0], 'Total')
+  assert.deepEqual(read.totals.slice(6), [minutes, price, share])
+  assert.deepEqual(
+    read.formulas.map(({ formula }) => formula),
+    [
+      `SUBTOTAL(109,G2:G${ROWS + 1})`,
+      `SUBTOTAL(109,H2:H${ROWS + 1})`,
+      `IF(SUBTOTAL(109,G2:G${ROWS + 1})=0,"",ROUND(100*SUBTOTAL(109,H2:H${ROWS + 1})/SUBTOTAL(109,G2:G${ROWS + 1}),1))`,
+    ],
+  )
+})
+
+test('a workbook has a frozen and filtered header, a sheet of figures and one of charts', async () => {
+  const { sheet, workbook } = await readXlsx(await printed('xlsx'))
+  assert.equal(sheet.views[0]!.state, 'frozen')
+  assert.equal(JSON.stringify(sheet.autoFilter).includes(`I${ROWS + 1}`), true)
+  assert.deepEqual(
+    workbook.worksheets.map(({ name }) => name),
+    ['Appointment list', 'Summary', 'Charts'],
+  )
+  assert.equal(workbook.worksheets[2]!.getCharts().length, 2)
+  assert.ok(sheet.getColumn(3).width! > 20)
+})
+
+test('no cell of a workbook becomes a formula through its data', async () => {
+  const { formulas } = await readXlsx(await printed('xlsx'))
+  assert.ok(formulas.every(({ row }) => row === ROWS + 2))
+})
+
+test('a PDF holds the same rows and totals, with its headings and numbers on every page', async () => {
+  const { title, pages } = await readPages(await printed('pdf'))
+  const text = pages.join('')
+  assert.equal(title, 'Appointment list')
+  pages.forEach((page, i) => {
+    assert.ok(page.includes(`Page${i + 1}of${pages.length}`))
+    assert.ok(page.includes(LABELS.slice(0, 4).join('')) || i === pages.length - 1)
+  })
+  for (const row of rows) assertPrinted(text, row)
+  const totals = forPeople([null, null, null, null, null, null, minutes, price, share]).join('')
+  assert.ok(text.includes(`Total${totals}`.replaceAll(' ', '')))
+})
+
+test('a long PDF is set in pieces: every row once, in order, pages counted through', async () => {
+  const { pages } = await readPages(await printed('pdf', 1_750))
+  const dates = pages.join('').match(/2026-09-\d\d(?=\d\d:\d\d)/g)!
+  assert.deepEqual(
+    dates,
+    Array.from({ length: 1_750 }, (_, i) => sampleRow(i)[0]),
+  )
+  pages.forEach((page, i) => assert.ok(page.includes(`Page${i + 1}of${pages.length}`)))
+  // Whole pages only: where one piece ends and the next begins must not show.
+  const rowsOn = pages.slice(1, -2).map((page) => page.match(/2026-09-\d\d(?=\d\d:\d\d)/g)!.length)
+  assert.ok(Math.max(...rowsOn) - Math.min(...rowsOn) <= 6, `rows on pages: ${rowsOn}`)
+})
+
+for (const format of FORMATS) {
+  test(`the same report printed twice as ${format} is the same bytes`, async () => {
+    assert.ok((await printed(format)).equals(await printed(format)))
+  })
+
+  test(`a report of nothing is still a report, as ${format}`, async () => {
+    assert.ok((await printed(format, 0)).length > 50)
+  })
+
+  test(`rows that stop coming are an error, as ${format}`, async () => {
+    const result = sampleResult(10)
+    async function* broken() {
+      yield [sampleRow(1)]
+      throw new Error('the connection broke')
+    }
+    await assert.rejects(drain(format, { ...result, rows: broken() }), /the connection broke/)
+  })
+}
+
+test('a Letter page is as wide as Letter is', async () => {
+  const bytes = await buffer(Readable.from(write('pdf', sampleResult(3), 'Letter')))
+  assert.match(bytes.toString('latin1'), /\/MediaBox \[0 0 792 612\]/)
+})
+
+test('names in every script reach every format', async () => {
+  const texts = await Promise.all(
+    (['json', 'csv', 'html'] as const).map((format) => printed(format)),
+  )
+  for (const bytes of texts) {
+    for (const name of NAMES.slice(0, 10)) assert.ok(String(bytes).includes(name), name)
+  }
+})
+
+const printed = (format: Format, rowCount = ROWS) => drain(format, sampleResult(rowCount))
+
+const drain = (format: Format, result: ReturnType<typeof sampleResult>) =>
+  buffer(Readable.from(write(format, result, 'A4')))
+
+function forPeople(row: (string | number | null)[]) {
+  const [minutes, price, share] = row.slice(6).map(Number)
+  const decimals = (value: number, digits: number) =>
+    value.toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits })
+  return [
+    ...row.slice(0, 6).map((cell) => String(cell ?? '')),
+    minutes!.toLocaleString('en'),
+    decimals(price!, 2),
+    `${decimals(share!, 1)} %`,
+  ]
+}
+
+/** Letters of such names stand in the file in the order of drawing: not compared. */
+const DRAWN_OTHERWISE = /[\u0590-\u06ff\u0e00-\u0e7f]/
+
+function assertPrinted(text: string, row: (string | number | null)[]) {
+  const cells = forPeople(row).map((cell) => cell.replace(/\s|\u202e/g, ''))
+  const client = cells[2]!
+  const [before, after] = [cells.slice(0, 2).join(''), cells.slice(3).join('')]
+  if (DRAWN_OTHERWISE.test(client)) {
+    assert.ok(text.includes(before) && text.includes(after), cells.join(' '))
+  } else if (text.includes(before + client)) {
+    assert.ok(text.includes(before + client + after), cells.join(' '))
+  } else {
+    // A long name stands on two lines, the other columns beside the first of them.
+    assert.ok(text.includes(before + client.slice(0, 12)), cells.join(' '))
+  }
+}
