@@ -72,6 +72,8 @@ Send \`Authorization: Bearer <key>\`. Moments are milliseconds since 1970-01-01 
 
 type Described = {
   hide?: boolean
+  summary?: string
+  tags?: string[]
   description?: string
   security?: { [scheme: string]: string[] }[]
   headers?: TSchema
@@ -105,8 +107,9 @@ const Problem = Type.Object(
 )
 
 /** What is the same for all routes is said once, here. */
-function describe(schema: Described | undefined, { config = {} }: RouteOptions): Described {
+function describe(schema: Described | undefined, route: RouteOptions): Described {
   if (schema?.hide) return schema
+  const { config = {} } = route
   const headers = {
     ...(config.idempotent ? { 'Idempotency-Key': Type.Optional(IdempotencyKey) } : {}),
     ...(config.etag ? { 'If-Match': Type.Optional(IfMatch) } : {}),
@@ -115,6 +118,7 @@ function describe(schema: Described | undefined, { config = {} }: RouteOptions):
     ?.properties
   return {
     ...schema,
+    summary: schema?.summary ?? summaryOf(route, schema?.tags?.[0] ?? 'object'),
     security: config.open ? [] : [{ key: [] }, ...(config.metrics ? [] : [{ session: [] }])],
     ...(schema?.body ? { body: withExample(schema.body) } : {}),
     ...(Object.keys({ ...headers, ...given }).length > 0
@@ -128,6 +132,16 @@ function describe(schema: Described | undefined, { config = {} }: RouteOptions):
       },
     } as never,
   }
+}
+
+/** The habit that all objects follow; a route that does something else says what. */
+function summaryOf({ method, url }: RouteOptions, thing: string) {
+  const one = `${/^[aeiou]/i.test(thing) ? 'an' : 'a'} ${thing}`
+  const [, , by = '', more] = url.split('/')
+  if (method === 'POST') return `Create or change ${one}`
+  if (method === 'DELETE') return `Delete ${one}: it stays, inactive`
+  if (more !== undefined) return `List: ${thing}, by ${by}`
+  return by === '' ? `List: ${thing}` : `Read ${one}`
 }
 
 const IdempotencyKey = Type.String({

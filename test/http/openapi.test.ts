@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { Compile } from 'typebox/compile'
+import { noDatabase, startApp } from '../support/app.ts'
+
+const { app } = await startApp({ after }, { database: noDatabase })
+const answer = await app.inject('/openapi.json')
+const description = answer.json()
+
+type Content = Record<string, { schema: object; example?: unknown }>
+type Operation = {
+  tags?: string[]
+  summary?: string
+  security?: object[]
+  requestBody?: { content: Content }
+  responses: Record<string, { content?: Content }>
+}
+const operations = Object.entries<Record<string, Operation>>(description.paths).flatMap(
+  ([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({
+      name: `${method.toUpperCase()} ${path}`,
+      operation,
+    })),
+)
+
+test('the description is OpenAPI 3.1 by an independent validator', async () => {
+  assert.equal(answer.statusCode, 200)
+  assert.match(description.openapi, /^3\.1\./)
+  const { valid, errors } = await new Validator().validate(structuredClone(description))
+  assert.ok(valid, JSON.stringify(errors, null, 2))
+})
+
+test('it holds every route of the routing table and no other', () => {
+  // Pages and their files, not the API.
+  const pages = /^\/$|^\/(console|docs)($|\/)/
+  const routes = [...app.methodsByPath]
+    .filter(([path]) => !pages.test(path))
+    .flatMap(([path, methods]) =>
+      [...methods]
+        .filter((method) => method !== 'HEAD')
+        .map((method) => `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`),
+    )
+  assert.deepEqual(operations.map(({ name }) => name).toSorted(), routes.toSorted())
+})
+
+test('every operation has a summary, a place and an answer', () => {
+  const wrong = operations
+    .filter(({ operation: { tags, summary, responses } }) => {
+      const answers = Object.keys(responses).filter((status) => /^[23]/.test(status))
+      return !tags?.length || !summary || answers.length === 0
+    })
+    .map(({ name }) => name)
+  assert.deepEqual(wrong, [])
+})
+
+test('every body and every answer has an example that fits its own schema', () => {
+  const wrong: string[] = []
+  for (const { name, operation } of operations) {
+    const { requestBody, responses } = operation
+    const parts = { body: requestBody, ...responses }
+    for (const [part, described] of Object.entries(parts)) {
+      const json = described?.content?.['application/json']
+      if (!json) continue
+      const { examples = [] } = json.schema as { examples?: unknown[] }
+      const all = json.example === undefined ? examples : [json.example, ...examples]
+      if (all.length === 0) wrong.push(`${name} ${part}: no example`)
+      const validator = Compile(json.schema as never)
+      for (const example of all) {
+        if (validator.Check(example)) continue
+        const faults = validator.Errors(example).map((e) => `${e.instancePath} ${e.message}`)
+        wrong.push(`${name} ${part}: ${faults.join('; ')}`)
+      }
+    }
+  }
+  assert.deepEqual(wrong, [])
+})
+
+test('only what is open says that no credential is needed', () => {
+  const open = operations
+    .filter(({ operation }) => operation.security?.length === 0)
+    .map(({ name }) => name)
+  assert.deepEqual(open.toSorted(), [
+    'GET /healthz',
+    'GET /openapi.json',
+    'GET /readyz',
+    'POST /session',
+  ])
+})
