@@ -1,0 +1,73 @@
+/** A number of places that narrows when there is trouble and widens again while things go well. */
+export class Width {
+  readonly most: number
+  current: number
+  #good = 0
+
+  constructor(most: number) {
+    this.most = most
+    this.current = most
+  }
+
+  narrow() {
+    this.current = Math.max(1, Math.floor(this.current / 2))
+    this.#good = 0
+  }
+
+  widen() {
+    if (this.current >= this.most) return
+    if (++this.#good < 10) return
+    this.current++
+    this.#good = 0
+  }
+}
+
+/** What one provider (the domain of an address) is asked to bear; `*` is for all not named. */
+export type ProviderLimit = { concurrent: number; perSecond: number }
+
+type Provider = { width: Width; under: number; spacing: number; nextAt: number }
+
+/** Keeps count of the mails under way to each provider. */
+export class ProviderLimits {
+  readonly #limits: Record<string, ProviderLimit>
+  readonly #providers = new Map<string, Provider>()
+
+  constructor(limits: Record<string, ProviderLimit>) {
+    this.#limits = limits
+  }
+
+  /** Milliseconds until a mail to this provider may begin; 0: it has begun. Infinity: not before another ends. */
+  enter(domain: string, now: number): number {
+    const provider = this.#provider(domain)
+    if (provider.under >= provider.width.current) return Number.POSITIVE_INFINITY
+    if (provider.nextAt > now) return provider.nextAt - now
+    provider.under++
+    provider.nextAt = Math.max(now, provider.nextAt) + provider.spacing
+    return 0
+  }
+
+  /** `deferred`: the provider asked for patience, so it gets fewer mails at a time. */
+  leave(domain: string, now: number, deferred: boolean) {
+    const provider = this.#provider(domain)
+    provider.under--
+    if (deferred) provider.width.narrow()
+    else provider.width.widen()
+    const { under, width, nextAt } = provider
+    if (under === 0 && width.current === width.most && nextAt <= now) this.#providers.delete(domain)
+  }
+
+  #provider(domain: string) {
+    let provider = this.#providers.get(domain)
+    if (!provider) {
+      const limit = this.#limits[domain] ?? this.#limits['*']
+      provider = {
+        width: new Width(limit?.concurrent ?? Number.MAX_SAFE_INTEGER),
+        under: 0,
+        spacing: limit && Number.isFinite(limit.perSecond) ? 1000 / limit.perSecond : 0,
+        nextAt: 0,
+      }
+      this.#providers.set(domain, provider)
+    }
+    return provider
+  }
+}

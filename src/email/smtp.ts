@@ -1,0 +1,233 @@
+import type { ConnectionOptions } from 'node:tls'
+import { monotonicMs } from '../clock.ts'
+import { domainOf, parseAddress } from './addresses.ts'
+import { signMessage, type DkimSigner } from './dkim.ts'
+import type { Mailer, Outcome, Outgoing } from './mailer.ts'
+import { messageBytes } from './message.ts'
+import { ProviderLimits, Width, type ProviderLimit } from './send-limits.ts'
+import { SmtpSession, type PhaseTimeouts, type SessionOptions } from './smtp-session.ts'
+
+/** Where the mail server is and how we speak to it: what `SMTP_URL` says. */
+export type SmtpServer = Pick<
+  SessionOptions,
+  'host' | 'port' | 'secure' | 'requireTls' | 'user' | 'password'
+>
+
+export type SmtpOptions = {
+  maxConnections: number
+  /** After so many mails a connection is replaced: servers like to see fresh ones. */
+  maxMailsPerConnection: number
+  /** An unused connection says goodbye after this long. */
+  idleMs: number
+  timeouts: PhaseTimeouts
+  providerLimits: Record<string, ProviderLimit>
+  dkim: DkimSigner[]
+  name: string | undefined
+  tls: ConnectionOptions
+}
+
+const DEFAULTS: SmtpOptions = {
+  maxConnections: 5,
+  maxMailsPerConnection: 100,
+  idleMs: 20_000,
+  timeouts: { connect: 15_000, greeting: 30_000, command: 60_000, body: 180_000, end: 300_000 },
+  providerLimits: { '*': { concurrent: 20, perSecond: Number.POSITIVE_INFINITY } },
+  dkim: [],
+  name: undefined,
+  tls: {},
+}
+
+/** Sends over a few connections that are kept, fewer while the server is slow or asks for patience. */
+export class SmtpMailer implements Mailer {
+  readonly #session: SessionOptions
+  readonly #options: SmtpOptions
+  readonly #limits: ProviderLimits
+  readonly #width: Width
+  readonly #pace = new Pace()
+  readonly #idle: { session: SmtpSession; since: number }[] = []
+  readonly #waiting: { domain: string; begin: () => void }[] = []
+  #active = 0
+  #closing: (() => void) | undefined
+  #pumpTimer: NodeJS.Timeout | undefined
+  #idleTimer: NodeJS.Timeout | undefined
+
+  constructor(server: SmtpServer, options: Partial<SmtpOptions> = {}) {
+    this.#options = { ...DEFAULTS, ...options }
+    const { name, tls, timeouts, providerLimits, maxConnections } = this.#options
+    this.#session = { ...server, name, tls, timeouts }
+    this.#limits = new ProviderLimits(providerLimits)
+    this.#width = new Width(maxConnections)
+  }
+
+  async send(mail: Outgoing): Promise<Outcome> {
+    const to = parseAddress(mail.to)
+    const from = parseAddress(mail.from)
+    if (to === undefined || from === undefined) {
+      return { kind: 'failed', phase: to ? 'mail' : 'rcpt', reply: 'not one plain address' }
+    }
+    const bytes = messageBytes(await signMessage(mail.message, this.#options.dkim))
+    const domain = domainOf(to)
+    await this.#turn(domain)
+    let outcome: Outcome | undefined
+    try {
+      outcome = await this.#deliver({ from, to, bytes, onMessageEnded: mail.onMessageEnded })
+      return outcome
+    } finally {
+      this.#active--
+      this.#limits.leave(domain, monotonicMs(), isDeferral(outcome))
+      this.#pump()
+    }
+  }
+
+  room() {
+    return Math.max(0, this.#width.current * 2 - this.#active - this.#waiting.length)
+  }
+
+  async close() {
+    if (this.#active + this.#waiting.length > 0) {
+      await new Promise<void>((resolve) => (this.#closing = resolve))
+    }
+    clearTimeout(this.#pumpTimer)
+    clearTimeout(this.#idleTimer)
+    const sessions = this.#idle.splice(0)
+    await Promise.all(sessions.map(({ session }) => session.quit(GOODBYE_MS)))
+  }
+
+  async #deliver(delivery: Parameters<SmtpSession['send']>[0]): Promise<Outcome> {
+    const kept = this.#takeIdle()
+    if (kept) {
+      const outcome = await this.#sendOver(kept, delivery)
+      // It had been closed while it lay idle: not a word of this mail was heard.
+      const stale =
+        outcome.kind === 'retry' && outcome.phase === 'mail' && !kept.alive && !isTimeout(outcome)
+      if (!stale) return outcome
+    }
+    const session = new SmtpSession(this.#session)
+    const trouble = await session.open()
+    if (trouble) {
+      this.#width.narrow()
+      return trouble
+    }
+    return this.#sendOver(session, delivery)
+  }
+
+  async #sendOver(session: SmtpSession, delivery: Parameters<SmtpSession['send']>[0]) {
+    const started = monotonicMs()
+    let committing = 0
+    const outcome = await session.send({
+      ...delivery,
+      onMessageEnded: async () => {
+        const asked = monotonicMs()
+        await delivery.onMessageEnded()
+        committing = monotonicMs() - asked
+      },
+    })
+    const slow = this.#pace.isSlow(monotonicMs() - started - committing)
+    if (slow || outcome.reply.startsWith('421')) this.#width.narrow()
+    else if (outcome.kind === 'sent') this.#width.widen()
+    this.#keep(session)
+    return outcome
+  }
+
+  #takeIdle() {
+    for (let kept = this.#idle.pop(); kept; kept = this.#idle.pop()) {
+      if (kept.session.alive) return kept.session
+    }
+    return undefined
+  }
+
+  #keep(session: SmtpSession) {
+    if (!session.alive) return
+    if (session.mails >= this.#options.maxMailsPerConnection) void session.quit(GOODBYE_MS)
+    else {
+      this.#idle.push({ session, since: monotonicMs() })
+      this.#watchIdle()
+    }
+  }
+
+  #watchIdle() {
+    this.#idleTimer ??= setTimeout(() => {
+      this.#idleTimer = undefined
+      const before = monotonicMs() - this.#options.idleMs
+      while (this.#idle[0] && this.#idle[0].since <= before) {
+        void this.#idle.shift()?.session.quit(GOODBYE_MS)
+      }
+      if (this.#idle.length > 0) this.#watchIdle()
+    }, this.#options.idleMs / 2).unref()
+  }
+
+  #turn(domain: string) {
+    return new Promise<void>((resolve) => {
+      this.#waiting.push({ domain, begin: resolve })
+      this.#pump()
+    })
+  }
+
+  /** Begins what may begin: a provider at its limit does not hold up the others. */
+  #pump() {
+    clearTimeout(this.#pumpTimer)
+    const now = monotonicMs()
+    let soonest = Number.POSITIVE_INFINITY
+    for (let i = 0; i < this.#waiting.length && this.#active < this.#width.current;) {
+      const waiting = this.#waiting[i] as { domain: string; begin: () => void }
+      const wait = this.#limits.enter(waiting.domain, now)
+      if (wait > 0) {
+        soonest = Math.min(soonest, wait)
+        i++
+        continue
+      }
+      this.#waiting.splice(i, 1)
+      this.#active++
+      waiting.begin()
+    }
+    if (Number.isFinite(soonest)) this.#pumpTimer = setTimeout(() => this.#pump(), soonest)
+    if (this.#active + this.#waiting.length === 0) this.#closing?.()
+  }
+}
+
+/**
+ * Reads `smtp://user:pass@host:port` or `smtps://…`. TLS is required unless the server is on this
+ * machine or `?tls=never` says otherwise. Throws with one clear line.
+ */
+export function parseSmtpUrl(text: string): SmtpServer {
+  const url = URL.parse(text)
+  if (!url || (url.protocol !== 'smtp:' && url.protocol !== 'smtps:') || url.hostname === '') {
+    throw new Error('must be smtp://user:password@host:port or smtps://…')
+  }
+  const tls = url.searchParams.get('tls')
+  const others = [...url.searchParams.keys()].filter((name) => name !== 'tls')
+  if (others.length > 0 || (tls !== null && tls !== 'never')) {
+    throw new Error('knows only ?tls=never')
+  }
+  const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
+  const secure = url.protocol === 'smtps:'
+  return {
+    host,
+    port: url.port === '' ? (secure ? 465 : 587) : Number(url.port),
+    secure,
+    requireTls: !secure && tls !== 'never' && !isLoopback(host),
+    user: url.username === '' ? null : decodeURIComponent(url.username),
+    password: url.username === '' ? null : decodeURIComponent(url.password),
+  }
+}
+
+const GOODBYE_MS = 1000
+
+const isLoopback = (host: string) =>
+  host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host)
+
+const isTimeout = (outcome: Outcome) => outcome.reply.startsWith('no answer within')
+
+const isDeferral = (outcome: Outcome | undefined) =>
+  outcome?.kind === 'retry' && /^4\d\d/.test(outcome.reply)
+
+/** Slow is what takes four times as long as it used to; a server that was never fast is not slow. */
+class Pace {
+  #usual = 0
+
+  isSlow(tookMs: number) {
+    const slow = this.#usual > 0 && tookMs > 500 && tookMs > this.#usual * 4
+    this.#usual = this.#usual === 0 ? tookMs : this.#usual * 0.95 + tookMs * 0.05
+    return slow
+  }
+}

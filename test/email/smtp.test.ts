@@ -1,0 +1,538 @@
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import PostalMime from 'postal-mime'
+import type { Outcome, Phase } from '../../src/email/mailer.ts'
+import { buildMessage, messageIdOf, type Message } from '../../src/email/message.ts'
+import {
+  parseSmtpUrl,
+  SmtpMailer,
+  type SmtpOptions,
+  type SmtpServer,
+} from '../../src/email/smtp.ts'
+import { startMailServer, type Act, type Behaviour, type Point } from '../support/mail-server.ts'
+import { testCertificate } from '../support/tls-certificate.ts'
+
+const message = (emailId = 1, text = 'See you.\n'): Message =>
+  buildMessage({
+    messageId: messageIdOf(1, emailId, 'mail.harbour.example'),
+    date: Temporal.Instant.from('2026-11-03T09:05:07Z'),
+    from: { name: 'Harbour Clinic', address: 'hello@harbour.example' },
+    to: { name: 'Ada Okafor', address: 'ada@example.org' },
+    cc: null,
+    replyTo: null,
+    subject: 'Your appointment',
+    text,
+    html: '<p>See you.</p>',
+    calendar: null,
+    unsubscribeLink: null,
+  })
+
+const PATIENT = { connect: 20_000, greeting: 20_000, command: 20_000, body: 20_000, end: 20_000 }
+const SHORT = { connect: 120, greeting: 120, command: 120, body: 120, end: 120 }
+
+function openMailer(
+  t: TestContext,
+  server: { host: string; port: number },
+  changes: Partial<SmtpOptions & SmtpServer> = {},
+) {
+  const { secure = false, requireTls = false, user = null, password = null, ...options } = changes
+  const mailer = new SmtpMailer(
+    { host: server.host, port: server.port, secure, requireTls, user, password },
+    { timeouts: PATIENT, tls: { ca: testCertificate, servername: 'localhost' }, ...options },
+  )
+  t.after(() => mailer.close())
+  return mailer
+}
+
+const send = (mailer: SmtpMailer, onMessageEnded = async () => {}, to = 'ada@example.org') =>
+  mailer.send({ from: 'hello@harbour.example', to, message: message(), onMessageEnded })
+
+type Case = Behaviour & {
+  name: string
+  kind: Outcome['kind']
+  phase: Phase
+  reply?: RegExp
+  options?: Partial<SmtpOptions & SmtpServer>
+}
+
+const tls = { requireTls: true }
+const signIn = { user: 'bell', password: 'wether' }
+
+/** Each way to go wrong at one point, with what must come of it. */
+function at(point: Point, phase: Phase, more: Partial<Case> = {}): Case[] {
+  const lost: Outcome['kind'] = phase === 'end' ? 'uncertain' : 'retry'
+  const act = (name: string, kind: Outcome['kind'], act: Act, rest: Partial<Case> = {}): Case => ({
+    name: `${point}: ${name}`,
+    at: point,
+    act,
+    kind,
+    phase,
+    ...more,
+    ...rest,
+  })
+  return [
+    act('4xx', 'retry', { reply: '451 4.3.0 later\r\n' }, { reply: /^451 4\.3\.0 later$/ }),
+    act(
+      '4xx over two lines',
+      'retry',
+      { reply: '450-not\r\n450 now\r\n' },
+      { reply: /^450-not 450 now$/ },
+    ),
+    act(
+      '421 and close',
+      'retry',
+      { reply: '421 4.3.2 closing\r\n', next: 'close' },
+      { reply: /^421/ },
+    ),
+    act('5xx', 'failed', { reply: '554 5.7.1 never\r\n' }, { reply: /^554 5\.7\.1 never$/ }),
+    act('5xx and close', 'failed', { reply: '550 no\r\n', next: 'close' }, { reply: /^550 no$/ }),
+    act(
+      'silence',
+      lost,
+      { next: 'hang' },
+      { reply: /no answer within 0\.12 s/, options: { ...more.options, timeouts: SHORT } },
+    ),
+    act('closed', lost, { next: 'close' }),
+    act('reset', lost, { next: 'reset' }),
+    act('half an answer, then closed', lost, { reply: '25', next: 'close' }),
+    act('an unfinished answer of several lines', lost, { reply: '250-go\r\n', next: 'close' }),
+    act('no SMTP at all', lost, { reply: 'HTTP/1.1 400 Bad Request\r\n', next: 'close' }),
+  ]
+}
+
+const cases: Case[] = [
+  {
+    name: 'connect: closed',
+    at: 'connect',
+    act: { next: 'close' },
+    kind: 'retry',
+    phase: 'greeting',
+  },
+  {
+    name: 'connect: reset',
+    at: 'connect',
+    act: { next: 'reset' },
+    kind: 'retry',
+    phase: 'greeting',
+  },
+  ...at('greeting', 'greeting'),
+  // Who does not know EHLO is greeted with HELO: that must go wrong too.
+  ...at('ehlo', 'ehlo', { times: 2 }),
+  {
+    name: 'ehlo: unknown, but HELO is',
+    at: 'ehlo',
+    act: { reply: '502 what?\r\n' },
+    kind: 'sent',
+    phase: 'end',
+  },
+  ...at('starttls', 'starttls', { starttls: true, options: tls }),
+  {
+    name: 'starttls: stripped from the offer',
+    kind: 'sent',
+    phase: 'end',
+    starttls: false,
+    options: tls,
+  },
+  {
+    name: 'starttls: stripped and refused',
+    at: 'starttls',
+    act: { reply: '500 what?\r\n' },
+    kind: 'failed',
+    phase: 'starttls',
+    options: tls,
+  },
+  {
+    name: 'handshake: closed',
+    at: 'handshake',
+    act: { next: 'close' },
+    kind: 'retry',
+    phase: 'starttls',
+    starttls: true,
+    options: tls,
+  },
+  {
+    name: 'handshake: reset',
+    at: 'handshake',
+    act: { next: 'reset' },
+    kind: 'retry',
+    phase: 'starttls',
+    starttls: true,
+    options: tls,
+  },
+  {
+    name: 'handshake: no TLS',
+    at: 'handshake',
+    act: { reply: '250 no need\r\n' },
+    kind: 'retry',
+    phase: 'starttls',
+    starttls: true,
+    options: { ...tls, timeouts: SHORT },
+  },
+  {
+    name: 'handshake: silence',
+    at: 'handshake',
+    act: { next: 'hang' },
+    kind: 'retry',
+    phase: 'starttls',
+    starttls: true,
+    options: { ...tls, timeouts: SHORT },
+  },
+  {
+    name: 'handshake: a certificate nobody knows',
+    kind: 'retry',
+    phase: 'starttls',
+    starttls: true,
+    options: { ...tls, tls: {} },
+  },
+  {
+    name: 'handshake: a certificate of another name',
+    kind: 'retry',
+    phase: 'starttls',
+    starttls: true,
+    options: { ...tls, tls: { ca: testCertificate, servername: 'evil.example' } },
+  },
+  ...at('auth', 'auth', { auth: true, options: signIn }),
+  {
+    name: 'auth: not offered',
+    kind: 'retry',
+    phase: 'auth',
+    options: signIn,
+    reply: /no way to sign in/,
+  },
+  ...at('mail', 'mail'),
+  ...at('mail', 'mail', { pipelining: false }),
+  ...at('rcpt', 'rcpt'),
+  ...at('rcpt', 'rcpt', { pipelining: false }),
+  ...at('data', 'data'),
+  ...at('data', 'data', { pipelining: false }),
+  ...at('body', 'body'),
+  {
+    name: 'body: accepted before its end',
+    at: 'body',
+    act: { reply: '250 fine\r\n' },
+    kind: 'retry',
+    phase: 'body',
+  },
+  ...at('end', 'end'),
+  {
+    name: 'end: taken, then silence',
+    at: 'end',
+    act: { takes: true, next: 'hang' },
+    kind: 'uncertain',
+    phase: 'end',
+    options: { timeouts: SHORT },
+  },
+  {
+    name: 'end: taken, then closed',
+    at: 'end',
+    act: { takes: true, next: 'close' },
+    kind: 'uncertain',
+    phase: 'end',
+  },
+  {
+    name: 'end: taken, then reset',
+    at: 'end',
+    act: { takes: true, next: 'reset' },
+    kind: 'uncertain',
+    phase: 'end',
+  },
+  {
+    name: 'end: taken, half an answer',
+    at: 'end',
+    act: { takes: true, reply: '250 2.0', next: 'close' },
+    kind: 'uncertain',
+    phase: 'end',
+  },
+  {
+    name: 'end: taken with another code',
+    at: 'end',
+    act: { takes: true, reply: '252 well\r\n' },
+    kind: 'sent',
+    phase: 'end',
+  },
+  { name: 'after: closed', at: 'after', act: { next: 'close' }, kind: 'sent', phase: 'end' },
+  { name: 'after: reset', at: 'after', act: { next: 'reset' }, kind: 'sent', phase: 'end' },
+  {
+    name: 'after: 421',
+    at: 'after',
+    act: { reply: '421 enough\r\n', next: 'close' },
+    kind: 'sent',
+    phase: 'end',
+  },
+  {
+    name: 'after: silence',
+    at: 'after',
+    act: { next: 'hang' },
+    kind: 'sent',
+    phase: 'end',
+    options: { timeouts: SHORT },
+  },
+  { name: 'quit: silence', at: 'quit', act: { next: 'hang' }, kind: 'sent', phase: 'end' },
+  { name: 'quit: closed', at: 'quit', act: { next: 'close' }, kind: 'sent', phase: 'end' },
+  { name: 'quit: 5xx', at: 'quit', act: { reply: '500 stay\r\n' }, kind: 'sent', phase: 'end' },
+  { name: 'a slow server', delay: 30, kind: 'sent', phase: 'end' },
+  { name: 'answers byte by byte', trickle: true, kind: 'sent', phase: 'end' },
+  { name: 'without pipelining', pipelining: false, kind: 'sent', phase: 'end' },
+  { name: 'with STARTTLS', starttls: true, kind: 'sent', phase: 'end', options: tls },
+  {
+    name: 'with STARTTLS and AUTH',
+    starttls: true,
+    auth: true,
+    kind: 'sent',
+    phase: 'end',
+    options: { ...tls, ...signIn },
+  },
+  {
+    name: 'a message larger than the server takes',
+    size: 100,
+    kind: 'failed',
+    phase: 'mail',
+    reply: /larger/,
+  },
+]
+
+test('the behaviours are many', () => {
+  assert.ok(cases.length >= 60, String(cases.length))
+})
+
+for (const { name, kind, phase, reply, options, ...behaviour } of cases) {
+  const title = behaviour.pipelining === false ? `${name} (no pipelining)` : name
+  test(`${title}: ${kind}, and never twice outside the ambiguous window`, async (t) => {
+    const server = await startMailServer(t, behaviour)
+    const mailer = openMailer(t, server, options)
+    let commits = 0
+    // In the body the commit must not win the race against what the server does there.
+    const settled = Promise.withResolvers<void>()
+    const commit = async () => {
+      commits++
+      if (behaviour.at === 'body' && commits === 1) await settled.promise
+    }
+
+    const first = await send(mailer, commit)
+    settled.resolve()
+    server.behave()
+    assert.equal(first.kind, kind, JSON.stringify(first))
+    assert.ok(told(phase, first).includes(first.phase), JSON.stringify(first))
+    if (reply) assert.match(first.reply, reply)
+    assert.ok(first.reply.length > 0)
+    if (['sent', 'uncertain'].includes(kind)) assert.equal(commits, 1)
+    if (phase !== 'body' && phase !== 'end') assert.equal(commits, 0)
+    const afterFirst = server.taken.length
+    assert.equal(afterFirst, kind === 'sent' || behaviour.act?.takes ? 1 : 0)
+
+    if (kind === 'retry' || kind === 'uncertain') {
+      // What was wrong has passed: the mail goes out, and twice only where nobody could know.
+      const second = await send(openMailer(t, server, { ...options, ...repaired(name) }), commit)
+      if (behaviour.at) assert.equal(second.kind, 'sent')
+      assert.ok(server.taken.length <= (kind === 'uncertain' ? 2 : 1))
+      assert.equal(new Set(server.taken.map(({ bytes }) => bytes)).size <= 1, true)
+    }
+    for (const mail of server.taken) {
+      assert.deepEqual([mail.from, mail.to], ['hello@harbour.example', ['ada@example.org']])
+    }
+  })
+}
+
+/** Without an answer, commands that left together and a connection just made are hard to tell apart. */
+const told = (phase: Phase, { reply }: Outcome): Phase[] => {
+  if (/^[45]\d\d/.test(reply)) return [phase]
+  if (phase === 'greeting') return ['connect', 'greeting']
+  return ['mail', 'rcpt', 'data'].includes(phase) ? ['mail', 'rcpt', 'data'] : [phase]
+}
+
+const repaired = (name: string) =>
+  name.includes('silence') || name.includes('no TLS') ? { timeouts: PATIENT } : {}
+
+test('a server that is not there: retry', async (t) => {
+  const server = await startMailServer(t)
+  const gone = new SmtpMailer(
+    { host: '127.0.0.1', port: 1, secure: false, requireTls: false, user: null, password: null },
+    { timeouts: PATIENT },
+  )
+  const outcome = await send(gone)
+  assert.deepEqual([outcome.kind, outcome.phase], ['retry', 'connect'])
+  assert.match(outcome.reply, /ECONNREFUSED/)
+  assert.equal(server.connections(), 0)
+})
+
+test('the end of the message is sent only after its commit', async (t) => {
+  const server = await startMailServer(t)
+  const mailer = openMailer(t, server)
+  let takenBefore = -1
+  await send(mailer, async () => {
+    takenBefore = server.taken.length
+  })
+  assert.equal(takenBefore, 0)
+  assert.equal(server.taken.length, 1)
+})
+
+test('when the commit fails, the message is never ended', async (t) => {
+  const server = await startMailServer(t)
+  const outcome = await send(openMailer(t, server), async () => {
+    throw new Error('the lease went to another')
+  })
+  assert.deepEqual(outcome, { kind: 'retry', phase: 'body', reply: 'the lease went to another' })
+  assert.equal(server.taken.length, 0)
+})
+
+test('a connection that breaks during the commit is no ambiguity', async (t) => {
+  const server = await startMailServer(t)
+  const settled = Promise.withResolvers<void>()
+  const pending = send(openMailer(t, server), async () => {
+    server.dropAll()
+    await settled.promise
+  })
+  const outcome = await pending
+  settled.resolve()
+  assert.deepEqual([outcome.kind, outcome.phase], ['retry', 'body'])
+  assert.equal(server.taken.length, 0)
+})
+
+test('a connection that was closed while idle costs no attempt', async (t) => {
+  const server = await startMailServer(t)
+  const mailer = openMailer(t, server)
+  assert.equal((await send(mailer)).kind, 'sent')
+  server.dropAll()
+  assert.equal((await send(mailer)).kind, 'sent')
+  assert.equal(server.taken.length, 2)
+})
+
+test('a refused recipient leaves the connection for the next mail', async (t) => {
+  const server = await startMailServer(t, { at: 'rcpt', act: { reply: '550 nobody here\r\n' } })
+  const mailer = openMailer(t, server)
+  assert.equal((await send(mailer)).kind, 'failed')
+  assert.equal((await send(mailer)).kind, 'sent')
+  assert.equal(server.connections(), 1)
+  assert.deepEqual(server.taken[0]?.to, ['ada@example.org'])
+})
+
+test('connections are kept, bounded, and replaced after so many mails', async (t) => {
+  const server = await startMailServer(t, { delay: 2 })
+  const mailer = openMailer(t, server, { maxConnections: 3, maxMailsPerConnection: 5 })
+  const outcomes = await Promise.all(Array.from({ length: 30 }, () => send(mailer)))
+  assert.ok(outcomes.every(({ kind }) => kind === 'sent'))
+  assert.equal(server.taken.length, 30)
+  assert.ok(server.connections() >= 6 && server.connections() <= 9, String(server.connections()))
+})
+
+test('a provider at its limit does not hold up another', async (t) => {
+  const server = await startMailServer(t)
+  const mailer = openMailer(t, server, {
+    maxConnections: 4,
+    providerLimits: { 'slow.example': { concurrent: 1, perSecond: Number.POSITIVE_INFINITY } },
+  })
+  const gate = Promise.withResolvers<void>()
+  let under = 0
+  let most = 0
+  const slow = Array.from({ length: 3 }, () =>
+    send(
+      mailer,
+      async () => {
+        most = Math.max(most, ++under)
+        await gate.promise
+        under--
+      },
+      'ada@slow.example',
+    ),
+  )
+  const others = await Promise.all(Array.from({ length: 5 }, () => send(mailer)))
+  assert.ok(others.every(({ kind }) => kind === 'sent'))
+  gate.resolve()
+  assert.ok((await Promise.all(slow)).every(({ kind }) => kind === 'sent'))
+  assert.equal(most, 1)
+})
+
+test('there is less room while the server asks for patience, and more again after', async (t) => {
+  const server = await startMailServer(t, {
+    at: 'mail',
+    act: { reply: '421 slow down\r\n', next: 'close' },
+    times: 1,
+  })
+  const mailer = openMailer(t, server, { maxConnections: 8 })
+  assert.equal(mailer.room(), 16)
+  assert.equal((await send(mailer)).kind, 'retry')
+  assert.equal(mailer.room(), 8)
+  for (let i = 0; i < 40; i++) await send(mailer)
+  assert.equal(mailer.room(), 16)
+})
+
+test('an address that is none never reaches the wire', async (t) => {
+  const server = await startMailServer(t)
+  const mailer = openMailer(t, server)
+  for (const to of [
+    'a@b.example, c@d.example',
+    'a@b.example>\r\nRCPT TO:<c@d.example',
+    '',
+    'a b@c.example',
+  ]) {
+    const outcome = await send(mailer, undefined, to)
+    assert.deepEqual([outcome.kind, outcome.phase], ['failed', 'rcpt'])
+  }
+  assert.equal(server.connections(), 0)
+})
+
+test('a mail in a mail reaches the wire harmless', async (t) => {
+  const server = await startMailServer(t)
+  const mailer = openMailer(t, server)
+  const smuggled = 'MAIL FROM:<v@evil.example>\r\nRCPT TO:<v@evil.example>\r\nDATA\r\nx'
+  const ends = [
+    '\n.\n',
+    '\r.\r',
+    '\r\n.\r\n',
+    '\n.\r\n',
+    '\r\n.\n',
+    '\r.\r\n',
+    '\r\n.\r',
+    '\n\n.\n\n',
+    '.\r\n',
+    '\0\r\n.\r\n',
+    '\u2028.\u2028',
+    '\r\r\n.\r\r\n',
+  ]
+  for (const [i, end] of ends.entries()) {
+    const text = `before${end}${smuggled}${end}after`
+    const outcome = await mailer.send({
+      from: 'hello@harbour.example',
+      to: 'ada@example.org',
+      message: message(i, text),
+      onMessageEnded: async () => {},
+    })
+    assert.equal(outcome.kind, 'sent')
+    const mail = server.taken[i]
+    assert.doesNotMatch(mail?.bytes ?? '', /\r(?!\n)|(?<!\r)\n/)
+    const read = await PostalMime.parse(mail?.bytes ?? '')
+    assert.match(read.text ?? '', /before[^]*after/)
+  }
+  assert.equal(server.taken.length, ends.length)
+  assert.ok(server.taken.every(({ to }) => to.length === 1 && to[0] === 'ada@example.org'))
+  assert.ok(!server.commands.some((line) => line.includes('evil')))
+})
+
+const urls: [string, Partial<SmtpServer>][] = [
+  [
+    'smtp://mail.example',
+    { host: 'mail.example', port: 587, secure: false, requireTls: true, user: null },
+  ],
+  ['smtp://a%40b:p%3Aw@mail.example:2525', { port: 2525, user: 'a@b', password: 'p:w' }],
+  ['smtps://mail.example', { port: 465, secure: true, requireTls: false }],
+  ['smtp://127.0.0.1:1025', { host: '127.0.0.1', requireTls: false }],
+  ['smtp://localhost', { requireTls: false }],
+  ['smtp://[::1]:25', { host: '::1', requireTls: false }],
+  ['smtp://mail.example?tls=never', { requireTls: false }],
+]
+
+for (const [url, expected] of urls)
+  test(`${url} says how to speak to the server`, () => {
+    assert.partialDeepStrictEqual(parseSmtpUrl(url), expected)
+  })
+
+test('an address of a server that makes no sense is refused in one line', () => {
+  for (const url of [
+    'mail.example',
+    'http://mail.example',
+    'smtp://',
+    'smtp://a?tls=maybe',
+    'smtp://a?pool=1',
+  ])
+    assert.throws(() => parseSmtpUrl(url), /must be|knows only/)
+})
