@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import fs from 'node:fs'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { test, type TestContext } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { openEmbedded, type Purpose } from '../../src/database/embedded.ts'
 import { afterwards } from '../support/afterwards.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import { until } from '../support/until.ts'
 
 const isRoot = process.getuid?.() === 0
 const STRANGER = { uid: 65533, gid: 65533 }
@@ -256,13 +256,6 @@ test('a full disk is told in one line, at the first start and at a later one', a
 
 // Staging -----------------------------------------------------------------------------------------
 
-function temporaryFolder(t: TestContext, mode = 0o755) {
-  const folder = fs.mkdtempSync(path.join(tmpdir(), 'bellwether-embedded-'))
-  fs.chmodSync(folder, mode)
-  afterwards(t, () => fs.rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
-  return folder
-}
-
 const longPath = (t: TestContext) => path.join(temporaryFolder(t), 'long'.repeat(30), 'data')
 
 async function opened(t: TestContext, dataDir: string, purpose: Purpose) {
@@ -339,14 +332,6 @@ function isAlive(pid: number) {
     .stdout.toString()
     .trim()
   return state !== '' && !state.startsWith('Z')
-}
-
-async function until(condition: () => boolean | Promise<boolean>, withinMs = 20_000) {
-  const deadline = performance.now() + withinMs
-  while (!(await condition())) {
-    if (performance.now() > deadline) throw new Error('what was waited for did not come')
-    await sleep(10)
-  }
 }
 
 function cannotStage(t: TestContext, reason: string) {

@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import fs from 'node:fs'
+import net from 'node:net'
+import path from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { openEmbedded } from '../../src/database/embedded.ts'
+import { afterwards } from '../support/afterwards.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import { startService } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+const KEY = 'operator-key-of-this-test'
+const asOperator = { headers: { authorization: `Bearer ${KEY}` } }
+
+test('a database stopped at once: 503 while it is away, all back within 3 s of its return', async (t) => {
+  const dataDir = temporaryFolder(t)
+  const url = await startLonelyServer(dataDir)
+  afterwards(t, () => endServer(dataDir, 'SIGINT'))
+  const service = await startService(t, { DATABASE_URL: url, ADMIN_API_KEY: KEY })
+  assert.deepEqual(await statuses(service), [200, 200, 200])
+
+  for (const signal of ['SIGINT', 'SIGQUIT', 'SIGKILL'] as const) {
+    await endServer(dataDir, signal)
+    assert.deepEqual(await statuses(service), [200, 503, 503])
+    assert.deepEqual(await statuses(service), [200, 503, 503])
+    assert.ok(service.isRunning())
+    await startLonelyServer(dataDir)
+    const tookMs = await until(async () => (await statuses(service)).join() === '200,200,200')
+    assert.ok(tookMs < 3_000, `${signal}: back after ${tookMs} ms`)
+  }
+})
+
+test('a line that falls silent is noticed within 15 s, and left as soon as there is a better one', async (t) => {
+  const embedded = await openEmbedded(temporaryFolder(t), 'command')
+  afterwards(t, () => embedded.stop())
+  const line = await openLine(t, embedded.url)
+  const service = await startService(t, { DATABASE_URL: line.url, ADMIN_API_KEY: KEY })
+  // Several connections, so that more than one is dead afterwards.
+  await Promise.all(Array.from({ length: 20 }, () => statuses(service)))
+
+  line.fallSilent()
+  const startedAt = performance.now()
+  assert.deepEqual(await statuses(service), [200, 503, 503])
+  const noticedMs = performance.now() - startedAt
+  assert.ok(noticedMs < 15_000, `noticed after ${noticedMs} ms`)
+  assert.ok(service.isRunning())
+
+  // Old connections stay silent for ever; only new ones are carried.
+  line.carryNewOnes()
+  const tookMs = await until(async () => (await statuses(service)).join() === '200,200,200')
+  assert.ok(tookMs < 3_000, `back after ${tookMs} ms`)
+  const all = await Promise.all(Array.from({ length: 20 }, () => statuses(service)))
+  assert.deepEqual(new Set(all.flat()), new Set([200]))
+  assert.ok(performance.now() - startedAt < 20_000)
+})
+
+type Service = Awaited<ReturnType<typeof startService>>
+
+const statuses = (service: Service) =>
+  Promise.all([
+    service.status('/healthz'),
+    service.status('/readyz'),
+    service.status('/business', asOperator),
+  ])
+
+/** A server that nobody holds: whoever would start it again is killed. */
+async function startLonelyServer(dataDir: string) {
+  const script = path.join(import.meta.dirname, '../support/open-embedded.ts')
+  const holder = spawn(process.execPath, [script, dataDir, 'service'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const [url] = await once(holder.stdout, 'data')
+  holder.kill('SIGKILL')
+  await once(holder, 'exit')
+  return String(url).trim()
+}
+
+async function endServer(dataDir: string, signal: NodeJS.Signals) {
+  const pid = Number.parseInt(fs.readFileSync(`${dataDir}/postgres/postmaster.pid`, 'utf8'))
+  process.kill(pid, signal)
+  const state = () => spawnSync('ps', ['-o', 'stat=', '-p', `${pid}`]).stdout.toString()
+  await until(() => /^Z?$/.test(state().trim().slice(0, 1)))
+}
+
+/** A line over TCP to the server's socket, which can be cut without either end hearing of it. */
+async function openLine(t: TestContext, url: string) {
+  const target = `${new URL(url).searchParams.get('host')}/.s.PGSQL.5432`
+  const pairs = new Set<[net.Socket, net.Socket]>()
+  let carries = true
+  const server = net.createServer((near) => {
+    const far = net.connect(target)
+    pairs.add([near, far])
+    near.on('error', () => {})
+    far.on('error', () => {})
+    if (carries) near.pipe(far).pipe(near)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  afterwards(t, () => {
+    for (const pair of pairs) for (const socket of pair) socket.destroy()
+    server.close()
+  })
+  const { port } = server.address() as net.AddressInfo
+  return {
+    url: `postgres://bellwether@127.0.0.1:${port}/bellwether`,
+    fallSilent: () => {
+      carries = false
+      for (const [near, far] of pairs) {
+        near.unpipe(far)
+        far.unpipe(near)
+        near.pause()
+        far.pause()
+      }
+    },
+    carryNewOnes: () => (carries = true),
+  }
+}

@@ -1,0 +1,54 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import path from 'node:path'
+import type { TestContext } from 'node:test'
+import { afterwards } from './afterwards.ts'
+
+/** The service as it really runs: a process of its own, on a free port, with only these settings. */
+export async function startService(
+  t: Pick<TestContext, 'after'>,
+  settings: Record<string, string>,
+  { main = path.join(import.meta.dirname, '../../src/main.ts'), cwd = process.cwd() } = {},
+) {
+  const { PATH, HOME, TMPDIR } = process.env
+  const startedAt = performance.now()
+  const child = spawn(process.execPath, [main, 'serve'], {
+    cwd,
+    env: { PATH, HOME, TMPDIR, PORT: '0', ...settings },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    // Like a terminal's foreground group, so that a test can press Ctrl-C.
+    detached: true,
+  })
+  const ended = once(child, 'close').then(([code]) => code as number | null)
+  const stop = async (signal: NodeJS.Signals = 'SIGTERM') => {
+    if (child.exitCode === null && child.signalCode === null) process.kill(-child.pid!, signal)
+    return ended
+  }
+  afterwards(t, () => stop())
+
+  let output = ''
+  const base = await new Promise<string>((resolve, reject) => {
+    const hear = (text: string) => {
+      output += text
+      const address = /Bellwether is running: (\S+)/.exec(output)?.[1]
+      if (address && /Mail .*\n/.test(output)) resolve(address)
+    }
+    child.stdout.setEncoding('utf8').on('data', hear)
+    child.stderr.setEncoding('utf8').on('data', hear)
+    void ended.then((code) => reject(new Error(`the service ended with ${code}: ${output}`)))
+  })
+  return {
+    base,
+    pid: child.pid!,
+    ended,
+    stop,
+    startedInMs: performance.now() - startedAt,
+    output: () => output,
+    isRunning: () => child.exitCode === null && child.signalCode === null,
+    status: async (path: string, init: RequestInit = {}) => {
+      const answer = await fetch(new URL(path, base), init)
+      await answer.arrayBuffer()
+      return answer.status
+    },
+  }
+}
