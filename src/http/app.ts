@@ -31,6 +31,7 @@ import { measureRequests, metrics } from './metrics.ts'
 import { describeRoutes, openapi } from './openapi.ts'
 import { answerBrokenHttp, answerProblems, routeOf, sendProblem } from './problems.ts'
 import { sessions } from './sessions.ts'
+import { statuses } from './statuses.ts'
 import { users } from './users.ts'
 import type { Routes, Services } from './services.ts'
 import { closeAfterUnreadBodies } from './unread-bodies.ts'
@@ -43,6 +44,7 @@ const ROUTES: Routes[] = [
   eventActions,
   eventTriggers,
   objects, // the scheduling objects
+  statuses,
 
   businesses,
   apiKeys,

@@ -6,6 +6,7 @@ import { isPlainObject } from '../contract/fields.ts'
 import { readFields } from '../contract/read-fields.ts'
 import type { Db } from '../database/database.ts'
 import { forbidden, invalid, notFound, type Fault } from '../errors.ts'
+import { followZone } from '../scheduling/follow.ts'
 import {
   findBusiness,
   insertBusiness,
@@ -187,7 +188,10 @@ async function saveBusiness(tx: Db, request: FastifyRequest, by: By): Promise<An
   const { values, faults } = readFields<BusinessFields>(BUSINESS_FIELDS, body, current)
   if (!isOperator && current) faults.push(...operatorsOwn(values, current))
   if (faults.length > 0) throw invalid(faults)
-  if (current) return ok(await updateBusiness(tx, current.businessId, values, by))
+  if (current) {
+    if (values.timeZone !== current.timeZone) await followZone(tx, current.businessId)
+    return ok(await updateBusiness(tx, current.businessId, values, by))
+  }
   const business = await insertBusiness(tx, values, by)
   return created(business, `/business/${business.businessId}`)
 }

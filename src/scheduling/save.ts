@@ -20,6 +20,7 @@ import { listStatusesOf, type Status } from '../store/statuses.ts'
 import { templateFaults, type CheckedFields } from '../email/check-template.ts'
 import { readTemplateBody } from './email-templates.ts'
 import { eventsOf, isSame } from './events.ts'
+import { followChanges, type Change } from './follow.ts'
 
 export type Saving = {
   businessId: number
@@ -246,7 +247,13 @@ async function follow(tx: Db, kind: ObjectKind, saved: Good[], statuses: Status[
     const clients = saved.map((outcome) => outcome.object)
     await replaceClientWords(tx, saving.businessId, clients)
   }
-  if (!objectType) return
+  if (!objectType) {
+    const changes = saved.filter(
+      (outcome): outcome is Good & Change => outcome.before !== undefined,
+    )
+    if (changes.length > 0) await followChanges(tx, kind, changes, saving)
+    return
+  }
   const objects = saved.map(({ before, object }): SavedObject => ({
     id: object[kind.id] as number | string,
     version: object.version,

@@ -1,4 +1,4 @@
-import type { ObjectType } from '../contract/event-type.ts'
+import { EVENT_TYPES, type ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
 import { sql } from '../database/sql.ts'
 
@@ -36,6 +36,15 @@ export async function findStatus(db: Db, businessId: number, objectType: string,
   return found
 }
 
+/** The same, kept still until the transaction ends. */
+export async function lockStatus(tx: Db, businessId: number, objectType: string, status: string) {
+  const [found] = await tx.query<Status>(sql`
+    select ${columns} from status
+    where business_id = ${businessId} and object_type = ${objectType} and status = ${status}
+    for update`)
+  return found
+}
+
 /** Those of one type of object, the removed ones too. */
 export function listStatusesOf(db: Db, businessId: number, objectType: ObjectType) {
   return db.query<Status>(sql`
@@ -48,20 +57,28 @@ export type StatusInput = Pick<
   'objectType' | 'status' | 'label' | 'live' | 'liveAfter' | 'active'
 >
 
-export async function saveStatus(
-  tx: Db,
-  { businessId, user, now }: { businessId: number; user: string; now: Temporal.Instant },
-  input: StatusInput,
-) {
+type Who = { businessId: number; user: string; now: Temporal.Instant }
+
+/** Gives back nothing where another transaction made it first. */
+export async function insertStatus(tx: Db, { businessId, user, now }: Who, input: StatusInput) {
   const [saved] = await tx.query<Status>(sql`
-    insert into status as s (business_id, object_type, status, label, live, live_after, active,
-                             created_date, created_user, modified_date, modified_user)
+    insert into status (business_id, object_type, status, label, live, live_after, active,
+                        created_date, created_user, modified_date, modified_user)
     values (${businessId}, ${input.objectType}, ${input.status}, ${input.label}, ${input.live},
             ${input.liveAfter}, ${input.active}, ${now}, ${user}, ${now}, ${user})
-    on conflict (business_id, object_type, status) do update
-    set label = excluded.label, live = excluded.live, live_after = excluded.live_after,
-        active = excluded.active, version = s.version + 1, modified_date = excluded.modified_date,
-        modified_user = excluded.modified_user
+    on conflict (business_id, object_type, status) do nothing
+    returning ${columns}`)
+  return saved
+}
+
+export async function updateStatus(tx: Db, { businessId, user, now }: Who, input: StatusInput) {
+  const [saved] = await tx.query<Status>(sql`
+    update status
+    set label = ${input.label}, live = ${input.live}, live_after = ${input.liveAfter},
+        active = ${input.active}, version = version + 1, modified_date = ${now},
+        modified_user = ${user}
+    where business_id = ${businessId} and object_type = ${input.objectType}
+      and status = ${input.status}
     returning ${columns}`)
   return saved!
 }
@@ -78,9 +95,13 @@ export async function isStatusUsed(
     select exists (select from ${table} where business_id = ${businessId} and status = ${status})
         or exists (select from event_definition
                    where business_id = ${businessId} and active
+                     and event_type_id = any (${eventTypesOf(objectType)}::int[])
                      and (old_status = ${status} or new_status = ${status})) as used`)
   return row!.used
 }
+
+const eventTypesOf = (objectType: ObjectType) =>
+  EVENT_TYPES.filter((type) => type.objectType === objectType).map((type) => type.eventTypeId)
 
 const TABLES = {
   CALENDAR: sql`calendar`,

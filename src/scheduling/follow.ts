@@ -1,0 +1,57 @@
+import { scheduleTriggers } from '../automation/schedule.ts'
+import type { ObjectType } from '../contract/event-type.ts'
+import type { ObjectKind } from '../contract/objects.ts'
+import type { Db } from '../database/database.ts'
+import { listDefinitionsOfTypes, planAgain, waitForBookings } from '../store/event-definitions.ts'
+import { listObjectsOfClients, type StoredObject } from '../store/objects.ts'
+import { isSame } from './events.ts'
+import type { Saving } from './save.ts'
+import { remindersOf } from './statuses.ts'
+
+/** An object that was there before, and as it is now. */
+export type Change = { before: StoredObject; object: StoredObject }
+
+/**
+ * Reminders hang on more than their own object: on the clock of its place, the end of its campaign
+ * and the tags of its client. When one of these changes, they follow.
+ */
+export async function followChanges(tx: Db, kind: ObjectKind, changes: Change[], saving: Saving) {
+  const changed = (property: string) =>
+    changes.filter(({ before, object }) => !isSame(before[property], object[property]))
+
+  if (kind.kind === 'location' && changed('timeZone').length > 0) {
+    await planAgain(tx, saving.businessId, remindersOf(['CALENDAR', 'CLASS_SCHEDULE', 'RECALL']))
+  }
+  if (kind.kind === 'invitationCampaign' && changed('expiresTime').length > 0) {
+    await planAgain(tx, saving.businessId, remindersOf(['INVITATION']))
+  }
+  if (kind.kind === 'client') {
+    const clientIds = changed('tags').map(({ object }) => object.clientId as number)
+    if (clientIds.length > 0) await followTags(tx, clientIds, saving)
+  }
+}
+
+/** The business's own clock, by which everything goes whose place has none. */
+export const followZone = (tx: Db, businessId: number) =>
+  planAgain(tx, businessId, remindersOf(['CALENDAR', 'CLASS_SCHEDULE', 'INVITATION', 'RECALL']))
+
+/** A class has many clients and so none whose tags could count. */
+const OF_ONE_CLIENT: readonly ObjectType[] = ['CALENDAR', 'INVITATION', 'RECALL']
+const PAGE = 1_000
+
+async function followTags(tx: Db, clientIds: number[], saving: Saving) {
+  const { businessId } = saving
+  const reminders = await listDefinitionsOfTypes(tx, businessId, remindersOf(OF_ONE_CLIENT))
+  if (reminders.every((definition) => !definition.filterTagMapJson)) return
+  // Bookings that have read the old tags are committed and seen; later ones read the new.
+  await waitForBookings(tx, businessId)
+  for (const objectType of OF_ONE_CLIENT) {
+    const objects = await listObjectsOfClients(tx, businessId, objectType, clientIds)
+    for (let start = 0; start < objects.length; start += PAGE) {
+      const page = objects.slice(start, start + PAGE)
+      const saved = page.map(({ id, version }) => ({ id, version, before: {}, events: [] }))
+      // Like history: what has passed is not brought up, only what is ahead changes.
+      await scheduleTriggers(tx, objectType, saved, { ...saving, history: true })
+    }
+  }
+}

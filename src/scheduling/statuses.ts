@@ -1,0 +1,85 @@
+import { EVENT_TYPES, type ObjectType } from '../contract/event-type.ts'
+import { isPlainObject } from '../contract/fields.ts'
+import { readFields } from '../contract/read-fields.ts'
+import { firstStatus, isFollowedUp, STATUS_FIELDS, STATUS_KEY } from '../contract/status.ts'
+import type { Db } from '../database/database.ts'
+import { conflict, invalid } from '../errors.ts'
+import { planAgain, waitForBookings } from '../store/event-definitions.ts'
+import {
+  insertStatus,
+  isStatusUsed,
+  lockStatus,
+  updateStatus,
+  type Status,
+  type StatusInput,
+} from '../store/statuses.ts'
+import type { Saving } from './save.ts'
+
+type Allow = (current: Status | undefined) => void
+
+/** Creates a status, or changes the one that the business has; reminders follow. */
+export async function saveStatusOf(
+  tx: Db,
+  body: unknown,
+  saving: Saving,
+  allow?: Allow,
+): Promise<{ status: Status; before: Status | undefined }> {
+  const key = readFields<Pick<Status, 'objectType' | 'status'>>(STATUS_KEY, body)
+  const isKnowable = key.faults.length === 0
+  const { objectType, status } = key.values
+  const before = isKnowable
+    ? await lockStatus(tx, saving.businessId, objectType, status)
+    : undefined
+  allow?.(before)
+  const { values, faults } = readFields<Said>(STATUS_FIELDS, body, before)
+  const all = [...key.faults, ...faults, ...foreignBusiness(body, saving)]
+  if (all.length > 0) throw invalid(all)
+
+  const liveAfter = values.liveAfter ?? isFollowedUp(objectType, status, values.live)
+  const wanted: StatusInput = { objectType, status, ...values, liveAfter }
+  if (before) return { status: await change(tx, before, wanted, saving), before }
+  const made = await insertStatus(tx, saving, wanted)
+  // Another transaction made it first: now it is there, and this is a change.
+  return made ? { status: made, before } : saveStatusOf(tx, body, saving, allow)
+}
+
+type Said = Pick<Status, 'label' | 'live' | 'active'> & { liveAfter: boolean | null }
+
+/** Removes a status that nothing is in. */
+export const removeStatus = (tx: Db, before: Status, saving: Saving) =>
+  change(tx, before, { ...before, active: false }, saving)
+
+async function change(tx: Db, before: Status, wanted: StatusInput, saving: Saving) {
+  if (SAID.every((property) => before[property] === wanted[property])) return before
+  if (!wanted.active) await refuseWhileUsed(tx, wanted, saving.businessId)
+  const saved = await updateStatus(tx, saving, wanted)
+  if (before.live !== saved.live || before.liveAfter !== saved.liveAfter) {
+    await planAgain(tx, saving.businessId, remindersOf([saved.objectType]))
+  }
+  return saved
+}
+
+const SAID = ['label', 'live', 'liveAfter', 'active'] as const
+
+async function refuseWhileUsed(tx: Db, { objectType, status }: StatusInput, businessId: number) {
+  if (status === firstStatus(objectType)) {
+    throw conflict(`${status} is where new objects begin; it stays.`)
+  }
+  // Whoever is saving an object has read the statuses: when they are done, we see what they wrote.
+  await waitForBookings(tx, businessId)
+  if (await isStatusUsed(tx, businessId, objectType, status)) {
+    throw conflict(`${status} is in use, by an object or a definition.`)
+  }
+}
+
+function foreignBusiness(body: unknown, { businessId }: Saving) {
+  const given = isPlainObject(body) ? body.businessId : undefined
+  if (given === undefined || given === null || given === businessId) return []
+  return [{ pointer: '/businessId', detail: 'must be your own business' }]
+}
+
+/** The event types whose triggers are planned from objects of these types. */
+export const remindersOf = (objectTypes: readonly ObjectType[]) =>
+  EVENT_TYPES.filter(
+    (type) => type.eventCategory === 'REMINDER' && objectTypes.includes(type.objectType),
+  ).map((type) => type.eventTypeId)

@@ -1,0 +1,256 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { planDefinition } from '../../src/automation/plan.ts'
+import { followZone } from '../../src/scheduling/follow.ts'
+import { listUnplannedDefinitions } from '../../src/store/event-definitions.ts'
+import { addBusiness, reminder, startWorld } from '../support/world.ts'
+
+type World = Awaited<ReturnType<typeof startWorld>>
+
+/** Does what the engine does with definitions whose plan is behind. */
+async function planWhatIsBehind({ database, clock }: World) {
+  const behind = await listUnplannedDefinitions(database.engine, 10)
+  for (const definition of behind) await planDefinition(database, definition, clock.now)
+  return behind.length
+}
+
+async function remindersOf({ call }: World, path: string) {
+  const { body } = await call('GET', `/eventTriggers/${path}`)
+  return body.map(({ status, scheduledTime }: Record<string, unknown>) => [status, scheduledTime])
+}
+
+test('a business begins with the ready-made statuses, live and liveAfter as they make sense', async (t) => {
+  const { call } = await startWorld(t)
+  const { body } = await call('GET', '/status')
+  assert.ok(Array.isArray(body))
+  const read = (objectType: string) =>
+    body
+      .filter((status: { objectType: string }) => status.objectType === objectType)
+      .map(({ status, live, liveAfter }: Record<string, unknown>) => [status, live, liveAfter])
+      .toSorted()
+  assert.deepEqual(read('CALENDAR'), [
+    ['CANCELLED', false, false],
+    ['CHECKED_IN', true, true],
+    ['COMPLETED', false, true],
+    ['CONFIRMED', true, true],
+    ['IN_PROGRESS', true, true],
+    ['NO_SHOW', false, false],
+    ['OPEN', true, true],
+  ])
+  assert.deepEqual(read('CLASS_SCHEDULE'), [
+    ['CANCELLED', false, false],
+    ['CLOSED', false, true],
+    ['OPEN', true, true],
+  ])
+  assert.deepEqual(
+    ['INVITATION', 'RECALL', 'DISCLAIMER'].map((type) => read(type).length),
+    [4, 3, 3],
+  )
+})
+
+test('a business adds a status, uses it, changes it and removes it once nothing is in it', async (t) => {
+  const { call, book, clock } = await startWorld(t)
+  const waiting = { objectType: 'CALENDAR', status: 'WAITING', label: 'Waiting' }
+  const refused = await call('POST', '/calendar', {
+    ...(await book(clock.now())),
+    status: 'WAITING',
+  })
+  assert.equal(refused.status, 422)
+
+  const created = await call('POST', '/status', { ...waiting, live: false })
+  assert.equal(created.status, 201)
+  assert.equal(created.headers.location, '/status/CALENDAR/WAITING')
+  assert.deepEqual([created.body.live, created.body.liveAfter], [false, false])
+  assert.deepEqual((await call('GET', '/status/CALENDAR/WAITING')).body, created.body)
+
+  const { calendarId } = await book(clock.now(), { status: 'WAITING' })
+  const inUse = await call('DELETE', '/status/CALENDAR/WAITING')
+  assert.equal(inUse.status, 409)
+  assert.equal(inUse.headers['content-type'], 'application/problem+json; charset=utf-8')
+  assert.equal((await call('POST', '/status', { ...waiting, active: false })).status, 409)
+
+  const changed = await call('POST', '/status', { ...waiting, label: 'In the queue', live: true })
+  assert.equal(changed.status, 200)
+  assert.deepEqual([changed.body.label, changed.body.liveAfter], ['In the queue', false])
+  const cleared = await call('POST', '/status', { ...waiting, liveAfter: null })
+  assert.equal(cleared.body.liveAfter, true, 'cleared, it is as live again')
+  const same = await call('POST', '/status', waiting)
+  assert.equal(same.body.version, cleared.body.version, 'nothing changed')
+
+  await call('POST', '/calendar', { calendarId, status: 'OPEN' })
+  const removed = await call('DELETE', '/status/CALENDAR/WAITING')
+  assert.deepEqual([removed.status, removed.body.active], [200, false])
+  assert.equal((await call('GET', '/status/CALENDAR/WAITING')).body.active, false)
+  const { body: left } = await call('GET', '/status')
+  assert.ok(!left.some(({ status }: { status: string }) => status === 'WAITING'))
+  assert.equal((await call('POST', '/calendar', { calendarId, status: 'WAITING' })).status, 422)
+})
+
+test('a status that a definition asks for stays, and so does the one objects begin in', async (t) => {
+  const { call, save, businessId } = await startWorld(t)
+  await save('/eventDefinition', {
+    ...reminder(businessId, 0, { eventType: { eventTypeId: 2 } }),
+    newStatus: 'NO_SHOW',
+  })
+  assert.equal((await call('DELETE', '/status/CALENDAR/NO_SHOW')).status, 409)
+  assert.equal((await call('DELETE', '/status/CALENDAR/OPEN')).status, 409)
+  assert.equal((await call('DELETE', '/status/RECALL/CANCELLED')).status, 200)
+})
+
+test('follow-up defaults: as live, but true for completed visits and closed classes', async (t) => {
+  const { call } = await startWorld(t)
+  for (const [objectType, status, live, liveAfter] of [
+    ['CALENDAR', 'COMPLETED', false, true],
+    ['CLASS_SCHEDULE', 'CLOSED', false, true],
+    ['CALENDAR', 'CLOSED', false, false],
+    ['RECALL', 'PAUSED', false, false],
+    ['DISCLAIMER', 'READ', true, true],
+  ] as const) {
+    const { body } = await call('POST', '/status', {
+      objectType,
+      status,
+      label: status,
+      live,
+      liveAfter: null,
+    })
+    assert.equal(body.liveAfter, liveAfter, `${objectType} ${status}`)
+  }
+  const absent = await call('POST', '/status', { objectType: 'RECALL', status: 'X', label: 'X' })
+  assert.deepEqual([absent.body.live, absent.body.liveAfter], [true, true])
+})
+
+test('faults of a status are told at once; unknown names are not found', async (t) => {
+  const world = await startWorld(t)
+  const { call } = world
+  const { status, body } = await call('POST', '/status', {
+    objectType: 'LOCATION',
+    status: 'a\nb',
+    live: 'yes',
+    businessId: 0,
+  })
+  assert.equal(status, 422)
+  assert.deepEqual(body.errors.map((fault: { pointer: string }) => fault.pointer).toSorted(), [
+    '/businessId',
+    '/label',
+    '/live',
+    '/objectType',
+    '/status',
+  ])
+  const any = await call('POST', '/status', { objectType: 'RECALL', status: '*', label: 'Any' })
+  assert.equal(any.body.errors[0].pointer, '/status')
+  assert.equal((await call('GET', '/status/CALENDAR/NOWHERE')).status, 404)
+  assert.equal((await call('GET', '/status/LOCATION/OPEN')).status, 404)
+  assert.equal((await call('DELETE', '/status/CALENDAR/NOWHERE')).status, 404)
+
+  const other = await addBusiness(world)
+  await other.save('/status', { objectType: 'CALENDAR', status: 'THEIRS', label: 'Theirs' })
+  assert.equal((await call('GET', '/status/CALENDAR/THEIRS')).status, 404)
+})
+
+test('twenty posts of one status at the same moment make one', async (t) => {
+  const { call } = await startWorld(t)
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, () =>
+      call('POST', '/status', { objectType: 'CALENDAR', status: 'NEW', label: 'New' }),
+    ),
+  )
+  assert.ok(answers.every(({ status }) => status <= 201))
+  assert.equal(answers.filter(({ status }) => status === 201).length, 1)
+})
+
+test('pending reminders follow a status that is no longer live, and come back with it', async (t) => {
+  const world = await startWorld(t)
+  const { save, book, clock, businessId } = world
+  await save('/eventDefinition', reminder(businessId, -24))
+  const start = clock.in({ hours: 100 })
+  const { calendarId } = await book(start, { status: 'CONFIRMED' })
+  const due = start.subtract({ hours: 24 }).epochMilliseconds
+  const path = `CALENDAR/${calendarId}`
+  assert.deepEqual(await remindersOf(world, path), [['SCHEDULED', due]])
+
+  const confirmed = { objectType: 'CALENDAR', status: 'CONFIRMED' }
+  await save('/status', { ...confirmed, label: 'Sure' })
+  assert.equal(await planWhatIsBehind(world), 0, 'a label plans nothing')
+  await save('/status', { ...confirmed, live: false })
+  assert.equal(await planWhatIsBehind(world), 1)
+  assert.deepEqual(await remindersOf(world, path), [['CANCELLED', due]])
+  await save('/status', { ...confirmed, live: true })
+  await planWhatIsBehind(world)
+  assert.deepEqual((await remindersOf(world, path)).toSorted(), [
+    ['CANCELLED', due],
+    ['SCHEDULED', due],
+  ])
+})
+
+test('pending reminders follow the clock of the place and of the business', async (t) => {
+  const world = await startWorld(t)
+  const { save, book, businessId, ids, database } = world
+  await save('/eventDefinition', reminder(businessId, -24, { offsetMode: 'CALENDAR' }))
+  // Clocks go forward in Zurich in the night to 29 March 2026; in New York on 8 March.
+  const start = Temporal.Instant.from('2026-03-29T12:00:00Z')
+  const { calendarId } = await book(start)
+  const due = () => remindersOf(world, `CALENDAR/${calendarId}`).then(([row]) => row[1])
+  const before = start.subtract({ hours: 23 }).epochMilliseconds
+  const plain = start.subtract({ hours: 24 }).epochMilliseconds
+  assert.equal(await due(), before)
+
+  await save('/location', { locationId: ids.locationId, timeZone: 'America/New_York' })
+  await planWhatIsBehind(world)
+  assert.equal(await due(), plain)
+
+  await save('/location', { locationId: ids.locationId, timeZone: null })
+  await planWhatIsBehind(world)
+  assert.equal(await due(), before)
+
+  await save('/business', { businessId, timeZone: 'UTC' })
+  await planWhatIsBehind(world)
+  assert.equal(await due(), plain)
+
+  await database.operator.transaction((tx) => followZone(tx, businessId))
+  assert.equal(await planWhatIsBehind(world), 1, 'the operator may change it too')
+})
+
+test('pending reminders follow the end of the campaign', async (t) => {
+  const world = await startWorld(t)
+  const { save, clock, businessId, ids } = world
+  const campaign = await save('/invitationCampaign', {
+    name: 'Spring',
+    expiresTime: clock.in({ hours: 100 }).epochMilliseconds,
+  })
+  await save('/eventDefinition', {
+    ...reminder(businessId, -24, { eventType: { eventTypeId: 8 } }),
+    objectType: 'INVITATION_CAMPAIGN',
+  })
+  const { invitationCampaignId } = campaign
+  const { invitationUUID } = await save('/invitation', {
+    invitationCampaignId,
+    clientId: ids.clientId,
+  })
+  const due = () => remindersOf(world, `invitation/${invitationUUID}`).then(([row]) => row[1])
+  assert.equal(await due(), clock.in({ hours: 76 }).epochMilliseconds)
+  const expiresTime = clock.in({ hours: 200 }).epochMilliseconds
+  await save('/invitationCampaign', { invitationCampaignId, expiresTime })
+  await planWhatIsBehind(world)
+  assert.equal(await due(), clock.in({ hours: 176 }).epochMilliseconds)
+})
+
+test('pending reminders follow the tags of the client, within its save', async (t) => {
+  const world = await startWorld(t)
+  const { save, book, clock, businessId, ids } = world
+  await save(
+    '/eventDefinition',
+    reminder(businessId, -24, { filterTagMapJson: '{"level":["gold"]}', latePolicy: 'SEND' }),
+  )
+  const past = await book(clock.in({ hours: -100 }))
+  const { calendarId } = await book(clock.in({ hours: 100 }))
+  const path = `CALENDAR/${calendarId}`
+  assert.deepEqual(await remindersOf(world, path), [])
+
+  await save('/client', { clientId: ids.clientId, tags: { level: ['gold'] } })
+  const due = clock.in({ hours: 76 }).epochMilliseconds
+  assert.deepEqual(await remindersOf(world, path), [['SCHEDULED', due]])
+  assert.deepEqual(await remindersOf(world, `CALENDAR/${past.calendarId}`), [], 'past stays past')
+
+  await save('/client', { clientId: ids.clientId, tags: {} })
+  assert.deepEqual(await remindersOf(world, path), [['CANCELLED', due]])
+})
