@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict'
+import { after, describe, test } from 'node:test'
+import { cloneDatabase } from '../support/database.ts'
+import { asOwner, INSTALLATION_TABLES, readCatalogue, type Table } from './catalogue.ts'
+
+const ROLES = ['bellwether_app', 'bellwether_engine', 'bellwether_operator']
+
+/** Ids of more than one kind of object, or of objects that other systems keep. */
+const POINT_NOWHERE = new Set([
+  'object_id',
+  'reseller_id',
+  'group_id_list',
+  // Kept beside the object that it was about when it happened, also after that is gone.
+  'audit.id',
+])
+
+const { url } = await cloneDatabase({ after })
+const all = await readCatalogue(url)
+
+describe('every table', () => {
+  const tables = all.filter(({ name }) => !INSTALLATION_TABLES.includes(name))
+
+  test('is looked at', () => assert.ok(tables.length > 20))
+
+  const each = (check: (table: Table) => boolean) =>
+    assert.deepEqual(
+      tables.filter((table) => !check(table)).map(({ name }) => name),
+      [],
+    )
+
+  test('carries its business, first in its key', () => {
+    each(({ columns }) =>
+      columns.some(
+        ({ name, type, notNull }) => name === 'business_id' && type === 'bigint' && notNull,
+      ),
+    )
+    each(({ primaryKey }) => primaryKey[0] === 'business_id')
+  })
+
+  test('points to its business', () => {
+    // An answer to the operator is remembered under no business at all.
+    each(
+      ({ name, foreignKeys }) =>
+        name === 'business' ||
+        name === 'idempotency_key' ||
+        foreignKeys.some(({ table }) => table === 'business'),
+    )
+  })
+
+  test('has row-level security, forced', () => {
+    each(({ rowSecurity, forced }) => rowSecurity && forced)
+  })
+
+  test('shows the application the rows of its business and no others', () => {
+    each(({ policies, grants }) => {
+      const own = policies.filter(({ role }) => role === 'bellwether_app')
+      const granted = grants.some(({ role }) => role === 'bellwether_app')
+      if (!granted) return own.length === 0
+      return (
+        own.length === 1 &&
+        own[0]!.using === '(business_id = app_business())' &&
+        own[0]!.check === null &&
+        own[0]!.command === '*'
+      )
+    })
+    each(({ policies }) => policies.every(({ role }) => role !== 'public'))
+  })
+
+  test('grants nothing to everybody, and no role of ours owns it', () => {
+    each(({ grants }) => grants.every(({ role }) => role !== 'PUBLIC'))
+    each(({ owner }) => !ROLES.includes(owner))
+  })
+
+  test('points into its own business only', () => {
+    each(({ foreignKeys }) =>
+      foreignKeys.every(({ columns }) =>
+        columns.some(([own, theirs]) => own === 'business_id' && theirs === 'business_id'),
+      ),
+    )
+  })
+
+  test('has a composite key wherever it names another object', () => {
+    const isOwnId = ({ primaryKey, foreignKeys }: Table) =>
+      primaryKey.length === 2 &&
+      foreignKeys.every(({ columns }) => columns.every(([own]) => own !== primaryKey[1]))
+    const idTable = new Map(
+      tables.filter(isOwnId).map((table) => [table.primaryKey[1]!, table.name]),
+    )
+    const loose = tables.flatMap((table) =>
+      table.columns
+        .filter(({ name }) => {
+          if (POINT_NOWHERE.has(name) || POINT_NOWHERE.has(`${table.name}.${name}`)) return false
+          const target = idTable.get(name.replace(/_list$/, ''))
+          if (!target || target === table.name) return false
+          const pointed = table.foreignKeys.some(
+            (key) => key.table === target && key.columns.some(([own]) => own === name),
+          )
+          const looked = table.arrayKeys.some(
+            ([column, into]) => column === name && into === target,
+          )
+          return !pointed && !looked
+        })
+        .map(({ name }) => `${table.name}.${name}`),
+    )
+    assert.deepEqual(loose, [])
+  })
+
+  test('of credentials and the audit is out of the engine’s sight', () => {
+    const hidden = new Set(['api_key', 'api_key_use', 'user_account', 'session', 'audit'])
+    const seen = tables.filter(
+      ({ name, grants }) =>
+        hidden.has(name) && grants.some(({ role }) => role === 'bellwether_engine'),
+    )
+    assert.deepEqual(
+      seen.map(({ name }) => name),
+      [],
+    )
+  })
+
+  test('is behind roles that can do nothing else', async () => {
+    const { rows } = await asOwner(url, (client) =>
+      client.query(
+        `select rolname from pg_roles where rolname = any ($1)
+         and (rolsuper or rolbypassrls or rolcreaterole or rolcreatedb or rolcanlogin or rolreplication)`,
+        [ROLES],
+      ),
+    )
+    assert.deepEqual(rows, [])
+  })
+
+  test('is not reached around the wall: no view, and no function with rights of its own but triggers', async () => {
+    const { views, functions } = await asOwner(url, async (client) => ({
+      views: (
+        await client.query(
+          `select relname from pg_class where relnamespace = 'public'::regnamespace and relkind in ('v', 'm')
+           and not coalesce(reloptions @> '{security_invoker=true}', false)`,
+        )
+      ).rows,
+      functions: (
+        await client.query(
+          `select proname from pg_proc where pronamespace = 'public'::regnamespace and prosecdef
+           and (prorettype <> 'trigger'::regtype or not coalesce(proconfig @> '{search_path=public}', false))`,
+        )
+      ).rows,
+    }))
+    assert.deepEqual([views, functions], [[], []])
+  })
+})
+
+test('the tables of the installation are those documented, and closed to the application', () => {
+  const without = all.filter(({ columns }) => !columns.some(({ name }) => name === 'business_id'))
+  assert.deepEqual(
+    without.map(({ name }) => name),
+    INSTALLATION_TABLES,
+  )
+  for (const { name, grants } of without) {
+    assert.equal(
+      grants.some(({ role }) => role === 'bellwether_app' || role === 'PUBLIC'),
+      false,
+      name,
+    )
+  }
+})
