@@ -218,4 +218,4 @@ function parsePostmaster(note: string) {
 }
 
 const urlOf = (socketFolder: string, database: string) =>
-  `postgres://bellwether@localhost/${database}?host=${encodeURIComponent(socketFolder)}`
+  `postgres://bellwether@localhost/${database}?host=${encodeURIComponent(socketFolder)}&sslmode=disable`

@@ -33,7 +33,9 @@ export function findPostgresProgram(folder: string, ownerOfFolder?: Owner): Post
     spawn: (name, args, options) => {
       const program = path.join(native, 'bin', name)
       const [command, ...rest] = [...user.prefix, program, ...args]
-      return spawn(command!, rest, { ...options, ...user.spawnAs })
+      // Of our environment only the path: the rest holds secrets, and settings for other servers.
+      const env = { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' }
+      return spawn(command!, rest, { env, ...options, ...user.spawnAs })
     },
   }
 }

@@ -39,6 +39,18 @@ test('another user of the machine cannot connect', async (t) => {
   }
 })
 
+test('the server knows none of our secrets and keeps no value of a statement', async (t) => {
+  process.env.CANARY = 'canary in the environment'
+  const dataDir = temporaryFolder(t)
+  const { url, stop } = await opened(t, dataDir, 'service')
+  await assert.rejects(ask(url, `select 'canary@example.com'::int`), /invalid input syntax/)
+  const environment = `/proc/${postmaster(dataDir)}/environ`
+  if (fs.existsSync(environment))
+    assert.doesNotMatch(fs.readFileSync(environment, 'utf8'), /canary/)
+  await stop()
+  assert.doesNotMatch(fs.readFileSync(`${dataDir}/postgres.log`, 'utf8'), /canary/)
+})
+
 test('a kill during the first start leaves nothing half made', async (t) => {
   const dataDir = temporaryFolder(t)
   const child = holder(t, dataDir, 'service')

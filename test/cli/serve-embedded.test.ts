@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import fs from 'node:fs'
+import path from 'node:path'
+import { test } from 'node:test'
+import { runCommand } from '../support/command.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import { startService } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+test('the service is ready within 5 s on an empty folder, 2 s on an existing one, under 250 MB', async (t) => {
+  const DATA_DIR = temporaryFolder(t)
+  const first = await startService(t, { DATA_DIR })
+  assert.ok(first.startedInMs < 5_000, `took ${first.startedInMs} ms`)
+  assert.equal(await first.status('/readyz'), 200)
+  await first.stop()
+
+  const second = await startService(t, { DATA_DIR })
+  assert.ok(second.startedInMs < 2_000, `took ${second.startedInMs} ms`)
+  assert.equal(await second.status('/readyz'), 200)
+
+  const megabytes = memoryOf(second.pid, postmaster(DATA_DIR))
+  if (megabytes === undefined) return t.diagnostic('memory: not measured, there is no smaps here')
+  t.diagnostic(`memory: ${megabytes} MB`)
+  assert.ok(megabytes < 250, `${megabytes} MB`)
+})
+
+for (const [name, signal] of [
+  ['SIGTERM', 'SIGTERM'],
+  ['Ctrl-C', 'SIGINT'],
+] as const) {
+  test(`${name} ends the service with 0 and the database cleanly after it`, async (t) => {
+    const DATA_DIR = temporaryFolder(t)
+    const service = await startService(t, { DATA_DIR })
+    const server = postmaster(DATA_DIR)
+    assert.equal(await service.stop(signal), 0)
+    assert.ok(!isAlive(server))
+    assert.match(
+      fs.readFileSync(`${DATA_DIR}/postgres.log`, 'utf8'),
+      /database system is shut down/,
+    )
+  })
+}
+
+test('Ctrl-C during the start leaves no database behind', async (t) => {
+  const DATA_DIR = temporaryFolder(t)
+  const main = path.join(import.meta.dirname, '../../src/main.ts')
+  const child = spawn(process.execPath, [main, 'serve'], {
+    env: { ...process.env, DATA_DIR, PORT: '0' },
+    stdio: 'ignore',
+  })
+  const exit = once(child, 'exit')
+  await until(() => fs.existsSync(`${DATA_DIR}/postgres/postmaster.pid`))
+  const server = postmaster(DATA_DIR)
+  child.kill('SIGINT')
+  const [code] = await exit
+  assert.equal(code, 0)
+  assert.ok(!isAlive(server))
+})
+
+test('a service killed outright starts again on the same database, with the same rows', async (t) => {
+  const DATA_DIR = temporaryFolder(t)
+  const settings = { DATA_DIR, ADMIN_API_KEY: 'operator-key-of-this-test' }
+  const headers = {
+    authorization: 'Bearer operator-key-of-this-test',
+    'content-type': 'application/json',
+  }
+  const first = await startService(t, settings)
+  const server = postmaster(DATA_DIR)
+  const body = JSON.stringify({ name: 'Kept', timeZone: 'Europe/Paris' })
+  assert.equal(await first.status('/business', { method: 'POST', headers, body }), 201)
+  await first.stop('SIGKILL')
+  assert.ok(isAlive(server))
+
+  const second = await startService(t, settings)
+  assert.equal(postmaster(DATA_DIR), server)
+  const answer = await fetch(`${second.base}/business`, { headers })
+  assert.match(await answer.text(), /"Kept"/)
+  assert.equal(await second.stop(), 0)
+  assert.ok(!isAlive(server))
+})
+
+test('a second service on the folder is refused in one line, while commands may join', async (t) => {
+  const DATA_DIR = temporaryFolder(t)
+  const service = await startService(t, { DATA_DIR })
+  const second = await runCommand(['serve'], { DATA_DIR, PORT: '0' })
+  assert.equal(second.code, 2)
+  assert.match(second.stderr, /^Another service already runs on .*\n$/)
+
+  const command = await runCommand(['doctor'], { DATA_DIR })
+  assert.equal(command.code, 0, command.stderr)
+  assert.equal(await service.status('/readyz'), 200)
+})
+
+const postmaster = (dataDir: string) =>
+  Number.parseInt(fs.readFileSync(`${dataDir}/postgres/postmaster.pid`, 'utf8'))
+
+const isAlive = (pid: number) =>
+  /^[^Z]/.test(
+    spawnSync('ps', ['-o', 'stat=', '-p', String(pid)])
+      .stdout.toString()
+      .trim(),
+  )
+
+/** Of both processes and their children, what is shared counted once; in megabytes. */
+function memoryOf(...parents: number[]) {
+  const processes = spawnSync('ps', ['-eo', 'pid=,ppid=']).stdout.toString().trim().split('\n')
+  const rows = processes.map((line) => line.trim().split(/\s+/).map(Number))
+  const pids = rows.filter((row) => parents.some((parent) => row.includes(parent)))
+  try {
+    const kilobytes = pids.map(([pid]) => {
+      const rollup = fs.readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8')
+      return Number(/^Pss:\s+(\d+)/m.exec(rollup)?.[1])
+    })
+    return Math.round(kilobytes.reduce((sum, next) => sum + next, 0) / 1024)
+  } catch {
+    return undefined
+  }
+}
