@@ -12,12 +12,12 @@ import {
 } from 'fastify'
 import { Credentials } from '../auth/credentials.ts'
 import type { Config } from '../config.ts'
-import { RequestError } from '../errors.ts'
 import { apiKeys } from './api-keys.ts'
 import { audit } from './audit.ts'
 import { authenticate } from './authenticate.ts'
 import { businesses } from './businesses.ts'
 import { LARGEST_BODY, readJsonBodies } from './body.ts'
+import { closeGently } from './closing.ts'
 import { consoleFiles } from './console.ts'
 import { tagAnswers } from './etag.ts'
 import { docs } from './docs.ts'
@@ -85,7 +85,7 @@ export async function buildApp(given: Omit<Services, 'credentials'>) {
 
   await app.register(helmet, SECURITY)
   answerProblems(app)
-  refuseWhileClosing(app)
+  closeGently(app)
   validateRequests(app)
   readJsonBodies(app, services)
   closeAfterUnreadBodies(app)
@@ -115,17 +115,6 @@ const SECURITY = {
   crossOriginEmbedderPolicy: false,
   referrerPolicy: { policy: 'no-referrer' },
 } as const
-
-/** What has begun is finished; what comes over a connection that is still open is not begun. */
-function refuseWhileClosing(app: FastifyInstance) {
-  let closing = false
-  app.addHook('preClose', async () => void (closing = true))
-  app.addHook('onRequest', async () => {
-    if (closing) {
-      throw new RequestError(503, 'This node is stopping.', undefined, { connection: 'close' })
-    }
-  })
-}
 
 /** Which route, how long, how it ended: never the address itself, which may hold a name. */
 function logRequests(app: FastifyInstance) {

@@ -1,0 +1,199 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import net from 'node:net'
+import path from 'node:path'
+import { test } from 'node:test'
+import { runCommand } from '../support/command.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import { startService } from '../support/service.ts'
+
+const KEY = 'operator-key-of-this-test'
+
+test('a first start says where to look and shows the operator’s key, later ones do not', async (t) => {
+  const DATA_DIR = temporaryFolder(t)
+  const first = await startService(t, { DATA_DIR })
+  const key = /Operator's key +(\S+)/.exec(first.output())?.[1]
+  assert.ok(key)
+  for (const place of ['/console/', '/docs', '/openapi.json']) {
+    assert.ok(first.output().includes(first.base + place), place)
+    assert.equal(await first.status(place), 200, place)
+  }
+  assert.equal(await first.status('/readyz'), 200)
+  const asOperator = { headers: { authorization: `Bearer ${key}` } }
+  assert.equal(await first.status('/business', asOperator), 200)
+  assert.equal(await first.status('/metrics', asOperator), 200)
+  assert.equal(await first.stop(), 0)
+
+  const second = await startService(t, { DATA_DIR })
+  assert.doesNotMatch(second.output(), /Operator's key/)
+  assert.equal(await second.status('/business', asOperator), 200, 'it is still good')
+  t.diagnostic(`ready after ${Math.round(first.startedInMs)} ms on an empty folder`)
+  t.diagnostic(`ready after ${Math.round(second.startedInMs)} ms on an existing one`)
+  // 5 s and 2 s on a machine that does nothing else; here other tests run beside.
+  assert.ok(first.startedInMs < 15_000)
+  assert.ok(second.startedInMs < 6_000)
+})
+
+test('service and database together are idle in less than 250 MB', async (t) => {
+  if (!existsSync('/proc/self/smaps_rollup')) {
+    return t.diagnostic('this system does not tell how much memory a process has: not measured')
+  }
+  const DATA_DIR = temporaryFolder(t)
+  const service = await startService(t, { DATA_DIR, ADMIN_API_KEY: KEY })
+  for (const place of ['/console/', '/openapi.json', '/readyz']) await service.status(place)
+  const megabytes = processesOf(service.pid, DATA_DIR).map(megabytesOf)
+  const total = megabytes.reduce((sum, one) => sum + one, 0)
+  t.diagnostic(`${Math.round(total)} MB in ${megabytes.length} processes`)
+  assert.ok(megabytes.length > 3, 'the database was found')
+  assert.ok(total < 250, `${total} MB`)
+})
+
+test('told to stop, it finishes what is in flight, begins nothing new and exits 0', async (t) => {
+  const service = await startService(t, { DATA_DIR: temporaryFolder(t), ADMIN_API_KEY: KEY })
+  const body = JSON.stringify({ name: 'Riverside', timeZone: 'Europe/Paris' })
+  const slow = await openRequest(service.base, body.length)
+  slow.socket.write(body.slice(0, 5))
+  // A connection that is open and unused, and one that will ask too late.
+  const idle = await openRequest(service.base, body.length, { ask: false })
+
+  process.kill(service.pid, 'SIGTERM')
+  await untilRefused(service.base)
+  assert.ok(service.isRunning(), 'it waits for the one in flight')
+  slow.socket.write(body.slice(5))
+  assert.match(await slow.answer, /^HTTP\/1\.1 201 /)
+  await idle.answer
+  assert.equal(await service.ended, 0)
+})
+
+test('a request that never ends is cut off, and it still exits 0 within 10 s', async (t) => {
+  const service = await startService(t, { DATA_DIR: temporaryFolder(t), ADMIN_API_KEY: KEY })
+  const endless = await openRequest(service.base, 100)
+  const toldAt = performance.now()
+  process.kill(service.pid, 'SIGTERM')
+  await endless.answer
+  assert.equal(await service.ended, 0)
+  const seconds = (performance.now() - toldAt) / 1000
+  t.diagnostic(`${seconds.toFixed(1)} s`)
+  assert.ok(seconds < 10, `${seconds} s`)
+})
+
+test('a worker has an engine, health and metrics, and no other address', async (t) => {
+  const service = await startService(t, {
+    DATA_DIR: temporaryFolder(t),
+    ADMIN_API_KEY: KEY,
+    ROLE: 'worker',
+  })
+  const asOperator = { headers: { authorization: `Bearer ${KEY}` } }
+  assert.equal(await service.status('/healthz'), 200)
+  assert.equal(await service.status('/metrics', asOperator), 200)
+  for (const place of ['/business', '/console/', '/docs', '/openapi.json']) {
+    assert.equal(await service.status(place, asOperator), 404, place)
+  }
+})
+
+const REFUSED: [string, string[], Record<string, string>, RegExp][] = [
+  ['a bad setting', ['serve'], { PORT: 'x' }, /^PORT must be .*\n$/],
+  ['two bad settings', ['serve'], { PORT: 'x', ROLE: 'x' }, /^PORT .*\nROLE .*\n$/],
+  ['an unknown command', ['fly'], {}, /^There is no command 'fly'.*\n$/],
+  ['an unknown option', ['serve', '--fast'], {}, /^error: unknown option '--fast'\n$/],
+  ['a word too many', ['serve', 'now'], {}, /^error: too many arguments.*\n$/],
+  [
+    'a database that is not there',
+    ['serve'],
+    { DATABASE_URL: 'postgres://127.0.0.1:1/x' },
+    /^[^\n]*127\.0\.0\.1[^\n]*\n$/,
+  ],
+]
+
+for (const [name, words, settings, line] of REFUSED) {
+  test(`${name} is one clear line and exit 2`, async () => {
+    const { code, stderr } = await runCommand(words, settings)
+    assert.match(stderr, line)
+    assert.equal(code, 2)
+  })
+}
+
+test('a port that is taken is one clear line and exit 2, and the database is stopped again', async (t) => {
+  const taken = net.createServer().listen(0, '127.0.0.1')
+  t.after(() => taken.close())
+  await once(taken, 'listening')
+  const { port } = taken.address() as net.AddressInfo
+  const DATA_DIR = temporaryFolder(t)
+  const { code, stderr } = await runCommand(['serve'], { DATA_DIR, PORT: String(port) })
+  assert.match(stderr, new RegExp(`^Port ${port} on 127.0.0.1 is in use[^\\n]*\\n$`))
+  assert.equal(code, 2)
+  assert.equal(existsSync(path.join(DATA_DIR, 'postgres/postmaster.pid')), false)
+})
+
+test('every command says what it does', async () => {
+  const { code, stdout } = await runCommand(['--help'], {})
+  assert.equal(code, 0)
+  const commands = [...stdout.split('Commands:')[1]!.matchAll(/^ {2}(\S+) /gm)].map(
+    ([, name]) => name!,
+  )
+  assert.ok(commands.includes('serve'))
+  for (const name of commands) {
+    const { code, stdout } = await runCommand([name, '--help'], {})
+    assert.equal(code, 0, name)
+    assert.match(stdout, new RegExp(`^Usage: bellwether ${name} `), name)
+  }
+})
+
+/** A request by hand, its body still to be sent. */
+async function openRequest(base: string, length: number, { ask = true } = {}) {
+  const { hostname, port } = new URL(base)
+  const socket = net.connect(Number(port), hostname)
+  let text = ''
+  socket.on('data', (more) => (text += more)).on('error', () => {})
+  const answer = once(socket, 'close').then(() => text)
+  await once(socket, 'connect')
+  if (ask) {
+    socket.write(
+      `POST /business HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${KEY}\r\nExpect: 100-continue\r\n` +
+        `Content-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`,
+    )
+    // Told to go on: the request has been taken.
+    while (!text.includes('100 Continue')) await once(socket, 'data')
+    text = ''
+  }
+  return { socket, answer }
+}
+
+async function untilRefused(base: string) {
+  const { hostname, port } = new URL(base)
+  for (;;) {
+    const socket = net.connect(Number(port), hostname)
+    const refused = await Promise.race([
+      once(socket, 'connect').then(() => false),
+      once(socket, 'error').then(() => true),
+    ]).catch(() => true)
+    socket.destroy()
+    if (refused) return
+  }
+}
+
+/** The service and every process of its database. */
+function processesOf(service: number, dataDir: string) {
+  const [line] = readFileSync(path.join(dataDir, 'postgres/postmaster.pid'), 'utf8').split('\n')
+  const postmaster = Number(line)
+  const children = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((pid) => parentOf(pid) === postmaster)
+  return [service, postmaster, ...children]
+}
+
+function parentOf(pid: number) {
+  try {
+    return Number(/^PPid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])
+  } catch {
+    return undefined // it ended meanwhile
+  }
+}
+
+/** Its own memory and its share of what it shares. */
+function megabytesOf(pid: number) {
+  const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8')
+  return Number(/^Pss:\s+(\d+)/m.exec(rollup)?.[1]) / 1024
+}
