@@ -137,7 +137,8 @@ async function planEventPages(
   }
 }
 
-function planEvent(
+/** What becomes of a pending trigger of a change under a definition that was saved since. */
+export function planEvent(
   definition: StoredDefinition,
   row: EventRow,
   subject: Subject,

@@ -53,6 +53,25 @@ export async function scheduleTriggers(
   await writePlan(tx, businessId, plan, now)
 }
 
+/** A reminder whose time moved when it was due, with the object and definition as they are now. */
+export type Moved = { subject: Subject; definition: StoredDefinition; isOldVersion: boolean }
+
+/** Plans reminders again whose row has ended without firing. */
+export async function planAgainFor(tx: Db, moved: Moved[], now: Temporal.Instant) {
+  for (const { subject, definition, isOldVersion } of moved) {
+    const { businessId, objectType } = subject
+    const id = subject.objectId ?? subject.objectUUId!
+    const rows = await lockReminders(tx, businessId, objectType, [id], [definition.eventDefnId])
+    const cause: Cause = isOldVersion ? 'saved definition' : 'saved object'
+    await writePlan(
+      tx,
+      businessId,
+      planReminders([{ subject }], [definition], rows, cause, now),
+      now,
+    )
+  }
+}
+
 /** One trigger for each definition that asks for one of the events. */
 function eventTriggers(
   { id, version, events }: SavedObject,

@@ -78,10 +78,21 @@ export async function updateAction(
   return saved!
 }
 
+/** An action as it runs; `transactional` is its own category's, where it names one. */
+export type RunningAction = StoredAction & { transactional: boolean | null }
+
 /** The active actions of many definitions, in the order in which they run. */
-export function listActionsOfDefinitions(db: Db, eventDefnIds: number[]) {
-  return db.query<StoredAction>(sql`
-    select ${columns} from event_action
-    where event_defn_id = any (${eventDefnIds}::bigint[]) and active
-    order by event_action_id`)
+export function listActionsOfDefinitions(
+  db: Db,
+  keys: { businessId: number; eventDefnId: number }[],
+) {
+  return db.query<RunningAction>(sql`
+    select a.*, g.transactional
+    from (select ${columns} from event_action
+          where active and (business_id, event_defn_id) in (
+            select * from unnest(${keys.map((key) => key.businessId)}::bigint[],
+                                 ${keys.map((key) => key.eventDefnId)}::bigint[]))) a
+    left join email_category g
+      on (g.business_id, g.email_category_id) = (a."businessId", a."emailCategoryId")
+    order by a."eventActionId"`)
 }

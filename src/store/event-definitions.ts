@@ -73,10 +73,15 @@ export function listDefinitions(
     order by event_defn_id limit ${limit}`)
 }
 
-/** Those of any business, named by their ids: what the engine fires. */
-export function listDefinitionsById(db: Db, ids: number[]) {
-  return db.query<StoredDefinition>(sql`
-    select ${columns} from event_definition where event_defn_id = any (${ids}::bigint[])`)
+/** Definitions of any business as they are now, and stay until the transaction ends. */
+export function holdDefinitions(tx: Db, keys: { businessId: number; eventDefnId: number }[]) {
+  return tx.query<StoredDefinition>(sql`
+    select ${columns} from event_definition
+    where (business_id, event_defn_id) in (
+      select * from unnest(${keys.map((key) => key.businessId)}::bigint[],
+                           ${keys.map((key) => key.eventDefnId)}::bigint[]))
+    order by business_id, event_defn_id
+    for share`)
 }
 
 /** Saved, but their pages are still to be planned; another node may have died over them. */

@@ -2,6 +2,7 @@ import type { Subject } from '../automation/subject.ts'
 import type { ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
 import { raw, sql, type Sql } from '../database/sql.ts'
+import type { ObjectKey } from './mail-contexts.ts'
 
 /** Objects of one type as matching and timing see them, by their ids. */
 export function listSubjects(
@@ -26,6 +27,23 @@ export function lockSubjects(
   return tx.query<Subject>(sql`
     ${view} where t.business_id = ${businessId} and t.${raw(id)} = any (${ids})
     order by t.${raw(id)} for share of t`)
+}
+
+/** The same for objects of any business: what the engine is about to write of. */
+export function holdSubjects(
+  tx: Db,
+  objectType: ObjectType,
+  keys: ObjectKey[],
+): Promise<Subject[]> {
+  const { view, id } = VIEWS[objectType]
+  const ids =
+    objectType === 'INVITATION'
+      ? sql`${keys.map((key) => key.objectUUId)}::text[]`
+      : sql`${keys.map((key) => key.objectId)}::bigint[]`
+  return tx.query<Subject>(sql`
+    ${view} where (t.business_id, t.${raw(id)}) in (
+      select * from unnest(${keys.map((key) => key.businessId)}::bigint[], ${ids}))
+    order by t.business_id, t.${raw(id)} for share of t`)
 }
 
 /** What each kind of object is listed by, with an index. */

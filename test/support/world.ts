@@ -5,6 +5,7 @@ import { digest } from '../../src/auth/secrets.ts'
 import { SCOPES } from '../../src/contract/credentials.ts'
 import { sql } from '../../src/database/sql.ts'
 import { insertApiKey } from '../../src/store/api-keys.ts'
+import { createEngine, type EngineParts } from '../../src/automation/engine.ts'
 import { startApp } from './app.ts'
 
 // oxlint-disable-next-line typescript/no-explicit-any -- answers are asserted on, not typed
@@ -96,3 +97,28 @@ export const reminder = (businessId: number, triggerHours: number, more: object 
   eventType: { eventTypeId: 3 },
   ...more,
 })
+
+/** A worker on the world's database and clock. */
+export function startEngine({ clock, database }: Started, more: Partial<EngineParts> = {}) {
+  const errors: unknown[] = []
+  const engine = createEngine({
+    database,
+    clock,
+    leaseSeconds: 10,
+    captures: true,
+    mailFrom: 'Bellwether <no-reply@localhost>',
+    host: 'localhost',
+    unsubscribeLink: () => null,
+    onError: (error) => void errors.push(error),
+    ...more,
+  })
+  /** Fires all that is due; gives back how many triggers that were. */
+  const runEngine = async () => {
+    await engine.keep()
+    let fired = 0
+    for (let some; (some = await engine.fire()) > 0;) fired += some
+    if (errors.length > 0) throw errors[0]
+    return fired
+  }
+  return { ...engine, errors, runEngine }
+}

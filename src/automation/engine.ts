@@ -1,0 +1,130 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Clock } from '../clock.ts'
+import type { Database } from '../database/database.ts'
+import { listUnplannedDefinitions } from '../store/event-definitions.ts'
+import {
+  giveBackTriggers,
+  nextDueTime,
+  renewTriggerLeases,
+  takeBackTriggers,
+} from '../store/trigger-queue.ts'
+import { fireDueTriggers, type Firing, type Turn } from './fire.ts'
+import { planDefinition } from './plan.ts'
+
+/** All that the engine touches is handed to it, so that a simulation can drive the real one. */
+export type EngineParts = {
+  database: Database
+  clock: Clock
+  leaseSeconds: number
+  captures: boolean
+  mailFrom: string
+  host: string
+  unsubscribeLink: Firing['unsubscribeLink']
+  onError(error: unknown): void
+  batchSize?: number
+  /** Named by tests; else made anew, so that a worker that comes back is another one. */
+  worker?: string
+}
+
+export type Engine = ReturnType<typeof createEngine>
+
+/** A worker: its steps, each of which says how much it did, and the loops that repeat them. */
+export function createEngine(parts: EngineParts) {
+  const { database, clock, leaseSeconds, onError } = parts
+  const db = database.engine
+  const now = () => clock.now()
+  const worker = parts.worker ?? randomUUID()
+  const turn: Turn = { afterBusiness: 0, isCrowded: false }
+  const firing: Firing = { ...parts, db, now, worker, batchSize: parts.batchSize ?? 500 }
+  let lastTurn: Temporal.Instant | undefined
+
+  /** Fires one batch of what is due. */
+  const fire = async () => {
+    const fired = await fireDueTriggers(firing, turn)
+    lastTurn = clock.now()
+    return fired
+  }
+
+  /** Takes over what dead workers left: their claims, and definitions planned half. */
+  const keep = async () => {
+    const takenBack = await takeBackTriggers(db, now())
+    const unplanned = await listUnplannedDefinitions(db, 20)
+    for (const definition of unplanned) await planDefinition(database, definition, now)
+    return takenBack + unplanned.length
+  }
+
+  const renew = () =>
+    renewTriggerLeases(db, worker, now().add({ seconds: leaseSeconds })).then(() => 0)
+
+  /** How long nothing will be due; at most what a missed hint may cost. */
+  const restMs = async () => {
+    const next = await nextDueTime(db)
+    if (!next) return LONGEST_REST_MS
+    return Math.min(LONGEST_REST_MS, Math.max(0, next.epochMilliseconds - now().epochMilliseconds))
+  }
+
+  /** Runs until stopped; what is claimed and not begun then goes to another node. */
+  const run = async (stopping: AbortSignal) => {
+    const hint = new Hint()
+    const deaf = await database.listen('bellwether_due', () => hint.wake())
+    stopping.addEventListener('abort', () => hint.wake(), { once: true })
+    await Promise.all([
+      repeat(fire, { rest: async () => hint.wait(await restMs(), stopping), stopping, onError }),
+      repeat(keep, { rest: () => pause(leaseSeconds * 250, stopping), stopping, onError }),
+      repeat(renew, { rest: () => pause(leaseSeconds * 300, stopping), stopping, onError }),
+    ])
+    await deaf().catch(onError)
+    await giveBackTriggers(db, worker).catch(onError)
+  }
+
+  return { worker, fire, keep, renew, restMs, run, lastTurn: () => lastTurn }
+}
+
+/** Hints may be missed, so nobody rests longer than this. */
+const LONGEST_REST_MS = 1_000
+
+type Repeating = {
+  rest(): Promise<void>
+  stopping: AbortSignal
+  onError(error: unknown): void
+}
+
+/** Runs a step until told to stop: again at once while it finds work, after a rest when it finds none. */
+async function repeat(step: () => Promise<number>, { rest, stopping, onError }: Repeating) {
+  while (!stopping.aborted) {
+    try {
+      if ((await step()) === 0) await rest()
+    } catch (error) {
+      onError(error)
+      await pause(AFTER_ERROR_MS, stopping)
+    }
+  }
+}
+
+const AFTER_ERROR_MS = 500
+
+const pause = (ms: number, stopping: AbortSignal) =>
+  sleep(ms, undefined, { signal: stopping }).catch(() => {})
+
+/** Wakes a rest early. One that comes between two rests ends the next. */
+class Hint {
+  #wake: (() => void) | undefined
+  #isGiven = false
+
+  wake() {
+    this.#isGiven = true
+    this.#wake?.()
+  }
+
+  async wait(ms: number, stopping: AbortSignal) {
+    if (!this.#isGiven && !stopping.aborted) {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      this.#wake = resolve
+      const timer = setTimeout(resolve, ms)
+      await promise
+      clearTimeout(timer)
+    }
+    this.#isGiven = false
+  }
+}

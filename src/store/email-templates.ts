@@ -1,0 +1,56 @@
+import type { Db } from '../database/database.ts'
+import { sql } from '../database/sql.ts'
+
+/** A template as mails are made of it. */
+export type StoredTemplate = {
+  businessId: number
+  emailTemplateId: number
+  version: number
+  active: boolean
+  templateName: string
+  subject: string
+  emailBody: string
+  emailBodyText: string | null
+  emailCategoryId: number | null
+  /** Of its category; mail without one is transactional. */
+  transactional: boolean
+  fromName: string | null
+  fromAddress: string | null
+  toName: string | null
+  toAddress: string | null
+  ccAddress: string | null
+  bccAddress: string | null
+  replyToAddress: string | null
+  language: string | null
+  level: string | null
+  location: string | null
+  reasonIdList: number[]
+  sortOrder: number | null
+}
+
+/** The templates that actions name, each with its variants: those of the same name. */
+export function listTemplatesWithVariants(
+  db: Db,
+  keys: { businessId: number; emailTemplateId: number }[],
+) {
+  return db.query<StoredTemplate & { namedId: number }>(sql`
+    select named.email_template_id as "namedId", t.business_id as "businessId",
+           t.email_template_id as "emailTemplateId", t.version, t.active,
+           t.template_name as "templateName", t.subject, t.email_body as "emailBody",
+           t.email_body_text as "emailBodyText", t.email_category_id as "emailCategoryId",
+           coalesce(g.transactional, true) as transactional, t.from_name as "fromName",
+           t.from_address as "fromAddress", t.to_name as "toName", t.to_address as "toAddress",
+           t.cc_address as "ccAddress", t.bcc_address as "bccAddress",
+           t.reply_to_address as "replyToAddress", t.language, t.level, t.location,
+           t.reason_id_list as "reasonIdList", t.sort_order as "sortOrder"
+    from (select distinct * from unnest(${keys.map((key) => key.businessId)}::bigint[],
+                 ${keys.map((key) => key.emailTemplateId)}::bigint[])
+            as k (business_id, email_template_id)) k
+    join email_template named using (business_id, email_template_id)
+    join email_template t on t.business_id = named.business_id
+      and (t.email_template_id = named.email_template_id
+           or (t.template_name = named.template_name and t.active))
+    left join email_category g
+      on (g.business_id, g.email_category_id) = (t.business_id, t.email_category_id)
+    order by t.email_template_id`)
+}

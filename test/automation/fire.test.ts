@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sql } from '../../src/database/sql.ts'
+import { reminder, startEngine, startWorld } from '../support/world.ts'
+
+type World = Awaited<ReturnType<typeof startWorld>>
+
+/** A reminder a day before with one mail to the client. */
+async function remind({ businessId, save }: World, more: object = {}) {
+  const template = await save('/emailTemplate', {
+    templateName: 'Reminder',
+    subject: 'See you, %CLIENT_FIRSTNAME%',
+    emailBody: '<p>Dear %CLIENT_FULLNAME%, %APPT_START_TIME%</p>',
+  })
+  const { emailTemplateId } = template
+  const action = { actionType: 'SEND_EMAIL', active: true, businessId, emailTemplateId }
+  const definition = await save(
+    '/eventDefinition',
+    reminder(businessId, -24, { eventActions: [action], ...more }),
+  )
+  return { emailTemplateId, eventDefnId: definition.eventDefnId as number }
+}
+
+const triggersOf = async ({ call }: World, { calendarId }: { calendarId: number }) =>
+  (await call('GET', `/eventTriggers/CALENDAR/${calendarId}`)).body as {
+    eventTriggerId: number
+    status: string
+    statusReason: string | null
+    completedTime: number | null
+  }[]
+
+const mailsOf = ({ db }: World) =>
+  db.query<{ to: string; subject: string; status: string; html: string }>(
+    sql`select to_address as "to", subject, status, html from email order by email_id`,
+  )
+
+test('a reminder fires its offset before the appointment, and only once', async (t) => {
+  const world = await startWorld(t)
+  const { runEngine } = startEngine(world)
+  await remind(world)
+  const booked = await world.book(world.clock.in({ hours: 72 }))
+
+  world.clock.advance({ hours: 47, minutes: 59 })
+  assert.equal(await runEngine(), 0)
+  world.clock.advance({ minutes: 1 })
+  assert.equal(await runEngine(), 1)
+  assert.equal(await runEngine(), 0)
+
+  const [trigger] = await triggersOf(world, booked)
+  assert.equal(trigger!.status, 'COMPLETED')
+  assert.equal(trigger!.completedTime, world.clock.now().epochMilliseconds)
+  const [mail] = await mailsOf(world)
+  assert.equal(mail!.to, 'anna@example.org')
+  assert.equal(mail!.subject, 'See you, Anna')
+  assert.equal(mail!.status, 'CAPTURED')
+  assert.match(mail!.html, /Dear Anna Müller/)
+})
+
+test('what was cancelled before its time is not sent', async (t) => {
+  const world = await startWorld(t)
+  const { runEngine } = startEngine(world)
+  await remind(world)
+  const booked = await world.book(world.clock.in({ hours: 72 }))
+  await world.save('/calendar', { calendarId: booked.calendarId, status: 'CANCELLED' })
+  world.clock.advance({ hours: 49 })
+  assert.equal(await runEngine(), 0)
+  assert.equal((await mailsOf(world)).length, 0)
+})
+
+test('without action, with an inactive template or without address there is nothing to send', async (t) => {
+  const world = await startWorld(t)
+  const { runEngine } = startEngine(world)
+  const { businessId, clock, save } = world
+  const bare = await save('/eventDefinition', reminder(businessId, -24))
+  const { emailTemplateId } = await remind(world)
+  await save('/client', { clientId: world.ids.clientId, emailAddress: null })
+  const booked = await world.book(clock.in({ hours: 25 }))
+  clock.advance({ hours: 1 })
+  await runEngine()
+  const reasons = async () =>
+    (await triggersOf(world, booked)).map((one) => `${one.status}: ${one.statusReason}`)
+  assert.deepEqual(await reasons(), [
+    'SKIPPED: there is no active action',
+    'SKIPPED: there is no address to write to',
+  ])
+  assert.ok(bare)
+
+  await world.call('DELETE', `/emailTemplate/${emailTemplateId}`)
+  const next = await world.book(clock.in({ hours: 25 }))
+  clock.advance({ hours: 1 })
+  await runEngine()
+  const [, second] = await triggersOf(world, next)
+  assert.equal(second!.statusReason, 'the template is not active')
+})
+
+test('after an outage a reminder goes out until its visit begins, then it is expired', async (t) => {
+  const world = await startWorld(t)
+  const { runEngine } = startEngine(world)
+  await remind(world)
+  const late = await world.book(world.clock.in({ hours: 30 }))
+  const gone = await world.book(world.clock.in({ hours: 26 }))
+  world.clock.advance({ hours: 28 })
+  assert.equal(await runEngine(), 2)
+  assert.equal((await triggersOf(world, late))[0]!.status, 'COMPLETED')
+  assert.equal((await triggersOf(world, gone))[0]!.status, 'EXPIRED')
+  assert.equal((await mailsOf(world)).length, 1)
+})
+
+test('a worker that died is followed by another, and what kills three is set aside', async (t) => {
+  const world = await startWorld(t)
+  const { runEngine } = startEngine(world)
+  await remind(world)
+  const booked = await world.book(world.clock.in({ hours: 25 }))
+  world.clock.advance({ hours: 1 })
+  const die = () =>
+    world.database.engine.query(sql`
+      update event_trigger set status = 'RUNNING', lease_worker = 'dead', claims = claims + 1,
+             lease_until = ${world.clock.now().add({ seconds: 10 })} where status = 'SCHEDULED'`)
+  await die()
+  assert.equal(await runEngine(), 0, 'its lease is still good')
+  world.clock.advance({ seconds: 11 })
+  assert.equal(await runEngine(), 1)
+  assert.equal((await triggersOf(world, booked))[0]!.status, 'COMPLETED')
+
+  const deadly = await world.book(world.clock.in({ hours: 25 }))
+  world.clock.advance({ hours: 1 })
+  for (let i = 0; i < 3; i += 1) {
+    await die()
+    world.clock.advance({ seconds: 11 })
+    if (i < 2) {
+      await world.database.engine.query(sql`
+        update event_trigger set status = 'SCHEDULED', lease_worker = null, lease_until = null
+        where status = 'RUNNING'`)
+    }
+  }
+  assert.equal(await runEngine(), 0)
+  assert.equal((await triggersOf(world, deadly))[0]!.status, 'FAILED')
+  assert.match((await triggersOf(world, deadly))[0]!.statusReason!, /3 workers died/)
+})
+
+test('a frozen worker that wakes after its lease writes nothing', async (t) => {
+  const world = await startWorld(t)
+  await remind(world)
+  await world.book(world.clock.in({ hours: 25 }))
+  world.clock.advance({ hours: 1 })
+  const frozen = startEngine(world, {
+    database: {
+      ...world.database,
+      engine: {
+        ...world.database.engine,
+        // Between its claim and its work another worker does it all.
+        transaction: async (work) => {
+          world.clock.advance({ seconds: 11 })
+          assert.equal(await startEngine(world).runEngine(), 1)
+          return world.database.engine.transaction(work)
+        },
+      },
+    },
+  })
+  assert.equal(await frozen.fire(), 1)
+  assert.equal((await mailsOf(world)).length, 1)
+})
