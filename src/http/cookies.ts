@@ -3,7 +3,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 const isSecure = (publicUrl: string) => publicUrl.startsWith('https:')
 
 /** With the prefix, browsers take the cookie from this host over HTTPS only, and from no other. */
-const nameOf = (publicUrl: string) => (isSecure(publicUrl) ? '__Host-bellwether' : 'bellwether')
+const nameOf = (publicUrl: string) =>
+  isSecure(publicUrl) ? '__Host-bellwether_session' : 'bellwether_session'
 
 export function readSessionCookie(request: FastifyRequest, publicUrl: string) {
   const start = `${nameOf(publicUrl)}=`

@@ -15,7 +15,7 @@ test('a person signs in, is known by the cookie, and signs out', async (t) => {
   const setCookie = String(answer.headers['set-cookie'])
   assert.match(
     setCookie,
-    /^bellwether=bws_[\w-]{43}; Path=\/; Max-Age=604800; HttpOnly; SameSite=Lax$/,
+    /^bellwether_session=bws_[\w-]{43}; Path=\/; Max-Age=604800; HttpOnly; SameSite=Lax$/,
   )
 
   const cookie = setCookie.split(';')[0]!
@@ -23,7 +23,7 @@ test('a person signs in, is known by the cookie, and signs out', async (t) => {
   assert.deepEqual((await anna('GET', '/session')).body, answer.body)
   const out = await anna('DELETE', '/session')
   assert.equal(out.status, 200)
-  assert.match(String(out.headers['set-cookie']), /^bellwether=; Path=\/; Max-Age=0/)
+  assert.match(String(out.headers['set-cookie']), /^bellwether_session=; Path=\/; Max-Age=0/)
   assert.equal((await anna('GET', '/session')).status, 401)
 })
 
@@ -33,7 +33,10 @@ test('where the service is reached over HTTPS, the cookie is bound to its host',
   await createPerson(database, clock, businessId, { username: 'anna', role: 'USER' })
   const body = { username: 'anna', password: PASSWORD }
   const answer = await ask(app, {})('POST', '/session', body)
-  assert.match(String(answer.headers['set-cookie']), /^__Host-bellwether=.*; Path=\/; .*; Secure$/)
+  assert.match(
+    String(answer.headers['set-cookie']),
+    /^__Host-bellwether_session=.*; Path=\/; .*; Secure$/,
+  )
 })
 
 test('only the hash of a session’s token is kept, and no password', async (t) => {

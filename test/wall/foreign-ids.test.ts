@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type pg from 'pg'
+import { asOwner, type Table } from './catalogue.ts'
+import { readRoutes, type Position, type Request } from './id-positions.ts'
+import { dump, MARKER } from './rows.ts'
+import { startTwoBusinesses, type Ids } from './two-businesses.ts'
+
+/** What no business has. */
+const missing = (id: number | string) =>
+  typeof id === 'number'
+    ? 99_999_999_999
+    : /^[a-z0-9]{32}$/.test(id)
+      ? 'z'.repeat(32)
+      : 'NO_SUCH_THING'
+
+test('another business’s id is answered like a missing one, at every place of every route', async (t) => {
+  const { app, url, tables, own, other } = await startTwoBusinesses(t)
+  const before = await dump(url, tables, other.businessId)
+  const routes = await readRoutes(app, own.ids)
+  const send = async ({ method, url: path, body }: Request) => own.call(method, path, body)
+  const accepted: string[] = []
+  let tried = 0
+
+  await asOwner(url, async (client) => {
+    for (const { name, plain, positions } of routes) {
+      for (const position of positions) {
+        for (const id of candidates(position, other.ids)) {
+          tried += 1
+          const state = await stateOf(client, tables)
+          const foreign = await send(position.requestWith(id))
+          const absent = await send(position.requestWith(missing(id)))
+          const where = `${name} ${position.place} with ${id}`
+          assert.equal(foreign.status, absent.status, where)
+          assert.ok(foreign.status < 500, `${where}: ${foreign.status}`)
+          assert.equal(JSON.stringify(foreign.body).includes(MARKER), false, `${where} leaks`)
+          if (foreign.status < 400) continue
+          assert.deepEqual(without(id, foreign.body), without(missing(id), absent.body), where)
+          assert.equal(await stateOf(client, tables), state, `${where} writes`)
+        }
+      }
+      if (!plain || plain.method === 'DELETE') continue
+      const answer = await send(plain)
+      assert.equal(JSON.stringify(answer.body ?? '').includes(MARKER), false, `${name} leaks`)
+      if (plain.method === 'POST' && answer.status < 300) accepted.push(name)
+    }
+  })
+
+  assert.deepEqual(await dump(url, tables, other.businessId), before, 'nothing of theirs changed')
+  // A refusal proves nothing where the request would have been refused anyway.
+  assert.ok(accepted.length >= 15, `accepted as they are: ${accepted.join(', ')}`)
+  t.diagnostic(`${routes.length} routes, ${tried} foreign ids, ${accepted.length} POSTs accepted`)
+})
+
+/** Where the name does not tell the kind of an object of ours, every id that they have. */
+function candidates({ name }: Position, ids: Ids): (number | string)[] {
+  const known = ids[name.replace(/(List|s)$/, '')] ?? ids[name]
+  if (known !== undefined) return [known]
+  if (/UU?ID$/i.test(name)) return [ids.invitationUUID!]
+  const numbers = Object.values(ids).filter((id) => typeof id === 'number')
+  return /^(objectId|ids?)$/.test(name) ? numbers : numbers.slice(0, 1)
+}
+
+const without = (id: number | string, body: unknown): unknown =>
+  JSON.parse(JSON.stringify(body ?? null).replaceAll(String(id), '<id>'))
+
+/** Changes with every row that is written, changed or deleted, whosever it is. */
+async function stateOf(client: pg.Client, tables: Table[]) {
+  const sums = tables.map(
+    ({ name }) => `(select coalesce(sum(xmin::text::bigint), 0) || ':' || count(*) from ${name})`,
+  )
+  const text = `select concat_ws(' ', ${sums.join(', ')}) as state`
+  const { rows } = await client.query({ name: 'state', text })
+  return rows[0].state as string
+}

@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { fastify } from 'fastify'
+import { readConfig } from '../../src/config.ts'
+import type { App } from '../../src/http/app.ts'
+import { authenticate } from '../../src/http/authenticate.ts'
+import type { Services } from '../../src/http/services.ts'
+import { ask, createKey, OPERATOR_KEY, startWithBusiness } from '../support/callers.ts'
+import { handMovedClock } from '../support/clock.ts'
+
+/** Open without a credential, as the contract lists them. */
+const PUBLIC = [
+  /^(GET|HEAD) \/(healthz|readyz|openapi\.json)$/,
+  /^(GET|HEAD) \/docs(\/.*)?$/,
+  /^(GET|HEAD) \/$/,
+  /^(GET|HEAD) \/console(\/.*)?$/,
+  /^POST \/session$/,
+  /^(GET|HEAD|POST) \/unsubscribe\/.*$/,
+]
+
+const OPERATORS = /^(GET|HEAD|POST|DELETE) \/business(\/|$)|^(GET|HEAD) \/metrics$/
+
+/** Every address that the router knows, whether it is described or not. */
+function readRoutingTable(app: App) {
+  return [...app.methodsByPath].flatMap(([path, methods]) =>
+    [...methods].map((method) => ({
+      name: `${method} ${path}`,
+      method: method as 'GET' | 'POST' | 'DELETE',
+      url: path
+        .replace(/:\w*(UUID|UUId)\b/g, 'a'.repeat(32))
+        .replace(/:\w+/g, '1')
+        .replace('*', 'x'),
+    })),
+  )
+}
+
+test('every route asks for a credential, or is on the short public list', async (t) => {
+  const { app } = await startWithBusiness(t)
+  const routes = readRoutingTable(app)
+  assert.ok(routes.length > 100)
+  const anybody = ask(app, {})
+  for (const { name, method, url } of routes) {
+    const { status } = await anybody(method, url, method === 'POST' ? {} : undefined)
+    const isPublic = PUBLIC.some((pattern) => pattern.test(name))
+    if (isPublic) assert.notEqual(status, 403, name)
+    else assert.equal(status, 401, name)
+  }
+})
+
+test('every other route needs a right: a key without any scope is refused by all of them', async (t) => {
+  const { app, database, clock, businessId, callAs } = await startWithBusiness(t)
+  const { key } = await createKey(database, clock, businessId, [])
+  const powerless = callAs({ authorization: `Bearer ${key}` })
+  for (const { name, method, url } of readRoutingTable(app)) {
+    if (PUBLIC.some((pattern) => pattern.test(name))) continue
+    const { status } = await powerless(method, url, method === 'POST' ? {} : undefined)
+    assert.equal(status, 403, name)
+  }
+})
+
+test('the operator’s key opens what is the operator’s, and no business’s data', async (t) => {
+  const { app } = await startWithBusiness(t)
+  const operator = ask(app, { authorization: `Bearer ${OPERATOR_KEY}` })
+  for (const { name, method, url } of readRoutingTable(app)) {
+    if (PUBLIC.some((pattern) => pattern.test(name))) continue
+    const { status } = await operator(method, url, method === 'POST' ? {} : undefined)
+    if (OPERATORS.test(name)) assert.notEqual(status, 403, name)
+    else assert.equal(status, 403, name)
+  }
+})
+
+test('a route that does not say who may call it cannot be registered', () => {
+  const app = fastify()
+  const services = { config: readConfig({}), clock: handMovedClock() } as unknown as Services
+  authenticate(app, services)
+  assert.throws(() => app.get('/forgotten', async () => 'data'), /must say who may call it/)
+  app.get('/open', { config: { open: true } }, async () => 'data')
+})

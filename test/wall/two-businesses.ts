@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import { ask, createBusiness, createKey } from '../support/callers.ts'
+import { startApp } from '../support/app.ts'
+import { cloneDatabase } from '../support/database.ts'
+import { asOwner, type Table } from './catalogue.ts'
+import { fillEveryTable, MARKER } from './rows.ts'
+
+export type Ids = Record<string, number | string>
+
+/** Two businesses with an object of every kind; no two objects of any kind share an id. */
+export async function startTwoBusinesses(t: TestContext) {
+  const { database, url } = await cloneDatabase(t)
+  await spreadIds(url)
+  const env = { ADMIN_API_KEY: 'the-operator-of-the-tests', RATE_LIMIT: '1000000/s,1000000' }
+  const { app, clock } = await startApp(t, { database, env })
+  const open = async (name: string, word: string) => {
+    const { businessId } = await createBusiness(database, clock, name)
+    const { key } = await createKey(database, clock, businessId)
+    const call = ask(app, { authorization: `Bearer ${key}` })
+    await furnish(call, businessId, word, clock.in({ hours: 72 }).epochMilliseconds)
+    return { businessId, call, key }
+  }
+  const own = await open('Ours', 'Ours')
+  const other = await open(`${MARKER} business`, MARKER)
+  const tables = await fillEveryTable(url, [own.businessId, other.businessId])
+  return {
+    app,
+    clock,
+    database,
+    url,
+    tables,
+    own: { ...own, ids: await readIds(url, tables, own.businessId) },
+    other: { ...other, ids: await readIds(url, tables, other.businessId) },
+  }
+}
+
+/** Each table counts from a million of its own. */
+function spreadIds(url: string) {
+  return asOwner(url, async (client) => {
+    const { rows } = await client.query(`
+      select sequencename as name from pg_sequences where schemaname = 'public' order by 1`)
+    for (const [i, { name }] of rows.entries()) {
+      await client.query(`alter sequence ${name} restart with ${(i + 1) * 1_000_000}`)
+    }
+  })
+}
+
+type Call = ReturnType<typeof ask>
+
+async function furnish(call: Call, businessId: number, word: string, startTime: number) {
+  const made: Ids = { businessId }
+  const make = async (path: string, id: string, body: object) => {
+    const answer = await call('POST', path, body)
+    assert.ok(answer.status === 201, `${path}: ${JSON.stringify(answer.body)}`)
+    made[id] = answer.body[id]
+  }
+  const address = `${word.toLowerCase()}@example.com`
+  const person = { firstName: word, lastName: word, emailAddress: address }
+  await make('/location', 'locationId', { name: word })
+  const { locationId } = made
+  await make('/professional', 'professionalId', { ...person, locationIdList: [locationId] })
+  await make('/reason', 'reasonId', { name: word })
+  await make('/client', 'clientId', { ...person, tags: { word: [word] } })
+  const { professionalId, reasonId, clientId } = made
+  const times = { startTime, endTime: startTime + 3_600_000 }
+  const visit = { professionalId, reasonId, locationId, ...times, tags: { word: [word] } }
+  await make('/calendar', 'calendarId', { ...visit, clientId, note: word })
+  await make('/classSchedule', 'classScheduleId', {
+    ...visit,
+    name: word,
+    clientIdList: [clientId],
+  })
+  await make('/invitationCampaign', 'invitationCampaignId', { name: word })
+  const { invitationCampaignId, calendarId } = made
+  await make('/invitation', 'invitationUUID', { invitationCampaignId, clientId })
+  await make('/recall', 'recallId', { clientId, dueTime: startTime })
+  await make('/disclaimerForm', 'disclaimerFormId', { name: word, body: word })
+  const { disclaimerFormId } = made
+  await make('/disclaimer', 'disclaimerId', { disclaimerFormId, clientId, calendarId })
+  await make('/emailCategory', 'emailCategoryId', { name: word })
+  await make('/emailTemplate', 'emailTemplateId', {
+    templateName: word,
+    subject: word,
+    emailBody: `<p>${word}</p>`,
+  })
+  await make('/eventDefinition', 'eventDefnId', {
+    active: true,
+    businessId,
+    description: word,
+    objectType: 'CALENDAR',
+    eventType: { eventTypeId: 3 },
+    triggerHours: -24,
+    triggerMinutes: 0,
+    locationIdList: [locationId],
+  })
+  await make('/eventAction', 'eventActionId', {
+    actionType: 'SEND_EMAIL',
+    active: true,
+    businessId,
+    eventDefnId: made.eventDefnId,
+    emailTemplateId: made.emailTemplateId,
+  })
+  await make('/user', 'userId', { username: word, password: 'long enough', role: 'OWNER' })
+}
+
+/** One id of each kind, under the name that the API gives it. */
+function readIds(url: string, tables: Table[], businessId: number) {
+  return asOwner(url, async (client) => {
+    const ids: Ids = { businessId }
+    for (const { name, primaryKey, foreignKeys } of tables) {
+      const id = primaryKey[1]
+      if (!id || primaryKey.length !== 2) continue
+      if (foreignKeys.some(({ columns }) => columns.some(([own]) => own === id))) continue
+      const { rows } = await client.query(
+        `select ${id} as id from ${name} where business_id = $1 order by 1 limit 1`,
+        [businessId],
+      )
+      const value: unknown = rows[0].id
+      if (Buffer.isBuffer(value)) continue
+      const property = id.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+      ids[property] = /^\d+$/.test(String(value)) ? Number(value) : String(value)
+    }
+    ids.invitationUUID = ids.invitationUuid!
+    ids.eventDefinitionId = ids.eventDefnId!
+    return ids
+  })
+}
