@@ -8,8 +8,13 @@ export type ObjectInput = {
   externalId: string | null | undefined
   active: boolean | undefined
   values: Record<string, unknown>
+  /** What is referred to by its `externalId`, under the property that its id would have. */
+  externals?: Record<string, string | string[]>
   faults: Fault[]
 }
+
+/** `clientId` → `clientExternalId`, `clientIdList` → `clientExternalIdList`. */
+export const externalName = (property: string) => property.replace(/Id(List)?$/, 'ExternalId$1')
 
 /** Reads the body of a POST, or a line of an import: every fault at once, nothing coerced. */
 export function readObject(kind: ObjectKind, body: unknown, businessId: number): ObjectInput {
@@ -27,6 +32,7 @@ export function readObject(kind: ObjectKind, body: unknown, businessId: number):
   readEnvelope(input, kind, body, businessId)
   for (const [property, field] of Object.entries(kind.fields)) {
     const value = Object.hasOwn(body, property) ? body[property] : undefined
+    if (field.refersTo && (value ?? null) === null) readExternal(input, property, body)
     if (value === undefined) continue
     if (value === null) {
       if (field.required) input.faults.push({ pointer: `/${property}`, detail: 'is required' })
@@ -41,6 +47,26 @@ export function readObject(kind: ObjectKind, body: unknown, businessId: number):
   }
   return input
 }
+
+function readExternal(input: ObjectInput, property: string, body: Record<string, unknown>) {
+  const name = externalName(property)
+  const value = Object.hasOwn(body, name) ? body[name] : undefined
+  if (value === undefined || value === null) return
+  const isList = property.endsWith('List')
+  if (isList !== Array.isArray(value)) {
+    const detail = isList ? 'must be a list of externalIds' : 'must be an externalId'
+    input.faults.push({ pointer: `/${name}`, detail })
+    return
+  }
+  const fault = [value].flat().map(externalIdFault).find(Boolean)
+  if (fault) input.faults.push({ pointer: `/${name}`, detail: fault })
+  else (input.externals ??= {})[property] = value as string | string[]
+}
+
+const EXTERNAL_ID = line(200)
+
+const externalIdFault = (value: unknown) =>
+  value === '' ? 'must not be empty' : EXTERNAL_ID.faults(value)[0]?.detail
 
 /** What every kind of object has beside its own properties. */
 function readEnvelope(
@@ -66,9 +92,8 @@ function readEnvelope(
   }
   if (externalId === null) input.externalId = null
   else if (externalId !== undefined) {
-    const faults = line(200).faults(externalId)
-    if (externalId === '') fault('externalId', 'must not be empty')
-    else if (faults.length > 0) fault('externalId', faults[0]!.detail)
+    const detail = externalIdFault(externalId)
+    if (detail) fault('externalId', detail)
     else input.externalId = externalId as string
   }
   if (typeof active === 'boolean') input.active = active

@@ -232,6 +232,10 @@ export function isDatabaseAway(error: unknown) {
 export const brokenConstraint = (error: unknown) =>
   error instanceof pg.DatabaseError && error.code?.startsWith('23') ? error.constraint : undefined
 
+/** The statement was understood, and what it would write cannot be. */
+export const isRefusedValue = (error: unknown) =>
+  error instanceof pg.DatabaseError && /^(22|23|54)/.test(error.code ?? '')
+
 async function listen(
   { url, onError }: PostgresOptions,
   listeners: Set<pg.Client>,

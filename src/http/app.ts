@@ -25,6 +25,7 @@ import { eventActions } from './event-actions.ts'
 import { eventDefinitions } from './event-definitions.ts'
 import { eventTriggers } from './event-triggers.ts'
 import { health } from './health.ts'
+import { imports } from './import.ts'
 import { objects } from './objects.ts'
 import { rememberRefusals } from './idempotency.ts'
 import { measureRequests, metrics } from './metrics.ts'
@@ -45,6 +46,7 @@ const ROUTES: Routes[] = [
   eventTriggers,
   objects, // the scheduling objects
   statuses,
+  imports,
 
   businesses,
   apiKeys,

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { scheduleTriggers, type SavedObject } from '../automation/schedule.ts'
 import type { Subject } from '../automation/subject.ts'
-import { readObject, type ObjectInput } from '../contract/object-body.ts'
+import { externalName, readObject, type ObjectInput } from '../contract/object-body.ts'
 import { objectKind, type ObjectKind } from '../contract/objects.ts'
 import type { Db } from '../database/database.ts'
-import { invalid, notFound, type Fault, type RequestError } from '../errors.ts'
+import { conflict, invalid, notFound, type Fault, type RequestError } from '../errors.ts'
 import {
   drawIds,
   insertObjects,
@@ -20,6 +20,7 @@ import { listStatusesOf, type Status } from '../store/statuses.ts'
 import { templateFaults, type CheckedFields } from '../email/check-template.ts'
 import { readTemplateBody } from './email-templates.ts'
 import { eventsOf, isSame } from './events.ts'
+import { readExternalReferences } from './external-references.ts'
 import { followChanges, type Change } from './follow.ts'
 
 export type Saving = {
@@ -47,9 +48,21 @@ export async function saveObjects(
   saving: Saving,
   allow?: (current: StoredObject | undefined) => void,
 ): Promise<Outcome[]> {
+  return saveRound(tx, kind, bodies, saving, allow, 1)
+}
+
+async function saveRound(
+  tx: Db,
+  kind: ObjectKind,
+  bodies: unknown[],
+  saving: Saving,
+  allow: ((current: StoredObject | undefined) => void) | undefined,
+  round: number,
+): Promise<Outcome[]> {
   const inputs = bodies.map((body) => readObject(kind, prepare(kind, body), saving.businessId))
   // Shared with every other save; a definition that is being saved waits for it, and it for that.
   if (kind.objectType) void lockPlans(tx, saving.businessId).catch(() => {})
+  await readExternalReferences(tx, saving.businessId, kind, inputs)
   const [known, statuses, ids, existing] = await Promise.all([
     listKnownIds(tx, saving.businessId, referredTo(kind, inputs)),
     kind.objectType ? listStatusesOf(tx, saving.businessId, kind.objectType) : [],
@@ -59,8 +72,12 @@ export async function saveObjects(
     lockExisting(tx, kind, inputs, saving),
   ])
 
-  const outcomes = inputs.map((input): Outcome => {
+  const taken = new Set<StoredObject>()
+  const repeated: number[] = []
+  const outcomes = inputs.map((input, place): Outcome => {
     const before = existing(input)
+    // The same object once more: its turn comes when the first change of it is written.
+    if (before && taken.has(before)) return (repeated.push(place), REPEATED)
     allow?.(before)
     if (input.id !== undefined && !before) return { refused: notFound(kind.title, input.id) }
     const faults = [
@@ -71,23 +88,28 @@ export async function saveObjects(
     ]
     const object = merge(kind, input, before, saving, before ? undefined : ids.shift())
     faults.push(...contradictions(kind, object, faults))
-    return faults.length > 0 ? { refused: invalid(faults) } : { object, before }
+    if (faults.length > 0) return { refused: invalid(faults) }
+    if (before) taken.add(before)
+    return { object, before }
   })
 
+  // Another body or transaction took the same `externalId` first: now it is there, and these are
+  // updates.
   const lost = await write(tx, kind, outcomes, statuses, saving)
-  if (lost.length === 0) return outcomes
-
-  // Another transaction took the same `externalId` first: now it is there, and these are updates.
-  const again = await saveObjects(
-    tx,
-    kind,
-    lost.map((i) => bodies[i]),
-    saving,
-    allow,
-  )
-  lost.forEach((place, i) => (outcomes[place] = again[i]!))
+  if (round > 1) {
+    // What is there and still not seen is outside the caller's sight.
+    for (const place of lost.splice(0)) outcomes[place] = { refused: invalid(TAKEN) }
+  }
+  const places = [...lost, ...repeated].toSorted((a, b) => a - b)
+  if (places.length === 0) return outcomes
+  const rest = places.map((place) => bodies[place])
+  const again = await saveRound(tx, kind, rest, saving, allow, round + 1)
+  places.forEach((place, i) => (outcomes[place] = again[i]!))
   return outcomes
 }
+
+const TAKEN = [{ pointer: '/externalId', detail: 'is taken by another object' }]
+const REPEATED: Outcome = { refused: conflict('The same object was named before.') }
 
 /** Saves one object or throws what is wrong with it; `allow` sees it as it is, under its lock. */
 export async function saveObject(
@@ -143,9 +165,10 @@ function referredTo(kind: ObjectKind, inputs: ObjectInput[]) {
 function missing(kind: ObjectKind, input: ObjectInput, before: StoredObject | undefined): Fault[] {
   if (before) return []
   const told = new Set(input.faults.map((fault) => fault.pointer.split('/')[1]))
+  const isTold = (property: string) => told.has(property) || told.has(externalName(property))
   return Object.entries(kind.fields)
     .filter(
-      ([property, field]) => field.required && !(property in input.values) && !told.has(property),
+      ([property, field]) => field.required && !(property in input.values) && !isTold(property),
     )
     .map(([property]) => ({ pointer: `/${property}`, detail: 'is required' }))
 }

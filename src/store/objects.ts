@@ -120,6 +120,22 @@ export async function listKnownIds(
   return new Set(rows.map((row) => row.known))
 }
 
+/** The ids of what a save refers to by `externalId`, under `kind:externalId`. */
+export async function listIdsOfExternalIds(
+  db: Db,
+  businessId: number,
+  wanted: Map<ObjectKind, Set<string>>,
+): Promise<Map<string, number>> {
+  const selects = [...wanted].map(
+    ([kind, externalIds]) => sql`
+      select ${kind.kind} || ':' || external_id as name, ${idColumn(kind)} as id
+      from ${raw(kind.table)}
+      where business_id = ${businessId} and external_id = any (${[...externalIds]}::text[])`,
+  )
+  const rows = await db.query<{ name: string; id: number }>(join(selects, ' union all '))
+  return new Map(rows.map((row) => [row.name, row.id]))
+}
+
 /** What events may happen to, of these clients. */
 export function listObjectsOfClients(
   db: Db,

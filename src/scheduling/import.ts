@@ -1,0 +1,231 @@
+import { OBJECT_KINDS, type ObjectKind } from '../contract/objects.ts'
+import { isPlainObject } from '../contract/fields.ts'
+import type { Db } from '../database/database.ts'
+import { RequestError } from '../errors.ts'
+import { isRefusedValue } from '../database/postgres.ts'
+import { attempt } from '../store/idempotency-keys.ts'
+import { changeBusiness } from './business.ts'
+import { LineRefs } from './line-refs.ts'
+import { saveObjects, type Saving } from './save.ts'
+import { saveStatusOf } from './statuses.ts'
+
+/** One line of an import: what stands in it, or why nothing could be read. */
+export type Line = { number: number; body: unknown } | { number: number; fault: string }
+
+export type Importing = {
+  businessId: number
+  user: string
+  now: () => Temporal.Instant
+  sight?: Saving['sight']
+  /** No `…_CREATED` and `…_CHANGED`: what is imported happened long ago. */
+  history?: boolean
+  /** Why the caller may not write this kind; nothing means it may. */
+  refusalOf?: (kind: string) => string | undefined
+  onRefused?: (line: number, reason: string) => void
+  /** Told after every window how many lines are done. */
+  onProgress?: (lines: number) => void
+}
+
+export type Imported = { accepted: Record<string, number>; refusedCount: number }
+
+/** As many lines as are saved together; what a line refers to may stand in the same window. */
+export const WINDOW = 1_000
+
+/**
+ * Saves the lines in windows, each kind of a window in one transaction, in the order in which they
+ * refer to each other. A bad line is refused by itself. The next window is read while one is saved.
+ */
+export async function importLines(
+  db: Db,
+  lines: AsyncIterable<Line[]> | Iterable<Line[]>,
+  importing: Importing,
+): Promise<Imported> {
+  const run = new Run(importing, (work) => db.transaction(work))
+  let saving: Promise<void> = Promise.resolve()
+  for await (const window of windowsOf(lines)) {
+    await saving
+    saving = run.save(window)
+    // Awaited above, with the next window or after the last; here it only must not go unheard.
+    saving.catch(() => {})
+  }
+  await saving
+  return run.imported
+}
+
+/** Does all the same and keeps nothing of it: one transaction that is rolled back. */
+export async function tryLines(
+  db: Db,
+  lines: AsyncIterable<Line[]> | Iterable<Line[]>,
+  importing: Importing,
+): Promise<Imported> {
+  class Tried extends Error {}
+  let imported: Imported | undefined
+  const everything = async (tx: Db) => {
+    const run = new Run(importing, (work) => attempt(tx, () => work(tx)))
+    for await (const window of windowsOf(lines)) await run.save(window)
+    imported = run.imported
+    throw new Tried()
+  }
+  await db.transaction(everything).catch((error) => {
+    if (!(error instanceof Tried)) throw error
+  })
+  return imported!
+}
+
+async function* windowsOf(lines: AsyncIterable<Line[]> | Iterable<Line[]>) {
+  let window: Line[] = []
+  for await (const some of lines) {
+    for (const line of some) {
+      window.push(line)
+      if (window.length < WINDOW) continue
+      yield window
+      window = []
+    }
+  }
+  if (window.length > 0) yield window
+}
+
+type Read = { number: number; body: Record<string, unknown> }
+type Transact = <T>(work: (tx: Db) => Promise<T>) => Promise<T>
+
+class Run {
+  readonly imported: Imported = { accepted: {}, refusedCount: 0 }
+  readonly #importing: Importing
+  readonly #transact: Transact
+  readonly #refs = new LineRefs()
+  #lines = 0
+
+  constructor(importing: Importing, transact: Transact) {
+    this.#importing = importing
+    this.#transact = transact
+  }
+
+  async save(window: Line[]) {
+    const byKind = this.#sort(window)
+    for (const kind of KINDS) {
+      const lines = byKind.get(kind)
+      if (lines) await this.#saveKind(kind, lines)
+    }
+    this.#lines += window.length
+    this.#importing.onProgress?.(this.#lines)
+  }
+
+  #sort(window: Line[]) {
+    const byKind = new Map<string, Read[]>()
+    for (const line of window) {
+      const fault = 'fault' in line ? line.fault : this.#faultOf(line.body)
+      if (fault !== undefined) {
+        this.#refuse(line.number, fault)
+        continue
+      }
+      const { number, body } = line as Read
+      const kind = body.kind as string
+      const lines = byKind.get(kind)
+      if (lines) lines.push({ number, body })
+      else byKind.set(kind, [{ number, body }])
+    }
+    return byKind
+  }
+
+  #faultOf(body: unknown): string | undefined {
+    if (!isPlainObject(body)) return 'must be a JSON object'
+    const { kind } = body
+    if (typeof kind !== 'string' || !KNOWN.has(kind))
+      return `/kind: must be one of ${KINDS.join(', ')}`
+    return this.#importing.refusalOf?.(kind)
+  }
+
+  async #saveKind(kind: string, lines: Read[]) {
+    const declared = OBJECT_KINDS.find((one) => one.kind === kind)
+    if (!declared) {
+      for (const line of lines) await this.#saveOther(kind, line)
+      return
+    }
+    const ready = lines.filter((line) => {
+      const fault = this.#refs.fill(declared, line.body)
+      if (fault) this.#refuse(line.number, fault)
+      return fault === undefined
+    })
+    for (const batch of withoutRepeats(declared, ready)) await this.#saveBatch(declared, batch)
+  }
+
+  /** A batch that the database refuses is halved until the line that it refuses stands alone. */
+  async #saveBatch(kind: ObjectKind, batch: Read[]): Promise<void> {
+    const bodies = batch.map((line) => line.body)
+    try {
+      const outcomes = await this.#transact((tx) => saveObjects(tx, kind, bodies, this.#saving()))
+      outcomes.forEach((outcome, i) => {
+        const { number, body } = batch[i]!
+        if (outcome.refused) return this.#refuse(number, outcome.refused.message)
+        this.#refs.keep(kind, body, outcome.object[kind.id] as number)
+        this.#accept(kind.kind)
+      })
+    } catch (error) {
+      const reason = reasonOf(error)
+      if (!reason) throw error
+      if (batch.length === 1) return this.#refuse(batch[0]!.number, reason)
+      const middle = Math.ceil(batch.length / 2)
+      await this.#saveBatch(kind, batch.slice(0, middle))
+      await this.#saveBatch(kind, batch.slice(middle))
+    }
+  }
+
+  async #saveOther(kind: string, { number, body }: Read) {
+    try {
+      await this.#transact((tx) => OTHERS[kind]!(tx, body, this.#saving()))
+      this.#accept(kind)
+    } catch (error) {
+      const reason = reasonOf(error)
+      if (!reason) throw error
+      this.#refuse(number, reason)
+    }
+  }
+
+  #saving(): Saving {
+    const { businessId, user, now, sight = null, history = false } = this.#importing
+    return { businessId, user, now: now(), sight, history }
+  }
+
+  #accept(kind: string) {
+    this.imported.accepted[kind] = (this.imported.accepted[kind] ?? 0) + 1
+  }
+
+  #refuse(line: number, reason: string) {
+    this.imported.refusedCount += 1
+    this.#importing.onRefused?.(line, reason)
+  }
+}
+
+/** What has a road of its own, one line after the other. */
+const OTHERS: Record<string, (tx: Db, body: unknown, saving: Saving) => Promise<unknown>> = {
+  business: changeBusiness,
+  status: saveStatusOf,
+}
+
+const KINDS = [...Object.keys(OTHERS), ...OBJECT_KINDS.map(({ kind }) => kind)]
+const KNOWN = new Set(KINDS)
+
+/**
+ * Cut where an object comes up again: the second change of it goes into a later batch. Most repeats
+ * are told apart here; those that only the database can see are found when they are saved.
+ */
+function* withoutRepeats(kind: ObjectKind, lines: Read[]): Iterable<Read[]> {
+  let batch: Read[] = []
+  let named = new Set<unknown>()
+  for (const line of lines) {
+    const names = [line.body[kind.id], line.body.externalId].filter((name) => name != null)
+    if (names.some((name) => named.has(name))) {
+      yield batch
+      batch = []
+      named = new Set()
+    }
+    for (const name of names) named.add(name)
+    batch.push(line)
+  }
+  if (batch.length > 0) yield batch
+}
+
+function reasonOf(error: unknown): string | undefined {
+  if (error instanceof RequestError && error.status < 500) return error.message
+  return isRefusedValue(error) ? 'contradicts what is stored' : undefined
+}

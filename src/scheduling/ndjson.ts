@@ -1,0 +1,56 @@
+import { isUtf8 } from 'node:buffer'
+import type { Line } from './import.ts'
+
+/** As long as any body may be. */
+const LONGEST_LINE = 1_048_576
+const NEWLINE = 0x0a
+
+/**
+ * The lines of a stream of NDJSON, as many at a time as a piece of it holds. Blank lines count and
+ * say nothing. However long a line is, no more than the longest good one is kept.
+ */
+export async function* readNdjson(pieces: AsyncIterable<Buffer>): AsyncIterable<Line[]> {
+  let number = 0
+  let kept: Buffer[] = []
+  let length = 0
+
+  const take = (end: Buffer): Line | undefined => {
+    number += 1
+    const isTooLong = length + end.length > LONGEST_LINE
+    const bytes = kept.length === 0 ? end : Buffer.concat([...kept, end])
+    kept = []
+    length = 0
+    return isTooLong ? { number, fault: 'is longer than 1 MiB' } : readLine(number, bytes)
+  }
+
+  for await (const piece of pieces) {
+    const lines: Line[] = []
+    let start = 0
+    for (;;) {
+      const newline = piece.indexOf(NEWLINE, start)
+      if (newline === -1) break
+      const line = take(piece.subarray(start, newline))
+      if (line) lines.push(line)
+      start = newline + 1
+    }
+    const rest = piece.subarray(start)
+    length += rest.length
+    if (rest.length > 0) kept = length > LONGEST_LINE ? [] : [...kept, rest]
+    if (lines.length > 0) yield lines
+  }
+  const last = length > 0 ? take(Buffer.alloc(0)) : undefined
+  if (last) yield [last]
+}
+
+const BOM = Buffer.from([0xef, 0xbb, 0xbf])
+
+function readLine(number: number, given: Buffer): Line | undefined {
+  const bytes = number === 1 && given.subarray(0, 3).equals(BOM) ? given.subarray(3) : given
+  if (!isUtf8(bytes)) return { number, fault: 'is not UTF-8' }
+  const text = bytes.toString('utf8')
+  try {
+    return { number, body: JSON.parse(text) }
+  } catch {
+    return text.trim() === '' ? undefined : { number, fault: 'is not JSON' }
+  }
+}

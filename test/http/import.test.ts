@@ -1,0 +1,304 @@
+import assert from 'node:assert/strict'
+import { request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { test } from 'node:test'
+import { sql } from '../../src/database/sql.ts'
+import { addBusiness, reminder, startWorld } from '../support/world.ts'
+
+type World = Awaited<ReturnType<typeof startWorld>>
+
+const NDJSON = { 'content-type': 'application/x-ndjson' }
+
+const importing = ({ call }: Pick<World, 'call'>, lines: unknown[], query = '') =>
+  call(
+    'POST',
+    `/import${query}`,
+    lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n'),
+    NDJSON,
+  )
+
+/** A small business as its own system would tell it: by its own ids alone. */
+const mirrored = (start: number) => [
+  { kind: 'location', externalId: 'L1', name: 'Altstadt' },
+  { kind: 'reason', externalId: 'R1', name: 'Massage' },
+  {
+    kind: 'professional',
+    externalId: 'P1',
+    firstName: 'Tom',
+    lastName: 'Becker',
+    locationExternalIdList: ['L1'],
+  },
+  { kind: 'client', externalId: 'C1', firstName: 'Anna', lastName: 'Müller' },
+  {
+    kind: 'calendar',
+    externalId: 'A1',
+    clientExternalId: 'C1',
+    professionalExternalId: 'P1',
+    reasonExternalId: 'R1',
+    locationExternalId: 'L1',
+    startTime: start,
+    endTime: start + 1_800_000,
+  },
+]
+
+test('a mirror imports by its own ids, and the same file again changes nothing', async (t) => {
+  const world = await startWorld(t)
+  const lines = mirrored(world.clock.in({ hours: 48 }).epochMilliseconds)
+  const first = await importing(world, lines)
+  assert.equal(first.status, 200, JSON.stringify(first.body))
+  assert.deepEqual(first.body, {
+    accepted: { location: 1, reason: 1, professional: 1, client: 1, calendar: 1 },
+    refused: [],
+    refusedCount: 0,
+  })
+  const [appointment] = (await world.call('GET', '/calendar')).body.items
+  assert.equal(appointment.externalId, 'A1')
+  const again = await importing(world, lines)
+  assert.deepEqual(again.body, first.body)
+  const [same] = (await world.call('GET', '/calendar')).body.items
+  assert.deepEqual(same, appointment)
+})
+
+test('bad lines are refused with number and reason, and the good ones are kept', async (t) => {
+  const world = await startWorld(t)
+  const client = { kind: 'client', firstName: 'A', lastName: 'B' }
+  const { status, body } = await importing(world, [
+    { ...client, externalId: '1' },
+    '{ "kind": "client", ',
+    '',
+    '[1, 2]',
+    { ...client, kind: 'unicorn' },
+    { ...client, emailAddress: 'a@b.c, d@e.f', timeZone: 'Nowhere' },
+    { kind: 'recall', clientId: 999_999, dueTime: 1 },
+    { kind: 'recall', clientExternalId: 'nobody', dueTime: 1 },
+    { kind: 'recall', clientExternalId: 7, dueTime: 'soon' },
+    { ...client, clientId: 2 ** 53, firstName: 'x'.repeat(400) },
+    { ...client, clientId: 424_242 },
+    { ...client, businessId: 99 },
+    'null',
+    { ...client, externalId: '2' },
+  ])
+  assert.equal(status, 200)
+  assert.deepEqual(body.accepted, { client: 2 })
+  assert.equal(body.refusedCount, 11)
+  assert.deepEqual(
+    body.refused.map(({ line, reason }: { line: number; reason: string }) => [
+      line,
+      reason.replace(/must be one of .*/, 'must be one of …'),
+    ]),
+    [
+      [2, 'is not JSON'],
+      [4, 'must be a JSON object'],
+      [5, '/kind: must be one of …'],
+      [
+        6,
+        '/emailAddress: must be one plain address, local@domain; /timeZone: must be an IANA time zone, such as Europe/Zurich',
+      ],
+      [7, '/clientId: there is no client 999999'],
+      [8, '/clientExternalId: there is no client with the externalId nobody'],
+      [9, '/clientExternalId: must be a string; /dueTime: must be an integer of milliseconds'],
+      [10, '/clientId: must be an id; /firstName: must be at most 300 characters'],
+      [11, 'There is no client 424242.'],
+      [12, '/businessId: must be your own business'],
+      [13, 'must be a JSON object'],
+    ],
+  )
+  assert.equal((await world.call('GET', '/client')).body.items.length, 3)
+})
+
+test('lines about the same object count in their order, whatever they name it by', async (t) => {
+  const world = await startWorld(t)
+  const { clientId } = world.ids
+  await world.save('/client', { clientId, externalId: 'anna' })
+  const { body } = await importing(world, [
+    { kind: 'client', externalId: 'bob', firstName: 'Bob', lastName: 'One' },
+    { kind: 'client', clientId, firstName: 'First' },
+    { kind: 'client', externalId: 'anna', firstName: 'Second' },
+    { kind: 'client', externalId: 'bob', lastName: 'Two' },
+    { kind: 'client', clientId, firstName: 'Third' },
+    { kind: 'client', externalId: 'bob', lastName: 'Three' },
+  ])
+  assert.deepEqual(body, { accepted: { client: 6 }, refused: [], refusedCount: 0 })
+  const { items } = (await world.call('GET', '/client')).body
+  assert.deepEqual(
+    items.map(({ firstName, lastName, version }: Record<string, unknown>) => [
+      firstName,
+      lastName,
+      version,
+    ]),
+    [
+      ['Third', 'Müller', 5],
+      ['Bob', 'Three', 3],
+    ],
+  )
+})
+
+test('a line that only the database can refuse does not take its neighbours with it', async (t) => {
+  const world = await startWorld(t)
+  const clients = ['a', 'b', 'c', 'd', 'e']
+  await importing(
+    world,
+    clients.map((externalId) => ({ kind: 'client', externalId, firstName: 'X', lastName: 'Y' })),
+  )
+  const { items } = (await world.call('GET', '/client')).body
+  const idOf = (externalId: string) =>
+    items.find((item: { externalId: string }) => item.externalId === externalId).clientId
+  const { body } = await importing(world, [
+    { kind: 'client', clientId: idOf('a'), firstName: 'New' },
+    { kind: 'client', clientId: idOf('b'), externalId: 'free' },
+    // Taken by another client: the unique index says no to the whole statement.
+    { kind: 'client', clientId: idOf('c'), externalId: 'd' },
+    { kind: 'client', clientId: idOf('e'), firstName: 'New' },
+  ])
+  assert.deepEqual(body.accepted, { client: 3 })
+  assert.deepEqual(
+    body.refused.map(({ line }: { line: number }) => line),
+    [3],
+  )
+})
+
+test('a line may be named for the lines after it', async (t) => {
+  const world = await startWorld(t)
+  const { body } = await importing(world, [
+    { kind: 'recall', clientRef: 'one', dueTime: 1_800_000_000_000 },
+    { kind: 'client', ref: 'one', firstName: 'Ada', lastName: 'Okafor' },
+    { kind: 'recall', clientRef: 'two', dueTime: 1_800_000_000_000 },
+  ])
+  assert.deepEqual(body.accepted, { client: 1, recall: 1 })
+  assert.deepEqual(body.refused, [
+    { line: 3, reason: '/clientRef: no line before this one is a client with the ref two' },
+  ])
+})
+
+test('an import fires events; one of history fires none and schedules what is ahead', async (t) => {
+  const world = await startWorld(t)
+  const { save, call, clock, businessId } = world
+  await save('/eventDefinition', reminder(businessId, 0, { eventType: { eventTypeId: 1 } }))
+  await save('/eventDefinition', reminder(businessId, -24))
+  const start = (hours: number) => clock.in({ hours }).epochMilliseconds
+  const appointment = (externalId: string, hours: number) => ({
+    ...mirrored(start(hours)).at(-1),
+    externalId,
+  })
+  await importing(world, [
+    ...mirrored(start(48)),
+    appointment('soon', 12),
+    appointment('past', -12),
+  ])
+  await importing(world, [appointment('h-ahead', 48), appointment('h-past', -480)], '?events=none')
+
+  const { items } = (await call('GET', '/calendar')).body
+  const seen: Record<string, unknown> = {}
+  for (const { calendarId, externalId } of items) {
+    const { body } = await call('GET', `/eventTriggers/CALENDAR/${calendarId}`)
+    seen[externalId] = body.map(({ status, scheduledTime }: Record<string, unknown>) => [
+      status,
+      scheduledTime,
+    ])
+  }
+  const now = clock.now().epochMilliseconds
+  assert.deepEqual(seen, {
+    A1: [
+      ['SCHEDULED', now],
+      ['SCHEDULED', start(24)],
+    ],
+    soon: [
+      ['EXPIRED', start(-12)],
+      ['SCHEDULED', now],
+    ],
+    past: [
+      ['EXPIRED', start(-36)],
+      ['SCHEDULED', now],
+    ],
+    'h-ahead': [['SCHEDULED', start(24)]],
+    'h-past': [],
+  })
+})
+
+test('statuses and the business itself are imported too', async (t) => {
+  const world = await startWorld(t)
+  const { body } = await importing(world, [
+    { kind: 'recall', clientId: world.ids.clientId, dueTime: 1, status: 'LATER' },
+    { kind: 'status', objectType: 'RECALL', status: 'LATER', label: 'Later' },
+    { kind: 'business', name: 'Neu', timeZone: 'Asia/Tokyo' },
+    { kind: 'business', timeZone: 'Mars' },
+    { kind: 'status', objectType: 'RECALL', status: 'X' },
+  ])
+  assert.deepEqual(body.accepted, { business: 1, status: 1, recall: 1 })
+  assert.deepEqual(
+    body.refused.map(({ line }: { line: number }) => line),
+    [4, 5],
+  )
+  const { body: business } = await world.call('GET', `/business/${world.businessId}`)
+  assert.deepEqual([business.name, business.timeZone], ['Neu', 'Asia/Tokyo'])
+})
+
+test('the first thousand refused lines are listed, all are counted', async (t) => {
+  const world = await startWorld(t)
+  const { body } = await importing(
+    world,
+    Array.from({ length: 2_500 }, (_, i) => ({ kind: i % 2 ? 'client' : 'location' })),
+  )
+  assert.equal(body.refusedCount, 2_500)
+  assert.deepEqual(
+    body.refused.map(({ line }: { line: number }) => line),
+    Array.from({ length: 1_000 }, (_, i) => i + 1),
+  )
+})
+
+test('ids of another business are refused like missing ones, and nothing of theirs is seen', async (t) => {
+  const world = await startWorld(t)
+  const other = await addBusiness(world)
+  await other.save('/client', { clientId: other.ids.clientId, externalId: 'theirs' })
+  const { body } = await importing(world, [
+    { kind: 'client', clientId: other.ids.clientId, firstName: 'Mine' },
+    { kind: 'recall', clientId: other.ids.clientId, dueTime: 1 },
+    { kind: 'recall', clientExternalId: 'theirs', dueTime: 1 },
+  ])
+  assert.deepEqual(body.accepted, {})
+  assert.equal(body.refusedCount, 3)
+  const own = { kind: 'client', externalId: 'theirs', firstName: 'Own', lastName: 'One' }
+  assert.deepEqual((await importing(world, [own])).body.accepted, { client: 1 })
+  const theirs = await other.call('GET', `/client/${other.ids.clientId}`)
+  assert.equal(theirs.body.firstName, 'Anna')
+})
+
+test('a body far larger than any other is read as it comes, and long lines are refused alone', async (t) => {
+  const world = await startWorld(t)
+  await world.app.listen({ port: 0, host: '127.0.0.1' })
+  const { port } = world.app.server.address() as AddressInfo
+  const client = (i: number) =>
+    `{"kind":"client","externalId":"${i}","firstName":"A","lastName":"B"}\n`
+  const answer = await new Promise<string>((resolve, reject) => {
+    const sent = request(
+      {
+        port,
+        path: '/import',
+        method: 'POST',
+        headers: { authorization: `Bearer ${world.key}`, ...NDJSON },
+      },
+      (response) => {
+        let text = ''
+        response.on('data', (piece) => (text += piece)).on('end', () => resolve(text))
+      },
+    ).on('error', reject)
+    sent.write(client(1))
+    sent.write(`{"kind":"client","firstName":"${'x'.repeat(10_000_000)}"}\n`)
+    for (let i = 2; i <= 1_200; i += 1) sent.write(client(i))
+    sent.end(client(1_201).trimEnd())
+  })
+  assert.deepEqual(JSON.parse(answer), {
+    accepted: { client: 1_201 },
+    refused: [{ line: 2, reason: 'is longer than 1 MiB' }],
+    refusedCount: 1,
+  })
+})
+
+test('everything that was imported is audited and its first status is history', async (t) => {
+  const world = await startWorld(t)
+  await importing(world, mirrored(world.clock.in({ hours: 48 }).epochMilliseconds))
+  const [counts] = await world.db.query(sql`
+    select (select count(*) from audit where object = 'calendar')::int as audited,
+           (select count(*) from status_history where object_type = 'CALENDAR')::int as begun`)
+  assert.deepEqual(counts, { audited: 1, begun: 1 })
+})
