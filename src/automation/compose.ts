@@ -1,5 +1,5 @@
 import { calendarFile, calendarUid, type CalendarFile } from '../email/calendar-file.ts'
-import { parseMailbox, type Mailbox } from '../email/addresses.ts'
+import type { Mailbox } from '../email/addresses.ts'
 import { prepareHtml, textOfHtml } from '../email/html.ts'
 import {
   compileTemplate,
@@ -140,8 +140,7 @@ export function calendarEntry(
 }
 
 /** Who a mail comes from: the template's sender, else the installation's with the template's name. */
-export function senderOf(mail: MergedMail, mailFrom: string): Mailbox {
+export function senderOf(mail: MergedMail, mailFrom: Mailbox): Mailbox {
   if (mail.from) return mail.from
-  const installation = parseMailbox(mailFrom) ?? { name: '', address: 'no-reply@localhost' }
-  return mail.fromName ? { ...installation, name: mail.fromName } : installation
+  return mail.fromName ? { ...mailFrom, name: mail.fromName } : mailFrom
 }

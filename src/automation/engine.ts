@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '../clock.ts'
 import type { Database } from '../database/database.ts'
+import type { Mailbox } from '../email/addresses.ts'
 import { listUnplannedDefinitions } from '../store/event-definitions.ts'
 import {
   giveBackTriggers,
@@ -18,7 +19,7 @@ export type EngineParts = {
   clock: Clock
   leaseSeconds: number
   captures: boolean
-  mailFrom: string
+  mailFrom: Mailbox
   host: string
   unsubscribeLink: Firing['unsubscribeLink']
   onError(error: unknown): void

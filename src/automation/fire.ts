@@ -1,5 +1,6 @@
 import type { ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
+import type { Mailbox } from '../email/addresses.ts'
 import { buildMessage, messageBytes, messageIdOf } from '../email/message.ts'
 import { listTemplatesWithVariants, type StoredTemplate } from '../store/email-templates.ts'
 import { drawEmailIds, insertEmails, listSuppressed, type NewEmail } from '../store/emails.ts'
@@ -32,7 +33,7 @@ export type Firing = {
   batchSize: number
   /** Mails are kept and shown, none leaves. */
   captures: boolean
-  mailFrom: string
+  mailFrom: Mailbox
   /** The name of this installation in Message-IDs and calendar entries. */
   host: string
   unsubscribeLink(businessId: number, emailId: number): string | null

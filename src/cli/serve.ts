@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import { Command } from 'commander'
 import { makeOperatorKey } from '../auth/operator-key.ts'
+import { createEngine, type Engine } from '../automation/engine.ts'
 import { DatabaseClock, monotonicMs } from '../clock.ts'
 import { addressOf, readConfig, type Config } from '../config.ts'
 import type { Database } from '../database/database.ts'
@@ -52,13 +53,36 @@ async function start(config: Config, log: Log, stops: (() => Promise<unknown> | 
     ? undefined
     : await makeOperatorKey(database.operator, clock.now())
 
-  const services = { config, database, clock, log }
+  const engine = config.role === 'api' ? undefined : makeEngine(config, database, clock, log)
+  const services = { config, database, clock, log, ...(engine && { lastTurn: engine.lastTurn }) }
   const app = await buildApp(services)
   await consoleBuilt
   await listen(app, config)
-  if (config.role !== 'api') stops.push(keepHouse(database, clock, log))
+  if (engine) stops.push(runEngine(engine), keepHouse(database, clock, log))
   sayWhereToLook(config, app, madeKey)
   return app
+}
+
+function makeEngine(config: Config, database: Database, clock: DatabaseClock, log: Log) {
+  return createEngine({
+    ...config,
+    database,
+    clock,
+    captures: config.smtpUrl === undefined,
+    host: new URL(config.publicUrl).hostname,
+    unsubscribeLink: () => null,
+    onError: (err) => log.error({ err }, 'the engine stumbled'),
+  })
+}
+
+/** Runs the engine beside the service; stopping it waits until it has put down its work. */
+function runEngine(engine: Engine) {
+  const stopping = new AbortController()
+  const stopped = engine.run(stopping.signal)
+  return () => {
+    stopping.abort()
+    return stopped
+  }
 }
 
 /** A machine's clock drifts against the database's, so it is read again every minute. */

@@ -106,7 +106,7 @@ export function startEngine({ clock, database }: Started, more: Partial<EnginePa
     clock,
     leaseSeconds: 10,
     captures: true,
-    mailFrom: 'Bellwether <no-reply@localhost>',
+    mailFrom: { name: 'Bellwether', address: 'no-reply@localhost' },
     host: 'localhost',
     unsubscribeLink: () => null,
     onError: (error) => void errors.push(error),
