@@ -16,6 +16,8 @@ export function parseAddress(text: string): string | undefined {
   const local = text.slice(0, at)
   const domain = wireDomain(text.slice(at + 1))
   if (local.length > 64 || !LOCAL.test(local) || domain === undefined) return undefined
+  // An encoded word: some readers decode it into a second address.
+  if (local.includes('=?')) return undefined
   const address = `${local}@${domain}`
   return address.length > MAX_ADDRESS ? undefined : address
 }

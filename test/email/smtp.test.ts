@@ -328,6 +328,7 @@ for (const { name, kind, phase, reply, options, ...behaviour } of cases) {
       assert.equal(new Set(server.taken.map(({ bytes }) => bytes)).size <= 1, true)
     }
     for (const mail of server.taken) {
+      assert.equal(mail.secure, options?.requireTls ?? false)
       assert.deepEqual([mail.from, mail.to], ['hello@harbour.example', ['ada@example.org']])
     }
   })
