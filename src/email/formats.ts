@@ -1,3 +1,18 @@
+const made = new Map<string, Formats>()
+const MOST_KEPT = 500
+
+const RIGHT_TO_LEFT = new Set([
+  'Arab',
+  'Hebr',
+  'Syrc',
+  'Thaa',
+  'Nkoo',
+  'Adlm',
+  'Rohg',
+  'Mand',
+  'Samr',
+])
+
 /** How moments, lengths and prices are written for one reader. */
 export type Formats = {
   language: string
@@ -27,36 +42,43 @@ export function formatsFor(
 }
 
 /** `rtl` for the languages whose script runs from right to left. */
-export function directionOf(language: string): 'ltr' | 'rtl' {
+export const directionOf = remembered((language: string): 'ltr' | 'rtl' => {
   const { script } = new Intl.Locale(language).maximize()
   return RIGHT_TO_LEFT.has(script ?? '') ? 'rtl' : 'ltr'
-}
+})
 
 /** The tag of a language as `Intl` spells it, or undefined where it knows no such language. */
-export function knownLanguage(text: string | null | undefined): string | undefined {
-  if (!text) return undefined
+export const knownLanguage = (text: string | null | undefined) =>
+  text ? spelledLanguage(text) : undefined
+
+const spelledLanguage = remembered((text: string): string | undefined => {
   try {
     return Intl.DateTimeFormat.supportedLocalesOf(text.replaceAll('_', '-'))[0]
   } catch {
     return undefined
   }
+})
+
+const isTimeZone = remembered((zone: string) => {
+  try {
+    return Boolean(new Intl.DateTimeFormat('en', { timeZone: zone }))
+  } catch {
+    return false
+  }
+})
+
+/** The answers of a slow question, the last few hundred of them. */
+function remembered<T>(answer: (text: string) => T) {
+  const known = new Map<string, T>()
+  return (text: string): T => {
+    const found = known.get(text)
+    if (found !== undefined || known.has(text)) return found as T
+    if (known.size >= MOST_KEPT) known.clear()
+    const value = answer(text)
+    known.set(text, value)
+    return value
+  }
 }
-
-const made = new Map<string, Formats>()
-const zones = new Map<string, boolean>()
-const MOST_KEPT = 500
-
-const RIGHT_TO_LEFT = new Set([
-  'Arab',
-  'Hebr',
-  'Syrc',
-  'Thaa',
-  'Nkoo',
-  'Adlm',
-  'Rohg',
-  'Mand',
-  'Samr',
-])
 
 function firstLanguage(languages: (string | null | undefined)[]) {
   for (const language of languages) {
@@ -64,19 +86,6 @@ function firstLanguage(languages: (string | null | undefined)[]) {
     if (known) return known
   }
   return 'en'
-}
-
-function isTimeZone(zone: string) {
-  let known = zones.get(zone)
-  if (known === undefined) {
-    try {
-      known = Boolean(new Intl.DateTimeFormat('en', { timeZone: zone }))
-    } catch {
-      known = false
-    }
-    zones.set(zone, known)
-  }
-  return known
 }
 
 function makeFormats(language: string, timeZone: string): Formats {

@@ -13,15 +13,8 @@ export function textHeader(name: string, text: string) {
 export const mailboxHeader = (name: string, mailbox: Mailbox) => header(name, mailboxText(mailbox))
 
 /** `Tue, 03 Nov 2026 14:30:00 +0000`. */
-export function dateText(moment: Temporal.Instant) {
-  const { dayOfWeek, day, month, year, hour, minute, second } = moment.toZonedDateTimeISO('UTC')
-  return `${DAYS[dayOfWeek - 1]}, ${two(day)} ${MONTHS[month - 1]} ${year} ${two(hour)}:${two(minute)}:${two(second)} +0000`
-}
-
-const two = (value: number) => String(value).padStart(2, '0')
-
-const DAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun']
-const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ')
+export const dateText = (moment: Temporal.Instant) =>
+  new Date(moment.epochMilliseconds).toUTCString().replace('GMT', '+0000')
 
 function mailboxText({ name, address }: Mailbox) {
   const phrase = headerValue(name)

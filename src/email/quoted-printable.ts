@@ -12,32 +12,31 @@ export function quotedPrintable(text: string): string {
 
   for (let i = 0; i < bytes.length; i++) {
     const byte = bytes[i] as number
-    if (byte === LF) {
+    let kind = KINDS[byte] as number
+    if (kind === BREAK) {
       out[length++] = CR
       out[length++] = LF
       column = 0
       continue
     }
-    const next = bytes[i + 1]
-    const plain =
-      byte === SPACE || byte === TAB
-        ? next !== undefined && next !== LF
-        : byte > SPACE && byte < 0x7f && byte !== EQUALS
-    if (column + (plain ? 1 : 3) > 75) {
+    if (kind === BLANK) {
+      const next = bytes[i + 1]
+      kind = next === undefined || next === LF ? ENCODED : PLAIN
+    }
+    if (column + kind > 75) {
       out[length++] = EQUALS
       out[length++] = CR
       out[length++] = LF
       column = 0
     }
-    if (plain && !(column === 0 && (byte === DOT || byte === LETTER_F))) {
-      out[length++] = byte
-      column++
-    } else {
+    if (column === 0 && (byte === DOT || byte === LETTER_F)) kind = ENCODED
+    if (kind === PLAIN) out[length++] = byte
+    else {
       out[length++] = EQUALS
       out[length++] = HEX[byte >> 4] as number
       out[length++] = HEX[byte & 15] as number
-      column += 3
     }
+    column += kind
   }
   return out.toString('latin1', 0, length)
 }
@@ -50,6 +49,17 @@ const DOT = 0x2e
 const EQUALS = 0x3d
 const LETTER_F = 0x46
 const HEX = Buffer.from('0123456789ABCDEF')
+
+/** What a byte becomes; for the first two also how many characters that takes. */
+const PLAIN = 1
+const ENCODED = 3
+const BLANK = 4
+const BREAK = 5
+const KINDS = Uint8Array.from({ length: 256 }, (_, byte) => {
+  if (byte === LF) return BREAK
+  if (byte === SPACE || byte === TAB) return BLANK
+  return byte > SPACE && byte < 0x7f && byte !== EQUALS ? PLAIN : ENCODED
+})
 
 /** Kept between calls: encoding never waits, so that nobody else can be using it. */
 let scratch = Buffer.allocUnsafe(65_536)

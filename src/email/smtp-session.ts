@@ -1,3 +1,4 @@
+import { Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import type { ConnectionOptions } from 'node:tls'
 import SMTPConnection from 'nodemailer/lib/smtp-connection'
@@ -49,6 +50,8 @@ export class SmtpSession {
   /** Mails it took care of, accepted or not. */
   mails = 0
   readonly #connection: SMTPConnection
+  /** The plain socket; under TLS another one speaks over it. */
+  readonly #socket = new Socket()
   readonly #options: SessionOptions
   /** Commands the server has not answered yet, oldest first. */
   #unanswered: Phase[] = []
@@ -69,6 +72,7 @@ export class SmtpSession {
     this.#connection = new SMTPConnection({
       host: options.host,
       port: options.port,
+      socket: this.#socket,
       secure: options.secure,
       requireTLS: options.requireTls,
       ignoreTLS: !options.requireTls,
@@ -117,10 +121,18 @@ export class SmtpSession {
     let reply = ''
     this.#unanswered = []
     this.#message = undefined
+    // A small message leaves in one piece with its end; a large one flows while its end is committed.
+    const inOnePiece = bytes.length <= ONE_PIECE
     const stream = new MessageStream(bytes, {
-      begins: () => this.#enter('body'),
+      begins: () => {
+        if (inOnePiece) this.#socket.cork()
+        this.#enter('body')
+      },
       beforeEnd: onMessageEnded,
-      ends: () => this.#enter('end'),
+      ends: () => {
+        this.#enter('end')
+        if (inOnePiece) setImmediate(() => this.#socket.uncork())
+      },
     })
     const trouble = await this.#exchange((done) =>
       this.#connection.send({ from, to: [to], size: bytes.length }, stream, (error, info) => {
@@ -248,6 +260,8 @@ export class SmtpSession {
     return { trace: hear, debug: hear, info: hear, warn: hear, error: hear, fatal: hear }
   }
 }
+
+const ONE_PIECE = 32_768
 
 /** The message, and then nothing until its end has been committed. */
 class MessageStream extends Readable {

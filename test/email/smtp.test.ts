@@ -44,8 +44,15 @@ function openMailer(
   return mailer
 }
 
-const send = (mailer: SmtpMailer, onMessageEnded = async () => {}, to = 'ada@example.org') =>
-  mailer.send({ from: 'hello@harbour.example', to, message: message(), onMessageEnded })
+const send = (
+  mailer: SmtpMailer,
+  onMessageEnded = async () => {},
+  to = 'ada@example.org',
+  mail = message(),
+) => mailer.send({ from: 'hello@harbour.example', to, message: mail, onMessageEnded })
+
+/** Large enough to be on its way before its end is. */
+const largeMessage = message(1, 'See you, and here is much more to read.\n'.repeat(2000))
 
 type Case = Behaviour & {
   name: string
@@ -308,7 +315,8 @@ for (const { name, kind, phase, reply, options, ...behaviour } of cases) {
       if (behaviour.at === 'body' && commits === 1) await settled.promise
     }
 
-    const first = await send(mailer, commit)
+    const mail = behaviour.at === 'body' ? largeMessage : message()
+    const first = await send(mailer, commit, undefined, mail)
     settled.resolve()
     server.behave()
     assert.equal(first.kind, kind, JSON.stringify(first))
@@ -322,7 +330,8 @@ for (const { name, kind, phase, reply, options, ...behaviour } of cases) {
 
     if (kind === 'retry' || kind === 'uncertain') {
       // What was wrong has passed: the mail goes out, and twice only where nobody could know.
-      const second = await send(openMailer(t, server, { ...options, ...repaired(name) }), commit)
+      const patient = openMailer(t, server, { ...options, ...repaired(name) })
+      const second = await send(patient, commit, undefined, mail)
       if (behaviour.at) assert.equal(second.kind, 'sent')
       assert.ok(server.taken.length <= (kind === 'uncertain' ? 2 : 1))
       assert.equal(new Set(server.taken.map(({ bytes }) => bytes)).size <= 1, true)

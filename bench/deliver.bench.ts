@@ -1,0 +1,193 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { generateKeyPairSync } from 'node:crypto'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import nodemailer from 'nodemailer'
+import { dkimSigner, type DkimSigner } from '../src/email/dkim.ts'
+import { compileTemplate, mergeMail } from '../src/email/merge.ts'
+import { buildMessage, messageIdOf } from '../src/email/message.ts'
+import { SmtpMailer } from '../src/email/smtp.ts'
+import { fullContext, plainTemplate } from '../test/support/mail-context.ts'
+
+/**
+ * Our mailer beside nodemailer's own pool: the same message, the same server in another process,
+ * the same number of connections, turn by turn in one run. Ours also merges each mail from its
+ * template, nodemailer gets its texts ready. `--long` adds 100,000 mails to watch the memory.
+ */
+const CONNECTIONS = 5
+const ROUNDS = 5
+
+const html =
+  '<p>Dear %CLIENT_FULLNAME%, we look forward to seeing you — on %APPT_DATE_TIME%.</p>\n'.repeat(20)
+const text = 'Dear %CLIENT_FULLNAME%, we look forward to seeing you on %APPT_DATE_TIME%.\n'.repeat(
+  20,
+)
+const template = compileTemplate(
+  plainTemplate({ subject: 'See you soon — %BUSINESS_NAME%', html, text }),
+)
+const context = fullContext()
+const ready = mergeMail(template, context)
+
+if (process.argv[2] === 'sender') {
+  const [port, mails] = process.argv.slice(3).map(Number) as [number, number]
+  await sendOurs(port, mails, [])
+  process.exit(0)
+}
+
+const privateKey = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({
+  type: 'pkcs8',
+  format: 'pem',
+}) as string
+const signers = [dkimSigner('harbour.example', 'one', privateKey)]
+
+const fast = await startSink(0)
+await compare(
+  'without DKIM',
+  2,
+  () => sendPool(fast.port, 1000, false),
+  () => sendOurs(fast.port, 3000, []),
+)
+await compare(
+  'with RSA-2048 DKIM',
+  3,
+  () => sendPool(fast.port, 400, true),
+  () => sendOurs(fast.port, 1500, signers),
+)
+if (process.argv.includes('--long')) await watchMemory(fast.port)
+fast.stop()
+
+const slow = await startSink(20)
+await compare(
+  'server answers after 20 ms: two processes against one',
+  1.6,
+  () => sendProcesses(slow.port, 1, 500),
+  () => sendProcesses(slow.port, 2, 500),
+)
+slow.stop()
+
+async function compare(
+  name: string,
+  wanted: number,
+  base: () => Promise<number>,
+  ours: () => Promise<number>,
+) {
+  const rates: [number, number][] = []
+  await base()
+  await ours()
+  for (let round = 0; round < ROUNDS; round++) rates.push([await base(), await ours()])
+  const [baseRate, ourRate] = [0, 1].map((side) =>
+    median(rates.map((pair) => pair[side] as number)),
+  ) as [number, number]
+  const ratio = median(rates.map(([a, b]) => b / a))
+  console.log(
+    `${name}: ${Math.round(baseRate)}/s against ${Math.round(ourRate)}/s, ${ratio.toFixed(2)} times (wanted ${wanted})`,
+  )
+  if (ratio < wanted) process.exitCode = 1
+}
+
+function median(values: number[]) {
+  return values.toSorted((a, b) => a - b)[values.length >> 1] as number
+}
+
+async function sendPool(port: number, mails: number, dkim: boolean) {
+  const pool = nodemailer.createTransport({
+    pool: true,
+    host: '127.0.0.1',
+    port,
+    ignoreTLS: true,
+    maxConnections: CONNECTIONS,
+    maxMessages: 1000,
+    ...(dkim ? { dkim: { domainName: 'harbour.example', keySelector: 'one', privateKey } } : {}),
+  })
+  const rate = await timed(mails, (i) =>
+    pool.sendMail({
+      from: 'Harbour Clinic <hello@harbour.example>',
+      to: 'Ada Okafor <ada@example.org>',
+      subject: ready.subject,
+      text: ready.text,
+      html: ready.html,
+      messageId: messageIdOf(1, i, 'mail.harbour.example'),
+    }),
+  )
+  pool.close()
+  return rate
+}
+
+async function sendOurs(port: number, mails: number, dkim: DkimSigner[]) {
+  const mailer = new SmtpMailer(
+    { host: '127.0.0.1', port, secure: false, requireTls: false, user: null, password: null },
+    { maxConnections: CONNECTIONS, maxMailsPerConnection: 1000, dkim },
+  )
+  const rate = await timed(mails, async (i) => {
+    const { subject, text, html } = mergeMail(template, context)
+    const message = buildMessage({
+      messageId: messageIdOf(1, i, 'mail.harbour.example'),
+      date: Temporal.Instant.fromEpochMilliseconds(1_793_700_000_000 + i),
+      from: { name: 'Harbour Clinic', address: 'hello@harbour.example' },
+      to: { name: 'Ada Okafor', address: 'ada@example.org' },
+      cc: null,
+      replyTo: null,
+      subject,
+      text,
+      html,
+      calendar: null,
+      unsubscribeLink: null,
+    })
+    const outcome = await mailer.send({
+      from: 'hello@harbour.example',
+      to: 'ada@example.org',
+      message,
+      onMessageEnded: async () => {},
+    })
+    if (outcome.kind !== 'sent') throw new Error(outcome.reply)
+  })
+  await mailer.close()
+  return rate
+}
+
+async function timed(mails: number, send: (i: number) => Promise<unknown>) {
+  let next = 0
+  const started = performance.now()
+  await Promise.all(
+    Array.from({ length: CONNECTIONS * 2 }, async () => {
+      while (next < mails) await send(next++)
+    }),
+  )
+  return (mails / (performance.now() - started)) * 1000
+}
+
+/** Mails per second of so many sender processes together, from the first mail to the last. */
+async function sendProcesses(port: number, processes: number, mails: number) {
+  const started = performance.now()
+  const senders = Array.from({ length: processes }, () =>
+    spawn(process.execPath, [import.meta.filename, 'sender', String(port), String(mails)], {
+      stdio: 'inherit',
+    }),
+  )
+  const codes = await Promise.all(
+    senders.map(async (sender) => (await once(sender, 'exit'))[0] as number),
+  )
+  if (codes.some((code) => code !== 0)) throw new Error('a sender failed')
+  return ((mails * processes) / (performance.now() - started)) * 1000
+}
+
+async function watchMemory(port: number) {
+  for (let part = 1; part <= 5; part++) {
+    await sendOurs(port, 20_000, [])
+    const { rss, heapUsed } = process.memoryUsage()
+    console.log(
+      `${part * 20_000} mails: ${Math.round(rss / 2 ** 20)} MB, heap ${Math.round(heapUsed / 2 ** 20)} MB`,
+    )
+  }
+}
+
+async function startSink(delay: number) {
+  const sink: ChildProcess = spawn(
+    process.execPath,
+    [import.meta.filename.replace('deliver.bench.ts', 'smtp-sink.ts'), String(delay)],
+    { stdio: ['pipe', 'pipe', 'inherit'] },
+  )
+  const lines = createInterface({ input: sink.stdout as NodeJS.ReadableStream })
+  const [port] = (await once(lines, 'line')) as [string]
+  return { port: Number(port), stop: () => sink.stdin?.end() }
+}
