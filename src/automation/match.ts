@@ -21,9 +21,13 @@ export function refusals(definition: Definition, asked: SchedulingEvent | Subjec
   return refused
 }
 
-/** The same, with all that is as it should be. */
-export function checks(definition: Definition, asked: SchedulingEvent | Subject): Check[] {
-  const happening = happeningOf(asked)
+/** The same, with all that is as it should be; `nameOf` says what people call a location. */
+export function checks(
+  definition: Definition,
+  asked: SchedulingEvent | Subject,
+  nameOf?: NameOf,
+): Check[] {
+  const happening = { ...happeningOf(asked), nameOf }
   return RULES.filter((rule) => rule.applies(happening)).map((rule) => {
     const ok = rule.holds(definition, happening)
     return { check: rule.check, ok, reason: (ok ? rule.yes : rule.no)(definition, happening) }
@@ -44,7 +48,15 @@ export const reportsFact = ({ eventTypeId }: Pick<Definition, 'eventTypeId'>) =>
   return name === 'INVITE_COMPLETED' || (name?.endsWith('_CHANGED') ?? false)
 }
 
-type Happening = { subject: Subject; event: SchedulingEvent | undefined }
+/** What people call one of the things that a definition selects by. */
+export type NameOf = (what: Selected, id: number) => string | undefined
+export type Selected = 'location' | 'staff' | 'service' | 'disclaimer form'
+
+type Happening = {
+  subject: Subject
+  event: SchedulingEvent | undefined
+  nameOf?: NameOf | undefined
+}
 
 type Rule = {
   check: string
@@ -180,7 +192,7 @@ type ListName = 'locationIdList' | 'professionalIdList' | 'reasonIdList' | 'disc
 type Selectable = 'locationId' | 'professionalId' | 'reasonId' | 'disclaimerFormId'
 
 /** An empty list selects everything; so does one about something this kind of object lacks. */
-function selection(what: string, list: ListName, id: Selectable): Rule {
+function selection(what: Selected, list: ListName, id: Selectable): Rule {
   const isOpen = (definition: Definition, subject: Subject) =>
     definition[list].length === 0 || subject[id] === undefined
   return {
@@ -190,14 +202,22 @@ function selection(what: string, list: ListName, id: Selectable): Rule {
       const own = subject[id]
       return isOpen(definition, subject) || (own != null && definition[list].includes(own))
     },
-    yes: (definition, { subject }) => {
-      if (subject[id] === undefined) return `this kind of object has no ${what}`
-      return isOpen(definition, subject) ? `any ${what}` : `${what} ${subject[id]} is selected`
+    yes: (definition, { subject, nameOf }) => {
+      const own = subject[id]
+      if (own === undefined) return `this kind of object has no ${what}`
+      return isOpen(definition, subject)
+        ? `any ${what}`
+        : `${called(what, own!, nameOf)} is selected`
     },
-    no: (_, { subject }) =>
-      subject[id] === null ? `it has no ${what}` : `${what} ${subject[id]} is not selected`,
+    no: (_, { subject, nameOf }) => {
+      const own = subject[id]
+      return own == null ? `it has no ${what}` : `${called(what, own, nameOf)} is not selected`
+    },
   }
 }
+
+const called = (what: Selected, id: number, nameOf: NameOf | undefined) =>
+  nameOf?.(what, id) ?? `${what} ${id}`
 
 /** The first tag that is asked for and found neither on the object nor on its client. */
 const missingTag = (definition: Definition, { tags, clientTags }: Subject) =>

@@ -112,7 +112,7 @@ function eventTriggers(
 
 const TYPES_OF = Map.groupBy(EVENT_TYPES, (type) => type.objectType)
 
-const typesOf = (objectType: ObjectType) =>
+export const typesOf = (objectType: ObjectType) =>
   (TYPES_OF.get(objectType) ?? []).map((type) => type.eventTypeId)
 
 const idsOf = (definitions: StoredDefinition[]) =>

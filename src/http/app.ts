@@ -24,6 +24,7 @@ import { docs } from './docs.ts'
 import { eventActions } from './event-actions.ts'
 import { eventDefinitions } from './event-definitions.ts'
 import { eventTriggers } from './event-triggers.ts'
+import { explain } from './explain.ts'
 import { health } from './health.ts'
 import { imports } from './import.ts'
 import { objects } from './objects.ts'
@@ -44,6 +45,7 @@ const ROUTES: Routes[] = [
   eventDefinitions,
   eventActions,
   eventTriggers,
+  explain,
   objects, // the scheduling objects
   statuses,
   imports,

@@ -38,3 +38,21 @@ export function listAudit(db: Db, businessId: number, filter: AuditFilter, { aft
     order by audit_id desc
     limit ${limit}`)
 }
+
+/** The status of an object before and after each change of one of these columns, newest first. */
+export function listStatusMoves(
+  db: Db,
+  businessId: number,
+  changed: { object: string; id: number | string; columns: string[] },
+  limit: number,
+) {
+  return db.query<{ time: Temporal.Instant; oldStatus: string; newStatus: string }>(sql`
+    select time, before ->> 'status' as "oldStatus", after ->> 'status' as "newStatus"
+    from audit
+    where business_id = ${businessId} and object = ${changed.object} and id = ${String(changed.id)}
+      and change = 'CHANGED'
+      and exists (select from unnest(${changed.columns}::text[]) c
+                  where before -> c is distinct from after -> c)
+    order by audit_id desc
+    limit ${limit}`)
+}

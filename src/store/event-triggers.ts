@@ -33,6 +33,29 @@ export function listTriggersOfObject(
     order by scheduled_time, event_trigger_id`)
 }
 
+/** What of a trigger says how its definition's work on an object stands. */
+export type TriggerState = Pick<
+  StoredTrigger,
+  'eventTriggerId' | 'eventDefnId' | 'scheduledTime' | 'status' | 'statusReason'
+> & { anchorTime: Temporal.Instant }
+
+/** Newest first; far more than any one object has. */
+export function listTriggerStates(
+  db: Db,
+  businessId: number,
+  objectType: ObjectType,
+  id: number | string,
+) {
+  const named = typeof id === 'string' ? sql`object_uuid = ${id}` : sql`object_id = ${id}`
+  return db.query<TriggerState>(sql`
+    select event_trigger_id as "eventTriggerId", event_defn_id as "eventDefnId",
+           anchor_time as "anchorTime", scheduled_time as "scheduledTime", status,
+           status_reason as "statusReason"
+    from event_trigger
+    where business_id = ${businessId} and object_type = ${objectType} and ${named}
+    order by event_trigger_id desc limit 10000`)
+}
+
 export async function findTrigger(db: Db, businessId: number, eventTriggerId: number) {
   const [trigger] = await db.query<StoredTrigger>(sql`
     select ${columns} from event_trigger

@@ -69,6 +69,24 @@ export function listSubjectsFrom(
     order by ${anchor}, t.${raw(id)} limit ${page.limit}`)
 }
 
+/** What people call the things that definitions select by, of one object. */
+export async function listNames(db: Db, subject: Subject) {
+  const { businessId, locationId, professionalId, reasonId, disclaimerFormId } = subject
+  const rows = await db.query<{ what: string; name: string }>(sql`
+    select 'location' as what, name from location
+    where business_id = ${businessId} and location_id = ${locationId ?? null}
+    union all
+    select 'staff', first_name || ' ' || last_name from professional
+    where business_id = ${businessId} and professional_id = ${professionalId ?? null}
+    union all
+    select 'service', name from reason
+    where business_id = ${businessId} and reason_id = ${reasonId ?? null}
+    union all
+    select 'disclaimer form', name from disclaimer_form
+    where business_id = ${businessId} and disclaimer_form_id = ${disclaimerFormId ?? null}`)
+  return new Map(rows.map(({ what, name }) => [what, name]))
+}
+
 const ANCHORS: Record<Anchor, string> = {
   startTime: 't.start_time',
   dueTime: 't.due_time',

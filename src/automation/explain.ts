@@ -1,0 +1,232 @@
+import { eventTypeById, type EventTypeName, type ObjectType } from '../contract/event-type.ts'
+import { kindOfObjectType, toColumn } from '../contract/objects.ts'
+import type { Db } from '../database/database.ts'
+import { listStatusMoves } from '../store/audit.ts'
+import { listActionsOfDefinitions } from '../store/event-actions.ts'
+import { listDefinitionsOfTypes, type StoredDefinition } from '../store/event-definitions.ts'
+import { listTriggerStates, type TriggerState } from '../store/event-triggers.ts'
+import { listNames, listSubjects } from '../store/subjects.ts'
+import { CAUSES } from './causes.ts'
+import { checks, type Check, type NameOf } from './match.ts'
+import { typesOf } from './schedule.ts'
+import type { Subject } from './subject.ts'
+import { firingTime, isReminder } from './timing.ts'
+
+export type Explanation = {
+  eventDefnId: number
+  description: string | null
+  eventType: EventTypeName
+  /** It has fired, it will, or neither: the checks say why. */
+  outcome: 'FIRED' | 'WAITING' | 'NOT'
+  scheduledTime: Temporal.Instant | null
+  eventTriggerId: number | null
+  checks: Check[]
+}
+
+/** For every active definition about objects of this kind: what it did for this one, and why. */
+export async function explain(
+  db: Db,
+  businessId: number,
+  objectType: ObjectType,
+  id: number | string,
+  now: Temporal.Instant,
+): Promise<Explanation[] | undefined> {
+  const [[subject], definitions, triggers, changes] = await Promise.all([
+    listSubjects(db, businessId, objectType, [id]),
+    listDefinitionsOfTypes(db, businessId, typesOf(objectType)),
+    listTriggerStates(db, businessId, objectType, id),
+    listChanges(db, businessId, objectType, id),
+  ])
+  if (!subject) return undefined
+  const [names, actions] = await Promise.all([
+    listNames(db, subject),
+    listActionsOfDefinitions(
+      db,
+      definitions.map((definition) => definition.eventDefnId),
+    ),
+  ])
+  const nameOf: NameOf = (what) => names.get(what) && `${what} ${names.get(what)}`
+  const triggersOf = Map.groupBy(triggers, (trigger) => trigger.eventDefnId)
+  const acting = new Set(actions.map((action) => action.eventDefnId))
+
+  return definitions.map((definition) => {
+    const rows = triggersOf.get(definition.eventDefnId) ?? []
+    const { outcome, row } = outcomeOf(rows)
+    const looked = isReminder(definition)
+      ? explainReminder(definition, subject, rows, nameOf, now)
+      : explainEvent(definition, subject, rows, changes, nameOf)
+    return {
+      eventDefnId: definition.eventDefnId,
+      description: definition.description,
+      eventType: nameOfType(definition),
+      outcome,
+      scheduledTime: row?.scheduledTime ?? null,
+      eventTriggerId: row?.eventTriggerId ?? null,
+      checks: [...looked, action(acting.has(definition.eventDefnId))],
+    }
+  })
+}
+
+type Change = { time: Temporal.Instant; oldStatus: string; newStatus: string }
+
+const MOST_CHANGES = 100
+
+function listChanges(db: Db, businessId: number, objectType: ObjectType, id: number | string) {
+  const columns = CAUSES[objectType].watched.map(toColumn)
+  const { kind } = kindOfObjectType(objectType)
+  return listStatusMoves(db, businessId, { object: kind, id, columns }, MOST_CHANGES)
+}
+
+const nameOfType = ({ eventTypeId }: StoredDefinition) =>
+  eventTypeById(eventTypeId)!.eventType as EventTypeName
+
+/** What is still to come counts before what was, and what was done before what was not. */
+function outcomeOf(rows: TriggerState[]): Pick<Explanation, 'outcome'> & { row?: TriggerState } {
+  const waiting = rows.find(({ status }) => status === 'SCHEDULED')
+  if (waiting) return { outcome: 'WAITING', row: waiting }
+  const fired = rows.find(({ status }) => FIRED.has(status))
+  if (fired) return { outcome: 'FIRED', row: fired }
+  return { outcome: 'NOT', ...(rows[0] ? { row: rows[0] } : {}) }
+}
+
+const FIRED: ReadonlySet<string> = new Set(['RUNNING', 'COMPLETED', 'FAILED'])
+
+function explainReminder(
+  definition: StoredDefinition,
+  subject: Subject,
+  rows: TriggerState[],
+  nameOf: NameOf,
+  now: Temporal.Instant,
+): Check[] {
+  const looked = checks(definition, subject, nameOf)
+  const firing = firingTime(definition, subject)
+  if (!firing) return [...looked, no('time', noAnchor(definition, subject))]
+
+  const moment = inWords(firing.scheduledTime, subject)
+  const row =
+    rows.find(({ status }) => status === 'SCHEDULED') ??
+    rows.find(({ anchorTime, status }) => anchorTime.equals(firing.anchorTime) && status !== CANCEL)
+  if (row) return [...looked, ended(row, subject)]
+  if (looked.some((check) => !check.ok))
+    return [...looked, yes('time', `it would be due ${moment}`)]
+  if (definition.plannedVersion < definition.version) {
+    return [...looked, yes('time', `due ${moment}; the definition is just being planned`)]
+  }
+  if (Temporal.Instant.compare(firing.scheduledTime, now) < 0) {
+    const early = `it was due ${moment}, before the definition was there to ask for it`
+    return [...looked, no('time', early)]
+  }
+  const cancelled = rows.find(({ status }) => status === CANCEL)
+  return [...looked, no('time', cancelled?.statusReason ?? `it would be due ${moment}`)]
+}
+
+const CANCEL = 'CANCELLED'
+
+function noAnchor(definition: StoredDefinition, subject: Subject) {
+  if (subject.objectType !== 'INVITATION') return 'there is no time to count from'
+  return 'neither the invitation nor its campaign says when it ends, so nothing can come before that'
+}
+
+function explainEvent(
+  definition: StoredDefinition,
+  subject: Subject,
+  rows: TriggerState[],
+  changes: Change[],
+  nameOf: NameOf,
+): Check[] {
+  const eventType = nameOfType(definition)
+  const [row] = rows
+  const done = row ? [ended(row, subject)] : []
+  if (eventType.endsWith('_CREATED')) {
+    const looked = checks(definition, subject, nameOf)
+    return row ? [...looked, ...done] : [...looked, created(definition, subject)]
+  }
+  if (eventType === 'INVITE_COMPLETED') {
+    const event = { eventType, subject, oldStatus: null, happenedAt: subject.createdDate }
+    const looked = checks(definition, event, nameOf)
+    if (row) return [...looked, ...done]
+    return [...looked, completed(definition, subject, changes)]
+  }
+  const change = telling(definition, changes)
+  if (!change) {
+    const looked = checks(definition, { ...subject, live: true, liveAfter: true }, nameOf)
+    return [...looked, no('change', 'it has not been changed since it was made')]
+  }
+  const event = {
+    eventType,
+    subject: { ...subject, status: change.newStatus },
+    oldStatus: change.oldStatus,
+    happenedAt: change.time,
+  }
+  const looked = checks(definition, event, nameOf)
+  return row ? [...looked, ...done] : [...looked, changed(definition, subject, change)]
+}
+
+/** The newest change that it may have waited for: where it asks for a move of status, a move. */
+function telling({ oldStatus, newStatus }: StoredDefinition, changes: Change[]) {
+  if (oldStatus === null && newStatus === null) return changes[0]
+  return changes.find((change) => change.oldStatus !== change.newStatus) ?? changes[0]
+}
+
+function created(definition: StoredDefinition, subject: Subject): Check {
+  const when = inWords(subject.createdDate, subject)
+  return isOlder(subject.createdDate, definition)
+    ? no('created', `it was made ${when}, before the definition was saved as it is now`)
+    : no('created', `it was made ${when}, without this event: as history, or not matching then`)
+}
+
+function completed(definition: StoredDefinition, subject: Subject, changes: Change[]): Check {
+  if (subject.status !== 'COMPLETED')
+    return no('completed', `it is ${subject.status}, not COMPLETED`)
+  const change = changes.find(({ newStatus }) => newStatus === 'COMPLETED')
+  if (!change) return no('completed', 'it was COMPLETED from the start')
+  return changed(definition, subject, change)
+}
+
+function changed(definition: StoredDefinition, subject: Subject, { time }: Change): Check {
+  const when = `it was last changed ${inWords(time, subject)}`
+  return isOlder(time, definition)
+    ? no('change', `${when}, before the definition was saved as it is now`)
+    : yes('change', when)
+}
+
+const isOlder = (time: Temporal.Instant, { modifiedDate }: StoredDefinition) =>
+  Temporal.Instant.compare(time, modifiedDate) < 0
+
+/** How a trigger stands, in the words of whoever wonders where the mail is. */
+function ended({ status, statusReason, scheduledTime }: TriggerState, subject: Subject): Check {
+  const moment = inWords(scheduledTime, subject)
+  const because = statusReason ? `: ${statusReason}` : ''
+  switch (status) {
+    case 'SCHEDULED':
+      return yes('time', `due ${moment}${because}`)
+    case 'RUNNING':
+      return yes('time', `its mails are being sent since ${moment}`)
+    case 'COMPLETED':
+      return yes('time', `sent, due ${moment}`)
+    case 'FAILED':
+      return no('mail', `it was due ${moment}, but a mail could not be delivered${because}`)
+    case 'SKIPPED':
+      return no('mail', `it was due ${moment}, but there was nothing to send${because}`)
+    case 'EXPIRED':
+      return no('time', `it was due ${moment}, too late to be of use${because}`)
+    case 'CANCELLED':
+      return no('time', `it was planned for ${moment}, then cancelled${because}`)
+  }
+}
+
+const action = (isActing: boolean) =>
+  isActing
+    ? yes('action', 'it has something to do')
+    : no('action', 'it has no active action, so nothing is sent')
+
+const yes = (check: string, reason: string): Check => ({ check, ok: true, reason })
+const no = (check: string, reason: string): Check => ({ check, ok: false, reason })
+
+/** As on a clock at the place. */
+function inWords(time: Temporal.Instant, { timeZone }: Subject) {
+  const local = time.toZonedDateTimeISO(timeZone)
+  return `on ${local.toLocaleString('en-GB', WORDS)} (${timeZone})`
+}
+
+const WORDS = { dateStyle: 'full', timeStyle: 'short' } as const

@@ -1,0 +1,20 @@
+import { Type } from 'typebox'
+import { EVENT_TYPES } from './event-type.ts'
+import { Moment, OrNull } from './schema.ts'
+
+/** How one definition stands to one object, and why. */
+export const Explanation = Type.Object({
+  eventDefnId: Type.Integer(),
+  description: OrNull(Type.String()),
+  eventType: Type.Enum(EVENT_TYPES.map((type) => type.eventType)),
+  outcome: Type.Enum(['FIRED', 'WAITING', 'NOT']),
+  scheduledTime: OrNull(Moment),
+  eventTriggerId: OrNull(Type.Integer()),
+  checks: Type.Array(
+    Type.Object({
+      check: Type.String(),
+      ok: Type.Boolean(),
+      reason: Type.String({ description: 'in words, for people' }),
+    }),
+  ),
+})
