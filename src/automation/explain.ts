@@ -40,10 +40,7 @@ export async function explain(
   if (!subject) return undefined
   const [names, actions] = await Promise.all([
     listNames(db, subject),
-    listActionsOfDefinitions(
-      db,
-      definitions.map((definition) => definition.eventDefnId),
-    ),
+    listActionsOfDefinitions(db, definitions),
   ])
   const nameOf: NameOf = (what) => names.get(what) && `${what} ${names.get(what)}`
   const triggersOf = Map.groupBy(triggers, (trigger) => trigger.eventDefnId)

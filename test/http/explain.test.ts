@@ -52,7 +52,7 @@ test('every active definition of the kind is explained: what will fire, what wil
     description: 'the day before',
     eventType: 'APPT_REMINDER',
     outcome: 'WAITING',
-    scheduledTime: clock.in({ hours: 48, minutes: -1 }).epochMilliseconds,
+    scheduledTime: clock.in({ minutes: 48 * 60 - 1 }).epochMilliseconds,
     eventTriggerId: trigger.eventTriggerId,
   })
   assert.deepEqual(
