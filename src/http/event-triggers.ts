@@ -2,14 +2,25 @@ import { Type } from 'typebox'
 import { EventTrigger, TRIGGER_STATUSES } from '../contract/event-trigger.ts'
 import { OBJECT_TYPES, type ObjectType } from '../contract/event-type.ts'
 import { kindOfObjectType } from '../contract/objects.ts'
-import { notFound } from '../errors.ts'
-import { listTriggers, listTriggersOfObject, type StoredTrigger } from '../store/event-triggers.ts'
+import { conflict, notFound } from '../errors.ts'
+import {
+  cancelTriggers,
+  findTrigger,
+  fireTriggersNow,
+  listTriggers,
+  listTriggersById,
+  listTriggersOfObject,
+  type StoredTrigger,
+} from '../store/event-triggers.ts'
 import { findObject } from '../store/objects.ts'
 import { pageOf, PageQuery, readPage } from './cursor.ts'
+import { answerOnce, ok } from './idempotency.ts'
 import type { Routes } from './services.ts'
 
 const tags = ['event trigger']
 const config = { scope: 'definitions:read', function: 'VIEW_SCHEDULE' } as const
+
+const changing = { scope: 'definitions:write', function: 'EDIT_SCHEDULE' } as const
 
 /** Spec: invitations are asked for by their word, all others by their object type. */
 const ADDRESSES: [string, ObjectType][] = [
@@ -20,7 +31,8 @@ const ADDRESSES: [string, ObjectType][] = [
   ['DISCLAIMER', 'DISCLAIMER'],
 ]
 
-export const eventTriggers: Routes = async (app) => {
+export const eventTriggers: Routes = async (app, services) => {
+  await app.register(byHand, services)
   for (const [word, objectType] of ADDRESSES) {
     const kind = kindOfObjectType(objectType)
     const id = objectType === 'INVITATION' ? Type.String() : Type.Integer({ minimum: 1 })
@@ -83,6 +95,80 @@ export const eventTriggers: Routes = async (app) => {
       return { ...page, items: page.items.map(answerOf) }
     },
   )
+}
+
+const BY_HAND = [
+  { word: 'fire', act: fireTriggersNow, summary: 'Fire it now, before its time' },
+  { word: 'cancel', act: cancelTriggers, summary: 'Cancel it before it fires' },
+]
+
+const ById = Type.Object({ eventTriggerId: Type.Integer({ minimum: 1 }) })
+
+/** What people do by hand: to one, or to up to a thousand. From SCHEDULED only. */
+const byHand: Routes = async (app, { clock }) => {
+  for (const { word, act, summary } of BY_HAND) {
+    app.post(
+      `/eventTriggers/:eventTriggerId/${word}`,
+      {
+        config: { ...changing, idempotent: true, emptyBody: true },
+        schema: { tags, summary, params: ById, response: { 200: EventTrigger } },
+      },
+      async (request, reply) => {
+        const { caller, params } = request
+        const { eventTriggerId: id } = params
+        const now = clock.now()
+        return answerOnce(caller.db, request, reply, now, async (tx) => {
+          const [done] = await act(tx, caller.businessId, [id], { user: caller.user, now })
+          if (done) return ok(done)
+          const found = await findTrigger(tx, caller.businessId, id)
+          if (!found) throw notFound('event trigger', id)
+          throw conflict(`Event trigger ${id} is ${found.status}; only a SCHEDULED one can ${word}.`)
+        })
+      },
+    )
+
+    app.post(
+      `/eventTriggers/${word}`,
+      {
+        config: { ...changing, idempotent: true },
+        schema: {
+          tags,
+          summary: `${summary}, many at once`,
+          body: Type.Object({
+            ids: Type.Array(Type.Integer({ minimum: 1 }), { minItems: 1, maxItems: 1_000 }),
+          }),
+          response: {
+            200: Type.Object({
+              done: Type.Array(Type.Integer()),
+              refused: Type.Array(
+                Type.Object({ id: Type.Integer(), status: Type.Integer(), detail: Type.String() }),
+              ),
+            }),
+          },
+        },
+      },
+      async (request, reply) => {
+        const { caller, body } = request
+        const { db, businessId, user } = caller
+        const now = clock.now()
+        return answerOnce(db, request, reply, now, async (tx) => {
+          const acted = await act(tx, businessId, body.ids, { user, now })
+          const done = acted.map((trigger) => trigger.eventTriggerId)
+          const left = [...new Set(body.ids)].filter((id) => !done.includes(id))
+          const found = new Map(
+            (await listTriggersById(tx, businessId, left)).map((one) => [one.eventTriggerId, one]),
+          )
+          const refused = left.map((id) => {
+            const trigger = found.get(id)
+            return trigger
+              ? { id, status: 409, detail: `it is ${trigger.status}` }
+              : { id, status: 404, detail: `there is no event trigger ${id}` }
+          })
+          return ok({ done, refused })
+        })
+      },
+    )
+  }
 }
 
 /** Moments become numbers on the wire. */

@@ -63,6 +63,12 @@ export async function findTrigger(db: Db, businessId: number, eventTriggerId: nu
   return trigger
 }
 
+export function listTriggersById(db: Db, businessId: number, ids: number[]) {
+  return db.query<StoredTrigger>(sql`
+    select ${columns} from event_trigger
+    where business_id = ${businessId} and event_trigger_id = any (${ids}::bigint[])`)
+}
+
 export type TriggerFilters = {
   status?: TriggerStatus | undefined
   from?: Temporal.Instant | undefined
@@ -125,7 +131,8 @@ export function lockReminders(
     from event_trigger
     where business_id = ${businessId} and object_type = ${objectType} and ${named}
       and occurrence is null and event_defn_id = any (${eventDefnIds}::bigint[])
-      and status <> 'CANCELLED'
+      -- What a person cancelled stays cancelled; what we did may be planned again.
+      and (status <> 'CANCELLED' or modified_user <> 'SYSTEM')
     order by event_trigger_id
     for update`)
 }
@@ -266,3 +273,28 @@ export async function writePlan(tx: Db, businessId: number, plan: Plan, now: Tem
   )
   if (due) await tx.query(sql`select pg_notify('bellwether_due', '')`)
 }
+
+/** Due at once, because somebody asked for it. Only what still waits; gives back what it was. */
+export function fireTriggersNow(tx: Db, businessId: number, ids: number[], { user, now }: Who) {
+  return tx.query<StoredTrigger>(sql`
+    with asked as (
+      update event_trigger
+      set fire_now = true, scheduled_time = ${now}, modified_date = ${now}, modified_user = ${user}
+      where business_id = ${businessId} and event_trigger_id = any (${ids}::bigint[])
+        and status = 'SCHEDULED'
+      returning *
+    ), hint as (select pg_notify('bellwether_due', ''))
+    select ${columns} from asked, hint order by event_trigger_id`)
+}
+
+export function cancelTriggers(tx: Db, businessId: number, ids: number[], { user, now }: Who) {
+  return tx.query<StoredTrigger>(sql`
+    update event_trigger
+    set status = 'CANCELLED', status_reason = 'cancelled by ' || ${user}, modified_date = ${now},
+        modified_user = ${user}
+    where business_id = ${businessId} and event_trigger_id = any (${ids}::bigint[])
+      and status = 'SCHEDULED'
+    returning ${columns}`)
+}
+
+type Who = { user: string; now: Temporal.Instant }

@@ -160,3 +160,36 @@ test('a frozen worker that wakes after its lease writes nothing', async (t) => {
   assert.equal(await frozen.fire(), 1)
   assert.equal((await mailsOf(world)).length, 1)
 })
+
+test('a waiting trigger is fired or cancelled by hand; what is over is a conflict', async (t) => {
+  const world = await startWorld(t)
+  const { runEngine } = startEngine(world)
+  await remind(world)
+  const first = await world.book(world.clock.in({ hours: 72 }))
+  const second = await world.book(world.clock.in({ hours: 72 }))
+  const [one] = await triggersOf(world, first)
+  const [two] = await triggersOf(world, second)
+
+  const fired = await world.call('POST', `/eventTriggers/${one!.eventTriggerId}/fire`)
+  assert.equal(fired.status, 200, JSON.stringify(fired.body))
+  assert.equal(await runEngine(), 1)
+  assert.equal((await triggersOf(world, first))[0]!.status, 'COMPLETED')
+  const again = await world.call('POST', `/eventTriggers/${one!.eventTriggerId}/fire`)
+  assert.equal(again.status, 409)
+  assert.equal((await world.call('POST', '/eventTriggers/999999/cancel')).status, 404)
+
+  const ids = [one!.eventTriggerId, two!.eventTriggerId, 999_999]
+  const { body } = await world.call('POST', '/eventTriggers/cancel', { ids })
+  assert.deepEqual(body.done, [two!.eventTriggerId])
+  assert.deepEqual(
+    body.refused.map((one: { status: number }) => one.status),
+    [409, 404],
+  )
+
+  await world.save('/calendar', { calendarId: second.calendarId, note: 'still coming' })
+  assert.deepEqual(
+    (await triggersOf(world, second)).map((one) => one.status),
+    ['CANCELLED'],
+    'what a person cancelled stays cancelled',
+  )
+})
