@@ -122,7 +122,9 @@ const byHand: Routes = async (app, { clock }) => {
           if (done) return ok(done)
           const found = await findTrigger(tx, caller.businessId, id)
           if (!found) throw notFound('event trigger', id)
-          throw conflict(`Event trigger ${id} is ${found.status}; only a SCHEDULED one can ${word}.`)
+          throw conflict(
+            `Event trigger ${id} is ${found.status}; only a SCHEDULED one can ${word}.`,
+          )
         })
       },
     )
