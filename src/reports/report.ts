@@ -61,6 +61,8 @@ export type Column = {
   type: ColumnType
   /** Typical length in characters; tables share their width by it. */
   width: number
+  /** Left out where the report is about one location, which stands in its head. */
+  unlessOneLocation?: true
   /** How the column is totalled; a percentage is made of two totals, never added up. */
   total?: 'sum' | { percentOf: [part: string, whole: string] }
 }
@@ -82,8 +84,9 @@ export type Kpi = {
 }
 
 export type ChartSource = {
-  rows(scope: Scope): Sql
-  draw(rows: Record<string, never>[], scope: Scope): Chart
+  /** Left out where the chart is drawn from the report's own rows: then those are few. */
+  rows?: (scope: Scope) => Sql
+  draw(rows: Record<string, unknown>[], scope: Scope): Chart[]
 }
 
 /** A report as it is printed: what every format shows, each in its own way. */
@@ -119,6 +122,8 @@ export type ReportObject = {
   reportType: string
   resellerIds: null
   securityFunctions: string
+  /** Ours: what the report shows, in a sentence. */
+  description: string
 }
 
 export type Parameters = {

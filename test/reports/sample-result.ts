@@ -81,6 +81,7 @@ export function sampleResult(rowCount: number): ReportResult {
       reportType: 'LIST',
       resellerIds: null,
       securityFunctions: 'PRINT_REPORTS',
+      description: 'A list.',
     },
     parameters: {
       startDate: '2026-09-01',

@@ -1,0 +1,450 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sql } from '../../src/database/sql.ts'
+import { RequestError } from '../../src/errors.ts'
+import { REPORTS } from '../../src/reports/catalog.ts'
+import { takeOrder, type Reader, type Wish } from '../../src/reports/order.ts'
+import { printReport } from '../../src/reports/print.ts'
+import type { Cell, ReportResult } from '../../src/reports/report.ts'
+import { everything, NOW, openBusiness } from './business.ts'
+
+const OCTOBER = { startDate: '2026-10-01', endDate: '2026-10-31' }
+
+test('a day belongs to the report as a whole, whether it has 23, 24 or 25 hours', async (t) => {
+  const { book, ...business } = await openBusiness(t)
+  // 25 October 2026 has 25 hours in Zurich, 29 March 23.
+  for (const at of ['2026-10-24T23:59+02:00', '2026-10-25T00:00+02:00', '2026-10-25T23:59+01:00']) {
+    await book({ at })
+  }
+  for (const at of ['2026-10-26T00:00+01:00', '2026-03-29T00:00+01:00', '2026-03-29T23:59+02:00']) {
+    await book({ at })
+  }
+  await book({ at: '2026-03-30T00:00+02:00' })
+
+  const autumn = await print(business, { reportId: 101, ...day('2026-10-25') })
+  assert.deepEqual(column(autumn, 'time'), ['00:00', '23:59'])
+  const spring = await print(business, { reportId: 101, ...day('2026-03-29') })
+  assert.deepEqual(column(spring, 'time'), ['00:00', '23:59'])
+})
+
+test('both halves of a repeated hour are on the day, in the order in which they were', async (t) => {
+  const { book, ...business } = await openBusiness(t)
+  await book({ at: '2026-10-25T02:30+01:00', reasonId: business.massage })
+  await book({ at: '2026-10-25T02:30+02:00', reasonId: business.checkUp })
+
+  const { rows } = await print(business, { reportId: 101, ...day('2026-10-25') })
+  assert.deepEqual(
+    rows.map((row) => [row[1], row[3]]),
+    [
+      ['02:30', 'Check-up'],
+      ['02:30', 'Massage'],
+    ],
+  )
+})
+
+test('with a location, days are that location’s; without one, the business’s', async (t) => {
+  const { book, newYork, ...business } = await openBusiness(t)
+  // 22:00 on the 1st in New York is 04:00 on the 2nd in Zurich.
+  await book({ at: '2026-10-01T22:00-04:00', locationId: newYork })
+
+  const there = await print(business, { reportId: 101, ...day('2026-10-01'), locationId: newYork })
+  assert.deepEqual(column(there, 'time'), ['22:00'])
+  assert.equal(there.parameters.timeZone, 'America/New_York')
+  const here = await print(business, { reportId: 101, ...day('2026-10-01') })
+  assert.deepEqual(here.rows, [])
+  const next = await print(business, { reportId: 101, ...day('2026-10-02') })
+  assert.deepEqual(column(next, 'time'), ['04:00'])
+  assert.deepEqual(column(next, 'location'), ['New York'])
+})
+
+test('the appointment list shows who, what, when and for how much, and adds it up', async (t) => {
+  const { book, tom, massage, ...business } = await openBusiness(t)
+  await book({ at: '2026-10-05T09:00+02:00', minutes: 45 })
+  await book({
+    at: '2026-10-05T10:00+02:00',
+    professionalId: tom,
+    reasonId: massage,
+    status: 'NO_SHOW',
+  })
+
+  const { columns, rows, totals } = await print(business, {
+    reportId: 101,
+    ...OCTOBER,
+    locationId: business.zurich,
+  })
+  assert.deepEqual(
+    columns.map(({ label }) => label),
+    ['Date', 'Time', 'Client', 'Service', 'Staff', 'Status', 'Min', 'Price (CHF)'],
+  )
+  assert.deepEqual(rows, [
+    ['2026-10-05', '09:00', 'Anna Müller', 'Check-up', 'Elena García', 'Completed', 45, 80.5],
+    ['2026-10-05', '10:00', 'Anna Müller', 'Massage', 'Tom Becker', 'No-show', 30, 120],
+  ])
+  assert.deepEqual(totals, { minutes: 75, price: 200.5 })
+})
+
+test('figures stand beside those of the range of equal length before', async (t) => {
+  const { book, ...business } = await openBusiness(t)
+  // A week, and the week before it.
+  await book({ at: '2026-10-12T09:00+02:00' })
+  await book({ at: '2026-10-18T23:30+02:00', status: 'NO_SHOW' })
+  await book({ at: '2026-10-05T00:00+02:00' })
+  await book({ at: '2026-10-04T23:59+02:00' })
+
+  const { kpis } = await print(business, {
+    reportId: 102,
+    startDate: '2026-10-12',
+    endDate: '2026-10-18',
+  })
+  const figure = (name: string) => {
+    const kpi = kpis.find((kpi) => kpi.name === name)!
+    return [kpi.value, kpi.previous]
+  }
+  assert.deepEqual(figure('appointments'), [2, 1])
+  assert.deepEqual(figure('noShowRate'), [50, 0])
+  assert.deepEqual(figure('revenue'), [80.5, 80.5])
+})
+
+test('the summary has a line for every day, also where nothing was booked', async (t) => {
+  const { book, ...business } = await openBusiness(t)
+  await book({ at: '2026-10-25T02:30+02:00' })
+  await book({ at: '2026-10-25T02:30+01:00', status: 'CANCELLED' })
+
+  const { rows, totals, charts } = await print(business, {
+    reportId: 102,
+    startDate: '2026-10-24',
+    endDate: '2026-10-26',
+  })
+  assert.deepEqual(rows, [
+    ['2026-10-24', 'Saturday', 0, 0, 0, 0, 0, 0],
+    ['2026-10-25', 'Sunday', 2, 1, 0, 1, 30, 80.5],
+    ['2026-10-26', 'Monday', 0, 0, 0, 0, 0, 0],
+  ])
+  assert.deepEqual(totals, {
+    appointments: 2,
+    completed: 1,
+    noShows: 0,
+    cancelled: 1,
+    minutes: 30,
+    revenue: 80.5,
+  })
+  assert.deepEqual(
+    charts.map(({ title }) => title),
+    ['Appointments by day', 'Revenue by day'],
+  )
+})
+
+test('peak times count by the local weekday and hour', async (t) => {
+  const { book, ...business } = await openBusiness(t)
+  await book({ at: '2026-10-05T09:00+02:00' })
+  await book({ at: '2026-10-26T09:59+01:00', status: 'NO_SHOW' })
+  await book({ at: '2026-10-11T23:30+02:00' })
+
+  const { rows, charts } = await print(business, { reportId: 105, ...OCTOBER })
+  assert.deepEqual(
+    rows.map((row) => row.slice(0, 4)),
+    [
+      ['Monday', '09:00', 2, 1],
+      ['Sunday', '23:00', 1, 0],
+    ],
+  )
+  const [heatmap] = charts
+  assert.ok(heatmap?.kind === 'heatmap')
+  assert.equal(heatmap.values[0]![heatmap.columns.indexOf('09:00')], 2)
+  assert.equal(heatmap.values[6]![heatmap.columns.indexOf('23:00')], 1)
+})
+
+test('the no-show report says how often a client stayed away before', async (t) => {
+  const { book, ...business } = await openBusiness(t)
+  for (const at of ['2026-01-05T09:00+01:00', '2026-10-06T09:00+02:00', '2026-10-07T09:00+02:00']) {
+    await book({ at, status: 'NO_SHOW' })
+  }
+  const result = await print(business, { reportId: 201, ...OCTOBER })
+  assert.deepEqual(column(result, 'before'), [1, 2])
+  assert.deepEqual(result.totals, { price: 161 })
+})
+
+test('utilisation measures booked time against the hours really worked', async (t) => {
+  const { book, ...business } = await openBusiness(t)
+  await book({ at: '2026-10-26T09:00+01:00', minutes: 120 })
+  await book({ at: '2026-10-26T12:00+01:00', minutes: 60, status: 'CANCELLED' })
+
+  // Sunday the 25th has nine hours between midnight and eight: the clock goes back at three.
+  const result = await print(business, {
+    reportId: 301,
+    startDate: '2026-10-25',
+    endDate: '2026-10-26',
+  })
+  assert.deepEqual(column(result, 'staff'), ['Elena García', 'Tom Becker'])
+  assert.deepEqual(column(result, 'bookedMinutes'), [120, 0])
+  assert.deepEqual(column(result, 'workingMinutes'), [9 * 60 + 8 * 60, 0])
+  assert.deepEqual(column(result, 'utilisation'), [11.8, null])
+  assert.equal(result.totals.utilisation, 11.8)
+})
+
+test('a client is new in the period of their first appointment', async (t) => {
+  const { book, client, anna, ...business } = await openBusiness(t)
+  const ben = await client('Ben', 'Abel')
+  await book({ at: '2026-09-30T09:00+02:00', clientId: anna })
+  await book({ at: '2026-10-05T09:00+02:00', clientId: anna })
+  await book({ at: '2026-10-06T09:00+02:00', clientId: ben })
+
+  const result = await print(business, { reportId: 501, ...OCTOBER })
+  assert.deepEqual(column(result, 'client'), ['Ben Abel', 'Anna Müller'])
+  assert.deepEqual(column(result, 'firstVisit'), ['2026-10-06', '2026-09-30'])
+  const value = (name: string) => result.kpis.find((kpi) => kpi.name === name)!.value
+  assert.deepEqual(['clients', 'newClients', 'returning'].map(value), [2, 1, 50])
+})
+
+test('every report of the catalogue can be printed, with rows and without', async (t) => {
+  const { book, db, businessId, anna, elena, zurich, ...business } = await openBusiness(t)
+  await book({ at: '2026-10-05T09:00+02:00' })
+  await db.query(sql`
+    insert into class_schedule (business_id, name, professional_id, location_id, start_time, end_time, status,
+      client_id_list, capacity, created_date, created_user, modified_date, modified_user)
+    values (${businessId}, 'Pilates', ${elena}, ${zurich}, '2026-10-06T16:00Z', '2026-10-06T17:00Z', 'OPEN',
+      ${[anna]}::bigint[], 8, ${NOW}, 'TEST', ${NOW}, 'TEST')`)
+  await addMail(db, businessId)
+
+  const counts: Record<number, number> = {}
+  for (const { reportId } of REPORTS) {
+    const { rows } = await print({ businessId, ...business }, { reportId, ...OCTOBER })
+    counts[reportId] = rows.length
+    await print({ businessId, ...business }, { reportId, ...day('1999-12-31') })
+    await print({ businessId, ...business }, { reportId, ...OCTOBER, locationId: business.newYork })
+  }
+  assert.deepEqual(counts, {
+    101: 1,
+    102: 31,
+    105: 1,
+    201: 0,
+    301: 2,
+    501: 1,
+    601: 1,
+    901: 1,
+    902: 1,
+  })
+
+  const log = await print({ businessId, ...business }, { reportId: 901, ...OCTOBER })
+  assert.deepEqual(log.rows[0]!.slice(0, 3), [
+    Date.parse('2026-10-04T07:00:00Z'),
+    'APPT_REMINDER',
+    'A day before',
+  ])
+  const mail = await print({ businessId, ...business }, { reportId: 902, ...OCTOBER })
+  assert.deepEqual(mail.rows, [['Reminder', 1, 1, 0, 0, 0, 0, 100]])
+})
+
+test('what a LOCATION_SUPER_USER and a USER print is their own part', async (t) => {
+  const { book, zurich, newYork, elena, tom, ...business } = await openBusiness(t)
+  await book({ at: '2026-10-05T09:00+02:00', locationId: zurich, professionalId: elena })
+  await book({ at: '2026-10-05T10:00+02:00', locationId: zurich, professionalId: tom })
+  await book({ at: '2026-10-05T11:00+02:00', locationId: newYork, professionalId: tom })
+
+  const wish = { reportId: 101, ...OCTOBER }
+  const reader = everything(business.businessId)
+  const ofZurich = await print(business, wish, { ...reader, locationIds: [zurich] })
+  assert.deepEqual(column(ofZurich, 'time'), ['09:00', '10:00'])
+  const ofTom = await print(business, wish, { ...reader, professionalIds: [tom] })
+  assert.deepEqual(column(ofTom, 'time'), ['10:00', '11:00'])
+  const ofNobody = await print(business, wish, { ...reader, professionalIds: [] })
+  assert.deepEqual(ofNobody.rows, [])
+  const beyond = await print(
+    business,
+    { ...wish, filters: { professionalIdList: [elena] } },
+    { ...reader, professionalIds: [tom] },
+  )
+  assert.deepEqual(beyond.rows, [])
+  await assert.rejects(
+    print(business, { ...wish, locationId: newYork }, { ...reader, locationIds: [zurich] }),
+    faults('?locationId'),
+  )
+})
+
+test('filters narrow a report to staff, services and statuses', async (t) => {
+  const { book, tom, elena, massage, ...business } = await openBusiness(t)
+  await book({ at: '2026-10-05T09:00+02:00' })
+  await book({ at: '2026-10-05T10:00+02:00', professionalId: tom, status: 'OPEN' })
+  await book({ at: '2026-10-05T11:00+02:00', reasonId: massage, status: 'OPEN' })
+  const times = async (filters: object) =>
+    column(await print(business, { reportId: 101, ...OCTOBER, filters }), 'time')
+
+  assert.deepEqual(await times({ professionalIdList: [elena] }), ['09:00', '11:00'])
+  assert.deepEqual(await times({ reasonIdList: [massage] }), ['11:00'])
+  assert.deepEqual(await times({ statusList: ['OPEN'] }), ['10:00', '11:00'])
+  assert.deepEqual(await times({ statusList: ['OPEN'], professionalIdList: [tom] }), ['10:00'])
+})
+
+test('prices in several currencies are shown, and not added up', async (t) => {
+  const { book, reason, ...business } = await openBusiness(t)
+  const visit = await reason('Visite', 90, 'EUR')
+  await book({ at: '2026-10-05T09:00+02:00' })
+  await book({ at: '2026-10-05T10:00+02:00', reasonId: visit })
+
+  const result = await print(business, { reportId: 101, ...OCTOBER })
+  assert.deepEqual(column(result, 'price'), [80.5, 90])
+  assert.deepEqual(result.totals, { minutes: 60 })
+  assert.equal(result.kpis.find(({ name }) => name === 'revenue')!.value, null)
+})
+
+test('a deleted appointment never happened, and another business’s never shows', async (t) => {
+  const { book, db, database, ...business } = await openBusiness(t)
+  const calendarId = await book({ at: '2026-10-05T09:00+02:00' })
+  await db.query(sql`
+    update calendar set active = false where business_id = ${business.businessId} and calendar_id = ${calendarId}`)
+  const { fillBusiness } = await import('./business.ts')
+  const other = await fillBusiness(database, 'Another')
+  await other.book({ at: '2026-10-05T09:00+02:00' })
+
+  const { rows } = await print(business, { reportId: 101, ...OCTOBER })
+  assert.deepEqual(rows, [])
+})
+
+const refused: { name: string; wish: Wish; at: string[] }[] = [
+  { name: 'no report', wish: OCTOBER, at: ['/reportId'] },
+  { name: 'an unknown report', wish: { reportId: 999, ...OCTOBER }, at: ['/reportId'] },
+  { name: 'a report as text', wish: { reportId: '101', ...OCTOBER }, at: ['/reportId'] },
+  {
+    name: 'an unknown name',
+    wish: { reportFileName: '../101', ...OCTOBER },
+    at: ['/reportFileName'],
+  },
+  { name: 'no dates', wish: { reportId: 101 }, at: ['?startDate', '?endDate'] },
+  {
+    name: 'a day that is not',
+    wish: { reportId: 101, ...OCTOBER, startDate: '2026-02-30' },
+    at: ['?startDate'],
+  },
+  {
+    name: 'a short year',
+    wish: { reportId: 101, ...OCTOBER, startDate: '26-10-01' },
+    at: ['?startDate'],
+  },
+  {
+    name: 'a moment',
+    wish: { reportId: 101, ...OCTOBER, startDate: '2026-10-01T00:00' },
+    at: ['?startDate'],
+  },
+  {
+    name: 'a day in deep time',
+    wish: { reportId: 101, ...OCTOBER, startDate: '0001-01-01' },
+    at: ['?startDate'],
+  },
+  {
+    name: 'two days for one',
+    wish: { reportId: 101, ...OCTOBER, startDate: ['2026-10-01', '2026-10-02'] },
+    at: ['?startDate'],
+  },
+  {
+    name: 'a range turned round',
+    wish: { reportId: 101, startDate: '2026-10-31', endDate: '2026-10-01' },
+    at: ['?endDate'],
+  },
+  {
+    name: 'a range of eleven years',
+    wish: { reportId: 101, startDate: '2015-10-01', endDate: '2026-10-01' },
+    at: ['?endDate'],
+  },
+  {
+    name: 'an unknown location',
+    wish: { reportId: 101, ...OCTOBER, locationId: 999_999 },
+    at: ['?locationId'],
+  },
+  {
+    name: 'a location that is no number',
+    wish: { reportId: 101, ...OCTOBER, locationId: '1 or 1=1' },
+    at: ['?locationId'],
+  },
+  {
+    name: 'a location beyond all numbers',
+    wish: { reportId: 101, ...OCTOBER, locationId: '9'.repeat(30) },
+    at: ['?locationId'],
+  },
+  {
+    name: 'filters that are no object',
+    wish: { reportId: 101, ...OCTOBER, filters: [] },
+    at: ['/filters'],
+  },
+  {
+    name: 'an unknown professional',
+    wish: { reportId: 101, ...OCTOBER, filters: { professionalIdList: [999_999] } },
+    at: ['/filters/professionalIdList/0'],
+  },
+  {
+    name: 'all of it at once',
+    wish: { reportId: 7, startDate: 'x', locationId: 'y', filters: 'z' },
+    at: ['/reportId', '?startDate', '?endDate', '/filters', '?locationId'],
+  },
+]
+
+test('what cannot be printed is refused with every fault at its place', async (t) => {
+  const business = await openBusiness(t)
+  for (const { name, wish, at } of refused) {
+    await t.test(name, () => assert.rejects(print(business, wish), faults(...at)))
+  }
+})
+
+test('a report needs every one of its security functions', async (t) => {
+  const business = await openBusiness(t)
+  const reader = { ...everything(business.businessId), functions: new Set(['PRINT_REPORTS']) }
+  await print(business, { reportId: 101, ...OCTOBER }, reader)
+  await assert.rejects(
+    print(business, { reportId: 301, ...OCTOBER }, reader),
+    (error: RequestError) => error.status === 403 && /VIEW_STAFF_REPORTS/.test(error.message),
+  )
+})
+
+type Business = { reports: Awaited<ReturnType<typeof openBusiness>>['reports']; businessId: number }
+type Read = Omit<ReportResult, 'rows' | 'totals'> & {
+  rows: Cell[][]
+  totals: Record<string, number | null>
+}
+
+async function print(
+  { reports, businessId }: Business,
+  wish: Wish,
+  reader: Reader = everything(businessId),
+): Promise<Read> {
+  const order = await takeOrder(reports, wish, reader, NOW)
+  return printReport(reports, order, async (result) => {
+    const rows: Cell[][] = []
+    for await (const batch of result.rows) rows.push(...batch)
+    return { ...result, rows, totals: result.totals() }
+  })
+}
+
+const day = (date: string) => ({ startDate: date, endDate: date })
+
+const column = ({ columns, rows }: Read, name: string) => {
+  const i = columns.findIndex((column) => column.name === name)
+  return rows.map((row) => row[i])
+}
+
+const faults =
+  (...pointers: string[]) =>
+  (error: unknown) => {
+    assert.ok(error instanceof RequestError)
+    assert.equal(error.status, 422)
+    assert.deepEqual(
+      error.errors?.map(({ pointer }) => pointer),
+      pointers,
+    )
+    return true
+  }
+
+async function addMail(db: Awaited<ReturnType<typeof openBusiness>>['db'], businessId: number) {
+  const [template] = await db.query<{ id: number }>(sql`
+    insert into email_template (business_id, template_name, subject, email_body, created_date, created_user, modified_date, modified_user)
+    values (${businessId}, 'Reminder', 's', 'b', ${NOW}, 'TEST', ${NOW}, 'TEST') returning email_template_id as id`)
+  const [definition] = await db.query<{ id: number }>(sql`
+    insert into event_definition (business_id, active, description, event_type_id, object_type, trigger_hours, created_date, created_user, modified_date, modified_user)
+    values (${businessId}, true, 'A day before', 3, 'CALENDAR', -24, ${NOW}, 'TEST', ${NOW}, 'TEST') returning event_defn_id as id`)
+  await db.query(sql`
+    insert into event_trigger (business_id, event_defn_id, defn_version, object_type, object_id, anchor_time, scheduled_time, status, completed_time, created_date)
+    select ${businessId}, ${definition!.id}, 1, 'CALENDAR', calendar_id, start_time, start_time - interval '24 hours', 'COMPLETED',
+           start_time - interval '24 hours', ${NOW}
+    from calendar where business_id = ${businessId}`)
+  await db.query(sql`
+    insert into email (business_id, email_template_id, to_address, from_address, subject, message_id, status, created_date)
+    values (${businessId}, ${template!.id}, 'a@example.org', 'b@example.org', 's', 'm1', 'CAPTURED', '2026-10-05T07:00Z')`)
+}
