@@ -6,6 +6,9 @@ import { StartError } from './errors.ts'
 const COMMANDS: Record<string, string> = {
   serve: 'run the service: API, engine and console',
   migrate: 'bring the schema of the database up to date',
+  'create-business': 'make a business',
+  'create-key': 'make a key of a business',
+  'create-user': 'make a person of a business, such as its first',
   doctor: 'look at the settings, the database and the clocks, and say what to do',
 }
 

@@ -1,0 +1,16 @@
+import { InvalidArgumentError } from 'commander'
+import type { Database } from '../database/database.ts'
+import { StartError } from '../errors.ts'
+import { findBusiness } from '../store/businesses.ts'
+
+/** For options that name an object by its id. */
+export function wholeNumber(text: string) {
+  if (/^[1-9]\d{0,14}$/.test(text)) return Number(text)
+  throw new InvalidArgumentError('It must be a whole number.')
+}
+
+export async function findNamedBusiness(database: Database, businessId: number) {
+  const business = await findBusiness(database.operator, businessId)
+  if (!business) throw new StartError(`There is no business ${businessId}.`)
+  return business.businessId
+}

@@ -1,0 +1,35 @@
+import { readConfig } from '../config.ts'
+import type { Database } from '../database/database.ts'
+import { openDatabase } from '../database/postgres.ts'
+import { RequestError, StartError } from '../errors.ts'
+import { reachDatabase } from './reach-database.ts'
+
+export type Reached = { database: Database; now: Temporal.Instant }
+
+/** For commands that do one thing: what is wrong with their input is one line. */
+export async function withDatabase<T>(work: (reached: Reached) => Promise<T>): Promise<T> {
+  const { url, leave } = await reachDatabase(readConfig(process.env), 'command')
+  const database = openDatabase({ url, connections: 2 })
+  try {
+    const now = Temporal.Instant.fromEpochMilliseconds(Math.floor(await database.readTime()))
+    return await work({ database, now })
+  } catch (error) {
+    throw error instanceof RequestError ? new StartError(inOneLine(error)) : error
+  } finally {
+    await database.close()
+    await leave()
+  }
+}
+
+/** Faults stand at properties of a body; here those are options. */
+function inOneLine({ message, errors }: RequestError) {
+  if (!errors) return message
+  return errors
+    .map(
+      ({ pointer, detail }) =>
+        `${pointer.replace(/^\//, '--').replace(/[A-Z]/g, toDashed)} ${detail}`,
+    )
+    .join('; ')
+}
+
+const toDashed = (letter: string) => `-${letter.toLowerCase()}`

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { startApp } from '../support/app.ts'
+import { ask, signInAs } from '../support/callers.ts'
+import { runCommand } from '../support/command.ts'
+import { cloneDatabase } from '../support/database.ts'
+
+test('a business, its first person and a key are made from the command line, and work', async (t) => {
+  const { url, database } = await cloneDatabase(t)
+  const env = { DATABASE_URL: url }
+  const business = await runCommand(
+    ['create-business', '--name', 'Nord', '--time-zone', 'Europe/Oslo'],
+    env,
+  )
+  assert.deepEqual([business.code, business.stdout], [0, '1\n'], business.stderr)
+
+  const key = await runCommand(['create-key', '--business', '1', '--name', 'site'], env)
+  assert.match(key.stdout, /^bw_[\w-]{43}\n$/)
+  const person = ['create-user', '--business', '1', '--username', 'anna']
+  const made = await runCommand(person, env)
+  assert.equal(made.code, 0, made.stderr)
+  const again = await runCommand(person, env)
+  assert.deepEqual([again.code, again.stderr], [2, 'The username is taken.\n'])
+
+  const { app } = await startApp(t, { database })
+  const call = ask(app, { authorization: `Bearer ${key.stdout.trim()}` })
+  assert.equal((await call('GET', '/business/1')).body.name, 'Nord')
+  const anna = ask(app, { cookie: await signInAs(app, 'anna', made.stdout.trim()) })
+  assert.equal((await anna('GET', '/session')).body.role, 'OWNER')
+})
+
+test('bad input of a command is one clear line and exit 2', async (t) => {
+  const { url } = await cloneDatabase(t)
+  const tries: [string[], RegExp][] = [
+    [['create-business', '--name', 'Nord'], /--time-zone/],
+    [
+      ['create-business', '--name', 'Nord', '--time-zone', 'Mars'],
+      /^--time-zone must be an IANA time zone/,
+    ],
+    [['create-key', '--business', '7', '--name', 'x'], /^There is no business 7\.\n$/],
+    [['create-key', '--business', 'x', '--name', 'x'], /whole number/],
+    [
+      ['create-user', '--business', '7', '--username', 'a', '--password-file', '/none'],
+      /^There is no business 7\.\n$/,
+    ],
+  ]
+  for (const [words, line] of tries) {
+    const { code, stderr } = await runCommand(words, { DATABASE_URL: url })
+    assert.equal(code, 2, words.join(' '))
+    assert.match(stderr, line)
+    assert.equal(stderr.trim().split('\n').length, 1)
+  }
+})
+
+test('a command’s key has the scopes and the end that it was given', async (t) => {
+  const { url } = await cloneDatabase(t)
+  const env = { DATABASE_URL: url }
+  await runCommand(['create-business', '--name', 'Nord', '--time-zone', 'UTC'], env)
+  const words = ['create-key', '--business', '1', '--name', 'x', '--scopes']
+  const scoped = await runCommand([...words, 'mail:read, admin'], env)
+  assert.equal(scoped.code, 0, scoped.stderr)
+  const unknown = await runCommand([...words, 'everything'], env)
+  assert.match(unknown.stderr, /^--scopes\/0 must be one of definitions:read, /)
+  const past = await runCommand([...words, 'admin', '--expires', '2020-01-01T00:00:00Z'], env)
+  assert.deepEqual([past.code, past.stderr.startsWith('--expires must be a moment')], [2, true])
+})
