@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import type { Services } from '../../src/http/services.ts'
+import { noDatabase, startApp } from '../support/app.ts'
+
+const METRICS_TOKEN = 'token-of-the-metrics'
+const ADMIN_API_KEY = 'key-of-the-operator'
+const { app } = await startApp({ after }, { env: { METRICS_TOKEN, ADMIN_API_KEY } })
+
+const away = {
+  readTime: async () => {
+    throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
+  },
+} as unknown as Services['database']
+
+test('a process that lives says so, whatever the database does', async (t) => {
+  const { app } = await startApp(t, { database: away })
+  assert.equal((await app.inject('/healthz')).statusCode, 200)
+})
+
+test('a node is ready while its database answers', async (t) => {
+  assert.deepEqual((await app.inject('/readyz')).json(), { status: 'ok' })
+  const without = await startApp(t, { database: away })
+  const answer = await without.app.inject('/readyz')
+  assert.equal(answer.statusCode, 503)
+  assert.match(String(answer.headers['content-type']), /^application\/problem\+json/)
+})
+
+test('a node with an engine is ready while its last turn is younger than 15 s', async (t) => {
+  let turn: Temporal.Instant | undefined
+  const { app, clock } = await startApp(t, { database: noDatabase, lastTurn: () => turn })
+  const status = async () => (await app.inject('/readyz')).statusCode
+  assert.equal(await status(), 503, 'before its first turn')
+  turn = clock.now()
+  assert.equal(await status(), 200)
+  clock.advance({ seconds: 15 })
+  assert.equal(await status(), 200)
+  clock.advance({ milliseconds: 1 })
+  assert.equal(await status(), 503)
+})
+
+test('health is asked so often that only a curious log tells of it', async (t) => {
+  const { app, logged } = await startApp(t, { database: noDatabase })
+  await app.inject('/healthz')
+  assert.equal(JSON.parse(logged.at(-1)!).level, 'debug')
+})
+
+const metricsFor = (token: string | undefined) =>
+  app.inject({ url: '/metrics', headers: token ? { authorization: `Bearer ${token}` } : {} })
+
+test('measurements need the operator’s key or the token made for them', async () => {
+  for (const token of [METRICS_TOKEN, ADMIN_API_KEY]) {
+    assert.equal((await metricsFor(token)).statusCode, 200)
+  }
+  for (const token of [undefined, '', 'token-of-the-metric', `${METRICS_TOKEN}x`]) {
+    assert.equal((await metricsFor(token)).statusCode, 401, String(token))
+  }
+})
+
+test('requests are measured by the pattern of their route', async () => {
+  await app.inject('/nowhere/anna')
+  await app.inject('/location/17')
+  const { body, headers } = await metricsFor(METRICS_TOKEN)
+  assert.match(String(headers['content-type']), /^text\/plain/)
+  assert.match(
+    body,
+    /request_seconds_count\{.*route="\/location\/:locationId",status="401".*\} \d+$/m,
+  )
+  assert.match(body, /^process_cpu_user_seconds_total/m)
+  assert.doesNotMatch(body, /anna|17"/)
+})
