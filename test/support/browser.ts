@@ -1,0 +1,55 @@
+import { existsSync } from 'node:fs'
+import { chromium, type Page } from 'playwright-core'
+import { afterwards } from './afterwards.ts'
+import type { Lifetime } from './database.ts'
+
+const PLACES = [
+  process.env.CHROMIUM_PATH,
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+  '/usr/bin/google-chrome-stable',
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+  'C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe',
+]
+
+/** The browser that is there, or the one that Playwright has installed. */
+export function findBrowser() {
+  const known = [...PLACES, chromium.executablePath()]
+  return known.find((place) => place !== undefined && place !== '' && existsSync(place))
+}
+
+const QUIET = [
+  '--disable-gpu',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  '--no-first-run',
+]
+
+/** A page in a browser of its own, and all that went wrong on it or was asked of other machines. */
+export async function openPage(t: Lifetime): Promise<{ page: Page; complaints: string[] }> {
+  const executablePath = findBrowser()
+  if (!executablePath)
+    throw new Error('no browser: set CHROMIUM_PATH, or run npm test, which gets one')
+  const isRoot = process.getuid?.() === 0
+  const browser = await chromium.launch({
+    executablePath,
+    args: isRoot ? [...QUIET, '--no-sandbox'] : QUIET,
+  })
+  afterwards(t, () => browser.close())
+  const page = await browser.newPage({ viewport: { width: 1200, height: 860 } })
+
+  const complaints: string[] = []
+  page.on('pageerror', (error) => complaints.push(`error: ${error.message}`))
+  page.on('requestfailed', (request) => complaints.push(`failed: ${request.url()}`))
+  page.on('response', (response) => {
+    if (response.status() >= 400) complaints.push(`${response.status()}: ${response.url()}`)
+  })
+  page.on('request', (request) => {
+    const { hostname, protocol } = new URL(request.url())
+    const isOurs = hostname === '127.0.0.1' || protocol === 'data:' || protocol === 'blob:'
+    if (!isOurs) complaints.push(`asked another machine: ${request.url()}`)
+  })
+  return { page, complaints }
+}
