@@ -1,6 +1,7 @@
 import { spawn, spawnSync, type SpawnOptions } from 'node:child_process'
 import { chmodSync, existsSync, lchownSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { userInfo } from 'node:os'
 import path from 'node:path'
 import { StartError } from '../errors.ts'
 
@@ -88,21 +89,34 @@ const NOBODY: Owner = { uid: 65534, gid: 65534 }
 /**
  * PostgreSQL refuses to run as root. As root we lend it an unprivileged user; where that user
  * cannot reach the programs or the folder, a user namespace in which root itself looks like one.
+ * The same helps a user without a name, as containers have them, whom initdb refuses.
  */
 function userFor(bin: string, parent: string, ownerOfFolder?: Owner): User {
-  if (process.getuid?.() !== 0) return { owner: undefined, prefix: [], spawnAs: {} }
+  const isRoot = process.getuid?.() === 0
+  if (!isRoot && hasName()) return { owner: undefined, prefix: [], spawnAs: {} }
 
   const candidates = ownerOfFolder && ownerOfFolder.uid !== 0 ? [ownerOfFolder, NOBODY] : [NOBODY]
-  const owner = candidates.find((candidate) => canReach(candidate, bin, parent))
+  const owner = isRoot && candidates.find((candidate) => canReach(candidate, bin, parent))
   if (owner) return { owner, prefix: [], spawnAs: owner }
 
   const prefix = ['unshare', '--user', '--map-user=65534', '--map-group=65534', '--']
   const tried = spawnSync(prefix[0]!, [...prefix.slice(1), 'true'])
-  if (tried.status === 0) return { owner: { uid: 0, gid: 0 }, prefix, spawnAs: {} }
-
+  if (tried.status === 0) {
+    return { owner: isRoot ? { uid: 0, gid: 0 } : undefined, prefix, spawnAs: {} }
+  }
   throw new StartError(
-    `PostgreSQL does not run as root, and the user nobody cannot reach ${bin} and ${parent}: start as an ordinary user, move them to a folder that others may enter, or set DATABASE_URL.`,
+    isRoot
+      ? `PostgreSQL does not run as root, and the user nobody cannot reach ${bin} and ${parent}: start as an ordinary user, move them to a folder that others may enter, or set DATABASE_URL.`
+      : `PostgreSQL does not run as a user without a name (uid ${process.getuid?.()}): give it one in /etc/passwd, or set DATABASE_URL.`,
   )
+}
+
+function hasName() {
+  try {
+    return userInfo().username !== ''
+  } catch {
+    return false
+  }
 }
 
 function canReach({ uid, gid }: Owner, bin: string, parent: string) {

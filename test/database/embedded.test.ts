@@ -223,6 +223,17 @@ test('a path too long for a socket works', async (t) => {
   assert.ok(!fs.existsSync(new URL(service.url).searchParams.get('host')!))
 })
 
+test('a user without a name, as containers have them, can have a database', async (t) => {
+  if (!isRoot) return cannotStage(t, 'acting as another user needs root')
+  if (spawnSync('unshare', ['--user', 'true'], STRANGER).status !== 0) {
+    return cannotStage(t, 'this machine allows no user namespaces')
+  }
+  const dataDir = temporaryFolder(t)
+  fs.chownSync(dataDir, STRANGER.uid, STRANGER.gid)
+  const child = holder(t, dataDir, 'service', STRANGER)
+  assert.equal(await ask(await firstLine(child), 'select 1'), 1)
+})
+
 test('as root, a folder that only root may enter works', async (t) => {
   if (!isRoot) return cannotStage(t, 'only root has such a folder')
   if (spawnSync('unshare', ['--user', 'true']).status !== 0) {
