@@ -87,6 +87,7 @@ export const eventTriggers: Routes = async (app, services) => {
         to: moment(to),
         after: after && { scheduledTime: String(after[0]), eventTriggerId: Number(after[1]) },
         limit: limit + 1,
+        sight: caller.scope,
       })
       const page = pageOf(found, limit, list, (trigger) => [
         String(trigger.scheduledTime),
@@ -118,12 +119,13 @@ const byHand: Routes = async (app, { clock }) => {
         const { eventTriggerId: id } = params
         const now = clock.now()
         return answerOnce(caller.db, request, reply, now, async (tx) => {
+          const find = () => findTrigger(tx, caller.businessId, id, caller.scope)
+          if (!(await find())) throw notFound('event trigger', id)
           const [done] = await act(tx, caller.businessId, [id], { user: caller.user, now })
           if (done) return ok(done)
-          const found = await findTrigger(tx, caller.businessId, id)
-          if (!found) throw notFound('event trigger', id)
+          const found = await find()
           throw conflict(
-            `Event trigger ${id} is ${found.status}; only a SCHEDULED one can ${word}.`,
+            `Event trigger ${id} is ${found?.status}; only a SCHEDULED one can ${word}.`,
           )
         })
       },
@@ -151,15 +153,15 @@ const byHand: Routes = async (app, { clock }) => {
       },
       async (request, reply) => {
         const { caller, body } = request
-        const { db, businessId, user } = caller
+        const { db, businessId, user, scope } = caller
         const now = clock.now()
         return answerOnce(db, request, reply, now, async (tx) => {
-          const acted = await act(tx, businessId, body.ids, { user, now })
+          const list = (ids: number[]) => listTriggersById(tx, businessId, ids, scope)
+          const seen = (await list(body.ids)).map((trigger) => trigger.eventTriggerId)
+          const acted = await act(tx, businessId, seen, { user, now })
           const done = acted.map((trigger) => trigger.eventTriggerId)
           const left = [...new Set(body.ids)].filter((id) => !done.includes(id))
-          const found = new Map(
-            (await listTriggersById(tx, businessId, left)).map((one) => [one.eventTriggerId, one]),
-          )
+          const found = new Map((await list(left)).map((one) => [one.eventTriggerId, one]))
           const refused = left.map((id) => {
             const trigger = found.get(id)
             return trigger

@@ -2,6 +2,8 @@ import type { ObjectType } from '../contract/event-type.ts'
 import type { EventTrigger, TriggerStatus } from '../contract/event-trigger.ts'
 import type { Db } from '../database/database.ts'
 import { empty, sql } from '../database/sql.ts'
+import type { Sight } from './objects.ts'
+import { aboutSeenObject } from './sight.ts'
 
 /** As answered, with moments still moments. */
 export type StoredTrigger = Omit<EventTrigger, Moments> & {
@@ -56,17 +58,21 @@ export function listTriggerStates(
     order by event_trigger_id desc limit 10000`)
 }
 
-export async function findTrigger(db: Db, businessId: number, eventTriggerId: number) {
-  const [trigger] = await db.query<StoredTrigger>(sql`
-    select ${columns} from event_trigger
-    where business_id = ${businessId} and event_trigger_id = ${eventTriggerId}`)
+export async function findTrigger(
+  db: Db,
+  businessId: number,
+  eventTriggerId: number,
+  sight: Sight,
+) {
+  const [trigger] = await listTriggersById(db, businessId, [eventTriggerId], sight)
   return trigger
 }
 
-export function listTriggersById(db: Db, businessId: number, ids: number[]) {
+export function listTriggersById(db: Db, businessId: number, ids: number[], sight: Sight) {
   return db.query<StoredTrigger>(sql`
     select ${columns} from event_trigger
-    where business_id = ${businessId} and event_trigger_id = any (${ids}::bigint[])`)
+    where business_id = ${businessId} and event_trigger_id = any (${ids}::bigint[])
+      ${aboutSeenObject('event_trigger', sight)}`)
 }
 
 export type TriggerFilters = {
@@ -77,10 +83,11 @@ export type TriggerFilters = {
   objectType?: ObjectType | undefined
   after?: { scheduledTime: string; eventTriggerId: number } | undefined
   limit: number
+  sight: Sight
 }
 
 export function listTriggers(db: Db, businessId: number, filters: TriggerFilters) {
-  const { status, from, to, eventDefnId, objectType, after, limit } = filters
+  const { status, from, to, eventDefnId, objectType, after, limit, sight } = filters
   return db.query<StoredTrigger>(sql`
     select ${columns} from event_trigger
     where business_id = ${businessId}
@@ -89,6 +96,7 @@ export function listTriggers(db: Db, businessId: number, filters: TriggerFilters
       ${to ? sql`and scheduled_time < ${to}` : empty}
       ${eventDefnId ? sql`and event_defn_id = ${eventDefnId}` : empty}
       ${objectType ? sql`and object_type = ${objectType}` : empty}
+      ${aboutSeenObject('event_trigger', sight)}
       ${
         after
           ? sql`and (scheduled_time, event_trigger_id) > (${after.scheduledTime}::timestamptz, ${after.eventTriggerId})`
