@@ -3,6 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '../clock.ts'
 import type { Database } from '../database/database.ts'
 import type { Mailbox } from '../email/addresses.ts'
+import type { Mailer } from '../email/mailer.ts'
+import { nextAttemptTime, renewEmailLeases, takeBackEmails } from '../store/email-queue.ts'
 import { listUnplannedDefinitions } from '../store/event-definitions.ts'
 import {
   giveBackTriggers,
@@ -10,6 +12,7 @@ import {
   renewTriggerLeases,
   takeBackTriggers,
 } from '../store/trigger-queue.ts'
+import { Deliveries } from './deliver.ts'
 import { fireDueTriggers, type Firing, type Turn } from './fire.ts'
 import { planDefinition } from './plan.ts'
 
@@ -18,6 +21,8 @@ export type EngineParts = {
   database: Database
   clock: Clock
   leaseSeconds: number
+  mailer: Mailer
+  /** There is no mail server: mails are kept and shown. */
   captures: boolean
   mailFrom: Mailbox
   host: string
@@ -38,6 +43,7 @@ export function createEngine(parts: EngineParts) {
   const worker = parts.worker ?? randomUUID()
   const turn: Turn = { afterBusiness: 0, isCrowded: false }
   const firing: Firing = { ...parts, db, now, worker, batchSize: parts.batchSize ?? 500 }
+  const deliveries = new Deliveries({ ...parts, db, now, worker })
   let lastTurn: Temporal.Instant | undefined
 
   /** Fires one batch of what is due. */
@@ -47,39 +53,64 @@ export function createEngine(parts: EngineParts) {
     return fired
   }
 
+  /** Begins to send what is due. */
+  const deliver = () => deliveries.begin()
+
   /** Takes over what dead workers left: their claims, and definitions planned half. */
   const keep = async () => {
-    const takenBack = await takeBackTriggers(db, now())
+    const takenBack = (await takeBackTriggers(db, now())) + (await takeBackEmails(db, now()))
     const unplanned = await listUnplannedDefinitions(db, 20)
     for (const definition of unplanned) await planDefinition(database, definition, now)
     return takenBack + unplanned.length
   }
 
-  const renew = () =>
-    renewTriggerLeases(db, worker, now().add({ seconds: leaseSeconds })).then(() => 0)
+  const renew = async () => {
+    const leaseUntil = now().add({ seconds: leaseSeconds })
+    await renewTriggerLeases(db, worker, leaseUntil)
+    await renewEmailLeases(db, worker, leaseUntil)
+    return 0
+  }
 
   /** How long nothing will be due; at most what a missed hint may cost. */
-  const restMs = async () => {
-    const next = await nextDueTime(db)
-    if (!next) return LONGEST_REST_MS
-    return Math.min(LONGEST_REST_MS, Math.max(0, next.epochMilliseconds - now().epochMilliseconds))
-  }
+  const restUntil = (next: Temporal.Instant | null) =>
+    next
+      ? Math.min(LONGEST_REST_MS, Math.max(0, next.epochMilliseconds - now().epochMilliseconds))
+      : LONGEST_REST_MS
 
   /** Runs until stopped; what is claimed and not begun then goes to another node. */
   const run = async (stopping: AbortSignal) => {
-    const hint = new Hint()
-    const deaf = await database.listen('bellwether_due', () => hint.wake())
-    stopping.addEventListener('abort', () => hint.wake(), { once: true })
+    const [due, queued] = [new Hint(), new Hint()]
+    const deaf = await database.listen('bellwether_due', () => due.wake())
+    stopping.addEventListener('abort', () => [due, queued].forEach((hint) => hint.wake()))
+    const fireAndTell = async () => {
+      const fired = await fire()
+      if (fired > 0) queued.wake()
+      return fired
+    }
+    const restBeforeFiring = async () => due.wait(restUntil(await nextDueTime(db)), stopping)
+    const restBeforeSending = async () =>
+      queued.wait(restUntil(await nextAttemptTime(db)), stopping)
     await Promise.all([
-      repeat(fire, { rest: async () => hint.wait(await restMs(), stopping), stopping, onError }),
+      repeat(fireAndTell, { rest: restBeforeFiring, stopping, onError }),
+      repeat(deliver, { rest: restBeforeSending, stopping, onError }),
       repeat(keep, { rest: () => pause(leaseSeconds * 250, stopping), stopping, onError }),
       repeat(renew, { rest: () => pause(leaseSeconds * 300, stopping), stopping, onError }),
     ])
     await deaf().catch(onError)
+    await deliveries.settle()
     await giveBackTriggers(db, worker).catch(onError)
   }
 
-  return { worker, fire, keep, renew, restMs, run, lastTurn: () => lastTurn }
+  return {
+    worker,
+    fire,
+    deliver,
+    settle: () => deliveries.settle(),
+    keep,
+    renew,
+    run,
+    lastTurn: () => lastTurn,
+  }
 }
 
 /** Hints may be missed, so nobody rests longer than this. */

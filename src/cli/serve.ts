@@ -12,6 +12,7 @@ import { forgetOldAnswers } from '../http/idempotency.ts'
 import { openLog, type Log } from '../log.ts'
 import { reachDatabase } from './reach-database.ts'
 import { buildConsole } from './build-console.ts'
+import { makeMailer } from './make-mailer.ts'
 
 export const command = new Command()
   .addHelpText('after', '\nSettings come from the environment: see docs/configuration.md.')
@@ -68,6 +69,7 @@ function makeEngine(config: Config, database: Database, clock: DatabaseClock, lo
     ...config,
     database,
     clock,
+    mailer: makeMailer(config),
     captures: config.smtpUrl === undefined,
     host: new URL(config.publicUrl).hostname,
     unsubscribeLink: () => null,

@@ -6,6 +6,7 @@ import { SCOPES } from '../../src/contract/credentials.ts'
 import { sql } from '../../src/database/sql.ts'
 import { insertApiKey } from '../../src/store/api-keys.ts'
 import { createEngine, type EngineParts } from '../../src/automation/engine.ts'
+import { CaptureMailer } from '../../src/email/capture.ts'
 import { startApp } from './app.ts'
 
 // oxlint-disable-next-line typescript/no-explicit-any -- answers are asserted on, not typed
@@ -105,6 +106,7 @@ export function startEngine({ clock, database }: Started, more: Partial<EnginePa
     database,
     clock,
     leaseSeconds: 10,
+    mailer: new CaptureMailer(),
     captures: true,
     mailFrom: { name: 'Bellwether', address: 'no-reply@localhost' },
     host: 'localhost',
@@ -117,6 +119,7 @@ export function startEngine({ clock, database }: Started, more: Partial<EnginePa
     await engine.keep()
     let fired = 0
     for (let some; (some = await engine.fire()) > 0;) fired += some
+    while ((await engine.deliver()) > 0) await engine.settle()
     if (errors.length > 0) throw errors[0]
     return fired
   }

@@ -1,0 +1,42 @@
+/**
+ * Lets many callers share one piece of work: while a round is under way, those who come wait for
+ * the next one. A commit for each of a hundred mails would cost more than the mails.
+ */
+export class Together<Item, Result> {
+  readonly #work: (items: Item[]) => Promise<Result[]>
+  #waiting: Waiting<Item, Result>[] = []
+  #isRunning = false
+
+  constructor(work: (items: Item[]) => Promise<Result[]>) {
+    this.#work = work
+  }
+
+  add(item: Item): Promise<Result> {
+    const { promise, resolve, reject } = Promise.withResolvers<Result>()
+    this.#waiting.push({ item, resolve, reject })
+    if (!this.#isRunning) void this.#run()
+    return promise
+  }
+
+  async #run() {
+    this.#isRunning = true
+    // Whoever comes in this very moment is in the first round too.
+    await Promise.resolve()
+    while (this.#waiting.length > 0) {
+      const round = this.#waiting.splice(0)
+      try {
+        const results = await this.#work(round.map((one) => one.item))
+        round.forEach((one, i) => one.resolve(results[i]!))
+      } catch (error) {
+        for (const one of round) one.reject(error)
+      }
+    }
+    this.#isRunning = false
+  }
+}
+
+type Waiting<Item, Result> = {
+  item: Item
+  resolve(result: Result): void
+  reject(error: unknown): void
+}

@@ -1,0 +1,12 @@
+import type { Config } from '../config.ts'
+import { CaptureMailer } from '../email/capture.ts'
+import { dkimSigner } from '../email/dkim.ts'
+import type { Mailer } from '../email/mailer.ts'
+import { parseSmtpUrl, SmtpMailer } from '../email/smtp.ts'
+
+/** The real one where SMTP_URL says where mail goes, else the one that only keeps them. */
+export function makeMailer({ smtpUrl, dkim }: Config): Mailer {
+  if (smtpUrl === undefined) return new CaptureMailer()
+  const signers = dkim ? [dkimSigner(dkim.domain, dkim.selector, dkim.key)] : []
+  return new SmtpMailer(parseSmtpUrl(smtpUrl), { dkim: signers })
+}

@@ -1,0 +1,215 @@
+import type { ObjectType } from '../contract/event-type.ts'
+import type { Db } from '../database/database.ts'
+import { sql } from '../database/sql.ts'
+import type { Attempt, EmailStatus } from './emails.ts'
+
+/** A mail that a worker has taken to send it. */
+export type ClaimedEmail = {
+  businessId: number
+  emailId: number
+  eventTriggerId: number | null
+  objectType: ObjectType | null
+  objectId: number | null
+  objectUUId: string | null
+  toAddress: string
+  fromAddress: string
+  message: Buffer
+  attemptCount: number
+  /** Of its trigger, where it has one: what is checked again before every attempt. */
+  eventDefnId: number | null
+  anchorTime: Temporal.Instant | null
+  fireNow: boolean | null
+}
+
+export type EmailClaim = {
+  worker: string
+  now: Temporal.Instant
+  leaseUntil: Temporal.Instant
+  limit: number
+}
+
+/** Takes mails whose next attempt is due, the longest waiting first. */
+export function claimDueEmails(db: Db, { worker, now, leaseUntil, limit }: EmailClaim) {
+  return db.query<ClaimedEmail>(sql`
+    with due as (
+      select business_id, email_id from email
+      where next_attempt_time <= ${now}
+      order by next_attempt_time
+      limit ${limit}
+      for update skip locked
+    ), taken as (
+      update email e
+      set status = 'SENDING', next_attempt_time = null, message_ended = false,
+          lease_worker = ${worker}, lease_until = ${leaseUntil}, attempt_count = attempt_count + 1
+      from due
+      where (e.business_id, e.email_id) = (due.business_id, due.email_id)
+      returning e.*
+    )
+    select e.business_id as "businessId", e.email_id as "emailId",
+           e.event_trigger_id as "eventTriggerId", e.object_type as "objectType",
+           e.object_id as "objectId", e.object_uuid as "objectUUId", e.to_address as "toAddress",
+           e.from_address as "fromAddress", e.message, e.attempt_count as "attemptCount",
+           t.event_defn_id as "eventDefnId", t.anchor_time as "anchorTime", t.fire_now as "fireNow"
+    from taken e
+    left join event_trigger t
+      on (t.business_id, t.event_trigger_id) = (e.business_id, e.event_trigger_id)`)
+}
+
+/** The end of these messages may leave now: from here on only the mail server knows. */
+export async function markMessagesEnded(db: Db, worker: string, mails: ClaimedEmail[]) {
+  const rows = await db.query<{ id: number }>(sql`
+    update email e set message_ended = true
+    from ${keys(mails)}
+    where (e.business_id, e.email_id) = (k.business_id, k.email_id)
+      and e.status = 'SENDING' and e.lease_worker = ${worker}
+    returning e.email_id as id`)
+  return new Set(rows.map((row) => row.id))
+}
+
+/** How an attempt ended, and so what becomes of the mail. */
+export type EmailEnding = {
+  businessId: number
+  emailId: number
+  eventTriggerId: number | null
+  status: Exclude<EmailStatus, 'QUEUED' | 'SENDING'>
+  statusReason: string | null
+  nextAttemptTime: Temporal.Instant | null
+  /** None where it was not even tried. */
+  attempt: Attempt | null
+}
+
+/** A mail whose lease went to another worker is left alone. */
+export async function endEmails(
+  tx: Db,
+  worker: string,
+  endings: EmailEnding[],
+  now: Temporal.Instant,
+) {
+  const of = <Key extends keyof EmailEnding>(key: Key) => endings.map((ending) => ending[key])
+  await tx.query(sql`
+    update email e
+    set status = n.status, status_reason = n.status_reason,
+        next_attempt_time = n.next_attempt_time, lease_worker = null, lease_until = null,
+        message_ended = n.status = 'UNCERTAIN',
+        sent_time = case when n.status in ('SENT', 'CAPTURED') then ${now}::timestamptz end,
+        attempts = case when n.attempt is null then e.attempts else e.attempts || n.attempt end
+    from unnest(${of('businessId')}::bigint[], ${of('emailId')}::bigint[], ${of('status')}::text[],
+                ${of('statusReason')}::text[], ${of('nextAttemptTime')}::timestamptz[],
+                ${endings.map((ending) => ending.attempt && JSON.stringify(ending.attempt))}::jsonb[])
+      as n (business_id, email_id, status, status_reason, next_attempt_time, attempt)
+    where (e.business_id, e.email_id) = (n.business_id, n.email_id)
+      and e.status = 'SENDING' and e.lease_worker = ${worker}`)
+}
+
+/** Two workers may end the last two mails of one trigger at once: one after the other then. */
+export async function lockTriggersOf(tx: Db, endings: EmailEnding[]) {
+  await tx.query(sql`
+    select from event_trigger t
+    join (select distinct * from ${triggerKeys(endings)}) k
+      on (t.business_id, t.event_trigger_id) = (k.business_id, k.event_trigger_id)
+    order by t.business_id, t.event_trigger_id
+    for update of t`)
+}
+
+export type EndedTrigger = {
+  businessId: number
+  eventDefnId: number
+  objectType: ObjectType
+  objectId: number | null
+  objectUUId: string | null
+  replan: boolean
+}
+
+/** A trigger ends with its last mail. Gives back those whose object moved meanwhile. */
+export function endTriggersOf(tx: Db, endings: EmailEnding[], now: Temporal.Instant) {
+  return tx.query<EndedTrigger>(sql`
+    with ended as (
+      select k.business_id, k.event_trigger_id,
+             count(*) filter (where e.status = 'FAILED') as failed,
+             count(*) filter (where e.status in ('SENT', 'CAPTURED')) as sent,
+             count(*) filter (where e.status = 'CANCELLED') as cancelled,
+             min(e.status_reason) filter (where e.status = 'FAILED') as failure,
+             min(e.status_reason) filter (where e.status <> 'FAILED') as reason
+      from (select distinct * from ${triggerKeys(endings)}) k
+      join email e on (e.business_id, e.event_trigger_id) = (k.business_id, k.event_trigger_id)
+      group by k.business_id, k.event_trigger_id
+      having not bool_or(e.status in ('QUEUED', 'SENDING', 'RETRYING', 'UNCERTAIN'))
+    )
+    update event_trigger t
+    set status = case when failed > 0 or t.status_reason is not null then 'FAILED'
+                      when sent > 0 then 'COMPLETED'
+                      when cancelled > 0 then 'CANCELLED' else 'SKIPPED' end,
+        status_reason = case when failed > 0 then failure
+                             when t.status_reason is not null then t.status_reason
+                             when sent = 0 then reason end,
+        completed_time = case when failed = 0 and sent > 0 and t.status_reason is null
+                              then ${now}::timestamptz end,
+        modified_date = ${now}, modified_user = 'SYSTEM'
+    from ended
+    where (t.business_id, t.event_trigger_id) = (ended.business_id, ended.event_trigger_id)
+      and t.status = 'RUNNING'
+    returning t.business_id as "businessId", t.event_defn_id as "eventDefnId",
+              t.object_type as "objectType", t.object_id as "objectId",
+              t.object_uuid as "objectUUId", t.replan`)
+}
+
+/**
+ * Mails whose worker is gone. Where the end of the message had left, the server may have taken it:
+ * the one window in which a mail may be sent twice.
+ */
+export async function takeBackEmails(db: Db, now: Temporal.Instant) {
+  const died = JSON.stringify({
+    time: now.epochMilliseconds,
+    phase: 'unknown',
+    reply: 'the worker died',
+  })
+  const rows = await db.query(sql`
+    update email
+    set status = case when message_ended then 'UNCERTAIN' else 'RETRYING' end,
+        status_reason = case when message_ended then 'the worker died before the answer came'
+                             else 'the worker died before the message ended' end,
+        next_attempt_time = ${now}, lease_worker = null, lease_until = null,
+        attempts = attempts || ${died}::jsonb
+    where status = 'SENDING' and lease_until < ${now}
+    returning email_id`)
+  return rows.length
+}
+
+export function renewEmailLeases(db: Db, worker: string, leaseUntil: Temporal.Instant) {
+  return db.query(sql`
+    update email set lease_until = ${leaseUntil}
+    where status = 'SENDING' and lease_worker = ${worker}`)
+}
+
+export async function nextAttemptTime(db: Db) {
+  const [row] = await db.query<{ next: Temporal.Instant | null }>(sql`
+    select min(next_attempt_time) as next from email where next_attempt_time is not null`)
+  return row!.next
+}
+
+/** An address that the server refused for good gets nothing more until it is cleared. */
+export async function suppressBounced(
+  tx: Db,
+  bounced: { businessId: number; emailAddress: string; detail: string }[],
+  now: Temporal.Instant,
+) {
+  await tx.query(sql`
+    insert into suppression (business_id, email_address, reason, detail, created_date, created_user)
+    select business_id, lower(email_address), 'BOUNCED', detail, ${now}::timestamptz, 'SYSTEM'
+    from unnest(${bounced.map((one) => one.businessId)}::bigint[],
+                ${bounced.map((one) => one.emailAddress)}::text[],
+                ${bounced.map((one) => one.detail)}::text[]) as b (business_id, email_address, detail)
+    on conflict (business_id, email_address, reason) do nothing`)
+}
+
+const keys = (mails: { businessId: number; emailId: number }[]) => sql`
+  unnest(${mails.map((mail) => mail.businessId)}::bigint[],
+         ${mails.map((mail) => mail.emailId)}::bigint[]) as k (business_id, email_id)`
+
+function triggerKeys(endings: EmailEnding[]) {
+  const ofTriggers = endings.filter((ending) => ending.eventTriggerId !== null)
+  return sql`
+    unnest(${ofTriggers.map((ending) => ending.businessId)}::bigint[],
+           ${ofTriggers.map((ending) => ending.eventTriggerId)}::bigint[])
+      as k (business_id, event_trigger_id)`
+}
