@@ -22,8 +22,6 @@ export function parseAddress(text: string): string | undefined {
   return address.length > MAX_ADDRESS ? undefined : address
 }
 
-export const isAddress = (text: string) => parseAddress(text) !== undefined
-
 /** The part of an address that names its provider. */
 export const domainOf = (address: string) => address.slice(address.indexOf('@') + 1).toLowerCase()
 

@@ -63,18 +63,3 @@ type Person = {
   emailAddress: string | null
   timeZone: string | null
 }
-
-/** A context in which there is nothing but the business: a base for previews and tests. */
-export const contextOf = (business: MailContext['business']): MailContext => ({
-  business,
-  location: null,
-  professional: null,
-  client: null,
-  reason: null,
-  calendar: null,
-  classSchedule: null,
-  invitation: null,
-  recall: null,
-  disclaimer: null,
-  unsubscribeLink: null,
-})

@@ -42,3 +42,9 @@ export type Mailer = {
   /** Finishes what is under way and says goodbye to the server. */
   close(): Promise<void>
 }
+
+const MOST_RETRIES = 10
+
+/** 1, 4, 9, 16 … minutes after each attempt: most refusals pass within the hour. Undefined: enough. */
+export const waitAfter = (attempts: number): Temporal.Duration | undefined =>
+  attempts <= MOST_RETRIES ? Temporal.Duration.from({ minutes: attempts ** 2 }) : undefined

@@ -70,7 +70,8 @@ export function readMessage(bytes: Buffer): Message {
 
 /** One per mail and for good; the host makes it unique among installations. */
 export const messageIdOf = (businessId: number, emailId: number, host: string) =>
-  `<${emailId}.${businessId}@${host}>`
+  // A host may be written as `[::1]`.
+  `<${emailId}.${businessId}@${host.replace(/[^A-Za-z0-9.-]+/g, '-').replace(/^-|-$/g, '') || 'localhost'}>`
 
 const MESSAGE_ID = /^<[A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]+@[A-Za-z0-9.-]+>$/
 

@@ -1,0 +1,88 @@
+import { createPublicKey } from 'node:crypto'
+import { domainOf } from './addresses.ts'
+import type { DkimSigner } from './dkim.ts'
+
+export type MailHint = { check: string; ok: boolean; hint: string }
+
+/** The questions to the name service; the real ones are those of `node:dns/promises`. */
+export type Resolver = {
+  resolveTxt(name: string): Promise<string[][]>
+  resolveMx(name: string): Promise<unknown[]>
+}
+
+/** What receivers will hold against mail from this address, and how to mend it. */
+export async function mailHints(
+  from: string,
+  signer: DkimSigner | undefined,
+  resolver: Resolver,
+): Promise<MailHint[]> {
+  const domain = domainOf(from)
+  const [mx, spf, dmarc, key] = await Promise.all([
+    resolver.resolveMx(domain).catch(() => []),
+    textOf(resolver, domain, /^v=spf1\b/i),
+    textOf(resolver, `_dmarc.${domain}`, /^v=DMARC1\b/i),
+    signer && textOf(resolver, `${signer.selector}._domainkey.${signer.domain}`, /\bp=/),
+  ])
+  return [
+    {
+      check: 'From domain',
+      ok: mx.length > 0,
+      hint:
+        mx.length > 0
+          ? `${domain} takes mail`
+          : `${domain} takes no mail: set MAIL_FROM to a domain with an MX record, so that bounces arrive`,
+    },
+    {
+      check: 'SPF',
+      ok: spf !== undefined,
+      hint: spf ?? `add a TXT record at ${domain}: "v=spf1 include:<your mail provider> ~all"`,
+    },
+    dkimHint(domain, signer, key),
+    {
+      check: 'DMARC',
+      ok: dmarc !== undefined,
+      hint: dmarc ?? `add a TXT record at _dmarc.${domain}: "v=DMARC1; p=none"`,
+    },
+  ]
+}
+
+function dkimHint(
+  domain: string,
+  signer: DkimSigner | undefined,
+  record: string | undefined,
+): MailHint {
+  const hint = (ok: boolean, text: string) => ({ check: 'DKIM', ok, hint: text })
+  if (!signer)
+    return hint(
+      false,
+      'mails are not signed: set DKIM_KEY, DKIM_DOMAIN and DKIM_SELECTOR, or let the mail provider sign',
+    )
+  const name = `${signer.selector}._domainkey.${signer.domain}`
+  const wanted = dkimRecord(signer)
+  if (record === undefined) return hint(false, `add a TXT record at ${name}: "${wanted}"`)
+  if (keyOf(record) !== keyOf(wanted))
+    return hint(false, `the TXT record at ${name} holds another key; it should be "${wanted}"`)
+  const aligned = domain === signer.domain || domain.endsWith(`.${signer.domain}`)
+  return hint(
+    aligned,
+    aligned
+      ? `${name} holds our key`
+      : `DKIM_DOMAIN ${signer.domain} does not match the From domain ${domain}`,
+  )
+}
+
+/** The TXT record under which receivers find the key. */
+function dkimRecord({ key }: DkimSigner) {
+  const spki = createPublicKey(key).export({ type: 'spki', format: 'der' })
+  // An Ed25519 key is published bare: its last 32 bytes.
+  const ed25519 = key.asymmetricKeyType === 'ed25519'
+  const bytes = ed25519 ? spki.subarray(-32) : spki
+  return `v=DKIM1; k=${ed25519 ? 'ed25519' : 'rsa'}; p=${bytes.toString('base64')}`
+}
+
+const keyOf = (record: string) => /\bp=([^;]*)/.exec(record)?.[1]?.replace(/\s/g, '')
+
+async function textOf(resolver: Resolver, name: string, wanted: RegExp) {
+  const records = await resolver.resolveTxt(name).catch(() => [])
+  return records.map((pieces) => pieces.join('')).find((text) => wanted.test(text))
+}

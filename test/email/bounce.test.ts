@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { readBounces } from '../../src/email/bounce.ts'
+
+const report = (status: string, changes: { encoding?: string; original?: string } = {}) =>
+  [
+    'From: MAILER-DAEMON@mx.example',
+    'Content-Type: multipart/report; report-type=delivery-status;',
+    ' boundary="=_b"',
+    '',
+    '--=_b',
+    'Content-Type: text/plain',
+    '',
+    'Sorry. Status: 5.9.9',
+    '--=_b',
+    'Content-Type: message/delivery-status',
+    ...(changes.encoding ? [`Content-Transfer-Encoding: ${changes.encoding}`] : []),
+    '',
+    changes.encoding === 'base64' ? Buffer.from(status).toString('base64') : status,
+    '--=_b',
+    `Content-Type: ${changes.original ?? 'message/rfc822'}`,
+    '',
+    'From: hello@harbour.example',
+    'Message-ID: <42.1@mail.harbour.example>',
+    'Subject: Your appointment',
+    '',
+    'See you.',
+    '--=_b--',
+    '',
+  ].join('\r\n')
+
+const failed =
+  'Reporting-MTA: dns; mx.example\r\n\r\nFinal-Recipient: rfc822; ada@example.org\r\nAction: failed\r\nStatus: 5.1.1\r\nDiagnostic-Code: smtp; 550 5.1.1\r\n no such user'
+
+const bounce = {
+  messageId: '<42.1@mail.harbour.example>',
+  recipient: 'ada@example.org',
+  permanent: true,
+  status: '5.1.1',
+  words: '550 5.1.1 no such user',
+}
+
+test('a bounce names its mail, its recipient and the words of the other server', () => {
+  assert.deepEqual(readBounces(report(failed)), [bounce])
+})
+
+test('a bounce is read in whatever way it is written', () => {
+  assert.deepEqual(readBounces(report(failed, { encoding: 'base64' })), [bounce])
+  assert.deepEqual(readBounces(report(failed, { encoding: 'quoted-printable' })), [bounce])
+  assert.deepEqual(readBounces(report(failed, { original: 'text/rfc822-headers' })), [bounce])
+  assert.deepEqual(readBounces(report(failed).replaceAll('\r\n', '\n')), [bounce])
+})
+
+test('each recipient of a report is told by itself', () => {
+  const two = `${failed}\r\n\r\nOriginal-Recipient: rfc822;<bob@example.org>\r\nFinal-Recipient: rfc822; other@example.org\r\nAction: delayed\r\nStatus: 4.4.1`
+  assert.deepEqual(
+    readBounces(report(two)).map(({ recipient, permanent }) => [recipient, permanent]),
+    [
+      ['ada@example.org', true],
+      ['bob@example.org', false],
+    ],
+  )
+})
+
+const harmless = [
+  '',
+  'Subject: hello\r\n\r\nStatus: 5.1.1',
+  'Content-Type: multipart/report; report-type=delivery-status\r\n\r\nno boundary',
+  'Content-Type: multipart/report; boundary=x\r\n\r\n--x\r\nContent-Type: message/delivery-status\r\n\r\nx: y\r\n\r\nFinal-Recipient: rfc822; a@b.example, c@d.example\r\nAction: failed',
+  `Content-Type: multipart/mixed; boundary="=_b"\r\n\r\n${failed}`,
+  '\r\n'.repeat(1000),
+]
+
+for (const [i, raw] of harmless.entries())
+  test(`what is no report gives no bounce: ${i}`, () => {
+    assert.deepEqual(readBounces(raw), [])
+  })
