@@ -37,7 +37,7 @@ export async function saveDefinition(
   defining: Defining,
   allow?: Allow<StoredDefinition>,
 ): Promise<{ definition: StoredDefinition; before: StoredDefinition | undefined }> {
-  const read = await readAgainst(tx, body, defining, allow)
+  const read = await readAgainst(tx, body, defining, allow, lockDefinition)
   const { before, wanted, actions } = read
   const definition = !before
     ? await insertDefinition(tx, wanted, defining)
@@ -65,12 +65,13 @@ export async function deactivateDefinition(
 export async function readAgainst(
   db: Db,
   body: unknown,
-  { businessId }: Defining,
+  { businessId }: Pick<Defining, 'businessId'>,
   allow?: Allow<StoredDefinition>,
+  find = findDefinition,
 ) {
   const reading = readDefinition(body)
   const { eventDefnId, actions = [] } = reading.definition
-  const before = eventDefnId ? await lockDefinition(db, businessId, eventDefnId) : undefined
+  const before = eventDefnId ? await find(db, businessId, eventDefnId) : undefined
   allow?.(before)
   if (eventDefnId && !before) throw notFound('event definition', eventDefnId)
   const merged = mergeDefinition(reading.definition, before)

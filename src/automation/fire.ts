@@ -323,7 +323,11 @@ async function listContexts(tx: Db, ready: Ready[]) {
   return contexts
 }
 
-async function listTemplates(tx: Db, actions: RunningAction[]) {
+/** The templates that actions name: by that id, the one itself first, then its variants. */
+export async function listTemplates(
+  tx: Db,
+  actions: { businessId: number; emailTemplateId: number }[],
+) {
   if (actions.length === 0) return new Map<number, StoredTemplate[]>()
   const rows = await listTemplatesWithVariants(tx, actions)
   const byName = Map.groupBy(rows, (row) => row.namedId)

@@ -1,3 +1,4 @@
+import type { Definition } from '../contract/event-definition.ts'
 import { eventTypeById, type EventTypeName, type ObjectType } from '../contract/event-type.ts'
 import { nominalMinutes } from '../contract/offset.ts'
 import type { Database, Db } from '../database/database.ts'
@@ -17,7 +18,12 @@ import {
   type EventRow,
   type Plan,
 } from '../store/event-triggers.ts'
-import { listSubjectsFrom, lockSubjects, type SubjectCursor } from '../store/subjects.ts'
+import {
+  listSubjectsFrom,
+  lockSubjects,
+  type Anchor,
+  type SubjectCursor,
+} from '../store/subjects.ts'
 import { refusals } from './match.ts'
 import { planReminders } from './reschedule.ts'
 import type { Subject } from './subject.ts'
@@ -71,7 +77,6 @@ class Superseded extends Error {}
 
 type Page = (work: (tx: Db, current: StoredDefinition) => Promise<Plan>) => Promise<void>
 
-/** First what is pending, which may have to go; then what lies ahead, which may have to come. */
 async function planReminderPages(
   db: Db,
   definition: StoredDefinition,
@@ -80,37 +85,58 @@ async function planReminderPages(
 ) {
   const objectType = objectTypeOf(definition)
   const { businessId, eventDefnId } = definition
-  const planObjects = (ids: (number | string)[]) =>
-    page(async (tx, current) => {
+  for await (const ids of objectsConcerned(db, definition, now)) {
+    await page(async (tx, current) => {
       const subjects = await lockSubjects(tx, businessId, objectType, ids)
       const rows = await lockReminders(tx, businessId, objectType, ids, [eventDefnId])
       const followed = subjects.map((subject) => ({ subject }))
       return planReminders(followed, [current], rows, 'saved definition', now())
     })
-
-  for (let after: number | string | undefined; ;) {
-    const uuids = objectType === 'INVITATION'
-    const pending = await listPendingObjects(db, businessId, eventDefnId, {
-      after,
-      limit: PAGE,
-      uuids,
-    })
-    if (pending.length === 0) break
-    const ids = pending.map((row) => row.id)
-    await planObjects(ids)
-    after = ids.at(-1)
   }
+}
+
+/** First what is pending, which may have to go; then what lies ahead, which may have to come. */
+async function* objectsConcerned(
+  db: Db,
+  definition: StoredDefinition,
+  now: () => Temporal.Instant,
+): AsyncGenerator<(number | string)[]> {
+  const objectType = objectTypeOf(definition)
+  const { businessId } = definition
+  for await (const ids of pendingObjects(db, definition)) yield ids
   if (!definition.active) return
 
+  const from = candidates(definition, objectType, now())
+  for await (const page of subjectsFrom(db, businessId, objectType, from)) yield page.map(idOf)
+}
+
+/** Ids of the objects for which the definition has a reminder pending, page by page. */
+export async function* pendingObjects(db: Db, definition: StoredDefinition) {
+  const { businessId, eventDefnId } = definition
+  const uuids = objectTypeOf(definition) === 'INVITATION'
+  for (let after: number | string | undefined; ;) {
+    const page = { after, limit: PAGE, uuids }
+    const pending = await listPendingObjects(db, businessId, eventDefnId, page)
+    if (pending.length === 0) return
+    const ids = pending.map((row) => row.id)
+    yield ids
+    after = ids.at(-1)
+  }
+}
+
+/** Objects page by page, in the order of what they are listed by. */
+export async function* subjectsFrom(
+  db: Db,
+  businessId: number,
+  objectType: ObjectType,
+  listing: { anchor: Anchor; from: Temporal.Instant; to?: Temporal.Instant | undefined },
+) {
   for (let after: SubjectCursor | undefined; ;) {
-    const ahead = await listSubjectsFrom(db, businessId, objectType, {
-      ...candidates(definition, objectType, now()),
-      after,
-      limit: PAGE,
-    })
-    if (ahead.length === 0) break
-    await planObjects(ahead.map(idOf))
-    after = cursorOf(ahead.at(-1)!)
+    const page = { ...listing, after, limit: PAGE }
+    const subjects = await listSubjectsFrom(db, businessId, objectType, page)
+    if (subjects.length === 0) return
+    yield subjects
+    after = cursorOf(subjects.at(-1)!, listing.anchor)
   }
 }
 
@@ -122,20 +148,28 @@ async function planEventPages(
   now: () => Temporal.Instant,
 ) {
   const objectType = objectTypeOf(definition)
-  const { businessId, eventDefnId } = definition
-  for (let after = 0; ;) {
-    const rows = await listPendingEvents(db, businessId, eventDefnId, { after, limit: PAGE })
-    if (rows.length === 0) break
+  for await (const rows of pendingEvents(db, definition)) {
     await page(async (tx, current) => {
-      const ids = rows.map((row) => row.objectId ?? row.objectUUId!)
-      const subjects = await lockSubjects(tx, businessId, objectType, [...new Set(ids)])
+      const ids = [...new Set(rows.map(objectOf))]
+      const subjects = await lockSubjects(tx, definition.businessId, objectType, ids)
       const byId = new Map(subjects.map((subject) => [idOf(subject), subject]))
-      const update = rows.flatMap((row, i) => planEvent(current, row, byId.get(ids[i]!)!, now()))
+      const update = rows.flatMap((row) => planEvent(current, row, byId.get(objectOf(row))!, now()))
       return { insert: [], update, replan: [] }
     })
+  }
+}
+
+export async function* pendingEvents(db: Db, { businessId, eventDefnId }: StoredDefinition) {
+  for (let after = 0; ;) {
+    const rows = await listPendingEvents(db, businessId, eventDefnId, { after, limit: PAGE })
+    if (rows.length === 0) return
+    yield rows
     after = rows.at(-1)!.eventTriggerId
   }
 }
+
+export const objectOf = (row: Pick<EventRow, 'objectId' | 'objectUUId'>) =>
+  row.objectId ?? row.objectUUId!
 
 /** What becomes of a pending trigger of a change under a definition that was saved since. */
 export function planEvent(
@@ -171,32 +205,35 @@ export function planEvent(
 export const objectTypeOf = ({ eventTypeId }: { eventTypeId: number }): ObjectType =>
   eventTypeById(eventTypeId)!.objectType
 
-const idOf = (subject: Subject) => subject.objectId ?? subject.objectUUId!
+export const idOf = (subject: Subject) => subject.objectId ?? subject.objectUUId!
 
 /** The earliest anchor whose firing can still lie ahead, with room for clocks and month lengths. */
-function candidates(definition: StoredDefinition, objectType: ObjectType, now: Temporal.Instant) {
+export function candidates(
+  definition: Definition,
+  objectType: ObjectType,
+  now: Temporal.Instant,
+): { anchor: Anchor; from: Temporal.Instant } {
   const offset = nominalMinutes(definition)
   const room = 2 * 1440 + Math.abs(definition.triggerMonths) * 3 * 1440
-  const from = now.subtract({ minutes: offset + room })
+  const from = now.subtract({ minutes: Math.ceil(offset + room) })
   switch (objectType) {
     case 'RECALL':
-      return { anchor: 'dueTime' as const, from }
+      return { anchor: 'dueTime', from }
     case 'INVITATION':
       // One that ends in time may have been sent any time ago.
-      return {
-        anchor: 'createdDate' as const,
-        from: offset < 0 ? Temporal.Instant.fromEpochMilliseconds(0) : from,
-      }
+      return { anchor: 'createdDate', from: offset < 0 ? LONG_AGO : from }
     default:
-      // Listed by their start, which lies before the end by as much as a visit lasts.
+      // Listed by their start, which lies before the end by as much as a visit or course lasts.
       return {
-        anchor: 'startTime' as const,
-        from: definition.triggerAnchor === 'END' ? from.subtract({ hours: 31 * 24 }) : from,
+        anchor: 'startTime',
+        from: definition.triggerAnchor === 'END' ? from.subtract({ hours: 366 * 24 }) : from,
       }
   }
 }
 
-const cursorOf = (subject: Subject): SubjectCursor => ({
-  anchor: subject.startTime ?? subject.dueTime ?? subject.createdDate,
+const LONG_AGO = Temporal.Instant.fromEpochMilliseconds(0)
+
+const cursorOf = (subject: Subject, anchor: Anchor): SubjectCursor => ({
+  anchor: subject[anchor]!,
   id: idOf(subject),
 })

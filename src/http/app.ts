@@ -25,6 +25,7 @@ import { eventActions } from './event-actions.ts'
 import { eventDefinitions } from './event-definitions.ts'
 import { eventTriggers } from './event-triggers.ts'
 import { explain } from './explain.ts'
+import { forecasts } from './forecasts.ts'
 import { health } from './health.ts'
 import { imports } from './import.ts'
 import { objects } from './objects.ts'
@@ -43,6 +44,7 @@ import { answerInMilliseconds } from './wire.ts'
 /** Every address of the service: one file for each kind of object. */
 const ROUTES: Routes[] = [
   eventDefinitions,
+  forecasts,
   eventActions,
   eventTriggers,
   explain,

@@ -56,3 +56,57 @@ export function listStatusMoves(
     order by audit_id desc
     limit ${limit}`)
 }
+
+/** Something that happened to an object, with its status before and after; new ones had none. */
+export type Happened = {
+  auditId: number
+  id: string
+  time: Temporal.Instant
+  oldStatus: string | null
+  newStatus: string
+}
+
+/** What happened to objects of a kind in a range of time, oldest first, page by page. */
+export function listHappenings(
+  db: Db,
+  businessId: number,
+  asked: {
+    object: string
+    change: 'CREATED' | 'CHANGED'
+    /** Of changes: only those of one of these. */
+    columns: string[]
+    from: Temporal.Instant
+    to: Temporal.Instant
+    after: number
+    limit: number
+  },
+) {
+  const changed = sql`and exists (select from unnest(${asked.columns}::text[]) c
+                                  where before -> c is distinct from after -> c)`
+  return db.query<Happened>(sql`
+    select audit_id as "auditId", id, time, before ->> 'status' as "oldStatus",
+           after ->> 'status' as "newStatus"
+    from audit
+    where business_id = ${businessId} and object = ${asked.object} and change = ${asked.change}
+      and time >= ${asked.from} and time < ${asked.to} and audit_id > ${asked.after}
+      ${asked.change === 'CHANGED' ? changed : empty}
+    order by audit_id limit ${asked.limit}`)
+}
+
+/** The status that each object had at its moment; none where nothing is recorded so early. */
+export async function listStatusesAt(
+  db: Db,
+  businessId: number,
+  object: string,
+  moments: { id: number | string; time: Temporal.Instant }[],
+) {
+  const rows = await db.query<{ id: string; status: string }>(sql`
+    select m.id, a.status
+    from unnest(${moments.map(({ id }) => String(id))}::text[],
+                ${moments.map(({ time }) => time)}::timestamptz[]) as m (id, time),
+      lateral (select after ->> 'status' as status from audit
+               where business_id = ${businessId} and object = ${object} and id = m.id
+                 and time <= m.time
+               order by audit_id desc limit 1) a`)
+  return new Map(rows.map(({ id, status }) => [id, status]))
+}

@@ -128,11 +128,32 @@ export function lockReminders(
   ids: (number | string)[],
   eventDefnIds: number[],
 ) {
+  const reminders = remindersOf(businessId, objectType, ids, eventDefnIds)
+  return tx.query<ReminderRow>(sql`${reminders} for update`)
+}
+
+/** The same, for those who only look. */
+export function listReminders(
+  db: Db,
+  businessId: number,
+  objectType: ObjectType,
+  ids: (number | string)[],
+  eventDefnIds: number[],
+) {
+  return db.query<ReminderRow>(remindersOf(businessId, objectType, ids, eventDefnIds))
+}
+
+function remindersOf(
+  businessId: number,
+  objectType: ObjectType,
+  ids: (number | string)[],
+  eventDefnIds: number[],
+) {
   const named =
     objectType === 'INVITATION'
       ? sql`object_uuid = any (${ids}::text[])`
       : sql`object_id = any (${ids}::bigint[])`
-  return tx.query<ReminderRow>(sql`
+  return sql`
     select event_trigger_id as "eventTriggerId", event_defn_id as "eventDefnId",
            defn_version as "defnVersion", object_id as "objectId", object_uuid as "objectUUId",
            anchor_time as "anchorTime", scheduled_time as "scheduledTime", status
@@ -141,8 +162,7 @@ export function lockReminders(
       and occurrence is null and event_defn_id = any (${eventDefnIds}::bigint[])
       -- What a person cancelled stays cancelled; what we did may be planned again.
       and (status <> 'CANCELLED' or modified_user <> 'SYSTEM')
-    order by event_trigger_id
-    for update`)
+    order by event_trigger_id`
 }
 
 /** The objects for which a definition has something pending, in pages. */
@@ -193,7 +213,7 @@ export function listPendingEvents(
 /** A definition that was turned to another kind of event no longer asks for what it planned before. */
 export function cancelOtherKinds(
   db: Db,
-  { businessId, eventDefnId }: { businessId: number; eventDefnId: number },
+  definition: DefinitionKey,
   objectType: ObjectType,
   isReminder: boolean,
   now: Temporal.Instant,
@@ -202,9 +222,39 @@ export function cancelOtherKinds(
     update event_trigger
     set status = 'CANCELLED', status_reason = 'the definition asks for another event now',
         modified_date = ${now}, modified_user = 'SYSTEM'
-    where business_id = ${businessId} and event_defn_id = ${eventDefnId} and status = 'SCHEDULED'
-      and (object_type <> ${objectType} or (occurrence is null) <> ${isReminder})`)
+    where ${ofOtherKinds(definition, objectType, isReminder)}`)
 }
+
+type DefinitionKey = { businessId: number; eventDefnId: number }
+export type OtherKind = Pick<
+  StoredTrigger,
+  'objectType' | 'objectId' | 'objectUUId' | 'scheduledTime'
+>
+
+/** How many that would be, and the first of them. */
+export async function countOtherKinds(
+  db: Db,
+  definition: DefinitionKey,
+  objectType: ObjectType,
+  isReminder: boolean,
+  limit: number,
+) {
+  const rows = await db.query<OtherKind & { all: number }>(sql`
+    select count(*) over () as all, object_type as "objectType", object_id as "objectId",
+           object_uuid as "objectUUId", scheduled_time as "scheduledTime"
+    from event_trigger
+    where ${ofOtherKinds(definition, objectType, isReminder)}
+    order by event_trigger_id limit ${limit}`)
+  return { count: rows[0]?.all ?? 0, first: rows }
+}
+
+const ofOtherKinds = (
+  { businessId, eventDefnId }: DefinitionKey,
+  objectType: ObjectType,
+  isReminder: boolean,
+) => sql`
+  business_id = ${businessId} and event_defn_id = ${eventDefnId} and status = 'SCHEDULED'
+  and (object_type <> ${objectType} or (occurrence is null) <> ${isReminder})`
 
 /** Everything a change does to the plan, written at once by `writePlan`. */
 export type Plan = {

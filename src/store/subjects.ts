@@ -1,7 +1,7 @@
 import type { Subject } from '../automation/subject.ts'
 import type { ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
-import { raw, sql, type Sql } from '../database/sql.ts'
+import { empty, raw, sql, type Sql } from '../database/sql.ts'
 import type { ObjectKey } from './mail-contexts.ts'
 
 /** Objects of one type as matching and timing see them, by their ids. */
@@ -52,12 +52,18 @@ export type Anchor = 'startTime' | 'dueTime' | 'createdDate'
 /** Where a page ended: its last anchor and id. */
 export type SubjectCursor = { anchor: Temporal.Instant; id: number | string }
 
-/** A page of the objects whose anchor is not before `from`, in the order of their anchors. */
+/** A page of the objects whose anchor is not before `from`, and before `to`, in its order. */
 export function listSubjectsFrom(
   db: Db,
   businessId: number,
   objectType: ObjectType,
-  page: { anchor: Anchor; from: Temporal.Instant; after: SubjectCursor | undefined; limit: number },
+  page: {
+    anchor: Anchor
+    from: Temporal.Instant
+    to?: Temporal.Instant | undefined
+    after: SubjectCursor | undefined
+    limit: number
+  },
 ): Promise<Subject[]> {
   const { view, id } = VIEWS[objectType]
   const anchor = raw(ANCHORS[page.anchor])
@@ -66,6 +72,7 @@ export function listSubjectsFrom(
     : sql`${anchor} >= ${page.from}`
   return db.query<Subject>(sql`
     ${view} where t.business_id = ${businessId} and t.active and ${beyond}
+      ${page.to ? sql`and ${anchor} < ${page.to}` : empty}
     order by ${anchor}, t.${raw(id)} limit ${page.limit}`)
 }
 

@@ -1,0 +1,314 @@
+import { eventTypeById, type EventTypeName, type ObjectType } from '../contract/event-type.ts'
+import { nominalMinutes } from '../contract/offset.ts'
+import { kindOfObjectType, toColumn } from '../contract/objects.ts'
+import type { Db } from '../database/database.ts'
+import type { MergedMail } from '../email/merge.ts'
+import { listHappenings, listStatusesAt } from '../store/audit.ts'
+import { findBusiness } from '../store/businesses.ts'
+import { listActionsOfDefinitions, type RunningAction } from '../store/event-actions.ts'
+import type { StoredDefinition } from '../store/event-definitions.ts'
+import { listMailContexts, type ContextRow } from '../store/mail-contexts.ts'
+import { listStatusesOf, type Status } from '../store/statuses.ts'
+import { listSubjects } from '../store/subjects.ts'
+import { CAUSES } from './causes.ts'
+import { compose } from './compose.ts'
+import { readAgainst } from './define.ts'
+import { listTemplates } from './fire.ts'
+import { asIfStored, type Asking } from './forecast.ts'
+import { refusals } from './match.ts'
+import { candidates, idOf, objectTypeOf, subjectsFrom } from './plan.ts'
+import type { Subject } from './subject.ts'
+import { firingTime, firstPlan, isReminder } from './timing.ts'
+
+export type Backtest = {
+  mails: number
+  clients: number
+  /** Between 21:00 and 8:00 on the reader's clock. */
+  atNight: number
+  /** Less than an hour after another mail of this definition to the same address. */
+  withinAnHour: number
+  emptyTokens: Record<string, number>
+  samples: Sample[]
+  partial?: true
+}
+
+type Sample = {
+  objectType: ObjectType
+  objectId: number | null
+  objectUUId: string | null
+  clientId: number | null
+  to: string | null
+  subject: string | null
+  scheduledTime: Temporal.Instant
+}
+
+export type Days = { startDate: Temporal.PlainDate; endDate: Temporal.PlainDate }
+
+/** What a definition would have sent in a range of days, on the data we hold. */
+export async function backtest(
+  db: Db,
+  body: unknown,
+  { startDate, endDate }: Days,
+  asking: Asking,
+): Promise<Backtest> {
+  const { businessId, now } = asking
+  const { before, wanted, actions } = await readAgainst(db, body, asking)
+  const definition = { ...asIfStored(wanted, before, now), active: true }
+  const { timeZone } = (await findBusiness(db, businessId))!
+  const range = {
+    from: startDate.toZonedDateTime(timeZone).toInstant(),
+    to: endDate.add({ days: 1 }).toZonedDateTime(timeZone).toInstant(),
+  }
+  const stored = before ? await listActionsOfDefinitions(db, [before]) : []
+  const asked = actionsAsked(businessId, stored, actions)
+  const templates = await listTemplates(db, asked)
+
+  const tally = new Tally()
+  let isWhole = true
+  for await (const firings of firingsOf(db, definition, range)) {
+    const contexts = await contextsOf(db, businessId, definition, firings)
+    for (const firing of firings) {
+      const rows = contexts.get(idOf(firing.subject)) ?? []
+      if (asked.length === 0) tally.addAssumed(firing, rows)
+      for (const action of asked) {
+        const known = templates.get(action.emailTemplateId) ?? []
+        const { mails } = compose(action, rows, known, NO_LINKS)
+        for (const { mail, row } of mails) tally.add(firing, row, mail)
+      }
+    }
+    if (!asking.goesOn()) {
+      isWhole = false
+      break
+    }
+  }
+  return { ...tally.result(), ...(isWhole ? {} : { partial: true }) }
+}
+
+type Range = { from: Temporal.Instant; to: Temporal.Instant }
+type Fired = { subject: Subject; time: Temporal.Instant }
+
+const NO_LINKS = { drawId: () => 0, unsubscribeLink: () => 'https://example.org/unsubscribe' }
+
+/** The actions of the stored definition as the body would leave them, and those it would add. */
+function actionsAsked(
+  businessId: number,
+  stored: RunningAction[],
+  said: Awaited<ReturnType<typeof readAgainst>>['actions'],
+): RunningAction[] {
+  const byId = new Map(said.flatMap((action) => [[action.eventActionId ?? -1, action]] as const))
+  const kept = stored.flatMap((action) => {
+    const change = byId.get(action.eventActionId)
+    if (!change) return [action]
+    const { emailTemplateId = action.emailTemplateId, recipient = action.recipient } = change
+    return change.active ? [{ ...action, emailTemplateId, recipient }] : []
+  })
+  const added = said.filter(
+    (action) =>
+      action.active &&
+      action.eventActionId === undefined &&
+      !kept.some(
+        (known) =>
+          known.emailTemplateId === action.emailTemplateId &&
+          known.recipient === (action.recipient ?? null),
+      ),
+  )
+  const asNew = (action: (typeof said)[number]) =>
+    ({
+      businessId,
+      emailTemplateId: action.emailTemplateId,
+      recipient: action.recipient ?? null,
+      transactional: null,
+    }) as RunningAction
+  return [...kept, ...added.map(asNew)]
+}
+
+async function contextsOf(
+  db: Db,
+  businessId: number,
+  definition: StoredDefinition,
+  firings: Fired[],
+) {
+  const keys = new Map(
+    firings.map(({ subject: { objectId, objectUUId } }) => [
+      objectId ?? objectUUId,
+      { businessId, objectId, objectUUId },
+    ]),
+  )
+  const rows = await listMailContexts(db, objectTypeOf(definition), [...keys.values()])
+  return Map.groupBy(rows, (row) => row.objectId ?? row.objectUUId!)
+}
+
+const firingsOf = (db: Db, definition: StoredDefinition, range: Range) =>
+  isReminder(definition) ? reminders(db, definition, range) : events(db, definition, range)
+
+/** Reminders whose moment lay in the range, of objects that called for them then. */
+async function* reminders(
+  db: Db,
+  definition: StoredDefinition,
+  range: Range,
+): AsyncGenerator<Fired[]> {
+  const { businessId } = definition
+  const objectType = objectTypeOf(definition)
+  const statuses = await listStatusesOf(db, businessId, objectType)
+  const { anchor, from } = candidates(definition, objectType, range.from)
+  const room = 2 * 1440 + Math.abs(definition.triggerMonths) * 3 * 1440
+  const beyond = range.to.add({ minutes: Math.ceil(room - nominalMinutes(definition)) })
+  const listing = anchor === 'createdDate' ? { anchor, from } : { anchor, from, to: beyond }
+
+  for await (const subjects of subjectsFrom(db, businessId, objectType, listing)) {
+    const timed = subjects.flatMap((subject): Fired[] => {
+      const time = momentOf(definition, subject)
+      return time && isWithin(time, range) ? [{ subject, time }] : []
+    })
+    yield await thoseCalledFor(db, definition, timed, statuses)
+  }
+}
+
+/** When it was due; an object that came too late for its reminder got none, or at once. */
+function momentOf(definition: StoredDefinition, subject: Subject) {
+  const firing = firingTime(definition, subject)
+  if (!firing) return undefined
+  const { createdDate } = subject
+  // What was entered after its time is history: it was there all along, we only did not know.
+  const isHistory = Temporal.Instant.compare(createdDate, firing.anchorTime) >= 0
+  if (isHistory) return firing.scheduledTime
+  const { status, scheduledTime } = firstPlan(definition, firing, createdDate)
+  return status === 'SCHEDULED' ? scheduledTime : undefined
+}
+
+async function thoseCalledFor(
+  db: Db,
+  definition: StoredDefinition,
+  timed: Fired[],
+  statuses: Status[],
+) {
+  if (timed.length === 0) return []
+  const { kind } = kindOfObjectType(objectTypeOf(definition))
+  const moments = timed.map(({ subject, time }) => ({ id: idOf(subject), time }))
+  const known = await listStatusesAt(db, definition.businessId, kind, moments)
+  return timed.filter(({ subject }) => {
+    const then = asItWas(subject, known.get(String(idOf(subject))), statuses)
+    return refusals(definition, then).length === 0
+  })
+}
+
+/** With the status it had; where that is not recorded, what took place was called for. */
+function asItWas(subject: Subject, then: string | undefined, statuses: Status[]): Subject {
+  if (then === undefined) return { ...subject, live: subject.live || subject.liveAfter }
+  const status = statuses.find((each) => each.status === then)
+  const { live = false, liveAfter = false } = status ?? {}
+  return { ...subject, status: then, live, liveAfter }
+}
+
+const PAGE = 500
+
+/** What was created or changed in the range, as the audit has it. */
+async function* events(
+  db: Db,
+  definition: StoredDefinition,
+  { from, to }: Range,
+): AsyncGenerator<Fired[]> {
+  const { businessId } = definition
+  const objectType = objectTypeOf(definition)
+  const eventType = eventTypeById(definition.eventTypeId)!.eventType as EventTypeName
+  const { kind, id } = kindOfObjectType(objectType)
+  const asked = {
+    object: kind,
+    change: eventType.endsWith('_CREATED') ? ('CREATED' as const) : ('CHANGED' as const),
+    columns: CAUSES[objectType].watched.map(toColumn),
+    from,
+    to,
+    limit: PAGE,
+  }
+  for (let after = 0; ;) {
+    const page = await listHappenings(db, businessId, { ...asked, after })
+    if (page.length === 0) return
+    const ids = [...new Set(page.map((one) => (id.endsWith('UUID') ? one.id : Number(one.id))))]
+    const subjects = await listSubjects(db, businessId, objectType, ids)
+    const byId = new Map(subjects.map((subject) => [String(idOf(subject)), subject]))
+    yield page.flatMap(({ id, time, oldStatus, newStatus }): Fired[] => {
+      const found = byId.get(id)
+      if (!found || (eventType === 'INVITE_COMPLETED' && !isMove(oldStatus, newStatus))) return []
+      const subject = { ...found, status: newStatus }
+      const refused = refusals(definition, { eventType, subject, oldStatus, happenedAt: time })
+      const firing = firingTime(definition, subject, time)
+      return refused.length === 0 && firing ? [{ subject, time: firing.scheduledTime }] : []
+    })
+    after = page.at(-1)!.auditId
+  }
+}
+
+const isMove = (oldStatus: string | null, newStatus: string) =>
+  oldStatus !== 'COMPLETED' && newStatus === 'COMPLETED'
+
+const isWithin = (time: Temporal.Instant, { from, to }: Range) =>
+  Temporal.Instant.compare(time, from) >= 0 && Temporal.Instant.compare(time, to) < 0
+
+const MOST_SAMPLES = 20
+const HOUR_MS = 3_600_000
+
+class Tally {
+  #mails = 0
+  #atNight = 0
+  readonly #clients = new Set<number>()
+  readonly #times = new Map<string, number[]>()
+  readonly #empty = new Map<string, number>()
+  readonly #samples: Sample[] = []
+
+  add({ subject, time }: Fired, row: ContextRow, mail: MergedMail | undefined) {
+    const { objectType, objectId, objectUUId } = subject
+    const to = mail?.to?.address ?? row.context.client?.emailAddress ?? null
+    this.#mails += 1
+    if (row.clientId !== null) this.#clients.add(row.clientId)
+    if (isNight(time, zoneOf(row))) this.#atNight += 1
+    const reader = to ?? `client ${row.clientId}`
+    const times = this.#times.get(reader)
+    if (times) times.push(time.epochMilliseconds)
+    else this.#times.set(reader, [time.epochMilliseconds])
+    for (const token of mail?.emptyTokens ?? []) {
+      this.#empty.set(token, (this.#empty.get(token) ?? 0) + 1)
+    }
+    if (this.#samples.length < MOST_SAMPLES) {
+      const { clientId } = row
+      const subjectLine = mail?.subject ?? null
+      this.#samples.push({
+        objectType,
+        objectId,
+        objectUUId,
+        clientId,
+        to,
+        subject: subjectLine,
+        scheduledTime: time,
+      })
+    }
+  }
+
+  /** A definition without actions yet is tried as if it wrote to the client. */
+  addAssumed(fired: Fired, rows: ContextRow[]) {
+    for (const row of rows) if (row.context.client?.emailAddress) this.add(fired, row, undefined)
+  }
+
+  result(): Omit<Backtest, 'partial'> {
+    return {
+      mails: this.#mails,
+      clients: this.#clients.size,
+      atNight: this.#atNight,
+      withinAnHour: [...this.#times.values()].reduce((sum, times) => sum + crowded(times), 0),
+      emptyTokens: Object.fromEntries([...this.#empty].toSorted(([a], [b]) => (a < b ? -1 : 1))),
+      samples: this.#samples,
+    }
+  }
+}
+
+const crowded = (times: number[]) => {
+  const inOrder = times.toSorted((a, b) => a - b)
+  return inOrder.filter((time, i) => i > 0 && time - inOrder[i - 1]! < HOUR_MS).length
+}
+
+const zoneOf = ({ context: { client, location, business } }: ContextRow) =>
+  client?.timeZone ?? location?.timeZone ?? business.timeZone
+
+function isNight(time: Temporal.Instant, timeZone: string) {
+  const { hour } = time.toZonedDateTimeISO(timeZone)
+  return hour < 8 || hour >= 21
+}

@@ -1,0 +1,112 @@
+import { Type, type Static } from 'typebox'
+import { backtest, type Days } from '../automation/backtest.ts'
+import { forecast } from '../automation/forecast.ts'
+import { monotonicMs } from '../clock.ts'
+import { isObject } from '../contract/body.ts'
+import { EventDefinitionBody } from '../contract/event-definition.ts'
+import { Backtest, Forecast } from '../contract/forecast.ts'
+import { invalid, RequestError, type Fault } from '../errors.ts'
+import type { Routes } from './services.ts'
+
+const tags = ['event definition']
+/** Nothing is written, so those who may read may ask. */
+const config = { scope: 'definitions:read' } as const
+/** The contract itself reads the body, as it does when a definition is saved. */
+const validatorCompiler = () => (value: unknown) => ({ value })
+
+export const forecasts: Routes = async (app, { clock }) => {
+  app.post(
+    '/eventDefinition/plan',
+    {
+      config,
+      validatorCompiler,
+      schema: {
+        tags,
+        summary: 'What saving a definition would do; nothing is saved',
+        body: EventDefinitionBody,
+        response: { 200: Forecast },
+      },
+    },
+    async ({ caller, body }) => {
+      const asking = { businessId: caller.businessId, now: clock.now(), goesOn: withPatience() }
+      return (await forecast(caller.db, body, asking)) as unknown as Static<typeof Forecast>
+    },
+  )
+
+  app.post(
+    '/eventDefinition/backtest',
+    {
+      config,
+      validatorCompiler,
+      schema: {
+        tags,
+        summary: 'What a definition would have sent between two days, on the data there is',
+        body: Type.Object({
+          definition: EventDefinitionBody,
+          startDate: Type.String({ format: 'date' }),
+          endDate: Type.String({ format: 'date' }),
+        }),
+        response: { 200: Backtest },
+      },
+    },
+    async ({ caller, body }) => {
+      const { definition, days, faults } = readBacktest(body)
+      const asking = { businessId: caller.businessId, now: clock.now(), goesOn: withPatience() }
+      const run = days ?? { startDate: SOME_DAY, endDate: SOME_DAY }
+      const result = await backtest(caller.db, definition, run, asking).catch((error) => {
+        throw inside(error, faults)
+      })
+      if (faults.length > 0) throw invalid(faults)
+      return result as unknown as Static<typeof Backtest>
+    },
+  )
+}
+
+/** A large business is counted until then; what is left is said to be left. */
+const PATIENCE_MS = 20_000
+
+function withPatience() {
+  const until = monotonicMs() + PATIENCE_MS
+  return () => monotonicMs() < until
+}
+
+const SOME_DAY = Temporal.PlainDate.from('1970-01-01')
+
+function readBacktest(body: unknown) {
+  if (!isObject(body)) throw invalid([{ pointer: '', detail: 'must be a JSON object' }])
+  const faults: Fault[] = []
+  const day = (name: 'startDate' | 'endDate') => {
+    const value = body[name]
+    const read = readDay(value)
+    const detail = value == null ? 'is required' : 'must be a day: YYYY-MM-DD'
+    if (!read) faults.push({ pointer: `/${name}`, detail })
+    return read
+  }
+  const startDate = day('startDate')
+  const endDate = day('endDate')
+  if (startDate && endDate && Temporal.PlainDate.compare(startDate, endDate) > 0) {
+    faults.push({ pointer: '/endDate', detail: 'must not be before startDate' })
+  }
+  const days: Days | undefined =
+    startDate && endDate && faults.length === 0 ? { startDate, endDate } : undefined
+  return { definition: body.definition, days, faults }
+}
+
+function readDay(value: unknown) {
+  if (typeof value !== 'string' || !/^\d{4}-\d\d-\d\d$/.test(value)) return undefined
+  try {
+    return Temporal.PlainDate.from(value)
+  } catch {
+    return undefined
+  }
+}
+
+/** The definition's own faults, where they stand in this body, beside those of the days. */
+function inside(error: unknown, faults: Fault[]) {
+  if (!(error instanceof RequestError) || !error.errors) return error
+  const own = error.errors.map(({ pointer, detail }) => ({
+    pointer: `/definition${pointer}`,
+    detail,
+  }))
+  return invalid([...own, ...faults])
+}

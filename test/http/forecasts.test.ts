@@ -1,0 +1,192 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sql } from '../../src/database/sql.ts'
+import { reminder, startWorld } from '../support/world.ts'
+
+type World = Awaited<ReturnType<typeof startWorld>>
+
+/** Every row that a definition, an action or a plan could have written. */
+const rowsOf = ({ db }: World) =>
+  db.query(sql`
+    select (select coalesce(json_agg(t order by event_trigger_id), '[]') from event_trigger t)::text as triggers,
+           (select coalesce(json_agg(d order by event_defn_id), '[]') from event_definition d)::text as definitions,
+           (select coalesce(json_agg(a order by event_action_id), '[]') from event_action a)::text as actions,
+           (select count(*) from audit) as audit`)
+
+/** Asks for the plan of a body, sees that nothing was written, saves it and compares. */
+async function planThenSave(world: World, body: object) {
+  const { call } = world
+  const before = await rowsOf(world)
+  const { status, body: plan } = await call('POST', '/eventDefinition/plan', body)
+  assert.equal(status, 200, JSON.stringify(plan))
+  assert.deepEqual(await rowsOf(world), before, 'a plan writes nothing')
+  const saved = await call('POST', '/eventDefinition', body)
+  return { plan, saved: saved.body }
+}
+
+const countsOf = ({ samples: _samples, ...counts }: Record<string, unknown>) => counts
+const none = { create: 0, move: 0, cancel: 0, expired: 0, unchanged: 0 }
+
+async function scheduled({ call }: World, eventDefnId: number) {
+  const { body } = await call('GET', `/eventTriggers?eventDefnId=${eventDefnId}&status=SCHEDULED`)
+  return body.items.map((trigger: { scheduledTime: number }) => trigger.scheduledTime) as number[]
+}
+
+test('a plan says what saving would do, and saving then does that', async (t) => {
+  const world = await startWorld(t)
+  const { book, businessId, call, clock } = world
+  const soon = await book(clock.in({ hours: 3 }))
+  const later = await book(clock.in({ hours: 72 }))
+  await book(clock.in({ hours: 100 }), { status: 'CANCELLED' })
+  await book(clock.in({ hours: 101 }), { tags: { vip: ['yes'] } })
+
+  const created = await planThenSave(world, reminder(businessId, -24))
+  assert.deepEqual(countsOf(created.plan), { ...none, create: 2, expired: 1 })
+  assert.deepEqual(created.plan.samples[2], {
+    change: 'expired',
+    objectType: 'CALENDAR',
+    objectId: soon.calendarId,
+    objectUUId: null,
+    from: null,
+    to: clock.now().subtract({ hours: 21 }).epochMilliseconds,
+  })
+  assert.deepEqual(created.plan.samples[0], {
+    change: 'create',
+    objectType: 'CALENDAR',
+    objectId: later.calendarId,
+    objectUUId: null,
+    from: null,
+    to: clock.in({ hours: 48 }).epochMilliseconds,
+  })
+  const { eventDefnId } = created.saved
+  assert.equal((await scheduled(world, eventDefnId)).length, 2)
+
+  const again = await planThenSave(world, reminder(businessId, -24, { eventDefnId }))
+  assert.deepEqual(countsOf(again.plan), { ...none, unchanged: 2, expired: 1 })
+
+  const moved = await planThenSave(world, reminder(businessId, -2, { eventDefnId }))
+  assert.deepEqual(countsOf(moved.plan), { ...none, move: 2, create: 1 })
+  assert.deepEqual(moved.plan.samples[0], {
+    change: 'move',
+    objectType: 'CALENDAR',
+    objectId: later.calendarId,
+    objectUUId: null,
+    from: clock.in({ hours: 48 }).epochMilliseconds,
+    to: clock.in({ hours: 70 }).epochMilliseconds,
+  })
+  assert.equal((await scheduled(world, eventDefnId)).length, 3)
+
+  const vip = { eventDefnId, filterTagMapJson: '{"vip":["yes"]}' }
+  const filtered = await planThenSave(world, reminder(businessId, -2, vip))
+  assert.deepEqual(countsOf(filtered.plan), { ...none, cancel: 2, unchanged: 1 })
+  assert.equal((await scheduled(world, eventDefnId)).length, 1)
+
+  const turned = { eventDefnId, objectType: 'CLASS_SCHEDULE', eventType: { eventTypeId: 6 } }
+  const other = await planThenSave(world, reminder(businessId, -2, turned))
+  assert.deepEqual(countsOf(other.plan), { ...none, cancel: 1 })
+  assert.equal((await scheduled(world, eventDefnId)).length, 0)
+
+  const off = reminder(businessId, -2, { eventDefnId, active: false })
+  assert.deepEqual(countsOf((await call('POST', '/eventDefinition/plan', off)).body), none)
+})
+
+test('delayed events that are pending move with the delay; new ones come only with changes', async (t) => {
+  const world = await startWorld(t)
+  const { book, businessId, clock, save } = world
+  const created = { eventType: { eventTypeId: 1 } }
+  const { eventDefnId } = await save('/eventDefinition', reminder(businessId, 2, created))
+  await book(clock.in({ hours: 72 }))
+  const { plan } = await planThenSave(world, reminder(businessId, 5, { ...created, eventDefnId }))
+  assert.deepEqual(countsOf(plan), { ...none, move: 1 })
+  assert.deepEqual(await scheduled(world, eventDefnId), [clock.in({ hours: 5 }).epochMilliseconds])
+})
+
+test('what saving would refuse, a plan and a backtest refuse with the same pointers', async (t) => {
+  const { businessId, call } = await startWorld(t)
+  const bad = reminder(businessId + 1, -24, { locationIdList: [999], objectType: 'RECALL' })
+  const pointers = (answer: { body: { errors: { pointer: string }[] } }) =>
+    answer.body.errors.map((fault) => fault.pointer).toSorted()
+  const saving = await call('POST', '/eventDefinition', bad)
+  const planning = await call('POST', '/eventDefinition/plan', bad)
+  assert.equal(planning.status, 422)
+  assert.deepEqual(pointers(planning), pointers(saving))
+
+  const body = { definition: bad, startDate: '2026-02-30', endDate: '2026-03-01' }
+  const testing = await call('POST', '/eventDefinition/backtest', body)
+  assert.equal(testing.status, 422)
+  assert.deepEqual(
+    pointers(testing),
+    [...pointers(saving).map((pointer) => `/definition${pointer}`), '/startDate'].toSorted(),
+  )
+  const empty = await call('POST', '/eventDefinition/backtest', {})
+  assert.deepEqual(pointers(empty), ['/definition', '/endDate', '/startDate'])
+  const unknown = reminder(businessId, -24, { eventDefnId: 999 })
+  assert.equal((await call('POST', '/eventDefinition/plan', unknown)).status, 404)
+})
+
+test('a backtest counts what would have been sent, to whom, and what would have been wrong with it', async (t) => {
+  const world = await startWorld(t)
+  const { book, businessId, call, clock, save } = world
+  const { emailTemplateId } = await save('/emailTemplate', {
+    templateName: 'Reminder',
+    subject: 'Until %APPT_TIME%',
+    emailBody: '<p>Dear %CLIENT_FIRSTNAME%, call %CLIENT_PHONE%</p>',
+  })
+  const hidden = await save('/client', { firstName: 'No', lastName: 'Address' })
+  const start = clock.now() // Monday, 10:00 in Zurich
+  await book(start.add({ hours: 48 }))
+  await book(start.add({ hours: 48, minutes: 40 }))
+  await book(start.add({ hours: 62 })) // its reminder at midnight
+  await book(start.add({ hours: 50 }), { clientId: hidden.clientId })
+  const cancelled = await book(start.add({ hours: 51 }))
+  await save('/calendar', { calendarId: cancelled.calendarId, status: 'CANCELLED' })
+  const before = await rowsOf(world)
+
+  const definition = reminder(businessId, -24, {
+    eventActions: [{ actionType: 'SEND_EMAIL', active: true, businessId, emailTemplateId }],
+  })
+  const run = (startDate: string, endDate: string, of: object = definition) =>
+    call('POST', '/eventDefinition/backtest', { definition: of, startDate, endDate })
+  const { status, body } = await run('2026-03-01', '2026-03-31')
+  assert.equal(status, 200, JSON.stringify(body))
+  const { samples, ...counts } = body
+  assert.deepEqual(counts, {
+    mails: 3,
+    clients: 1,
+    atNight: 1,
+    withinAnHour: 1,
+    emptyTokens: { CLIENT_PHONE: 3 },
+  })
+  assert.equal(samples.length, 3)
+  assert.equal(samples[0].to, 'anna@example.org')
+  assert.equal(samples[0].subject, 'Until 10:00 AM')
+  assert.equal(samples[0].scheduledTime, start.add({ hours: 24 }).epochMilliseconds)
+  assert.deepEqual(await rowsOf(world), before, 'a backtest writes nothing')
+
+  assert.equal((await run('2026-03-03', '2026-03-03')).body.mails, 2, 'days are the business’s')
+  assert.equal((await run('2026-02-01', '2026-03-02')).body.mails, 0)
+  const silent = await run('2026-03-01', '2026-03-31', reminder(businessId, -24))
+  assert.equal(silent.body.mails, 3, 'without an action yet, one to each client is assumed')
+})
+
+test('a visit that has since taken place counts as it was when its reminder was due', async (t) => {
+  const { book, businessId, call, clock, save } = await startWorld(t)
+  const { calendarId } = await book(clock.in({ hours: 48 }))
+  const dropped = await book(clock.in({ hours: 50 }))
+  const late = clock.in({ hours: 12 })
+  clock.advance({ hours: 5 })
+  await save('/calendar', { calendarId: dropped.calendarId, status: 'CANCELLED' })
+  await book(late) // booked within the day: too late for a reminder
+  clock.advance({ hours: 60 })
+  await save('/calendar', { calendarId, status: 'COMPLETED' })
+  await book(clock.now().subtract({ hours: 1 }), { status: 'COMPLETED' }) // entered afterwards
+  const days = { startDate: '2026-03-01', endDate: '2026-03-31' }
+  const run = async (definition: object) =>
+    (await call('POST', '/eventDefinition/backtest', { definition, ...days })).body.mails
+
+  assert.equal(await run(reminder(businessId, -24)), 2)
+  const changed = { eventType: { eventTypeId: 2 }, oldStatus: '*' }
+  assert.equal(await run(reminder(businessId, 0, { eventType: { eventTypeId: 1 } })), 4)
+  assert.equal(await run(reminder(businessId, 0, { ...changed, newStatus: 'CANCELLED' })), 1)
+  assert.equal(await run(reminder(businessId, 0, { ...changed, newStatus: '*' })), 2)
+})
