@@ -33,6 +33,7 @@ import { rememberRefusals } from './idempotency.ts'
 import { measureRequests, metrics } from './metrics.ts'
 import { describeRoutes, openapi } from './openapi.ts'
 import { answerBrokenHttp, answerProblems, routeOf, sendProblem } from './problems.ts'
+import { reports } from './reports.ts'
 import { sessions } from './sessions.ts'
 import { statuses } from './statuses.ts'
 import { users } from './users.ts'
@@ -47,6 +48,7 @@ const ROUTES: Routes[] = [
   forecasts,
   eventActions,
   eventTriggers,
+  reports,
   explain,
   objects, // the scheduling objects
   statuses,

@@ -1,3 +1,4 @@
+import type { ReportFormat } from '../contract/report.ts'
 import { toCsv } from './csv.ts'
 import { toHtml } from './html.ts'
 import { toJson } from './json.ts'
@@ -5,10 +6,7 @@ import { toPdf, type PageSize } from './pdf.ts'
 import type { ReportResult } from './report.ts'
 import { toXlsx } from './xlsx.ts'
 
-export const FORMATS = ['pdf', 'xlsx', 'csv', 'html', 'json'] as const
-export type Format = (typeof FORMATS)[number]
-
-export const CONTENT_TYPES: Record<Format, string> = {
+export const CONTENT_TYPES: Record<ReportFormat, string> = {
   pdf: 'application/pdf',
   xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
   csv: 'text/csv; charset=utf-8',
@@ -18,7 +16,7 @@ export const CONTENT_TYPES: Record<Format, string> = {
 
 /** The bytes of a printed report, as they are made. */
 export function write(
-  format: Format,
+  format: ReportFormat,
   result: ReportResult,
   pageSize: PageSize,
 ): AsyncIterable<string | Uint8Array> {

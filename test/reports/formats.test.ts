@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { buffer } from 'node:stream/consumers'
 import { Readable } from 'node:stream'
-import { FORMATS, write, type Format } from '../../src/reports/formats.ts'
+import { REPORT_FORMATS, type ReportFormat } from '../../src/contract/report.ts'
+import { write } from '../../src/reports/formats.ts'
 import { NAMES, sampleResult, sampleRow } from './sample-result.ts'
 import { readCsv, readHtml, readJson, readPages, readXlsx } from './read-back.ts'
 
@@ -130,7 +131,7 @@ test('a long PDF is set in pieces: every row once, in order, pages counted throu
   assert.ok(Math.max(...rowsOn) - Math.min(...rowsOn) <= 6, `rows on pages: ${rowsOn}`)
 })
 
-for (const format of FORMATS) {
+for (const format of REPORT_FORMATS) {
   test(`the same report printed twice as ${format} is the same bytes`, async () => {
     assert.ok((await printed(format)).equals(await printed(format)))
   })
@@ -163,9 +164,9 @@ test('names in every script reach every format', async () => {
   }
 })
 
-const printed = (format: Format, rowCount = ROWS) => drain(format, sampleResult(rowCount))
+const printed = (format: ReportFormat, rowCount = ROWS) => drain(format, sampleResult(rowCount))
 
-const drain = (format: Format, result: ReturnType<typeof sampleResult>) =>
+const drain = (format: ReportFormat, result: ReturnType<typeof sampleResult>) =>
   buffer(Readable.from(write(format, result, 'A4')))
 
 function forPeople(row: (string | number | null)[]) {

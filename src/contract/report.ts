@@ -1,0 +1,190 @@
+import { Type, type Static } from 'typebox'
+import { Moment, OrNull } from './schema.ts'
+
+export const REPORT_FORMATS = ['pdf', 'xlsx', 'csv', 'html', 'json'] as const
+export type ReportFormat = (typeof REPORT_FORMATS)[number]
+
+const reportExample = {
+  active: true,
+  businessId: 1,
+  category: 'APPOINTMENTS',
+  createdDate: 1_767_225_600_000,
+  createdUser: 'SYSTEM',
+  modifiedDate: 1_767_225_600_000,
+  modifiedUser: 'SYSTEM',
+  planIds: null,
+  reportFileName: 'appointment-list',
+  reportId: 101,
+  reportName: 'Appointment list',
+  reportType: 'BUILT_IN',
+  resellerIds: null,
+  securityFunctions: 'PRINT_REPORTS',
+  description: 'Every appointment that begins in the period, in the order of time.',
+}
+
+/** Spec 2.7. */
+export const Report = Type.Object(
+  {
+    active: Type.Boolean(),
+    businessId: Type.Integer(),
+    category: Type.String(),
+    createdDate: Moment,
+    createdUser: Type.String(),
+    modifiedDate: Moment,
+    modifiedUser: Type.String(),
+    planIds: Type.Null(),
+    reportFileName: Type.String(),
+    reportId: Type.Integer(),
+    reportName: Type.String(),
+    reportType: Type.String(),
+    resellerIds: Type.Null(),
+    securityFunctions: Type.String({
+      description: 'All of these are needed; commas between them.',
+    }),
+    description: Type.String(),
+  },
+  { examples: [reportExample] },
+)
+export type Report = Static<typeof Report>
+
+export const ReportCategory = Type.Object(
+  {
+    category: Type.String(),
+    label: Type.String(),
+    description: Type.String(),
+    reports: Type.Array(Report),
+  },
+  {
+    examples: [
+      {
+        category: 'APPOINTMENTS',
+        label: 'Appointments',
+        description: 'What was booked, and when.',
+        reports: [reportExample],
+      },
+    ],
+  },
+)
+export type ReportCategory = Static<typeof ReportCategory>
+
+const day = (description: string) =>
+  Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\d$', description, examples: ['2026-09-01'] })
+
+export const PrintQuery = Type.Object({
+  startDate: day('The first day, in the location’s time zone, else the business’s.'),
+  endDate: day('The last day, itself included.'),
+  format: Type.Optional(Type.Enum([...REPORT_FORMATS], { default: 'pdf' })),
+  locationId: Type.Optional(Type.Integer({ minimum: 1 })),
+  attach: Type.Optional(
+    Type.Boolean({ default: true, description: 'true: to be saved; false: to be shown.' }),
+  ),
+})
+
+export const PrintWish = Type.Object(
+  {
+    reportId: Type.Optional(Type.Integer({ description: 'This or reportFileName.' })),
+    reportFileName: Type.Optional(Type.String()),
+    filters: Type.Optional(
+      Type.Object({
+        professionalIdList: Type.Optional(Type.Array(Type.Integer())),
+        reasonIdList: Type.Optional(Type.Array(Type.Integer())),
+        statusList: Type.Optional(Type.Array(Type.String())),
+      }),
+    ),
+  },
+  { examples: [{ reportId: 101 }] },
+)
+
+export const PrintedReport = Type.Object(
+  {
+    report: Report,
+    parameters: Type.Object({
+      startDate: Type.String(),
+      endDate: Type.String(),
+      timeZone: Type.String(),
+      locationId: OrNull(Type.Integer()),
+      printedTime: Moment,
+    }),
+    kpis: Type.Array(
+      Type.Object({
+        name: Type.String(),
+        label: Type.String(),
+        value: OrNull(Type.Number()),
+        previous: OrNull(Type.Number({ description: 'In the range of equal length before.' })),
+        unit: Type.Enum(['count', 'percent', 'money', 'minutes']),
+        definition: Type.String({ description: 'What the figure counts.' }),
+        better: OrNull(Type.Enum(['more', 'less'])),
+      }),
+    ),
+    charts: Type.Array(Type.Unknown({ description: 'Each chart as data.' })),
+    columns: Type.Array(
+      Type.Object({ name: Type.String(), label: Type.String(), type: Type.String() }),
+    ),
+    rows: Type.Array(Type.Array(Type.Unknown())),
+    totals: Type.Record(Type.String(), OrNull(Type.Number())),
+    rowCount: Type.Integer(),
+  },
+  {
+    examples: [
+      {
+        report: reportExample,
+        parameters: {
+          startDate: '2026-09-01',
+          endDate: '2026-09-30',
+          timeZone: 'Europe/Zurich',
+          locationId: null,
+          printedTime: 1_790_834_400_000,
+        },
+        kpis: [
+          {
+            name: 'appointments',
+            label: 'Appointments',
+            value: 1,
+            previous: 0,
+            unit: 'count',
+            definition: 'All appointments that begin in the period, whatever became of them.',
+            better: 'more',
+          },
+        ],
+        charts: [],
+        columns: [
+          { name: 'date', label: 'Date', type: 'date' },
+          { name: 'minutes', label: 'Min', type: 'minutes' },
+        ],
+        rows: [['2026-09-01', 45]],
+        totals: { minutes: 45 },
+        rowCount: 1,
+      },
+    ],
+  },
+)
+
+export const ReportRun = Type.Object(
+  {
+    runId: Type.Integer(),
+    reportId: Type.Integer(),
+    format: Type.Enum([...REPORT_FORMATS]),
+    status: Type.Enum(['QUEUED', 'RUNNING', 'COMPLETED', 'FAILED']),
+    statusReason: OrNull(Type.String()),
+    rowsDone: Type.Integer(),
+    rowsTotal: OrNull(Type.Integer()),
+    file: OrNull(Type.String({ description: 'Where the file is, once it is whole.' })),
+    createdDate: Moment,
+  },
+  {
+    examples: [
+      {
+        runId: 7,
+        reportId: 101,
+        format: 'pdf',
+        status: 'COMPLETED',
+        statusReason: null,
+        rowsDone: 20_000,
+        rowsTotal: 20_000,
+        file: '/report/run/7/file',
+        createdDate: 1_790_834_400_000,
+      },
+    ],
+  },
+)
+export type ReportRun = Static<typeof ReportRun>
