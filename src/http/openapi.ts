@@ -112,7 +112,8 @@ function describe(schema: Described | undefined, route: RouteOptions): Described
   const { config = {} } = route
   const headers = {
     ...(config.idempotent ? { 'Idempotency-Key': Type.Optional(IdempotencyKey) } : {}),
-    ...(config.etag ? { 'If-Match': Type.Optional(IfMatch) } : {}),
+    ...(config.etag && route.method === 'GET' ? { 'If-None-Match': Type.Optional(Seen) } : {}),
+    ...(config.etag && route.method !== 'GET' ? { 'If-Match': Type.Optional(Unchanged) } : {}),
   }
   const given = (schema?.headers as { properties?: Record<string, TSchema> } | undefined)
     ?.properties
@@ -150,7 +151,11 @@ const IdempotencyKey = Type.String({
     'The same key and body within 24 h get the first answer again; nothing is done twice.',
 })
 
-const IfMatch = Type.String({
+const Seen = Type.String({
+  description: 'The `ETag` that was last seen; 304 where it still is so.',
+})
+
+const Unchanged = Type.String({
   description: 'The `ETag` that was last seen; 412 where the object has changed since.',
 })
 

@@ -13,6 +13,7 @@ type Operation = {
   tags?: string[]
   summary?: string
   security?: object[]
+  parameters?: { in: string; name: string }[]
   requestBody?: { content: Content }
   responses: Record<string, { content?: Content }>
 }
@@ -74,6 +75,44 @@ test('every body and every answer has an example that fits its own schema', () =
     }
   }
   assert.deepEqual(wrong, [])
+})
+
+const takes = (operation: Operation, header: string) =>
+  operation.parameters?.some((one) => one.in === 'header' && one.name === header) ?? false
+
+test('every POST that writes takes an Idempotency-Key', () => {
+  const missing = operations
+    .filter(({ name }) => name.startsWith('POST ') && !NOT_REPEATED.has(name))
+    .filter(({ operation }) => !takes(operation, 'Idempotency-Key'))
+    .map(({ name }) => name)
+  assert.deepEqual(missing, [])
+})
+
+/** They only read, or cannot be repeated: a stream of any length, the end of one's own session. */
+const NOT_REPEATED = new Set([
+  'POST /user/password',
+  'POST /session',
+  'POST /report/print/file',
+  'POST /import',
+  'POST /eventDefinition/plan',
+  'POST /eventDefinition/backtest',
+  'POST /emailTemplate/{emailTemplateId}/preview',
+])
+
+test('every object that is read by its id carries an ETag, and its changes take If-Match', () => {
+  const isOneObject = ({ responses }: Operation) => {
+    const schema = responses['200']?.content?.['application/json']?.schema as
+      | { properties?: Record<string, unknown> }
+      | undefined
+    return schema?.properties?.modifiedDate !== undefined
+  }
+  const missing = operations
+    .filter(({ name, operation }) => isOneObject(operation) && /^(GET|DELETE)/.test(name))
+    .filter(({ name, operation }) => {
+      return !takes(operation, name.startsWith('GET') ? 'If-None-Match' : 'If-Match')
+    })
+    .map(({ name }) => name)
+  assert.deepEqual(missing, [])
 })
 
 test('only what is open says that no credential is needed', () => {

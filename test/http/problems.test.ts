@@ -104,9 +104,17 @@ for (const [name, bytes, status] of NOT_HTTP) {
   })
 }
 
-async function converse(bytes: string) {
-  if (!app.server.listening) await app.listen({ port: 0 })
-  const socket = connect((app.server.address() as AddressInfo).port)
+test('a client that sends its headers too slowly is answered 408 and cut off', async (t) => {
+  const slow = await startProbe(t)
+  slow.app.server.headersTimeout = 100
+  await slow.app.listen({ port: 0 })
+  const answer = await converse('GET / HTTP/1.1\r\nHost: ', slow.app)
+  assert.match(answer, /^HTTP\/1\.1 408 [^]*application\/problem\+json/)
+})
+
+async function converse(bytes: string, to = app) {
+  if (!to.server.listening) await to.listen({ port: 0 })
+  const socket = connect((to.server.address() as AddressInfo).port)
   socket.write(bytes)
   let answer = ''
   socket.on('data', (text) => (answer += text))
