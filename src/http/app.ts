@@ -21,6 +21,7 @@ import { closeGently } from './closing.ts'
 import { consoleFiles } from './console.ts'
 import { tagAnswers } from './etag.ts'
 import { docs } from './docs.ts'
+import { emailTemplates } from './email-templates.ts'
 import { eventActions } from './event-actions.ts'
 import { eventDefinitions } from './event-definitions.ts'
 import { eventTriggers } from './event-triggers.ts'
@@ -50,6 +51,7 @@ const ROUTES: Routes[] = [
   eventTriggers,
   reports,
   explain,
+  emailTemplates,
   objects, // the scheduling objects
   statuses,
   imports,
