@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type pg from 'pg'
+import type { Field } from '../../src/contract/fields.ts'
+import { OBJECT_KINDS } from '../../src/contract/objects.ts'
 import { asOwner, type Table } from './catalogue.ts'
 import { readRoutes, type Position, type Request } from './id-positions.ts'
 import { dump, MARKER } from './rows.ts'
@@ -51,6 +53,53 @@ test('another business’s id is answered like a missing one, at every place of 
   assert.ok(accepted.length >= 15, `accepted as they are: ${accepted.join(', ')}`)
   t.diagnostic(`${routes.length} routes, ${tried} foreign ids, ${accepted.length} POSTs accepted`)
 })
+
+test('an import’s line with another business’s id is refused like one with a missing id', async (t) => {
+  const { url, tables, own, other } = await startTwoBusinesses(t)
+  const before = await dump(url, tables, other.businessId)
+  const linesWith = (idOf: (name: string) => number | string) =>
+    OBJECT_KINDS.flatMap(({ kind, id, fields }) => {
+      const names = Object.entries(fields).filter(([, field]) => field.refersTo)
+      const references = Object.fromEntries(
+        names.map(([name]) => [name, referenceOf(name, own.ids)]),
+      )
+      const line = { kind, ...exampleOf(fields), ...references }
+      return [id, 'businessId', ...names.map(([name]) => name)].map((name) => ({
+        ...line,
+        [name]: name.endsWith('List') ? [idOf(name.slice(0, -4))] : idOf(name),
+      }))
+    })
+  const send = (lines: object[]) =>
+    own.call('POST', '/import', lines.map((line) => `${JSON.stringify(line)}\n`).join(''), {
+      'content-type': 'application/x-ndjson',
+    })
+  const foreignLines = linesWith((name) => other.ids[name]!)
+  const foreign = await send(foreignLines)
+  const absent = await send(linesWith((name) => missing(other.ids[name]!)))
+  assert.equal(foreign.status, 200)
+  assert.equal(
+    foreign.body.refusedCount,
+    foreignLines.length,
+    JSON.stringify(foreign.body.accepted),
+  )
+  const words = (body: unknown) =>
+    JSON.stringify(body).replace(/\d{7,}|z{32}|[a-f0-9]{32}/g, '<id>')
+  assert.equal(words(foreign.body), words(absent.body))
+  assert.deepEqual(await dump(url, tables, other.businessId), before)
+})
+
+const referenceOf = (name: string, ids: Ids) =>
+  name.endsWith('List') ? [ids[name.slice(0, -4)]] : ids[name]
+
+/** What a field cannot be without, of the kind that its schema says. */
+const exampleOf = (fields: Record<string, Field>) =>
+  Object.fromEntries(
+    Object.entries(fields)
+      .filter(([, field]) => field.required && !field.refersTo)
+      .map(([name, field]) => [name, field.instant ? momentOf(name) : 'Ours']),
+  )
+
+const momentOf = (name: string) => (name === 'endTime' ? 1_800_000_000_000 : 1_790_000_000_000)
 
 /** Where the name does not tell the kind of an object of ours, every id that they have. */
 function candidates({ name }: Position, ids: Ids): (number | string)[] {
