@@ -21,6 +21,8 @@ declare module 'fastify' {
     operator?: true
     /** The operator's key or METRICS_TOKEN, and nothing else. */
     metrics?: true
+    /** Open, and not counted by address: files and health, which cost next to nothing. */
+    unlimited?: true
   }
   interface FastifyRequest {
     /** Who is asking; set where a business's key or person is, not for the operator. */
@@ -49,7 +51,10 @@ export function authenticate(app: FastifyInstance, services: Services) {
 
   app.addHook('onRequest', async (request, reply) => {
     const route = request.routeOptions.config
-    if (route.open) return limitRate(reply, perAddress, addressOf(request))
+    if (route.open) {
+      if (!route.unlimited) limitRate(reply, perAddress, addressOf(request))
+      return
+    }
 
     const found = await findCaller(request, services)
     if (!found) {

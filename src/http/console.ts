@@ -25,7 +25,7 @@ export const CONSOLE_POLICY = {
 }
 
 export const consoleFiles: Routes = async (app) => {
-  const config = { open: true } as const
+  const config = { open: true, unlimited: true } as const
   const schema = { hide: true }
   const helmet = { contentSecurityPolicy: CONSOLE_POLICY }
 

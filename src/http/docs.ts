@@ -6,7 +6,7 @@ import type { Routes } from './services.ts'
 
 /** The API description for people. Everything on the page comes from here: it works offline. */
 export const docs: Routes = async (app) => {
-  const config = { open: true } as const
+  const config = { open: true, unlimited: true } as const
   const schema = { hide: true }
   const helmet = { contentSecurityPolicy: CONSOLE_POLICY }
 

@@ -50,7 +50,7 @@ export const openapi: Routes = async (app) => {
   app.get(
     '/openapi.json',
     {
-      config: { open: true },
+      config: { open: true, unlimited: true },
       schema: {
         tags: ['Operation'],
         summary: 'This description',

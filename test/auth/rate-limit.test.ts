@@ -51,6 +51,15 @@ test('without a good credential the address counts, an IPv6 network as one', asy
   assert.equal(await from('2001:db8::4'), 429)
   assert.equal(await from('2001:db8:0:1::4'), 401)
   assert.equal(await from('192.0.2.1'), 401)
+  const signIn = async () => {
+    const body = { username: 'nobody', password: 'not this one' }
+    return (await app.inject({ method: 'POST', url: '/session', payload: body })).statusCode
+  }
+  assert.deepEqual(
+    [await signIn(), await signIn(), await signIn(), await signIn()],
+    [401, 401, 401, 429],
+  )
+  for (let i = 0; i < 5; i += 1) assert.equal((await app.inject('/healthz')).statusCode, 200)
   assert.equal(await from('2001:db8::5', `Bearer ${key}`), 200)
 })
 

@@ -141,7 +141,7 @@ describe('every table', () => {
         coalesce(proconfig @> '{search_path=public}', false) and (
           prorettype = 'trigger'::regtype or
           (pg_get_functiondef(oid) like '%business_id = app_business()%'
-            and not has_function_privilege('pg_monitor', oid, 'execute'))))`
+            and not has_function_privilege('public', oid, 'execute'))))`
     const found = await asOwner(url, async (client) => [
       ...(await client.query(views)).rows,
       ...(await client.query(functions)).rows,
