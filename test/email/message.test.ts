@@ -249,6 +249,7 @@ test('a signature does not hold for a changed body, subject or a second From', a
     { ...signed, body: signed.body.replace('See', 'Sea') },
     { ...signed, headers: signed.headers.replace('Your', 'Her') },
     { ...signed, headers: `${signed.headers}From: <v@evil.example>\r\n` },
+    { ...signed, headers: `From: <v@evil.example>\r\n${signed.headers}` },
   ]
   for (const message of changed) assert.deepEqual(verifyDkim(message), { one: false, two: false })
 })

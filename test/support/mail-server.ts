@@ -37,6 +37,8 @@ export type Behaviour = {
   /** How often, over all connections; then it behaves. Once unless told otherwise. */
   times?: number
   starttls?: boolean
+  /** TLS from the first byte. */
+  secure?: boolean
   auth?: boolean
   pipelining?: boolean
   /** Milliseconds before each answer. */
@@ -124,7 +126,8 @@ class Conversation {
   }
 
   begin() {
-    this.#listen(this.#socket)
+    if (this.#behaviour.secure) this.#encrypt()
+    else this.#listen(this.#socket)
     const act = this.#misbehaves('connect')
     if (act) return this.#perform(act)
     this.#answer('greeting', '220 test ESMTP')
@@ -224,10 +227,18 @@ class Conversation {
     this.#buffered = ''
     plain.write('220 go\r\n')
     if (inHandshake) return this.#perform(inHandshake)
-    const secure = new TLSSocket(plain, { isServer: true, key: testKey, cert: testCertificate })
-    this.#socket = secure
+    this.#encrypt()
+  }
+
+  #encrypt() {
+    this.#socket.on('error', () => this.#socket.destroy())
+    this.#socket = new TLSSocket(this.#socket, {
+      isServer: true,
+      key: testKey,
+      cert: testCertificate,
+    })
     this.#secure = true
-    this.#listen(secure)
+    this.#listen(this.#socket)
   }
 
   #greeting() {
