@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Clock } from '../clock.ts'
+import { monotonicMs, type Clock } from '../clock.ts'
 import type { Database } from '../database/database.ts'
 import type { Mailbox } from '../email/addresses.ts'
 import type { Mailer } from '../email/mailer.ts'
@@ -15,6 +15,7 @@ import {
 import { Deliveries } from './deliver.ts'
 import { fireDueTriggers, type Firing, type Turn } from './fire.ts'
 import { planDefinition } from './plan.ts'
+import { createWatch } from './watch.ts'
 
 /** All that the engine touches is handed to it, so that a simulation can drive the real one. */
 export type EngineParts = {
@@ -28,6 +29,7 @@ export type EngineParts = {
   host: string
   unsubscribeLink: Firing['unsubscribeLink']
   onError(error: unknown): void
+  onEnded?: NonNullable<Firing['onEnded']>
   batchSize?: number
   /** Named by tests; else made anew, so that a worker that comes back is another one. */
   worker?: string
@@ -71,6 +73,17 @@ export function createEngine(parts: EngineParts) {
     return 0
   }
 
+  const watch = createWatch(db, now)
+
+  /** One page of the watchman's round, with a long rest after it: the others' work goes first. */
+  const patrol = async (pausing: (ms: number) => Promise<void>) => {
+    const startedAt = monotonicMs()
+    const isRoundDone = await watch.step()
+    const took = monotonicMs() - startedAt
+    await pausing(isRoundDone ? ROUND_REST_MS : Math.max(LEAST_PAGE_REST_MS, 20 * took))
+    return 0
+  }
+
   /** How long nothing will be due; at most what a missed hint may cost. */
   const restUntil = (next: Temporal.Instant | null) =>
     next
@@ -90,9 +103,11 @@ export function createEngine(parts: EngineParts) {
     const restBeforeFiring = async () => due.wait(restUntil(await nextDueTime(db)), stopping)
     const restBeforeSending = async () =>
       queued.wait(restUntil(await nextAttemptTime(db)), stopping)
+    const pausing = (ms: number) => pause(ms, stopping)
     await Promise.all([
       repeat(fireAndTell, { rest: restBeforeFiring, stopping, onError }),
       repeat(deliver, { rest: restBeforeSending, stopping, onError }),
+      repeat(() => patrol(pausing), { rest: async () => {}, stopping, onError }),
       repeat(keep, { rest: () => pause(leaseSeconds * 250, stopping), stopping, onError }),
       repeat(renew, { rest: () => pause(leaseSeconds * 300, stopping), stopping, onError }),
     ])
@@ -110,8 +125,13 @@ export function createEngine(parts: EngineParts) {
     renew,
     run,
     lastTurn: () => lastTurn,
+    lastRound: watch.lastRound,
   }
 }
+
+/** Between two rounds of the watchman, and at least between two pages of one. */
+const ROUND_REST_MS = 60_000
+const LEAST_PAGE_REST_MS = 100
 
 /** Hints may be missed, so nobody rests longer than this. */
 const LONGEST_REST_MS = 1_000

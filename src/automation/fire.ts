@@ -8,6 +8,7 @@ import { listActionsOfDefinitions, type RunningAction } from '../store/event-act
 import { holdDefinitions, type StoredDefinition } from '../store/event-definitions.ts'
 import { listMailContexts, type ContextRow } from '../store/mail-contexts.ts'
 import { holdSubjects } from '../store/subjects.ts'
+import { CAME_LATE } from '../store/watch.ts'
 import {
   claimDueTriggers,
   claimDueTriggersInTurn,
@@ -38,6 +39,8 @@ export type Firing = {
   host: string
   unsubscribeLink(businessId: number, emailId: number): string | null
   onError(error: unknown): void
+  /** Told after the commit, for measurements. */
+  onEnded?(ended: Pick<Ending, 'status' | 'scheduledTime'>[], now: Temporal.Instant): void
 }
 
 /** Makes the mails of what is due; gives back how many triggers it took. */
@@ -72,7 +75,8 @@ async function claim(firing: Firing, turn: Turn): Promise<ClaimedTrigger[]> {
 /** One bad row never stops the rest: what fails together is tried in halves. */
 async function fireOrSplit(firing: Firing, claimed: ClaimedTrigger[]): Promise<void> {
   try {
-    await firing.db.transaction((tx) => fireBatch(tx, firing, claimed))
+    const { endings, now } = await firing.db.transaction((tx) => fireBatch(tx, firing, claimed))
+    firing.onEnded?.(endings, now)
   } catch (error) {
     firing.onError(error)
     // Alone, it is left to its lease: after three of them it is set aside.
@@ -111,11 +115,10 @@ async function fireBatch(tx: Db, firing: Firing, claimed: ClaimedTrigger[]) {
     }
   }
   const made = await makeMails(tx, firing, firable, now)
-  await Promise.all([
-    endTriggers(tx, firing.worker, [...endings, ...made.endings], now),
-    insertEmails(tx, made.emails),
-  ])
+  endings.push(...made.endings)
+  await Promise.all([endTriggers(tx, firing.worker, endings, now), insertEmails(tx, made.emails)])
   if (moved.length > 0) await planAgainFor(tx, moved, now)
+  return { endings, now }
 }
 
 type Ready = { trigger: ClaimedTrigger; definition: StoredDefinition; subject: Subject }
@@ -162,7 +165,7 @@ function decide(
   if (!isOfUse(definition, trigger.anchorTime, trigger.scheduledTime, now)) {
     return {
       status: 'EXPIRED',
-      statusReason: `came ${lateness(trigger, now)} late, of no use then`,
+      statusReason: `${CAME_LATE}${lateness(trigger, now)} late, of no use then`,
     }
   }
   return 'fire'

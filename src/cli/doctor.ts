@@ -1,8 +1,11 @@
 import fs from 'node:fs'
 import { Command } from 'commander'
-import { DatabaseClock } from '../clock.ts'
+import { createWatch, type Findings } from '../automation/watch.ts'
+import { DatabaseClock, monotonicMs, type Clock } from '../clock.ts'
 import { readConfig, type Config } from '../config.ts'
 import { inspectDatabase, type Inspection } from '../database/inspect.ts'
+import { openDatabase } from '../database/postgres.ts'
+import { readQueueHealth, type QueueHealth } from '../store/watch.ts'
 import { findServer, inOneLine } from './reach-database.ts'
 
 export const command = new Command()
@@ -16,10 +19,17 @@ export const command = new Command()
 
 type Finding = { state: 'ok' | 'note' | 'bad'; about: string; says: string; todo?: string }
 
-type Facts = { config: Config; database: Inspection; clock: DatabaseClock; zones: Zones }
+type Facts = {
+  config: Config
+  database: Inspection
+  clock: DatabaseClock
+  zones: Zones
+  /** Unset where there is no schema to look at. */
+  engine: { health: QueueHealth; findings: Findings; isWhole: boolean } | undefined
+}
 
 /** To look at one thing more, add a function. */
-const CHECKS: ((facts: Facts) => Finding)[] = [
+const CHECKS: ((facts: Facts) => Finding | undefined)[] = [
   checkNode,
   checkSettings,
   checkDisk,
@@ -28,6 +38,11 @@ const CHECKS: ((facts: Facts) => Finding)[] = [
   checkRoles,
   checkClock,
   checkTimeZones,
+  checkQueue,
+  checkLateness,
+  checkSetAside,
+  checkReconciliation,
+  checkSilence,
 ]
 
 async function examine(config: Config): Promise<Finding[]> {
@@ -37,11 +52,30 @@ async function examine(config: Config): Promise<Finding[]> {
   try {
     const database = await inspectDatabase(url, zones.moments)
     clock.set(database.time.ms, database.time.askedAt, database.time.answeredAt)
-    return CHECKS.map((check) => check({ config, database, clock, zones }))
+    const engine = await examineEngine(url, database, clock)
+    return CHECKS.flatMap((check) => check({ config, database, clock, zones, engine }) ?? [])
   } catch (error) {
     throw inOneLine(url, error)
   } finally {
     await leave()
+  }
+}
+
+/** Longer than this nobody wants to wait for a doctor; the service's own watchman walks on. */
+const PATROL_MS = 30_000
+
+async function examineEngine(url: string, { schema, rolesMissing }: Inspection, clock: Clock) {
+  if (schema.version !== schema.known || rolesMissing.length > 0) return undefined
+  const database = openDatabase({ url, connections: 1 })
+  try {
+    const health = await readQueueHealth(database.engine, clock.now())
+    const watch = createWatch(database.engine, () => clock.now())
+    const startedAt = monotonicMs()
+    let isWhole = false
+    while (!isWhole && monotonicMs() - startedAt < PATROL_MS) isWhole = await watch.step()
+    return { health, findings: watch.findings(), isWhole }
+  } finally {
+    await database.close()
   }
 }
 
@@ -131,6 +165,95 @@ function checkTimeZones({ zones, database }: Facts): Finding {
     says: `${says}, not on ${differing.slice(0, 5).join(', ')}${differing.length > 5 ? ' …' : ''}`,
     todo: 'mails follow Node, reports the database: update the older of the two',
   }
+}
+
+function checkQueue({ engine, clock }: Facts): Finding | undefined {
+  if (!engine) return undefined
+  const { overdue, oldestOverdue, stuckLeases, unplanned, oldestUnplanned } = engine.health
+  const about = 'Queue'
+  const lag = spanSince(oldestOverdue, clock)
+  const planLag = spanSince(oldestUnplanned, clock)
+  const says =
+    overdue + stuckLeases + unplanned === 0
+      ? 'nothing is overdue'
+      : `${overdue} overdue, the oldest for ${inWords(lag)}; ${stuckLeases} leases of dead nodes; ` +
+        `${unplanned} definitions being planned, the oldest for ${inWords(planLag)}`
+  if (lag <= 60 && planLag <= 600 && stuckLeases === 0) return { state: 'ok', about, says }
+  return {
+    state: 'bad',
+    about,
+    says,
+    todo: 'is a node with ROLE all or worker running? See its log',
+  }
+}
+
+function checkLateness({ engine }: Facts): Finding | undefined {
+  if (!engine) return undefined
+  const { late, expired, mostLateSeconds } = engine.health
+  const about = 'Lateness'
+  if (late + expired === 0) return { state: 'ok', about, says: 'all of the last 24 hours in time' }
+  return {
+    state: 'note',
+    about,
+    says: `in the last 24 hours ${late} came more than a minute late and ${expired} too late to be of use; at most ${inWords(mostLateSeconds)}`,
+    todo: 'GET /eventTriggers?status=EXPIRED names those that were not sent',
+  }
+}
+
+function checkSetAside({ engine }: Facts): Finding | undefined {
+  if (!engine) return undefined
+  const { setAside } = engine.health
+  const about = 'Set aside'
+  if (setAside === 0) return { state: 'ok', about, says: 'no trigger took its workers down' }
+  return {
+    state: 'bad',
+    about,
+    says: `${setAside} triggers of the last 7 days took their workers down and were given up`,
+    todo: 'GET /eventTriggers?status=FAILED names them; the log says why',
+  }
+}
+
+function checkReconciliation({ engine }: Facts): Finding | undefined {
+  if (!engine) return undefined
+  const { definitions, objects, missing, unfounded, doubled, samples } = engine.findings
+  const about = 'Reminders'
+  const looked = `${definitions} definitions and ${objects} objects${engine.isWhole ? '' : ' (not all: there are many)'}`
+  if (missing + unfounded + doubled === 0) {
+    return { state: 'ok', about, says: `${looked}: each has its trigger, none is too many` }
+  }
+  const examples = samples
+    .filter((sample) => sample.fault !== 'silent')
+    .map(
+      ({ fault, eventDefnId, object }) => `${fault}: definition ${eventDefnId}, object ${object}`,
+    )
+  return {
+    state: 'bad',
+    about,
+    says: `${looked}: ${missing} missing, ${unfounded} without reason, ${doubled} too many (${examples.slice(0, 3).join('; ')})`,
+    todo: 'save the definition again to plan it anew, and tell us: this must not happen',
+  }
+}
+
+function checkSilence({ engine }: Facts): Finding | undefined {
+  if (!engine) return undefined
+  const silent = engine.findings.samples.filter((sample) => sample.fault === 'silent')
+  const about = 'Silence'
+  if (silent.length === 0) return { state: 'ok', about, says: 'no definition has fallen silent' }
+  return {
+    state: 'note',
+    about,
+    says: `${engine.findings.silent} definitions no longer take up what comes: ${silent.map((one) => one.eventDefnId).join(', ')}`,
+    todo: 'GET /explain/{objectType}/{objectId} of a new object says why',
+  }
+}
+
+const spanSince = (moment: Temporal.Instant | null, clock: Clock) =>
+  moment ? (clock.now().epochMilliseconds - moment.epochMilliseconds) / 1000 : 0
+
+function inWords(seconds: number) {
+  if (seconds < 120) return `${Math.round(seconds)} s`
+  if (seconds < 7200) return `${Math.round(seconds / 60)} min`
+  return `${Math.round(seconds / 3600)} h`
 }
 
 /** Every offset of Node's zones on the first of each month, two years ahead. */

@@ -8,6 +8,7 @@ import type { Database } from '../database/database.ts'
 import { openDatabase } from '../database/postgres.ts'
 import { StartError } from '../errors.ts'
 import { buildApp, type App } from '../http/app.ts'
+import { measureEndings } from '../http/engine-metrics.ts'
 import { forgetOldAnswers } from '../http/idempotency.ts'
 import { openLog, type Log } from '../log.ts'
 import { reachDatabase } from './reach-database.ts'
@@ -55,7 +56,13 @@ async function start(config: Config, log: Log, stops: (() => Promise<unknown> | 
     : await makeOperatorKey(database.operator, clock.now())
 
   const engine = config.role === 'api' ? undefined : makeEngine(config, database, clock, log)
-  const services = { config, database, clock, log, ...(engine && { lastTurn: engine.lastTurn }) }
+  const services = {
+    config,
+    database,
+    clock,
+    log,
+    ...(engine && { lastTurn: engine.lastTurn, lastRound: engine.lastRound }),
+  }
   const app = await buildApp(services)
   await consoleBuilt
   await listen(app, config)
@@ -74,6 +81,7 @@ function makeEngine(config: Config, database: Database, clock: DatabaseClock, lo
     host: new URL(config.publicUrl).hostname,
     unsubscribeLink: () => null,
     onError: (err) => log.error({ err }, 'the engine stumbled'),
+    onEnded: measureEndings,
   })
 }
 

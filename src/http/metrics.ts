@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
-import { collectDefaultMetrics, Histogram, register } from 'prom-client'
+import { collectDefaultMetrics, Histogram, register, Registry } from 'prom-client'
 import { Type } from 'typebox'
+import { engineMetrics } from './engine-metrics.ts'
 import { routeOf } from './problems.ts'
 import type { Routes } from './services.ts'
 
@@ -21,9 +22,10 @@ export function measureRequests(app: FastifyInstance) {
 
 let collecting = false
 
-export const metrics: Routes = async (app) => {
+export const metrics: Routes = async (app, services) => {
   if (!collecting) collectDefaultMetrics()
   collecting = true
+  const all = Registry.merge([register, engineMetrics(services)])
 
   app.get(
     '/metrics',
@@ -41,6 +43,6 @@ export const metrics: Routes = async (app) => {
         },
       },
     },
-    async (_request, reply) => reply.type(register.contentType).send(await register.metrics()),
+    async (_request, reply) => reply.type(register.contentType).send(await all.metrics()),
   )
 }

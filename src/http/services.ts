@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Credentials } from '../auth/credentials.ts'
+import type { Round } from '../automation/watch.ts'
 import type { Clock } from '../clock.ts'
 import type { Config } from '../config.ts'
 import type { Database } from '../database/database.ts'
@@ -14,6 +15,8 @@ export type Services = {
   credentials: Credentials
   /** Where this node runs an engine: when it last finished a turn. */
   lastTurn?: () => Temporal.Instant | undefined
+  /** Where this node runs an engine: what its watchman found on the last whole round. */
+  lastRound?: () => Round | undefined
   /** How long a client may take to send a body. */
   bodySeconds?: number
   /** Refuses to send an answer that is not what the API description says. For tests. */

@@ -136,6 +136,9 @@ export async function endTriggers(
       and t.status = 'RUNNING' and t.lease_worker = ${worker}`)
 }
 
+/** How the reason begins of what was given up because it took its workers down. */
+export const SET_ASIDE = 'set aside: '
+
 /** After so many workers that did not come back a trigger is set aside, and shown. */
 const MOST_CLAIMS = 3
 
@@ -145,7 +148,7 @@ export async function takeBackTriggers(db: Db, now: Temporal.Instant) {
     update event_trigger
     set status = case when claims >= ${MOST_CLAIMS} then 'FAILED' else 'SCHEDULED' end,
         status_reason = case when claims >= ${MOST_CLAIMS}
-          then 'set aside: ' || claims || ' workers died over it' end,
+          then ${SET_ASIDE} || claims || ' workers died over it' end,
         lease_worker = null, lease_until = null, modified_date = ${now}, modified_user = 'SYSTEM'
     where status = 'RUNNING' and lease_until < ${now}
     returning status`)

@@ -3,6 +3,8 @@ import { test } from 'node:test'
 import pg from 'pg'
 import { runCommand } from '../support/command.ts'
 import { cloneDatabase, createEmptyDatabase } from '../support/database.ts'
+import { urlOf } from '../support/owner.ts'
+import { reminder, startWorld } from '../support/world.ts'
 
 test('doctor finds a good installation good, and says what it looked at', async (t) => {
   const { url } = await cloneDatabase(t)
@@ -72,3 +74,18 @@ async function run(url: string, statement: string) {
   await client.connect()
   await client.query(statement).finally(() => client.end())
 }
+
+test('doctor tells of overdue triggers and that every reminder has its trigger', async (t) => {
+  const world = await startWorld(t)
+  const { businessId, clock, database } = world
+  const url = await urlOf(database)
+  // The world's clock stands in the past: for the doctor, all of this is long overdue.
+  await world.save('/eventDefinition', reminder(businessId, -24))
+  await world.book(clock.in({ hours: 48 }))
+  const overdue = await runCommand(['doctor'], { DATABASE_URL: url })
+  assert.equal(overdue.code, 1)
+  assert.match(overdue.stdout, /^bad +Queue +1 overdue, the oldest for \d+ h/m)
+  assert.match(overdue.stdout, /^ok +Reminders +1 definitions and /m)
+  assert.match(overdue.stdout, /^ok +Set aside /m)
+  assert.match(overdue.stdout, /^ok +Silence /m)
+})

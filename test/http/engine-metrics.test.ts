@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createWatch } from '../../src/automation/watch.ts'
+import { startApp } from '../support/app.ts'
+import { cloneDatabase } from '../support/database.ts'
+import { handMovedClock } from '../support/clock.ts'
+import { addBusiness, reminder } from '../support/world.ts'
+
+test('the queue and what the watchman found stand among the measurements', async (t) => {
+  const { database } = await cloneDatabase(t)
+  const clock = handMovedClock()
+  const watch = createWatch(database.engine, () => clock.now())
+  const { lastRound } = watch
+  const env = { METRICS_TOKEN: 'a-long-token-for-prometheus-0123456789' }
+  const started = await startApp(t, { database, clock, lastRound, env })
+  const world = await addBusiness({ ...started, clock })
+  await world.save('/eventDefinition', reminder(world.businessId, -24))
+  await world.book(clock.in({ hours: 25 }))
+  clock.advance({ hours: 1, seconds: 90 })
+  while (!(await watch.step()));
+  clock.advance({ seconds: 30 })
+
+  const authorization = `Bearer ${env.METRICS_TOKEN}`
+  const { body } = await started.app.inject({ url: '/metrics', headers: { authorization } })
+  for (const line of [
+    'bellwether_overdue_triggers 1',
+    'bellwether_oldest_overdue_trigger_seconds 120',
+    'bellwether_stuck_leases 0',
+    'bellwether_set_aside_triggers 0',
+    'bellwether_late_triggers 0',
+    'bellwether_missing_triggers 0',
+    'bellwether_unfounded_triggers 0',
+    'bellwether_doubled_triggers 0',
+    'bellwether_silent_definitions 0',
+    'bellwether_watch_round_age_seconds 30',
+  ]) {
+    assert.ok(body.includes(`\n${line}\n`), line)
+  }
+})
