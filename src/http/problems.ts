@@ -36,7 +36,11 @@ export function answerProblems(app: FastifyInstance) {
 
 export function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply) {
   const known = toRequestError(error, request)
-  if (known.status >= 500) request.log.error({ err: error, route: routeOf(request) }, 'failed')
+  if (known.status >= 500) {
+    // What we say on purpose, such as that the database is away, is no bug to look for.
+    const level = known.status === 500 ? 'error' : 'warn'
+    request.log[level]({ err: error, route: routeOf(request) }, 'failed')
+  }
   if (known.status === 401) reply.header('www-authenticate', 'Bearer')
   return reply
     .code(known.status)
