@@ -24,19 +24,24 @@ async function serve() {
   const log = openLog(config.logLevel)
   const stops: (() => Promise<unknown> | void)[] = []
   // Heard from the beginning: a Ctrl-C during the start must not leave the database behind.
-  const told = stopSignal()
+  const told = stopSignal(log)
+  let exitCode = 0
   try {
     const app = await start(config, log, stops)
-    await told
+    exitCode = await told
     log.info('stopping')
+    // Whatever hangs is left as it lies: another node, or the next start, takes it over.
+    setTimeout(() => process.exit(exitCode), LONGEST_STOP_SECONDS * 1000).unref()
     await closeWithin(app, DRAIN_SECONDS)
   } finally {
     for (const stop of stops.toReversed()) await stop()
   }
   log.info('stopped')
   // Whatever a library may still hold open is not worth waiting for.
-  process.exit(0)
+  process.exit(exitCode)
 }
+
+const LONGEST_STOP_SECONDS = 9
 
 /** Leaves time for the rest, so that all is over within 10 s. */
 const DRAIN_SECONDS = 8
@@ -134,10 +139,17 @@ const LISTEN_FAULTS: Record<string, string> = {
   ENOTFOUND: 'is not a name that this machine knows',
 }
 
-const stopSignal = () =>
-  new Promise<void>((resolve) => {
+/** The exit code to end with, once there is a reason to. */
+const stopSignal = (log: Log) =>
+  new Promise<number>((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
-      process.on(signal, () => resolve())
+      process.on(signal, () => resolve(0))
+    // Nobody knows what state a bug has left behind: end in order, and be started again.
+    process.on('uncaughtException', (err) => {
+      log.fatal({ err }, 'a bug')
+      resolve(1)
+    })
+    process.on('unhandledRejection', (err) => log.error({ err }, 'a bug'))
   })
 
 /** Lets requests in flight finish, and cuts off those that do not in time. */

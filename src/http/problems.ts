@@ -77,6 +77,11 @@ function toRequestError(error: unknown, request: FastifyRequest): RequestError {
       'retry-after': '1',
     })
   }
+  if (code === STATEMENT_TOOK_TOO_LONG) {
+    return new RequestError(503, 'The database took too long; try again.', undefined, {
+      'retry-after': '5',
+    })
+  }
   // Two requests at the same moment: the checks before saw neither.
   if (brokenConstraint(error)) {
     return new RequestError(409, 'Another request changed this at the same moment; try again.')
@@ -89,6 +94,8 @@ function toRequestError(error: unknown, request: FastifyRequest): RequestError {
     `Something is wrong on our side. The log has it under ${request.id}.`,
   )
 }
+
+const STATEMENT_TOOK_TOO_LONG = '57014'
 
 const FRAMEWORK_DETAILS: Record<string, string> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'The body must be application/json.',

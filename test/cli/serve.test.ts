@@ -31,8 +31,8 @@ test('a first start says where to look and shows the operator’s key, later one
   t.diagnostic(`ready after ${Math.round(first.startedInMs)} ms on an empty folder`)
   t.diagnostic(`ready after ${Math.round(second.startedInMs)} ms on an existing one`)
   // 5 s and 2 s on a machine that does nothing else; here other tests run beside.
-  assert.ok(first.startedInMs < 15_000)
-  assert.ok(second.startedInMs < 6_000)
+  assert.ok(first.startedInMs < 45_000)
+  assert.ok(second.startedInMs < 20_000)
 })
 
 test('service and database together are idle in less than 250 MB', async (t) => {
