@@ -11,6 +11,7 @@ import {
   listKnownIds,
   lockObjects,
   replaceClientWords,
+  unseenProperty,
   updateObjects,
   type Sight,
   type StoredObject,
@@ -88,6 +89,7 @@ async function saveRound(
     ]
     const object = merge(kind, input, before, saving, before ? undefined : ids.shift())
     faults.push(...contradictions(kind, object, faults))
+    faults.push(...outOfSight(kind, object, faults, saving.sight ?? null))
     if (faults.length > 0) return { refused: invalid(faults) }
     if (before) taken.add(before)
     return { object, before }
@@ -110,6 +112,20 @@ async function saveRound(
 
 const TAKEN = [{ pointer: '/externalId', detail: 'is taken by another object' }]
 const REPEATED: Outcome = { refused: conflict('The same object was named before.') }
+
+/** Nobody books for those whose appointments they do not see. */
+function outOfSight(
+  kind: ObjectKind,
+  object: StoredObject,
+  faults: Fault[],
+  sight: Sight,
+): Fault[] {
+  const property = unseenProperty(kind, object, sight)
+  const pointer = `/${property}`
+  if (!property || faults.some((fault) => fault.pointer === pointer)) return []
+  const whose = property === 'locationId' ? 'one of your locations' : 'yourself'
+  return [{ pointer, detail: `must be ${whose}` }]
+}
 
 /** Saves one object or throws what is wrong with it; `allow` sees it as it is, under its lock. */
 export async function saveObject(

@@ -287,12 +287,26 @@ export function replaceClientWords(tx: Db, businessId: number, clients: StoredOb
 
 /** A LOCATION_SUPER_USER sees what is at its locations, a USER what is its own. */
 function seen(kind: ObjectKind, sight: Sight): Sql {
-  if (sight === null) return empty
-  if ('locationIds' in sight && 'locationId' in kind.fields) {
-    return sql`and t.location_id = any (${sight.locationIds}::bigint[])`
-  }
-  if ('professionalId' in sight && kind.objectType && 'professionalId' in kind.fields) {
-    return sql`and t.professional_id = ${sight.professionalId}`
-  }
-  return empty
+  const property = seenBy(kind, sight)
+  if (sight === null || !property) return empty
+  return 'locationIds' in sight
+    ? sql`and t.location_id = any (${sight.locationIds}::bigint[])`
+    : sql`and t.professional_id = ${sight.professionalId}`
+}
+
+/** The property by which an object would fall out of the caller's sight, if it does. */
+export function unseenProperty(kind: ObjectKind, object: StoredObject, sight: Sight) {
+  const property = seenBy(kind, sight)
+  if (sight === null || !property) return undefined
+  const id = object[property] as number
+  const isSeen =
+    'locationIds' in sight ? sight.locationIds.includes(id) : sight.professionalId === id
+  return isSeen ? undefined : property
+}
+
+/** What decides whether an object of the kind is seen; nothing where all of them are. */
+function seenBy(kind: ObjectKind, sight: Sight) {
+  if (sight === null) return undefined
+  if ('locationIds' in sight) return 'locationId' in kind.fields ? 'locationId' : undefined
+  return kind.objectType && 'professionalId' in kind.fields ? 'professionalId' : undefined
 }

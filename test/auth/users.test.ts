@@ -186,4 +186,17 @@ test('a USER sees and changes the own appointments only, a LOCATION_SUPER_USER t
   assert.equal((await user('POST', '/calendar', change)).status, 404)
   assert.equal((await user('DELETE', `/calendar/${north.calendarId}`)).status, 404)
   assert.equal((await user('GET', `/calendar/${southern.calendarId}`)).status, 200)
+
+  const visit = { clientId, reasonId, locationId: south, ...times }
+  const forOther = await user('POST', '/calendar', { ...visit, professionalId: other })
+  assert.deepEqual([forOther.status, pointers(forOther)], [422, ['/professionalId']])
+  assert.equal((await user('POST', '/calendar', { ...visit, professionalId })).status, 201)
+  const given = await user('POST', '/calendar', {
+    calendarId: southern.calendarId,
+    professionalId: other,
+  })
+  assert.deepEqual([given.status, pointers(given)], [422, ['/professionalId']])
+  const lead = ask(app, { cookie: await signInAs(app, 'l') })
+  const elsewhere = await lead('POST', '/calendar', { ...visit, professionalId })
+  assert.deepEqual([elsewhere.status, pointers(elsewhere)], [422, ['/locationId']])
 })
