@@ -26,8 +26,8 @@ const MAY_IMPORT: Record<string, string[]> = {
 const COMMON = new Set(['contract', 'clock.ts', 'errors.ts'])
 /** Settings and the log are handed down as types. */
 const TYPES_FOR_ALL = ['config.ts', 'log.ts']
-/** Rows are read into the shapes that the engine thinks in. */
-const TYPES_FOR: Record<string, string[]> = { store: ['automation'] }
+/** Rows are read into the shapes that the engine thinks in and that mails speak of. */
+const TYPES_FOR: Record<string, string[]> = { store: ['automation', 'email'] }
 /** These put the parts together. */
 const FREE = new Set(['cli', 'main.ts'])
 
