@@ -2,6 +2,7 @@ import { createPrivateKey } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
+import { parseMailbox } from './contract/addresses.ts'
 import { StartError } from './errors.ts'
 
 export type Config = {
@@ -152,8 +153,7 @@ function postgresUrl(value: string) {
 function smtpUrl(value: string) {
   const url = URL.parse(value)
   if (url?.hostname && (url.protocol === 'smtp:' || url.protocol === 'smtps:')) {
-    const tls = url.searchParams.get('tls')
-    if (tls === null || tls === 'never') return value
+    if (url.search === '' || url.search === '?tls=never') return value
   }
   throw new Error('must be an address of the form smtp://user:password@host:port or smtps://…')
 }
@@ -173,11 +173,8 @@ function credential(value: string) {
 }
 
 function mailbox(value: string) {
-  const named = /^([^<>]*)<([^<>]+)>$/.exec(value)
-  const name = (named?.[1] ?? '').trim().replace(/^"(.*)"$/, '$1')
-  const address = (named?.[2] ?? value).trim()
-  const plain = /^[^\s@<>()[\],;:\\"]{1,64}@[a-z0-9.-]+$/i.test(address) && address.length <= 254
-  if (plain && !/\p{Cc}/u.test(name)) return { name, address }
+  const found = parseMailbox(value)
+  if (found) return found
   throw new Error(`must be an address such as Bellwether <no-reply@example.com>, not '${value}'`)
 }
 

@@ -1,5 +1,5 @@
 import { calendarFile, calendarUid, type CalendarFile } from '../email/calendar-file.ts'
-import type { Mailbox } from '../email/addresses.ts'
+import type { Mailbox } from '../contract/addresses.ts'
 import { prepareHtml, textOfHtml } from '../email/html.ts'
 import {
   compileTemplate,

@@ -1,6 +1,6 @@
 import type { ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
-import type { Mailbox } from '../email/addresses.ts'
+import type { Mailbox } from '../contract/addresses.ts'
 import { buildMessage, messageBytes, messageIdOf } from '../email/message.ts'
 import { listTemplatesWithVariants, type StoredTemplate } from '../store/email-templates.ts'
 import { drawEmailIds, insertEmails, listSuppressed, type NewEmail } from '../store/emails.ts'

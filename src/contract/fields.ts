@@ -1,4 +1,5 @@
 import { Type, type TSchema } from 'typebox'
+import { parseAddress } from './addresses.ts'
 
 /**
  * One property of an object: how it is described, read from a body and kept in its column.
@@ -79,22 +80,6 @@ export const text = (most = 20_000): Shape => ({
   },
 })
 
-const ADDRESS =
-  /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~\-\u0080-\uffff]+(\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~\-\u0080-\uffff]+)*@([A-Za-z0-9\u0080-\uffff]([A-Za-z0-9\-\u0080-\uffff]{0,61}[A-Za-z0-9\u0080-\uffff])?)(\.[A-Za-z0-9\u0080-\uffff]([A-Za-z0-9\-\u0080-\uffff]{0,61}[A-Za-z0-9\u0080-\uffff])?)*$/
-
-/** One plain `local@domain`: no quotes, spaces, lists or comments. */
-export function isAddress(value: string): boolean {
-  const [local, domain] = value.split('@')
-  return (
-    value.length <= 254 &&
-    (local?.length ?? 0) <= 64 &&
-    domain !== undefined &&
-    ADDRESS.test(value) &&
-    value.isWellFormed() &&
-    !/[\s\u0080-\u009f\p{Cf}\p{Z}]/u.test(value)
-  )
-}
-
 export const address = (): Shape => ({
   schema: Type.String({ format: 'email', maxLength: 254 }),
   sqlType: 'text',
@@ -102,7 +87,7 @@ export const address = (): Shape => ({
     complain(
       typeof value !== 'string'
         ? 'must be a string'
-        : !isAddress(value) && 'must be one plain address, local@domain',
+        : parseAddress(value) === undefined && 'must be one plain address, local@domain',
     ),
 })
 
@@ -335,9 +320,9 @@ export const status = (initially: string): Shape => ({
     complain(lineFault(value, 60) ?? (value === '' ? 'must not be empty' : undefined)),
 })
 
-const TOKEN_ADDRESS = /^%[A-Z][A-Z0-9_]{2,}%$/
+const TOKEN = /%[A-Z][A-Z0-9_]{2,}%/
 
-/** A template's address: one plain address, or one token that becomes one. */
+/** A template's address: one plain address, or tokens that become one (`email/` looks at those). */
 export const addressOrToken = (): Shape => ({
   schema: Type.String({ maxLength: 254, examples: ['%CLIENT_EMAILADDRESS%'] }),
   sqlType: 'text',
@@ -346,8 +331,8 @@ export const addressOrToken = (): Shape => ({
       typeof value !== 'string'
         ? 'must be a string'
         : value !== '' &&
-            !isAddress(value) &&
-            !TOKEN_ADDRESS.test(value) &&
-            'must be one plain address or one token',
+            parseAddress(value) === undefined &&
+            !TOKEN.test(value) &&
+            'must be one plain address or a token',
     ),
 })

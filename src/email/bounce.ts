@@ -1,4 +1,4 @@
-import { parseAddress } from './addresses.ts'
+import { parseAddress } from '../contract/addresses.ts'
 
 /** What a mail server reports about one recipient of one mail (RFC 3464). */
 export type Bounce = {

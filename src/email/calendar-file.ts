@@ -1,5 +1,5 @@
 import ical, { ICalAttendeeRole, ICalCalendarMethod, ICalEventStatus } from 'ical-generator'
-import type { Mailbox } from './addresses.ts'
+import type { Mailbox } from '../contract/addresses.ts'
 import { headerValue, textValue } from './merge.ts'
 
 /** An appointment or a class as it goes into a calendar. */

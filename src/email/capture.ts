@@ -1,4 +1,4 @@
-import { parseAddress } from './addresses.ts'
+import { parseAddress } from '../contract/addresses.ts'
 import type { Mailer, Outcome, Outgoing } from './mailer.ts'
 
 /** Without a mail server: the same way to the end of the message, and then nothing leaves. */

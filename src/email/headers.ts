@@ -1,4 +1,4 @@
-import type { Mailbox } from './addresses.ts'
+import type { Mailbox } from '../contract/addresses.ts'
 import { headerValue } from './merge.ts'
 
 /** `Name: value`, folded, ASCII only, ending with CRLF. The value must be built by this file. */

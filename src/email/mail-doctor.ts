@@ -1,5 +1,5 @@
 import { createPublicKey } from 'node:crypto'
-import { domainOf } from './addresses.ts'
+import { domainOf } from '../contract/addresses.ts'
 import type { DkimSigner } from './dkim.ts'
 
 export type MailHint = { check: string; ok: boolean; hint: string }

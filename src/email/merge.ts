@@ -1,4 +1,4 @@
-import { parseAddress, type Mailbox } from './addresses.ts'
+import { parseAddress, type Mailbox } from '../contract/addresses.ts'
 import type { MailContext } from './context.ts'
 import { directionOf, formatsFor, knownLanguage } from './formats.ts'
 import { findToken, TOKEN, tokensIn, type Readers, type TokenName } from './tokens.ts'

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { parseAddress, type Mailbox } from './addresses.ts'
+import { parseAddress, type Mailbox } from '../contract/addresses.ts'
 import type { CalendarFile } from './calendar-file.ts'
 import { dateText, header, mailboxHeader, textHeader } from './headers.ts'
 import { quotedPrintable } from './quoted-printable.ts'

@@ -1,6 +1,6 @@
 import type { ConnectionOptions } from 'node:tls'
 import { monotonicMs } from '../clock.ts'
-import { domainOf, parseAddress } from './addresses.ts'
+import { domainOf, parseAddress } from '../contract/addresses.ts'
 import { signMessage, type DkimSigner } from './dkim.ts'
 import type { Mailer, Outcome, Outgoing } from './mailer.ts'
 import { messageBytes } from './message.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseAddress, parseMailbox } from '../../src/email/addresses.ts'
+import { parseAddress, parseMailbox } from '../../src/contract/addresses.ts'
 
 const good: [string, string][] = [
   ['ada@example.org', 'ada@example.org'],
