@@ -4,6 +4,7 @@ import type { Role } from '../contract/credentials.ts'
 import { password, User, UserWrite } from '../contract/credentials.ts'
 import { isPlainObject, required } from '../contract/fields.ts'
 import { readFields } from '../contract/read-fields.ts'
+import { Limiter } from '../auth/limits.ts'
 import { isPassword, hashPassword } from '../auth/passwords.ts'
 import { readUser, saveUser } from '../auth/users.ts'
 import type { Db } from '../database/database.ts'
@@ -14,6 +15,7 @@ import { findPasswordHash, findUser, listUsers, lockUser, updatePassword } from 
 import { pageOf, PageQuery, readPage } from './cursor.ts'
 import { requireMatch } from './etag.ts'
 import { answerOnce, created, ok } from './idempotency.ts'
+import { tooMany } from './rate-limit.ts'
 import type { Routes, Services } from './services.ts'
 
 const ById = Type.Object({ userId: Type.Integer({ minimum: 1 }) })
@@ -22,6 +24,8 @@ const access = { scope: 'admin', function: 'MANAGE_USERS' } as const
 
 export const users: Routes = async (app, services) => {
   const { clock, credentials } = services
+  // Whoever sits down at another's open console must not find out the password there.
+  const guesses = new Limiter({ perSecond: 1 / 5, burst: 10 }, clock)
 
   app.get(
     '/user',
@@ -137,11 +141,14 @@ export const users: Routes = async (app, services) => {
       const fields = { newPassword: required(password()) }
       const { values, faults } = readFields<{ newPassword: string }>(fields, body)
       const given: unknown = isPlainObject(body) ? body.currentPassword : undefined
+      const standing = guesses.take(caller.credential)
+      if (!standing.allowed) throw tooMany(standing)
       const kept = await findPasswordHash(caller.db, caller.businessId, userId)
       if (typeof given !== 'string' || !(await isPassword(given, kept))) {
         faults.push({ pointer: '/currentPassword', detail: 'is not your password' })
       }
       if (faults.length > 0) throw invalid(faults)
+      guesses.giveBack(caller.credential)
       const passwordHash = await hashPassword(values.newPassword)
       const by = { user: caller.user, now: clock.now() }
       const user = await caller.db.transaction(async (tx) => {

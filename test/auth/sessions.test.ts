@@ -115,6 +115,18 @@ test('a new password ends every session, by oneself or by an administrator', asy
   await signInAs(app, 'anna', 'given by another')
 })
 
+test('an open console is no place to guess the password', async (t) => {
+  const { app, database, clock, businessId } = await startWithBusiness(t)
+  await createPerson(database, clock, businessId, { username: 'anna', role: 'USER' })
+  const anna = ask(app, { cookie: await signInAs(app, 'anna') })
+  const guess = { currentPassword: 'a guess', newPassword: 'another long one' }
+  for (let i = 0; i < 10; i += 1) {
+    assert.equal((await anna('POST', '/user/password', guess)).status, 422)
+  }
+  const slowed = await anna('POST', '/user/password', { ...guess, currentPassword: PASSWORD })
+  assert.deepEqual([slowed.status, slowed.headers['retry-after']], [429, '5'])
+})
+
 test('a deactivated person is out at once', async (t) => {
   const { app, database, clock, businessId, call } = await startWithBusiness(t)
   const person = { username: 'anna', role: 'USER' } as const
