@@ -13,7 +13,7 @@ import {
   takeBackTriggers,
 } from '../store/trigger-queue.ts'
 import { Deliveries } from './deliver.ts'
-import { fireDueTriggers, type Firing, type Turn } from './fire.ts'
+import { fireDueTriggers, firstTurn, type Firing } from './fire.ts'
 import { planDefinition } from './plan.ts'
 import { createWatch } from './watch.ts'
 
@@ -43,14 +43,19 @@ export function createEngine(parts: EngineParts) {
   const db = database.engine
   const now = () => clock.now()
   const worker = parts.worker ?? randomUUID()
-  const turn: Turn = { afterBusiness: 0, isCrowded: false }
+  const turn = firstTurn()
   const firing: Firing = { ...parts, db, now, worker, batchSize: parts.batchSize ?? 500 }
   const deliveries = new Deliveries({ ...parts, db, now, worker })
   let lastTurn: Temporal.Instant | undefined
+  let isBroken = false
 
   /** Fires one batch of what is due. */
   const fire = async () => {
+    // What a broken turn left in our hands is not begun: it is free again at once.
+    if (isBroken) await giveBackTriggers(db, worker)
+    isBroken = true
     const fired = await fireDueTriggers(firing, turn)
+    isBroken = false
     lastTurn = clock.now()
     return fired
   }
@@ -60,10 +65,31 @@ export function createEngine(parts: EngineParts) {
 
   /** Takes over what dead workers left: their claims, and definitions planned half. */
   const keep = async () => {
-    const takenBack = (await takeBackTriggers(db, now())) + (await takeBackEmails(db, now()))
+    const triggers = await takeBackTriggers(db, now())
+    if (triggers > 0) turn.doneUntil = undefined
+    const emails = await takeBackEmails(db, now())
+    return triggers + emails + (await planUnplanned())
+  }
+
+  /** One that cannot be planned does not keep the others waiting. */
+  const planUnplanned = async () => {
     const unplanned = await listUnplannedDefinitions(db, 20)
-    for (const definition of unplanned) await planDefinition(database, definition, now)
-    return takenBack + unplanned.length
+    let planned = 0
+    for (const definition of unplanned) {
+      const done = planDefinition(database, definition, now).then(() => 1)
+      planned += await done.catch((error) => (onError(error), 0))
+    }
+    return planned
+  }
+
+  /** Is there something due from before what is known to be done? Taken back, or committed late. */
+  const lookBack = async () => {
+    const first = await nextDueTime(db)
+    const { doneUntil } = turn
+    turn.lookedBackAt = now()
+    if (!first || !doneUntil || Temporal.Instant.compare(first, doneUntil) >= 0) return 0
+    turn.doneUntil = undefined
+    return 1
   }
 
   const renew = async () => {
@@ -93,25 +119,34 @@ export function createEngine(parts: EngineParts) {
   /** Runs until stopped; what is claimed and not begun then goes to another node. */
   const run = async (stopping: AbortSignal) => {
     const [due, queued] = [new Hint(), new Hint()]
-    const deaf = await database.listen('bellwether_due', () => due.wake())
+    // Without hints it is found all the same, a second later.
+    const deaf = await database.listen('bellwether_due', () => due.wake()).catch(onError)
     stopping.addEventListener('abort', () => [due, queued].forEach((hint) => hint.wake()))
     const fireAndTell = async () => {
       const fired = await fire()
       if (fired > 0) queued.wake()
       return fired
     }
-    const restBeforeFiring = async () => due.wait(restUntil(await nextDueTime(db)), stopping)
+    const restBeforeFiring = async () =>
+      due.wait(restUntil(await nextDueTime(db, turn.doneUntil)), stopping)
     const restBeforeSending = async () =>
       queued.wait(restUntil(await nextAttemptTime(db)), stopping)
     const pausing = (ms: number) => pause(ms, stopping)
+    const lookBackAndTell = async () => {
+      const startedAt = monotonicMs()
+      if ((await lookBack()) > 0) due.wake()
+      await pausing(Math.max(LONGEST_REST_MS, 10 * (monotonicMs() - startedAt)))
+      return 0
+    }
     await Promise.all([
       repeat(fireAndTell, { rest: restBeforeFiring, stopping, onError }),
       repeat(deliver, { rest: restBeforeSending, stopping, onError }),
+      repeat(lookBackAndTell, { rest: async () => {}, stopping, onError }),
       repeat(() => patrol(pausing), { rest: async () => {}, stopping, onError }),
       repeat(keep, { rest: () => pause(leaseSeconds * 250, stopping), stopping, onError }),
       repeat(renew, { rest: () => pause(leaseSeconds * 300, stopping), stopping, onError }),
     ])
-    await deaf().catch(onError)
+    await deaf?.().catch(onError)
     await deliveries.settle()
     await giveBackTriggers(db, worker).catch(onError)
   }
@@ -122,6 +157,7 @@ export function createEngine(parts: EngineParts) {
     deliver,
     settle: () => deliveries.settle(),
     keep,
+    lookBack,
     renew,
     run,
     lastTurn: () => lastTurn,

@@ -1,19 +1,23 @@
 import type { ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
 import type { Mailbox } from '../contract/addresses.ts'
+import { isDatabaseAway } from '../database/postgres.ts'
 import { buildMessage, messageBytes, messageIdOf } from '../email/message.ts'
-import { listTemplatesWithVariants, type StoredTemplate } from '../store/email-templates.ts'
+import { holdTemplatesWithVariants, type StoredTemplate } from '../store/email-templates.ts'
 import { drawEmailIds, insertEmails, listSuppressed, type NewEmail } from '../store/emails.ts'
-import { listActionsOfDefinitions, type RunningAction } from '../store/event-actions.ts'
+import { holdActionsOfDefinitions, type RunningAction } from '../store/event-actions.ts'
 import { holdDefinitions, type StoredDefinition } from '../store/event-definitions.ts'
 import { listMailContexts, type ContextRow } from '../store/mail-contexts.ts'
 import { holdSubjects } from '../store/subjects.ts'
 import { CAME_LATE } from '../store/watch.ts'
 import {
+  beginAlone,
   claimDueTriggers,
-  claimDueTriggersInTurn,
+  claimSharesOf,
   endTriggers,
+  listBusinessesInTurn,
   lockClaimed,
+  type Claim,
   type ClaimedTrigger,
   type Ending,
 } from '../store/trigger-queue.ts'
@@ -46,30 +50,80 @@ export type Firing = {
 /** Makes the mails of what is due; gives back how many triggers it took. */
 export async function fireDueTriggers(firing: Firing, turn: Turn): Promise<number> {
   const claimed = await claim(firing, turn)
-  if (claimed.length > 0) await fireOrSplit(firing, claimed)
+  const [suspects, fresh] = [[] as ClaimedTrigger[], [] as ClaimedTrigger[]]
+  for (const trigger of claimed) (trigger.strikes > 0 ? suspects : fresh).push(trigger)
+  if (fresh.length > 0) await fireOrSplit(firing, fresh)
+  // One of these may have taken a worker down, and the others with it: each by itself now.
+  for (const suspect of suspects) {
+    if (await beginAlone(firing.db, firing.worker, suspect)) await fireOrSplit(firing, [suspect])
+  }
   return claimed.length
 }
 
-/** Where the round of the businesses stands; it belongs to one worker. */
-export type Turn = { afterBusiness: number; isCrowded: boolean }
+/** What a worker remembers from one claim to the next. */
+export type Turn = {
+  /** Where the round of the businesses stands. */
+  afterBusiness: number
+  /** The last batch was full: more is due than one holds. */
+  isCrowded: boolean
+  /** All that was due before this is taken; unset when that is not known. */
+  doneUntil: Temporal.Instant | undefined
+  /** When it was last made sure of. */
+  lookedBackAt: Temporal.Instant | undefined
+}
 
-/** As it comes while there is little; when a batch comes back full, a share for each business. */
+export const firstTurn = (): Turn => ({
+  afterBusiness: 0,
+  isCrowded: false,
+  doneUntil: undefined,
+  lookedBackAt: undefined,
+})
+
+/** As it comes while there is little; when a batch came back full, first a share for each business. */
 async function claim(firing: Firing, turn: Turn): Promise<ClaimedTrigger[]> {
   const { db, worker, batchSize: limit } = firing
   const now = firing.now()
   const request = { worker, now, leaseUntil: now.add({ seconds: firing.leaseSeconds }), limit }
-  if (!turn.isCrowded) {
-    const claimed = await claimDueTriggers(db, request)
-    turn.isCrowded = claimed.length === limit
-    return claimed
-  }
-  const share = Math.max(1, Math.floor(limit / 10))
-  const claimed = await claimDueTriggersInTurn(db, request, turn.afterBusiness, share)
-  const isRoundDone = claimed.length < limit
-  turn.afterBusiness = isRoundDone ? 0 : Math.max(...claimed.map((trigger) => trigger.businessId))
-  // The next batch as it comes: a single business with a herd is not slowed by its own share.
-  if (isRoundDone) turn.isCrowded = false
-  return claimed
+  const shared = turn.isCrowded ? await claimShares(firing, turn, request) : []
+  const rest = limit - shared.length
+  if (rest <= 0) return shared
+  lookBackSometimes(turn, now)
+  const claimed = await claimDueTriggers(db, { ...request, limit: rest }, turn.doneUntil)
+  turn.isCrowded = claimed.length === rest
+  const last = turn.isCrowded
+    ? claimed.map(scheduledMs).reduce((a, b) => Math.max(a, b))
+    : now.epochMilliseconds
+  turn.doneUntil = Temporal.Instant.fromEpochMilliseconds(last).subtract(STRAGGLERS)
+  return [...shared, ...claimed]
+}
+
+const scheduledMs = ({ scheduledTime }: ClaimedTrigger) => scheduledTime.epochMilliseconds
+
+/** A change may be committed a little after the moment for which it plans. */
+const STRAGGLERS = { seconds: 2 }
+const LONGEST_WITHOUT_LOOKING_MS = 5_000
+
+/** The engine looks back by itself every second; where it does not, or time jumped, a claim does. */
+function lookBackSometimes(turn: Turn, now: Temporal.Instant) {
+  const { lookedBackAt } = turn
+  const ms = lookedBackAt ? now.epochMilliseconds - lookedBackAt.epochMilliseconds : Infinity
+  if (ms >= 0 && ms < LONGEST_WITHOUT_LOOKING_MS) return
+  turn.doneUntil = undefined
+  turn.lookedBackAt = now
+}
+
+/** How many businesses are asked at a time, with what is due and without. */
+const VISITS = 200
+
+async function claimShares(firing: Firing, turn: Turn, request: Claim) {
+  const { db, batchSize } = firing
+  const page = { after: turn.afterBusiness, limit: VISITS }
+  const visited = await listBusinessesInTurn(db, request.now, page)
+  turn.afterBusiness = visited.length < VISITS ? 0 : visited.at(-1)!.businessId
+  const due = visited.filter(({ isDue }) => isDue).map(({ businessId }) => businessId)
+  if (due.length === 0) return []
+  const share = Math.max(1, Math.floor(batchSize / Math.max(10, due.length)))
+  return claimSharesOf(db, request, due.slice(0, batchSize), share)
 }
 
 /** One bad row never stops the rest: what fails together is tried in halves. */
@@ -78,6 +132,8 @@ async function fireOrSplit(firing: Firing, claimed: ClaimedTrigger[]): Promise<v
     const { endings, now } = await firing.db.transaction((tx) => fireBatch(tx, firing, claimed))
     firing.onEnded?.(endings, now)
   } catch (error) {
+    // Nothing is wrong with the triggers.
+    if (isDatabaseAway(error)) throw error
     firing.onError(error)
     // Alone, it is left to its lease: after three of them it is set aside.
     if (claimed.length === 1) return
@@ -147,10 +203,12 @@ function decide(
   if (trigger.fireNow) return 'fire'
   if (isReminder(definition)) {
     const asked = firingTime(definition, subject)
+    // A zone may have changed since, and the plan not yet be made again: nothing fires early.
+    const isOther = asked && !asked.scheduledTime.equals(trigger.scheduledTime)
+    const isEarly = isOther && Temporal.Instant.compare(asked.scheduledTime, now) > 0
+    const isOld = trigger.defnVersion < definition.version
     const isMoved =
-      !asked?.anchorTime.equals(trigger.anchorTime) ||
-      (trigger.defnVersion < definition.version &&
-        !asked.scheduledTime.equals(trigger.scheduledTime))
+      !asked?.anchorTime.equals(trigger.anchorTime) || isEarly || (isOld && isOther === true)
     if (isMoved) return { status: 'CANCELLED', statusReason: 'its time moved as it came', isMoved }
   } else if (trigger.defnVersion < definition.version) {
     const [again] = planEvent(
@@ -179,7 +237,7 @@ function lateness({ scheduledTime }: ClaimedTrigger, now: Temporal.Instant) {
 async function makeMails(tx: Db, firing: Firing, ready: Ready[], now: Temporal.Instant) {
   if (ready.length === 0) return { endings: [], emails: [] }
   const [actions, contexts] = await Promise.all([
-    listActionsOfDefinitions(
+    holdActionsOfDefinitions(
       tx,
       ready.map((one) => one.definition),
     ),
@@ -332,7 +390,7 @@ export async function listTemplates(
   actions: { businessId: number; emailTemplateId: number }[],
 ) {
   if (actions.length === 0) return new Map<number, StoredTemplate[]>()
-  const rows = await listTemplatesWithVariants(tx, actions)
+  const rows = await holdTemplatesWithVariants(tx, actions)
   const byName = Map.groupBy(rows, (row) => row.namedId)
   for (const [namedId, some] of byName) {
     byName.set(

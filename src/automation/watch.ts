@@ -6,12 +6,7 @@ import {
   type Plan,
   type ReminderRow,
 } from '../store/event-triggers.ts'
-import {
-  listSubjects,
-  listSubjectsFrom,
-  lockSubjects,
-  type SubjectCursor,
-} from '../store/subjects.ts'
+import { listSubjects, lockSubjects } from '../store/subjects.ts'
 import {
   listPlannedDefinitionKeys,
   readUptake,

@@ -18,7 +18,13 @@ export type PostgresOptions = {
 export function openDatabase(options: PostgresOptions): Database {
   const most = options.connections ?? 10
   const app = openPool(options, { role: 'bellwether_app', max: most, statementSeconds: 10 })
-  const engine = openPool(options, { role: 'bellwether_engine', max: 6, statementSeconds: 10 })
+  // A node that froze in the middle must not keep its triggers from the others.
+  const engine = openPool(options, {
+    role: 'bellwether_engine',
+    max: 6,
+    statementSeconds: 10,
+    idleSeconds: 5,
+  })
   const operator = openPool(options, { role: 'bellwether_operator', max: 3, statementSeconds: 5 })
   const reports = openPool(options, { role: 'bellwether_app', max: 4, statementSeconds: 120 })
   const pools = [app, engine, operator, reports]
@@ -49,9 +55,18 @@ export function openDatabase(options: PostgresOptions): Database {
   }
 }
 
-type PoolShape = { role: Role; max: number; statementSeconds: number }
+type PoolShape = {
+  role: Role
+  max: number
+  statementSeconds: number
+  /** How long a transaction may hold its locks without a word. */
+  idleSeconds?: number
+}
 
-function openPool({ url, onError }: PostgresOptions, { role, max, statementSeconds }: PoolShape) {
+function openPool(
+  { url, onError }: PostgresOptions,
+  { role, max, statementSeconds, idleSeconds = 60 }: PoolShape,
+) {
   const pool = new pg.Pool({
     connectionString: url,
     max,
@@ -68,7 +83,7 @@ function openPool({ url, onError }: PostgresOptions, { role, max, statementSecon
       role,
       timezone: 'UTC',
       statement_timeout: `${statementSeconds}s`,
-      idle_in_transaction_session_timeout: '60s',
+      idle_in_transaction_session_timeout: `${idleSeconds}s`,
     }),
     application_name: role,
   } as pg.PoolConfig)

@@ -28,12 +28,15 @@ export type StoredTemplate = {
   sortOrder: number | null
 }
 
-/** The templates that actions name, each with its variants: those of the same name. */
-export function listTemplatesWithVariants(
-  db: Db,
+/**
+ * The templates that actions name, each with its variants: those of the same name. Nobody changes
+ * them until the transaction ends.
+ */
+export function holdTemplatesWithVariants(
+  tx: Db,
   keys: { businessId: number; emailTemplateId: number }[],
 ) {
-  return db.query<StoredTemplate & { namedId: number }>(sql`
+  return tx.query<StoredTemplate & { namedId: number }>(sql`
     select named.email_template_id as "namedId", t.business_id as "businessId",
            t.email_template_id as "emailTemplateId", t.version, t.active,
            t.template_name as "templateName", t.subject, t.email_body as "emailBody",
@@ -52,5 +55,6 @@ export function listTemplatesWithVariants(
            or (t.template_name = named.template_name and t.active))
     left join email_category g
       on (g.business_id, g.email_category_id) = (t.business_id, t.email_category_id)
-    order by t.email_template_id`)
+    order by t.email_template_id
+    for share of t`)
 }

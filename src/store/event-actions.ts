@@ -82,17 +82,21 @@ export async function updateAction(
 export type RunningAction = StoredAction & { transactional: boolean | null }
 
 /** The active actions of many definitions, in the order in which they run. */
-export function listActionsOfDefinitions(
-  db: Db,
-  keys: { businessId: number; eventDefnId: number }[],
-) {
-  return db.query<RunningAction>(sql`
-    select a.*, g.transactional
-    from (select ${columns} from event_action
-          where active and (business_id, event_defn_id) in (
-            select * from unnest(${keys.map((key) => key.businessId)}::bigint[],
-                                 ${keys.map((key) => key.eventDefnId)}::bigint[]))) a
-    left join email_category g
-      on (g.business_id, g.email_category_id) = (a."businessId", a."emailCategoryId")
-    order by a."eventActionId"`)
-}
+export const listActionsOfDefinitions = (db: Db, keys: DefinitionKey[]) =>
+  db.query<RunningAction>(actionsOf(keys))
+
+/** The same, and nobody changes them until the transaction ends. */
+export const holdActionsOfDefinitions = (tx: Db, keys: DefinitionKey[]) =>
+  tx.query<RunningAction>(sql`${actionsOf(keys)} for share of a`)
+
+type DefinitionKey = { businessId: number; eventDefnId: number }
+
+const actionsOf = (keys: DefinitionKey[]) => sql`
+  select ${columns},
+         (select transactional from email_category g
+          where (g.business_id, g.email_category_id) = (a.business_id, a.email_category_id))
+  from event_action a
+  where active and (business_id, event_defn_id) in (
+    select * from unnest(${keys.map((key) => key.businessId)}::bigint[],
+                         ${keys.map((key) => key.eventDefnId)}::bigint[]))
+  order by event_action_id`

@@ -1,7 +1,7 @@
 import type { TriggerStatus } from '../contract/event-trigger.ts'
 import type { ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
-import { sql } from '../database/sql.ts'
+import { sql, type Sql } from '../database/sql.ts'
 
 /** A trigger that a worker has taken. */
 export type ClaimedTrigger = {
@@ -18,6 +18,8 @@ export type ClaimedTrigger = {
   anchorTime: Temporal.Instant
   scheduledTime: Temporal.Instant
   fireNow: boolean
+  /** How many workers did not come back with it. */
+  strikes: number
 }
 
 const columns = sql`
@@ -25,7 +27,8 @@ const columns = sql`
   t.event_defn_id as "eventDefnId", t.defn_version as "defnVersion",
   t.object_type as "objectType", t.object_id as "objectId", t.object_uuid as "objectUUId",
   t.occurrence, t.old_status as "oldStatus", t.new_status as "newStatus",
-  t.anchor_time as "anchorTime", t.scheduled_time as "scheduledTime", t.fire_now as "fireNow"`
+  t.anchor_time as "anchorTime", t.scheduled_time as "scheduledTime", t.fire_now as "fireNow",
+  due.claims as strikes`
 
 export type Claim = {
   worker: string
@@ -34,57 +37,82 @@ export type Claim = {
   limit: number
 }
 
-/** Takes up to `limit` due triggers for this worker. A lease that is not renewed falls to another. */
-export function claimDueTriggers(db: Db, { worker, now, leaseUntil, limit }: Claim) {
-  return db.query<ClaimedTrigger>(sql`
-    with due as (
-      select business_id, event_trigger_id from event_trigger
-      where status = 'SCHEDULED' and scheduled_time <= ${now}
+/**
+ * Takes up to `limit` due triggers for this worker. A lease that is not renewed falls to another.
+ * `from` passes over what was done long ago: while somebody reads an old state of the database, its
+ * traces cannot be cleared away, and a queue that began at its beginning would walk over all of them.
+ */
+export function claimDueTriggers(db: Db, claim: Claim, from: Temporal.Instant | undefined) {
+  return take(
+    db,
+    claim,
+    sql`
+      select business_id, event_trigger_id, claims from event_trigger
+      where status = 'SCHEDULED' and scheduled_time <= ${claim.now}
+        and scheduled_time >= ${from ?? LONG_AGO}
       order by scheduled_time
-      limit ${limit}
-      for update skip locked
+      limit ${claim.limit}
+      for update skip locked`,
+  )
+}
+
+const LONG_AGO = Temporal.Instant.fromEpochMilliseconds(0)
+
+/** The next businesses that have triggers, after one of them; and whether any is due. */
+export function listBusinessesInTurn(
+  db: Db,
+  now: Temporal.Instant,
+  { after, limit }: { after: number; limit: number },
+) {
+  const next = (last: Sql) => sql`
+    select business_id, scheduled_time from event_trigger
+    where status = 'SCHEDULED' and business_id > ${last}
+    order by business_id, scheduled_time limit 1`
+  return db.query<{ businessId: number; isDue: boolean }>(sql`
+    with recursive businesses as (
+      (select *, 1 as place from (${next(sql`${after}`)}) first)
+      union all
+      select next.*, place + 1 from businesses b, lateral (${next(sql`b.business_id`)}) next
+      where place < ${limit}
     )
+    select business_id as "businessId", scheduled_time <= ${now} as "isDue" from businesses`)
+}
+
+/** A share for each of these businesses, so that the herd of one does not hold up the others. */
+export function claimSharesOf(db: Db, claim: Claim, businessIds: number[], share: number) {
+  return take(
+    db,
+    claim,
+    sql`
+      select d.* from unnest(${businessIds}::bigint[]) as b (business_id), lateral (
+        select t.business_id, t.event_trigger_id, t.claims from event_trigger t
+        where t.status = 'SCHEDULED' and t.business_id = b.business_id
+          and t.scheduled_time <= ${claim.now}
+        order by t.scheduled_time limit ${share}
+        for update skip locked) d`,
+  )
+}
+
+/** The first worker to take a trigger counts at once; later ones when they begin with it. */
+function take(db: Db, { worker, now, leaseUntil }: Claim, due: Sql) {
+  return db.query<ClaimedTrigger>(sql`
+    with due as (${due})
     update event_trigger t
     set status = 'RUNNING', lease_worker = ${worker}, lease_until = ${leaseUntil},
-        claims = claims + 1, modified_date = ${now}, modified_user = 'SYSTEM'
+        claims = greatest(due.claims, 1), modified_date = ${now}, modified_user = 'SYSTEM'
     from due
     where (t.business_id, t.event_trigger_id) = (due.business_id, due.event_trigger_id)
     returning ${columns}`)
 }
 
-/**
- * The same when more is due than one batch holds: a share for each business, beginning after
- * `afterBusiness`, so that the herd of one does not hold up the others.
- */
-export function claimDueTriggersInTurn(
-  db: Db,
-  { worker, now, leaseUntil, limit }: Claim,
-  afterBusiness: number,
-  share: number,
-) {
-  return db.query<ClaimedTrigger>(sql`
-    with recursive businesses as (
-      (select business_id, 1 as place from event_trigger
-       where status = 'SCHEDULED' and business_id > ${afterBusiness} order by business_id limit 1)
-      union all
-      select next.business_id, place + 1 from businesses b,
-        lateral (select business_id from event_trigger
-                 where status = 'SCHEDULED' and business_id > b.business_id
-                 order by business_id limit 1) next
-      where place < ${Math.ceil(limit / share)}
-    ), due as (
-      select d.business_id, d.event_trigger_id from businesses b, lateral (
-        select t.business_id, t.event_trigger_id from event_trigger t
-        where t.status = 'SCHEDULED' and t.business_id = b.business_id and t.scheduled_time <= ${now}
-        order by t.scheduled_time limit ${share}
-        for update skip locked) d
-    )
-    update event_trigger t
-    set status = 'RUNNING', lease_worker = ${worker}, lease_until = ${leaseUntil},
-        claims = claims + 1, modified_date = ${now}, modified_user = 'SYSTEM'
-    from due
-    where (t.business_id, t.event_trigger_id) = (due.business_id, due.event_trigger_id)
-    returning ${columns}`)
+/** Says that this worker begins with a trigger over which others died: is it still its own? */
+export async function beginAlone(db: Db, worker: string, trigger: ClaimedTrigger) {
+  const rows = await db.query(sql`
+    update event_trigger set claims = claims + 1
+    where business_id = ${trigger.businessId} and event_trigger_id = ${trigger.eventTriggerId}
+      and status = 'RUNNING' and lease_worker = ${worker} and lease_until is not null
+    returning event_trigger_id`)
+  return rows.length > 0
 }
 
 /** Those of the claimed that still are this worker's, kept so until the transaction ends. */
@@ -139,19 +167,30 @@ export async function endTriggers(
 /** How the reason begins of what was given up because it took its workers down. */
 export const SET_ASIDE = 'set aside: '
 
-/** After so many workers that did not come back a trigger is set aside, and shown. */
-const MOST_CLAIMS = 3
+/** After so many workers that died with nothing else in hand a trigger is set aside, and shown. */
+const MOST_ALONE = 3
+const MOST_TAKEN_BACK = 5_000
 
-/** Work whose worker is gone is free again; what took several workers down is not tried on. */
+/**
+ * Work whose worker is gone is free again; what took several workers down is not tried on. Passes
+ * over rows that a frozen worker still holds.
+ */
 export async function takeBackTriggers(db: Db, now: Temporal.Instant) {
-  const rows = await db.query<{ status: TriggerStatus }>(sql`
-    update event_trigger
-    set status = case when claims >= ${MOST_CLAIMS} then 'FAILED' else 'SCHEDULED' end,
-        status_reason = case when claims >= ${MOST_CLAIMS}
-          then ${SET_ASIDE} || claims || ' workers died over it' end,
+  const rows = await db.query(sql`
+    with lost as (
+      select business_id, event_trigger_id, claims > ${MOST_ALONE} as deadly from event_trigger
+      where status = 'RUNNING' and lease_until < ${now}
+      order by lease_until limit ${MOST_TAKEN_BACK}
+      for update skip locked
+    )
+    update event_trigger t
+    set status = case when deadly then 'FAILED' else 'SCHEDULED' end,
+        status_reason = case when deadly
+          then ${SET_ASIDE} || claims - 1 || ' workers died over it' end,
         lease_worker = null, lease_until = null, modified_date = ${now}, modified_user = 'SYSTEM'
-    where status = 'RUNNING' and lease_until < ${now}
-    returning status`)
+    from lost
+    where (t.business_id, t.event_trigger_id) = (lost.business_id, lost.event_trigger_id)
+    returning t.event_trigger_id`)
   return rows.length
 }
 
@@ -166,13 +205,15 @@ export function renewTriggerLeases(db: Db, worker: string, leaseUntil: Temporal.
 export function giveBackTriggers(db: Db, worker: string) {
   return db.query(sql`
     update event_trigger
-    set status = 'SCHEDULED', lease_worker = null, lease_until = null, claims = claims - 1
+    set status = 'SCHEDULED', lease_worker = null, lease_until = null,
+        claims = case claims when 1 then 0 else claims end
     where status = 'RUNNING' and lease_worker = ${worker} and lease_until is not null`)
 }
 
-/** The next moment at which something is due. */
-export async function nextDueTime(db: Db) {
+/** The next moment at which something is due, of those not before `from`. */
+export async function nextDueTime(db: Db, from?: Temporal.Instant) {
   const [row] = await db.query<{ next: Temporal.Instant | null }>(sql`
-    select min(scheduled_time) as next from event_trigger where status = 'SCHEDULED'`)
+    select min(scheduled_time) as next from event_trigger
+    where status = 'SCHEDULED' and scheduled_time >= ${from ?? LONG_AGO}`)
   return row!.next
 }

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Db } from '../../src/database/database.ts'
 import { sql } from '../../src/database/sql.ts'
-import { reminder, startEngine, startWorld } from '../support/world.ts'
+import { addBusiness, reminder, startEngine, startWorld } from '../support/world.ts'
 
 type World = Awaited<ReturnType<typeof startWorld>>
 
@@ -106,36 +107,124 @@ test('after an outage a reminder goes out until its visit begins, then it is exp
   assert.equal((await mailsOf(world)).length, 1)
 })
 
-test('a worker that died is followed by another, and what kills three is set aside', async (t) => {
+/** A worker that dies when it comes upon this object; the next one is another. */
+function startMortal(world: World, calendarId: number) {
+  const { engine } = world.database
+  const isDeadly = ({ values }: { values: readonly unknown[] }) =>
+    values.some((value) => Array.isArray(value) && value.includes(calendarId))
+  const database = {
+    ...world.database,
+    engine: {
+      ...engine,
+      transaction: <T>(work: (tx: Db) => Promise<T>) =>
+        engine.transaction((tx) =>
+          work({
+            ...tx,
+            query: (statement) => {
+              if (isDeadly(statement)) throw new Error('Connection terminated')
+              return tx.query(statement)
+            },
+          }),
+        ),
+    },
+  }
+  return startEngine(world, { database })
+}
+
+test('a worker that died is followed by another when its lease is over', async (t) => {
   const world = await startWorld(t)
-  const { runEngine } = startEngine(world)
   await remind(world)
   const booked = await world.book(world.clock.in({ hours: 25 }))
   world.clock.advance({ hours: 1 })
-  const die = () =>
-    world.database.engine.query(sql`
-      update event_trigger set status = 'RUNNING', lease_worker = 'dead', claims = claims + 1,
-             lease_until = ${world.clock.now().add({ seconds: 10 })} where status = 'SCHEDULED'`)
-  await die()
+  await assert.rejects(startMortal(world, booked.calendarId).fire(), /terminated/)
+  const { runEngine } = startEngine(world)
   assert.equal(await runEngine(), 0, 'its lease is still good')
   world.clock.advance({ seconds: 11 })
   assert.equal(await runEngine(), 1)
   assert.equal((await triggersOf(world, booked))[0]!.status, 'COMPLETED')
+})
 
+test('a trigger that takes down three workers by itself is set aside, those beside it are sent', async (t) => {
+  const world = await startWorld(t)
+  await remind(world)
+  const good = await world.book(world.clock.in({ hours: 25 }))
   const deadly = await world.book(world.clock.in({ hours: 25 }))
+  const alsoGood = await world.book(world.clock.in({ hours: 25 }))
   world.clock.advance({ hours: 1 })
-  for (let i = 0; i < 3; i += 1) {
-    await die()
+  let died = 0
+  for (let round = 0; round < 8; round += 1) {
+    const { keep, fire } = startMortal(world, deadly.calendarId)
+    await keep()
+    await fire().catch(() => (died += 1))
     world.clock.advance({ seconds: 11 })
-    if (i < 2) {
-      await world.database.engine.query(sql`
-        update event_trigger set status = 'SCHEDULED', lease_worker = null, lease_until = null
-        where status = 'RUNNING'`)
-    }
   }
-  assert.equal(await runEngine(), 0)
-  assert.equal((await triggersOf(world, deadly))[0]!.status, 'FAILED')
-  assert.match((await triggersOf(world, deadly))[0]!.statusReason!, /3 workers died/)
+  assert.equal(died, 4, 'once with all of them in hand, three times with it alone')
+  for (const { calendarId } of [good, alsoGood]) {
+    assert.equal((await triggersOf(world, { calendarId }))[0]!.status, 'COMPLETED')
+  }
+  const [trigger] = await triggersOf(world, deadly)
+  assert.equal(trigger!.status, 'FAILED')
+  assert.match(trigger!.statusReason!, /set aside: 3 workers died over it/)
+})
+
+test('what a worker held when it lost the database is free at once, without a strike', async (t) => {
+  const world = await startWorld(t)
+  await remind(world)
+  const booked = await world.book(world.clock.in({ hours: 25 }))
+  world.clock.advance({ hours: 1 })
+  let isAway = true
+  const { engine } = world.database
+  const { fire } = startEngine(world, {
+    database: {
+      ...world.database,
+      engine: {
+        ...engine,
+        transaction: (work) => {
+          if (isAway) throw new Error('Connection terminated')
+          return engine.transaction(work)
+        },
+      },
+    },
+  })
+  for (let i = 0; i < 5; i += 1) await assert.rejects(fire(), /terminated/)
+  isAway = false
+  assert.equal(await fire(), 1)
+  assert.equal((await triggersOf(world, booked))[0]!.status, 'COMPLETED')
+})
+
+test('the herd of one business does not hold up the others', async (t) => {
+  const world = await startWorld(t)
+  const other = await addBusiness(world)
+  await remind(world)
+  await remind({ ...world, ...other })
+  // Due before the other's, and more than many batches hold.
+  for (let i = 0; i < 40; i += 1) await world.book(world.clock.in({ hours: 25 }))
+  await other.book(world.clock.in({ hours: 25, seconds: 1 }))
+  world.clock.advance({ hours: 1, seconds: 1 })
+  const { fire } = startEngine(world, { batchSize: 5 })
+  await fire()
+  await fire()
+  const [sent] = await other.db.query<{ count: number }>(
+    sql`select count(*) from email where business_id = ${other.businessId}`,
+  )
+  assert.equal(sent!.count, 1)
+})
+
+test('a trigger that came late to the queue is found though later ones were fired before', async (t) => {
+  const world = await startWorld(t)
+  await remind(world)
+  const { fire, lookBack, runEngine } = startEngine(world)
+  const early = await world.book(world.clock.in({ hours: 25 }))
+  await world.book(world.clock.in({ hours: 26 }))
+  world.clock.advance({ hours: 2 })
+  // Somebody is busy with the first, so the engine passes over it.
+  await world.db.transaction(async (tx) => {
+    await tx.query(sql`select from event_trigger where object_id = ${early.calendarId} for update`)
+    assert.equal(await fire(), 1)
+  })
+  assert.equal(await fire(), 0, 'what is done is not walked over again')
+  assert.equal(await lookBack(), 1)
+  assert.equal(await runEngine(), 1)
 })
 
 test('a frozen worker that wakes after its lease writes nothing', async (t) => {
