@@ -13,7 +13,7 @@ export const appointmentsByDay: Report = {
   securityFunctions: ['PRINT_REPORTS', 'VIEW_REVENUE_REPORTS'],
   columns: [
     { name: 'date', label: 'Date', type: 'date', width: 10 },
-    { name: 'weekday', label: 'Weekday', type: 'text', width: 10 },
+    { name: 'weekday', label: 'Weekday', type: 'text', width: 7 },
     { name: 'appointments', label: 'Appointments', type: 'integer', width: 6, total: 'sum' },
     { name: 'completed', label: 'Completed', type: 'integer', width: 6, total: 'sum' },
     { name: 'noShows', label: 'No-shows', type: 'integer', width: 6, total: 'sum' },
@@ -36,7 +36,7 @@ export const appointmentsByDay: Report = {
       group by 1
     )
     select to_char(d, 'YYYY-MM-DD') as date,
-           trim(to_char(d, 'Day')) as weekday,
+           to_char(d, 'Dy') as weekday,
            coalesce(appointments, 0) as appointments,
            coalesce(completed, 0) as completed,
            coalesce(no_shows, 0) as "noShows",

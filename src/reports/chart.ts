@@ -24,8 +24,8 @@ export type Heatmap = {
   values: number[][]
 }
 
-/** Dark, light, middle: told apart on a grey printer too. */
-export const SERIES_COLORS = ['#2563eb', '#f6ad3c', '#0f766e', '#94a3b8', '#7c3aed', '#e11d48']
+/** Neighbours differ in lightness, so that they are told apart on a grey printer too. */
+export const SERIES_COLORS = ['#2563eb', '#f6ad3c', '#cbd5e1', '#172554', '#0d9488', '#f9a8d4']
 
 const INK = '#334155'
 const GRID = '#e5e7eb'
@@ -34,6 +34,9 @@ const FONT = 'Noto Sans, system-ui, -apple-system, Segoe UI, Roboto, Arial, sans
 export function chartOption(chart: Chart): EChartsCoreOption {
   return chart.kind === 'heatmap' ? heatmapOption(chart) : seriesOption(chart)
 }
+
+/** So few are all named, if need be shortened: they are people, not days. */
+const FEW_LABELS = 12
 
 function seriesOption(chart: SeriesChart): EChartsCoreOption {
   const several = chart.series.length > 1
@@ -55,7 +58,13 @@ function seriesOption(chart: SeriesChart): EChartsCoreOption {
       boundaryGap: chart.kind === 'bar',
       axisTick: { show: false },
       axisLine: { lineStyle: { color: '#cbd5e1' } },
-      axisLabel: { color: INK, fontSize: 10, hideOverlap: true },
+      axisLabel: {
+        color: INK,
+        fontSize: 10,
+        ...(chart.labels.length <= FEW_LABELS
+          ? { interval: 0, width: 640 / chart.labels.length, overflow: 'truncate' }
+          : { hideOverlap: true }),
+      },
     },
     yAxis: {
       type: 'value',

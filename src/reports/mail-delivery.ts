@@ -104,8 +104,8 @@ export const mailDelivery: Report = {
           unit: 'count',
           series: [
             { name: 'Delivered', column: 'delivered' },
-            { name: 'Other', column: 'other' },
             { name: 'Failed', column: 'failed' },
+            { name: 'Other', column: 'other' },
           ],
         }),
       ],

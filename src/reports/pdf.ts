@@ -137,7 +137,7 @@ function openingOf(result: ReportResult, pageSize: PageSize): Opening {
 /** Between the margins of the narrower of the two papers. */
 const POINTS_ACROSS = { upright: 504, lying: 701 }
 /** In the table's size of type: a digit, a letter of a running text, a capital in bold. */
-const POINTS = { digit: 4.95, letter: 4.3, label: 5.6, around: 9 }
+const POINTS = { digit: 4.95, letter: 4.5, label: 5.2, around: 9 }
 
 function toPrinted({ label, width, type }: Column): PrintedColumn {
   if (type === 'text') return { label, right: false, share: width }
@@ -160,18 +160,26 @@ function capacities({ columns, flipped }: Opening) {
   const rest = (flipped ? POINTS_ACROSS.lying : POINTS_ACROSS.upright) - fixed
   return columns.map((column) => {
     const points = 'points' in column ? column.points : (rest * column.share) / shares
-    return Math.max(4, Math.floor((points - POINTS.around) / POINTS.label))
+    return Math.max(4, Math.floor((points - POINTS.around) / POINTS.digit))
   })
 }
 
-/** A long word would run into the next column: it may be broken where it has to be. */
+/** A long word would run into the next column: it may be broken, best where its parts meet. */
 function breakable(text: string, capacity: number) {
   return text.replace(/\S+/g, (word) => {
     if (word.length <= capacity) return word
-    return [...new Intl.Segmenter().segment(word)]
-      .map(({ segment }, i) => (i > 0 && i % capacity === 0 ? `\u200b${segment}` : segment))
-      .join('')
+    const parts = word.split(/(?<=[-@._/])/)
+    return parts.map((part) => cut(part, capacity).join('\u200b')).join('\u200b')
   })
+}
+
+function cut(part: string, length: number) {
+  if (part.length <= length) return [part]
+  const letters = [...new Intl.Segmenter().segment(part)].map(({ segment }) => segment)
+  const pieces: string[] = []
+  for (let i = 0; i < letters.length; i += length)
+    pieces.push(letters.slice(i, i + length).join(''))
+  return pieces
 }
 
 const MOST_CHARACTERS = 2_000

@@ -12,7 +12,7 @@ export function chartSheet(charts: Chart[]) {
   const shades: string[] = []
   for (const { chart, top } of placed(charts)) {
     const lines = tableOf(chart)
-    rows.push(`<row r="${top}">${textCell(`A${top}`, chart.title, STYLE.totalLabel)}</row>`)
+    rows.push(`<row r="${top}">${textCell(`A${top}`, chart.title, STYLE.heading)}</row>`)
     lines.forEach((line, y) => {
       const n = top + 1 + y
       const cells = line.map((value, x) => {
@@ -27,7 +27,7 @@ export function chartSheet(charts: Chart[]) {
     if (chart.kind === 'heatmap') shades.push(shade(chart, top, shades.length + 1))
   }
   const drawing = charts.some(({ kind }) => kind !== 'heatmap') ? '<drawing r:id="rId1"/>' : ''
-  return xml`<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><sheetViews><sheetView workbookViewId="0" showGridLines="0"/></sheetViews><sheetFormatPr defaultRowHeight="15"/><cols><col min="1" max="1" width="14" customWidth="1"/></cols><sheetData>${rows.join('')}</sheetData>${shades.join('')}<pageSetup orientation="landscape" fitToHeight="0"/>${drawing}</worksheet>`
+  return xml`<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><sheetPr><pageSetUpPr fitToPage="1"/></sheetPr><sheetViews><sheetView workbookViewId="0" showGridLines="0"/></sheetViews><sheetFormatPr defaultRowHeight="15"/><cols><col min="1" max="1" width="14" customWidth="1"/></cols><sheetData>${rows.join('')}</sheetData>${shades.join('')}<pageSetup orientation="landscape" fitToHeight="0"/>${drawing}</worksheet>`
 }
 
 /** The drawing, its relations, and one part for each drawn chart. A heat map is shaded cells. */
@@ -103,7 +103,7 @@ function chartXml(chart: SeriesChart, top: number) {
       chart.kind === 'bar'
         ? `<c:spPr>${fill}</c:spPr><c:invertIfNegative val="0"/>`
         : `<c:spPr><a:ln w="25400">${fill}</a:ln></c:spPr><c:marker><c:symbol val="none"/></c:marker>`
-    return `<c:ser><c:idx val="${i}"/><c:order val="${i}"/><c:tx><c:strRef><c:f>${SHEET}!$${letters}$${top + 1}</c:f>${cache('str', [name])}</c:strRef></c:tx>${look}${labels}<c:val><c:numRef><c:f>${SHEET}!$${letters}$${first}:$${letters}$${last}</c:f>${cache('num', values)}</c:numRef></c:val></c:ser>`
+    return `<c:ser><c:idx val="${i}"/><c:order val="${i}"/><c:tx><c:strRef><c:f>${SHEET}!$${letters}$${top + 1}</c:f>${cache('str', [name])}</c:strRef></c:tx>${look}${labels}<c:val><c:numRef><c:f>${SHEET}!$${letters}$${first}:$${letters}$${last}</c:f>${cache('num', values)}</c:numRef></c:val>${chart.kind === 'line' ? '<c:smooth val="0"/>' : ''}</c:ser>`
   })
   const plot =
     chart.kind === 'bar'

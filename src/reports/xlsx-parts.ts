@@ -58,12 +58,16 @@ export const STYLE = {
   totalPercent: 14,
   title: 15,
   muted: 16,
+  heading: 17,
+  note: 18,
 }
 
 export function stylesXml() {
   const right = '<alignment horizontal="right" vertical="center"/>'
   const middle = '<alignment vertical="center"/>'
   const top = '<alignment vertical="top"/>'
+  // Said outright: by itself a program would put Hebrew and Arabic to the right.
+  const left = '<alignment horizontal="left" vertical="top"/>'
 
   return xml`<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">
 <numFmts count="4"><numFmt numFmtId="164" formatCode="yyyy\\-mm\\-dd"/><numFmt numFmtId="165" formatCode="hh:mm"/><numFmt numFmtId="166" formatCode="yyyy\\-mm\\-dd\\ hh:mm:ss"/><numFmt numFmtId="167" formatCode="0.0&quot; %&quot;"/></numFmts>
@@ -71,15 +75,15 @@ export function stylesXml() {
 <fills count="3"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill><fill><patternFill patternType="solid"><fgColor rgb="FFE8EEF9"/></patternFill></fill></fills>
 <borders count="3"><border><left/><right/><top/><bottom/><diagonal/></border><border><left/><right/><top/><bottom style="thin"><color rgb="FF94A3B8"/></bottom><diagonal/></border><border><left/><right/><top style="thin"><color rgb="FF475569"/></top><bottom/><diagonal/></border></borders>
 <cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs>
-<cellXfs count="17">${[
+<cellXfs count="19">${[
     format({}, top),
     format({ fontId: 1, fill: 2, border: 1 }, middle),
     format({ fontId: 1, fill: 2, border: 1 }, right),
-    format({}, top),
-    format({}, top, ' quotePrefix="1"'),
-    format({ number: 164 }, '<alignment horizontal="left" vertical="top"/>'),
-    format({ number: 165 }, '<alignment horizontal="left" vertical="top"/>'),
-    format({ number: 166 }, '<alignment horizontal="left" vertical="top"/>'),
+    format({}, left),
+    format({}, left, ' quotePrefix="1"'),
+    format({ number: 164 }, left),
+    format({ number: 165 }, left),
+    format({ number: 166 }, left),
     format({ number: 3 }, top),
     format({ number: 4 }, top),
     format({ number: 167 }, top),
@@ -89,6 +93,8 @@ export function stylesXml() {
     format({ number: 167, fontId: 1, border: 2 }, right),
     format({ fontId: 2 }, middle),
     format({ fontId: 3 }, middle),
+    format({ fontId: 1 }, middle),
+    format({ fontId: 3 }, '<alignment horizontal="left" vertical="center" indent="2"/>'),
   ].join('')}</cellXfs>
 <cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>`
 }

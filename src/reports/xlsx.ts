@@ -1,4 +1,4 @@
-import { localTime, writeFigure, writeMoment } from './for-people.ts'
+import { localTime, writeMoment } from './for-people.ts'
 import { isFigure, type Cell, type Column, type ReportResult, type Totals } from './report.ts'
 import { chartParts, chartSheet } from './xlsx-charts.ts'
 import { attribute, columnLetters, STYLE, stylesXml, text, textCell, xml } from './xlsx-parts.ts'
@@ -167,7 +167,7 @@ function totalsRow(columns: Column[], totals: Totals, rowCount: number) {
 const emptyTotal = (place: string) => `<c r="${place}" s="${STYLE.totalLabel}"/>`
 
 function summarySheet(result: ReportResult) {
-  const { report, parameters, currency, kpis } = result
+  const { report, parameters, kpis } = result
   const lines: [label: string, value: string][] = [
     ['Business', result.businessName],
     ['Location', result.locationName ?? 'All locations'],
@@ -186,7 +186,7 @@ function summarySheet(result: ReportResult) {
     )
   }
   n += 2
-  const heads = ['Figure', 'This period', 'Previous period', 'Shown as', 'What it counts']
+  const heads = ['Figure', 'This period', 'Previous period', '   What it counts']
   rows.push(
     `<row r="${n}">${heads.map((head, i) => textCell(`${columnLetters(i)}${n}`, head, i === 1 || i === 2 ? STYLE.headerRight : STYLE.header)).join('')}</row>`,
   )
@@ -197,14 +197,14 @@ function summarySheet(result: ReportResult) {
     const figure = (place: string, figure: number | null) =>
       figure === null ? '' : `<c r="${place}" s="${style}"><v>${figure}</v></c>`
     rows.push(
-      `<row r="${n}">${textCell(`A${n}`, label, STYLE.text)}${figure(`B${n}`, value)}${figure(`C${n}`, previous)}${textCell(`D${n}`, writeFigure(value, unit, currency), STYLE.text)}${textCell(`E${n}`, definition, STYLE.muted)}</row>`,
+      `<row r="${n}">${textCell(`A${n}`, label, STYLE.text)}${figure(`B${n}`, value)}${figure(`C${n}`, previous)}${textCell(`D${n}`, definition, STYLE.note)}</row>`,
     )
   }
   return xml`<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">
 <sheetPr><pageSetUpPr fitToPage="1"/></sheetPr>
 <sheetViews><sheetView workbookViewId="0" showGridLines="0"/></sheetViews>
 <sheetFormatPr defaultRowHeight="15"/>
-<cols><col min="1" max="1" width="24" customWidth="1"/><col min="2" max="4" width="18" customWidth="1"/><col min="5" max="5" width="80" customWidth="1"/></cols>
+<cols><col min="1" max="1" width="24" customWidth="1"/><col min="2" max="3" width="18" customWidth="1"/><col min="4" max="4" width="90" customWidth="1"/></cols>
 <sheetData>${rows.join('')}</sheetData>
 <pageSetup orientation="landscape" fitToHeight="0"/></worksheet>`
 }

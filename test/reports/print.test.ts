@@ -116,9 +116,9 @@ test('the summary has a line for every day, also where nothing was booked', asyn
     endDate: '2026-10-26',
   })
   assert.deepEqual(rows, [
-    ['2026-10-24', 'Saturday', 0, 0, 0, 0, 0, 0],
-    ['2026-10-25', 'Sunday', 2, 1, 0, 1, 30, 80.5],
-    ['2026-10-26', 'Monday', 0, 0, 0, 0, 0, 0],
+    ['2026-10-24', 'Sat', 0, 0, 0, 0, 0, 0],
+    ['2026-10-25', 'Sun', 2, 1, 0, 1, 30, 80.5],
+    ['2026-10-26', 'Mon', 0, 0, 0, 0, 0, 0],
   ])
   assert.deepEqual(totals, {
     appointments: 2,
