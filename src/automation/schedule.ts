@@ -30,8 +30,11 @@ export async function scheduleTriggers(
   { businessId, now, history }: Saving,
 ) {
   const ids = saved.map((object) => object.id)
+  const asked = listDefinitionsOfTypes(tx, businessId, typesOf(objectType))
+  // One object is read along with the definitions; of a thousand it is worth knowing what for.
+  if (saved.length > 1 && (await asked).length === 0) return
   const [definitions, subjects] = await Promise.all([
-    listDefinitionsOfTypes(tx, businessId, typesOf(objectType)),
+    asked,
     listSubjects(tx, businessId, objectType, ids),
   ])
   if (definitions.length === 0) return

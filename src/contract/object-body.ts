@@ -14,7 +14,15 @@ export type ObjectInput = {
 }
 
 /** `clientId` → `clientExternalId`, `clientIdList` → `clientExternalIdList`. */
-export const externalName = (property: string) => property.replace(/Id(List)?$/, 'ExternalId$1')
+export function externalName(property: string) {
+  let name = externalNames.get(property)
+  if (name === undefined) {
+    name = property.replace(/Id(List)?$/, 'ExternalId$1')
+    externalNames.set(property, name)
+  }
+  return name
+}
+const externalNames = new Map<string, string>()
 
 /** Reads the body of a POST, or a line of an import: every fault at once, nothing coerced. */
 export function readObject(kind: ObjectKind, body: unknown, businessId: number): ObjectInput {
@@ -30,7 +38,8 @@ export function readObject(kind: ObjectKind, body: unknown, businessId: number):
     return input
   }
   readEnvelope(input, kind, body, businessId)
-  for (const [property, field] of Object.entries(kind.fields)) {
+  for (const property in kind.fields) {
+    const field = kind.fields[property]!
     const value = Object.hasOwn(body, property) ? body[property] : undefined
     if (field.refersTo && (value ?? null) === null) readExternal(input, property, body)
     if (value === undefined) continue
@@ -53,6 +62,12 @@ function readExternal(input: ObjectInput, property: string, body: Record<string,
   const value = Object.hasOwn(body, name) ? body[name] : undefined
   if (value === undefined || value === null) return
   const isList = property.endsWith('List')
+  if (!isList && typeof value === 'string') {
+    const detail = externalIdFault(value)
+    if (detail) input.faults.push({ pointer: `/${name}`, detail })
+    else (input.externals ??= {})[property] = value
+    return
+  }
   if (isList !== Array.isArray(value)) {
     const detail = isList ? 'must be a list of externalIds' : 'must be an externalId'
     input.faults.push({ pointer: `/${name}`, detail })

@@ -38,6 +38,12 @@ export type ObjectKind = {
   /** Set where events happen to it. */
   objectType?: ObjectType
   fields: Record<string, Field>
+  /** The properties that it cannot be without. */
+  required: string[]
+  /** The properties that name other objects, and the kind they name. */
+  references: { property: string; refersTo: string }[]
+  /** What its properties are before anything is said of them. */
+  initially: Record<string, unknown>
   /** Query parameters of its list, each with the property it looks at. */
   filters: Record<string, Filter>
   /** The property by which it is listed, before its id; by its id alone where there is none. */
@@ -312,7 +318,8 @@ type Declaration = Pick<ObjectKind, 'kind' | 'title' | 'fields' | 'objectType' |
   Partial<Pick<ObjectKind, 'id' | 'filters'>>
 
 function declare({ kind, title, fields, id, filters, ...rest }: Declaration): ObjectKind {
-  for (const [property, field] of Object.entries(fields)) field.column = toColumn(property)
+  const all = Object.entries(fields)
+  for (const [property, field] of all) field.column = toColumn(property)
   return {
     kind,
     title,
@@ -321,6 +328,11 @@ function declare({ kind, title, fields, id, filters, ...rest }: Declaration): Ob
     id: id ?? `${kind}Id`,
     filters: filters ?? {},
     fields,
+    required: all.flatMap(([property, field]) => (field.required ? [property] : [])),
+    references: all.flatMap(([property, { refersTo }]) =>
+      refersTo ? [{ property, refersTo }] : [],
+    ),
+    initially: Object.fromEntries(all.map(([property, field]) => [property, field.initially])),
     ...rest,
   }
 }

@@ -14,58 +14,52 @@ export async function readExternalReferences(
   kind: ObjectKind,
   inputs: ObjectInput[],
 ) {
-  const references = referencesOf(kind)
   const wanted = new Map<ObjectKind, Set<string>>()
-  for (const { externals } of inputs) {
-    if (!externals) continue
-    for (const { property, target } of references) {
-      for (const externalId of [externals[property] ?? []].flat()) {
-        if (!wanted.has(target)) wanted.set(target, new Set())
-        wanted.get(target)!.add(externalId)
-      }
+  for (const { property, refersTo } of kind.references) {
+    const externalIds = new Set<string>()
+    for (const { externals } of inputs) {
+      const named = externals?.[property]
+      if (typeof named === 'string') externalIds.add(named)
+      else for (const externalId of named ?? []) externalIds.add(externalId)
+    }
+    const target = objectKind(refersTo)!
+    if (externalIds.size > 0) {
+      wanted.set(target, externalIds.union(wanted.get(target) ?? new Set()))
     }
   }
   if (wanted.size === 0) return
   const ids = await listIdsOfExternalIds(tx, businessId, wanted)
-  for (const input of inputs) {
-    for (const { property, target } of input.externals ? references : []) {
-      const named = input.externals![property]
-      if (named !== undefined) name(input, property, named, (id) => ids.get(`${target.kind}:${id}`))
+  for (const { property, refersTo } of kind.references) {
+    const known = ids.get(objectKind(refersTo)!)
+    for (const input of inputs) {
+      const named = input.externals?.[property]
+      if (named !== undefined) name(input, property, named, refersTo, known)
     }
-  }
-
-  function name(
-    input: ObjectInput,
-    property: string,
-    named: string | string[],
-    idOf: (externalId: string) => number | undefined,
-  ) {
-    const unknown = [named].flat().filter((externalId) => idOf(externalId) === undefined)
-    const { title } = objectKind(kind.fields[property]!.refersTo!)!
-    for (const externalId of unknown) {
-      input.faults.push({
-        pointer: `/${externalName(property)}`,
-        detail: `there is no ${title} with the externalId ${externalId}`,
-      })
-    }
-    if (unknown.length > 0) return
-    input.values[property] = Array.isArray(named)
-      ? [...new Set(named.map((externalId) => idOf(externalId)!))]
-      : idOf(named)
   }
 }
 
-type Reference = { property: string; target: ObjectKind }
-
-const known = new Map<ObjectKind, Reference[]>()
-
-function referencesOf(kind: ObjectKind): Reference[] {
-  let references = known.get(kind)
-  if (!references) {
-    references = Object.entries(kind.fields).flatMap(([property, { refersTo }]) =>
-      refersTo ? [{ property, target: objectKind(refersTo)! }] : [],
-    )
-    known.set(kind, references)
+function name(
+  input: ObjectInput,
+  property: string,
+  named: string | string[],
+  refersTo: string,
+  known: Map<string, number> | undefined,
+) {
+  if (typeof named === 'string') {
+    const id = known?.get(named)
+    if (id === undefined) refuse(input, property, named, refersTo)
+    else input.values[property] = id
+    return
   }
-  return references
+  const unknown = named.filter((externalId) => !known?.has(externalId))
+  for (const externalId of unknown) refuse(input, property, externalId, refersTo)
+  if (unknown.length > 0) return
+  input.values[property] = [...new Set(named.map((externalId) => known!.get(externalId)!))]
+}
+
+function refuse(input: ObjectInput, property: string, externalId: string, refersTo: string) {
+  input.faults.push({
+    pointer: `/${externalName(property)}`,
+    detail: `there is no ${objectKind(refersTo)!.title} with the externalId ${externalId}`,
+  })
 }

@@ -4,6 +4,7 @@ import type { Db } from '../database/database.ts'
 import { RequestError } from '../errors.ts'
 import { isRefusedValue } from '../database/postgres.ts'
 import { attempt } from '../store/idempotency-keys.ts'
+import { lookAtTables } from '../store/objects.ts'
 import { changeBusiness } from './business.ts'
 import { LineRefs } from './line-refs.ts'
 import { saveObjects, type Saving } from './save.ts'
@@ -94,6 +95,7 @@ class Run {
   readonly #transact: Transact
   readonly #refs = new LineRefs()
   #lines = 0
+  #windows = 0
 
   constructor(importing: Importing, transact: Transact) {
     this.#importing = importing
@@ -106,6 +108,8 @@ class Run {
       const lines = byKind.get(kind)
       if (lines) await this.#saveKind(kind, lines)
     }
+    this.#windows += 1
+    if (isPowerOfTen(this.#windows)) await this.#transact(lookAtTables)
     this.#lines += window.length
     this.#importing.onProgress?.(this.#lines)
   }
@@ -224,6 +228,8 @@ function* withoutRepeats(kind: ObjectKind, lines: Read[]): Iterable<Read[]> {
   }
   if (batch.length > 0) yield batch
 }
+
+const isPowerOfTen = (count: number) => Number.isInteger(Math.log10(count))
 
 function reasonOf(error: unknown): string | undefined {
   if (error instanceof RequestError && error.status < 500) return error.message

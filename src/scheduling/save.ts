@@ -10,6 +10,7 @@ import {
   insertObjects,
   listKnownIds,
   lockObjects,
+  planLookUps,
   replaceClientWords,
   unseenProperty,
   updateObjects,
@@ -63,6 +64,7 @@ async function saveRound(
   const inputs = bodies.map((body) => readObject(kind, prepare(kind, body), saving.businessId))
   // Shared with every other save; a definition that is being saved waits for it, and it for that.
   if (kind.objectType) void lockPlans(tx, saving.businessId).catch(() => {})
+  if (bodies.length > 1) void planLookUps(tx, true).catch(() => {})
   await readExternalReferences(tx, saving.businessId, kind, inputs)
   const [known, statuses, ids, existing] = await Promise.all([
     listKnownIds(tx, saving.businessId, referredTo(kind, inputs)),
@@ -168,44 +170,51 @@ async function lockExisting(tx: Db, kind: ObjectKind, inputs: ObjectInput[], sav
 
 function referredTo(kind: ObjectKind, inputs: ObjectInput[]) {
   const wanted = new Map<ObjectKind, Set<number>>()
-  for (const [property, field] of Object.entries(kind.fields)) {
-    if (!field.refersTo) continue
-    const ids = inputs.flatMap((input) => (input.values[property] ?? []) as number | number[])
-    if (ids.length === 0) continue
-    const target = objectKind(field.refersTo)!
-    wanted.set(target, new Set([...(wanted.get(target) ?? []), ...ids]))
+  for (const { property, refersTo } of kind.references) {
+    const target = objectKind(refersTo)!
+    const ids = wanted.get(target) ?? new Set()
+    for (const { values } of inputs) {
+      const value = values[property] as number | number[] | null | undefined
+      if (typeof value === 'number') ids.add(value)
+      else for (const id of value ?? []) ids.add(id)
+    }
+    if (ids.size > 0) wanted.set(target, ids)
   }
   return wanted
 }
 
 function missing(kind: ObjectKind, input: ObjectInput, before: StoredObject | undefined): Fault[] {
-  if (before) return []
+  if (before || kind.required.every((property) => property in input.values)) return []
   const told = new Set(input.faults.map((fault) => fault.pointer.split('/')[1]))
-  const isTold = (property: string) => told.has(property) || told.has(externalName(property))
-  return Object.entries(kind.fields)
-    .filter(
-      ([property, field]) => field.required && !(property in input.values) && !isTold(property),
-    )
-    .map(([property]) => ({ pointer: `/${property}`, detail: 'is required' }))
+  return kind.required
+    .filter((property) => !(property in input.values))
+    .filter((property) => !told.has(property) && !told.has(externalName(property)))
+    .map((property) => ({ pointer: `/${property}`, detail: 'is required' }))
 }
 
 /** The same answer for an id that is missing and for one of another business. */
 function foreign(kind: ObjectKind, input: ObjectInput, known: Set<string>): Fault[] {
-  return Object.entries(kind.fields).flatMap(([property, { refersTo }]) => {
-    const value = refersTo && input.values[property]
-    if (!value) return []
-    return [value].flat().flatMap((id, i) => {
-      if (known.has(`${refersTo}:${id as number}`)) return []
-      const pointer = Array.isArray(value) ? `/${property}/${i}` : `/${property}`
-      return [{ pointer, detail: `there is no ${objectKind(refersTo)!.title} ${id as number}` }]
-    })
-  })
+  const faults: Fault[] = []
+  for (const { property, refersTo } of kind.references) {
+    const value = input.values[property] as number | number[] | null | undefined
+    const refuse = (id: number, pointer: string) =>
+      faults.push({ pointer, detail: `there is no ${objectKind(refersTo)!.title} ${id}` })
+    if (typeof value === 'number') {
+      if (!known.has(`${refersTo}:${value}`)) refuse(value, `/${property}`)
+    } else {
+      value?.forEach((id, i) => {
+        if (!known.has(`${refersTo}:${id}`)) refuse(id, `/${property}/${i}`)
+      })
+    }
+  }
+  return faults
 }
 
 function unknownStatus(input: ObjectInput, statuses: Status[]): Fault[] {
   const { status } = input.values
+  if (status === undefined) return []
+  if (statuses.some((known) => known.active && known.status === status)) return []
   const usable = statuses.filter((known) => known.active).map((known) => known.status)
-  if (status === undefined || usable.includes(status as string)) return []
   return [{ pointer: '/status', detail: `must be one of ${usable.join(', ')}` }]
 }
 
@@ -216,11 +225,8 @@ function merge(
   { businessId, user, now }: Saving,
   freshId: number | string | undefined,
 ): StoredObject {
-  const initial = Object.fromEntries(
-    Object.entries(kind.fields).map(([property, field]) => [property, field.initially]),
-  )
   const base: StoredObject = before ?? {
-    ...initial,
+    ...kind.initially,
     [kind.id]: freshId,
     businessId,
     externalId: null,
@@ -238,7 +244,10 @@ function merge(
     active: input.active ?? base.active,
   }
   if (before && isSame(before, merged)) return before
-  return { ...merged, version: base.version + 1, modifiedDate: now, modifiedUser: user }
+  merged.version = base.version + 1
+  merged.modifiedDate = now
+  merged.modifiedUser = user
+  return merged
 }
 
 /** What several properties together get wrong; told only where each by itself is right. */
@@ -270,6 +279,7 @@ async function write(
   const created = good.filter((outcome) => !outcome.before)
   const changed = good.filter((outcome) => outcome.before && outcome.before !== outcome.object)
   const rowsOf = (some: Good[]) => some.map((outcome) => outcome.object)
+  if (outcomes.length > 1) void planLookUps(tx, false).catch(() => {})
   const [inserted] = await Promise.all([
     created.length > 0 ? insertObjects(tx, kind, rowsOf(created)) : new Set(),
     changed.length > 0 && updateObjects(tx, kind, rowsOf(changed)),
@@ -299,6 +309,7 @@ async function follow(tx: Db, kind: ObjectKind, saved: Good[], statuses: Status[
     before: before && asSubject(before, statuses),
     events: saving.history ? [] : eventsOf(objectType, before, object),
   }))
+  if (saved.length > 1) void planLookUps(tx, true).catch(() => {})
   await scheduleTriggers(tx, objectType, objects, saving)
 }
 

@@ -75,6 +75,18 @@ export function lockObjects(
     for update`)
 }
 
+/**
+ * Look-ups of a thousand rows are planned anew each time: a plan that was made while the table was
+ * empty, and is kept, would read it from one end to the other for every batch. Writing goes without,
+ * or the check of every foreign key would be planned anew as well.
+ */
+export const planLookUps = (tx: Db, isNew: boolean) =>
+  tx.query(sql`
+    select set_config('plan_cache_mode', ${isNew ? 'force_custom_plan' : 'auto'}, true)`)
+
+/** Tells the server how large its tables have become (migrations/0007). */
+export const lookAtTables = (db: Db) => db.query(sql`select look_at_tables()`)
+
 /** Ids are drawn before the rows are written, so that what hangs on them can be written at once. */
 export async function drawIds(tx: Db, kind: ObjectKind, count: number): Promise<number[]> {
   const sequence = `${kind.table}_${toColumn(kind.id)}_seq`
@@ -120,20 +132,21 @@ export async function listKnownIds(
   return new Set(rows.map((row) => row.known))
 }
 
-/** The ids of what a save refers to by `externalId`, under `kind:externalId`. */
+/** The ids of what a save refers to by `externalId`. */
 export async function listIdsOfExternalIds(
   db: Db,
   businessId: number,
   wanted: Map<ObjectKind, Set<string>>,
-): Promise<Map<string, number>> {
-  const selects = [...wanted].map(
-    ([kind, externalIds]) => sql`
-      select ${kind.kind} || ':' || external_id as name, ${idColumn(kind)} as id
-      from ${raw(kind.table)}
-      where business_id = ${businessId} and external_id = any (${[...externalIds]}::text[])`,
+): Promise<Map<ObjectKind, Map<string, number>>> {
+  const found = await Promise.all(
+    [...wanted].map(async ([kind, externalIds]) => {
+      const rows = await db.query<{ externalId: string; id: number }>(sql`
+        select external_id as "externalId", ${idColumn(kind)} as id from ${raw(kind.table)}
+        where business_id = ${businessId} and external_id = any (${[...externalIds]}::text[])`)
+      return [kind, new Map(rows.map((row) => [row.externalId, row.id]))] as const
+    }),
   )
-  const rows = await db.query<{ name: string; id: number }>(join(selects, ' union all '))
-  return new Map(rows.map((row) => [row.name, row.id]))
+  return new Map(found)
 }
 
 /** What events may happen to, of these clients. */
@@ -190,9 +203,22 @@ const allColumns = (kind: ObjectKind) =>
 
 const idColumn = (kind: ObjectKind) => raw(toColumn(kind.id))
 
-/** Rows go in as one JSON text: one statement for one row and for a thousand. */
+/** All rows in one statement, one of them or a thousand. */
 function recordset(kind: ObjectKind, rows: StoredObject[]): Sql {
   const fields = writtenFields(kind)
+  // A list in a list of lists would be taken apart: those kinds go in as one JSON text.
+  if (fields.some(({ sqlType }) => sqlType.endsWith('[]'))) return jsonRecordset(fields, rows)
+  const columns = fields.map(({ property, sqlType }) => {
+    const values = rows.map((row) => row[property])
+    return sqlType === 'jsonb'
+      ? sql`${values.map((value) => JSON.stringify(value))}::jsonb[]`
+      : sql`${values}::${raw(sqlType)}[]`
+  })
+  const names = fields.map(({ column }) => column).join(', ')
+  return sql`unnest(${join(columns, ', ')}) as r (${raw(names)})`
+}
+
+function jsonRecordset(fields: Written[], rows: StoredObject[]): Sql {
   const records = rows.map((row) =>
     Object.fromEntries(fields.map(({ property, column }) => [column, row[property]])),
   )
