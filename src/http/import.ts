@@ -1,4 +1,4 @@
-import type { Readable } from 'node:stream'
+import { Readable } from 'node:stream'
 import { Type } from 'typebox'
 import type { Caller } from '../auth/caller.ts'
 import type { SecurityFunction } from '../auth/permissions.ts'
@@ -68,17 +68,21 @@ export const imports: Routes = async (app, { clock }) => {
     },
     async ({ caller, query, body }) => {
       const refused: { line: number; reason: string }[] = []
-      const imported = await importLines(caller.db, readNdjson(body as Readable), {
-        businessId: caller.businessId,
-        user: caller.user,
-        now: () => clock.now(),
-        sight: caller.scope,
-        history: query.events === 'none',
-        refusalOf: (kind) => refusalOf(caller, kind),
-        onRefused: (line, reason) => {
-          if (refused.length < MOST_KEPT) refused.push({ line, reason })
+      const imported = await importLines(
+        caller.db,
+        readNdjson((body as Readable | undefined) ?? Readable.from([])),
+        {
+          businessId: caller.businessId,
+          user: caller.user,
+          now: () => clock.now(),
+          sight: caller.scope,
+          history: query.events === 'none',
+          refusalOf: (kind) => refusalOf(caller, kind),
+          onRefused: (line, reason) => {
+            if (refused.length < MOST_KEPT) refused.push({ line, reason })
+          },
         },
-      })
+      )
       const first = refused.toSorted((a, b) => a.line - b.line).slice(0, MOST_LISTED)
       return { ...imported, refused: first }
     },

@@ -1,5 +1,5 @@
 import type { App } from '../../src/http/app.ts'
-import type { Ids } from './two-businesses.ts'
+import type { Bodies, Ids } from './two-businesses.ts'
 
 type Shape = {
   type?: string
@@ -37,35 +37,40 @@ const IS_ID = /(^id|Id|UUID|UUId)(s|List)?$/
  * Every route of the API description with every place for an id: in the path, the query and
  * however deep in the body. A route that is added later is read like all others.
  */
-export async function readRoutes(app: App, own: Ids): Promise<Route[]> {
+export async function readRoutes(app: App, own: Ids, bodies: Bodies): Promise<Route[]> {
   const { paths } = (await app.inject('/openapi.json')).json() as {
     paths: Record<string, Record<string, Operation>>
   }
   return Object.entries(paths).flatMap(([path, operations]) =>
     Object.entries(operations)
       .filter(([method]) => ['get', 'post', 'delete'].includes(method))
-      .flatMap(([method, operation]) => routesOf(method, path, operation, own)),
+      .flatMap(([method, operation]) => routesOf(method, path, operation, { own, bodies })),
   )
 }
 
-function routesOf(method: string, path: string, operation: Operation, own: Ids): Route[] {
+type Known = { own: Ids; bodies: Bodies }
+
+function routesOf(method: string, path: string, operation: Operation, known: Known): Route[] {
   const parameters = operation.parameters ?? []
   const kinds = parameters.find(({ name }) => name === 'objectType' && path.includes(`{${name}}`))
-  if (!kinds) return [routeOf(method, path, operation, own)]
+  if (!kinds) return [routeOf(method, path, operation, known)]
   const types = kinds.schema.enum ?? OBJECT_TYPES
-  return types.map((type) => routeOf(method, path.replace('{objectType}', type), operation, own))
+  return types.map((type) => routeOf(method, path.replace('{objectType}', type), operation, known))
 }
 
 const OBJECT_TYPES = ['CALENDAR', 'CLASS_SCHEDULE', 'INVITATION', 'RECALL', 'DISCLAIMER']
 
-function routeOf(verb: string, path: string, operation: Operation, own: Ids): Route {
+function routeOf(verb: string, path: string, operation: Operation, { own, bodies }: Known): Route {
   const method = verb.toUpperCase() as Request['method']
   const parameters = operation.parameters ?? []
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!)
   const inQuery = parameters.filter((parameter) => parameter.in === 'query')
   const content = operation.requestBody?.content['application/json']
   const ownId = `${path.split('/')[1]!}Id`
-  const body = content && bodyOf(content.schema, content.example, own, ownId)
+  const body =
+    content &&
+    ((bodies[path] as Record<string, unknown> | undefined) ??
+      bodyOf(content.schema, content.example, own, ownId))
 
   const urlWith = (change: Record<string, number | string>) => {
     const filled = inPath.reduce(
@@ -109,7 +114,7 @@ function usual(name: string, { enum: choices }: Shape) {
   return name === 'format' && choices?.includes('json') ? 'json' : undefined
 }
 
-/** The example of the description, with ids of one's own wherever it names an object. */
+/** For routes that nobody gave a body for: the example of the description, with ids of one's own wherever it names an object. */
 function bodyOf(schema: Shape, example: unknown, own: Ids, ownId: string) {
   let body = structuredClone((example ?? schema.examples?.[0] ?? {}) as Record<string, unknown>)
   for (const steps of stepsToIds(schema)) {

@@ -36,7 +36,7 @@ test('people who see a part of their business are shown nothing of the rest, by 
     role: 'USER',
     professionalId,
   })
-  const routes = await readRoutes(app, ids)
+  const routes = await readRoutes(app, ids, other.bodies)
   for (const username of ['manager', 'member']) {
     const person = ask(app, { cookie: await signInAs(app, username) })
     let answered = 0

@@ -6,6 +6,9 @@ import { cloneDatabase } from '../support/database.ts'
 import { asOwner, type Table } from './catalogue.ts'
 import { fillEveryTable, MARKER } from './rows.ts'
 
+/** Bodies that are accepted, by their path. */
+export type Bodies = Record<string, object>
+
 export type Ids = Record<string, number | string>
 
 /** Two businesses with an object of every kind; no two objects of any kind share an id. */
@@ -18,8 +21,8 @@ export async function startTwoBusinesses(t: TestContext) {
     const { businessId } = await createBusiness(database, clock, name)
     const { key } = await createKey(database, clock, businessId)
     const call = ask(app, { authorization: `Bearer ${key}` })
-    await furnish(call, businessId, word, clock.in({ hours: 72 }).epochMilliseconds)
-    return { businessId, call, key }
+    const startTime = clock.in({ hours: 72 }).epochMilliseconds
+    return { businessId, call, key, bodies: await furnish(call, businessId, word, startTime) }
   }
   const own = await open('Ours', 'Ours')
   const other = await open(`${MARKER} business`, MARKER)
@@ -50,10 +53,12 @@ type Call = ReturnType<typeof ask>
 
 async function furnish(call: Call, businessId: number, word: string, startTime: number) {
   const made: Ids = { businessId }
+  const bodies: Bodies = {}
   const make = async (path: string, id: string, body: object) => {
     const answer = await call('POST', path, body)
     assert.ok(answer.status === 201, `${path}: ${JSON.stringify(answer.body)}`)
     made[id] = answer.body[id]
+    bodies[path] = body
   }
   const address = `${word.toLowerCase()}@example.com`
   const person = { firstName: word, lastName: word, emailAddress: address }
@@ -102,6 +107,21 @@ async function furnish(call: Call, businessId: number, word: string, startTime: 
     emailTemplateId: made.emailTemplateId,
   })
   await make('/user', 'userId', { username: word, password: 'long enough', role: 'OWNER' })
+  bodies['/user'] = { username: `${word}2`, password: 'long enough', role: 'OWNER' }
+  const definition = bodies['/eventDefinition']!
+  bodies['/eventDefinition/plan'] = definition
+  bodies['/eventDefinition/backtest'] = {
+    definition,
+    startDate: '2026-03-01',
+    endDate: '2026-03-10',
+  }
+  bodies['/emailTemplate/{emailTemplateId}/preview'] = {
+    objectType: 'CALENDAR',
+    objectId: made.calendarId,
+  }
+  bodies['/report/print/file'] = { reportId: 101 }
+  bodies['/business'] = { businessId, name: word }
+  return bodies
 }
 
 /** One id of each kind, under the name that the API gives it. */
