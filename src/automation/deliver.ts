@@ -7,13 +7,13 @@ import {
   endTriggersOf,
   lockTriggersOf,
   markMessagesEnded,
-  suppressBounced,
   type ClaimedEmail,
   type EmailEnding,
   type EndedTrigger,
 } from '../store/email-queue.ts'
 import { holdDefinitions } from '../store/event-definitions.ts'
 import { holdSubjects } from '../store/subjects.ts'
+import { suppress } from '../store/suppressions.ts'
 import { refusalsAtFiring } from './match.ts'
 import { planAgainFor } from './schedule.ts'
 import type { Subject } from './subject.ts'
@@ -100,7 +100,7 @@ export class Deliveries {
       await lockTriggersOf(tx, endings)
       await endEmails(tx, worker, endings, now)
       const bounced = attempts.flatMap(bounceOf)
-      if (bounced.length > 0) await suppressBounced(tx, bounced, now)
+      if (bounced.length > 0) await suppress(tx, bounced, { user: 'SYSTEM', now })
       const ended = await endTriggersOf(tx, endings, now)
       await planMoved(
         tx,
@@ -159,7 +159,7 @@ function bounceOf({ mail, outcome }: Attempted) {
   if (outcome?.kind !== 'failed' || outcome.phase !== 'rcpt') return []
   if (!/^55[013]\b/.test(outcome.reply)) return []
   const { businessId, toAddress: emailAddress } = mail
-  return [{ businessId, emailAddress, detail: outcome.reply }]
+  return [{ businessId, emailAddress, reason: 'BOUNCED' as const, detail: outcome.reply }]
 }
 
 /** Mails that should no longer go out, with the reason: their object was cancelled or moved. */

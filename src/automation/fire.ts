@@ -4,11 +4,12 @@ import type { Mailbox } from '../contract/addresses.ts'
 import { isDatabaseAway } from '../database/postgres.ts'
 import { buildMessage, messageBytes, messageIdOf } from '../email/message.ts'
 import { holdTemplatesWithVariants, type StoredTemplate } from '../store/email-templates.ts'
-import { drawEmailIds, insertEmails, listSuppressed, type NewEmail } from '../store/emails.ts'
+import { drawEmailIds, insertEmails, type NewEmail } from '../store/emails.ts'
 import { holdActionsOfDefinitions, type RunningAction } from '../store/event-actions.ts'
 import { holdDefinitions, type StoredDefinition } from '../store/event-definitions.ts'
 import { listMailContexts, type ContextRow } from '../store/mail-contexts.ts'
 import { holdSubjects } from '../store/subjects.ts'
+import { listSuppressed } from '../store/suppressions.ts'
 import { CAME_LATE } from '../store/watch.ts'
 import {
   beginAlone,

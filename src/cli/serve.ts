@@ -1,16 +1,20 @@
 import type { AddressInfo } from 'node:net'
 import { Command } from 'commander'
 import { makeOperatorKey } from '../auth/operator-key.ts'
+import { makeSecret } from '../auth/secrets.ts'
 import { createEngine, type Engine } from '../automation/engine.ts'
 import { DatabaseClock, monotonicMs } from '../clock.ts'
 import { addressOf, readConfig, type Config } from '../config.ts'
-import type { Database } from '../database/database.ts'
+import type { Database, Db } from '../database/database.ts'
 import { openDatabase } from '../database/postgres.ts'
+import { unsubscribeLink } from '../email/unsubscribe.ts'
 import { StartError } from '../errors.ts'
 import { buildApp, type App } from '../http/app.ts'
 import { measureEndings } from '../http/engine-metrics.ts'
 import { forgetOldAnswers } from '../http/idempotency.ts'
 import { openLog, type Log } from '../log.ts'
+import { forgetBodies } from '../store/emails.ts'
+import { keepLinkSeal } from '../store/link-seal.ts'
 import { reachDatabase } from './reach-database.ts'
 import { buildConsole } from './build-console.ts'
 import { makeMailer } from './make-mailer.ts'
@@ -60,23 +64,30 @@ async function start(config: Config, log: Log, stops: (() => Promise<unknown> | 
     ? undefined
     : await makeOperatorKey(database.operator, clock.now())
 
-  const engine = config.role === 'api' ? undefined : makeEngine(config, database, clock, log)
+  const linkSeal = await keepLinkSeal(database.operator, makeSecret('bws_'), clock.now())
+  const parts = { config, database, clock, log, linkSeal }
+  const engine = config.role === 'api' ? undefined : makeEngine(parts)
   const services = {
-    config,
-    database,
-    clock,
-    log,
+    ...parts,
     ...(engine && { lastTurn: engine.lastTurn, lastRound: engine.lastRound }),
   }
   const app = await buildApp(services)
   await consoleBuilt
   await listen(app, config)
-  if (engine) stops.push(runEngine(engine), keepHouse(database, clock, log))
+  if (engine) stops.push(runEngine(engine), keepHouse(parts))
   sayWhereToLook(config, app, madeKey)
   return app
 }
 
-function makeEngine(config: Config, database: Database, clock: DatabaseClock, log: Log) {
+type Parts = {
+  config: Config
+  database: Database
+  clock: DatabaseClock
+  log: Log
+  linkSeal: string
+}
+
+function makeEngine({ config, database, clock, log, linkSeal }: Parts) {
   return createEngine({
     ...config,
     database,
@@ -84,7 +95,8 @@ function makeEngine(config: Config, database: Database, clock: DatabaseClock, lo
     mailer: makeMailer(config),
     captures: config.smtpUrl === undefined,
     host: new URL(config.publicUrl).hostname,
-    unsubscribeLink: () => null,
+    unsubscribeLink: (businessId, emailId) =>
+      unsubscribeLink(config.publicUrl, linkSeal, { businessId, emailId }),
     onError: (err) => log.error({ err }, 'the engine stumbled'),
     onEnded: measureEndings,
   })
@@ -113,12 +125,24 @@ async function keepTime(clock: DatabaseClock, database: Database, log: Log) {
   return () => clearInterval(timer)
 }
 
-function keepHouse(database: Database, clock: DatabaseClock, log: Log) {
+function keepHouse({ config, database, clock, log }: Parts) {
+  const tidy = async () => {
+    const now = clock.now()
+    await forgetOldAnswers(database.engine, now)
+    await forgetOldBodies(database.engine, now.subtract({ hours: 24 * config.bodyRetentionDays }))
+  }
   const timer = setInterval(() => {
-    forgetOldAnswers(database.engine, clock.now()).catch((err) => log.warn({ err }, 'not tidied'))
+    tidy().catch((err) => log.warn({ err }, 'not tidied'))
   }, 600_000)
   return () => clearInterval(timer)
 }
+
+/** In pages, so that no lock is held for long. */
+async function forgetOldBodies(engine: Db, before: Temporal.Instant) {
+  while ((await forgetBodies(engine, before, FORGOTTEN_AT_ONCE)) === FORGOTTEN_AT_ONCE);
+}
+
+const FORGOTTEN_AT_ONCE = 500
 
 async function listen(app: App, { host, port }: Config) {
   try {

@@ -8,3 +8,9 @@ export const Maybe = <T extends TSchema>(schema: T) => Type.Optional(OrNull(sche
 export const Ignored = Type.Optional(Type.Unknown({ description: 'accepted and ignored' }))
 
 export const Moment = Type.Integer({ description: 'milliseconds since 1970-01-01 00:00:00 UTC' })
+
+/** A moment in a query: any that a calendar of four-digit years has. */
+export const MomentFilter = (description: string) =>
+  Type.Optional(
+    Type.Integer({ minimum: -62_135_596_800_000, maximum: 253_402_300_799_999, description }),
+  )

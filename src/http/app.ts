@@ -22,6 +22,7 @@ import { consoleFiles } from './console.ts'
 import { tagAnswers } from './etag.ts'
 import { docs } from './docs.ts'
 import { emailTemplates } from './email-templates.ts'
+import { emails } from './emails.ts'
 import { eventActions } from './event-actions.ts'
 import { eventDefinitions } from './event-definitions.ts'
 import { eventTriggers } from './event-triggers.ts'
@@ -37,6 +38,8 @@ import { answerBrokenHttp, answerProblems, routeOf, sendProblem } from './proble
 import { reports } from './reports.ts'
 import { sessions } from './sessions.ts'
 import { statuses } from './statuses.ts'
+import { suppressions } from './suppressions.ts'
+import { unsubscribe } from './unsubscribe.ts'
 import { users } from './users.ts'
 import type { Routes, Services } from './services.ts'
 import { closeAfterUnreadBodies } from './unread-bodies.ts'
@@ -52,6 +55,9 @@ const ROUTES: Routes[] = [
   reports,
   explain,
   emailTemplates,
+  emails,
+  suppressions,
+  unsubscribe,
   objects, // the scheduling objects
   statuses,
   imports,

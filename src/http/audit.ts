@@ -1,11 +1,9 @@
 import { Type } from 'typebox'
 import { AuditEntry } from '../contract/audit.ts'
+import { MomentFilter } from '../contract/schema.ts'
 import { listAudit, type AuditRow } from '../store/audit.ts'
 import { pageOf, PageQuery, readPage } from './cursor.ts'
 import type { Routes } from './services.ts'
-
-const Moment = (description: string) =>
-  Type.Optional(Type.Integer({ minimum: -8.64e15, maximum: 8.64e15, description }))
 
 export const audit: Routes = async (app) => {
   app.get(
@@ -19,8 +17,8 @@ export const audit: Routes = async (app) => {
           object: Type.Optional(Type.String({ maxLength: 100, examples: ['calendar'] })),
           id: Type.Optional(Type.String({ maxLength: 300 })),
           user: Type.Optional(Type.String({ maxLength: 300 })),
-          from: Moment('From this moment on, in ms.'),
-          to: Moment('Before this moment, in ms.'),
+          from: MomentFilter('From this moment on, in ms.'),
+          to: MomentFilter('Before this moment, in ms.'),
           ...PageQuery,
         }),
         response: {

@@ -1,19 +1,35 @@
 import { Type } from 'typebox'
 import { listTemplates } from '../automation/fire.ts'
 import { previewMail } from '../automation/preview.ts'
-import { OBJECT_TYPES } from '../contract/event-type.ts'
+import { sendTests } from '../automation/send-again.ts'
+import type { Caller } from '../auth/caller.ts'
+import { parseAddress } from '../contract/addresses.ts'
+import { Email } from '../contract/email.ts'
+import { OBJECT_TYPES, type ObjectType } from '../contract/event-type.ts'
 import { kindOfObjectType } from '../contract/objects.ts'
 import { OrNull } from '../contract/schema.ts'
 import { listTokens, TOKEN_KINDS } from '../email/tokens.ts'
 import { invalid, notFound } from '../errors.ts'
 import { findObject } from '../store/objects.ts'
+import { listEmailsById } from '../store/emails.ts'
+import { answerOf, sendingOf } from './emails.ts'
+import { answerOnce } from './idempotency.ts'
 import type { Routes } from './services.ts'
 
 const tags = ['email template']
 const ById = Type.Object({ emailTemplateId: Type.Integer({ minimum: 1 }) })
 
+const About = {
+  objectType: Type.Enum([...OBJECT_TYPES]),
+  objectId: Type.Union([Type.Integer({ minimum: 1 }), Type.String({ maxLength: 100 })], {
+    description: 'its id; of an invitation its UUID',
+  }),
+}
+
 /** Beside the routes that every object has. */
-export const emailTemplates: Routes = async (app, { config }) => {
+export const emailTemplates: Routes = async (app, services) => {
+  const { config } = services
+
   app.get(
     '/emailTemplate/token',
     {
@@ -35,34 +51,79 @@ export const emailTemplates: Routes = async (app, { config }) => {
         tags,
         summary: 'The mail that a template makes of an object; nothing is sent',
         params: ById,
-        body: Type.Object({
-          objectType: Type.Enum([...OBJECT_TYPES]),
-          objectId: Type.Union([Type.Integer({ minimum: 1 }), Type.String({ maxLength: 100 })], {
-            description: 'its id; of an invitation its UUID',
-          }),
-        }),
+        body: Type.Object(About),
         response: { 200: Preview },
       },
     },
     async ({ caller, params: { emailTemplateId }, body }) => {
-      const { db, businessId, scope } = caller
-      const templates = await listTemplates(db, [{ businessId, emailTemplateId }])
-      const template = templates.get(emailTemplateId)?.[0]
-      if (!template) throw notFound('email template', emailTemplateId)
-
-      const { objectType, objectId } = body
-      const kind = kindOfObjectType(objectType)
-      const isOfKind = (typeof objectId === 'string') === (objectType === 'INVITATION')
-      const isSeen = isOfKind && (await findObject(db, businessId, kind, objectId, scope))
-      const link = `${config.publicUrl}/unsubscribe/…`
-      const preview = isSeen ? await previewMail(db, template, body, link) : undefined
-      if (!preview) {
-        throw invalid([{ pointer: '/objectId', detail: `there is no ${kind.title} ${objectId}` }])
-      }
-      const { subject, html, text, to, emptyTokens } = preview.mail
+      const { mail } = await previewOf(caller, emailTemplateId, body, config.publicUrl)
+      const { subject, html, text, to, emptyTokens } = mail
       return { subject, html, text, to: to?.address ?? null, emptyTokens }
     },
   )
+
+  app.post(
+    '/emailTemplate/:emailTemplateId/test',
+    {
+      config: { scope: 'mail:write', idempotent: true },
+      schema: {
+        tags,
+        summary: 'Sends that mail to up to five addresses, marked as a test',
+        params: ById,
+        body: Type.Object({
+          ...About,
+          to: Type.Array(Type.String({ maxLength: 254 }), { minItems: 1, maxItems: 5 }),
+        }),
+        response: { 201: Type.Object({ items: Type.Array(Email) }) },
+      },
+    },
+    async (request, reply) => {
+      const { caller, body } = request
+      const { emailTemplateId } = request.params
+      const addresses = body.to.map((address) => parseAddress(address))
+      const faults = addresses.flatMap((address, i) =>
+        address === undefined ? [{ pointer: `/to/${i}`, detail: 'must be one plain address' }] : [],
+      )
+      if (faults.length > 0) throw invalid(faults)
+      const now = services.clock.now()
+      return answerOnce(caller.db, request, reply, now, async (tx) => {
+        const found = await previewOf(
+          { ...caller, db: tx },
+          emailTemplateId,
+          body,
+          config.publicUrl,
+        )
+        const about = { ...found.template, objectType: body.objectType }
+        const to = [...new Set(addresses as string[])]
+        const ids = await sendTests(tx, found, about, to, sendingOf(services, now))
+        const sent = await listEmailsById(tx, caller.businessId, ids)
+        return { status: 201, body: { items: sent.map(answerOf) } }
+      })
+    },
+  )
+}
+
+/** A template and a real object of the caller's, and the mail that they make. */
+async function previewOf(
+  { db, businessId, scope }: Pick<Caller, 'db' | 'businessId' | 'scope'>,
+  emailTemplateId: number,
+  about: { objectType: ObjectType; objectId: number | string },
+  publicUrl: string,
+) {
+  const templates = await listTemplates(db, [{ businessId, emailTemplateId }])
+  const template = templates.get(emailTemplateId)?.[0]
+  if (!template) throw notFound('email template', emailTemplateId)
+
+  const { objectType, objectId } = about
+  const kind = kindOfObjectType(objectType)
+  const isOfKind = (typeof objectId === 'string') === (objectType === 'INVITATION')
+  const isSeen = isOfKind && (await findObject(db, businessId, kind, objectId, scope))
+  const link = `${publicUrl}/unsubscribe/…`
+  const preview = isSeen ? await previewMail(db, template, about, link) : undefined
+  if (!preview) {
+    throw invalid([{ pointer: '/objectId', detail: `there is no ${kind.title} ${objectId}` }])
+  }
+  return { ...preview, template }
 }
 
 const Tokens = Type.Object({

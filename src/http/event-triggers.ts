@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { EventTrigger, TRIGGER_STATUSES } from '../contract/event-trigger.ts'
 import { OBJECT_TYPES, type ObjectType } from '../contract/event-type.ts'
 import { kindOfObjectType } from '../contract/objects.ts'
+import { MomentFilter } from '../contract/schema.ts'
 import { conflict, notFound } from '../errors.ts'
 import {
   cancelTriggers,
@@ -64,8 +65,8 @@ export const eventTriggers: Routes = async (app, services) => {
         querystring: Type.Object({
           ...PageQuery,
           status: Type.Optional(Type.Enum([...TRIGGER_STATUSES])),
-          from: Type.Optional(Type.Integer()),
-          to: Type.Optional(Type.Integer()),
+          from: MomentFilter('Scheduled from this moment on, in ms.'),
+          to: MomentFilter('Scheduled before this moment, in ms.'),
           eventDefnId: Type.Optional(Type.Integer({ minimum: 1 })),
           objectType: Type.Optional(Type.Enum([...OBJECT_TYPES])),
         }),

@@ -13,6 +13,8 @@ export type Services = {
   clock: Clock
   log: Log
   credentials: Credentials
+  /** Seals the links in mails. */
+  linkSeal: string
   /** Where this node runs an engine: when it last finished a turn. */
   lastTurn?: () => Temporal.Instant | undefined
   /** Where this node runs an engine: what its watchman found on the last whole round. */

@@ -1,7 +1,8 @@
+import type { EmailStatus } from '../contract/email.ts'
 import type { ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
 import { sql } from '../database/sql.ts'
-import type { Attempt, EmailStatus } from './emails.ts'
+import type { Attempt } from './emails.ts'
 
 /** A mail that a worker has taken to send it. */
 export type ClaimedEmail = {
@@ -185,21 +186,6 @@ export async function nextAttemptTime(db: Db) {
   const [row] = await db.query<{ next: Temporal.Instant | null }>(sql`
     select min(next_attempt_time) as next from email where next_attempt_time is not null`)
   return row!.next
-}
-
-/** An address that the server refused for good gets nothing more until it is cleared. */
-export async function suppressBounced(
-  tx: Db,
-  bounced: { businessId: number; emailAddress: string; detail: string }[],
-  now: Temporal.Instant,
-) {
-  await tx.query(sql`
-    insert into suppression (business_id, email_address, reason, detail, created_date, created_user)
-    select business_id, lower(email_address), 'BOUNCED', detail, ${now}::timestamptz, 'SYSTEM'
-    from unnest(${bounced.map((one) => one.businessId)}::bigint[],
-                ${bounced.map((one) => one.emailAddress)}::text[],
-                ${bounced.map((one) => one.detail)}::text[]) as b (business_id, email_address, detail)
-    on conflict (business_id, email_address, reason) do nothing`)
 }
 
 const keys = (mails: { businessId: number; emailId: number }[]) => sql`

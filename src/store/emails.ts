@@ -1,17 +1,9 @@
+import type { EmailStatus } from '../contract/email.ts'
 import type { ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
-import { raw, sql } from '../database/sql.ts'
-
-export type EmailStatus =
-  | 'QUEUED'
-  | 'SENDING'
-  | 'SENT'
-  | 'CAPTURED'
-  | 'RETRYING'
-  | 'FAILED'
-  | 'SUPPRESSED'
-  | 'UNCERTAIN'
-  | 'CANCELLED'
+import { empty, raw, sql, type Sql } from '../database/sql.ts'
+import type { Sight } from './objects.ts'
+import { aboutSeenObject } from './sight.ts'
 
 export type Attempt = { time: number; phase: string; reply: string }
 
@@ -99,18 +91,118 @@ export async function insertEmails(tx: Db, emails: NewEmail[]) {
     on conflict do nothing`)
 }
 
-export type Suppressed = {
+/** As answered, with moments still moments. */
+export type StoredEmail = {
+  emailId: number
   businessId: number
-  emailAddress: string
-  reason: 'UNSUBSCRIBED' | 'BOUNCED'
+  eventTriggerId: number | null
+  eventActionId: number | null
+  emailTemplateId: number | null
+  objectType: ObjectType | null
+  objectId: number | null
+  objectUUId: string | null
+  clientId: number | null
+  to: string
+  subject: string
+  status: EmailStatus
+  statusReason: string | null
+  test: boolean
+  messageId: string
+  createdDate: Temporal.Instant
+  sentTime: Temporal.Instant | null
+  attempts: Attempt[]
 }
 
-/** Which of these addresses a business no longer writes to. */
-export function listSuppressed(db: Db, asked: { businessId: number; emailAddress: string }[]) {
-  return db.query<Suppressed>(sql`
-    select s.business_id as "businessId", s.email_address as "emailAddress", s.reason
-    from suppression s
-    join unnest(${asked.map((one) => one.businessId)}::bigint[],
-                ${asked.map((one) => one.emailAddress.toLowerCase())}::text[])
-      as a (business_id, email_address) using (business_id, email_address)`)
+const columns = sql`
+  email_id as "emailId", business_id as "businessId", event_trigger_id as "eventTriggerId",
+  event_action_id as "eventActionId", email_template_id as "emailTemplateId",
+  object_type as "objectType", object_id as "objectId", object_uuid as "objectUUId",
+  client_id as "clientId", to_address as "to", subject, status, status_reason as "statusReason",
+  test, message_id as "messageId", created_date as "createdDate", sent_time as "sentTime", attempts`
+
+export type EmailFilters = {
+  status?: EmailStatus | undefined
+  templateId?: number | undefined
+  from?: Temporal.Instant | undefined
+  to?: Temporal.Instant | undefined
+  after?: { createdDate: string; emailId: number } | undefined
+  limit: number
+  sight: Sight
+}
+
+/** A page of the mails, the newest first. */
+export function listEmails(db: Db, businessId: number, filters: EmailFilters) {
+  const { status, templateId, from, to, after, limit, sight } = filters
+  return db.query<StoredEmail>(sql`
+    select ${columns} from email
+    where business_id = ${businessId}
+      ${status ? sql`and status = ${status}` : empty}
+      ${templateId ? sql`and email_template_id = ${templateId}` : empty}
+      ${from ? sql`and created_date >= ${from}` : empty}
+      ${to ? sql`and created_date < ${to}` : empty}
+      ${
+        after
+          ? sql`and (created_date, email_id) < (${after.createdDate}::timestamptz, ${after.emailId})`
+          : empty
+      }
+      ${aboutSeenObject('email', sight)}
+    order by created_date desc, email_id desc limit ${limit}`)
+}
+
+/** All about one object or one client, in the order in which they were made. */
+export function listEmailsAbout(
+  db: Db,
+  businessId: number,
+  about: { calendarId: number } | { invitationUUID: string } | { clientId: number },
+  sight: Sight,
+) {
+  const condition: Sql =
+    'calendarId' in about
+      ? sql`object_type = 'CALENDAR' and object_id = ${about.calendarId}`
+      : 'clientId' in about
+        ? sql`client_id = ${about.clientId}`
+        : sql`object_type = 'INVITATION' and object_uuid = ${about.invitationUUID}`
+  return db.query<StoredEmail>(sql`
+    select ${columns} from email
+    where business_id = ${businessId} and ${condition} ${aboutSeenObject('email', sight)}
+    order by created_date, email_id`)
+}
+
+export function listEmailsById(db: Db, businessId: number, ids: number[]) {
+  return db.query<StoredEmail>(sql`
+    select ${columns} from email
+    where business_id = ${businessId} and email_id = any (${ids}::bigint[]) order by email_id`)
+}
+
+/** A mail with what it was made of, while that is kept. */
+export type WholeEmail = StoredEmail & {
+  html: string | null
+  text: string | null
+  emailCategoryId: number | null
+  fromAddress: string
+  message: Buffer | null
+}
+
+export async function findEmail(db: Db, businessId: number, emailId: number, sight: Sight) {
+  const [email] = await db.query<WholeEmail>(sql`
+    select ${columns}, html, text, email_category_id as "emailCategoryId",
+           from_address as "fromAddress", message
+    from email
+    where business_id = ${businessId} and email_id = ${emailId} ${aboutSeenObject('email', sight)}`)
+  return email
+}
+
+/** What a mail said is kept for a while, then only that it was this. Gives back how many. */
+export async function forgetBodies(engine: Db, before: Temporal.Instant, limit: number) {
+  const rows = await engine.query(sql`
+    update email e
+    set body_hash = encode(sha256(convert_to(coalesce(html, '') || coalesce(text, ''), 'UTF8')), 'hex'),
+        html = null, text = null, message = null
+    from (select business_id, email_id from email
+          where html is not null and created_date < ${before}
+            and status not in ('QUEUED', 'SENDING', 'RETRYING', 'UNCERTAIN')
+          order by created_date limit ${limit}) old
+    where (e.business_id, e.email_id) = (old.business_id, old.email_id)
+    returning e.email_id`)
+  return rows.length
 }

@@ -18,6 +18,7 @@ export async function startApp(t: Lifetime, { env = {}, ...given }: Given = {}) 
     database,
     clock,
     log,
+    linkSeal: 'test',
     checkAnswers: true,
     ...given,
   })

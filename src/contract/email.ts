@@ -1,0 +1,56 @@
+import { Type, type Static } from 'typebox'
+import { OBJECT_TYPES } from './event-type.ts'
+import { Moment, OrNull } from './schema.ts'
+
+export const EMAIL_STATUSES = [
+  'QUEUED',
+  'SENDING',
+  'SENT',
+  'CAPTURED',
+  'RETRYING',
+  'FAILED',
+  'SUPPRESSED',
+  'UNCERTAIN',
+  'CANCELLED',
+] as const
+export type EmailStatus = (typeof EMAIL_STATUSES)[number]
+
+/** One mail to one recipient, and what became of it. */
+export const Email = Type.Object({
+  emailId: Type.Integer(),
+  businessId: Type.Integer(),
+  eventTriggerId: OrNull(Type.Integer({ description: 'null for tests and mails sent again' })),
+  eventActionId: OrNull(Type.Integer()),
+  emailTemplateId: OrNull(Type.Integer()),
+  objectType: OrNull(Type.Enum([...OBJECT_TYPES])),
+  objectId: OrNull(Type.Integer()),
+  objectUUId: OrNull(Type.String()),
+  clientId: OrNull(Type.Integer()),
+  to: Type.String(),
+  subject: Type.String(),
+  status: Type.Enum([...EMAIL_STATUSES]),
+  statusReason: OrNull(Type.String({ description: 'in words, the mail server’s where it spoke' })),
+  test: Type.Boolean(),
+  messageId: Type.String(),
+  createdDate: Moment,
+  sentTime: OrNull(Moment),
+  attempts: Type.Array(Type.Object({ time: Moment, phase: Type.String(), reply: Type.String() })),
+})
+export type Email = Static<typeof Email>
+
+/** One alone also as rendered, while that is kept. */
+export const WholeEmail = Type.Object({
+  ...Email.properties,
+  html: OrNull(Type.String()),
+  text: OrNull(Type.String()),
+})
+
+/** An address that the business no longer writes to. */
+export const Suppression = Type.Object({
+  businessId: Type.Integer(),
+  emailAddress: Type.String(),
+  reason: Type.Enum(['UNSUBSCRIBED', 'BOUNCED']),
+  detail: OrNull(Type.String()),
+  createdDate: Moment,
+  createdUser: Type.String(),
+})

@@ -1,0 +1,287 @@
+import { Type } from 'typebox'
+import { sendAgain, type Sending } from '../automation/send-again.ts'
+import { Email, EMAIL_STATUSES, WholeEmail } from '../contract/email.ts'
+import { objectKind } from '../contract/objects.ts'
+import { MomentFilter } from '../contract/schema.ts'
+import { readBounces } from '../email/bounce.ts'
+import { conflict, invalid, notFound, RequestError } from '../errors.ts'
+import {
+  findEmail,
+  listEmails,
+  listEmailsAbout,
+  type StoredEmail,
+  type WholeEmail as StoredWholeEmail,
+} from '../store/emails.ts'
+import { findObject, type Sight } from '../store/objects.ts'
+import { listSuppressed, suppress } from '../store/suppressions.ts'
+import type { Db } from '../database/database.ts'
+import { pageOf, PageQuery, readPage } from './cursor.ts'
+import { answerOnce, created, ok } from './idempotency.ts'
+import type { Routes, Services } from './services.ts'
+
+const tags = ['email']
+const reading = { scope: 'mail:read' } as const
+const sending = { scope: 'mail:write' } as const
+const ById = Type.Object({ emailId: Type.Integer({ minimum: 1 }) })
+
+export const emails: Routes = async (app, services) => {
+  const { clock } = services
+
+  app.get(
+    '/emails',
+    {
+      config: reading,
+      schema: {
+        tags,
+        summary: 'Every mail, the newest first',
+        querystring: Type.Object({
+          ...PageQuery,
+          status: Type.Optional(Type.Enum([...EMAIL_STATUSES])),
+          templateId: Type.Optional(Type.Integer({ minimum: 1 })),
+          from: MomentFilter('Made from this moment on, in ms.'),
+          to: MomentFilter('Made before this moment, in ms.'),
+        }),
+        response: {
+          200: Type.Object({
+            items: Type.Array(Email),
+            nextCursor: Type.Union([Type.String(), Type.Null()]),
+          }),
+        },
+      },
+    },
+    async ({ caller, query }) => {
+      const { status, templateId, from, to } = query
+      const list = JSON.stringify(['emails', status, templateId, from, to])
+      const { limit, after } = readPage(query, list)
+      const found = await listEmails(caller.db, caller.businessId, {
+        status,
+        templateId,
+        from: moment(from),
+        to: moment(to),
+        after: after && { createdDate: String(after[0]), emailId: Number(after[1]) },
+        limit: limit + 1,
+        sight: caller.scope,
+      })
+      const page = pageOf(found, limit, list, (one) => [String(one.createdDate), one.emailId])
+      return { ...page, items: page.items.map(answerOf) }
+    },
+  )
+
+  for (const [word, kind, id] of [
+    ['calendar', objectKind('calendar')!, Type.Integer({ minimum: 1 })],
+    ['invitation', objectKind('invitation')!, Type.String()],
+    ['client', objectKind('client')!, Type.Integer({ minimum: 1 })],
+  ] as const) {
+    app.get(
+      `/emails/${word}/:${kind.id}`,
+      {
+        config: reading,
+        schema: {
+          tags,
+          summary: `The mails about one ${kind.title}`,
+          params: Type.Object({ [kind.id]: id }),
+          response: { 200: Type.Array(Email) },
+        },
+      },
+      async ({ caller, params }) => {
+        const { db, businessId, scope } = caller
+        const named = params as Record<string, number | string>
+        if (!(await findObject(db, businessId, kind, named[kind.id]!, scope))) {
+          throw notFound(kind.title, named[kind.id]!)
+        }
+        return (await listEmailsAbout(db, businessId, named as never, scope)).map(answerOf)
+      },
+    )
+  }
+
+  app.get(
+    '/emails/:emailId',
+    {
+      config: { ...reading, etag: true },
+      schema: {
+        tags,
+        summary: 'One mail as rendered',
+        params: ById,
+        response: { 200: WholeEmail },
+      },
+    },
+    async ({ caller, params: { emailId } }) => {
+      const { html, text, ...email } = await requireEmail(caller, emailId)
+      const { emailCategoryId: _category, fromAddress: _from, message: _message, ...rest } = email
+      return { ...answerOf(rest), html, text }
+    },
+  )
+
+  app.get(
+    '/emails/:emailId/html',
+    {
+      config: reading,
+      schema: {
+        tags,
+        summary: 'The mail by itself, for a frame',
+        params: ById,
+        response: { 200: { content: { 'text/html': { schema: Type.String() } } } },
+      },
+    },
+    async ({ caller, params: { emailId } }, reply) => {
+      const { html } = await requireEmail(caller, emailId)
+      if (html === null) throw noLongerKept(emailId)
+      return reply
+        .header('content-security-policy', FRAME_POLICY)
+        .removeHeader('x-frame-options')
+        .type('text/html; charset=utf-8')
+        .send(html)
+    },
+  )
+
+  app.post(
+    '/emails/:emailId/resend',
+    {
+      config: { ...sending, idempotent: true, emptyBody: true },
+      schema: {
+        tags,
+        summary: 'Send it again, as a new mail',
+        params: ById,
+        response: { 201: Email },
+      },
+    },
+    async (request, reply) => {
+      const { caller, params } = request
+      const now = clock.now()
+      return answerOnce(caller.db, request, reply, now, async (tx) => {
+        const { businessId, scope } = caller
+        const sent = await resend(
+          tx,
+          { businessId, scope },
+          params.emailId,
+          sendingOf(services, now),
+        )
+        return created(answerOf(sent), `/emails/${sent.emailId}`)
+      })
+    },
+  )
+
+  app.post(
+    '/emails/resend',
+    {
+      config: { ...sending, idempotent: true },
+      schema: {
+        tags,
+        summary: 'Send many again',
+        body: Type.Object({
+          ids: Type.Array(Type.Integer({ minimum: 1 }), { minItems: 1, maxItems: 1_000 }),
+        }),
+        response: {
+          200: Type.Object({
+            done: Type.Array(Type.Integer()),
+            refused: Type.Array(
+              Type.Object({ id: Type.Integer(), status: Type.Integer(), detail: Type.String() }),
+            ),
+          }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { caller, body } = request
+      const now = clock.now()
+      return answerOnce(caller.db, request, reply, now, async (tx) => {
+        const done: number[] = []
+        const refused: { id: number; status: number; detail: string }[] = []
+        for (const id of new Set(body.ids)) {
+          try {
+            await resend(tx, caller, id, sendingOf(services, now))
+            done.push(id)
+          } catch (error) {
+            if (!(error instanceof RequestError)) throw error
+            refused.push({ id, status: error.status, detail: error.message })
+          }
+        }
+        return ok({ done, refused })
+      })
+    },
+  )
+
+  app.post(
+    '/emails/bounce',
+    {
+      config: { ...sending, idempotent: true },
+      schema: {
+        tags,
+        summary: 'Take in a delivery status notification',
+        body: Type.Object({
+          message: Type.String({ description: 'The notification as it came, headers and all.' }),
+        }),
+        response: {
+          200: Type.Object({ suppressed: Type.Array(Type.String()) }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { caller, body } = request
+      const now = clock.now()
+      const bounces = readBounces(body.message)
+      if (bounces.length === 0) {
+        throw invalid([{ pointer: '/message', detail: 'is no delivery status notification' }])
+      }
+      return answerOnce(caller.db, request, reply, now, async (tx) => {
+        const final = bounces.filter((bounce) => bounce.permanent)
+        const { businessId, user } = caller
+        const addresses = final.map(({ recipient, status, words }) => ({
+          businessId,
+          emailAddress: recipient,
+          reason: 'BOUNCED' as const,
+          detail: [status, words].filter(Boolean).join(' ') || null,
+        }))
+        await suppress(tx, addresses, { user, now })
+        return ok({ suppressed: final.map((bounce) => bounce.recipient.toLowerCase()) })
+      })
+    },
+  )
+}
+
+/** What mails that people send by hand stand on. */
+export const sendingOf = ({ config }: Services, now: Temporal.Instant): Sending => ({
+  now,
+  mailFrom: config.mailFrom,
+  host: new URL(config.publicUrl).hostname,
+})
+
+type Asking = { db: Db; businessId: number; scope: Sight }
+
+async function requireEmail({ db, businessId, scope }: Asking, emailId: number) {
+  const email = await findEmail(db, businessId, emailId, scope)
+  if (!email) throw notFound('mail', emailId)
+  return email
+}
+
+async function resend(
+  tx: Db,
+  { businessId, scope }: Omit<Asking, 'db'>,
+  emailId: number,
+  sending: Sending,
+): Promise<StoredEmail> {
+  const email = await requireEmail({ db: tx, businessId, scope }, emailId)
+  const { html, text } = email
+  if (html === null || text === null) throw noLongerKept(emailId)
+  const bounced = await listSuppressed(tx, [{ businessId, emailAddress: email.to }])
+  if (bounced.some((one) => one.reason === 'BOUNCED')) {
+    throw conflict(`${email.to} bounced before: clear it with DELETE /suppression first.`)
+  }
+  const newId = await sendAgain(tx, { ...(email as StoredWholeEmail), html, text }, sending)
+  const { html: _html, text: _text, ...sent } = (await findEmail(tx, businessId, newId, null))!
+  const { emailCategoryId: _category, fromAddress: _from, message: _message, ...rest } = sent
+  return rest
+}
+
+const noLongerKept = (emailId: number) =>
+  conflict(`What mail ${emailId} said is no longer kept, only that it was sent.`)
+
+/** Whatever a template holds: nothing runs, loads or leaves the frame. */
+const FRAME_POLICY =
+  "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'"
+
+/** Moments become numbers on the wire. */
+export const answerOf = (email: StoredEmail) => email as unknown as Email
+
+const moment = (ms: number | undefined) =>
+  ms === undefined ? undefined : Temporal.Instant.fromEpochMilliseconds(ms)

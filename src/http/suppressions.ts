@@ -1,0 +1,55 @@
+import { Type } from 'typebox'
+import { Suppression } from '../contract/email.ts'
+import { notFound } from '../errors.ts'
+import { deleteSuppressions, listSuppressions } from '../store/suppressions.ts'
+import { pageOf, PageQuery, readPage } from './cursor.ts'
+import type { Routes } from './services.ts'
+
+const tags = ['suppression']
+
+/** The addresses that a business no longer writes to. */
+export const suppressions: Routes = async (app) => {
+  app.get(
+    '/suppression',
+    {
+      config: { scope: 'mail:read' },
+      schema: {
+        tags,
+        summary: 'Addresses that get nothing, or only what they need',
+        querystring: Type.Object(PageQuery),
+        response: {
+          200: Type.Object({
+            items: Type.Array(Suppression),
+            nextCursor: Type.Union([Type.String(), Type.Null()]),
+          }),
+        },
+      },
+    },
+    async ({ caller, query }) => {
+      const { limit, after } = readPage(query, 'suppression')
+      const found = await listSuppressions(caller.db, caller.businessId, {
+        after: after && [String(after[0]), String(after[1])],
+        limit: limit + 1,
+      })
+      return pageOf(found, limit, 'suppression', (one) => [one.emailAddress, one.reason]) as never
+    },
+  )
+
+  app.delete(
+    '/suppression/:emailAddress',
+    {
+      config: { scope: 'mail:write' },
+      schema: {
+        tags,
+        summary: 'Write to this address again',
+        params: Type.Object({ emailAddress: Type.String({ maxLength: 254 }) }),
+        response: { 200: Suppression },
+      },
+    },
+    async ({ caller, params: { emailAddress } }) => {
+      const [cleared] = await deleteSuppressions(caller.db, caller.businessId, emailAddress)
+      if (!cleared) throw notFound('suppressed address', emailAddress)
+      return cleared as never
+    },
+  )
+}

@@ -1,0 +1,83 @@
+import { Type } from 'typebox'
+import { escapeHtml } from '../email/merge.ts'
+import { readUnsubscribe } from '../email/unsubscribe.ts'
+import { notFound } from '../errors.ts'
+import { findAddressee } from '../store/link-seal.ts'
+import { suppress } from '../store/suppressions.ts'
+import type { Routes } from './services.ts'
+
+const tags = ['unsubscribe']
+const Page = { 200: { content: { 'text/html': { schema: Type.String() } } } }
+const ByToken = Type.Object({ token: Type.String({ maxLength: 100 }) })
+
+/**
+ * The link in mails that are not needed (RFC 8058). Opening it changes nothing: mail scanners open
+ * every link. The button on the page, and the one click of a mail program, are a POST.
+ */
+export const unsubscribe: Routes = async (app, { clock, database, linkSeal }) => {
+  // A mail program's one click comes as a form; there is nothing in it to read.
+  app.addContentTypeParser('application/x-www-form-urlencoded', (_request, payload, done) => {
+    payload.resume()
+    payload.once('end', () => done(null, undefined))
+  })
+  app.addContentTypeParser('multipart/form-data', (_request, payload, done) => {
+    payload.resume()
+    payload.once('end', () => done(null, undefined))
+  })
+
+  const addressee = async (token: string) => {
+    const mail = readUnsubscribe(token, linkSeal)
+    const address = mail && (await findAddressee(database.operator, mail.businessId, mail.emailId))
+    if (!mail || !address) throw notFound('unsubscribe link', 'like this')
+    return { businessId: mail.businessId, address }
+  }
+
+  app.get(
+    '/unsubscribe/:token',
+    {
+      config: { open: true },
+      schema: { tags, summary: 'Asks whether to unsubscribe', params: ByToken, response: Page },
+    },
+    async ({ params }, reply) => {
+      const { address } = await addressee(params.token)
+      return reply
+        .header('content-security-policy', POLICY)
+        .type('text/html; charset=utf-8')
+        .send(
+          page(`<p>No more such mails to <b>${escapeHtml(address)}</b>?</p>
+<form method="post"><button>Unsubscribe</button></form>`),
+        )
+    },
+  )
+
+  app.post(
+    '/unsubscribe/:token',
+    {
+      config: { open: true, emptyBody: true },
+      schema: { tags, summary: 'Unsubscribes', params: ByToken, response: Page },
+    },
+    async ({ params }, reply) => {
+      const { businessId, address } = await addressee(params.token)
+      const db = database.forBusiness(businessId, 'SYSTEM')
+      const entry = { businessId, emailAddress: address, reason: 'UNSUBSCRIBED' as const }
+      await suppress(db, [{ ...entry, detail: 'by the link in a mail' }], {
+        user: 'SYSTEM',
+        now: clock.now(),
+      })
+      return reply
+        .header('content-security-policy', POLICY)
+        .type('text/html; charset=utf-8')
+        .send(page(`<p><b>${escapeHtml(address)}</b> gets no more such mails.</p>`))
+    },
+  )
+}
+
+const POLICY = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'"
+
+const page = (body: string) => `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>Unsubscribe</title>
+<style>body{font:1.1rem/1.6 system-ui,sans-serif;max-width:32rem;margin:18vh auto;padding:0 1.5rem;color:#1f2937}
+button{font:inherit;padding:.6em 1.6em;border:0;border-radius:.5em;background:#2563eb;color:#fff;cursor:pointer}</style>
+</head><body>${body}</body></html>
+`

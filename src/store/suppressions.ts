@@ -1,0 +1,63 @@
+import type { Db } from '../database/database.ts'
+import { sql } from '../database/sql.ts'
+
+export type Suppression = {
+  businessId: number
+  emailAddress: string
+  reason: 'UNSUBSCRIBED' | 'BOUNCED'
+  detail: string | null
+  createdDate: Temporal.Instant
+  createdUser: string
+}
+
+const columns = sql`
+  business_id as "businessId", email_address as "emailAddress", reason, detail,
+  created_date as "createdDate", created_user as "createdUser"`
+
+/** Which of these addresses a business no longer writes to. */
+export function listSuppressed(db: Db, asked: { businessId: number; emailAddress: string }[]) {
+  return db.query<Suppression>(sql`
+    select ${columns}
+    from suppression
+    where (business_id, email_address) in (
+      select * from unnest(${asked.map((one) => one.businessId)}::bigint[],
+                           ${asked.map((one) => one.emailAddress.toLowerCase())}::text[]))`)
+}
+
+/** A page of the list, by address. */
+export function listSuppressions(
+  db: Db,
+  businessId: number,
+  { after, limit }: { after: [string, string] | undefined; limit: number },
+) {
+  const [address, reason] = after ?? ['', '']
+  return db.query<Suppression>(sql`
+    select ${columns} from suppression
+    where business_id = ${businessId} and (email_address, reason) > (${address}, ${reason})
+    order by email_address, reason limit ${limit}`)
+}
+
+/** Adds addresses to the list; one that is on it for this reason stays as it is. */
+export async function suppress(
+  tx: Db,
+  addresses: Pick<Suppression, 'businessId' | 'emailAddress' | 'reason' | 'detail'>[],
+  { user, now }: { user: string; now: Temporal.Instant },
+) {
+  await tx.query(sql`
+    insert into suppression (business_id, email_address, reason, detail, created_date, created_user)
+    select business_id, lower(email_address), reason, detail, ${now}::timestamptz, ${user}
+    from unnest(${addresses.map((one) => one.businessId)}::bigint[],
+                ${addresses.map((one) => one.emailAddress)}::text[],
+                ${addresses.map((one) => one.reason)}::text[],
+                ${addresses.map((one) => one.detail)}::text[])
+      as a (business_id, email_address, reason, detail)
+    on conflict (business_id, email_address, reason) do nothing`)
+}
+
+/** Clears an address of every reason; gives back what it was there for. */
+export function deleteSuppressions(tx: Db, businessId: number, emailAddress: string) {
+  return tx.query<Suppression>(sql`
+    delete from suppression
+    where business_id = ${businessId} and email_address = ${emailAddress.toLowerCase()}
+    returning ${columns}`)
+}

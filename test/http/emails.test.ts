@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { unsubscribeLink } from '../../src/email/unsubscribe.ts'
+import { reminder, startEngine, startWorld } from '../support/world.ts'
+
+type World = Awaited<ReturnType<typeof startWorld>>
+
+/** One reminder that has gone out, of a category that one may unsubscribe from. */
+async function sent(world: World) {
+  const { businessId, clock, save } = world
+  const { emailCategoryId } = await save('/emailCategory', { name: 'News', transactional: false })
+  const { emailTemplateId } = await save('/emailTemplate', {
+    templateName: 'Reminder',
+    subject: 'See you',
+    emailBody: '<p>Tomorrow. <a href="%UNSUBSCRIBE_LINK%">No more</a></p>',
+    emailCategoryId,
+  })
+  const action = { actionType: 'SEND_EMAIL', active: true, businessId, emailTemplateId }
+  await save('/eventDefinition', reminder(businessId, -24, { eventActions: [action] }))
+  const engine = startEngine(world, {
+    unsubscribeLink: (businessId, emailId) =>
+      unsubscribeLink('http://localhost', 'test', { businessId, emailId }),
+  })
+  const booked = await world.book(clock.in({ hours: 48 }))
+  clock.advance({ hours: 24 })
+  await engine.runEngine()
+  return { ...engine, booked, emailTemplateId }
+}
+
+test('mails are listed, read as rendered, and found by object and client', async (t) => {
+  const world = await startWorld(t)
+  const { booked, emailTemplateId } = await sent(world)
+  const { call, ids } = world
+  const { items } = (await call('GET', '/emails?status=CAPTURED')).body
+  assert.equal(items.length, 1)
+  const [mail] = items
+  assert.equal(mail.to, 'anna@example.org')
+  assert.equal(mail.emailTemplateId, emailTemplateId)
+  assert.equal(mail.objectId, booked.calendarId)
+  assert.equal(mail.test, false)
+  assert.equal(mail.attempts.length, 1)
+  assert.equal((await call('GET', '/emails?status=FAILED')).body.items.length, 0)
+
+  const whole = (await call('GET', `/emails/${mail.emailId}`)).body
+  assert.match(whole.html, /Tomorrow/)
+  assert.match(whole.text, /Tomorrow/)
+  const page = await call('GET', `/emails/${mail.emailId}/html`)
+  assert.match(page.body, /<p>Tomorrow/)
+  assert.match(String(page.headers['content-security-policy']), /^sandbox; default-src 'none'/)
+
+  assert.equal((await call('GET', `/emails/calendar/${booked.calendarId}`)).body.length, 1)
+  assert.equal((await call('GET', `/emails/client/${ids.clientId}`)).body.length, 1)
+  assert.equal((await call('GET', '/emails/calendar/999999')).status, 404)
+  assert.equal((await call('GET', '/emails/999999')).status, 404)
+})
+
+test('a mail is sent again as a new one, and its trigger stays as it is', async (t) => {
+  const world = await startWorld(t)
+  const { booked, runEngine } = await sent(world)
+  const { call } = world
+  const [first] = (await call('GET', '/emails')).body.items
+  const before = (await call('GET', `/eventTriggers/CALENDAR/${booked.calendarId}`)).body
+  const again = await call('POST', `/emails/${first.emailId}/resend`)
+  assert.equal(again.status, 201)
+  assert.notEqual(again.body.messageId, first.messageId)
+  assert.equal(again.body.eventTriggerId, null)
+  await runEngine()
+  const mail = (await call('GET', `/emails/${again.body.emailId}`)).body
+  assert.equal(mail.status, 'CAPTURED')
+  assert.match(mail.html, /Tomorrow/)
+  const after = (await call('GET', `/eventTriggers/CALENDAR/${booked.calendarId}`)).body
+  assert.deepEqual(after, before)
+  const many = await call('POST', '/emails/resend', { ids: [first.emailId, 999_999] })
+  assert.deepEqual(many.body.done, [first.emailId])
+  assert.equal(many.body.refused[0].status, 404)
+})
+
+test('a test goes to the addresses that are named, and is marked as one', async (t) => {
+  const world = await startWorld(t)
+  const { booked, emailTemplateId, runEngine } = await sent(world)
+  const about = { objectType: 'CALENDAR', objectId: booked.calendarId }
+  const path = `/emailTemplate/${emailTemplateId}/test`
+  const answer = await world.call('POST', path, {
+    ...about,
+    to: ['me@example.org', 'you@example.org'],
+  })
+  assert.equal(answer.status, 201, JSON.stringify(answer.body))
+  await runEngine()
+  const { items } = (await world.call('GET', '/emails?limit=2')).body
+  assert.ok(
+    items.every(
+      (mail: { test: boolean; status: string }) => mail.test && mail.status === 'CAPTURED',
+    ),
+  )
+  const bad = await world.call('POST', path, { ...about, to: ['a@b.c, d@e.f'] })
+  assert.equal(bad.body.errors[0].pointer, '/to/0')
+  const six = Array.from({ length: 6 }, (_, i) => `a${i}@example.org`)
+  assert.equal((await world.call('POST', path, { ...about, to: six })).status, 422)
+})
+
+test('opening the unsubscribe link changes nothing, one click ends such mails', async (t) => {
+  const world = await startWorld(t)
+  const { runEngine } = await sent(world)
+  const { app, call, clock } = world
+  const [mail] = (await call('GET', '/emails')).body.items
+  const { html } = (await call('GET', `/emails/${mail.emailId}`)).body
+  const link = new URL(/href="([^"]*unsubscribe[^"]*)"/.exec(html)![1]!)
+
+  const opened = await app.inject({ method: 'GET', url: link.pathname })
+  assert.equal(opened.statusCode, 200)
+  assert.match(opened.body, /anna@example\.org/)
+  assert.equal((await call('GET', '/suppression')).body.items.length, 0)
+
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+  const payload = 'List-Unsubscribe=One-Click'
+  const clicked = await app.inject({ method: 'POST', url: link.pathname, headers, payload })
+  assert.equal(clicked.statusCode, 200, clicked.body)
+  const forged = link.pathname.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'))
+  assert.equal(
+    (await app.inject({ method: 'POST', url: forged, headers, payload })).statusCode,
+    404,
+  )
+  const [entry] = (await call('GET', '/suppression')).body.items
+  assert.equal(entry.emailAddress, 'anna@example.org')
+  assert.equal(entry.reason, 'UNSUBSCRIBED')
+
+  const next = await world.book(clock.in({ hours: 25 }))
+  clock.advance({ hours: 1 })
+  await runEngine()
+  const [trigger] = (await call('GET', `/eventTriggers/CALENDAR/${next.calendarId}`)).body
+  assert.equal(`${trigger.status} ${trigger.statusReason}`, 'SKIPPED unsubscribed')
+
+  assert.equal((await call('DELETE', '/suppression/anna@example.org')).status, 200)
+  assert.equal((await call('DELETE', '/suppression/anna@example.org')).status, 404)
+})
+
+test('a bounce that is taken in stops even mail that is needed, until it is cleared', async (t) => {
+  const { call } = await startWorld(t)
+  const message = [
+    'From: MAILER-DAEMON@mx.example',
+    'Content-Type: multipart/report; report-type=delivery-status; boundary="b"',
+    '',
+    '--b',
+    'Content-Type: text/plain',
+    '',
+    'Sorry.',
+    '--b',
+    'Content-Type: message/delivery-status',
+    '',
+    'Reporting-MTA: dns; mx.example',
+    '',
+    'Final-Recipient: rfc822; Anna@example.org',
+    'Action: failed',
+    'Status: 5.1.1',
+    'Diagnostic-Code: smtp; 550 no such user',
+    '',
+    '--b--',
+    '',
+  ].join('\r\n')
+  const answer = await call('POST', '/emails/bounce', { message })
+  assert.equal(answer.status, 200, JSON.stringify(answer.body))
+  const [entry] = (await call('GET', '/suppression')).body.items
+  assert.equal(`${entry.emailAddress} ${entry.reason}`, 'anna@example.org BOUNCED')
+  assert.equal((await call('POST', '/emails/bounce', { message: 'Hello' })).status, 422)
+})
