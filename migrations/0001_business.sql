@@ -3,6 +3,8 @@
 do $$
 declare
   name text;
+  -- Since version 16 whoever makes a role is a member, but may not yet act as it.
+  needed text := case when current_setting('server_version_num')::int < 160000 then 'member' else 'set' end;
 begin
   foreach name in array array['bellwether_app', 'bellwether_engine', 'bellwether_operator'] loop
     begin
@@ -10,7 +12,7 @@ begin
     exception when duplicate_object or unique_violation then
       null;
     end;
-    if not pg_has_role(current_user, name, 'member') then
+    if not pg_has_role(current_user, name, needed) then
       execute format('grant %I to %I', name, current_user);
     end if;
   end loop;

@@ -1,10 +1,11 @@
-import { spawn } from 'node:child_process'
-import { globSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { existsSync, globSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import pg from 'pg'
 import { openEmbedded } from '../src/database/embedded.ts'
 import { migrate } from '../src/database/migrate.ts'
+import { findBrowser } from './support/browser.ts'
 
 /**
  * Runs the tests: node test/run.ts [--watch …] [files or folders]
@@ -18,11 +19,19 @@ const flags = given.filter((argument) => argument.startsWith('--'))
 
 const stops: (() => Promise<unknown> | void)[] = []
 let exitCode = 1
-// Ctrl-C reaches the tests by themselves; here it only must not end us before the server.
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
+// The tests end first, then the server.
+let tests: ChildProcess | undefined
+const stopping = new AbortController()
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.on(signal, () => {
+    stopping.abort()
+    tests?.kill(signal)
+  })
+}
 try {
   const server = await openServer()
   const template = await makeTemplate(server)
+  if (wanted().some((file) => file.includes('console'))) getBrowser()
   exitCode = await runTests({ TEST_SERVER_URL: server, TEST_TEMPLATE: template })
 } finally {
   for (const stop of stops.toReversed()) await stop()
@@ -66,14 +75,34 @@ async function onServer(server: string, statement: string) {
   await client.query(statement).finally(() => client.end())
 }
 
-function runTests(environment: Record<string, string>) {
-  const all = files.length > 0 ? files : globSync('test/**/*.test.ts', { cwd: root })
-  const args = ['--test', '--test-concurrency=2', '--test-timeout=300000', ...flags, ...all]
-  const child = spawn(process.execPath, args, {
+function wanted() {
+  return files.length > 0 ? files : globSync('test/**/*.test.ts', { cwd: root })
+}
+
+/** The console is tried in a real browser: where there is none, one is installed. */
+function getBrowser() {
+  if (findBrowser()) return
+  const isDebian = existsSync('/usr/bin/apt-get') && process.getuid?.() === 0
+  const playwright = path.join(root, 'node_modules/playwright-core/cli.js')
+  const command = isDebian
+    ? 'apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium'
+    : `"${process.execPath}" "${playwright}" install chromium-headless-shell`
+  console.log(`No browser was found (CHROMIUM_PATH names one). Getting one: ${command}`)
+  const { status } = spawnSync('/bin/sh', ['-c', command], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+  })
+  console.log(status === 0 ? 'The browser is here.' : 'It could not be had: its tests will fail.')
+}
+
+async function runTests(environment: Record<string, string>) {
+  if (stopping.signal.aborted) return 1
+  const args = ['--test', '--test-concurrency=2', '--test-timeout=300000', ...flags, ...wanted()]
+  const child = (tests = spawn(process.execPath, args, {
     cwd: files.length > 0 ? process.cwd() : root,
     stdio: 'inherit',
     env: { ...process.env, ...environment },
-  })
+  }))
   return new Promise<number>((resolve, reject) => {
     child.once('error', reject)
     child.once('exit', (code) => resolve(code ?? 1))

@@ -69,10 +69,10 @@ async function start(config: Config, log: Log, stops: (() => Promise<unknown> | 
   const engine = config.role === 'api' ? undefined : makeEngine(parts)
   const services = {
     ...parts,
+    ...(consoleBuilt && { consoleBuilt }),
     ...(engine && { lastTurn: engine.lastTurn, lastRound: engine.lastRound }),
   }
   const app = await buildApp(services)
-  await consoleBuilt
   await listen(app, config)
   if (engine) stops.push(runEngine(engine), keepHouse(parts))
   sayWhereToLook(config, app, madeKey)

