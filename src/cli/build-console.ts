@@ -8,8 +8,9 @@ import type { Log } from '../log.ts'
 /** Builds the console where it is missing or older than its sources. The API does not need it. */
 export async function buildConsole(log: Log) {
   if (isFresh()) return
-  const fresh = mkdtempSync(join(CONSOLE_FOLDER, '.build-'))
+  let fresh = ''
   try {
+    fresh = mkdtempSync(join(CONSOLE_FOLDER, '.build-'))
     await runVite(fresh)
     // Built aside and moved: a service that starts at the same time never sees half of it.
     rmSync(join(CONSOLE_FOLDER, 'dist'), { recursive: true, force: true })
@@ -17,7 +18,7 @@ export async function buildConsole(log: Log) {
   } catch (err) {
     log.warn({ err }, 'the console could not be built')
   } finally {
-    rmSync(fresh, { recursive: true, force: true })
+    if (fresh) rmSync(fresh, { recursive: true, force: true })
   }
 }
 
