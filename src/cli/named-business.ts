@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander'
 import type { Database } from '../database/database.ts'
 import { StartError } from '../errors.ts'
-import { findBusiness } from '../store/businesses.ts'
+import { findBusiness, listBusinesses } from '../store/businesses.ts'
 
 /** For options that name an object by its id. */
 export function wholeNumber(text: string) {
@@ -13,4 +13,14 @@ export async function findNamedBusiness(database: Database, businessId: number) 
   const business = await findBusiness(database.operator, businessId)
   if (!business) throw new StartError(`There is no business ${businessId}.`)
   return business.businessId
+}
+
+/** The one that is named, or the only one there is. */
+export async function chooseBusiness(database: Database, named: number | undefined) {
+  if (named !== undefined) return findNamedBusiness(database, named)
+  const [only, another] = await listBusinesses(database.operator, { after: 0, limit: 2 })
+  if (only && !another) return only.businessId
+  throw new StartError(
+    only ? 'There are several businesses: say which with --business.' : 'There is no business yet.',
+  )
 }

@@ -5,14 +5,12 @@ import { pipeline } from 'node:stream/promises'
 import { Command, Option } from 'commander'
 import { readConfig } from '../config.ts'
 import { REPORT_FORMATS, type ReportFormat } from '../contract/report.ts'
-import type { Database } from '../database/database.ts'
 import { RequestError, StartError } from '../errors.ts'
 import { REPORTS } from '../reports/catalog.ts'
 import { printToFile, type PrintedFile } from '../reports/file.ts'
 import { refuseTooLong } from '../reports/limits.ts'
 import { takeOrder } from '../reports/order.ts'
-import { listBusinesses } from '../store/businesses.ts'
-import { findNamedBusiness, wholeNumber } from './named-business.ts'
+import { chooseBusiness, wholeNumber } from './named-business.ts'
 import { withDatabase } from './with-database.ts'
 
 type Options = {
@@ -68,15 +66,6 @@ export const command = new Command()
 
 function lineOf({ reportId, reportFileName, description }: (typeof REPORTS)[number]) {
   return `  ${reportId}  ${reportFileName.padEnd(20)} ${description}`
-}
-
-async function chooseBusiness(database: Database, named: number | undefined) {
-  if (named !== undefined) return findNamedBusiness(database, named)
-  const [only, another] = await listBusinesses(database.operator, { after: 0, limit: 2 })
-  if (only && !another) return only.businessId
-  throw new StartError(
-    only ? 'There are several businesses: say which with --business.' : 'There is no business yet.',
-  )
 }
 
 /** A name that ends in a format's letters asks for that format. */

@@ -1,0 +1,116 @@
+import { StringDecoder } from 'node:string_decoder'
+
+/** A row of a CSV file with the number of its first line, or why it cannot be read. */
+export type CsvRecord = { number: number; cells: string[] } | { number: number; fault: string }
+
+/** A cell may have breaks in it, but a quote that is open this long was opened by mistake. */
+const MOST_LINES = 100
+const LONGEST_LINE = 1_048_576
+
+/**
+ * The rows of a CSV file. A row that is broken is one line, and reading goes on with the next: that
+ * is why this is no library's, which would take a wrong quote for the end of the file.
+ */
+export async function* readCsvRecords(pieces: AsyncIterable<Buffer>): AsyncIterable<CsvRecord[]> {
+  let delimiter: string | undefined
+  let waiting: Numbered[] = []
+  for await (const lines of linesOf(pieces)) {
+    const records: CsvRecord[] = []
+    for (const line of lines) {
+      delimiter ??= delimiterOf(line.text)
+      waiting.push(line)
+      waiting = take(waiting, delimiter, records, waiting.length >= MOST_LINES)
+    }
+    if (records.length > 0) yield records
+  }
+  const last: CsvRecord[] = []
+  while (waiting.length > 0) waiting = take(waiting, delimiter!, last, true)
+  if (last.length > 0) yield last
+}
+
+type Numbered = { number: number; text: string }
+
+/** Moves what is complete from the waiting lines to the records; gives back what still waits. */
+function take(
+  waiting: Numbered[],
+  delimiter: string,
+  records: CsvRecord[],
+  isOver: boolean,
+): Numbered[] {
+  const first = waiting[0]!
+  const { number } = first
+  const text = waiting.length === 1 ? first.text : waiting.map((line) => line.text).join('\n')
+  if (text.trim() === '') return []
+  const split = text.includes('\ufffd') ? 'is not UTF-8' : splitCells(text, delimiter)
+  if (Array.isArray(split)) {
+    records.push({ number, cells: split })
+    return []
+  }
+  if (split === undefined && !isOver) return waiting
+  const fault = split ?? 'a quote is opened and not closed'
+  records.push({ number, fault })
+  // The first line is to blame; those after it are read by themselves.
+  let rest: Numbered[] = []
+  for (const line of waiting.slice(1)) rest = take([...rest, line], delimiter, records, false)
+  return rest
+}
+
+/** The cells of a row, what is wrong with it, or nothing where a quote is still open. */
+function splitCells(text: string, delimiter: string): string[] | string | undefined {
+  if (!text.includes('"')) return text.split(delimiter)
+  const cells: string[] = []
+  let at = 0
+  for (;;) {
+    if (text[at] === '"') {
+      let cell = ''
+      let end = at + 1
+      for (;;) {
+        const quote = text.indexOf('"', end)
+        if (quote === -1) return undefined
+        cell += text.slice(end, quote)
+        end = quote + 1
+        if (text[end] !== '"') break
+        cell += '"'
+        end += 1
+      }
+      if (end < text.length && text[end] !== delimiter) return 'text stands behind a closing quote'
+      cells.push(cell)
+      at = end
+    } else {
+      const end = text.indexOf(delimiter, at)
+      const cell = text.slice(at, end === -1 ? text.length : end)
+      cells.push(cell)
+      at = end === -1 ? text.length : end
+    }
+    if (at >= text.length) return cells
+    at += 1
+    if (at === text.length) return [...cells, '']
+  }
+}
+
+/** Comma, semicolon or tab: whichever the header row has most of. */
+function delimiterOf(header: string) {
+  const plain = header.replace(/"[^"]*"/g, '')
+  const count = (mark: string) => plain.split(mark).length
+  return [',', ';', '\t'].toSorted((a, b) => count(b) - count(a))[0]!
+}
+
+async function* linesOf(pieces: AsyncIterable<Buffer>): AsyncIterable<Numbered[]> {
+  const decoder = new StringDecoder('utf8')
+  let number = 0
+  let rest = ''
+  const numbered = (text: string): Numbered => {
+    number += 1
+    const line = number === 1 ? text.replace(/^\ufeff/, '') : text
+    return { number, text: line.endsWith('\r') ? line.slice(0, -1) : line }
+  }
+  for await (const piece of pieces) {
+    const lines = (rest + decoder.write(piece)).split('\n')
+    rest = lines.pop()!
+    // Nobody's line is so long; what is cut here is refused for its cells.
+    if (rest.length > LONGEST_LINE) rest = rest.slice(0, LONGEST_LINE)
+    if (lines.length > 0) yield lines.map(numbered)
+  }
+  rest += decoder.end()
+  if (rest !== '') yield [numbered(rest)]
+}
