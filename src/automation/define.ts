@@ -10,7 +10,7 @@ import {
   listActionsOfDefinition,
   lockAction,
   updateAction,
-  type StoredAction,
+  type ShownAction,
 } from '../store/event-actions.ts'
 import {
   findDefinition,
@@ -89,8 +89,8 @@ export async function saveAction(
   tx: Db,
   body: unknown,
   defining: Defining,
-  allow?: Allow<StoredAction>,
-): Promise<{ action: StoredAction; before: StoredAction | undefined }> {
+  allow?: Allow<ShownAction>,
+): Promise<{ action: ShownAction; before: ShownAction | undefined }> {
   const { action: input, faults, references } = readAction(body)
   const { businessId } = defining
   const before = input.eventActionId

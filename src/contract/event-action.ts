@@ -35,7 +35,7 @@ export const EventAction = Type.Object({
   eventDefnId: Type.Integer(),
   modifiedDate: OrNull(Moment),
   modifiedUser: OrNull(Type.String()),
-  recipient: OrNull(Type.Object({ label: Type.String(), value: Type.Enum([...RECIPIENTS]) })),
+  recipient: Type.Object({ label: Type.String(), value: Type.Enum([...RECIPIENTS]) }),
   msgType: Type.Object({
     eventTypeCodes: Type.Array(Type.String()),
     label: Type.String(),

@@ -31,6 +31,7 @@ import { forecasts } from './forecasts.ts'
 import { health } from './health.ts'
 import { imports } from './import.ts'
 import { objects } from './objects.ts'
+import { overview } from './overview.ts'
 import { rememberRefusals } from './idempotency.ts'
 import { measureRequests, metrics } from './metrics.ts'
 import { describeRoutes, openapi } from './openapi.ts'
@@ -54,6 +55,7 @@ const ROUTES: Routes[] = [
   eventTriggers,
   reports,
   explain,
+  overview,
   emailTemplates,
   emails,
   suppressions,

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { saveAction } from '../automation/define.ts'
 import { EMAIL_MSG_TYPE, EventAction, EventActionBody, labelled } from '../contract/event-action.ts'
 import { notFound } from '../errors.ts'
-import { findAction, listActionsOfDefinition, type StoredAction } from '../store/event-actions.ts'
+import { findAction, listActionsOfDefinition, type ShownAction } from '../store/event-actions.ts'
 import { findDefinition } from '../store/event-definitions.ts'
 import { requireMatch } from './etag.ts'
 import { answerOnce, created, ok } from './idempotency.ts'
@@ -69,9 +69,9 @@ export const eventActions: Routes = async (app, { clock }) => {
 }
 
 /** Moments become numbers on the wire. */
-const answerOf = ({ recipient, ...action }: StoredAction) =>
+const answerOf = ({ recipient: _recipient, writesTo, ...action }: ShownAction) =>
   ({
     ...action,
-    recipient: recipient && labelled(recipient),
+    recipient: labelled(writesTo),
     msgType: EMAIL_MSG_TYPE,
   }) as unknown as EventAction

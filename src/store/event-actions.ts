@@ -10,6 +10,7 @@ export type StoredAction = {
   active: boolean
   emailCategoryId: number | null
   emailTemplateId: number
+  /** Null: whoever the template names, else the client. */
   recipient: RecipientValue | null
   createdDate: Temporal.Instant
   createdUser: string
@@ -23,24 +24,34 @@ const columns = sql`
   email_template_id as "emailTemplateId", recipient, created_date as "createdDate",
   created_user as "createdUser", modified_date as "modifiedDate", modified_user as "modifiedUser"`
 
+/** Who an action writes to, also where it leaves that to its template. */
+const writesTo = sql`
+  coalesce(recipient, (select case when coalesce(t.to_address, '') = '' then 'client' else 'template' end
+                       from email_template t
+                       where (t.business_id, t.email_template_id)
+                           = (event_action.business_id, event_action.email_template_id))) as "writesTo"`
+
+/** An action as it is shown. */
+export type ShownAction = StoredAction & { writesTo: RecipientValue }
+
 /** The active ones, oldest first. */
 export function listActionsOfDefinition(db: Db, businessId: number, eventDefnId: number) {
-  return db.query<StoredAction>(sql`
-    select ${columns} from event_action
+  return db.query<ShownAction>(sql`
+    select ${columns}, ${writesTo} from event_action
     where business_id = ${businessId} and event_defn_id = ${eventDefnId} and active
     order by event_action_id`)
 }
 
 export async function findAction(db: Db, businessId: number, eventActionId: number) {
-  const [action] = await db.query<StoredAction>(sql`
-    select ${columns} from event_action
+  const [action] = await db.query<ShownAction>(sql`
+    select ${columns}, ${writesTo} from event_action
     where business_id = ${businessId} and event_action_id = ${eventActionId}`)
   return action
 }
 
 export async function lockAction(tx: Db, businessId: number, eventActionId: number) {
-  const [action] = await tx.query<StoredAction>(sql`
-    select ${columns} from event_action
+  const [action] = await tx.query<ShownAction>(sql`
+    select ${columns}, ${writesTo} from event_action
     where business_id = ${businessId} and event_action_id = ${eventActionId} for update`)
   return action
 }
@@ -52,13 +63,13 @@ type ActionFields = Pick<
 type Who = { user: string; now: Temporal.Instant }
 
 export async function insertAction(tx: Db, action: ActionFields, { user, now }: Who) {
-  const [saved] = await tx.query<StoredAction>(sql`
+  const [saved] = await tx.query<ShownAction>(sql`
     insert into event_action (business_id, event_defn_id, action_type, active, email_category_id,
       email_template_id, recipient, created_date, created_user, modified_date, modified_user)
     values (${action.businessId}, ${action.eventDefnId}, 'SEND_EMAIL', ${action.active},
             ${action.emailCategoryId}, ${action.emailTemplateId}, ${action.recipient},
             ${now}, ${user}, ${now}, ${user})
-    returning ${columns}`)
+    returning ${columns}, ${writesTo}`)
   return saved!
 }
 
@@ -67,14 +78,14 @@ export async function updateAction(
   action: ActionFields & { eventActionId: number },
   { user, now }: Who,
 ) {
-  const [saved] = await tx.query<StoredAction>(sql`
+  const [saved] = await tx.query<ShownAction>(sql`
     update event_action
     set event_defn_id = ${action.eventDefnId}, active = ${action.active},
         email_category_id = ${action.emailCategoryId},
         email_template_id = ${action.emailTemplateId}, recipient = ${action.recipient},
         version = version + 1, modified_date = ${now}, modified_user = ${user}
     where business_id = ${action.businessId} and event_action_id = ${action.eventActionId}
-    returning ${columns}`)
+    returning ${columns}, ${writesTo}`)
   return saved!
 }
 
