@@ -33,7 +33,7 @@ export async function signMessage(message: Message, signers: DkimSigner[]): Prom
     signers.map(async (signer) => {
       const line = signatureHeader(signer, bodyHash, signed)
       const signature = await signText(canonical + relaxedHeader(line), signer.key)
-      return `${line}${signature.replace(/.{72}(?=.)/g, '$&\r\n ')}\r\n`
+      return `${line}${folded(signature)}\r\n`
     }),
   )
   return { ...message, headers: lines.join('') + message.headers }
@@ -79,12 +79,19 @@ function relaxedHeader(line: string) {
   return `${line.slice(0, colon).toLowerCase()}:${value}`
 }
 
-/** What we build has no blanks at line ends and ends with one CRLF: only runs of blanks remain. */
-const relaxedBody = (body: string) =>
-  body
-    .replace(/[ \t]+/g, ' ')
-    .replaceAll(' \r\n', '\r\n')
-    .replace(/(?:\r\n)*$/, '\r\n')
+/** Runs of blanks become one, none stays at the end of a line, and one line break ends it all. */
+function relaxedBody(body: string) {
+  const relaxed = body.replace(/[ \t]{2,}|\t/g, ' ').replaceAll(' \r\n', '\r\n')
+  let end = relaxed.length
+  while (end > 4 && relaxed.startsWith('\r\n\r\n', end - 4)) end -= 2
+  return relaxed.slice(0, end)
+}
+
+function folded(signature: string) {
+  const lines: string[] = []
+  for (let at = 0; at < signature.length; at += 72) lines.push(signature.slice(at, at + 72))
+  return lines.join('\r\n ')
+}
 
 const signText = (text: string, key: KeyObject) =>
   new Promise<string>((resolve, reject) => {

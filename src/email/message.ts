@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto'
 import { parseAddress, type Mailbox } from '../contract/addresses.ts'
 import type { CalendarFile } from './calendar-file.ts'
 import { dateText, header, mailboxHeader, textHeader } from './headers.ts'
@@ -30,7 +29,8 @@ export type Message = { messageId: string; headers: string; body: string }
 export function buildMessage(parts: MessageParts): Message {
   const { messageId, calendar, unsubscribeLink } = parts
   if (!MESSAGE_ID.test(messageId)) throw new Error(`not a Message-ID: ${messageId}`)
-  const boundary = `=_bw_${hash('sha256', messageId, 'hex').slice(0, 32)}`
+  // `=_` stands in no body: after `=` quoted-printable has hex digits and base64 ends.
+  const boundary = `=_${messageId.replace(/[^A-Za-z0-9.-]/g, '').slice(0, 60)}`
 
   const headers =
     mailboxHeader('From', checked(parts.from)) +
