@@ -190,6 +190,7 @@ function isStarting(folder: string) {
   if (isServerOf(folder, postmaster.pid)) return true
   // PostgreSQL itself would believe any process that has the number by now.
   fs.rmSync(path.join(folder, 'postmaster.pid'), { force: true })
+  fs.rmSync(path.join(postmaster.socketFolder || folder, '.s.PGSQL.5432.lock'), { force: true })
   return false
 }
 

@@ -15,7 +15,13 @@ export type PostgresOptions = {
   heartbeat?: boolean
 }
 
-export function openDatabase(options: PostgresOptions): Database {
+export function openDatabase(given: PostgresOptions): Database {
+  const closing = new AbortController()
+  const options: PostgresOptions = {
+    ...given,
+    // What is lost while we take leave is no news.
+    onError: (error) => void (closing.signal.aborted || given.onError?.(error)),
+  }
   const most = options.connections ?? 10
   const app = openPool(options, { role: 'bellwether_app', max: most, statementSeconds: 10 })
   // A node that froze in the middle must not keep its triggers from the others.
@@ -49,6 +55,7 @@ export function openDatabase(options: PostgresOptions): Database {
     },
     listen: (channel, heard) => listen(options, listeners, channel, heard),
     close: async () => {
+      closing.abort()
       await heartbeat?.stop()
       await Promise.all(pools.map((pool) => pool.end()))
     },

@@ -91,7 +91,11 @@ test('a server left behind by a killed service is adopted, and stopped by its ne
 test('a number left by a server long dead, now another process, is not believed', async (t) => {
   const dataDir = temporaryFolder(t)
   await (await openEmbedded(dataDir, 'command')).stop()
-  fs.writeFileSync(`${dataDir}/postgres/postmaster.pid`, `${process.pid}\n${dataDir}\n1\n5432\n\n`)
+  for (const file of ['postmaster.pid', '.s.PGSQL.5432.lock']) {
+    const note = `${process.pid}\n${dataDir}/postgres\n1\n5432\n${dataDir}/postgres\n\n`
+    fs.writeFileSync(`${dataDir}/postgres/${file}`, note)
+    fs.chmodSync(`${dataDir}/postgres/${file}`, 0o644)
+  }
   const { url } = await opened(t, dataDir, 'service')
   assert.equal(await ask(url, 'select 1'), 1)
 })

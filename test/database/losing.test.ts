@@ -71,9 +71,11 @@ async function startLonelyServer(dataDir: string) {
   const holder = spawn(process.execPath, [script, dataDir, 'service'], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
-  const [url] = await once(holder.stdout, 'data')
+  const ended = once(holder, 'exit')
+  const [url] = await Promise.race([once(holder.stdout, 'data'), ended])
+  assert.equal(typeof url, 'object', 'the server did not start')
   holder.kill('SIGKILL')
-  await once(holder, 'exit')
+  await ended
   return String(url).trim()
 }
 
