@@ -41,7 +41,7 @@ export function inOneLine(url: string, error: unknown) {
   // Wrong user or password, no such database, rights that are missing.
   if (/^(28|3D|42501)/.test(code ?? '')) {
     return new StartError(
-      `The database at ${where} refuses: ${message}. See DATABASE_URL; its user needs the rights that docs/configuration.md names.`,
+      `The database at ${where} refuses: ${message}. See DATABASE_URL; its user needs the rights that docs/database.md names.`,
     )
   }
   return error

@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { StartError } from '../errors.ts'
 import type { Database, Db } from './database.ts'
 import { cut, startHeartbeat } from './heartbeat.ts'
 import { raw, sql, type Sql } from './sql.ts'
@@ -74,8 +75,11 @@ function openPool(
   { url, onError }: PostgresOptions,
   { role, max, statementSeconds, idleSeconds = 60 }: PoolShape,
 ) {
+  const address = new URL(url)
+  const optionsOfUrl = address.searchParams.get('options') ?? ''
+  address.searchParams.delete('options') // they would take the place of ours
   const pool = new pg.Pool({
-    connectionString: url,
+    connectionString: address.href,
     max,
     pipeline: true,
     // With the first probe after 3 s and ten more a second apart, a cut line shows after 13 s.
@@ -86,7 +90,8 @@ function openPool(
     // The server ends a slow statement; where it does not even answer, the connection is dead.
     query_timeout: statementSeconds * 1000 + 2_000,
     types: { getTypeParser },
-    options: serverSettings({
+    onConnect: (client: pg.ClientBase) => assertRole(client, role),
+    options: serverSettings(optionsOfUrl, {
       role,
       timezone: 'UTC',
       statement_timeout: `${statementSeconds}s`,
@@ -115,10 +120,17 @@ function cutConnections(pool: pg.Pool) {
   for (const client of connections.get(pool) ?? []) cut(client)
 }
 
-const serverSettings = (settings: Record<string, string>) =>
-  Object.entries(settings)
-    .map(([name, value]) => `-c ${name}=${value}`)
-    .join(' ')
+const serverSettings = (before: string, settings: Record<string, string>) =>
+  [before, ...Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`)].join(' ')
+
+/** A pooler that drops what we ask for would let us in as the owner, before whom there is no wall. */
+async function assertRole(client: pg.ClientBase, role: Role) {
+  const { rows } = await client.query('show role')
+  if (rows[0].role === role) return
+  throw new StartError(
+    `The database lets us in as another than ${role}: something between us and PostgreSQL drops connection options. Connect directly; see docs/database.md.`,
+  )
+}
 
 type Who = { businessId?: number; user: string }
 
