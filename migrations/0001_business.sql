@@ -8,7 +8,9 @@ declare
 begin
   foreach name in array array['bellwether_app', 'bellwether_engine', 'bellwether_operator'] loop
     begin
-      execute format('create role %I nologin', name);
+      if not exists (select from pg_roles where rolname = name) then
+        execute format('create role %I nologin', name);
+      end if;
     exception when duplicate_object or unique_violation then
       null;
     end;
