@@ -11,6 +11,7 @@ const COMMANDS: Record<string, string> = {
   'create-business': 'make a business',
   'create-key': 'make a key of a business',
   'create-user': 'make a person of a business, such as its first',
+  seed: 'make a demo business, or fill one',
   import: 'import objects from NDJSON or CSV',
   'print-report': 'print a report to a file',
   doctor: 'look at the settings, the database and the clocks, and say what to do',

@@ -42,6 +42,7 @@ import { statuses } from './statuses.ts'
 import { suppressions } from './suppressions.ts'
 import { unsubscribe } from './unsubscribe.ts'
 import { users } from './users.ts'
+import { seed } from './seed.ts'
 import type { Routes, Services } from './services.ts'
 import { closeAfterUnreadBodies } from './unread-bodies.ts'
 import { validateRequests } from './validate.ts'
@@ -65,6 +66,7 @@ const ROUTES: Routes[] = [
   imports,
 
   businesses,
+  seed,
   apiKeys,
   users,
   sessions,

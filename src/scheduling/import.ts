@@ -6,6 +6,7 @@ import { isRefusedValue } from '../database/postgres.ts'
 import { attempt } from '../store/idempotency-keys.ts'
 import { lookAtTables } from '../store/objects.ts'
 import { changeBusiness } from './business.ts'
+import { saveDefinitionLine } from './definition-lines.ts'
 import { LineRefs } from './line-refs.ts'
 import { saveObjects, type Saving } from './save.ts'
 import { saveStatusOf } from './statuses.ts'
@@ -20,6 +21,8 @@ export type Importing = {
   sight?: Saving['sight']
   /** No `…_CREATED` and `…_CHANGED`: what is imported happened long ago. */
   history?: boolean
+  /** When a line's object was really written, where that is known and believed. */
+  recordedAt?: Saving['recordedAt']
   /** Why the caller may not write this kind; nothing means it may. */
   refusalOf?: (kind: string) => string | undefined
   onRefused?: (line: number, reason: string) => void
@@ -176,7 +179,7 @@ class Run {
 
   async #saveOther(kind: string, { number, body }: Read) {
     try {
-      await this.#transact((tx) => OTHERS[kind]!(tx, body, this.#saving()))
+      await this.#transact((tx) => OTHERS[kind]!(tx, body, this.#saving(), this.#refs))
       this.#accept(kind)
     } catch (error) {
       const reason = reasonOf(error)
@@ -186,8 +189,8 @@ class Run {
   }
 
   #saving(): Saving {
-    const { businessId, user, now, sight = null, history = false } = this.#importing
-    return { businessId, user, now: now(), sight, history }
+    const { businessId, user, now, sight = null, history = false, recordedAt } = this.#importing
+    return { businessId, user, now: now(), sight, history, ...(recordedAt ? { recordedAt } : {}) }
   }
 
   #accept(kind: string) {
@@ -200,13 +203,17 @@ class Run {
   }
 }
 
+type Save = (tx: Db, body: unknown, saving: Saving, refs: LineRefs) => Promise<unknown>
+
 /** What has a road of its own, one line after the other. */
-const OTHERS: Record<string, (tx: Db, body: unknown, saving: Saving) => Promise<unknown>> = {
+const OTHERS: Record<string, Save> = {
   business: changeBusiness,
-  status: saveStatusOf,
+  status: (tx, body, saving) => saveStatusOf(tx, body, saving),
+  eventDefinition: saveDefinitionLine,
 }
 
-const KINDS = [...Object.keys(OTHERS), ...OBJECT_KINDS.map(({ kind }) => kind)]
+/** What is referred to comes before what refers to it. */
+const KINDS = ['business', 'status', ...OBJECT_KINDS.map(({ kind }) => kind), 'eventDefinition']
 const KNOWN = new Set(KINDS)
 
 /**

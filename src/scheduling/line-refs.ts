@@ -11,6 +11,10 @@ export class LineRefs {
     if (typeof body.ref === 'string') this.#ids.set(`${kind.kind} ${body.ref}`, id)
   }
 
+  idOf(kind: string, ref: string) {
+    return this.#ids.get(`${kind} ${ref}`)
+  }
+
   /** Puts the ids in the place of the names; says which name nobody has. */
   fill(kind: ObjectKind, body: Record<string, unknown>): string | undefined {
     for (const { property, name, target } of namesOf(kind)) {

@@ -33,6 +33,8 @@ export type Saving = {
   sight?: Sight
   /** History is imported without events: nothing was created or changed just now. */
   history?: boolean
+  /** When an object was really written, where that was not now: the moment of its own record. */
+  recordedAt?: (body: Record<string, unknown>) => Temporal.Instant | undefined
 }
 
 export type Outcome =
@@ -89,7 +91,9 @@ async function saveRound(
       ...foreign(kind, input, known),
       ...unknownStatus(input, statuses),
     ]
-    const object = merge(kind, input, before, saving, before ? undefined : ids.shift())
+    const recordedAt = saving.recordedAt?.(bodies[place] as Record<string, unknown>)
+    const by = recordedAt ? { ...saving, now: recordedAt } : saving
+    const object = merge(kind, input, before, by, before ? undefined : ids.shift())
     faults.push(...contradictions(kind, object, faults))
     faults.push(...outOfSight(kind, object, faults, saving.sight ?? null))
     if (faults.length > 0) return { refused: invalid(faults) }

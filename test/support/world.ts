@@ -13,8 +13,8 @@ import { startApp } from './app.ts'
 export type Answer = { status: number; body: any; headers: Record<string, unknown> }
 
 /** An app on an empty database with one business, its staff and services, and a clock to move. */
-export async function startWorld(t: TestContext) {
-  const started = await startApp(t, { env: { RATE_LIMIT: '1000000/s,1000000' } })
+export async function startWorld(t: TestContext, env: Record<string, string> = {}) {
+  const started = await startApp(t, { env: { RATE_LIMIT: '1000000/s,1000000', ...env } })
   const business = await addBusiness(started)
   return { ...started, ...business }
 }

@@ -1,0 +1,90 @@
+import { saveDefinition } from '../automation/define.ts'
+import { isPlainObject } from '../contract/fields.ts'
+import { externalName } from '../contract/object-body.ts'
+import { objectKind } from '../contract/objects.ts'
+import type { Db } from '../database/database.ts'
+import { invalid, type Fault } from '../errors.ts'
+import { listIdsOfExternalIds } from '../store/objects.ts'
+import { refName, type LineRefs } from './line-refs.ts'
+import type { Saving } from './save.ts'
+
+/**
+ * A definition in an import, as `POST /eventDefinition` takes it with its actions. What it names may
+ * be named by `externalId` or by the ref of a line, as everywhere in an import.
+ */
+export async function saveDefinitionLine(tx: Db, body: unknown, saving: Saving, refs: LineRefs) {
+  const { kind: _kind, ...line } = body as Record<string, unknown>
+  const faults: Fault[] = []
+  const kindOfObject = KIND_OF_OBJECT[String(line.objectType)]
+  const targets = { ...TARGETS, ...(kindOfObject ? { objectId: kindOfObject } : {}) }
+  const definition = await named(tx, line, targets, saving.businessId, refs, faults, '')
+  const actions = Array.isArray(line.eventActions) ? line.eventActions : undefined
+  if (actions) {
+    definition.eventActions = await Promise.all(
+      actions.map((action, i) =>
+        isPlainObject(action)
+          ? named(tx, action, ACTION_TARGETS, saving.businessId, refs, faults, `/eventActions/${i}`)
+          : action,
+      ),
+    )
+  }
+  if (faults.length > 0) throw invalid(faults)
+  return saveDefinition(tx, definition, saving)
+}
+
+const TARGETS: Record<string, string> = {
+  locationIdList: 'location',
+  professionalIdList: 'professional',
+  reasonIdList: 'reason',
+  disclaimerFormIdList: 'disclaimerForm',
+}
+
+const ACTION_TARGETS: Record<string, string> = {
+  emailTemplateId: 'emailTemplate',
+  emailCategoryId: 'emailCategory',
+}
+
+/** The kind that a definition's `objectId` names, by its `objectType`. */
+export const KIND_OF_OBJECT: Record<string, string> = {
+  CALENDAR: 'calendar',
+  CLASS_SCHEDULE: 'classSchedule',
+  INVITATION_CAMPAIGN: 'invitationCampaign',
+  RECALL: 'recall',
+}
+
+/** The same body with ids in the place of names. */
+async function named(
+  tx: Db,
+  body: Record<string, unknown>,
+  targets: Record<string, string>,
+  businessId: number,
+  refs: LineRefs,
+  faults: Fault[],
+  at: string,
+): Promise<Record<string, unknown>> {
+  const filled: Record<string, unknown> = { businessId, ...body }
+  for (const [property, target] of Object.entries(targets)) {
+    const external = externalName(property)
+    const ref = refName(property)
+    const given = filled[property] ?? null
+    const name = given === null && filled[external] != null ? external : ref
+    const value = given === null ? (filled[name] ?? null) : null
+    delete filled[external]
+    delete filled[ref]
+    if (value === null) continue
+    const names = [value].flat().map(String)
+    const kind = objectKind(target)!
+    const known =
+      name === external
+        ? (await listIdsOfExternalIds(tx, businessId, new Map([[kind, new Set(names)]]))).get(kind)
+        : undefined
+    const ids = names.map((one) => known?.get(one) ?? (known ? undefined : refs.idOf(target, one)))
+    const missing = names.find((_, i) => ids[i] === undefined)
+    if (missing !== undefined) {
+      faults.push({ pointer: `${at}/${name}`, detail: `there is no ${kind.title} ${missing}` })
+      continue
+    }
+    filled[property] = Array.isArray(value) ? ids : ids[0]
+  }
+  return filled
+}

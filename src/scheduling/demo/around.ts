@@ -1,0 +1,125 @@
+import type { Dice } from './dice.ts'
+import { noonOf, type Span } from './days.ts'
+import { clientId } from './people.ts'
+import { PLACES, serviceId, staffId } from './places.ts'
+
+/** What a practice does beside its appointments: classes, campaigns, recalls, forms to sign. */
+
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
+
+const COURSES = [
+  { name: 'Pilates for backs', weekday: 1, hour: 18, place: 0, staff: 1, capacity: 12 },
+  { name: 'Prenatal yoga', weekday: 3, hour: 17, place: 1, staff: 4, capacity: 10 },
+  { name: 'Running school', weekday: 6, hour: 9, place: 1, staff: 5, capacity: 14 },
+  { name: 'Mobility at lunch', weekday: 4, hour: 12, place: 2, staff: 6, capacity: 8 },
+]
+
+export function* classes({ first, today, last }: Span, dice: Dice) {
+  for (const [course, { name, weekday, hour, place, staff, capacity }] of COURSES.entries()) {
+    const { zone, externalId } = PLACES[place]!
+    let day = first.add({ days: (weekday - first.dayOfWeek + 7) % 7 })
+    for (let week = 0; Temporal.PlainDate.compare(day, last) <= 0; week += 1) {
+      const startTime = noonOf(day, zone) + (hour - 12) * HOUR
+      const isPast = Temporal.PlainDate.compare(day, today) < 0
+      const students = new Set(
+        Array.from({ length: dice.between(3, capacity) }, () => clientId(dice.between(0, 399))),
+      )
+      yield {
+        kind: 'classSchedule',
+        externalId: `demo-class-${course}-${week}`,
+        name,
+        professionalExternalId: staffId(staff),
+        locationExternalId: externalId,
+        startTime,
+        endTime: startTime + HOUR,
+        capacity,
+        status: dice.chance(0.03) ? 'CANCELLED' : isPast ? 'CLOSED' : 'OPEN',
+        clientExternalIdList: [...students],
+        recordedTime: Math.min(startTime - 42 * DAY, noonOf(today, 'UTC') - DAY),
+      }
+      day = day.add({ days: 7 })
+    }
+  }
+}
+
+export function* campaigns({ today }: Span, dice: Dice) {
+  const noon = noonOf(today, 'UTC')
+  yield {
+    kind: 'invitationCampaign',
+    externalId: 'demo-campaign-0',
+    name: 'Back school in spring',
+    description: 'Six weeks for everyone who sits too much.',
+    expiresTime: noon - 120 * DAY,
+    bookingUrl: 'https://book.lindenhof.example/back-school',
+    recordedTime: noon - 170 * DAY,
+  }
+  yield {
+    kind: 'invitationCampaign',
+    externalId: 'demo-campaign-1',
+    name: 'Winter check-up',
+    description: 'Half an hour with us before the skiing season; free for members.',
+    expiresTime: noon + 28 * DAY,
+    bookingUrl: 'https://book.lindenhof.example/check-up',
+    recordedTime: noon - 15 * DAY,
+  }
+  for (let i = 0; i < 140; i += 1) {
+    const isOver = i < 80
+    yield {
+      kind: 'invitation',
+      externalId: `demo-invitation-${i}`,
+      invitationCampaignExternalId: isOver ? 'demo-campaign-0' : 'demo-campaign-1',
+      clientExternalId: clientId((i * 7) % 400),
+      status: isOver
+        ? dice.weigh({ COMPLETED: 35, EXPIRED: 60, CANCELLED: 5 })
+        : dice.weigh({ SENT: 70, COMPLETED: 28, CANCELLED: 2 }),
+      recordedTime: noon - (isOver ? 168 : 13) * DAY + i * HOUR,
+    }
+  }
+}
+
+export function* recalls({ today }: Span, dice: Dice) {
+  const noon = noonOf(today, 'Europe/Zurich')
+  for (let i = 0; i < 160; i += 1) {
+    const dueIn = dice.between(-300, 180)
+    const place = PLACES[dice.between(0, 2)]!
+    yield {
+      kind: 'recall',
+      externalId: `demo-recall-${i}`,
+      clientExternalId: clientId((i * 11) % 400),
+      dueTime: noon + dueIn * DAY,
+      reasonExternalId: serviceId(dice.pick([0, 5, 8])),
+      locationExternalId: place.externalId,
+      status: dueIn > 0 ? 'DUE' : dice.weigh({ COMPLETED: 70, DUE: 18, CANCELLED: 12 }),
+      recordedTime: noon + Math.min(dueIn - 180, -1) * DAY,
+    }
+  }
+}
+
+export function* disclaimers({ today }: Span, dice: Dice) {
+  const noon = noonOf(today, 'Europe/Zurich')
+  yield {
+    kind: 'disclaimerForm',
+    externalId: 'demo-form-0',
+    name: 'Consent to treatment',
+    body: 'I have been told how I am treated, what it may do, and what else could be done.\nI agree.',
+    recordedTime: noon - 440 * DAY,
+  }
+  yield {
+    kind: 'disclaimerForm',
+    externalId: 'demo-form-1',
+    name: 'Use of my data',
+    body: 'You may keep what you need to know for my treatment, and send me reminders.',
+    recordedTime: noon - 440 * DAY,
+  }
+  for (let i = 0; i < 220; i += 1) {
+    yield {
+      kind: 'disclaimer',
+      externalId: `demo-disclaimer-${i}`,
+      disclaimerFormExternalId: `demo-form-${i % 2}`,
+      clientExternalId: clientId((i * 3) % 400),
+      status: dice.weigh({ SIGNED: 82, PENDING: 14, WAIVED: 4 }),
+      recordedTime: noon - dice.between(1, 400) * DAY,
+    }
+  }
+}

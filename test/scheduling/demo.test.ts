@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sql } from '../../src/database/sql.ts'
+import { loadDemo } from '../../src/scheduling/demo/demo.ts'
+import { runCommand } from '../support/command.ts'
+import { urlOf } from '../support/owner.ts'
+import { addBusiness, startWorld } from '../support/world.ts'
+
+type World = Awaited<ReturnType<typeof startWorld>>
+
+const load = ({ db, businessId, clock }: Pick<World, 'db' | 'businessId' | 'clock'>, more = {}) =>
+  loadDemo(db, { businessId, user: 'SYSTEM', now: clock.now, ...more })
+
+test('the demo is a believable practice, and a second time adds nothing', async (t) => {
+  const world = await startWorld(t)
+  const { db, call } = world
+  const { accepted, refusedCount } = await load(world)
+  assert.equal(refusedCount, 0)
+  assert.deepEqual(accepted, {
+    location: 3,
+    reason: 12,
+    professional: 8,
+    client: 400,
+    calendar: 9_000,
+    classSchedule: accepted.classSchedule,
+    invitationCampaign: 2,
+    invitation: 140,
+    recall: 160,
+    disclaimerForm: 2,
+    disclaimer: 220,
+    emailCategory: 3,
+    emailTemplate: 12,
+    eventDefinition: 12,
+  })
+  assert.ok(accepted.classSchedule! > 250)
+
+  const statuses = await db.query<{ past: boolean; status: string; share: number }>(sql`
+    select past, status, round(count(*) / sum(count(*)) over (partition by past), 2) as share
+    from (select start_time < ${world.clock.now()} as past, status from calendar) visits
+    group by past, status`)
+  const share = (past: boolean, status: string) =>
+    statuses.find((row) => row.past === past && row.status === status)?.share ?? 0
+  assert.ok(share(true, 'COMPLETED') > 0.75 && share(true, 'COMPLETED') < 0.92)
+  assert.ok(share(true, 'NO_SHOW') > 0.02 && share(true, 'NO_SHOW') < 0.1)
+  assert.ok(share(true, 'CANCELLED') > 0.06 && share(true, 'CANCELLED') < 0.18)
+  assert.equal(share(false, 'COMPLETED'), 0)
+
+  const [facts] = await db.query(sql`
+    select (max(start_time) - min(start_time) > interval '500 days') as long,
+           bool_and(created_date < start_time) as "bookedBefore",
+           bool_and(extract(hour from start_time at time zone 'Europe/Zurich') between 7 and 20) as "byDay"
+    from calendar`)
+  assert.deepEqual(facts, { long: true, bookedBefore: true, byDay: true })
+  const scripts = await db.query<{ script: string }>(sql`
+    select distinct language as script from client where language is not null`)
+  assert.ok(scripts.length >= 10)
+
+  const { body: triggers } = await call('GET', '/eventTriggers?limit=1')
+  assert.deepEqual(triggers.items, [], 'history fires nothing')
+
+  const counts = () =>
+    db.query(sql`
+      select (select count(*) from calendar) as appointments, (select count(*) from client) as clients,
+             (select count(*) from event_definition) as definitions, (select count(*) from audit) as audit`)
+  const before = await counts()
+  await load(world)
+  assert.deepEqual(await counts(), before)
+})
+
+test('the same seed and day make the same practice in any business; another seed another', async (t) => {
+  const world = await startWorld(t)
+  const others = [await addBusiness(world), await addBusiness(world)]
+  const read = ({ db }: Pick<World, 'db'>) =>
+    db.query(sql`
+      select md5(string_agg(concat_ws('|', external_id, start_time, end_time, status, note, created_date),
+                            ',' order by external_id)) as appointments,
+             (select md5(string_agg(concat_ws('|', external_id, first_name, last_name, email_address),
+                                    ',' order by external_id)) from client) as clients
+      from calendar`)
+  await world.db.query(sql`update client set external_id = 'none'`)
+  for (const other of others) await other.db.query(sql`update client set external_id = 'none'`)
+  await load(world, { appointments: 500 })
+  await load({ ...others[0]!, clock: world.clock }, { appointments: 500 })
+  await load({ ...others[1]!, clock: world.clock }, { appointments: 500, seed: 2 })
+  const [one, same, other] = await Promise.all([world, ...others].map(read))
+  assert.deepEqual(same, one)
+  assert.notDeepEqual(other, one)
+})
+
+test('bellwether seed makes the business and prints its id', async (t) => {
+  const world = await startWorld(t)
+  const DATABASE_URL = await urlOf(world.database)
+  const { code, stdout, stderr } = await runCommand(['seed', '--appointments', '800'], {
+    DATABASE_URL,
+  })
+  assert.equal(code, 0, stderr)
+  assert.match(stderr, /^Loaded: .*400 client, 800 calendar.*12 eventDefinition\. Next: .*\n$/)
+  const businessId = Number(stdout)
+  const [row] = await world.database
+    .forBusiness(businessId, 'SYSTEM')
+    .query(sql`select count(*) as appointments from calendar`)
+  assert.deepEqual(row, { appointments: 800 })
+  const bad = await runCommand(['seed', '--appointments', 'many'], { DATABASE_URL })
+  assert.equal(bad.code, 2)
+  assert.equal(bad.stderr.trim().split('\n').length, 1)
+})
+
+test('the operator loads the demo over HTTP, and nobody else does', async (t) => {
+  const key = 'operator-key-for-this-test'
+  const world = await startWorld(t, { ADMIN_API_KEY: key })
+  const { app, businessId, call } = world
+  const url = `/business/${businessId}/seed`
+  assert.equal((await call('POST', url)).status, 403)
+  const headers = { authorization: `Bearer ${key}` }
+  const loaded = await app.inject({ method: 'POST', url, headers })
+  assert.equal(loaded.statusCode, 200, loaded.body)
+  assert.equal(loaded.json().accepted.client, 400)
+  const missing = await app.inject({ method: 'POST', url: '/business/999999/seed', headers })
+  assert.equal(missing.statusCode, 404)
+})
