@@ -3,6 +3,8 @@ import type { Mailbox } from '../contract/addresses.ts'
 import { prepareHtml, textOfHtml } from '../email/html.ts'
 import {
   compileTemplate,
+  escapeHtml,
+  holdsClientToken,
   isForEachClient,
   mergeMail,
   type CompiledTemplate,
@@ -20,8 +22,10 @@ export type Composed = {
   action: RunningAction
   template: StoredTemplate
   row: ContextRow
-  /** Whose copy it is: of a class, one for each student. */
+  /** Whose copy it is: of a class one for each student, and those of the template's cc and bcc. */
   recipientKey: string
+  /** Who gets it: in the copies another one than the `to` that they show. */
+  recipient: Mailbox
   mail: MergedMail & { to: Mailbox }
   /** Null for mail that one cannot unsubscribe from. */
   unsubscribeLink: string | null
@@ -50,36 +54,71 @@ export function compose(
   if (!named?.active) return { mails: [], skipped: ['the template is not active'] }
   const composition: Composition = { mails: [], skipped: [] }
   const once = !isForEachClient(compiled(named), action.recipient)
-  for (const row of once ? rows.slice(0, 1) : rows) {
+  const written = new Set<string>()
+  for (const row of once ? asOne(rows) : rows) {
     const template = chooseVariant([variantOf(named), ...templates.slice(1).map(variantOf)], {
-      language: row.context.client?.language ?? null,
+      language: readerLanguage(row, action),
       reasonId: row.reasonId,
       locationId: row.locationId,
     }).template
-    const emailId = drawId()
     const isUnwantable = !(action.transactional ?? template.transactional)
-    const link = isUnwantable ? unsubscribeLink(row.businessId, emailId) : null
-    const context = { ...row.context, unsubscribeLink: link }
-    const mail = mergeMail(compiled(template), context, action.recipient)
-    const { to } = mail
-    if (!to) composition.skipped.push(noAddress(mail))
-    else {
-      const recipientKey = once ? '' : `client ${row.clientId}`
-      composition.mails.push({
-        emailId,
-        action,
-        template,
-        row,
-        recipientKey,
-        mail: { ...mail, to },
-        unsubscribeLink: link,
-      })
+    const merge = (link: string | null) => {
+      const context = { ...row.context, unsubscribeLink: link }
+      return mergeMail(compiled(template), context, action.recipient)
+    }
+    const add = (recipientKey: string, recipient: Mailbox, known?: MergedMail) => {
+      if (written.has(recipientKey)) return
+      written.add(recipientKey)
+      const emailId = drawId()
+      // Everyone has a link of their own: who opens it speaks for nobody else.
+      const link = isUnwantable ? unsubscribeLink(row.businessId, emailId) : null
+      const mail = (link === null && known) || merge(link)
+      const { to } = mail
+      const made = { emailId, action, template, row, recipientKey, recipient }
+      composition.mails.push({ ...made, mail: { ...mail, to: to! }, unsubscribeLink: link })
+    }
+    const mail = merge(null)
+    if (!mail.to) {
+      composition.skipped.push(noAddress(mail))
+      continue
+    }
+    const whose = once ? '' : `client ${row.clientId}`
+    add(whose, mail.to, mail)
+    for (const { field, recipient } of copiesOf(mail)) {
+      // What is the same for every client goes there once, like the mail itself.
+      const each = !once && holdsClientToken(compiled(template), field)
+      add(each ? `${whose} ${field}` : field, recipient, mail)
     }
   }
   if (rows.length === 0 || (rows.length === 1 && rows[0]!.clientId === null && !once)) {
     composition.skipped = ['there is nobody to write to']
   }
   return composition
+}
+
+/** A mail that goes out once for all students of a class names none of them. */
+function asOne(rows: ContextRow[]): ContextRow[] {
+  const [first] = rows
+  if (!first || rows.length === 1) return rows
+  return [{ ...first, clientId: null, context: { ...first.context, client: null } }]
+}
+
+/** Clients have languages; who works here reads the business's. */
+const readerLanguage = ({ context }: ContextRow, { recipient }: RunningAction) =>
+  recipient === 'staff' || recipient === 'business'
+    ? context.business.language
+    : (context.client?.language ?? null)
+
+/** Who else gets it, each address once. */
+function copiesOf({ to, cc, bcc }: MergedMail) {
+  const known = new Set([to?.address.toLowerCase()])
+  const copies: { field: 'ccAddress' | 'bccAddress'; recipient: Mailbox }[] = []
+  for (const [field, recipient] of [['ccAddress', cc] as const, ['bccAddress', bcc] as const]) {
+    if (!recipient || known.has(recipient.address.toLowerCase())) continue
+    known.add(recipient.address.toLowerCase())
+    copies.push({ field, recipient })
+  }
+  return copies
 }
 
 const noAddress = (mail: MergedMail) =>
@@ -98,25 +137,57 @@ const variantOf = (template: StoredTemplate) => ({
 })
 
 /** A template is cut at its tokens once for each of its versions. */
-const cache = new Map<string, CompiledTemplate>()
+const cache = new Map<string, { template: StoredTemplate; found: CompiledTemplate }>()
 const MOST_CACHED = 500
 
 export function compiled(template: StoredTemplate): CompiledTemplate {
   const key = `${template.emailTemplateId} ${template.version}`
-  let found = cache.get(key)
-  if (!found) {
-    const html = prepareHtml(template.emailBody)
-    found = compileTemplate({ ...template, html, text: template.emailBodyText ?? textOfHtml(html) })
-    if (cache.size >= MOST_CACHED) cache.clear()
-    cache.set(key, found)
-  }
+  const known = cache.get(key)
+  if (known && isSameTemplate(known.template, template)) return known.found
+  const html = prepareHtml(template.emailBody)
+  const text = template.emailBodyText ?? textOfHtml(html)
+  const found = compileTemplate({
+    ...template,
+    ...withBecause(template.emailBecause, html, text),
+  })
+  if (cache.size >= MOST_CACHED) cache.clear()
+  cache.set(key, { template, found })
   return found
+}
+
+/** The ids of two databases in one process may be the same, their templates not. */
+const isSameTemplate = (a: StoredTemplate, b: StoredTemplate) =>
+  COMPILED.every((field) => a[field] === b[field])
+
+const COMPILED = [
+  'subject',
+  'emailBody',
+  'emailBodyText',
+  'emailBecause',
+  'fromName',
+  'fromAddress',
+  'toName',
+  'toAddress',
+  'ccAddress',
+  'bccAddress',
+  'replyToAddress',
+  'language',
+] as const
+
+/** Why one gets such mail stands under it, in small print. */
+function withBecause(because: string | null, html: string, text: string) {
+  if (!because) return { html, text }
+  const small = 'margin-top:24px;color:#6b7280;font-size:12px'
+  return {
+    html: `${html}\n<p style="${small}">${escapeHtml(because)}</p>`,
+    text: `${text}\n\n${because}`,
+  }
 }
 
 /** The entry that a mail about an appointment or a class puts into its reader's calendar. */
 export function calendarEntry(
   objectType: ObjectType,
-  { mail, row }: Composed,
+  { mail, row, recipient }: Composed,
   from: Mailbox,
   host: string,
 ): CalendarFile | null {
@@ -134,7 +205,7 @@ export function calendarEntry(
     location:
       [context.location?.name, context.location?.address].filter(Boolean).join(', ') || null,
     organizer: from,
-    attendee: mail.to,
+    attendee: recipient,
     changedTime: row.modifiedDate,
   })
 }

@@ -1,13 +1,20 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Db } from '../database/database.ts'
-import type { Mailer, Outcome } from '../email/mailer.ts'
+import { isDatabaseAway } from '../database/postgres.ts'
+import { waitAfter, type Mailer, type Outcome } from '../email/mailer.ts'
 import { readMessage } from '../email/message.ts'
 import {
   claimDueEmails,
+  claimEmailsOf,
   endEmails,
   endTriggersOf,
+  giveBackEmails,
+  listBusinessesWithMail,
   lockTriggersOf,
   markMessagesEnded,
+  renewEmailLeases,
   type ClaimedEmail,
+  type EmailClaim,
   type EmailEnding,
   type EndedTrigger,
 } from '../store/email-queue.ts'
@@ -17,7 +24,7 @@ import { suppress } from '../store/suppressions.ts'
 import { refusalsAtFiring } from './match.ts'
 import { planAgainFor } from './schedule.ts'
 import type { Subject } from './subject.ts'
-import { firingTime, isReminder } from './timing.ts'
+import { firingTime, isOfUse, isReminder } from './timing.ts'
 import { Together } from './together.ts'
 
 export type Delivering = {
@@ -26,15 +33,23 @@ export type Delivering = {
   worker: string
   leaseSeconds: number
   mailer: Mailer
+  /** How long a stop waits for what is under way. The service ends within ten seconds. */
+  stopPatienceMs?: number
   onError(error: unknown): void
 }
 
 /** Sends what is due, as much at a time as the mail server takes. */
 export class Deliveries {
   readonly #parts: Delivering
-  readonly #underWay = new Set<Promise<void>>()
+  readonly #underWay = new Set<ClaimedEmail>()
+  /** Told when one ends. */
+  #waiting: (() => void)[] = []
   readonly #ended: Together<ClaimedEmail, boolean>
   readonly #recorded: Together<Attempted, void>
+  /** Where the round of the businesses stands. */
+  #afterBusiness = 0
+  /** The last claim was full: more is due than one holds. */
+  #isCrowded = false
 
   constructor(parts: Delivering) {
     this.#parts = parts
@@ -48,32 +63,83 @@ export class Deliveries {
     const { db, mailer, now, worker, leaseSeconds } = this.#parts
     const limit = Math.min(mailer.room(), MOST_AT_ONCE)
     if (limit <= 0) {
-      await Promise.race(this.#underWay)
+      await this.#oneEnds()
       return 1
     }
-    const claim = { worker, now: now(), leaseUntil: now().add({ seconds: leaseSeconds }), limit }
-    const { claimed, stale } = await db.transaction(async (tx) => {
-      const claimed = await claimDueEmails(tx, claim)
-      const stale = claimed.length > 0 ? await findStale(tx, claimed) : new Map()
-      return { claimed, stale }
+    const moment = now()
+    const leaseUntil = moment.add({ seconds: leaseSeconds })
+    const { claimed, unwanted } = await db.transaction(async (tx) => {
+      const claimed = await this.#claim(tx, { worker, now: moment, leaseUntil, limit })
+      const unwanted = claimed.length > 0 ? await findUnwanted(tx, claimed, moment) : new Map()
+      return { claimed, unwanted }
     })
-    for (const mail of claimed) this.#track(this.#deliver(mail, stale.get(mail.emailId)))
+    for (const mail of claimed) this.#track(mail, this.#deliver(mail, unwanted.get(mail.emailId)))
     return claimed.length
+  }
+
+  /** Says that this worker lives and is still busy with these. */
+  async renew(leaseUntil: Temporal.Instant) {
+    const mails = [...this.#underWay]
+    if (mails.length === 0) return
+    await renewEmailLeases(this.#parts.db, this.#parts.worker, mails, leaseUntil)
   }
 
   /** Waits for everything that is under way. */
   async settle() {
-    while (this.#underWay.size > 0) await Promise.race(this.#underWay)
+    while (this.#underWay.size > 0) await this.#oneEnds()
   }
 
-  #track(work: Promise<void>) {
-    const tracked = work.catch(this.#parts.onError).finally(() => this.#underWay.delete(tracked))
-    this.#underWay.add(tracked)
+  /** Whoever waits for a mail to end looks again: it has, or there is no more time to wait. */
+  wake() {
+    for (const resolve of this.#waiting.splice(0)) resolve()
   }
 
-  async #deliver(mail: ClaimedEmail, stale: string | undefined) {
-    const outcome = stale === undefined ? await this.#attempt(mail) : undefined
-    await this.#recorded.add({ mail, outcome, stale })
+  /** Waits a while for what is under way, and leaves the rest to others. */
+  async stop() {
+    const { db, worker, now, stopPatienceMs = STOP_PATIENCE_MS } = this.#parts
+    const enough = new AbortController()
+    const patience = sleep(stopPatienceMs, undefined, { signal: enough.signal })
+    await Promise.race([this.settle(), patience.catch(() => {})])
+    enough.abort()
+    if (this.#underWay.size > 0) await giveBackEmails(db, worker, now())
+  }
+
+  /** As it comes while there is little; when a claim came back full, first a share for each business. */
+  async #claim(tx: Db, claim: EmailClaim): Promise<ClaimedEmail[]> {
+    const shared = this.#isCrowded ? await this.#claimShares(tx, claim) : []
+    const rest = claim.limit - shared.length
+    if (rest <= 0) return shared
+    const claimed = await claimDueEmails(tx, { ...claim, limit: rest })
+    this.#isCrowded = claimed.length === rest
+    return [...shared, ...claimed]
+  }
+
+  async #claimShares(tx: Db, claim: EmailClaim) {
+    const page = { after: this.#afterBusiness, limit: VISITS }
+    const visited = await listBusinessesWithMail(tx, claim.now, page)
+    const due = visited.filter(({ isDue }) => isDue).slice(0, claim.limit)
+    const isAll = visited.length < VISITS && due.at(-1) === visited.findLast(({ isDue }) => isDue)
+    this.#afterBusiness = isAll ? 0 : (due.at(-1) ?? visited.at(-1)!).businessId
+    if (due.length === 0) return []
+    const ids = due.map(({ businessId }) => businessId)
+    return claimEmailsOf(tx, claim, ids, Math.floor(claim.limit / ids.length))
+  }
+
+  #track(mail: ClaimedEmail, work: Promise<void>) {
+    this.#underWay.add(mail)
+    void work.catch(this.#parts.onError).finally(() => {
+      this.#underWay.delete(mail)
+      this.wake()
+    })
+  }
+
+  #oneEnds() {
+    return new Promise<void>((resolve) => this.#waiting.push(resolve))
+  }
+
+  async #deliver(mail: ClaimedEmail, unwanted: Unwanted | undefined) {
+    const outcome = unwanted ? undefined : await this.#attempt(mail)
+    await this.#keepRecording({ mail, outcome, unwanted })
   }
 
   #attempt(mail: ClaimedEmail): Promise<Outcome> {
@@ -90,6 +156,27 @@ export class Deliveries {
   async #commitEnded(mails: ClaimedEmail[]) {
     const marked = await markMessagesEnded(this.#parts.db, this.#parts.worker, mails)
     return mails.map((mail) => marked.has(mail.emailId))
+  }
+
+  /**
+   * What the server answered must not be lost: the mail would go out again. So this waits for a
+   * database that is away; and what cannot be recorded with others is tried by itself.
+   */
+  async #keepRecording(attempted: Attempted) {
+    const { onError } = this.#parts
+    try {
+      return await this.#recorded.add(attempted)
+    } catch (error) {
+      onError(error)
+    }
+    for (let failures = 0; ;) {
+      try {
+        return void (await this.#record([attempted]))
+      } catch (error) {
+        if (!isDatabaseAway(error) && ++failures >= MOST_RECORDINGS) throw error
+      }
+      await sleep(BEFORE_RECORDING_AGAIN_MS)
+    }
   }
 
   async #record(attempts: Attempted[]) {
@@ -114,27 +201,29 @@ export class Deliveries {
 
 const MOST_AT_ONCE = 200
 
+/** How many businesses are asked at a time, with what is due and without. */
+const VISITS = 100
+
+const MOST_RECORDINGS = 5
+const BEFORE_RECORDING_AGAIN_MS = 500
+
+const STOP_PATIENCE_MS = 5_000
+
 type Attempted = {
   mail: ClaimedEmail
-  /** None where it was not tried: then `stale` says why. */
+  /** None where it was not tried: then `unwanted` says why. */
   outcome: Outcome | undefined
-  stale: string | undefined
+  unwanted: Unwanted | undefined
 }
 
-/** 1, 4, 9 … minutes: most refusals pass within the hour. */
-const backoff = (attempts: number) => ({ minutes: attempts ** 2 })
+/** Why a mail is not tried (any more). */
+type Unwanted = { status: 'CANCELLED' | 'SUPPRESSED' | 'FAILED'; statusReason: string }
 
-const MOST_ATTEMPTS = 10
-
-function endingOf({ mail, outcome, stale }: Attempted, now: Temporal.Instant): EmailEnding {
+function endingOf({ mail, outcome, unwanted }: Attempted, now: Temporal.Instant): EmailEnding {
   const base = { ...mail, nextAttemptTime: null }
-  if (!outcome) {
-    return { ...base, status: 'CANCELLED', statusReason: stale ?? null, attempt: null }
-  }
+  if (!outcome) return { ...base, ...unwanted!, attempt: null }
   const { phase, reply } = outcome
   const attempt = { time: now.epochMilliseconds, phase, reply }
-  const again = now.add(backoff(mail.attemptCount))
-  const isLast = mail.attemptCount >= MOST_ATTEMPTS
   switch (outcome.kind) {
     case 'sent':
       return { ...base, status: 'SENT', statusReason: null, attempt }
@@ -144,12 +233,13 @@ function endingOf({ mail, outcome, stale }: Attempted, now: Temporal.Instant): E
       return { ...base, status: 'FAILED', statusReason: reply, attempt }
     case 'retry':
     case 'uncertain': {
-      if (isLast) {
-        const statusReason = `gave up after ${MOST_ATTEMPTS} attempts: ${reply}`
+      const wait = waitAfter(mail.attemptCount)
+      if (!wait) {
+        const statusReason = `gave up after ${mail.attemptCount} attempts: ${reply}`
         return { ...base, status: 'FAILED', statusReason, attempt }
       }
       const status = outcome.kind === 'retry' ? 'RETRYING' : 'UNCERTAIN'
-      return { ...base, status, statusReason: reply, attempt, nextAttemptTime: again }
+      return { ...base, status, statusReason: reply, attempt, nextAttemptTime: now.add(wait) }
     }
   }
 }
@@ -162,13 +252,36 @@ function bounceOf({ mail, outcome }: Attempted) {
   return [{ businessId, emailAddress, reason: 'BOUNCED' as const, detail: outcome.reply }]
 }
 
-/** Mails that should no longer go out, with the reason: their object was cancelled or moved. */
-async function findStale(tx: Db, claimed: ClaimedEmail[]): Promise<Map<number, string>> {
+/** Mails that should no longer go out: what changed since they were made, or last tried. */
+async function findUnwanted(tx: Db, claimed: ClaimedEmail[], now: Temporal.Instant) {
+  const unwanted = new Map<number, Unwanted>()
+  const stale = await findStale(tx, claimed, now)
+  for (const mail of claimed) {
+    const reason = mail.businessActive ? stale.get(mail.emailId) : 'the business is not active'
+    const { emailId, suppressed, attemptCount } = mail
+    if (reason) unwanted.set(emailId, { status: 'CANCELLED', statusReason: reason })
+    else if (suppressed) {
+      unwanted.set(emailId, { status: 'SUPPRESSED', statusReason: SUPPRESSED[suppressed] })
+    } else if (waitAfter(attemptCount - 1) === undefined) {
+      const statusReason = `gave up: after ${attemptCount - 1} attempts no worker had come back`
+      unwanted.set(emailId, { status: 'FAILED', statusReason })
+    }
+  }
+  return unwanted
+}
+
+const SUPPRESSED = { BOUNCED: 'the address bounced before', UNSUBSCRIBED: 'unsubscribed' }
+
+/** Their object was cancelled or moved, or what they remind of has begun. */
+async function findStale(tx: Db, claimed: ClaimedEmail[], now: Temporal.Instant) {
+  const stale = new Map<number, string>()
   const ofTriggers = claimed.filter((mail) => mail.eventDefnId !== null) as (ClaimedEmail & {
     eventDefnId: number
     anchorTime: Temporal.Instant
+    scheduledTime: Temporal.Instant
     objectType: Subject['objectType']
   })[]
+  if (ofTriggers.length === 0) return stale
   const subjects = new Map<string, Subject>()
   for (const [objectType, mails] of Map.groupBy(ofTriggers, (mail) => mail.objectType)) {
     for (const subject of await holdSubjects(tx, objectType, mails)) {
@@ -178,17 +291,20 @@ async function findStale(tx: Db, claimed: ClaimedEmail[]): Promise<Map<number, s
   const definitions = new Map(
     (await holdDefinitions(tx, ofTriggers)).map((one) => [one.eventDefnId, one]),
   )
-  const stale = new Map<number, string>()
   for (const mail of ofTriggers) {
     const definition = definitions.get(mail.eventDefnId)!
     const subject = subjects.get(keyOf(mail))!
     const [refusal] = refusalsAtFiring(definition, subject)
-    const isMoved =
-      isReminder(definition) &&
-      !mail.fireNow &&
-      !firingTime(definition, subject)?.anchorTime.equals(mail.anchorTime)
     if (refusal) stale.set(mail.emailId, refusal)
-    else if (isMoved) stale.set(mail.emailId, 'its object moved before it was sent')
+    else if (!mail.fireNow) {
+      const isMoved =
+        isReminder(definition) &&
+        !firingTime(definition, subject)?.anchorTime.equals(mail.anchorTime)
+      if (isMoved) stale.set(mail.emailId, 'its object moved before it was sent')
+      else if (!isOfUse(definition, mail.anchorTime, mail.scheduledTime, now)) {
+        stale.set(mail.emailId, 'it could not be sent while it was of use')
+      }
+    }
   }
   return stale
 }

@@ -4,7 +4,7 @@ import { monotonicMs, type Clock } from '../clock.ts'
 import type { Database } from '../database/database.ts'
 import type { Mailbox } from '../contract/addresses.ts'
 import type { Mailer } from '../email/mailer.ts'
-import { nextAttemptTime, renewEmailLeases, takeBackEmails } from '../store/email-queue.ts'
+import { nextAttemptTime, takeBackEmails } from '../store/email-queue.ts'
 import { listUnplannedDefinitions } from '../store/event-definitions.ts'
 import {
   giveBackTriggers,
@@ -31,6 +31,7 @@ export type EngineParts = {
   onError(error: unknown): void
   onEnded?: NonNullable<Firing['onEnded']>
   batchSize?: number
+  stopPatienceMs?: number
   /** Named by tests; else made anew, so that a worker that comes back is another one. */
   worker?: string
 }
@@ -95,7 +96,7 @@ export function createEngine(parts: EngineParts) {
   const renew = async () => {
     const leaseUntil = now().add({ seconds: leaseSeconds })
     await renewTriggerLeases(db, worker, leaseUntil)
-    await renewEmailLeases(db, worker, leaseUntil)
+    await deliveries.renew(leaseUntil)
     return 0
   }
 
@@ -121,7 +122,7 @@ export function createEngine(parts: EngineParts) {
     const [due, queued] = [new Hint(), new Hint()]
     // Without hints it is found all the same, a second later.
     const deaf = await database.listen('bellwether_due', () => due.wake()).catch(onError)
-    stopping.addEventListener('abort', () => [due, queued].forEach((hint) => hint.wake()))
+    stopping.addEventListener('abort', () => [due, queued, deliveries].forEach((one) => one.wake()))
     const fireAndTell = async () => {
       const fired = await fire()
       if (fired > 0) queued.wake()
@@ -147,8 +148,8 @@ export function createEngine(parts: EngineParts) {
       repeat(renew, { rest: () => pause(leaseSeconds * 300, stopping), stopping, onError }),
     ])
     await deaf?.().catch(onError)
-    await deliveries.settle()
     await giveBackTriggers(db, worker).catch(onError)
+    await deliveries.stop().catch(onError)
   }
 
   return {

@@ -253,6 +253,8 @@ async function makeMails(tx: Db, firing: Firing, ready: Ready[], now: Temporal.I
     0,
   )
   const [templates, ids] = await Promise.all([listTemplates(tx, actions), drawEmailIds(tx, most)])
+  // Copies are rare, so they are counted only where there are any.
+  if (haveCopies(templates)) ids.push(...(await drawEmailIds(tx, 2 * most)))
   const addressing = { drawId: () => ids.pop()!, unsubscribeLink: firing.unsubscribeLink }
 
   const composed = ready.map((one) => ({
@@ -279,6 +281,9 @@ async function makeMails(tx: Db, firing: Firing, ready: Ready[], now: Temporal.I
   return { endings, emails }
 }
 
+const haveCopies = (templates: Map<number, StoredTemplate[]>) =>
+  [...templates.values()].flat().some((template) => template.ccAddress || template.bccAddress)
+
 function composeAll(
   actions: RunningAction[],
   rows: ContextRow[],
@@ -287,6 +292,9 @@ function composeAll(
   onError: Firing['onError'],
 ) {
   const mails: Composed[] = []
+  if (rows[0]?.businessActive === false) {
+    return { mails, skipped: ['the business is not active'], broken: undefined }
+  }
   const skipped: string[] = actions.length === 0 ? ['there is no active action'] : []
   let broken: string | undefined
   for (const action of actions) {
@@ -337,7 +345,7 @@ function emailOf(
     objectUUId: trigger.objectUUId,
     clientId: row.clientId,
     recipientKey: composed.recipientKey,
-    toAddress: mail.to.address,
+    toAddress: composed.recipient.address,
     fromAddress: from.address,
     subject: mail.subject,
     html: mail.html,
@@ -407,14 +415,14 @@ const rank = (template: StoredTemplate, namedId: number) =>
 
 /** Bounced addresses get nothing; unsubscribed ones what they need and no more. */
 async function suppressions(tx: Db, mails: Composed[]) {
-  const asked = mails.map(({ row, mail }) => ({
+  const asked = mails.map(({ row, recipient }) => ({
     businessId: row.businessId,
-    emailAddress: mail.to.address,
+    emailAddress: recipient.address,
   }))
   const found = asked.length === 0 ? [] : await listSuppressed(tx, asked)
   const reasons = new Set(found.map((one) => `${one.businessId} ${one.emailAddress} ${one.reason}`))
-  return ({ row, mail, action, template }: Composed) => {
-    const address = `${row.businessId} ${mail.to.address.toLowerCase()}`
+  return ({ row, recipient, action, template }: Composed) => {
+    const address = `${row.businessId} ${recipient.address.toLowerCase()}`
     if (reasons.has(`${address} BOUNCED`)) return 'the address bounced before'
     if (action.transactional ?? template.transactional) return undefined
     return reasons.has(`${address} UNSUBSCRIBED`) ? 'unsubscribed' : undefined

@@ -9,6 +9,7 @@ export type CheckedFields = {
   subject?: string | null
   emailBody?: string | null
   emailBodyText?: string | null
+  emailBecause?: string | null
 } & { [field in NameField | AddressField]?: string | null }
 
 const NAME_FIELDS = ['fromName', 'toName'] as const
@@ -28,6 +29,7 @@ export function templateFaults(fields: CheckedFields): Fault[] {
     'subject',
     'emailBody',
     'emailBodyText',
+    'emailBecause',
     ...NAME_FIELDS,
     ...ADDRESS_FIELDS,
   ] as const

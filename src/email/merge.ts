@@ -137,11 +137,17 @@ export function compileTemplate(template: MailTemplate): CompiledTemplate {
  * Does the address depend on the client? A class mail that goes to one and the same address for
  * every student goes there once.
  */
-export function isForEachClient(template: CompiledTemplate, recipient: Recipient | null) {
-  return (recipientFields(template, recipient).address ?? []).some(
+export const isForEachClient = (template: CompiledTemplate, recipient: Recipient | null) =>
+  speaksOfClient(recipientFields(template, recipient).address)
+
+/** The same of an address that gets a copy. */
+export const holdsClientToken = (template: CompiledTemplate, field: 'ccAddress' | 'bccAddress') =>
+  speaksOfClient(template[field])
+
+const speaksOfClient = (address: Segment[] | null) =>
+  (address ?? []).some(
     (segment) => typeof segment !== 'string' && findToken(segment.name)?.kind === 'client',
   )
-}
 
 /**
  * What is wrong with an address field of a template, or undefined. Tokens stand for their

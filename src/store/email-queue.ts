@@ -1,7 +1,7 @@
 import type { EmailStatus } from '../contract/email.ts'
 import type { ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
-import { sql } from '../database/sql.ts'
+import { sql, type Sql } from '../database/sql.ts'
 import type { Attempt } from './emails.ts'
 
 /** A mail that a worker has taken to send it. */
@@ -16,9 +16,13 @@ export type ClaimedEmail = {
   fromAddress: string
   message: Buffer
   attemptCount: number
+  businessActive: boolean
+  /** Why its address gets no such mail (any more), where it does not. */
+  suppressed: 'BOUNCED' | 'UNSUBSCRIBED' | null
   /** Of its trigger, where it has one: what is checked again before every attempt. */
   eventDefnId: number | null
   anchorTime: Temporal.Instant | null
+  scheduledTime: Temporal.Instant | null
   fireNow: boolean | null
 }
 
@@ -30,15 +34,56 @@ export type EmailClaim = {
 }
 
 /** Takes mails whose next attempt is due, the longest waiting first. */
-export function claimDueEmails(db: Db, { worker, now, leaseUntil, limit }: EmailClaim) {
-  return db.query<ClaimedEmail>(sql`
-    with due as (
+export function claimDueEmails(db: Db, claim: EmailClaim) {
+  return take(
+    db,
+    claim,
+    sql`
       select business_id, email_id from email
-      where next_attempt_time <= ${now}
+      where next_attempt_time <= ${claim.now}
       order by next_attempt_time
-      limit ${limit}
-      for update skip locked
-    ), taken as (
+      limit ${claim.limit}
+      for update skip locked`,
+  )
+}
+
+/** The next businesses that have mails waiting, after one of them; and whether any is due. */
+export function listBusinessesWithMail(
+  db: Db,
+  now: Temporal.Instant,
+  { after, limit }: { after: number; limit: number },
+) {
+  const next = (last: Sql) => sql`
+    select business_id, next_attempt_time from email
+    where next_attempt_time is not null and business_id > ${last}
+    order by business_id, next_attempt_time limit 1`
+  return db.query<{ businessId: number; isDue: boolean }>(sql`
+    with recursive businesses as (
+      (select *, 1 as place from (${next(sql`${after}`)}) first)
+      union all
+      select next.*, place + 1 from businesses b, lateral (${next(sql`b.business_id`)}) next
+      where place < ${limit}
+    )
+    select business_id as "businessId", next_attempt_time <= ${now} as "isDue" from businesses`)
+}
+
+/** A share for each of these businesses, so that the herd of one does not hold up the others. */
+export function claimEmailsOf(db: Db, claim: EmailClaim, businessIds: number[], share: number) {
+  return take(
+    db,
+    claim,
+    sql`
+      select d.* from unnest(${businessIds}::bigint[]) as b (business_id), lateral (
+        select e.business_id, e.email_id from email e
+        where e.business_id = b.business_id and e.next_attempt_time <= ${claim.now}
+        order by e.next_attempt_time limit ${share}
+        for update skip locked) d`,
+  )
+}
+
+function take(db: Db, { worker, leaseUntil }: EmailClaim, due: Sql) {
+  return db.query<ClaimedEmail>(sql`
+    with due as (${due}), taken as (
       update email e
       set status = 'SENDING', next_attempt_time = null, message_ended = false,
           lease_worker = ${worker}, lease_until = ${leaseUntil}, attempt_count = attempt_count + 1
@@ -50,8 +95,16 @@ export function claimDueEmails(db: Db, { worker, now, leaseUntil, limit }: Email
            e.event_trigger_id as "eventTriggerId", e.object_type as "objectType",
            e.object_id as "objectId", e.object_uuid as "objectUUId", e.to_address as "toAddress",
            e.from_address as "fromAddress", e.message, e.attempt_count as "attemptCount",
-           t.event_defn_id as "eventDefnId", t.anchor_time as "anchorTime", t.fire_now as "fireNow"
+           b.active as "businessActive",
+           (select min(s.reason) from suppression s
+            where (s.business_id, s.email_address) = (e.business_id, lower(e.to_address))
+              and (s.reason = 'BOUNCED' or not coalesce(g.transactional, true))) as suppressed,
+           t.event_defn_id as "eventDefnId", t.anchor_time as "anchorTime",
+           t.scheduled_time as "scheduledTime", t.fire_now as "fireNow"
     from taken e
+    join business b on b.business_id = e.business_id
+    left join email_category g
+      on (g.business_id, g.email_category_id) = (e.business_id, e.email_category_id)
     left join event_trigger t
       on (t.business_id, t.event_trigger_id) = (e.business_id, e.event_trigger_id)`)
 }
@@ -159,27 +212,57 @@ export function endTriggersOf(tx: Db, endings: EmailEnding[], now: Temporal.Inst
  * the one window in which a mail may be sent twice.
  */
 export async function takeBackEmails(db: Db, now: Temporal.Instant) {
-  const died = JSON.stringify({
-    time: now.epochMilliseconds,
-    phase: 'unknown',
-    reply: 'the worker died',
-  })
+  const died = (phase: string) =>
+    JSON.stringify({ time: now.epochMilliseconds, phase, reply: 'the worker died' })
   const rows = await db.query(sql`
-    update email
+    with lost as (
+      select business_id, email_id from email
+      where status = 'SENDING' and lease_until < ${now}
+      order by lease_until limit ${MOST_TAKEN_BACK}
+      for update skip locked
+    )
+    update email e
     set status = case when message_ended then 'UNCERTAIN' else 'RETRYING' end,
         status_reason = case when message_ended then 'the worker died before the answer came'
                              else 'the worker died before the message ended' end,
         next_attempt_time = ${now}, lease_worker = null, lease_until = null,
-        attempts = attempts || ${died}::jsonb
-    where status = 'SENDING' and lease_until < ${now}
-    returning email_id`)
+        attempts = attempts || case when message_ended then ${died('end')}::jsonb
+                                    else ${died('before the end')}::jsonb end
+    from lost
+    where (e.business_id, e.email_id) = (lost.business_id, lost.email_id)
+    returning e.email_id`)
   return rows.length
 }
 
-export function renewEmailLeases(db: Db, worker: string, leaseUntil: Temporal.Instant) {
+const MOST_TAKEN_BACK = 5_000
+
+/** Only what is really under way: a mail whose record was lost must fall to another. */
+export function renewEmailLeases(
+  db: Db,
+  worker: string,
+  mails: { businessId: number; emailId: number }[],
+  leaseUntil: Temporal.Instant,
+) {
   return db.query(sql`
-    update email set lease_until = ${leaseUntil}
-    where status = 'SENDING' and lease_worker = ${worker}`)
+    update email e set lease_until = ${leaseUntil}
+    from ${keys(mails)}
+    where (e.business_id, e.email_id) = (k.business_id, k.email_id)
+      and e.status = 'SENDING' and e.lease_worker = ${worker}`)
+}
+
+/**
+ * Puts back what this worker has taken and not ended: another one sends it at once. Its own attempt
+ * cannot end the message any more, so nothing is sent twice.
+ */
+export async function giveBackEmails(db: Db, worker: string, now: Temporal.Instant) {
+  const rows = await db.query(sql`
+    update email
+    set status = case when attempts = '[]' then 'QUEUED' else 'RETRYING' end,
+        attempt_count = attempt_count - 1, next_attempt_time = ${now},
+        lease_worker = null, lease_until = null
+    where status = 'SENDING' and lease_worker = ${worker} and not message_ended
+    returning email_id`)
+  return rows.length
 }
 
 export async function nextAttemptTime(db: Db) {

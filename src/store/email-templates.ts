@@ -11,6 +11,8 @@ export type StoredTemplate = {
   subject: string
   emailBody: string
   emailBodyText: string | null
+  /** Why one gets such mail: stands under it. */
+  emailBecause: string | null
   emailCategoryId: number | null
   /** Of its category; mail without one is transactional. */
   transactional: boolean
@@ -40,7 +42,8 @@ export function holdTemplatesWithVariants(
     select named.email_template_id as "namedId", t.business_id as "businessId",
            t.email_template_id as "emailTemplateId", t.version, t.active,
            t.template_name as "templateName", t.subject, t.email_body as "emailBody",
-           t.email_body_text as "emailBodyText", t.email_category_id as "emailCategoryId",
+           t.email_body_text as "emailBodyText", t.email_because as "emailBecause",
+           t.email_category_id as "emailCategoryId",
            coalesce(g.transactional, true) as transactional, t.from_name as "fromName",
            t.from_address as "fromAddress", t.to_name as "toName", t.to_address as "toAddress",
            t.cc_address as "ccAddress", t.bcc_address as "bccAddress",

@@ -19,6 +19,7 @@ export type ContextRow = {
   modifiedDate: Temporal.Instant
   /** The name of its status, beside the label in the context. */
   objectStatus: string
+  businessActive: boolean
   context: MailContext
 }
 
@@ -40,7 +41,7 @@ export async function listMailContexts(
 type Row = Omit<ContextRow, 'context'> & Record<string, any>
 
 const business = sql`
-  b.business_id as "businessId", b.name as "businessName", b.email_address as "businessEmail",
+  b.business_id as "businessId", b.active as "businessActive", b.name as "businessName", b.email_address as "businessEmail",
   b.phone as "businessPhone", b.time_zone as "businessZone", b.language as "businessLanguage"`
 
 const location = sql`

@@ -1,34 +1,20 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from '../../src/database/sql.ts'
-import type { Mailer, Outcome, Outgoing } from '../../src/email/mailer.ts'
-import { reminder, startEngine, startWorld } from '../support/world.ts'
+import type { Mailer, Outcome } from '../../src/email/mailer.ts'
+import { scripted } from '../support/scripted-mailer.ts'
+import { addBusiness, reminder, startEngine, startWorld } from '../support/world.ts'
 
 type World = Awaited<ReturnType<typeof startWorld>>
 
-/** A mail server that answers as it is told, in turn, and then takes everything. */
-function scripted(...answers: Outcome[]) {
-  const taken: Outgoing[] = []
-  const mailer: Mailer = {
-    async send(mail) {
-      const outcome = answers.shift() ?? { kind: 'sent', phase: 'end', reply: '250 taken' }
-      if (outcome.phase === 'end') await mail.onMessageEnded()
-      if (outcome.kind === 'sent' || outcome.kind === 'uncertain') taken.push(mail)
-      return outcome
-    },
-    room: () => 10,
-    close: async () => {},
-  }
-  return { mailer, taken }
-}
-
 /** One reminder that is due now, with one mail to the client. */
-async function due(world: World, mailer: Mailer) {
+async function due(world: World, mailer: Mailer, category: object = {}) {
   const { businessId, clock, save } = world
   const { emailTemplateId } = await save('/emailTemplate', {
     templateName: 'Reminder',
     subject: 'See you',
     emailBody: '<p>Tomorrow</p>',
+    ...category,
   })
   const action = { actionType: 'SEND_EMAIL', active: true, businessId, emailTemplateId }
   await save('/eventDefinition', reminder(businessId, -24, { eventActions: [action] }))
@@ -168,4 +154,199 @@ test('a worker that dies before the end of a message leaves it safe to send, aft
   assert.equal((await mailOf(world)).status, 'UNCERTAIN')
   await runEngine()
   assert.equal(taken.length, 1)
+})
+
+test('ten further attempts, then it is given up', async (t) => {
+  const world = await startWorld(t)
+  const busy: Outcome = { kind: 'retry', phase: 'rcpt', reply: '451 busy' }
+  const { mailer } = scripted(...Array.from({ length: 20 }, () => busy))
+  const { runEngine } = await due(world, mailer)
+  await runEngine()
+  for (let i = 0; i < 10; i++) {
+    const { next } = await mailOf(world)
+    world.clock.advance({
+      milliseconds: next.epochMilliseconds - world.clock.now().epochMilliseconds,
+    })
+    await runEngine()
+  }
+  const mail = await mailOf(world)
+  assert.equal(mail.attempts.length, 11)
+  assert.equal(mail.status, 'FAILED')
+  assert.equal(mail.reason, 'gave up after 11 attempts: 451 busy')
+})
+
+test('an address that bounced while its mail waited for a retry gets nothing', async (t) => {
+  const world = await startWorld(t)
+  const { mailer, taken } = scripted({ kind: 'retry', phase: 'connect', reply: 'refused' })
+  const { runEngine, booked } = await due(world, mailer)
+  await runEngine()
+  await world.db.query(sql`
+    insert into suppression (business_id, email_address, reason, created_date, created_user)
+    values (${world.businessId}, 'anna@example.org', 'BOUNCED', ${world.clock.now()}, 'SYSTEM')`)
+  world.clock.advance({ minutes: 1 })
+  await runEngine()
+  assert.equal(taken.length, 0)
+  assert.equal((await mailOf(world)).status, 'SUPPRESSED')
+  const trigger = await triggerOf(world, booked)
+  assert.equal(`${trigger.status} ${trigger.statusReason}`, 'SKIPPED the address bounced before')
+})
+
+test('who unsubscribes while a mail waits for a retry gets it only where it is needed', async (t) => {
+  for (const transactional of [true, false]) {
+    const world = await startWorld(t)
+    const { emailCategoryId } = await world.save('/emailCategory', { name: 'News', transactional })
+    const { mailer, taken } = scripted({ kind: 'retry', phase: 'connect', reply: 'refused' })
+    const { runEngine } = await due(world, mailer, { emailCategoryId })
+    await runEngine()
+    await world.db.query(sql`
+      insert into suppression (business_id, email_address, reason, created_date, created_user)
+      values (${world.businessId}, 'anna@example.org', 'UNSUBSCRIBED', ${world.clock.now()}, 'SYSTEM')`)
+    world.clock.advance({ minutes: 1 })
+    await runEngine()
+    assert.equal(taken.length, transactional ? 1 : 0)
+    assert.equal((await mailOf(world)).status, transactional ? 'SENT' : 'SUPPRESSED')
+  }
+})
+
+test('a reminder that cannot be sent before its appointment begins is not sent after', async (t) => {
+  const world = await startWorld(t)
+  const { mailer, taken } = scripted({ kind: 'retry', phase: 'connect', reply: 'refused' })
+  const { runEngine, booked } = await due(world, mailer)
+  await runEngine()
+  world.clock.advance({ hours: 24 })
+  await runEngine()
+  assert.equal(taken.length, 0)
+  assert.equal((await mailOf(world)).status, 'CANCELLED')
+  assert.equal((await triggerOf(world, booked)).status, 'CANCELLED')
+})
+
+test('a business that is no longer active sends nothing', async (t) => {
+  const world = await startWorld(t)
+  const { mailer, taken } = scripted({ kind: 'retry', phase: 'connect', reply: 'refused' })
+  const { runEngine, booked } = await due(world, mailer)
+  const next = await world.book(world.clock.in({ hours: 25 }))
+  await runEngine()
+  const setActive = (active: boolean) =>
+    world.database.operator.query(sql`update business set active = ${active}`)
+  await setActive(false)
+  world.clock.advance({ hours: 1 })
+  await runEngine()
+  assert.equal(taken.length, 0)
+  const { status, reason } = await mailOf(world)
+  assert.equal(`${status} ${reason}`, 'CANCELLED the business is not active')
+  await setActive(true)
+  assert.equal((await triggerOf(world, booked)).status, 'CANCELLED')
+  const trigger = await triggerOf(world, next)
+  assert.equal(`${trigger.status} ${trigger.statusReason}`, 'SKIPPED the business is not active')
+})
+
+test('the many mails of one business do not hold up the one of another', async (t) => {
+  const world = await startWorld(t)
+  const { mailer, taken } = scripted()
+  const { fire, deliver, settle } = await due(world, mailer)
+  await fire()
+  // Its own, a thousand times.
+  await world.database.engine.query(sql`
+    insert into email (business_id, to_address, from_address, subject, message, message_id, status,
+                       next_attempt_time, created_date)
+    select business_id, 'herd@example.org', from_address, subject, message, '<' || n || '@herd>',
+           'QUEUED', created_date - interval '1 hour', created_date
+    from email, generate_series(1, 1000) n`)
+  await deliver()
+  await settle()
+  const other = { ...world, ...(await addBusiness(world)) }
+  await due(other, mailer).then((one) => one.fire())
+  taken.length = 0
+  await deliver()
+  await settle()
+  assert.ok(taken.some((mail) => mail.to === 'anna@example.org'))
+  assert.ok(taken.length <= 10)
+})
+
+test('leases are renewed of what is under way, and of nothing else', async (t) => {
+  const world = await startWorld(t)
+  const answer = Promise.withResolvers<Outcome>()
+  const mailer: Mailer = { send: () => answer.promise, room: () => 10, close: async () => {} }
+  const engine = await due(world, mailer)
+  await engine.fire()
+  await engine.deliver()
+  const other = startEngine(world, { mailer: scripted().mailer, captures: false })
+  for (let i = 0; i < 5; i++) {
+    world.clock.advance({ seconds: 8 })
+    await engine.renew()
+    assert.equal(await other.keep(), 0)
+  }
+  answer.resolve({ kind: 'sent', phase: 'end', reply: '250 taken' })
+  await engine.settle()
+  assert.equal((await mailOf(world)).status, 'SENT')
+
+  await world.database.engine.query(sql`
+    update email set status = 'SENDING', sent_time = null, lease_worker = ${engine.worker},
+           lease_until = ${world.clock.in({ seconds: 5 })}`)
+  world.clock.advance({ seconds: 8 })
+  await engine.renew()
+  await other.keep()
+  assert.equal((await mailOf(world)).status, 'RETRYING')
+})
+
+test('a worker that is stopped leaves to others what it has not ended', async (t) => {
+  const world = await startWorld(t)
+  const begun = Promise.withResolvers<void>()
+  const goOn = Promise.withResolvers<void>()
+  const slow: Mailer = {
+    async send(mail) {
+      begun.resolve()
+      await goOn.promise
+      const ended = await mail.onMessageEnded().then(
+        () => true,
+        () => false,
+      )
+      assert.equal(ended, false, 'the end of the message must not leave twice')
+      return { kind: 'retry', phase: 'body', reply: 'not ended' }
+    },
+    room: () => 10,
+    close: async () => {},
+  }
+  await due(world, slow)
+  const engine = startEngine(world, { mailer: slow, captures: false, stopPatienceMs: 50 })
+  const stopping = new AbortController()
+  const stopped = engine.run(stopping.signal)
+  await begun.promise
+  stopping.abort()
+  await stopped
+  assert.equal((await mailOf(world)).status, 'QUEUED')
+  const { mailer, taken } = scripted()
+  await startEngine(world, { mailer, captures: false }).runEngine()
+  assert.equal(taken.length, 1)
+  goOn.resolve()
+  await engine.settle()
+  assert.equal((await mailOf(world)).status, 'SENT')
+})
+
+test('an answer is not lost with the connection to the database', async (t) => {
+  const world = await startWorld(t)
+  const { mailer, taken } = scripted()
+  const { fire, booked } = await due(world, mailer)
+  await fire()
+  let failures = 3
+  const { engine: db } = world.database
+  const flaky = {
+    ...db,
+    transaction: (async (work) => {
+      if (taken.length > 0 && failures-- > 0) {
+        throw Object.assign(new Error('gone'), { code: 'ECONNRESET' })
+      }
+      return db.transaction(work)
+    }) as typeof db.transaction,
+  }
+  const engine = startEngine(world, {
+    mailer,
+    captures: false,
+    database: { ...world.database, engine: flaky },
+  })
+  await engine.deliver()
+  await engine.settle()
+  assert.equal(taken.length, 1)
+  assert.equal((await mailOf(world)).status, 'SENT')
+  assert.equal((await triggerOf(world, booked)).status, 'COMPLETED')
 })

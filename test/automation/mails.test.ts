@@ -1,0 +1,236 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { messageBytes } from '../../src/email/message.ts'
+import { scripted } from '../support/scripted-mailer.ts'
+import { startEngine, startWorld } from '../support/world.ts'
+
+/** A world whose mails reach a server that takes them all. */
+async function mailing(t: Parameters<typeof startWorld>[0]) {
+  const world = await startWorld(t)
+  const { mailer, taken } = scripted()
+  const { runEngine } = startEngine(world, { mailer, captures: false })
+  const { businessId, save } = world
+  /** An action for events of this type, with a template of its own. */
+  const define = async (eventTypeId: number, template: object, more: object = {}) => {
+    const { emailTemplateId } = await save('/emailTemplate', {
+      templateName: 'Template',
+      subject: 'Hello',
+      emailBody: '<p>Hello %CLIENT_FULLNAME%</p>',
+      ...template,
+    })
+    const { action = {}, ...definition } = more as { action?: object }
+    return save('/eventDefinition', {
+      active: true,
+      businessId,
+      objectType: eventTypeId >= 4 && eventTypeId <= 6 ? 'CLASS_SCHEDULE' : 'CALENDAR',
+      triggerHours: 0,
+      triggerMinutes: 0,
+      eventType: { eventTypeId },
+      eventActions: [
+        { actionType: 'SEND_EMAIL', active: true, businessId, emailTemplateId, ...action },
+      ],
+      ...definition,
+    })
+  }
+  const emails = async () =>
+    (await world.call('GET', '/emails?limit=500')).body.items as Record<string, unknown>[]
+  const client = async (firstName: string, more: object = {}) =>
+    (
+      await save('/client', {
+        firstName,
+        lastName: 'Student',
+        emailAddress: `${firstName.toLowerCase()}@example.org`,
+        ...more,
+      })
+    ).clientId as number
+  return { ...world, taken, runEngine, define, emails, client }
+}
+
+/** A mail with its lines unfolded and its calendar file in clear. */
+const textOf = (mail: { message: { headers: string; body: string; messageId: string } }) =>
+  messageBytes(mail.message)
+    .toString('latin1')
+    .replace(/(?:[A-Za-z0-9+/=]{60,}\r\n)+[A-Za-z0-9+/=]*/g, (text) =>
+      Buffer.from(text, 'base64').toString('utf8'),
+    )
+    .replaceAll('\r\n ', '')
+
+test('who is in copy gets a mail of their own, and the blind copy shows nowhere', async (t) => {
+  const { clock, book, define, runEngine, taken, emails, call } = await mailing(t)
+  await define(1, { ccAddress: '%STAFF_EMAIL%', bccAddress: 'archive@example.org' })
+  const { calendarId } = await book(clock.in({ hours: 48 }))
+  await runEngine()
+  const byAddress = new Map(taken.map((mail) => [mail.to, textOf(mail)]))
+  assert.deepEqual([...byAddress.keys()].toSorted(), [
+    'anna@example.org',
+    'archive@example.org',
+    'elena@example.org',
+  ])
+  for (const [address, text] of byAddress) {
+    assert.match(text, /^To: .*<anna@example\.org>/m)
+    assert.match(text, /^Cc: .*elena@example\.org/m)
+    assert.doesNotMatch(text.split('\r\n\r\n')[0]!, /archive|Bcc/i)
+    // Only who gets it stands in the calendar file.
+    const attendees = [...text.matchAll(/^ATTENDEE.*MAILTO:(\S+)/gim)]
+    assert.deepEqual(
+      attendees.map((match) => match[1]!.toLowerCase()),
+      [address],
+    )
+  }
+  const rows = await emails()
+  assert.equal(rows.length, 3)
+  assert.equal(new Set(rows.map((row) => row.messageId)).size, 3)
+  const [trigger] = (await call('GET', `/eventTriggers/CALENDAR/${calendarId}`)).body
+  assert.equal(trigger.status, 'COMPLETED')
+})
+
+test('one bad copy neither delays nor repeats the mail', async (t) => {
+  const { clock, book, define, runEngine, taken, emails, save, ids } = await mailing(t)
+  await save('/professional', { professionalId: ids.professionalId, emailAddress: null })
+  await define(1, { ccAddress: '%STAFF_EMAIL%', bccAddress: 'anna@example.org' })
+  await book(clock.in({ hours: 48 }))
+  await runEngine()
+  assert.deepEqual(
+    taken.map((mail) => mail.to),
+    ['anna@example.org'],
+  )
+  assert.equal((await emails()).length, 1)
+})
+
+test('a class writes to each student, and once where the address names none', async (t) => {
+  const { clock, define, runEngine, taken, save, ids, client } = await mailing(t)
+  await define(4, { subject: 'Class', ccAddress: 'desk@example.org' })
+  await define(
+    4,
+    { templateName: 'Staff', subject: 'For staff' },
+    { action: { recipient: { value: 'staff' } } },
+  )
+  const students = [
+    await client('Aya'),
+    await client('Bo'),
+    await client('Cy', { emailAddress: null }),
+  ]
+  const startTime = clock.in({ hours: 24 }).epochMilliseconds
+  const { classScheduleId } = await save('/classSchedule', {
+    name: 'Yoga',
+    professionalId: ids.professionalId,
+    locationId: ids.locationId,
+    startTime,
+    endTime: startTime + 3_600_000,
+    clientIdList: students,
+  })
+  await runEngine()
+  assert.deepEqual(taken.map((mail) => mail.to).toSorted(), [
+    'aya@example.org',
+    'bo@example.org',
+    'desk@example.org',
+    'elena@example.org',
+  ])
+  const forStaff = textOf(taken.find((mail) => mail.to === 'elena@example.org')!)
+  assert.doesNotMatch(forStaff, /Student/, 'a mail for all of them names none')
+  const forAya = textOf(taken.find((mail) => mail.to === 'aya@example.org')!)
+  assert.doesNotMatch(forAya, /bo@example|Bo Student/, 'students do not see each other')
+  assert.match(forAya, new RegExp(`UID:class_schedule-\\d+-${classScheduleId}@`))
+})
+
+test('a class without students has nobody to write to', async (t) => {
+  const { clock, define, runEngine, taken, save, ids, call } = await mailing(t)
+  await define(4, {})
+  const startTime = clock.in({ hours: 24 }).epochMilliseconds
+  const { classScheduleId } = await save('/classSchedule', {
+    name: 'Yoga',
+    professionalId: ids.professionalId,
+    locationId: ids.locationId,
+    startTime,
+    endTime: startTime + 3_600_000,
+  })
+  await runEngine()
+  assert.equal(taken.length, 0)
+  const [trigger] = (await call('GET', `/eventTriggers/CLASS_SCHEDULE/${classScheduleId}`)).body
+  assert.equal(`${trigger.status} ${trigger.statusReason}`, 'SKIPPED there is nobody to write to')
+})
+
+test('the template in the reader’s language, for the service, at the place is used', async (t) => {
+  const { clock, book, define, runEngine, taken, save, ids, client } = await mailing(t)
+  const { reasonId } = await save('/reason', { name: 'Cleaning' })
+  const { locationId } = await save('/location', { name: 'Seaside' })
+  await define(1, { subject: 'Named' })
+  const variant = (subject: string, more: object) =>
+    save('/emailTemplate', {
+      templateName: 'Template',
+      subject,
+      emailBody: '<p>%APPT_DATE%</p>',
+      ...more,
+    })
+  await variant('Deutsch', { language: 'de' })
+  await variant('Service', { reasonIdList: [reasonId] })
+  await variant('Seaside', { level: 'LOCATION', location: String(locationId) })
+  const german = await client('Dora', { language: 'de-CH' })
+  const at = clock.in({ hours: 48 })
+  await book(at)
+  await book(at, { clientId: german })
+  await book(at, { reasonId })
+  await book(at, { locationId })
+  await book(at, { clientId: german, reasonId })
+  await runEngine()
+  const subjects = taken.map((mail) => /^Subject: (.*)$/m.exec(mail.message.headers)![1]!.trim())
+  assert.deepEqual(subjects.toSorted(), ['Deutsch', 'Deutsch', 'Named', 'Seaside', 'Service'])
+  assert.ok(ids.reasonId)
+})
+
+test('staff read the business’s language, not the client’s', async (t) => {
+  const { clock, book, define, runEngine, taken, save, client } = await mailing(t)
+  await define(1, { subject: 'Named' }, { action: { recipient: { value: 'staff' } } })
+  await save('/emailTemplate', {
+    templateName: 'Template',
+    subject: 'Deutsch',
+    emailBody: '<p>Hallo</p>',
+    language: 'de',
+  })
+  await book(clock.in({ hours: 48 }), { clientId: await client('Dora', { language: 'de' }) })
+  await runEngine()
+  assert.match(taken[0]!.message.headers, /^Subject: Named/m)
+})
+
+test('a cancelled appointment leaves its reader’s calendar, with a later sequence', async (t) => {
+  const { clock, book, define, runEngine, taken, save } = await mailing(t)
+  await define(1, { subject: 'Booked' })
+  await define(2, { templateName: 'Changed', subject: 'Changed' })
+  const { calendarId } = await book(clock.in({ hours: 48 }))
+  await runEngine()
+  const moved = clock.in({ hours: 72 }).epochMilliseconds
+  await save('/calendar', { calendarId, startTime: moved, endTime: moved + 3_600_000 })
+  await runEngine()
+  await save('/calendar', { calendarId, status: 'CANCELLED' })
+  await runEngine()
+  const entries = taken.map((mail) => {
+    const text = textOf(mail)
+    const value = (name: string) => new RegExp(`^${name}:(.*)\\r$`, 'm').exec(text)![1]
+    return { method: value('METHOD'), uid: value('UID'), sequence: Number(value('SEQUENCE')) }
+  })
+  assert.deepEqual(
+    entries.map((entry) => entry.method),
+    ['PUBLISH', 'PUBLISH', 'CANCEL'],
+  )
+  assert.equal(new Set(entries.map((entry) => entry.uid)).size, 1)
+  const sequences = entries.map((entry) => entry.sequence)
+  assert.ok(sequences[0]! < sequences[1]! && sequences[1]! < sequences[2]!, String(sequences))
+})
+
+test('why one gets a mail stands under it, escaped, in both parts', async (t) => {
+  const { clock, book, define, runEngine, emails, call } = await mailing(t)
+  await define(1, { emailBecause: 'You booked at %BUSINESS_NAME% <here>.' })
+  await book(clock.in({ hours: 48 }))
+  await runEngine()
+  const [mail] = await emails()
+  const { html, text } = (await call('GET', `/emails/${String(mail!.emailId)}`)).body
+  assert.match(html, /You booked at Praxis Grüner Baum &lt;here&gt;\.<\/p>/)
+  assert.match(text, /\n\nYou booked at Praxis Grüner Baum <here>\.$/)
+  const bad = await call('POST', '/emailTemplate', {
+    templateName: 'x',
+    subject: 'x',
+    emailBody: 'x',
+    emailBecause: '%NO_SUCH%',
+  })
+  assert.equal(bad.body.errors[0].pointer, '/emailBecause')
+})
