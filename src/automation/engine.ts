@@ -30,6 +30,7 @@ export type EngineParts = {
   unsubscribeLink: Firing['unsubscribeLink']
   onError(error: unknown): void
   onEnded?: NonNullable<Firing['onEnded']>
+  decide?: NonNullable<Firing['decide']>
   batchSize?: number
   stopPatienceMs?: number
   /** Named by tests; else made anew, so that a worker that comes back is another one. */

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import { sql, type Sql } from '../../src/database/sql.ts'
+import { cloneDatabase } from '../support/database.ts'
+import { asOwner } from '../support/owner.ts'
+import { isFull, proofSeed } from './random.ts'
+import { openWorld, playHistory, type Mutation } from './simulation.ts'
+
+const START = Date.parse('2026-03-02T09:00:00Z')
+
+async function startWorld(t: TestContext) {
+  const { database } = await cloneDatabase(t)
+  const now = Temporal.Instant.fromEpochMilliseconds(START)
+  const [row] = await database.operator.query<{ id: number }>(sql`
+    insert into business (name, time_zone, created_date, created_user, modified_date, modified_user)
+    values ('Praxis', 'Europe/Zurich', ${now}, 'OPERATOR', ${now}, 'OPERATOR')
+    returning business_id as id`)
+  return openWorld(database, row!.id, START)
+}
+
+type Playing = { most: number; seconds: number; mutation?: Mutation; without?: string[] }
+
+/** Plays histories until one breaks a promise, the time is over or enough were played. */
+async function play(t: TestContext, { most, seconds, mutation, without = [] }: Playing) {
+  const world = await startWorld(t)
+  await asOwner(world.database, ...without)
+  const seed = proofSeed()
+  const startedAt = performance.now()
+  const counts = { histories: 0, steps: 0, crashes: 0, frozen: 0, triggers: 0, mails: 0 }
+  let broken: string[] = []
+  let at = seed
+  while (counts.histories < most && performance.now() - startedAt < seconds * 1000) {
+    at = seed + counts.histories
+    const told = await playHistory(world, at, mutation)
+    counts.histories += 1
+    for (const key of ['steps', 'crashes', 'frozen', 'triggers', 'mails'] as const)
+      counts[key] += told[key]
+    broken = told.broken
+    if (broken.length > 0) break
+  }
+  t.diagnostic(`seed ${seed}: ${JSON.stringify(counts)}`)
+  return { broken, at }
+}
+
+test('no history of bookings, edits, crashes and clock jumps breaks a promise', async (t) => {
+  const { broken, at } = await play(t, isFull ? FULL : { most: Infinity, seconds: 10 })
+  assert.deepEqual(broken, [], `history of seed ${at}`)
+})
+
+const FULL = { most: Number(process.env.PROOF_HISTORIES ?? 100_000), seconds: Infinity }
+
+/** The proof is worth something if it fails where a guard is missing. */
+const GUARDS: { name: string; without: string[]; mutation: Mutation; sign: RegExp }[] = [
+  {
+    name: 'the lease is checked before anything is written',
+    without: [],
+    mutation: { rewrite: withoutLeaseCheck, freezing: 0.9 },
+    sign: /stumbled|twice|mails instead|not asked for/,
+  },
+  {
+    name: 'final states cannot change',
+    without: ['drop trigger final_states on event_trigger', 'drop index email_once'],
+    mutation: { rewrite: withoutLeaseCheck, freezing: 0.9 },
+    sign: /twice|mails instead|not asked for/,
+  },
+  {
+    name: 'an occasion is planned once',
+    without: ['drop index event_trigger_one_pending, event_trigger_once_per_anchor'],
+    mutation: { planning: 0.9, freezing: 0 },
+    sign: /twice planned|doubled/,
+  },
+  {
+    name: 'all is looked at again at firing',
+    without: [],
+    mutation: { parts: { decide: () => 'fire' }, freezing: 0.9 },
+    sign: /not asked for/,
+  },
+]
+
+for (const { name, without, mutation, sign } of GUARDS) {
+  test(`a history breaks a promise without this guard: ${name}`, async (t) => {
+    const { broken } = await play(t, { most: 2_000, seconds: 120, without, mutation })
+    assert.match(broken.join('\n'), sign)
+  })
+}
+
+function withoutLeaseCheck(statement: Sql): Sql {
+  const text = statement.text
+    .replaceAll(/t\.status = 'RUNNING' and t\.lease_worker = (\$\d+)/g, '$1::text is not null')
+    .replaceAll('and t.lease_until is not null', '')
+  return { ...statement, text }
+}

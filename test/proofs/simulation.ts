@@ -1,0 +1,439 @@
+import { createEngine, type Engine, type EngineParts } from '../../src/automation/engine.ts'
+import { saveDefinition } from '../../src/automation/define.ts'
+import { planDefinition } from '../../src/automation/plan.ts'
+import { patrolOnce } from '../../src/automation/watch.ts'
+import type { Clock } from '../../src/clock.ts'
+import { objectKind } from '../../src/contract/objects.ts'
+import type { Database } from '../../src/database/database.ts'
+import { sql, type Sql } from '../../src/database/sql.ts'
+import { CaptureMailer } from '../../src/email/capture.ts'
+import { findDefinition } from '../../src/store/event-definitions.ts'
+import { saveObject } from '../../src/scheduling/save.ts'
+import { Crash, Interleaving, type Process } from './interleave.ts'
+import { brokenPromises, type Appointment, type Definition, type History } from './model.ts'
+import { randomFrom, type Random } from './random.ts'
+
+const HOUR = 3_600_000
+const LEASE_SECONDS = 10
+const NODES = 3
+
+/** What may be taken out of the engine, to see that the proof notices. */
+export type Mutation = {
+  rewrite?: (statement: Sql) => Sql
+  parts?: Partial<EngineParts>
+  /** How often a process freezes and several plan the same, where that is what a guard is for. */
+  freezing?: number
+  planning?: number
+}
+
+export type Told = {
+  broken: string[]
+  steps: number
+  crashes: number
+  frozen: number
+  mails: number
+  triggers: number
+}
+
+type World = Awaited<ReturnType<typeof openWorld>>
+
+/** A business whose histories follow one another on one clock. */
+export async function openWorld(database: Database, businessId: number, start: number) {
+  let ms = start
+  const clock: Clock = { now: () => Temporal.Instant.fromEpochMilliseconds(ms) }
+  const move = (by: number) => void (ms += by)
+  const db = database.forBusiness(businessId, 'key:simulation')
+  const save = async (kind: string, body: object) => {
+    const saving = { businessId, user: 'key:simulation', now: clock.now() }
+    const { object } = await db.transaction((tx) => saveObject(tx, objectKind(kind)!, body, saving))
+    return object as unknown as Record<string, number>
+  }
+  const { locationId } = await save('location', { name: 'Altstadt' })
+  const { professionalId } = await save('professional', {
+    firstName: 'Elena',
+    lastName: 'García',
+    emailAddress: 'elena@example.org',
+  })
+  const { reasonId } = await save('reason', { name: 'Consultation' })
+  const { clientId } = await save('client', {
+    firstName: 'Anna',
+    lastName: 'Müller',
+    emailAddress: 'anna@example.org',
+  })
+  const { emailTemplateId } = await save('emailTemplate', {
+    templateName: 'Reminder',
+    subject: 'See you, %CLIENT_FIRSTNAME%',
+    emailBody: '<p>%APPT_START_TIME%</p>',
+  })
+  const ids = { locationId, professionalId, reasonId, clientId }
+  return { database, db, businessId, clock, move, ids, emailTemplateId: emailTemplateId! }
+}
+
+/** One history from its seed: what was done, and which promises it broke. */
+export async function playHistory(
+  world: World,
+  seed: number,
+  mutation: Mutation = {},
+): Promise<Told> {
+  return new Play(world, seed, mutation).play()
+}
+
+class Play {
+  readonly #world: World
+  readonly #random: Random
+  readonly #mutation: Mutation
+  readonly #steps: Interleaving
+  readonly #nodes: Node[] = []
+  readonly #definitions: number[] = []
+  readonly #appointments: number[] = []
+  readonly #settled: number[] = []
+  readonly #broken: string[] = []
+  #frozen: Process[] = []
+  #jumpedBack = 0
+
+  constructor(world: World, seed: number, mutation: Mutation) {
+    this.#world = world
+    this.#random = randomFrom(seed)
+    this.#mutation = mutation
+    this.#steps = new Interleaving(this.#random)
+  }
+
+  async play(): Promise<Told> {
+    const { random, world } = { random: this.#random, world: this.#world }
+    for (let i = 0; i < NODES; i += 1) this.#nodes.push(this.#boot(i))
+    await this.#defineSome()
+    const moments = 4 + random.below(6)
+    for (let moment = 0; moment < moments; moment += 1) {
+      const together = 1 + random.below(4)
+      const works = Array.from({ length: together }, () => this.#something())
+      if (random.chance(this.#mutation.planning ?? 0.15))
+        works.push(...(await this.#planTogether()))
+      await this.#together(works)
+      if (random.chance(0.25)) await this.#settle()
+      this.#passTime()
+      this.#thawSome(0.5)
+    }
+    this.#thawSome(1)
+    await this.#settle()
+    for (let half = 0; half < 4; half += 1) {
+      world.move(15 * HOUR)
+      await this.#settle()
+    }
+    const history = await this.#read()
+    this.#broken.push(...brokenPromises(history), ...(await this.#watchman()))
+    await this.#leave()
+    const { steps, crashes, frozen } = this.#steps
+    const [mails, triggers] = [history.mails.length, history.triggers.length]
+    return { broken: this.#broken, steps, crashes, frozen, mails, triggers }
+  }
+
+  /** A node with a name of its own that may die at any of its next statements. */
+  #boot(place: number, batchSize = 1 + this.#random.below(4), isSound = false): Node {
+    const process = this.#process(`node ${place}`)
+    if (isSound) process.crashIn = process.freezeIn = Infinity
+    const { database, clock } = this.#world
+    const engine = createEngine({
+      database: this.#steps.view(database, process, this.#mutation.rewrite),
+      clock,
+      leaseSeconds: LEASE_SECONDS,
+      mailer: new CaptureMailer(),
+      captures: true,
+      mailFrom: { name: 'Bellwether', address: 'no-reply@localhost' },
+      host: 'localhost',
+      unsubscribeLink: () => null,
+      onError: (error) => this.#note(error),
+      ...this.#mutation.parts,
+      batchSize,
+    })
+    return { process, engine }
+  }
+
+  #process(name: string): Process {
+    const crashIn = this.#random.chance(0.3) ? 1 + this.#random.below(40) : Infinity
+    const freezes = this.#random.chance(this.#mutation.freezing ?? 0.2)
+    const freezeIn = freezes ? 2 + this.#random.below(4) : Infinity
+    const crashesAfter = this.#random.chance(0.5)
+    return { name, isDead: false, isFrozen: false, crashIn, crashesAfter, freezeIn }
+  }
+
+  /** Nobody may stumble over anything but a crash. */
+  #note(error: unknown) {
+    if (!(error instanceof Crash)) this.#broken.push(`stumbled: ${String(error)}`)
+  }
+
+  async #together(works: (() => Promise<unknown>)[]) {
+    for (const error of await this.#steps.run(works)) if (error) this.#note(error)
+    this.#nodes.forEach((node, place) => {
+      // A frozen node is not missed: another stands in for it, and one day it wakes.
+      if (node.process.isFrozen) this.#frozen.push(node.process)
+      if (node.process.isDead || node.process.isFrozen) this.#nodes[place] = this.#boot(place)
+    })
+  }
+
+  #thawSome(probability: number) {
+    for (const process of this.#frozen) {
+      if (this.#random.chance(probability)) process.isFrozen = false
+    }
+  }
+
+  #something(): () => Promise<unknown> {
+    const random = this.#random
+    const node = random.pick(this.#nodes)
+    const choice = random.below(14)
+    if (choice < 3) return () => node.engine.fire()
+    if (choice < 5) return () => node.engine.keep()
+    if (choice < 6) return () => node.engine.renew().then(() => node.engine.lookBack())
+    if (choice < 8 || this.#appointments.length === 0) return () => this.#book()
+    if (choice < 10) return () => this.#change(random.pick(this.#appointments), this.#newTime())
+    if (choice < 12) {
+      const status = random.pick(['CANCELLED', 'OPEN', 'CONFIRMED', 'COMPLETED', 'NO_SHOW'])
+      return () => this.#change(random.pick(this.#appointments), { status })
+    }
+    if (choice < 13) return () => this.#redefine(random.pick(this.#definitions))
+    return () =>
+      this.#change(random.pick(this.#appointments), { note: `note ${random.below(100)}` })
+  }
+
+  /** A definition is switched on, and before its plan is done others take it up. */
+  async #planTogether() {
+    const reminder = this.#random.pick(this.#definitions.slice(0, 2))
+    await this.#switchOff(reminder)
+    const keeps = this.#nodes.map(
+      ({ engine }) =>
+        () =>
+          engine.keep(),
+    )
+    return [() => this.#redefine(reminder, 1), ...keeps]
+  }
+
+  #newTime() {
+    const startTime = this.#world.clock.now().epochMilliseconds + this.#random.below(40) * HOUR
+    return { startTime, endTime: startTime + HOUR / 2 }
+  }
+
+  async #book() {
+    const saved = await this.#saveCalendar({ ...this.#world.ids, ...this.#newTime() })
+    this.#appointments.push(saved.calendarId as number)
+  }
+
+  #change(calendarId: number, body: object) {
+    return this.#saveCalendar({ calendarId, ...body })
+  }
+
+  async #saveCalendar(body: object) {
+    const { businessId, clock } = this.#world
+    const db = this.#caller().forBusiness(businessId, 'key:simulation')
+    const saving = { businessId, user: 'key:simulation', now: clock.now() }
+    const saved = await db.transaction((tx) =>
+      saveObject(tx, objectKind('calendar')!, body, saving),
+    )
+    return saved.object
+  }
+
+  /** A service process that may die during a request. */
+  #caller(): Database {
+    const process = this.#process('service')
+    if (process.freezeIn < Infinity) this.#frozen.push(process)
+    return this.#steps.view(this.#world.database, process, this.#mutation.rewrite)
+  }
+
+  async #defineSome() {
+    const random = this.#random
+    const forms = [
+      { eventTypeId: 3, triggerHours: -random.pick([1, 2, 24]) },
+      { eventTypeId: 3, triggerHours: random.pick([0, 1, 3]) },
+      { eventTypeId: random.pick([1, 2]), triggerHours: 0 },
+    ]
+    for (const form of forms) await this.#define(form, random.pick([1, 2]))
+  }
+
+  async #define({ eventTypeId, triggerHours }: Form, actions: number) {
+    const { businessId, db, clock, emailTemplateId, database } = this.#world
+    const defining = { businessId, user: 'key:simulation', now: clock.now() }
+    const recipients = ['client', 'staff'].slice(0, actions)
+    const eventActions = recipients.map((value) => ({
+      actionType: 'SEND_EMAIL',
+      active: true,
+      businessId,
+      emailTemplateId,
+      recipient: { value },
+    }))
+    const body = {
+      ...bodyOf(businessId, { eventTypeId, triggerHours, active: true }),
+      eventActions,
+    }
+    const { definition } = await db.transaction((tx) => saveDefinition(tx, body, defining))
+    await planDefinition(database, definition, () => clock.now())
+    this.#definitions.push(definition.eventDefnId)
+  }
+
+  /** Another offset, on or off; the process that saves it may die before its plan is done. */
+  async #redefine(eventDefnId: number, switching = 0.3) {
+    const { businessId, clock } = this.#world
+    const random = this.#random
+    const database = this.#caller()
+    const current = (await findDefinition(this.#world.db, businessId, eventDefnId))!
+    const active = random.chance(switching) ? !current.active : current.active
+    const hours = random.pick(current.triggerHours < 0 ? [-1, -3, -24] : [0, 1, 2])
+    const { eventTypeId } = current
+    const triggerHours = eventTypeId === 3 ? hours : 0
+    const form = bodyOf(businessId, { eventTypeId, triggerHours, active })
+    const defining = { businessId, user: 'key:simulation', now: clock.now() }
+    const db = database.forBusiness(businessId, 'key:simulation')
+    const { definition } = await db.transaction((tx) =>
+      saveDefinition(tx, { ...form, eventDefnId }, defining),
+    )
+    await planDefinition(database, definition, () => clock.now())
+  }
+
+  #passTime() {
+    const random = this.#random
+    const { move } = this.#world
+    const choice = random.below(10)
+    if (choice < 2) move(LEASE_SECONDS * 1000 + 1_000)
+    else if (choice < 3) {
+      move(-60_000)
+      this.#jumpedBack += 60_000
+    } else if (choice < 4) move(random.below(30) * HOUR)
+    else if (choice < 9) move(random.below(180) * 60_000)
+  }
+
+  /** One node is well for long enough: dead leases run out, and all that is due is dealt with. */
+  async #settle() {
+    this.#world.move(LEASE_SECONDS * 1000 + 1_000)
+    const { engine } = this.#boot(NODES, 50, true)
+    const settle = async () => {
+      while ((await engine.keep()) + (await engine.lookBack()) + (await engine.fire()) > 0) {
+        if (this.#broken.length > 20) return
+      }
+    }
+    await this.#together([settle])
+    this.#settled.push(this.#world.clock.now().epochMilliseconds)
+  }
+
+  /** The watchman too must find everything in order. */
+  async #watchman(): Promise<string[]> {
+    const { database, clock } = this.#world
+    const found = await patrolOnce(database.engine, () => clock.now())
+    const faults = found.missing + found.unfounded + found.doubled
+    return faults === 0 ? [] : [`the watchman found ${JSON.stringify(found)}`]
+  }
+
+  async #read(): Promise<History> {
+    const { db, businessId } = this.#world
+    const audit = await db.query<{ object: string; id: number; time: number; after: never }>(sql`
+      select object, id::bigint, (extract(epoch from time) * 1000)::bigint as time, after from audit
+      where business_id = ${businessId}
+        and ((object = 'calendar' and id::bigint = any (${await this.#booked()}::bigint[]))
+          or (object = 'eventDefinition' and id::bigint = any (${this.#definitions}::bigint[])))
+      order by audit_id`)
+    const of = (object: string) => audit.filter((row) => row.object === object)
+    const triggers = await db.query<History['triggers'][number]>(sql`
+      select event_trigger_id as id, event_defn_id as definition, object_id as object,
+             (extract(epoch from anchor_time) * 1000)::bigint as anchor,
+             (extract(epoch from scheduled_time) * 1000)::bigint as scheduled, status,
+             status_reason as reason,
+             (extract(epoch from coalesce(modified_date, created_date)) * 1000)::bigint as at,
+             occurrence is null as "isReminder"
+      from event_trigger where event_defn_id = any (${this.#definitions}::bigint[])`)
+    const mails = await db.query<History['mails'][number]>(sql`
+      select event_trigger_id as trigger, event_action_id as action,
+             (extract(epoch from created_date) * 1000)::bigint as at
+      from email where event_trigger_id = any (${triggers.map((one) => one.id)}::bigint[])`)
+    const actions = await db.query<{ definition: number; action: number }>(sql`
+      select event_defn_id as definition, event_action_id as action from event_action
+      where event_defn_id = any (${this.#definitions}::bigint[])`)
+    return {
+      appointments: versionsOf(of('calendar'), appointmentOf),
+      definitions: versionsOf(of('eventDefinition'), definitionOf),
+      actions: new Map(
+        [...Map.groupBy(actions, (row) => row.definition)].map(([id, rows]) => [
+          id,
+          rows.map((row) => row.action),
+        ]),
+      ),
+      triggers,
+      mails,
+      settled: this.#settled,
+      jumpedBack: this.#jumpedBack,
+    }
+  }
+
+  /** Also those whose booker died before it knew. */
+  async #booked() {
+    const { db } = this.#world
+    const rows = await db.query<{ id: number }>(
+      sql`select calendar_id as id from calendar where active and calendar_id >= ${
+        Math.min(...this.#appointments, Number.MAX_SAFE_INTEGER) - 50
+      }`,
+    )
+    return rows.map((row) => row.id)
+  }
+
+  /** The next history begins with nothing pending. */
+  async #leave() {
+    for (const eventDefnId of this.#definitions) await this.#switchOff(eventDefnId)
+    this.#world.move(100 * 24 * HOUR)
+  }
+
+  async #switchOff(eventDefnId: number) {
+    const { db, businessId, clock, database } = this.#world
+    const defining = { businessId, user: 'key:simulation', now: clock.now() }
+    const { eventTypeId, triggerHours } = (await findDefinition(db, businessId, eventDefnId))!
+    const form = bodyOf(businessId, { eventTypeId, triggerHours, active: false })
+    const { definition } = await db.transaction((tx) =>
+      saveDefinition(tx, { ...form, eventDefnId }, defining),
+    )
+    await planDefinition(database, definition, () => clock.now())
+  }
+}
+
+type Node = { process: Process; engine: Engine }
+type Form = { eventTypeId: number; triggerHours: number }
+
+const bodyOf = (businessId: number, { eventTypeId, ...form }: Form & { active: boolean }) => ({
+  ...form,
+  businessId,
+  objectType: 'CALENDAR',
+  triggerMinutes: 0,
+  eventType: { eventTypeId },
+})
+
+type AuditRow = { id: number; time: number; after: Record<string, unknown> }
+
+/** What each object was, from when until when; saves that changed nothing that matters are one. */
+function versionsOf<V extends { from: number; until: number }>(
+  rows: AuditRow[],
+  read: (row: AuditRow) => Omit<V, 'from' | 'until'>,
+) {
+  const versions = new Map<number, V[]>()
+  for (const row of rows) {
+    const own = versions.get(row.id) ?? []
+    versions.set(row.id, own)
+    const last = own.at(-1)
+    const state = read(row)
+    if (last) {
+      const { from: _from, until: _until, ...before } = last
+      if (JSON.stringify(before) === JSON.stringify(state)) continue
+      last.until = row.time
+    }
+    own.push({ ...state, from: row.time, until: Infinity } as V)
+  }
+  return versions
+}
+
+const appointmentOf = ({ id, after }: AuditRow): Omit<Appointment, 'from' | 'until'> => ({
+  id,
+  start: Date.parse(after.start_time as string),
+  status: after.status as string,
+  active: after.active as boolean,
+})
+
+const KINDS: Record<number, Definition['kind']> = { 1: 'CREATED', 2: 'CHANGED', 3: 'REMINDER' }
+
+const definitionOf = ({ id, after }: AuditRow): Omit<Definition, 'from' | 'until'> => ({
+  id,
+  kind: KINDS[after.event_type_id as number]!,
+  offset: (after.trigger_hours as number) * HOUR,
+  active: after.active as boolean,
+})
