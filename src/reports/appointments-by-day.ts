@@ -1,6 +1,6 @@
 import { sql } from '../database/sql.ts'
 import { appointmentFigures, appointmentKpis } from './appointments.ts'
-import { appointmentsIn, local, minutesOf } from './narrow.ts'
+import { appointmentsIn, local } from './narrow.ts'
 import type { Report } from './report.ts'
 import { chartOverTime, stepOf } from './time-steps.ts'
 
@@ -22,17 +22,22 @@ export const appointmentsByDay: Report = {
     { name: 'revenue', label: 'Revenue', type: 'money', width: 10, total: 'sum' },
   ],
   rows: (scope) => sql`
-    with by_day as (
-      select ${local('c.start_time', scope)}::date as day,
-             count(*) as appointments,
-             count(*) filter (where c.status = 'COMPLETED') as completed,
-             count(*) filter (where c.status = 'NO_SHOW') as no_shows,
-             count(*) filter (where c.status = 'CANCELLED') as cancelled,
-             sum(${minutesOf('c')}) filter (where c.status <> 'CANCELLED') as minutes,
-             sum(r.price) filter (where c.status = 'COMPLETED') as revenue
+    with counted as (
+      select ${local('c.start_time', scope)}::date as day, c.business_id, c.reason_id, c.status,
+             count(*) as n, sum(c.end_time - c.start_time) as span
       from calendar c
-      join reason r on (r.business_id, r.reason_id) = (c.business_id, c.reason_id)
       where ${appointmentsIn(scope)}
+      group by 1, 2, 3, 4
+    ),
+    by_day as (
+      select day,
+             sum(n)::bigint as appointments,
+             sum(n) filter (where status = 'COMPLETED')::bigint as completed,
+             sum(n) filter (where status = 'NO_SHOW')::bigint as no_shows,
+             sum(n) filter (where status = 'CANCELLED')::bigint as cancelled,
+             (extract(epoch from sum(span) filter (where status <> 'CANCELLED')) / 60)::float8 as minutes,
+             sum(n * price) filter (where status = 'COMPLETED') as revenue
+      from counted join reason using (business_id, reason_id)
       group by 1
     )
     select to_char(d, 'YYYY-MM-DD') as date,
@@ -48,6 +53,13 @@ export const appointmentsByDay: Report = {
     left join by_day on day = d::date
     order by d`,
   figures: appointmentFigures,
+  figuresOf: (days) => ({
+    appointments: sum(days, 'appointments'),
+    completed: sum(days, 'completed'),
+    no_shows: sum(days, 'noShows'),
+    cancelled: sum(days, 'cancelled'),
+    revenue: sum(days, 'revenue'),
+  }),
   kpis: appointmentKpis,
   charts: [
     {
@@ -79,6 +91,9 @@ export const appointmentsByDay: Report = {
     },
   ],
 }
+
+const sum = (days: Record<string, unknown>[], column: string) =>
+  Math.round(days.reduce((sum, day) => sum + Number(day[column]), 0) * 100) / 100
 
 function sumByStep(days: Record<string, unknown>[]) {
   const steps = new Map<string, Record<string, number | string>>()

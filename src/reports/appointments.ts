@@ -1,18 +1,25 @@
-import { raw, sql } from '../database/sql.ts'
+import { sql } from '../database/sql.ts'
 import { appointmentsIn, local } from './narrow.ts'
 import { percent, type ChartSource, type Kpi, type Scope } from './report.ts'
 import { chartOverTime, stepOf } from './time-steps.ts'
 
-/** The figures that several reports about appointments share, each defined in one place. */
+/**
+ * The figures that several reports about appointments share, each defined in one place. Counted by
+ * status and service first: prices are looked up once for each service, not for each appointment.
+ */
 export const appointmentFigures = (scope: Scope) => sql`
-  select count(*) as appointments,
-         count(*) filter (where c.status = 'COMPLETED') as completed,
-         count(*) filter (where c.status = 'NO_SHOW') as no_shows,
-         count(*) filter (where c.status = 'CANCELLED') as cancelled,
-         coalesce(sum(r.price) filter (where c.status = 'COMPLETED'), 0) as revenue
-  from calendar c
-  join reason r on (r.business_id, r.reason_id) = (c.business_id, c.reason_id)
-  where ${appointmentsIn(scope)}`
+  with counted as (
+    select c.business_id, c.reason_id, c.status, count(*) as n
+    from calendar c
+    where ${appointmentsIn(scope)}
+    group by 1, 2, 3
+  )
+  select coalesce(sum(n), 0)::bigint as appointments,
+         coalesce(sum(n) filter (where status = 'COMPLETED'), 0)::bigint as completed,
+         coalesce(sum(n) filter (where status = 'NO_SHOW'), 0)::bigint as no_shows,
+         coalesce(sum(n) filter (where status = 'CANCELLED'), 0)::bigint as cancelled,
+         coalesce(sum(n * price) filter (where status = 'COMPLETED'), 0) as revenue
+  from counted join reason using (business_id, reason_id)`
 
 export const appointmentCount: Kpi = {
   name: 'appointments',
@@ -54,15 +61,20 @@ export const revenue: Kpi = {
 export const appointmentKpis = [appointmentCount, completedShare, noShowRate, revenue]
 
 const overTime = (scope: Scope) => sql`
-  select to_char(date_trunc(${stepOf(scope)}, ${local('c.start_time', scope)}), 'YYYY-MM-DD') as step,
-         count(*) filter (where c.status not in ('NO_SHOW', 'CANCELLED')) as kept,
-         count(*) filter (where c.status = 'NO_SHOW') as no_shows,
-         count(*) filter (where c.status = 'CANCELLED') as cancelled,
-         coalesce(sum(r.price) filter (where c.status = 'COMPLETED'), 0) as revenue
-  from calendar c
-  join reason r on (r.business_id, r.reason_id) = (c.business_id, c.reason_id)
-  where ${appointmentsIn(scope)}
-  group by ${raw('1')}`
+  with counted as (
+    select date_trunc(${stepOf(scope)}, ${local('c.start_time', scope)}) as step,
+           c.business_id, c.reason_id, c.status, count(*) as n
+    from calendar c
+    where ${appointmentsIn(scope)}
+    group by 1, 2, 3, 4
+  )
+  select to_char(step, 'YYYY-MM-DD') as step,
+         coalesce(sum(n) filter (where status not in ('NO_SHOW', 'CANCELLED')), 0)::bigint as kept,
+         coalesce(sum(n) filter (where status = 'NO_SHOW'), 0)::bigint as no_shows,
+         coalesce(sum(n) filter (where status = 'CANCELLED'), 0)::bigint as cancelled,
+         coalesce(sum(n * price) filter (where status = 'COMPLETED'), 0) as revenue
+  from counted join reason using (business_id, reason_id)
+  group by 1`
 
 export const appointmentsOverTime: ChartSource[] = [
   {

@@ -6,7 +6,7 @@ import { rangeBefore, type Order } from './order.ts'
 import type { Cell, Column, Figures, KpiResult, ReportResult } from './report.ts'
 import { totalled } from './totals.ts'
 
-const ROWS_IN_A_BATCH = 1_000
+const ROWS_IN_A_BATCH = 500
 
 /**
  * Reads a report and hands it to `use` as a stream. Figures, charts and rows come from one
@@ -22,13 +22,13 @@ export function printReport<T>(
     await tx.query(sql`set transaction isolation level repeatable read, read only`)
     const { report, scope } = order
     const columns = columnsOf(order)
-    const kpis = await readKpis(tx, order)
+    // What is drawn from its own rows, or counted from them, has few.
+    const isShort = report.figuresOf !== undefined || report.charts.some(({ rows }) => !rows)
+    const few = isShort ? await tx.query<Row>(report.rows(scope)) : undefined
+    const kpis = await readKpis(tx, order, few)
     const charts: Chart[] = []
-    let few: Record<string, unknown>[] | undefined
     for (const source of report.charts) {
-      const rows = source.rows
-        ? await tx.query(source.rows(scope))
-        : (few ??= await tx.query(report.rows(scope)))
+      const rows = source.rows ? await tx.query(source.rows(scope)) : few!
       charts.push(...source.draw(rows, scope))
     }
     const batches = few ? [few] : tx.stream<Row>(report.rows(scope), ROWS_IN_A_BATCH)
@@ -76,10 +76,13 @@ function inCurrency({ total, ...column }: Column, currency: Order['currency']): 
   return { ...column, label, ...(total && currency !== undefined ? { total } : {}) }
 }
 
-async function readKpis(tx: Db, { report, scope, currency }: Order): Promise<KpiResult[]> {
-  const [now] = await tx.query<Figures>(report.figures(scope))
+async function readKpis(tx: Db, { report, scope, currency }: Order, few: Row[] | undefined) {
+  const [now] =
+    few && report.figuresOf
+      ? [report.figuresOf(few)]
+      : await tx.query<Figures>(report.figures(scope))
   const [before] = await tx.query<Figures>(report.figures(rangeBefore(scope)))
-  return report.kpis.map(({ name, label, unit, definition, better, value }) => {
+  return report.kpis.map(({ name, label, unit, definition, better, value }): KpiResult => {
     const cannotAdd = unit === 'money' && currency === undefined
     return {
       name,
@@ -102,10 +105,30 @@ async function* toCells(
 ) {
   const names = columns.map(({ name }) => name)
   let read = 0
-  for await (const batch of batches) {
+  for await (const batch of ahead(batches)) {
     const cells = batch.map((row) => names.map((name) => toCell(row[name])))
     onProgress((read += batch.length))
     yield cells
+  }
+}
+
+/** Asks for the next batch before this one is written: database and writer work side by side. */
+async function* ahead<T>(batches: AsyncIterable<T> | Iterable<T>): AsyncIterable<T> {
+  const source = Symbol.asyncIterator in batches ? batches[Symbol.asyncIterator]() : undefined
+  if (!source) return yield* batches as Iterable<T>
+  let next = source.next()
+  try {
+    for (;;) {
+      const { done, value } = await next
+      if (done) return
+      next = source.next()
+      // Told when it is awaited; meanwhile it must not pass for unhandled.
+      next.catch(() => {})
+      yield value
+    }
+  } finally {
+    await next.catch(() => {})
+    await source.return?.()
   }
 }
 

@@ -21,7 +21,9 @@ export async function* zip(entries: Iterable<ZipEntry>): AsyncIterable<Uint8Arra
     const counted = { crc: 0, size: 0 }
     let packed = 0
     const deflate = createDeflateRaw({ level: constants.Z_DEFAULT_COMPRESSION })
-    for await (const chunk of Readable.from(count(content, counted)).compose(deflate)) {
+    // Texts come in large pieces: two of them waiting are enough.
+    const pieces = Readable.from(count(content, counted), { highWaterMark: 2 })
+    for await (const chunk of pieces.compose(deflate)) {
       packed += chunk.length
       yield chunk
     }

@@ -1,0 +1,286 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { buffer } from 'node:stream/consumers'
+import { Readable } from 'node:stream'
+import pg from 'pg'
+import type { ReportFormat } from '../src/contract/report.ts'
+import { openEmbedded } from '../src/database/embedded.ts'
+import { migrate } from '../src/database/migrate.ts'
+import { openDatabase } from '../src/database/postgres.ts'
+import { printToFile } from '../src/reports/file.ts'
+import { write } from '../src/reports/formats.ts'
+import { takeOrder } from '../src/reports/order.ts'
+import type { Cell } from '../src/reports/report.ts'
+import { sampleResult, sampleRow } from '../test/reports/sample-result.ts'
+
+/**
+ * The reports beside what others would print the same table with, turn by turn in one run.
+ * Each turn is a process of its own, so that start, fonts and children count for everybody.
+ * `npm install --prefix bench` brings pdfmake; Chromium is the machine's own.
+ */
+const [, , task = 'all', ...words] = process.argv
+const TASKS: Record<string, () => Promise<void>> = {
+  all,
+  'pdf-ours': () => printSample('pdf', Number(words[0])),
+  'pdf-pdfmake': () => printWithPdfmake(Number(words[0])),
+  'pdf-chromium': () => printWithChromium(Number(words[0])),
+  print: () => printFromDatabase(words[0]!, Number(words[1]), words[2] as ReportFormat),
+  copy: () => copyOut(words[0]!, Number(words[1])),
+}
+await TASKS[task]!()
+
+async function all() {
+  console.log('1,000 rows as PDF, CPU seconds of all processes, median of 5')
+  const pdf = await medians(['pdf-ours', 'pdf-pdfmake', 'pdf-chromium'], ['1000'])
+  for (const [name, { cpu, ms }] of pdf) console.log(`  ${name}  ${cpu.toFixed(2)} s, ${ms} ms`)
+
+  const long = await turn(['pdf-ours', '20000'])
+  console.log(
+    `20,000 rows as PDF: ${long.ms} ms, ${long.childMb} MB at most in the child, ${long.mb} beside it`,
+  )
+
+  const folder = mkdtempSync(path.join(tmpdir(), 'bench-reports-'))
+  const server = await openEmbedded(folder, 'service')
+  try {
+    await migrate(server.url)
+    const businessId = await fill(server.url, 1_000_000)
+    const where = [server.url, String(businessId)]
+    const [copy, csv] = await medianOf(5, () => [
+      ['copy', ...where],
+      ['print', ...where, 'csv'],
+    ])
+    console.log(`${csv!.rows} rows: COPY ${copy!.ms} ms, CSV ${csv!.ms} ms, ${csv!.mb} MB`)
+    const xlsx = await turn(['print', ...where, 'xlsx'])
+    console.log(`${xlsx.rows} rows as XLSX: ${xlsx.ms} ms, ${xlsx.mb} MB`)
+    const summary = await turn(['print', ...where, 'summary'])
+    console.log(`a month’s summary over 1,000,000 appointments: ${summary.ms} ms`)
+  } finally {
+    await server.stop()
+    rmSync(folder, { recursive: true })
+  }
+}
+
+type Turn = { ms: number; cpu: number; mb: number; childMb: number; rows: number }
+
+async function turn(words: string[]): Promise<Turn> {
+  const child = spawn(process.execPath, [import.meta.filename, ...words], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const [text] = await Promise.all([buffer(child.stdout), once(child, 'close')])
+  return JSON.parse(String(text))
+}
+
+async function medians(tasks: string[], rest: string[]) {
+  const found = await medianOf(5, () => tasks.map((task) => [task, ...rest]))
+  return tasks.map((task, i) => [task, found[i]!] as const)
+}
+
+/** Turn by turn: what the machine does beside is the same for all. */
+async function medianOf(rounds: number, wanted: () => string[][]) {
+  const turns: Turn[][] = wanted().map(() => [])
+  for (let round = 0; round < rounds; round++) {
+    for (const [i, words] of wanted().entries()) turns[i]!.push(await turn(words))
+  }
+  return turns.map((some) => some.toSorted((a, b) => a.ms - b.ms)[Math.floor(rounds / 2)]!)
+}
+
+/** Measures the work and says what it took. */
+async function measured(work: () => Promise<number>) {
+  let childMb = 0
+  const watch = setInterval(() => (childMb = Math.max(childMb, largestChildMb())), 20)
+  const begun = performance.now()
+  const rows = await work()
+  const ms = Math.round(performance.now() - begun)
+  clearInterval(watch)
+  const mb = Math.round(process.resourceUsage().maxRSS / 1000)
+  console.log(JSON.stringify({ ms, cpu: cpuSeconds(), mb, childMb, rows }))
+}
+
+/** Of this process and of those it has waited for. Linux counts in hundredths. */
+function cpuSeconds() {
+  const fields = readFileSync('/proc/self/stat', 'utf8').split(') ')[1]!.split(' ')
+  return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) / 100
+}
+
+function largestChildMb() {
+  const own = String(process.pid)
+  const sizes = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map((pid) => {
+      try {
+        const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+        if (/^PPid:\s+(\d+)/m.exec(status)?.[1] !== own) return 0
+        return Number(/^VmHWM:\s+(\d+)/m.exec(status)?.[1] ?? 0) / 1000
+      } catch {
+        return 0
+      }
+    })
+  return Math.round(Math.max(0, ...sizes))
+}
+
+const printSample = (format: ReportFormat, rows: number) =>
+  measured(async () => {
+    await buffer(Readable.from(write(format, latinSample(rows), 'A4')))
+    return rows
+  })
+
+/** Names that one Latin typeface holds: pdfmake has no second one to fall back on. */
+function latinSample(rowCount: number) {
+  const result = sampleResult(rowCount)
+  async function* rows() {
+    for await (const batch of result.rows) yield batch.map(inLatin)
+  }
+  return { ...result, rows: rows() }
+}
+
+const inLatin = (row: Cell[]) => row.with(2, 'Maximilian Müller')
+const latinRows = (count: number) => Array.from({ length: count }, (_, i) => inLatin(sampleRow(i)))
+const toTexts = (row: Cell[]) => row.map((cell) => String(cell ?? ''))
+
+async function printWithPdfmake(count: number) {
+  const peers = createRequire(path.join(import.meta.dirname, 'package.json'))
+  const pdfmake = peers('pdfmake')
+  const fonts = path.join(import.meta.dirname, '../node_modules/@expo-google-fonts/noto-sans')
+  pdfmake.setFonts({
+    Noto: {
+      normal: path.join(fonts, '400Regular/NotoSans_400Regular.ttf'),
+      bold: path.join(fonts, '700Bold/NotoSans_700Bold.ttf'),
+    },
+  })
+  await measured(async () => {
+    const { columns } = sampleResult(0)
+    const body = [
+      columns.map(({ label }) => ({ text: label, bold: true })),
+      ...latinRows(count).map(toTexts),
+    ]
+    const document = pdfmake.createPdf({
+      pageSize: 'A4',
+      pageOrientation: 'landscape',
+      defaultStyle: { font: 'Noto', fontSize: 8.6 },
+      content: [{ table: { headerRows: 1, body }, layout: 'lightHorizontalLines' }],
+      footer: (page: number, pages: number) => `Page ${page} of ${pages}`,
+    })
+    await document.getBuffer()
+    return count
+  })
+}
+
+async function printWithChromium(count: number) {
+  const program = [process.env.CHROMIUM_PATH, '/usr/bin/chromium', '/usr/bin/google-chrome'].find(
+    (file) => file && existsSync(file),
+  )
+  const folder = mkdtempSync(path.join(tmpdir(), 'bench-chromium-'))
+  const page = path.join(folder, 'page.html')
+  await measured(async () => {
+    const lines = latinRows(count).map(
+      (row) => `<tr><td>${toTexts(row).join('</td><td>')}</td></tr>`,
+    )
+    writeFileSync(page, `<meta charset="utf-8"><table>${lines.join('')}</table>`)
+    spawnSync(program!, [
+      '--headless',
+      '--no-sandbox',
+      '--disable-gpu',
+      '--no-first-run',
+      '--disable-background-networking',
+      `--user-data-dir=${folder}`,
+      `--print-to-pdf=${path.join(folder, 'page.pdf')}`,
+      `file://${page}`,
+    ])
+    return count
+  })
+  rmSync(folder, { recursive: true, force: true })
+}
+
+/** Five weeks of the list are about 100,000 rows; the summary is a month's. */
+const LIST = { reportId: 101, startDate: '2026-03-01', endDate: '2026-04-05' }
+const SUMMARY = { reportId: 102, startDate: '2026-03-01', endDate: '2026-03-31' }
+
+async function orderOf(url: string, businessId: number, wish: typeof LIST) {
+  const database = openDatabase({ url, connections: 2 })
+  const db = database.reportsOf(businessId)
+  const functions = { has: () => true } as unknown as ReadonlySet<string>
+  const reader = { businessId, functions, locationIds: null, professionalIds: null }
+  const now = Temporal.Instant.from('2026-05-01T00:00:00Z')
+  return { database, db, order: await takeOrder(db, wish, reader, now) }
+}
+
+async function printFromDatabase(url: string, businessId: number, what: ReportFormat | 'summary') {
+  const summary = (what as string) === 'summary'
+  const { database, db, order } = await orderOf(url, businessId, summary ? SUMMARY : LIST)
+  const { signal } = new AbortController()
+  const format = summary ? 'json' : (what as ReportFormat)
+  await db.query({ text: 'select 1', values: [] })
+  await measured(async () => {
+    let rows = 0
+    const onProgress = (read: number) => void (rows = read)
+    const file = await printToFile(db, order, { format, pageSize: 'A4', signal, onProgress })
+    await file.handle.close()
+    return rows
+  })
+  await database.close()
+}
+
+/** What `psql -c '\copy (…) to file csv header'` does, without psql. */
+async function copyOut(url: string, businessId: number) {
+  const { database, order } = await orderOf(url, businessId, LIST)
+  const { text, values } = order.report.rows(order.scope)
+  const literal = (i: string) => pg.escapeLiteral(String(values[Number(i) - 1]))
+  const statement = text.replace(/\$(\d+)/g, (_, i: string) => literal(i))
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  await client.query(
+    `set role bellwether_app; set app.business_id = '${businessId}'; set timezone = 'UTC'`,
+  )
+  const file = path.join(tmpdir(), `bench-copy-${process.pid}.csv`)
+  await measured(async () => {
+    const chunks: Buffer[] = []
+    await new Promise<void>((resolve, reject) => {
+      // oxlint-disable-next-line typescript/no-explicit-any -- the driver's own protocol objects
+      const connection = (client as any).connection
+      connection.on('copyData', ({ chunk }: { chunk: Buffer }) => chunks.push(Buffer.from(chunk)))
+      client
+        .query(`copy (${statement}) to stdout (format csv, header)`)
+        .then(() => resolve(), reject)
+    })
+    writeFileSync(file, Buffer.concat(chunks))
+    return chunks.length
+  })
+  rmSync(file)
+  await client.end()
+  await database.close()
+}
+
+/** Appointments of a year, booked up to sixty days ahead and stored in the order of booking. */
+async function fill(url: string, appointments: number): Promise<number> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  const stamps = 'created_date, created_user, modified_date, modified_user'
+  const stamp = "'2026-01-01', 'BENCH', '2026-01-01', 'BENCH'"
+  // The audit of a million rows is not what is measured here.
+  await client.query('set session_replication_role = replica')
+  const { rows } = await client.query(
+    `insert into business (name, time_zone, ${stamps}) values ('Bench', 'Europe/Zurich', ${stamp}) returning business_id as id`,
+  )
+  const id = Number(rows[0].id)
+  await client.query(`
+    insert into location (business_id, location_id, name, ${stamps}) select ${id}, i, 'Location ' || i, ${stamp} from generate_series(1, 5) i;
+    insert into professional (business_id, professional_id, first_name, last_name, ${stamps}) select ${id}, i, 'Elena', 'García ' || i, ${stamp} from generate_series(1, 50) i;
+    insert into reason (business_id, reason_id, name, price, currency, ${stamps}) select ${id}, i, 'Service ' || i, 20 + i * 7.5, 'EUR', ${stamp} from generate_series(1, 20) i;
+    insert into client (business_id, client_id, first_name, last_name, ${stamps}) select ${id}, i, 'Anna', 'Müller ' || i, ${stamp} from generate_series(1, 50000) i;
+    insert into status (business_id, object_type, status, label, live, live_after, ${stamps})
+      select ${id}, 'CALENDAR', s, initcap(s), true, true, ${stamp} from unnest(array['OPEN', 'COMPLETED', 'NO_SHOW', 'CANCELLED']) s;
+    insert into calendar (business_id, client_id, professional_id, reason_id, location_id, start_time, end_time, status, ${stamps})
+    select ${id}, 1 + (i * 7919) % 50000, 1 + i % 50, 1 + i % 20, 1 + i % 5, start, start + interval '45 minutes',
+           (array['COMPLETED', 'COMPLETED', 'COMPLETED', 'COMPLETED', 'OPEN', 'NO_SHOW', 'CANCELLED', 'COMPLETED'])[1 + i % 8], ${stamp}
+    from generate_series(1::bigint, ${appointments}) i,
+         lateral (select timestamptz '2026-01-01 07:00Z' + (i * 365.0 / ${appointments})::int * interval '1 day'
+                         - ((i * 2654435761) % 60) * interval '1 day' + (i % 40) * interval '15 minutes' as start) s;
+    analyze`)
+  await client.query('vacuum calendar')
+  await client.end()
+  return id
+}
