@@ -36,7 +36,7 @@ const MOST_MS = 180_000
 
 /** Set by Typst in a process of its own: see typeset.ts. */
 export async function* toPdf(result: ReportResult, pageSize: PageSize): AsyncIterable<Buffer> {
-  const child = spawn(...command(), { stdio: ['pipe', 'pipe', 'pipe'] })
+  const child = spawn(...command(), { stdio: ['pipe', 'pipe', 'pipe'], env: environment() })
   const watch = setTimeout(() => child.kill('SIGKILL'), MOST_MS)
   const ended = once(child, 'close') as Promise<[code: number | null, signal: string | null]>
   let complaint = ''
@@ -74,6 +74,14 @@ function command(): [string, string[]] {
   return [name!, parts]
 }
 
+/** Nothing of ours that it does not need; parsing its code is a third of a short report. */
+const environment = () => ({
+  PATH: process.env.PATH,
+  // Idle threads that look for work would take more than they give.
+  RAYON_NUM_THREADS: '1',
+  NODE_COMPILE_CACHE: join(import.meta.dirname, '../../node_modules/.cache/bellwether'),
+})
+
 async function feed(input: NodeJS.WritableStream, result: ReportResult, pageSize: PageSize) {
   const send = async (message: Opening | Closing | string[][]) => {
     if (!input.write(`${JSON.stringify(message)}\n`)) await once(input, 'drain')
@@ -81,7 +89,9 @@ async function feed(input: NodeJS.WritableStream, result: ReportResult, pageSize
   const { columns } = result
   const write = cellWriter(result)
   const opening = openingOf(result, pageSize)
-  const capacity = capacities(opening)
+  const capacity = textWidths(opening).map((points) =>
+    Math.max(4, Math.floor(points / POINTS.digit)),
+  )
   const set = ({ type }: Column, cell: Cell, i: number) => {
     const written = write(type, cell)
     return type === 'text' ? breakable(toPlain(written), capacity[i]!) : written
@@ -153,15 +163,15 @@ const pointsWanted = (columns: PrintedColumn[]) =>
     0,
   )
 
-/** How many letters of one word fit into each column. */
-function capacities({ columns, flipped }: Opening) {
+/** How wide the text of each column may be. */
+export function textWidths({ columns, flipped }: Opening) {
   const fixed = columns.reduce((sum, column) => sum + ('points' in column ? column.points : 0), 0)
   const shares = columns.reduce((sum, column) => sum + ('share' in column ? column.share : 0), 0)
   const rest = (flipped ? POINTS_ACROSS.lying : POINTS_ACROSS.upright) - fixed
-  return columns.map((column) => {
-    const points = 'points' in column ? column.points : (rest * column.share) / shares
-    return Math.max(4, Math.floor((points - POINTS.around) / POINTS.digit))
-  })
+  return columns.map(
+    (column) =>
+      ('points' in column ? column.points : (rest * column.share) / shares) - POINTS.around,
+  )
 }
 
 /** A long word would run into the next column: it may be broken, best where its parts meet. */

@@ -5,7 +5,8 @@ import { NodeCompiler } from '@myriaddreamin/typst-ts-node-compiler'
 import { drawCharts } from './draw-charts.ts'
 import { fontsFor } from './fonts.ts'
 import { PdfJoiner } from './join-pdf.ts'
-import type { Closing, Opening } from './pdf.ts'
+import { surelyFits } from './one-line.ts'
+import { textWidths, type Closing, type Opening } from './pdf.ts'
 
 /**
  * The child process that sets a report: lines of JSON come in, a PDF goes out. It is a process of
@@ -88,6 +89,7 @@ function compile({ opening, charts, rows, rowsSet, closing, numbered, marked, fo
     charts: opening.charts.map(({ title }, i) => ({ title, file: `/chart${i}.svg` })),
     fonts: families,
     rows,
+    short: shortRows(opening, rows),
     totals,
     note: closing?.note ?? '',
     first: rowsSet === 0,
@@ -111,6 +113,12 @@ function compile({ opening, charts, rows, rowsSet, closing, numbered, marked, fo
     pagesOfRows: (): number[] =>
       compiler.query(document, { selector: '<pages>', field: 'value' })[0],
   }
+}
+
+/** For each row, whether it takes one line for sure. */
+function shortRows(opening: Opening, rows: string[][]) {
+  const widths = textWidths(opening)
+  return rows.map((row) => row.every((cell, i) => surelyFits(cell, widths[i]!)))
 }
 
 let kept: { compiler: NodeCompiler; families: string[] } | undefined

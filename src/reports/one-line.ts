@@ -1,0 +1,37 @@
+/** The size of type in the tables of printed reports, in points. */
+const SIZE = 8.6
+
+/**
+ * Whether a text surely fits into a width, by upper bounds of our typefaces; of other letters
+ * nothing is known. A row that is known to take one line need not be measured, and measuring is a
+ * third of setting a table.
+ */
+export function surelyFits(text: string, points: number) {
+  let left = points / SIZE
+  for (const letter of text) {
+    left -= widthOf(letter)
+    if (left < 0) return false
+  }
+  return true
+}
+
+const widths = new Map<string, number>()
+
+function widthOf(letter: string): number {
+  const known = widths.get(letter)
+  if (known !== undefined) return known
+  const width = BOUNDS.find(([letters]) => letters.test(letter))?.[1] ?? Infinity
+  widths.set(letter, width)
+  return width
+}
+
+/** In ems. */
+const BOUNDS: [letters: RegExp, width: number][] = [
+  [/[fijlrtI.,;:'!()[\]/ -]/, 0.42],
+  [/[mwMW@%]/, 0.94],
+  [/[a-z0-9]/, 0.62],
+  [/[!-~]/, 0.79],
+  [/[\u00c0-\u017f]/, 0.98],
+  [/[\u0410-\u045f]/, 1.05],
+  [/[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3]/, 1.02],
+]
