@@ -1,22 +1,9 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { sql, type Sql } from '../../src/database/sql.ts'
-import { cloneDatabase } from '../support/database.ts'
+import type { Sql } from '../../src/database/sql.ts'
 import { asOwner } from '../support/owner.ts'
 import { isFull, proofSeed } from './random.ts'
-import { openWorld, playHistory, type Mutation } from './simulation.ts'
-
-const START = Date.parse('2026-03-02T09:00:00Z')
-
-async function startWorld(t: TestContext) {
-  const { database } = await cloneDatabase(t)
-  const now = Temporal.Instant.fromEpochMilliseconds(START)
-  const [row] = await database.operator.query<{ id: number }>(sql`
-    insert into business (name, time_zone, created_date, created_user, modified_date, modified_user)
-    values ('Praxis', 'Europe/Zurich', ${now}, 'OPERATOR', ${now}, 'OPERATOR')
-    returning business_id as id`)
-  return openWorld(database, row!.id, START)
-}
+import { playHistory, startWorld, type Mutation } from './simulation.ts'
 
 type Playing = { most: number; seconds: number; mutation?: Mutation; without?: string[] }
 

@@ -9,6 +9,7 @@ import { sql, type Sql } from '../../src/database/sql.ts'
 import { CaptureMailer } from '../../src/email/capture.ts'
 import { findDefinition } from '../../src/store/event-definitions.ts'
 import { saveObject } from '../../src/scheduling/save.ts'
+import { cloneDatabase, type Lifetime } from '../support/database.ts'
 import { Crash, Interleaving, type Process } from './interleave.ts'
 import { brokenPromises, type Appointment, type Definition, type History } from './model.ts'
 import { randomFrom, type Random } from './random.ts'
@@ -35,10 +36,23 @@ export type Told = {
   triggers: number
 }
 
-type World = Awaited<ReturnType<typeof openWorld>>
+export type World = Awaited<ReturnType<typeof openWorld>>
+
+const START = Date.parse('2026-03-02T09:00:00Z')
+
+/** A database with one business, its staff and a template, and a clock of its own. */
+export async function startWorld(t: Lifetime) {
+  const { database } = await cloneDatabase(t)
+  const now = Temporal.Instant.fromEpochMilliseconds(START)
+  const [row] = await database.operator.query<{ id: number }>(sql`
+    insert into business (name, time_zone, created_date, created_user, modified_date, modified_user)
+    values ('Praxis', 'Europe/Zurich', ${now}, 'OPERATOR', ${now}, 'OPERATOR')
+    returning business_id as id`)
+  return openWorld(database, row!.id, START)
+}
 
 /** A business whose histories follow one another on one clock. */
-export async function openWorld(database: Database, businessId: number, start: number) {
+async function openWorld(database: Database, businessId: number, start: number) {
   let ms = start
   const clock: Clock = { now: () => Temporal.Instant.fromEpochMilliseconds(ms) }
   const move = (by: number) => void (ms += by)

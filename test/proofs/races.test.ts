@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict'
+import { setImmediate as turn } from 'node:timers/promises'
+import { test, type TestContext } from 'node:test'
+import { deactivateDefinition, saveDefinition } from '../../src/automation/define.ts'
+import { createEngine, type EngineParts } from '../../src/automation/engine.ts'
+import { planDefinition } from '../../src/automation/plan.ts'
+import { objectKind } from '../../src/contract/objects.ts'
+import type { Database, Db } from '../../src/database/database.ts'
+import { sql, type Sql } from '../../src/database/sql.ts'
+import { CaptureMailer } from '../../src/email/capture.ts'
+import { saveObject, saveObjects } from '../../src/scheduling/save.ts'
+import { isFull, proofSeed, randomFrom, type Random } from './random.ts'
+import { startWorld, type World } from './simulation.ts'
+
+/**
+ * Reminders fire while their appointments are moved or cancelled and their definition switched off.
+ * A change that has its lock sees every mail that was before it; after it there must be none.
+ */
+const RACES = isFull ? 10_000 : 300
+const AT_ONCE = 25
+const HOUR = 3_600_000
+
+test('nothing is sent after it was moved, cancelled or switched off', async (t) => {
+  const { races, stale, sent, spared } = await race(t, RACES)
+  assert.deepEqual(stale, [])
+  assert.ok(sent > races * 0.02 && spared > races * 0.02, 'both came first, now and then')
+})
+
+for (const [name, mutation] of [
+  ['is not looked at again', { parts: { decide: () => 'fire' as const } }],
+  ['is looked at without a lock', { rewrite: withoutLocks }],
+] as [string, Mutation][]) {
+  test(`something is sent too late when it ${name} at firing`, async (t) => {
+    const { stale } = await race(t, 5_000, mutation)
+    assert.ok(stale.length > 0)
+  })
+}
+
+type Mutation = { parts?: Partial<EngineParts>; rewrite?: (statement: Sql) => Sql }
+
+function withoutLocks(statement: Sql): Sql {
+  return { ...statement, text: statement.text.replaceAll(/for share( of \w)?/g, '') }
+}
+
+async function race(t: TestContext, most: number, mutation: Mutation = {}) {
+  const seed = proofSeed()
+  const random = randomFrom(seed)
+  const world = await startWorld(t)
+  const told = { races: 0, stale: [] as string[], sent: 0, spared: 0 }
+  const isMutant = Object.keys(mutation).length > 0
+  while (told.races < most && !(isMutant && told.stale.length > 0)) {
+    await round(world, random, mutation, told)
+  }
+  const { races, sent, spared, stale } = told
+  t.diagnostic(
+    `seed ${seed}: ${races} races, ${sent} sent before, ${spared} not sent, ${stale.length} stale`,
+  )
+  return told
+}
+
+type Told = { races: number; stale: string[]; sent: number; spared: number }
+
+async function round(world: World, random: Random, mutation: Mutation, told: Told) {
+  const { db, businessId, clock, move } = world
+  const eventDefnId = await define(world)
+  const startTime = clock.now().epochMilliseconds + 24 * HOUR + 1_000
+  const times = { startTime, endTime: startTime + HOUR }
+  const bodies = Array.from({ length: AT_ONCE }, () => ({ ...world.ids, ...times }))
+  const saving = { businessId, user: 'key:race', now: clock.now() }
+  const calendar = objectKind('calendar')!
+  const booked = await db.transaction((tx) => saveObjects(tx, calendar, bodies, saving))
+  const ids = booked.flatMap((outcome) =>
+    outcome.refused ? [] : Number(outcome.object.calendarId),
+  )
+  move(2_000)
+
+  const seen = new Map<number, number>()
+  const errors: unknown[] = []
+  const nodes = [0, 1].map(() => startNode(world, random, mutation, errors))
+  const change = random.pick(['move', 'cancel', 'deactivate'])
+  const changes =
+    change === 'deactivate'
+      ? [() => deactivate(world, eventDefnId, ids, seen)]
+      : ids.map((id) => () => changeOne(world, id, change, seen))
+  await Promise.all([
+    ...nodes.map(async ({ fire }) => {
+      while ((await fire()) > 0);
+    }),
+    ...changes.map(async (work) => {
+      for (let turns = random.below(60); turns > 0; turns -= 1) await turn()
+      await work()
+    }),
+  ])
+  if (errors.length > 0) throw errors[0]
+  move(11_000)
+  for (const { keep, fire } of nodes) {
+    await keep()
+    while ((await fire()) > 0);
+  }
+  const mails = await mailsOf(db, ids)
+  for (const id of ids) {
+    const [before, after] = [seen.get(id) ?? 0, mails.get(id) ?? 0]
+    if (after > before) told.stale.push(`appointment ${id}: mail after its ${change}`)
+    if (before > 0) told.sent += 1
+    else told.spared += 1
+  }
+  told.races += ids.length
+  await deactivate(world, eventDefnId, [], seen)
+  move(60 * 24 * HOUR)
+}
+
+function startNode(world: World, random: Random, mutation: Mutation, errors: unknown[]) {
+  const { database, clock } = world
+  const rewrite = mutation.rewrite ?? ((statement: Sql) => statement)
+  const of = (db: Db): Db => ({
+    ...db,
+    query: (statement) => db.query(rewrite(statement)),
+    transaction: (work) =>
+      db.transaction((tx) => work({ ...tx, query: (one) => tx.query(rewrite(one)) })),
+  })
+  return createEngine({
+    database: { ...database, engine: of(database.engine) } satisfies Database,
+    clock,
+    leaseSeconds: 10,
+    mailer: new CaptureMailer(),
+    captures: true,
+    mailFrom: { name: 'Bellwether', address: 'no-reply@localhost' },
+    host: 'localhost',
+    unsubscribeLink: () => null,
+    onError: (error) => void errors.push(error),
+    batchSize: 1 + random.below(8),
+    ...mutation.parts,
+  })
+}
+
+async function define({ db, database, businessId, clock, emailTemplateId }: World) {
+  const action = { actionType: 'SEND_EMAIL', active: true, businessId, emailTemplateId }
+  const body = {
+    active: true,
+    businessId,
+    objectType: 'CALENDAR',
+    triggerHours: -24,
+    triggerMinutes: 0,
+    eventType: { eventTypeId: 3 },
+    eventActions: [action],
+  }
+  const defining = { businessId, user: 'key:race', now: clock.now() }
+  const { definition } = await db.transaction((tx) => saveDefinition(tx, body, defining))
+  await planDefinition(database, definition, () => clock.now())
+  return definition.eventDefnId
+}
+
+/** Says inside its own transaction, under its lock, how many mails were before it. */
+async function changeOne(world: World, calendarId: number, how: string, seen: Map<number, number>) {
+  const { db, businessId, clock } = world
+  const startTime = clock.now().epochMilliseconds + 30 * 24 * HOUR
+  const body = how === 'cancel' ? { status: 'CANCELLED' } : { startTime, endTime: startTime + HOUR }
+  const saving = { businessId, user: 'key:race', now: clock.now() }
+  await db.transaction(async (tx) => {
+    await saveObject(tx, objectKind('calendar')!, { calendarId, ...body }, saving)
+    seen.set(calendarId, (await mailsOf(tx, [calendarId])).get(calendarId) ?? 0)
+  })
+}
+
+async function deactivate(
+  world: World,
+  eventDefnId: number,
+  ids: number[],
+  seen: Map<number, number>,
+) {
+  const { db, database, businessId, clock } = world
+  const defining = { businessId, user: 'key:race', now: clock.now() }
+  const definition = await db.transaction(async (tx) => {
+    const saved = await deactivateDefinition(tx, eventDefnId, defining, () => {})
+    const mails = await mailsOf(tx, ids)
+    for (const id of ids) seen.set(id, mails.get(id) ?? 0)
+    return saved!
+  })
+  await planDefinition(database, definition, () => clock.now())
+}
+
+async function mailsOf(db: Db, ids: number[]) {
+  const rows = await db.query<{ id: number; count: number }>(sql`
+    select object_id as id, count(*) from email
+    where object_type = 'CALENDAR' and object_id = any (${ids}::bigint[]) group by object_id`)
+  return new Map(rows.map((row) => [row.id, row.count]))
+}
