@@ -13,6 +13,7 @@ const COMMANDS: Record<string, string> = {
   'create-user': 'make a person of a business, such as its first',
   seed: 'make a demo business, or fill one',
   import: 'import objects from NDJSON or CSV',
+  export: 'write everything of a business as NDJSON, which import takes back',
   'print-report': 'print a report to a file',
   doctor: 'look at the settings, the database and the clocks, and say what to do',
 }

@@ -2,7 +2,7 @@ import { createReadStream, createWriteStream, statSync, type WriteStream } from 
 import type { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import { Command, Option } from 'commander'
-import { isTimeZone } from '../contract/fields.ts'
+import { instant, isTimeZone } from '../contract/fields.ts'
 import { OBJECT_KINDS, objectKind } from '../contract/objects.ts'
 import type { Database } from '../database/database.ts'
 import { StartError } from '../errors.ts'
@@ -72,6 +72,8 @@ export const command = new Command()
           user: 'SYSTEM',
           now: () => now,
           history: options.events === 'none',
+          // Whoever has the database may say when things began.
+          recordedAt: readCreatedDate,
           onRefused: refusals.write,
           onProgress: (done) => report({ share: shareOf(source), done }),
         })
@@ -81,6 +83,11 @@ export const command = new Command()
       if (imported.refusedCount > 0) process.exitCode = 1
     }),
   )
+
+function readCreatedDate({ createdDate }: Record<string, unknown>) {
+  const isMoment = instant().faults(createdDate).length === 0
+  return isMoment ? Temporal.Instant.fromEpochMilliseconds(createdDate as number) : undefined
+}
 
 function readMap(text: string, map: Record<string, string>) {
   const at = text.lastIndexOf('=')

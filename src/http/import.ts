@@ -98,6 +98,7 @@ function refusalOf({ functions }: Caller, kind: string) {
 function functionFor(kind: string): SecurityFunction {
   if (kind === 'business') return 'MANAGE_BUSINESS'
   if (kind === 'eventDefinition') return 'EDIT_DEFINITIONS'
+  if (kind === 'suppression') return 'SEND_EMAILS'
   if (kind.startsWith('email')) return 'EDIT_TEMPLATES'
   return kind === 'client' || objectKind(kind)?.objectType ? 'EDIT_SCHEDULE' : 'EDIT_SETUP'
 }

@@ -10,6 +10,7 @@ import { saveDefinitionLine } from './definition-lines.ts'
 import { LineRefs } from './line-refs.ts'
 import { saveObjects, type Saving } from './save.ts'
 import { saveStatusOf } from './statuses.ts'
+import { saveSuppressionLine } from './suppression-lines.ts'
 
 /** One line of an import: what stands in it, or why nothing could be read. */
 export type Line = { number: number; body: unknown } | { number: number; fault: string }
@@ -210,10 +211,17 @@ const OTHERS: Record<string, Save> = {
   business: changeBusiness,
   status: (tx, body, saving) => saveStatusOf(tx, body, saving),
   eventDefinition: saveDefinitionLine,
+  suppression: saveSuppressionLine,
 }
 
 /** What is referred to comes before what refers to it. */
-const KINDS = ['business', 'status', ...OBJECT_KINDS.map(({ kind }) => kind), 'eventDefinition']
+const KINDS = [
+  'business',
+  'status',
+  ...OBJECT_KINDS.map(({ kind }) => kind),
+  'eventDefinition',
+  'suppression',
+]
 const KNOWN = new Set(KINDS)
 
 /**

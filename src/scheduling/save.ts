@@ -33,7 +33,7 @@ export type Saving = {
   sight?: Sight
   /** History is imported without events: nothing was created or changed just now. */
   history?: boolean
-  /** When an object was really written, where that was not now: the moment of its own record. */
+  /** When a new object was really created, where that is known and believed. */
   recordedAt?: (body: Record<string, unknown>) => Temporal.Instant | undefined
 }
 
@@ -91,9 +91,9 @@ async function saveRound(
       ...foreign(kind, input, known),
       ...unknownStatus(input, statuses),
     ]
-    const recordedAt = saving.recordedAt?.(bodies[place] as Record<string, unknown>)
-    const by = recordedAt ? { ...saving, now: recordedAt } : saving
-    const object = merge(kind, input, before, by, before ? undefined : ids.shift())
+    const object = before
+      ? merge(input, before, saving)
+      : merge(input, blank(kind, ids.shift()!, bodies[place], saving), saving)
     faults.push(...contradictions(kind, object, faults))
     faults.push(...outOfSight(kind, object, faults, saving.sight ?? null))
     if (faults.length > 0) return { refused: invalid(faults) }
@@ -222,32 +222,36 @@ function unknownStatus(input: ObjectInput, statuses: Status[]): Fault[] {
   return [{ pointer: '/status', detail: `must be one of ${usable.join(', ')}` }]
 }
 
-function merge(
+/** An object of which nothing is said yet. */
+function blank(
   kind: ObjectKind,
-  input: ObjectInput,
-  before: StoredObject | undefined,
-  { businessId, user, now }: Saving,
-  freshId: number | string | undefined,
+  id: number | string,
+  body: unknown,
+  { businessId, user, now, recordedAt }: Saving,
 ): StoredObject {
-  const base: StoredObject = before ?? {
+  return {
     ...kind.initially,
-    [kind.id]: freshId,
+    [kind.id]: id,
     businessId,
     externalId: null,
     active: true,
     version: 0,
-    createdDate: now,
+    createdDate: recordedAt?.(body as Record<string, unknown>) ?? now,
     createdUser: user,
     modifiedDate: now,
     modifiedUser: user,
   }
+}
+
+/** The object as it becomes; itself where that is nothing new. */
+function merge(input: ObjectInput, base: StoredObject, { user, now }: Saving): StoredObject {
   const merged: StoredObject = {
     ...base,
     ...input.values,
     externalId: input.externalId === undefined ? base.externalId : input.externalId,
     active: input.active ?? base.active,
   }
-  if (before && isSame(before, merged)) return before
+  if (base.version > 0 && isSame(base, merged)) return base
   merged.version = base.version + 1
   merged.modifiedDate = now
   merged.modifiedUser = user

@@ -111,3 +111,9 @@ const actionsOf = (keys: DefinitionKey[]) => sql`
     select * from unnest(${keys.map((key) => key.businessId)}::bigint[],
                          ${keys.map((key) => key.eventDefnId)}::bigint[]))
   order by event_action_id`
+
+/** Of all definitions, the inactive ones too: what an export takes along. */
+export function listAllActions(db: Db, businessId: number) {
+  return db.query<StoredAction>(sql`
+    select ${columns} from event_action where business_id = ${businessId} order by event_action_id`)
+}

@@ -180,3 +180,10 @@ export const waitForBookings = (tx: Db, businessId: number) =>
   tx.query(sql`select pg_advisory_xact_lock(${PLANS}::int, hashint8(${businessId}::bigint))`)
 
 const PLANS = 7_230_004
+
+/** The inactive ones too: what an export takes along. */
+export function listAllDefinitions(db: Db, businessId: number) {
+  return db.query<StoredDefinition>(sql`
+    select ${columns} from event_definition
+    where business_id = ${businessId} order by event_defn_id`)
+}

@@ -45,6 +45,12 @@ export async function lockStatus(tx: Db, businessId: number, objectType: string,
   return found
 }
 
+/** Of every type, the removed ones too: what an export takes along. */
+export function listAllStatuses(db: Db, businessId: number) {
+  return db.query<Status>(sql`
+    select ${columns} from status where business_id = ${businessId} order by object_type, status`)
+}
+
 /** Those of one type of object, the removed ones too. */
 export function listStatusesOf(db: Db, businessId: number, objectType: ObjectType) {
   return db.query<Status>(sql`

@@ -1,0 +1,175 @@
+import { OBJECT_KINDS, objectKind, type ObjectKind } from '../contract/objects.ts'
+import type { Db } from '../database/database.ts'
+import { findBusiness } from '../store/businesses.ts'
+import { listAllActions } from '../store/event-actions.ts'
+import { listAllDefinitions, type StoredDefinition } from '../store/event-definitions.ts'
+import { holdStill, listNamedCalendars, streamObjects } from '../store/everything.ts'
+import type { StoredObject } from '../store/objects.ts'
+import { listAllStatuses } from '../store/statuses.ts'
+import { listSuppressions } from '../store/suppressions.ts'
+import { KIND_OF_OBJECT } from './definition-lines.ts'
+import { refName } from './line-refs.ts'
+
+export type ExportLine = { kind: string } & Record<string, unknown>
+
+/**
+ * Everything of a business as an import takes it back, as it is at one moment: hands each page of
+ * lines to `write`. Objects are named by the place of their line, so that no id need be the same
+ * where they are imported: the export of an import is the same export.
+ */
+export async function exportBusiness(
+  db: Db,
+  businessId: number,
+  write: (lines: ExportLine[]) => Promise<void>,
+) {
+  await db.transaction(async (tx) => {
+    await holdStill(tx)
+    const { name, timeZone, emailAddress, phone, language } = (await findBusiness(tx, businessId))!
+    await write([{ kind: 'business', name, timeZone, emailAddress, phone, language }])
+    await write((await listAllStatuses(tx, businessId)).map(statusLine))
+
+    const refs = new Refs(await listNamedCalendars(tx, businessId))
+    for (const kind of OBJECT_KINDS) {
+      for await (const page of streamObjects(tx, businessId, kind)) {
+        await write(page.map((object) => objectLine(kind, object, refs)))
+      }
+    }
+    await write(await definitionLines(tx, businessId, refs))
+    for (let after: [string, string] | undefined; ;) {
+      const page = await listSuppressions(tx, businessId, { after, limit: 500 })
+      if (page.length === 0) break
+      await write(
+        page.map(({ emailAddress: address, reason, detail, createdDate }) => ({
+          kind: 'suppression',
+          emailAddress: address,
+          reason,
+          detail,
+          createdDate: createdDate.epochMilliseconds,
+        })),
+      )
+      after = [page.at(-1)!.emailAddress, page.at(-1)!.reason]
+    }
+  })
+}
+
+/** Who has been written, and the place of its line among its kind. */
+class Refs {
+  readonly #places = new Map<string, Map<unknown, number>>()
+  readonly #counts = new Map<string, number>()
+  readonly #namedCalendars: Set<number>
+
+  constructor(namedCalendars: Set<number>) {
+    this.#namedCalendars = namedCalendars
+  }
+
+  /** The ref of a line, where anything may point at it. Most of a calendar nothing points at. */
+  give(kind: ObjectKind, id: unknown): string | undefined {
+    const place = (this.#counts.get(kind.kind) ?? 0) + 1
+    this.#counts.set(kind.kind, place)
+    if (!NAMED.has(kind.kind)) return undefined
+    if (kind.kind === 'calendar' && !this.#namedCalendars.has(id as number)) return undefined
+    if (!this.#places.has(kind.kind)) this.#places.set(kind.kind, new Map())
+    this.#places.get(kind.kind)!.set(id, place)
+    return refOf(kind.kind, place)
+  }
+
+  of(kind: string, id: unknown) {
+    return refOf(kind, this.#places.get(kind)!.get(id)!)
+  }
+}
+
+const refOf = (kind: string, place: number) => `${kind}-${place}`
+
+const NAMED = new Set([
+  ...OBJECT_KINDS.flatMap(({ references }) => references.map(({ refersTo }) => refersTo)),
+  ...Object.values(KIND_OF_OBJECT),
+  'emailTemplate',
+])
+
+function objectLine(kind: ObjectKind, object: StoredObject, refs: Refs): ExportLine {
+  const line: ExportLine = { kind: kind.kind }
+  const ref = refs.give(kind, object[kind.id])
+  if (ref) line.ref = ref
+  line.externalId = object.externalId
+  for (const [property, { refersTo, instant }] of Object.entries(kind.fields)) {
+    const value = object[property]
+    if (refersTo && value !== null) {
+      line[refName(property)] = Array.isArray(value)
+        ? value.map((id) => refs.of(refersTo, id))
+        : refs.of(refersTo, value)
+    } else line[property] = instant && value ? milliseconds(value) : value
+  }
+  line.active = object.active
+  line.createdDate = milliseconds(object.createdDate)
+  return line
+}
+
+const milliseconds = (moment: unknown) => (moment as Temporal.Instant).epochMilliseconds
+
+type Statuses = Awaited<ReturnType<typeof listAllStatuses>>
+
+const statusLine = ({ objectType, status, label, live, liveAfter, active }: Statuses[number]) => ({
+  kind: 'status',
+  objectType,
+  status,
+  label,
+  live,
+  liveAfter,
+  active,
+})
+
+async function definitionLines(tx: Db, businessId: number, refs: Refs): Promise<ExportLine[]> {
+  const [definitions, actions] = await Promise.all([
+    listAllDefinitions(tx, businessId),
+    listAllActions(tx, businessId),
+  ])
+  const actionsOf = Map.groupBy(actions, (action) => action.eventDefnId)
+  return definitions.map((definition) => ({
+    ...definitionLine(definition, refs),
+    eventActions: (actionsOf.get(definition.eventDefnId) ?? []).map((action) => ({
+      actionType: action.actionType,
+      active: action.active,
+      emailTemplateRef: refs.of('emailTemplate', action.emailTemplateId),
+      ...(action.emailCategoryId === null
+        ? {}
+        : { emailCategoryRef: refs.of('emailCategory', action.emailCategoryId) }),
+      ...(action.recipient === null ? {} : { recipient: { value: action.recipient } }),
+    })),
+  }))
+}
+
+function definitionLine(definition: StoredDefinition, refs: Refs): ExportLine {
+  const { eventTypeId, objectType, objectId } = definition
+  const list = (property: (typeof LISTS)[number]) => [
+    refName(property),
+    definition[property].map((id) => refs.of(property.replace('IdList', ''), id)),
+  ]
+  const kindOfObject = objectKind(KIND_OF_OBJECT[objectType]!)!
+  return {
+    kind: 'eventDefinition',
+    active: definition.active,
+    description: definition.description,
+    eventType: { eventTypeId },
+    objectType,
+    ...(objectId === null ? {} : { objectRef: refs.of(kindOfObject.kind, objectId) }),
+    objectUUId: definition.objectUUId,
+    oldStatus: definition.oldStatus,
+    newStatus: definition.newStatus,
+    ...Object.fromEntries(LISTS.map(list)),
+    groupIdList: definition.groupIdList,
+    filterTagMapJson: definition.filterTagMapJson,
+    triggerMonths: definition.triggerMonths,
+    triggerHours: definition.triggerHours,
+    triggerMinutes: definition.triggerMinutes,
+    offsetMode: definition.offsetMode,
+    latePolicy: definition.latePolicy,
+    triggerAnchor: definition.triggerAnchor,
+  }
+}
+
+const LISTS = [
+  'locationIdList',
+  'professionalIdList',
+  'reasonIdList',
+  'disclaimerFormIdList',
+] as const

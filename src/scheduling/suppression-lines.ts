@@ -1,0 +1,31 @@
+import { Type } from 'typebox'
+import { address, optional, required, text } from '../contract/fields.ts'
+import { readFields } from '../contract/read-fields.ts'
+import type { Db } from '../database/database.ts'
+import { invalid } from '../errors.ts'
+import { suppress } from '../store/suppressions.ts'
+import type { Saving } from './save.ts'
+
+const REASONS = ['UNSUBSCRIBED', 'BOUNCED'] as const
+
+const FIELDS = {
+  emailAddress: required(address()),
+  reason: required({
+    schema: Type.Enum([...REASONS]),
+    sqlType: 'text',
+    faults: (value) =>
+      REASONS.includes(value as never) ? [] : [{ detail: `must be one of ${REASONS.join(', ')}` }],
+  }),
+  detail: optional(text(2_000)),
+}
+
+type Suppressed = { emailAddress: string; reason: (typeof REASONS)[number]; detail: string | null }
+
+/** Whoever no longer wants to be written to, and is so wherever their business goes. */
+export async function saveSuppressionLine(tx: Db, body: unknown, saving: Saving) {
+  const { values, faults } = readFields<Suppressed>(FIELDS, body)
+  if (faults.length > 0) throw invalid(faults)
+  const { businessId, user, recordedAt, now } = saving
+  const since = recordedAt?.(body as Record<string, unknown>) ?? now
+  await suppress(tx, [{ businessId, ...values }], { user, now: since })
+}
