@@ -122,7 +122,7 @@ export function createEngine(parts: EngineParts) {
   const run = async (stopping: AbortSignal) => {
     const [due, queued] = [new Hint(), new Hint()]
     // Without hints it is found all the same, a second later.
-    const deaf = await database.listen('bellwether_due', () => due.wake()).catch(onError)
+    const deaf = database.listen('bellwether_due', () => due.wake())
     stopping.addEventListener('abort', () => [due, queued, deliveries].forEach((one) => one.wake()))
     const fireAndTell = async () => {
       const fired = await fire()
@@ -148,7 +148,7 @@ export function createEngine(parts: EngineParts) {
       repeat(keep, { rest: () => pause(leaseSeconds * 250, stopping), stopping, onError }),
       repeat(renew, { rest: () => pause(leaseSeconds * 300, stopping), stopping, onError }),
     ])
-    await deaf?.().catch(onError)
+    await deaf()
     await giveBackTriggers(db, worker).catch(onError)
     await deliveries.stop().catch(onError)
   }

@@ -24,6 +24,6 @@ export type Database = {
   /** The database's time, in milliseconds. */
   readTime(): Promise<number>
   /** Runs `heard` whenever another connection notifies the channel; a hint, never a promise. */
-  listen(channel: string, heard: (payload: string) => void): Promise<() => Promise<void>>
+  listen(channel: string, heard: (payload: string) => void): () => Promise<void>
   close(): Promise<void>
 }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { StartError } from '../errors.ts'
 import type { Database, Db } from './database.ts'
@@ -270,38 +271,51 @@ export const brokenConstraint = (error: unknown) =>
 export const isRefusedValue = (error: unknown) =>
   error instanceof pg.DatabaseError && /^(22|23|54)/.test(error.code ?? '')
 
-async function listen(
+/**
+ * One connection at a time, and a new one a second after the last was lost. Gives back at once: a
+ * hint is never waited for.
+ */
+function listen(
   { url, onError }: PostgresOptions,
   listeners: Set<pg.Client>,
   channel: string,
   heard: (payload: string) => void,
 ) {
-  let client: pg.Client | undefined
-  let stopped = false
-  const connect = async () => {
-    const fresh = new pg.Client({ connectionString: url, keepAlive: true })
-    client = fresh
-    fresh.on('notification', ({ payload }) => heard(payload ?? ''))
-    fresh.on('error', (error) => onError?.(error))
-    listeners.add(fresh)
-    fresh.on('end', () => {
-      listeners.delete(fresh)
-      void again()
-    })
-    await fresh.connect()
-    await fresh.query(`listen ${pg.escapeIdentifier(channel)}`)
+  const stopping = new AbortController()
+  const { signal } = stopping
+  const listenOnce = async () => {
+    const client = new pg.Client({ connectionString: url, keepAlive: true })
+    listeners.add(client)
+    const ended = new Promise((resolve) => client.once('end', resolve))
+    const leave = () => void client.end().catch(() => {})
+    client.on('notification', ({ payload }) => heard(payload ?? ''))
+    client.on('error', (error) => onError?.(error))
+    try {
+      await client.connect()
+      await client.query(`listen ${pg.escapeIdentifier(channel)}`)
+      signal.addEventListener('abort', leave)
+      if (signal.aborted) leave()
+      await ended
+    } finally {
+      signal.removeEventListener('abort', leave)
+      listeners.delete(client)
+      cut(client)
+    }
   }
-  const again = async () => {
-    if (stopped) return
-    await new Promise((done) => setTimeout(done, 1_000).unref())
-    if (!stopped) await connect().catch(() => again())
+  const keepListening = async () => {
+    while (!signal.aborted) {
+      await listenOnce().catch(() => {})
+      await sleep(AGAIN_MS, undefined, { signal, ref: false }).catch(() => {})
+    }
   }
-  await connect()
-  return async () => {
-    stopped = true
-    await client?.end().catch(() => {})
+  const listening = keepListening()
+  return () => {
+    stopping.abort()
+    return listening
   }
 }
+
+const AGAIN_MS = 1_000
 
 const { builtins } = pg.types
 

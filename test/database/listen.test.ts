@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict'
+import net from 'node:net'
+import { test } from 'node:test'
+import { openDatabase } from '../../src/database/postgres.ts'
+import { sql } from '../../src/database/sql.ts'
+import { cloneDatabase } from '../support/database.ts'
+
+test('a hint reaches whoever listens, until he stops', async (t) => {
+  const { database } = await cloneDatabase(t)
+  const { promise, resolve } = Promise.withResolvers<string>()
+  const deaf = database.listen('bellwether_due', resolve)
+  const tell = setInterval(
+    () => void database.engine.query(sql`select pg_notify('bellwether_due', 'now')`),
+    20,
+  )
+  assert.equal(await promise, 'now')
+  clearInterval(tell)
+  await deaf()
+})
+
+test('while the database is away there is one attempt at a time to listen again', async (t) => {
+  let attempts = 0
+  let most = 0
+  const open = new Set<net.Socket>()
+  // A server that hangs up on everybody, and counts.
+  const server = net.createServer((socket) => {
+    attempts += 1
+    open.add(socket)
+    most = Math.max(most, open.size)
+    socket.on('close', () => open.delete(socket)).on('error', () => {})
+    socket.resume().end()
+  })
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  t.after(() => server.close())
+  const { port } = server.address() as net.AddressInfo
+  const database = openDatabase({ url: `postgres://nobody@127.0.0.1:${port}/none` })
+  const deaf = database.listen('bellwether_due', () => {})
+  const third = Promise.withResolvers<void>()
+  server.on('connection', () => attempts >= 3 && third.resolve())
+  await third.promise
+  assert.equal(most, 1)
+  assert.equal(attempts, 3)
+  await deaf()
+  await database.close()
+})
