@@ -9,6 +9,20 @@ import sanitizeHtml from 'sanitize-html'
  */
 export const prepareHtml = (html: string) => sanitizeHtml(inlineStyles(html.toWellFormed()), RULES)
 
+/**
+ * What is kept of a template's HTML: as it was written where nothing of it would be dropped, else
+ * what is left. So nobody, the editor of the console neither, is ever handed what could run.
+ */
+export function keptHtml(html: string) {
+  const safe = sanitizeHtml(html.toWellFormed(), RULES)
+  const whole = sanitizeHtml(html.toWellFormed(), DROP_NOTHING)
+  return withoutStyleBlanks(safe) === withoutStyleBlanks(whole) ? html : prepareHtml(html)
+}
+
+/** Both write styles anew, each in its own way. */
+const withoutStyleBlanks = (html: string) =>
+  html.replace(/ style="[^"]*"/g, (style) => style.replace(/\s+|;(?="$)/g, ''))
+
 /** The text part of a template without one of its own. Its tokens stay where they were. */
 export const textOfHtml = (html: string) => toText(html).trim()
 
@@ -92,6 +106,17 @@ const RULES: sanitizeHtml.IOptions = {
   ],
   enforceHtmlBoundary: false,
   nestingLimit: 250,
+}
+
+const DROP_NOTHING: sanitizeHtml.IOptions = {
+  allowedTags: false,
+  allowedAttributes: false,
+  allowVulnerableTags: true,
+  allowedSchemes: false,
+  allowedSchemesAppliedToAttributes: [],
+  allowProtocolRelative: true,
+  parseStyleAttributes: false,
+  nonTextTags: [],
 }
 
 /**

@@ -8,7 +8,8 @@ export function tagAnswers(app: FastifyInstance) {
   app.addHook('onSend', async (request, reply, payload) => {
     if (!request.routeOptions.config?.etag || typeof payload !== 'string') return payload
     if (reply.statusCode !== 200 && reply.statusCode !== 201) return payload
-    const tag = tagOf(payload)
+    const { untagged } = request.routeOptions.config
+    const tag = tagOf(untagged ? without(payload, untagged) : payload)
     reply.header('etag', tag)
     const isRead = request.method === 'GET' || request.method === 'HEAD'
     if (!isRead || !names(request.headers['if-none-match'], tag)) return payload
@@ -29,6 +30,11 @@ export function requireMatch(request: FastifyRequest, current: object | undefine
 }
 
 const tagOf = (text: string) => `"${hash('sha1', text, 'base64url')}"`
+
+function without(payload: string, property: string) {
+  const { [property]: _left, ...object } = JSON.parse(payload) as Record<string, unknown>
+  return JSON.stringify(object)
+}
 
 const names = (header: string | undefined, tag: string) =>
   header !== undefined &&

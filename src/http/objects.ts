@@ -1,8 +1,13 @@
 import { Type, type TSchema } from 'typebox'
 import { OBJECT_KINDS, type Filter, type ObjectKind } from '../contract/objects.ts'
+import { OBJECT_TYPES } from '../contract/event-type.ts'
+import type { Caller } from '../auth/caller.ts'
+import { findEmptyTokens } from '../automation/empty-tokens.ts'
+import { listTemplates } from '../automation/fire.ts'
+import type { Db } from '../database/database.ts'
 import { notFound } from '../errors.ts'
 import { saveObject } from '../scheduling/save.ts'
-import { findObject, listObjects } from '../store/objects.ts'
+import { findObject, listObjects, type StoredObject } from '../store/objects.ts'
 import { pageOf, PageQuery, readPage } from './cursor.ts'
 import { requireMatch } from './etag.ts'
 import { answerOnce, created, ok } from './idempotency.ts'
@@ -30,6 +35,8 @@ const routesOf =
       function: isMail ? 'EDIT_TEMPLATES' : kind.objectType ? 'EDIT_SCHEDULE' : editSetup(kind),
     } as const
     const tags = [kind.title]
+    const isTemplate = kind.kind === 'emailTemplate'
+    const saved = isTemplate ? Type.Object({ ...answer.properties, warnings: Warnings }) : answer
 
     app.get(
       kind.path,
@@ -71,10 +78,10 @@ const routesOf =
     app.post(
       kind.path,
       {
-        config: { ...writing, etag: true, idempotent: true },
+        config: { ...writing, etag: true, idempotent: true, ...(isTemplate && WARNED) },
         // The declaration reads the body, so that an import and a POST refuse in the same words.
         validatorCompiler: () => (value) => ({ value }),
-        schema: { tags, body: bodyOf(kind), response: { 200: answer, 201: answer } },
+        schema: { tags, body: bodyOf(kind), response: { 200: saved, 201: saved } },
       },
       async (request, reply) => {
         const { caller, body } = request
@@ -90,7 +97,9 @@ const routesOf =
             requireMatch(request, current),
           )
           const stored = (await findObject(tx, caller.businessId, kind, object[kind.id] as number))!
-          return before ? ok(stored) : created(stored, `${kind.path}/${object[kind.id] as number}`)
+          const warnings = isTemplate ? { warnings: await warningsOf(tx, caller, object) } : {}
+          const answer = { ...stored, ...warnings }
+          return before ? ok(answer) : created(answer, `${kind.path}/${object[kind.id] as number}`)
         })
       },
     )
@@ -118,6 +127,28 @@ const routesOf =
       },
     )
   }
+
+/** What is told beside a saved template is no part of it. */
+const WARNED = { untagged: 'warnings' }
+
+const Warnings = Type.Array(
+  Type.Object({
+    token: Type.String({ examples: ['%CLIENT_PHONE%'] }),
+    objects: Type.Integer({ description: 'how many recent objects leave it empty' }),
+    of: Type.Integer({ description: 'how many were looked at' }),
+    example: Type.Object({
+      objectType: Type.Enum([...OBJECT_TYPES]),
+      objectId: Type.Union([Type.Integer(), Type.String()]),
+    }),
+  }),
+  { description: 'Tokens that recent real objects would leave empty.' },
+)
+
+async function warningsOf(tx: Db, { businessId }: Caller, { emailTemplateId }: StoredObject) {
+  const id = emailTemplateId as number
+  const templates = await listTemplates(tx, [{ businessId, emailTemplateId: id }])
+  return findEmptyTokens(tx, templates.get(id)![0]!)
+}
 
 /** Clients come with the schedule; places, staff and services are the business's own setup. */
 const editSetup = (kind: ObjectKind) =>

@@ -35,6 +35,8 @@ declare module 'fastify' {
     open?: true
     /** Answers one object: carries an `ETag`, and `If-Match` is taken. */
     etag?: true
+    /** A property of the answer that is no part of the object, and so not of its `ETag`. */
+    untagged?: string
     /** Takes an `Idempotency-Key`; the handler answers through `answerOnce`. */
     idempotent?: true
     /** May be called without any body, although a body is described. */

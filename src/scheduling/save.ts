@@ -20,7 +20,7 @@ import {
 import { lockPlans } from '../store/event-definitions.ts'
 import { listStatusesOf, type Status } from '../store/statuses.ts'
 import { templateFaults, type CheckedFields } from '../email/check-template.ts'
-import { readTemplateBody } from './email-templates.ts'
+import { keptTemplate, readTemplateBody } from './email-templates.ts'
 import { eventsOf, isSame } from './events.ts'
 import { readExternalReferences } from './external-references.ts'
 import { followChanges, type Change } from './follow.ts'
@@ -98,6 +98,7 @@ async function saveRound(
     faults.push(...outOfSight(kind, object, faults, saving.sight ?? null))
     if (faults.length > 0) return { refused: invalid(faults) }
     if (before) taken.add(before)
+    if (kind.kind === 'emailTemplate') return { object: keptTemplate(object, before), before }
     return { object, before }
   })
 

@@ -61,3 +61,18 @@ export function holdTemplatesWithVariants(
     order by t.email_template_id
     for share of t`)
 }
+
+/** What the automations that use a template are about, each event type once. */
+export async function listEventTypesOfTemplate(
+  db: Db,
+  businessId: number,
+  emailTemplateId: number,
+) {
+  const rows = await db.query<{ id: number }>(sql`
+    select distinct d.event_type_id as id
+    from event_action a
+    join event_definition d
+      on (d.business_id, d.event_defn_id) = (a.business_id, a.event_defn_id) and d.active
+    where a.business_id = ${businessId} and a.email_template_id = ${emailTemplateId} and a.active`)
+  return rows.map((row) => row.id)
+}

@@ -76,6 +76,24 @@ export function listSubjectsFrom(
     order by ${anchor}, t.${raw(id)} limit ${page.limit}`)
 }
 
+/** The active objects of a type that came last. */
+export function listRecentObjects(
+  db: Db,
+  businessId: number,
+  objectType: ObjectType,
+  limit: number,
+) {
+  const { table, id } = VIEWS[objectType]
+  const key =
+    objectType === 'INVITATION'
+      ? sql`null::bigint as "objectId", t.invitation_uuid as "objectUUId"`
+      : sql`t.${raw(id)} as "objectId", null as "objectUUId"`
+  const order = objectType === 'INVITATION' ? sql`t.created_date desc` : sql`t.${raw(id)} desc`
+  return db.query<ObjectKey>(sql`
+    select t.business_id as "businessId", ${key} from ${raw(table)} t
+    where t.business_id = ${businessId} and t.active order by ${order} limit ${limit}`)
+}
+
 /** What people call the things that definitions select by, of one object. */
 export async function listNames(db: Db, subject: Subject) {
   const { businessId, locationId, professionalId, reasonId, disclaimerFormId } = subject
@@ -100,7 +118,7 @@ const ANCHORS: Record<Anchor, string> = {
   createdDate: 't.created_date',
 }
 
-type View = { view: Sql; id: string }
+type View = { table: string; view: Sql; id: string }
 
 const shared = sql`
   t.business_id as "businessId", t.active, t.status, coalesce(s.live, false) as live,
@@ -122,6 +140,7 @@ const status = (objectType: ObjectType) => sql`
 
 const VIEWS: Record<ObjectType, View> = {
   CALENDAR: {
+    table: 'calendar',
     id: 'calendar_id',
     view: sql`
       select 'CALENDAR' as "objectType", t.calendar_id as "objectId", null as "objectUUId", ${shared},
@@ -131,6 +150,7 @@ const VIEWS: Record<ObjectType, View> = {
       from calendar t ${client} ${place} ${status('CALENDAR')}`,
   },
   CLASS_SCHEDULE: {
+    table: 'class_schedule',
     id: 'class_schedule_id',
     view: sql`
       select 'CLASS_SCHEDULE' as "objectType", t.class_schedule_id as "objectId", null as "objectUUId",
@@ -141,6 +161,7 @@ const VIEWS: Record<ObjectType, View> = {
       from class_schedule t ${place} ${status('CLASS_SCHEDULE')}`,
   },
   INVITATION: {
+    table: 'invitation',
     id: 'invitation_uuid',
     view: sql`
       select 'INVITATION' as "objectType", null as "objectId", t.invitation_uuid as "objectUUId",
@@ -152,6 +173,7 @@ const VIEWS: Record<ObjectType, View> = {
         and g.invitation_campaign_id = t.invitation_campaign_id ${status('INVITATION')}`,
   },
   RECALL: {
+    table: 'recall',
     id: 'recall_id',
     view: sql`
       select 'RECALL' as "objectType", t.recall_id as "objectId", null as "objectUUId", ${shared},
@@ -161,6 +183,7 @@ const VIEWS: Record<ObjectType, View> = {
       from recall t ${client} ${place} ${status('RECALL')}`,
   },
   DISCLAIMER: {
+    table: 'disclaimer',
     id: 'disclaimer_id',
     view: sql`
       select 'DISCLAIMER' as "objectType", t.disclaimer_id as "objectId", null as "objectUUId",

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { unsubscribeLink } from '../../src/email/unsubscribe.ts'
+import { sql } from '../../src/database/sql.ts'
+import { forgetBodies } from '../../src/store/emails.ts'
 import { reminder, startEngine, startWorld } from '../support/world.ts'
 
 type World = Awaited<ReturnType<typeof startWorld>>
@@ -162,4 +164,41 @@ test('a bounce that is taken in stops even mail that is needed, until it is clea
   const [entry] = (await call('GET', '/suppression')).body.items
   assert.equal(`${entry.emailAddress} ${entry.reason}`, 'anna@example.org BOUNCED')
   assert.equal((await call('POST', '/emails/bounce', { message: 'Hello' })).status, 422)
+})
+
+test('what a mail said is kept for a while, then only its hash', async (t) => {
+  const world = await startWorld(t)
+  await sent(world)
+  const { call, clock, database } = world
+  const [{ emailId, subject }] = (await call('GET', '/emails')).body.items
+  const before = clock.now()
+  assert.equal(await forgetBodies(database.engine, before, 10), 0)
+  clock.advance({ hours: 1 })
+  assert.equal(await forgetBodies(database.engine, clock.now(), 10), 1)
+  assert.equal(await forgetBodies(database.engine, clock.now(), 10), 0)
+  const mail = (await call('GET', `/emails/${emailId}`)).body
+  assert.equal(mail.html, null)
+  assert.equal(mail.text, null)
+  assert.equal(mail.subject, subject)
+  const [row] = await world.db.query<{ hash: string; message: Buffer | null }>(
+    sql`select body_hash as hash, message from email where email_id = ${emailId}`,
+  )
+  assert.match(row!.hash, /^[0-9a-f]{64}$/)
+  assert.equal(row!.message, null)
+  assert.equal((await call('GET', `/emails/${emailId}/html`)).status, 409)
+  assert.equal((await call('POST', `/emails/${emailId}/resend`)).status, 409)
+})
+
+test('a mail that still waits keeps what it says, however old it is', async (t) => {
+  const world = await startWorld(t)
+  const { booked, emailTemplateId } = await sent(world)
+  const about = { objectType: 'CALENDAR', objectId: booked.calendarId }
+  await world.call('POST', `/emailTemplate/${emailTemplateId}/test`, {
+    ...about,
+    to: ['me@example.org'],
+  })
+  world.clock.advance({ hours: 24 * 50 })
+  assert.equal(await forgetBodies(world.database.engine, world.clock.now(), 10), 1)
+  const [waiting] = (await world.call('GET', '/emails?status=QUEUED')).body.items
+  assert.match((await world.call('GET', `/emails/${waiting.emailId}`)).body.html, /Tomorrow/)
 })

@@ -97,6 +97,7 @@ const NOT_REPEATED = new Set([
   'POST /eventDefinition/plan',
   'POST /eventDefinition/backtest',
   'POST /emailTemplate/{emailTemplateId}/preview',
+  'POST /unsubscribe/{token}',
 ])
 
 test('every object that is read by its id carries an ETag, and its changes take If-Match', () => {
@@ -123,6 +124,8 @@ test('only what is open says that no credential is needed', () => {
     'GET /healthz',
     'GET /openapi.json',
     'GET /readyz',
+    'GET /unsubscribe/{token}',
     'POST /session',
+    'POST /unsubscribe/{token}',
   ])
 })
