@@ -14,6 +14,7 @@ const COMMANDS: Record<string, string> = {
   seed: 'make a demo business, or fill one',
   import: 'import objects from NDJSON or CSV',
   export: 'write everything of a business as NDJSON, which import takes back',
+  'erase-client': 'overwrite everything personal of a client, wherever it is kept',
   'print-report': 'print a report to a file',
   doctor: 'look at the settings, the database and the clocks, and say what to do',
 }

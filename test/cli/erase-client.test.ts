@@ -1,0 +1,207 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import pg from 'pg'
+import { sql } from '../../src/database/sql.ts'
+import { suppress } from '../../src/store/suppressions.ts'
+import { runCommand } from '../support/command.ts'
+import { urlOf } from '../support/owner.ts'
+import { addBusiness, reminder, startEngine, startWorld } from '../support/world.ts'
+
+/** What must not be found in any row of any table once its client is erased. */
+const CANARIES = {
+  firstName: 'Canarina',
+  lastName: 'Gelbfeder',
+  olderName: 'Rotkehlchen',
+  emailAddress: 'canarina@gelbfeder.example',
+  olderAddress: 'before@gelbfeder.example',
+  phone: '+41 44 555 01 99',
+  note: 'canary secret diagnosis',
+  changeNote: 'canary excuse',
+  tag: 'canary-tag-value',
+  externalId: 'canary-external-id',
+}
+
+/** Every text in every column of every table, as a dump would hold it. */
+async function findCanaries(url: string) {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  const { rows: tables } = await client.query(`
+    select c.oid::regclass::text as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
+    where n.nspname = 'public' and c.relkind = 'r'`)
+  const found: string[] = []
+  for (const { name } of tables) {
+    const { rows } = await client.query(`
+      select coalesce(string_agg(t::text, ' '), '') as text,
+             coalesce(string_agg((select string_agg(encode(b.value::bytea, 'escape'), ' ')
+               from jsonb_each_text(to_jsonb(t)) b where b.value like '\\x%'), ' '), '') as bytes
+      from ${name} t`)
+    const everything = `${rows[0].text} ${rows[0].bytes}`.toLowerCase()
+    for (const canary of Object.values(CANARIES)) {
+      if (everything.includes(canary.toLowerCase())) found.push(`${name}: ${canary}`)
+    }
+  }
+  await client.end()
+  return found
+}
+
+test('an erased client is nowhere in the database, and every count stays', async (t) => {
+  const world = await startWorld(t)
+  const { businessId, call, save, book, clock, database, db, ids } = world
+  const { runEngine } = startEngine(world)
+  const url = await urlOf(database)
+  const template = await save('/emailTemplate', {
+    templateName: 'Hello',
+    subject: 'For %CLIENT_FULLNAME%',
+    emailBody: '<p>%CLIENT_FULLNAME%: %APPOINTMENT_NOTE%</p>',
+  })
+  for (const recipient of ['client', 'staff']) {
+    await save('/eventDefinition', {
+      ...reminder(businessId, 0, { eventType: { eventTypeId: 1 } }),
+      eventActions: [
+        {
+          actionType: 'SEND_EMAIL',
+          active: true,
+          businessId,
+          emailTemplateId: template.emailTemplateId,
+          recipient: { value: recipient },
+        },
+      ],
+    })
+  }
+  const { firstName, olderName, emailAddress, phone, tag, note, changeNote, externalId } = CANARIES
+  const tags = { secret: [tag] }
+  const answer = await call(
+    'POST',
+    '/client',
+    {
+      firstName,
+      lastName: olderName,
+      emailAddress: CANARIES.olderAddress,
+      phone,
+      tags,
+      externalId,
+    },
+    { 'idempotency-key': 'one' },
+  )
+  const { clientId } = answer.body
+  await save('/client', { clientId, lastName: CANARIES.lastName, emailAddress })
+  const { calendarId } = await book(clock.in({ hours: 50 }), {
+    clientId,
+    note,
+    changeNote,
+    tags,
+    externalId,
+  })
+  // Once the client's, now somebody else's.
+  const moved = await book(clock.in({ hours: 60 }), { clientId, note })
+  await save('/calendar', { calendarId: moved.calendarId, clientId: ids.clientId, note: 'new' })
+  const { invitationCampaignId } = await save('/invitationCampaign', { name: 'Spring' })
+  const { disclaimerFormId } = await save('/disclaimerForm', { name: 'Form' })
+  await save('/invitation', { invitationCampaignId, clientId, tags, externalId })
+  await save('/recall', {
+    clientId,
+    dueTime: clock.in({ hours: 9 }).epochMilliseconds,
+    tags,
+    externalId,
+  })
+  await save('/disclaimer', { disclaimerFormId, clientId, calendarId, tags, externalId })
+  await save('/classSchedule', {
+    name: 'Yoga',
+    professionalId: ids.professionalId,
+    locationId: ids.locationId,
+    startTime: clock.in({ hours: 5 }).epochMilliseconds,
+    endTime: clock.in({ hours: 6 }).epochMilliseconds,
+    clientIdList: [clientId, ids.clientId],
+  })
+  await runEngine()
+  await suppress(
+    db,
+    [{ businessId, emailAddress, reason: 'BOUNCED', detail: `550 no ${emailAddress}` }],
+    { user: 'SYSTEM', now: clock.now() },
+  )
+  await db.query(sql`
+    update email set attempts = jsonb_build_array(jsonb_build_object('phase', 'RCPT', 'reply', ${`550 <${emailAddress}>`}::text)),
+           status_reason = ${`550 <${emailAddress}>`} where client_id = ${clientId}`)
+  const mails = await db.query<{ emailId: number }>(sql`select email_id as "emailId" from email`)
+  assert.ok(mails.length >= 3)
+  assert.ok((await findCanaries(url)).length > 15)
+  const counts = () =>
+    db.query(sql`
+      select (select count(*) from client) as clients, (select count(*) from calendar) as appointments,
+             (select count(*) from email) as emails, (select count(*) from event_trigger) as triggers,
+             (select count(*) from suppression) as suppressions, (select count(*) from recall) as recalls,
+             (select count(*) from status_history) as history`)
+  const before = await counts()
+
+  const { code, stdout, stderr } = await runCommand(['erase-client', String(clientId)], {
+    DATABASE_URL: url,
+  })
+  assert.equal(code, 0, stderr)
+  assert.match(stdout, /^Client \d+ is erased; overwritten beside it: .*1 calendar, .*audit\.\n$/)
+  assert.deepEqual(await findCanaries(url), [])
+  assert.deepEqual(await counts(), before)
+
+  const { body: client } = await call('GET', `/client/${clientId}`)
+  assert.deepEqual([client.firstName, client.emailAddress], ['Erased', null])
+  const { body: appointment } = await call('GET', `/calendar/${calendarId}`)
+  assert.deepEqual(
+    [appointment.clientId, appointment.note, appointment.status],
+    [clientId, null, 'OPEN'],
+  )
+  const { body: other } = await call('GET', `/calendar/${moved.calendarId}`)
+  assert.equal(other.note, 'new', 'what is somebody else’s stays')
+  const { body: audit } = await call('GET', `/audit?object=client&id=${clientId}`)
+  assert.equal(audit.items[0].user, 'OPERATOR')
+  assert.ok(audit.items.length >= 3)
+})
+
+test('what was not sent to an erased client never is', async (t) => {
+  const world = await startWorld(t)
+  const { db, businessId, database, clock, ids } = world
+  await db.query(sql`
+    insert into email (business_id, client_id, recipient_key, to_address, from_address, subject, html,
+                       message_id, status, next_attempt_time, created_date)
+    values (${businessId}, ${ids.clientId}, 'client', 'anna@example.org', 'x@example.org', 'Anna', 'Anna',
+            'id', 'RETRYING', ${clock.now()}, ${clock.now()})`)
+  const settings = { DATABASE_URL: await urlOf(database) }
+  await runCommand(['erase-client', String(ids.clientId)], settings)
+  const [mail] = await db.query(sql`select status, to_address as "to", html from email`)
+  assert.deepEqual(mail, { status: 'CANCELLED', to: 'erased@erased.invalid', html: null })
+})
+
+test('an address that another client has too stays on the list of the suppressed', async (t) => {
+  const world = await startWorld(t)
+  const { db, businessId, database, clock, ids, save } = world
+  await save('/client', {
+    firstName: 'Child',
+    lastName: 'Müller',
+    emailAddress: 'ANNA@example.org',
+  })
+  const by = { user: 'SYSTEM', now: clock.now() }
+  const one = { businessId, reason: 'UNSUBSCRIBED', detail: null } as const
+  await suppress(db, [{ ...one, emailAddress: 'anna@example.org' }], by)
+  await runCommand(['erase-client', String(ids.clientId)], { DATABASE_URL: await urlOf(database) })
+  const [row] = await db.query(sql`select email_address as address from suppression`)
+  assert.deepEqual(row, { address: 'anna@example.org' })
+})
+
+test('a client of nobody, or of another business, is not erased', async (t) => {
+  const world = await startWorld(t)
+  const other = await addBusiness(world)
+  const settings = { DATABASE_URL: await urlOf(world.database) }
+  const mine = ['--business', String(world.businessId)]
+  for (const words of [
+    ['erase-client', '999999', ...mine],
+    ['erase-client', String(other.ids.clientId), ...mine],
+    ['erase-client', 'anna', ...mine],
+    ['erase-client', String(world.ids.clientId)],
+    ['erase-client'],
+  ]) {
+    const { code, stdout, stderr } = await runCommand(words, settings)
+    assert.equal(code, 2, words.join(' '))
+    assert.equal(stdout, '')
+    assert.equal(stderr.trim().split('\n').length, 1)
+  }
+  const { body } = await other.call('GET', `/client/${other.ids.clientId}`)
+  assert.equal(body.firstName, 'Anna')
+})
