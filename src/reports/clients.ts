@@ -24,11 +24,11 @@ export const clients: Report = {
     { name: 'client', label: 'Client', type: 'text', width: 18 },
     { name: 'emailAddress', label: 'Email', type: 'text', width: 22 },
     { name: 'phone', label: 'Phone', type: 'text', width: 14 },
+    { name: 'firstVisit', label: 'First visit', type: 'date', width: 10 },
+    { name: 'lastVisit', label: 'Last visit', type: 'date', width: 10 },
     { name: 'appointments', label: 'Appts', type: 'integer', width: 5, total: 'sum' },
     { name: 'completed', label: 'Completed', type: 'integer', width: 5, total: 'sum' },
     { name: 'noShows', label: 'No-shows', type: 'integer', width: 5, total: 'sum' },
-    { name: 'firstVisit', label: 'First visit', type: 'date', width: 10 },
-    { name: 'lastVisit', label: 'Last visit', type: 'date', width: 10 },
     { name: 'revenue', label: 'Revenue', type: 'money', width: 9, total: 'sum' },
   ],
   rows: (scope) => sql`

@@ -12,11 +12,15 @@ const MOST_ROWS: Partial<Record<ReportFormat, number>> = {
 }
 
 /** A report that its format cannot hold is refused before it is begun. */
-export async function refuseTooLong(db: Db, order: Order, format: ReportFormat) {
-  const most = MOST_ROWS[format]
+export async function refuseTooLong(
+  db: Db,
+  order: Order,
+  format: ReportFormat,
+  limits = MOST_ROWS,
+) {
+  const most = limits[format]
   if (most === undefined) return
-  const rows = await countRows(db, order)
-  if (rows <= most) return
-  const detail = `${format} holds at most ${most.toLocaleString('en')} rows, these are ${rows.toLocaleString('en')}: take csv, or a shorter range`
+  if ((await countRows(db, order, most + 1)) <= most) return
+  const detail = `${format} holds at most ${most.toLocaleString('en')} rows, and these are more: take csv, or a shorter range`
   throw invalid([{ pointer: '?format', detail }])
 }

@@ -4,6 +4,7 @@ import { sql } from '../../src/database/sql.ts'
 import { RequestError } from '../../src/errors.ts'
 import { REPORTS } from '../../src/reports/catalog.ts'
 import { takeOrder, type Reader, type Wish } from '../../src/reports/order.ts'
+import { refuseTooLong } from '../../src/reports/limits.ts'
 import { printReport } from '../../src/reports/print.ts'
 import type { Cell, ReportResult } from '../../src/reports/report.ts'
 import { everything, NOW, openBusiness } from './business.ts'
@@ -392,6 +393,15 @@ test('a report needs every one of its security functions', async (t) => {
     print(business, { reportId: 301, ...OCTOBER }, reader),
     (error: RequestError) => error.status === 403 && /VIEW_STAFF_REPORTS/.test(error.message),
   )
+})
+
+test('a report that is too long for its format is refused before it is begun', async (t) => {
+  const { book, reports, businessId } = await openBusiness(t)
+  for (const hour of ['09', '10', '11']) await book({ at: `2026-10-05T${hour}:00+02:00` })
+  const order = await takeOrder(reports, { reportId: 101, ...OCTOBER }, everything(businessId), NOW)
+  await assert.rejects(refuseTooLong(reports, order, 'pdf', { pdf: 2 }), faults('?format'))
+  await refuseTooLong(reports, order, 'pdf', { pdf: 3 })
+  await refuseTooLong(reports, order, 'csv', { pdf: 2 })
 })
 
 type Business = { reports: Awaited<ReturnType<typeof openBusiness>>['reports']; businessId: number }
