@@ -3,21 +3,29 @@ import { Command } from 'commander'
 import { createWatch, type Findings } from '../automation/watch.ts'
 import { DatabaseClock, monotonicMs, type Clock } from '../clock.ts'
 import { readConfig, type Config } from '../config.ts'
+import { parseAddress } from '../contract/addresses.ts'
 import { inspectDatabase, type Inspection } from '../database/inspect.ts'
 import { openDatabase } from '../database/postgres.ts'
 import { readQueueHealth, type QueueHealth } from '../store/watch.ts'
+import { StartError } from '../errors.ts'
+import { checkMail } from './check-mail.ts'
 import { findServer, inOneLine } from './reach-database.ts'
 
 export const command = new Command()
+  .option('--mail <address>', 'also send one mail there, and look at what receivers look at')
   .addHelpText('after', '\nChanges nothing. Ends with 1 when something must be mended.')
-  .action(async () => {
+  .action(async ({ mail }: { mail?: string }) => {
     const config = readConfig(process.env) // says itself what is wrong, and exits 2
-    const findings = await examine(config)
+    const to = mail === undefined ? undefined : parseAddress(mail)
+    if (mail !== undefined && to === undefined) {
+      throw new StartError(`--mail must be one plain address, local@domain: not '${mail}'.`)
+    }
+    const findings = await examine(config, to)
     for (const finding of findings) console.log(lineOf(finding))
     if (findings.some(({ state }) => state === 'bad')) process.exitCode = 1
   })
 
-type Finding = { state: 'ok' | 'note' | 'bad'; about: string; says: string; todo?: string }
+export type Finding = { state: 'ok' | 'note' | 'bad'; about: string; says: string; todo?: string }
 
 type Facts = {
   config: Config
@@ -45,7 +53,7 @@ const CHECKS: ((facts: Facts) => Finding | undefined)[] = [
   checkSilence,
 ]
 
-async function examine(config: Config): Promise<Finding[]> {
+async function examine(config: Config, mailTo: string | undefined): Promise<Finding[]> {
   const clock = new DatabaseClock()
   const zones = zonesAhead(clock.now())
   const { url, leave } = await findServer(config, 'command')
@@ -53,7 +61,9 @@ async function examine(config: Config): Promise<Finding[]> {
     const database = await inspectDatabase(url, zones.moments)
     clock.set(database.time.ms, database.time.askedAt, database.time.answeredAt)
     const engine = await examineEngine(url, database, clock)
-    return CHECKS.flatMap((check) => check({ config, database, clock, zones, engine }) ?? [])
+    const facts = { config, database, clock, zones, engine }
+    const findings = CHECKS.flatMap((check) => check(facts) ?? [])
+    return mailTo ? [...findings, ...(await checkMail(config, mailTo, clock))] : findings
   } catch (error) {
     throw inOneLine(url, error)
   } finally {

@@ -17,6 +17,8 @@ export async function mailHints(
   resolver: Resolver,
 ): Promise<MailHint[]> {
   const domain = domainOf(from)
+  const away = await nameServiceTrouble(resolver, domain)
+  if (away) return [{ check: 'DNS', ok: false, hint: withoutNames(away, domain, signer) }]
   const [mx, spf, dmarc, key] = await Promise.all([
     resolver.resolveMx(domain).catch(() => []),
     textOf(resolver, domain, /^v=spf1\b/i),
@@ -45,6 +47,30 @@ export async function mailHints(
     },
   ]
 }
+
+/** Why nobody answers questions about names, as on a machine without network. */
+async function nameServiceTrouble(resolver: Resolver, domain: string) {
+  try {
+    await resolver.resolveMx(domain)
+  } catch (error) {
+    const { code } = error as { code?: string }
+    if (code && AWAY.has(code)) return code
+  }
+  return undefined
+}
+
+const AWAY = new Set(
+  'ETIMEOUT ETIMEDOUT ECONNREFUSED ESERVFAIL EREFUSED ECANCELLED EAI_AGAIN ENETUNREACH EHOSTUNREACH'.split(
+    ' ',
+  ),
+)
+
+const withoutNames = (code: string, domain: string, signer: DkimSigner | undefined) =>
+  `the name service does not answer (${code}), so nothing is known of ${domain}: it needs an MX record, ` +
+  `an SPF record ("v=spf1 …"), a DMARC record at _dmarc.${domain}` +
+  (signer
+    ? ` and the DKIM key at ${signer.selector}._domainkey.${signer.domain}: "${dkimRecord(signer)}"`
+    : ', and mails are not signed: DKIM_KEY, DKIM_DOMAIN and DKIM_SELECTOR are unset')
 
 function dkimHint(
   domain: string,

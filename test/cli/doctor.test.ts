@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import pg from 'pg'
 import { runCommand } from '../support/command.ts'
+import { startMailServer } from '../support/mail-server.ts'
 import { cloneDatabase, createEmptyDatabase } from '../support/database.ts'
 import { urlOf } from '../support/owner.ts'
 import { reminder, startWorld } from '../support/world.ts'
@@ -88,4 +89,58 @@ test('doctor tells of overdue triggers and that every reminder has its trigger',
   assert.match(overdue.stdout, /^ok +Reminders +1 definitions and /m)
   assert.match(overdue.stdout, /^ok +Set aside /m)
   assert.match(overdue.stdout, /^ok +Silence /m)
+})
+
+test('doctor sends a mail where it is told to, and says what the server said', async (t) => {
+  const { url } = await cloneDatabase(t)
+  const server = await startMailServer(t)
+  const settings = {
+    DATABASE_URL: url,
+    SMTP_URL: `smtp://127.0.0.1:${server.port}`,
+    MAIL_FROM: 'Praxis <hello@praxis.invalid>',
+  }
+  const { code, stdout, stderr } = await runCommand(
+    ['doctor', '--mail', 'me@example.org'],
+    settings,
+  )
+  assert.equal(code, 0, stderr)
+  assert.match(stdout, /^ok +Mail +127\.0\.0\.1:\d+ took a mail for me@example\.org: 250 /m)
+  assert.match(stdout, /^note +(DNS|From domain) /m)
+  assert.match(stdout, /DKIM/)
+  assert.equal(server.taken.length, 1)
+  assert.deepEqual(server.taken[0]!.to, ['me@example.org'])
+  assert.match(server.taken[0]!.bytes, /^Subject: Bellwether can send mail\r$/m)
+})
+
+test('doctor says what to mend where a mail is not taken', async (t) => {
+  const { url } = await cloneDatabase(t)
+  const act = { reply: '550 5.7.1 relaying denied\r\n' }
+  const server = await startMailServer(t, { at: 'rcpt', act })
+  const refused = await runCommand(['doctor', '--mail', 'me@example.org'], {
+    DATABASE_URL: url,
+    SMTP_URL: `smtp://127.0.0.1:${server.port}`,
+  })
+  assert.equal(refused.code, 1)
+  assert.match(
+    refused.stdout,
+    /^bad +Mail .*550 5\.7\.1 relaying denied\n +→ is the address right\?/m,
+  )
+
+  const away = await runCommand(['doctor', '--mail', 'me@example.org'], {
+    DATABASE_URL: url,
+    SMTP_URL: 'smtp://user:hunter2hunter2@127.0.0.1:1',
+  })
+  assert.equal(away.code, 1)
+  assert.match(away.stdout, /^bad +Mail .*ECONNREFUSED.*\n +→ are host and port/m)
+  assert.doesNotMatch(away.stdout + away.stderr, /hunter2/)
+
+  const captured = await runCommand(['doctor', '--mail', 'me@example.org'], { DATABASE_URL: url })
+  assert.equal(captured.code, 0)
+  assert.match(captured.stdout, /^note +Mail +nothing was sent: without SMTP_URL/m)
+})
+
+test('doctor refuses an address that is none in one line', async () => {
+  const { code, stderr } = await runCommand(['doctor', '--mail', 'a@b.c, d@e.f'], {})
+  assert.equal(code, 2)
+  assert.match(stderr, /^--mail must be one plain address.*\n$/)
 })

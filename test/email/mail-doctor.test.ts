@@ -64,3 +64,18 @@ test('a key of another, and a domain that does not match, are told', async () =>
   const unsigned = await mailHints('hello@harbour.example', undefined, resolver({}))
   assert.match(unsigned[2]?.hint ?? '', /not signed/)
 })
+
+test('without a name service one hint says what to look at by hand', async () => {
+  const away = async () => {
+    throw Object.assign(new Error('no network'), { code: 'ECONNREFUSED' })
+  }
+  const hints = await mailHints('hello@harbour.example', signer, {
+    resolveTxt: away,
+    resolveMx: away,
+  })
+  assert.equal(hints.length, 1)
+  assert.match(
+    hints[0]!.hint,
+    /does not answer \(ECONNREFUSED\).*one\._domainkey\.harbour\.example/,
+  )
+})
