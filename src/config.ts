@@ -146,16 +146,25 @@ const HOST_NAME = /^(?!-)[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*$/i
 
 function postgresUrl(value: string) {
   const url = URL.parse(value)
-  if (url && (url.protocol === 'postgres:' || url.protocol === 'postgresql:')) return value
+  if (url && isReadable(url) && /^postgres(ql)?:$/.test(url.protocol)) return value
   throw new Error('must be an address of the form postgres://user:password@host:port/database')
 }
 
 function smtpUrl(value: string) {
   const url = URL.parse(value)
-  if (url?.hostname && (url.protocol === 'smtp:' || url.protocol === 'smtps:')) {
+  if (url?.hostname && isReadable(url) && /^smtps?:$/.test(url.protocol)) {
     if (url.search === '' || url.search === '?tls=never') return value
   }
   throw new Error('must be an address of the form smtp://user:password@host:port or smtps://…')
+}
+
+/** A percent sign in a name or password must be written as %25. */
+function isReadable({ username, password }: URL) {
+  try {
+    return Boolean(decodeURIComponent(`${username}:${password}`))
+  } catch {
+    return false
+  }
 }
 
 function webUrl(value: string) {
@@ -166,10 +175,10 @@ function webUrl(value: string) {
   throw new Error(`must be a web address such as https://book.example.com, not '${value}'`)
 }
 
-/** What a person could type or guess is no key. */
+/** Long enough that guessing at the rate limit's pace is hopeless. */
 function credential(value: string) {
-  if (/^[\x21-\x7e]{16,512}$/.test(value)) return value
-  throw new Error('must be 16 to 512 visible ASCII characters without spaces')
+  if (/^[\x21-\x7e]{8,512}$/.test(value)) return value
+  throw new Error('must be 8 to 512 visible ASCII characters without spaces')
 }
 
 function mailbox(value: string) {

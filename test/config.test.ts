@@ -72,6 +72,8 @@ const BAD: [Environment, RegExp][] = [
   [{ PORT: '70000' }, /^PORT /],
   [{ HOST: 'a b' }, /^HOST /],
   [{ DATABASE_URL: 'mysql://x' }, /^DATABASE_URL must be .*postgres:/],
+  [{ DATABASE_URL: 'postgres://u:50%@x/y' }, /^DATABASE_URL must be .*postgres:/],
+  [{ SMTP_URL: 'smtp://u:50%@x' }, /^SMTP_URL /],
   [{ ROLE: 'boss' }, /^ROLE must be one of all, api, worker, not 'boss'$/],
   [{ ADMIN_API_KEY: 'short' }, /^ADMIN_API_KEY /],
   [{ SMTP_URL: 'http://x' }, /^SMTP_URL /],

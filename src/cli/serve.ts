@@ -60,10 +60,6 @@ async function start(config: Config, log: Log, stops: (() => Promise<unknown> | 
   const clock = new DatabaseClock()
   stops.push(await keepTime(clock, database, log))
 
-  const madeKey = config.adminApiKey
-    ? undefined
-    : await makeOperatorKey(database.operator, clock.now())
-
   const linkSeal = await keepLinkSeal(database.operator, makeSecret('bws_'), clock.now())
   const parts = { config, database, clock, log, linkSeal }
   const engine = config.role === 'api' ? undefined : makeEngine(parts)
@@ -75,6 +71,10 @@ async function start(config: Config, log: Log, stops: (() => Promise<unknown> | 
   const app = await buildApp(services)
   await listen(app, config)
   if (engine) stops.push(runEngine(engine), keepHouse(parts))
+  // Only now that nothing can fail between making it and showing it: it is shown this once.
+  const madeKey = config.adminApiKey
+    ? undefined
+    : await makeOperatorKey(database.operator, clock.now())
   sayWhereToLook(config, app, madeKey)
   return app
 }
@@ -161,6 +161,7 @@ const LISTEN_FAULTS: Record<string, string> = {
   EACCES: 'needs rights that this user lacks',
   EADDRNOTAVAIL: 'is not an address of this machine',
   ENOTFOUND: 'is not a name that this machine knows',
+  EAI_AGAIN: 'is not a name that this machine can look up now',
 }
 
 /** The exit code to end with, once there is a reason to. */

@@ -32,13 +32,28 @@ export type Settings = Record<string, string>
 export function prepareFolder(dataDir: string) {
   try {
     // Others may pass through to the database, which has its own lock, but not look around.
-    if (fs.mkdirSync(dataDir, { recursive: true })) fs.chmodSync(dataDir, 0o711)
+    if (makeFolder(dataDir)) fs.chmodSync(dataDir, 0o711)
     fs.accessSync(dataDir, fs.constants.R_OK | fs.constants.W_OK | fs.constants.X_OK)
     return path.join(fs.realpathSync(dataDir), 'postgres')
   } catch (error) {
     throw new StartError(
       `DATA_DIR ${dataDir} cannot be used: ${reasonOf(error)}. Give this user the folder, or name another in DATA_DIR.`,
     )
+  }
+}
+
+/** Whether it was not there before. Node's own way never ends where nothing can be made, as in /proc. */
+function makeFolder(folder: string): boolean {
+  try {
+    fs.mkdirSync(folder)
+    return true
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EEXIST' && fs.statSync(folder).isDirectory()) return false
+    const parent = path.dirname(folder)
+    if (code !== 'ENOENT' || fs.existsSync(parent)) throw error
+    makeFolder(parent)
+    return makeFolder(folder)
   }
 }
 
@@ -226,6 +241,7 @@ function reasonOf(error: unknown) {
     ENOTDIR: 'it is not a folder',
     EEXIST: 'it is not a folder',
     EROFS: 'the disk is read-only',
+    ENOENT: 'it cannot be made there',
   }
   return known[code ?? ''] ?? message
 }

@@ -40,7 +40,8 @@ export const health: Routes = async (app, { database, clock, lastTurn }) => {
       if (lastTurn) {
         const turn = lastTurn()
         const oldest = clock.now().subtract(OLDEST_TURN)
-        if (!turn || Temporal.Instant.compare(turn, oldest) < 0) {
+        if (!turn) throw new RequestError(503, 'The engine has not finished its first turn yet.')
+        if (Temporal.Instant.compare(turn, oldest) < 0) {
           throw new RequestError(503, 'The engine has not finished a turn for 15 s.')
         }
       }

@@ -39,7 +39,8 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
   if (known.status >= 500) {
     // What we say on purpose, such as that the database is away, is no bug to look for.
     const level = known.status === 500 ? 'error' : 'warn'
-    request.log[level]({ err: error, route: routeOf(request) }, 'failed')
+    const why = error === known ? { reason: known.message } : { err: error }
+    request.log[level]({ ...why, route: routeOf(request) }, 'failed')
   }
   if (known.status === 401) reply.header('www-authenticate', 'Bearer')
   return reply

@@ -199,6 +199,12 @@ test('a file in the place of the folder is refused in one line', async (t) => {
   assert.match(await refusal(t, file, 'service'), /^DATA_DIR .+ cannot be used: it is not a folder/)
 })
 
+test('a place where no folder can be made is refused in one line', async (t) => {
+  if (!fs.existsSync('/proc/self')) return cannotStage(t, 'this machine has no /proc')
+  const line = await refusal(t, '/proc/none/data', 'service')
+  assert.match(line, /^DATA_DIR .+ cannot be used: it cannot be made there/)
+})
+
 test('a database of another PostgreSQL is refused in one line, and left as it is', async (t) => {
   const dataDir = temporaryFolder(t)
   await (await openEmbedded(dataDir, 'command')).stop()
