@@ -61,7 +61,8 @@ type Presence = { client: pg.Client; socketFolder: string }
 const IN_USE = 7_230_001 // shared by everyone who uses the server
 const SERVICE = 7_230_002 // held by the one service
 
-const JOIN_SECONDS = 60
+/** After a crash a server may need minutes before it answers. */
+const LONGEST_START_SECONDS = 300
 
 async function join(
   folder: string,
@@ -69,7 +70,7 @@ async function join(
   settings: Settings,
   signal: AbortSignal,
 ): Promise<Presence> {
-  const deadline = monotonicMs() + JOIN_SECONDS * 1000
+  let deadline = monotonicMs() + LONGEST_START_SECONDS * 1000
   for (;;) {
     const found = await connectRunning(folder)
     if (found) {
@@ -77,6 +78,7 @@ async function join(
       if (presence) return presence
     } else if (!isStarting(folder)) {
       await startServer(folder, settings)
+      deadline = monotonicMs() + LONGEST_START_SECONDS * 1000
     }
     if (monotonicMs() > deadline) {
       throw new StartError(
@@ -182,16 +184,28 @@ async function connectRunning(folder: string): Promise<Presence | undefined> {
   return undefined
 }
 
-/** A server that does not answer yet, or no longer. A number left by one long dead is cleared. */
+/** A server that does not answer yet, or no longer. */
 function isStarting(folder: string) {
   const postmaster = readPostmaster(folder)
   if (!postmaster) return false
   if (!postmaster.pid) return true // not yet written
   if (isServerOf(folder, postmaster.pid)) return true
-  // PostgreSQL itself would believe any process that has the number by now.
-  fs.rmSync(path.join(folder, 'postmaster.pid'), { force: true })
-  fs.rmSync(path.join(postmaster.socketFolder || folder, '.s.PGSQL.5432.lock'), { force: true })
+  if (isAlive(postmaster.pid)) disown(folder, postmaster)
   return false
+}
+
+const NO_PROCESS = 2_147_483_646
+
+/**
+ * The number of a server long dead belongs to another process by now, and PostgreSQL would believe
+ * it. Only the number is taken out of the note: the rest tells the next server whether a part of
+ * the dead one still works on its memory.
+ */
+function disown(folder: string, { pid, socketFolder }: Postmaster) {
+  const note = path.join(folder, 'postmaster.pid')
+  const text = fs.readFileSync(note, 'utf8')
+  fs.writeFileSync(note, text.replace(String(pid), String(NO_PROCESS)))
+  fs.rmSync(path.join(socketFolder || folder, '.s.PGSQL.5432.lock'), { force: true })
 }
 
 function isServerOf(folder: string, pid: number) {
@@ -203,6 +217,8 @@ function isServerOf(folder: string, pid: number) {
     return !stdout || stdout.toString().includes(folder)
   }
 }
+
+type Postmaster = ReturnType<typeof parsePostmaster>
 
 function readPostmaster(folder: string) {
   try {

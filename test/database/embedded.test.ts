@@ -3,7 +3,8 @@ import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import fs from 'node:fs'
 import path from 'node:path'
-import { test, type TestContext } from 'node:test'
+import { tmpdir } from 'node:os'
+import { after, test, type TestContext } from 'node:test'
 import pg from 'pg'
 import { openEmbedded, type Purpose } from '../../src/database/embedded.ts'
 import { afterwards } from '../support/afterwards.ts'
@@ -41,7 +42,7 @@ test('another user of the machine cannot connect', async (t) => {
 
 test('the server knows none of our secrets and keeps no value of a statement', async (t) => {
   process.env.CANARY = 'canary in the environment'
-  const dataDir = temporaryFolder(t)
+  const dataDir = await readyFolder(t)
   const { url, stop } = await opened(t, dataDir, 'service')
   await assert.rejects(ask(url, `select 'canary@example.com'::int`), /invalid input syntax/)
   const environment = `/proc/${postmaster(dataDir)}/environ`
@@ -65,7 +66,7 @@ test('a kill during the first start leaves nothing half made', async (t) => {
 })
 
 test('the server has a process group of its own, so that Ctrl-C reaches the service first', async (t) => {
-  const dataDir = temporaryFolder(t)
+  const dataDir = await readyFolder(t)
   await opened(t, dataDir, 'service')
   const server = postmaster(dataDir)
   assert.equal(processGroup(server), server)
@@ -73,7 +74,7 @@ test('the server has a process group of its own, so that Ctrl-C reaches the serv
 })
 
 test('a server left behind by a killed service is adopted, and stopped by its new owner', async (t) => {
-  const dataDir = temporaryFolder(t)
+  const dataDir = await readyFolder(t)
   const child = holder(t, dataDir, 'service')
   await firstLine(child)
   const server = postmaster(dataDir)
@@ -89,7 +90,7 @@ test('a server left behind by a killed service is adopted, and stopped by its ne
 })
 
 test('a number left by a server long dead, now another process, is not believed', async (t) => {
-  const dataDir = temporaryFolder(t)
+  const dataDir = await readyFolder(t)
   await (await openEmbedded(dataDir, 'command')).stop()
   for (const file of ['postmaster.pid', '.s.PGSQL.5432.lock']) {
     const note = `${process.pid}\n${dataDir}/postgres\n1\n5432\n${dataDir}/postgres\n\n`
@@ -101,7 +102,7 @@ test('a number left by a server long dead, now another process, is not believed'
 })
 
 test('stopping ends the server cleanly and keeps what was written', async (t) => {
-  const dataDir = temporaryFolder(t)
+  const dataDir = await readyFolder(t)
   const first = await opened(t, dataDir, 'service')
   await ask(first.url, 'create table kept as select 42 as answer')
   await first.stop()
@@ -113,7 +114,7 @@ test('stopping ends the server cleanly and keeps what was written', async (t) =>
 })
 
 test('a second service on the folder is refused in one line, the first goes on', async (t) => {
-  const dataDir = temporaryFolder(t)
+  const dataDir = await readyFolder(t)
   const { url } = await opened(t, dataDir, 'service')
   assert.match(await refusal(t, dataDir, 'service'), /^Another service already runs on .+: stop it/)
   assert.equal(await ask(url, 'select 1'), 1)
@@ -133,7 +134,7 @@ test('two services that start together on an empty folder: one runs, one is refu
 })
 
 test('a command joins the running server and leaves it running', async (t) => {
-  const dataDir = temporaryFolder(t)
+  const dataDir = await readyFolder(t)
   const { url } = await opened(t, dataDir, 'service')
   const server = postmaster(dataDir)
   const command = await opened(t, dataDir, 'command')
@@ -144,7 +145,7 @@ test('a command joins the running server and leaves it running', async (t) => {
 })
 
 test('a command alone starts a server and stops it', async (t) => {
-  const dataDir = temporaryFolder(t)
+  const dataDir = await readyFolder(t)
   const command = await opened(t, dataDir, 'command')
   const server = postmaster(dataDir)
   await command.stop()
@@ -152,7 +153,7 @@ test('a command alone starts a server and stops it', async (t) => {
 })
 
 test('whoever leaves last stops the server, in whatever order they came', async (t) => {
-  const dataDir = temporaryFolder(t)
+  const dataDir = await readyFolder(t)
   const command = await opened(t, dataDir, 'command')
   const service = await opened(t, dataDir, 'service')
   const server = postmaster(dataDir)
@@ -167,7 +168,7 @@ test('whoever leaves last stops the server, in whatever order they came', async 
 })
 
 test('a server that dies under its service comes back at the same address', async (t) => {
-  for (const dataDir of [temporaryFolder(t), longPath(t)]) {
+  for (const dataDir of [await readyFolder(t), longPath(t)]) {
     const { url, stop } = await opened(t, dataDir, 'service')
     await ask(url, 'create table kept as select 42 as answer')
     const server = postmaster(dataDir)
@@ -187,7 +188,7 @@ test('a folder that the user may not enter is refused in one line', async (t) =>
 
 test('a database of another user is refused in one line', async (t) => {
   if (!isRoot) return cannotStage(t, 'acting as another user needs root')
-  const dataDir = temporaryFolder(t, 0o777)
+  const dataDir = await readyFolder(t, 0o777)
   await (await openEmbedded(dataDir, 'command')).stop()
   const line = await refusal(t, dataDir, 'service', STRANGER)
   assert.match(line, /belongs to another user \(uid \d+\): start as that user or as root/)
@@ -206,7 +207,7 @@ test('a place where no folder can be made is refused in one line', async (t) => 
 })
 
 test('a database of another PostgreSQL is refused in one line, and left as it is', async (t) => {
-  const dataDir = temporaryFolder(t)
+  const dataDir = await readyFolder(t)
   await (await openEmbedded(dataDir, 'command')).stop()
   fs.writeFileSync(`${dataDir}/postgres/PG_VERSION`, '17\n')
   assert.match(await refusal(t, dataDir, 'service'), /holds a database of PostgreSQL 17/)
@@ -268,7 +269,7 @@ test('a full disk is told in one line, at the first start and at a later one', a
   const disk = temporaryFolder(t)
   const mounted = isRoot && spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=20m', 'none', disk])
   if (!mounted || mounted.status !== 0) return cannotStage(t, 'a small disk cannot be mounted here')
-  afterwards(t, () => spawnSync('umount', [disk]))
+  afterwards(t, () => spawnSync('umount', ['-l', disk]))
   fs.chmodSync(disk, 0o755)
   assert.match(
     await refusal(t, disk, 'service'),
@@ -288,6 +289,21 @@ test('a full disk is told in one line, at the first start and at a later one', a
 })
 
 // Staging -----------------------------------------------------------------------------------------
+
+let ready: string | undefined
+
+/** A folder with a database that was made before: making one is most of the time of a test. */
+async function readyFolder(t: TestContext, mode?: number) {
+  if (!ready) {
+    ready = fs.mkdtempSync(path.join(tmpdir(), 'bellwether-ready-'))
+    after(() => fs.rmSync(ready!, { recursive: true, force: true }))
+    fs.chmodSync(ready, 0o755)
+    await (await openEmbedded(ready, 'command')).stop()
+  }
+  const folder = temporaryFolder(t, mode)
+  spawnSync('cp', ['-a', `${ready}/postgres`, folder])
+  return folder
+}
 
 const longPath = (t: TestContext) => path.join(temporaryFolder(t), 'long'.repeat(30), 'data')
 
