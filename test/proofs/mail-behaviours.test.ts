@@ -1,0 +1,213 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sql } from '../../src/database/sql.ts'
+import { SmtpMailer } from '../../src/email/smtp.ts'
+import { startMailServer, type Behaviour } from '../support/mail-server.ts'
+import { reminder, startEngine, startWorld } from '../support/world.ts'
+
+/**
+ * The engine, the real mailer and a server that misbehaves at every step of the conversation: what
+ * becomes of the rows, and what the server was really given.
+ */
+type Case = {
+  name: string
+  behaviour: Behaviour
+  /** The mail after its first attempt; where that is not final, the next one sends it. */
+  then: 'RETRYING' | 'UNCERTAIN' | 'FAILED' | 'SENT'
+  phase: string
+  /** How often the server took it in the end: twice only where the answer was lost. */
+  taken?: 0 | 1 | 2
+}
+
+const HANG = { next: 'hang' } as const
+const CLOSE = { next: 'close' } as const
+const RESET = { next: 'reset' } as const
+const say = (reply: string) => ({ reply: `${reply}\r\n` })
+
+const CASES: Case[] = [
+  { name: 'takes it', behaviour: {}, then: 'SENT', phase: 'end' },
+  { name: 'answers slowly', behaviour: { delay: 30 }, then: 'SENT', phase: 'end' },
+  { name: 'answers letter by letter', behaviour: { trickle: true }, then: 'SENT', phase: 'end' },
+  { name: 'knows no pipelining', behaviour: { pipelining: false }, then: 'SENT', phase: 'end' },
+  ...(
+    [
+      ['hangs up at once', 'connect', CLOSE, 'greeting'],
+      ['says nothing', 'greeting', HANG, 'greeting'],
+      ['has no time', 'greeting', { ...say('421 later'), next: 'close' }, 'greeting'],
+      ['resets at EHLO', 'ehlo', RESET, 'ehlo'],
+      ['defers the sender', 'mail', say('451 4.3.0 busy'), 'mail'],
+      ['hangs at the sender', 'mail', HANG, 'mail'],
+      ['defers the recipient', 'rcpt', say('450 4.2.1 greylisted'), 'rcpt'],
+      ['drops at the recipient', 'rcpt', CLOSE, 'rcpt'],
+      ['defers the data', 'data', say('452 4.3.1 full'), 'data'],
+      ['hangs before the data', 'data', HANG, 'data'],
+      ['defers the message', 'end', say('451 4.7.1 try again'), 'end'],
+    ] as const
+  ).map(([name, at, act, phase]): Case => {
+    return { name, behaviour: { at, act }, then: 'RETRYING', phase }
+  }),
+  ...(
+    [
+      ['refuses the sender', 'mail', say('550 5.1.0 not you'), 'mail'],
+      ['refuses the recipient', 'rcpt', say('550 5.1.1 no such user'), 'rcpt'],
+      ['refuses the data', 'data', say('554 5.5.1 no'), 'data'],
+      ['refuses the message', 'end', say('554 5.7.1 spam'), 'end'],
+    ] as const
+  ).map(([name, at, act, phase]): Case => {
+    return { name, behaviour: { at, act }, then: 'FAILED', phase, taken: 0 }
+  }),
+  ...(
+    [
+      ['hangs up instead of an answer', CLOSE],
+      ['resets instead of an answer', RESET],
+      ['never answers', HANG],
+    ] as const
+  ).flatMap(([name, act]): Case[] => {
+    const at = 'end'
+    const lost = { then: 'UNCERTAIN', phase: 'end' } as const
+    return [
+      { ...lost, name: `${name}, not having taken it`, behaviour: { at, act }, taken: 1 },
+      {
+        ...lost,
+        name: `${name}, having taken it`,
+        behaviour: { at, act: { ...act, takes: true } },
+        taken: 2,
+      },
+    ]
+  }),
+  {
+    name: 'hangs up after its answer',
+    behaviour: { at: 'after', act: CLOSE },
+    then: 'SENT',
+    phase: 'end',
+  },
+]
+
+const PATIENT = 10_000
+
+function mailerFor({ host, port }: { host: string; port: number }, ms: number) {
+  const server = { host, port, secure: false, requireTls: false, user: null, password: null }
+  const timeouts = { connect: ms, greeting: ms, command: ms, body: ms, end: ms }
+  return new SmtpMailer(server, { timeouts })
+}
+
+test('whatever the mail server does, the rows say what it did, and nothing is sent twice in vain', async (t) => {
+  const world = await startWorld(t)
+  const { clock, save, businessId, call } = world
+  const { emailTemplateId } = await save('/emailTemplate', {
+    templateName: 'Reminder',
+    subject: 'See you',
+    emailBody: '<p>Tomorrow</p>\n.\nand a dot',
+  })
+  const action = { actionType: 'SEND_EMAIL', active: true, businessId, emailTemplateId }
+  await save('/eventDefinition', reminder(businessId, -24, { eventActions: [action] }))
+
+  for (const { name, behaviour, then, phase, taken = 1 } of CASES) {
+    await t.test(`a server that ${name}`, async (t) => {
+      const server = await startMailServer(t, behaviour)
+      const mailers = new Set<SmtpMailer>()
+      /** Impatient only where the server will never answer: this machine may be busy. */
+      const engineWith = (patienceMs: number) => {
+        const mailer = mailerFor(server, patienceMs)
+        mailers.add(mailer)
+        return startEngine(world, { mailer, captures: false })
+      }
+      const { clientId } = await save('/client', {
+        firstName: 'C',
+        lastName: name.slice(0, 50),
+        emailAddress: `c${Math.round(performance.now() * 1000)}@example.org`,
+      })
+      const { calendarId } = await world.book(clock.in({ hours: 25 }), { clientId })
+      clock.advance({ hours: 1 })
+      const hangs = behaviour.act?.next === 'hang'
+      await engineWith(hangs ? 200 : PATIENT).runEngine()
+      const { runEngine } = engineWith(PATIENT)
+      const read = async () => {
+        const [row, ...more] = (await call('GET', `/emails/calendar/${calendarId}`)).body
+        assert.equal(more.length, 0)
+        return row
+      }
+      const first = await read()
+      assert.equal(first.status, then, JSON.stringify(first.attempts))
+      assert.equal(first.attempts.length, 1)
+      assert.equal(first.attempts[0].phase, phase)
+      if (then === 'FAILED') assert.match(first.statusReason, /^55\d /)
+      if (then === 'RETRYING') assert.equal(server.taken.length, 0)
+
+      if (then === 'RETRYING' || then === 'UNCERTAIN') {
+        await runEngine()
+        assert.equal((await read()).attempts.length, 1, 'not before its time')
+        clock.advance({ minutes: 1 })
+        await runEngine()
+        const second = await read()
+        assert.equal(second.status, 'SENT')
+        assert.equal(second.attempts.length, 2)
+      }
+      assert.equal(server.taken.length, taken)
+      const bytes = new Set(server.taken.map((mail) => mail.bytes))
+      assert.ok(bytes.size <= 1, 'the same bytes each time')
+      for (const one of bytes) assert.ok(one.includes(`Message-ID: ${first.messageId}\r\n`))
+      const [trigger] = (await call('GET', `/eventTriggers/CALENDAR/${calendarId}`)).body
+      assert.equal(trigger.status, then === 'FAILED' ? 'FAILED' : 'COMPLETED')
+      for (const mailer of mailers) await mailer.close()
+    })
+  }
+})
+
+test('one bad recipient neither delays nor repeats the others', async (t) => {
+  const world = await startWorld(t)
+  const { businessId, clock, save, ids, call } = world
+  const { emailTemplateId } = await save('/emailTemplate', {
+    templateName: 'Class',
+    subject: 'Class',
+    emailBody: '<p>Hello</p>',
+  })
+  await save('/eventDefinition', {
+    active: true,
+    businessId,
+    objectType: 'CLASS_SCHEDULE',
+    triggerHours: 0,
+    triggerMinutes: 0,
+    eventType: { eventTypeId: 4 },
+    eventActions: [{ actionType: 'SEND_EMAIL', active: true, businessId, emailTemplateId }],
+  })
+  const clientIdList: number[] = []
+  for (let i = 0; i < 8; i++) {
+    const emailAddress = `student${i}@example.org`
+    clientIdList.push(
+      (await save('/client', { firstName: 'S', lastName: `${i}`, emailAddress })).clientId,
+    )
+  }
+  const startTime = clock.in({ hours: 9 }).epochMilliseconds
+  const { locationId, professionalId } = ids
+  const { classScheduleId } = await save('/classSchedule', {
+    name: 'Yoga',
+    locationId,
+    professionalId,
+    clientIdList,
+    startTime,
+    endTime: startTime + 60_000,
+  })
+  const server = await startMailServer(t, {
+    at: 'rcpt',
+    act: { reply: '550 5.1.1 no such user\r\n' },
+  })
+  const mailer = mailerFor(server, PATIENT)
+  const { runEngine } = startEngine(world, { mailer, captures: false })
+  await runEngine()
+  clock.advance({ minutes: 30 })
+  await runEngine()
+  const to = server.taken.flatMap((mail) => mail.to)
+  assert.equal(to.length, 7)
+  assert.equal(new Set(to).size, 7)
+  const rows = await world.db.query<{ status: string; count: number }>(
+    sql`select status, count(*) from email group by status order by status`,
+  )
+  assert.deepEqual(
+    rows.map((row) => `${row.status} ${row.count}`),
+    ['FAILED 1', 'SENT 7'],
+  )
+  const [trigger] = (await call('GET', `/eventTriggers/CLASS_SCHEDULE/${classScheduleId}`)).body
+  assert.equal(`${trigger.status} ${trigger.statusReason}`, 'FAILED 550 5.1.1 no such user')
+  await mailer.close()
+})

@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sql } from '../../src/database/sql.ts'
+import { cloneDatabase } from '../support/database.ts'
+import { startMailServer, type TakenMail } from '../support/mail-server.ts'
+import { startService } from '../support/service.ts'
+import { until } from '../support/until.ts'
+import { isFull, proofSeed, randomFrom } from './random.ts'
+
+/**
+ * Real processes that are killed while they send: `npm run proof:mail` kills 50 of them. Every
+ * mail of every booking that was acknowledged arrives; one that arrives twice is the same to the
+ * byte, and its row says that the answer to the first was never heard.
+ */
+const KILLS = isFull ? 50 : 3
+const BOOKINGS = 30
+
+test(`mails survive the death of the process that sends them, ${KILLS} times`, async (t) => {
+  const seed = proofSeed()
+  t.diagnostic(`PROOF_SEED=${seed}`)
+  const random = randomFrom(seed)
+  const { database, url } = await cloneDatabase(t)
+  const server = await startMailServer(t, { delay: 15 })
+  const settings = {
+    DATABASE_URL: url,
+    SMTP_URL: `smtp://127.0.0.1:${server.port}`,
+    ADMIN_API_KEY: 'proof-operator-key',
+    LEASE_SECONDS: '1',
+    LOG_LEVEL: 'error',
+    RATE_LIMIT: '100000/s,100000',
+  }
+  const api = await startService(t, { ...settings, ROLE: 'api' })
+  const business = await prepare(api.base)
+
+  let uncertain = 0
+  for (let kill = 0; kill < KILLS; kill++) {
+    const worker = await startService(t, { ...settings, ROLE: 'worker' })
+    await business.book(BOOKINGS)
+    const wanted = server.taken.length + 1 + random.below(BOOKINGS)
+    await until(() => server.taken.length >= wanted)
+    // Somewhere in a conversation, the end of it included.
+    await new Promise((resolve) => setTimeout(resolve, random.below(30)))
+    await worker.stop('SIGKILL')
+  }
+  await startService(t, { ...settings, ROLE: 'worker' })
+  const db = database.engine
+  const unfinished = async () => {
+    const [row] = await db.query<{ count: number }>(
+      sql`select count(*) from event_trigger where status in ('SCHEDULED', 'RUNNING')`,
+    )
+    return row!.count
+  }
+  await until(async () => (await unfinished()) === 0, 60_000)
+
+  const rows = await db.query<{ messageId: string; status: string; replies: string[] }>(sql`
+    select message_id as "messageId", status,
+           array(select a ->> 'phase' || ' ' || (a ->> 'reply') from jsonb_array_elements(attempts) a)
+             as replies
+    from email`)
+  assert.equal(rows.length, KILLS * BOOKINGS, 'one mail for each booking')
+  const triggers = await db.query<{ status: string; count: number }>(
+    sql`select status, count(*) from event_trigger group by status`,
+  )
+  assert.deepEqual(triggers, [{ status: 'COMPLETED', count: KILLS * BOOKINGS }])
+
+  const arrived = Map.groupBy(server.taken, messageIdOf)
+  assert.deepEqual(
+    [...arrived.keys()].filter((id) => !rows.some((row) => row.messageId === id)),
+    [],
+    'nothing arrived that has no row',
+  )
+  for (const { messageId, status, replies } of rows) {
+    const copies = arrived.get(messageId) ?? []
+    const deaths = replies.filter((reply) => reply === 'end the worker died').length
+    uncertain += deaths
+    assert.equal(status, 'SENT')
+    assert.ok(copies.length >= 1, `${messageId} never arrived: ${replies.join('; ')}`)
+    assert.ok(
+      copies.length <= 1 + deaths,
+      `${messageId} arrived ${copies.length} times: ${replies.join('; ')}`,
+    )
+    assert.equal(new Set(copies.map((copy) => copy.bytes)).size, 1, 'the same bytes')
+  }
+  const doubled = [...arrived.values()].filter((copies) => copies.length > 1).length
+  t.diagnostic(
+    `${rows.length} mails, ${KILLS} processes killed, ${uncertain} left uncertain, ${doubled} arrived twice`,
+  )
+})
+
+const messageIdOf = ({ bytes }: TakenMail) => /^Message-ID: (\S+)\r$/m.exec(bytes)![1]!
+
+/** A business that writes to its client at every booking. */
+async function prepare(base: string) {
+  const asking =
+    (key: string) =>
+    // oxlint-disable-next-line typescript/no-explicit-any -- answers are asserted on, not typed
+    async (path: string, body: object | string): Promise<any> => {
+      const isText = typeof body === 'string'
+      const answer = await fetch(new URL(path, base), {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${key}`,
+          'content-type': isText ? 'application/x-ndjson' : 'application/json',
+        },
+        body: isText ? body : JSON.stringify(body),
+      })
+      const text = await answer.text()
+      assert.ok(answer.ok, `POST ${path}: ${answer.status} ${text}`)
+      return JSON.parse(text)
+    }
+  const operator = asking('proof-operator-key')
+  const { businessId } = await operator('/business', { name: 'Praxis', timeZone: 'Europe/Zurich' })
+  const { key } = await operator(`/business/${businessId}/apiKey`, { name: 'proof' })
+  const post = asking(key)
+  const { locationId } = await post('/location', { name: 'Altstadt' })
+  const { professionalId } = await post('/professional', { firstName: 'E', lastName: 'G' })
+  const { reasonId } = await post('/reason', { name: 'Consultation' })
+  const emailAddress = 'anna@example.org'
+  const { clientId } = await post('/client', { firstName: 'A', lastName: 'M', emailAddress })
+  const { emailTemplateId } = await post('/emailTemplate', {
+    templateName: 'Booked',
+    subject: 'Booked: %APPT_START_TIME%',
+    emailBody: '<p>Dear %CLIENT_FULLNAME%</p>',
+  })
+  const action = { actionType: 'SEND_EMAIL', active: true, businessId, emailTemplateId }
+  await post('/eventDefinition', {
+    active: true,
+    businessId,
+    objectType: 'CALENDAR',
+    triggerHours: 0,
+    triggerMinutes: 0,
+    eventType: { eventTypeId: 1 },
+    eventActions: [action],
+  })
+  let next = 1_900_000_000_000
+  const book = async (count: number) => {
+    const lines = Array.from({ length: count }, () => {
+      const startTime = (next += 3_600_000)
+      const endTime = startTime + 1_800_000
+      const ids = { clientId, professionalId, reasonId, locationId }
+      return JSON.stringify({ kind: 'calendar', ...ids, startTime, endTime })
+    })
+    const { accepted } = await post('/import', lines.join('\n'))
+    assert.deepEqual(accepted, { calendar: count })
+  }
+  return { book }
+}
