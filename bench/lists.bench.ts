@@ -1,0 +1,143 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import pg from 'pg'
+import { objectKind } from '../src/contract/objects.ts'
+import { openEmbedded } from '../src/database/embedded.ts'
+import { migrate } from '../src/database/migrate.ts'
+import { openDatabase } from '../src/database/postgres.ts'
+import { listObjects } from '../src/store/objects.ts'
+
+/**
+ * How long a page of a list takes, from a thousand rows to a million, behind the wall and for every
+ * filter: node bench/lists.bench.ts [most rows, 1000000] [pages of each, 200]
+ */
+const most = Number(process.argv[2] ?? 1_000_000)
+const samples = Number(process.argv[3] ?? 200)
+const START = Date.UTC(2024, 0)
+const STATUSES = ['OPEN', 'CONFIRMED', 'COMPLETED', 'CANCELLED', 'NO_SHOW']
+const NAMES = [
+  'Müller',
+  'Meier',
+  'Şahin',
+  'Zhang',
+  'Okafor',
+  'García',
+  'Żółć',
+  'Smith',
+  'Haddad',
+  'Li',
+]
+
+const folder = mkdtempSync(path.join(tmpdir(), 'bellwether-bench-'))
+const server = await openEmbedded(path.join(folder, 'data'), 'command')
+try {
+  await migrate(server.url)
+  const sizes = [1_000, 1_000_000].map((size) => Math.min(size, most))
+  const measured = new Map<string, number[]>()
+  for (const size of sizes) {
+    const businessId = await fill(size)
+    for (const [name, times] of await measure(businessId, size)) {
+      measured.set(name, [
+        ...(measured.get(name) ?? []),
+        percentile(times, 0.5),
+        percentile(times, 0.99),
+      ])
+    }
+  }
+  const [small, large] = sizes.map((size) => size.toLocaleString('en'))
+  console.log(`ms for a page of 50`.padEnd(34), `${small}: p50   p99   ${large}: p50   p99`)
+  for (const [name, figures] of measured) {
+    console.log(name.padEnd(34), figures.map((ms) => ms.toFixed(1).padStart(8)).join(' '))
+  }
+} finally {
+  await server.stop()
+  rmSync(folder, { recursive: true, force: true })
+}
+
+function percentile(times: number[], share: number) {
+  return times.toSorted((a, b) => a - b)[Math.floor((times.length - 1) * share)]!
+}
+
+/** A business of its own for each size, written past the triggers. */
+async function fill(size: number): Promise<number> {
+  const client = new pg.Client({ connectionString: server.url })
+  await client.connect()
+  const by = `now(), 'x', now(), 'x'`
+  const { rows } = await client.query(`
+    insert into business (name, time_zone, created_date, created_user, modified_date, modified_user)
+    values ('Bench', 'Europe/Zurich', ${by}) returning business_id as id`)
+  const id = Number(rows[0].id)
+  const names = `array['${NAMES.join(`','`)}']`
+  const statements = [
+    'set session_replication_role = replica',
+    `insert into client (business_id, client_id, first_name, last_name, email_address, created_date, created_user, modified_date, modified_user)
+     select ${id}, i, 'Anna', (${names})[1 + i % 10], 'c' || i || '@example.org', ${by} from generate_series(1, ${size}) i`,
+    `insert into client_word (business_id, word, client_id)
+     select ${id}, w, i from generate_series(1, ${size}) i,
+       lateral unnest(array['anna', (array['muller','meier','sahin','zhang','okafor','garcia','zolc','smith','haddad','li'])[1 + i % 10], 'c' || i, 'example', 'org']) w`,
+    `insert into calendar (business_id, calendar_id, client_id, professional_id, reason_id, location_id, start_time, end_time, status, created_date, created_user, modified_date, modified_user)
+     select ${id}, i, 1 + (i * 7) % ${Math.max(1, Math.round(size / 25))}, 1 + i % 8, 1 + i % 12, 1 + i % 3,
+            to_timestamp(${START / 1000} + i * 60), to_timestamp(${START / 1000} + i * 60 + 1800),
+            (array['${STATUSES.join(`','`)}'])[1 + i % 5], ${by}
+     from generate_series(1, ${size}) i`,
+    'analyze',
+  ]
+  for (const statement of statements) await client.query(statement)
+  await client.end()
+  return id
+}
+
+async function measure(businessId: number, size: number) {
+  const database = openDatabase({ url: server.url })
+  const db = database.forBusiness(businessId, 'key:bench')
+  const moment = (share: number) =>
+    Temporal.Instant.fromEpochMilliseconds(START + Math.round(size * share) * 60_000)
+  const lists: [string, string, (i: number) => Record<string, unknown>][] = [
+    ['all appointments', 'calendar', () => ({})],
+    [
+      'a day',
+      'calendar',
+      (i) => ({ from: moment((i % 97) / 100), to: moment((i % 97) / 100 + 0.01) }),
+    ],
+    ['locationId', 'calendar', (i) => ({ locationId: 1 + (i % 3) })],
+    ['professionalId', 'calendar', (i) => ({ professionalId: 1 + (i % 8) })],
+    ['reasonId', 'calendar', (i) => ({ reasonId: 1 + (i % 12) })],
+    ['clientId', 'calendar', (i) => ({ clientId: 1 + (i % 40) })],
+    ['status', 'calendar', (i) => ({ status: STATUSES[i % 5] })],
+    [
+      'staff, status, from',
+      'calendar',
+      (i) => ({ professionalId: 1 + (i % 8), status: 'NO_SHOW', from: moment((i % 90) / 100) }),
+    ],
+    [
+      'place, service, status',
+      'calendar',
+      (i) => ({ locationId: 1 + (i % 3), reasonId: 1 + (i % 12), status: STATUSES[i % 5] }),
+    ],
+    ['all clients', 'client', () => ({})],
+    ['search: a rare word', 'client', (i) => ({ search: `c${1 + ((i * 37) % size)}` })],
+    ['search: one in ten', 'client', (i) => ({ search: ['müll', 'Zolc', 'oka', 'zha'][i % 4] })],
+    ['search: everyone', 'client', () => ({ search: 'ann' })],
+    ['search: two words', 'client', (i) => ({ search: ['anna smith', 'garc anna'][i % 2] })],
+    ['search: nobody', 'client', (i) => ({ search: `x${i}` })],
+  ]
+  const found = new Map<string, number[]>()
+  for (const [name, kindName, filtersOf] of lists) {
+    const kind = objectKind(kindName)!
+    const times: number[] = []
+    for (let i = 0; i < samples; i += 1) {
+      const begin = performance.now()
+      await listObjects(db, businessId, kind, {
+        filters: filtersOf(i),
+        after: undefined,
+        limit: 51,
+        sight: null,
+      })
+      times.push(performance.now() - begin)
+    }
+    found.set(name, times.slice(10))
+  }
+  await database.close()
+  return found
+}

@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { OBJECT_KINDS, objectKind, type ObjectKind } from '../../src/contract/objects.ts'
+import type { Db } from '../../src/database/database.ts'
+import { sql, type Sql } from '../../src/database/sql.ts'
+import { listObjects } from '../../src/store/objects.ts'
+import { cloneDatabase } from '../support/database.ts'
+import { asOwner } from '../support/owner.ts'
+
+const ROWS = 6_000
+const { database } = await cloneDatabase({ after })
+
+/** Enough rows of every kind that reading them all would be a mistake, and another business's. */
+before(async () => {
+  const by = `now(), 'x', now(), 'x'`
+  const into = (table: string, columns: string, values: string) => `
+    insert into ${table} (business_id, ${columns}, created_date, created_user, modified_date, modified_user)
+    select 1 + i % 2, ${values}, ${by} from generate_series(1, ${ROWS}) i`
+  const refs = 'client_id, professional_id, reason_id, location_id'
+  const ids = '1 + i % 500, 1 + i % 80, 1 + i % 120, 1 + i % 60'
+  const status = `case when i % 50 = 2 then 'CONFIRMED' else 'OPEN' end`
+  const time = `to_timestamp(1700000000 + i * 600)`
+  await asOwner(
+    database,
+    `insert into business (business_id, name, time_zone, created_date, created_user, modified_date, modified_user)
+     select i, 'B', 'UTC', ${by} from generate_series(1, 2) i`,
+    'set session_replication_role = replica',
+    into('client', 'client_id, first_name, last_name', `i, 'A', 'B'`),
+    `insert into client_word (business_id, word, client_id)
+     select 1 + i % 2, w, i from generate_series(1, ${ROWS}) i, lateral unnest(array['anna', 'w' || i]) w`,
+    into(
+      'calendar',
+      `calendar_id, ${refs}, start_time, end_time, status`,
+      `i, ${ids}, ${time}, ${time} + interval '1 hour', ${status}`,
+    ),
+    into(
+      'class_schedule',
+      `class_schedule_id, name, professional_id, reason_id, location_id, start_time, end_time, status, client_id_list`,
+      `i, 'Yoga', 1 + i % 80, 1 + i % 120, 1 + i % 60, ${time}, ${time} + interval '1 hour', ${status}, array[i % 500, i % 499]`,
+    ),
+    into(
+      'invitation',
+      'invitation_uuid, invitation_campaign_id, client_id, status',
+      `md5(i::text), 1 + i % 40, 1 + i % 500, ${status}`,
+    ),
+    into('recall', `recall_id, ${refs}, due_time, status`, `i, ${ids}, ${time}, ${status}`),
+    into(
+      'disclaimer',
+      'disclaimer_id, disclaimer_form_id, client_id, calendar_id, status',
+      `i, 1 + i % 40, 1 + i % 500, i, ${status}`,
+    ),
+    'analyze',
+  )
+})
+
+const VALUES: Record<string, unknown> = {
+  from: Temporal.Instant.from('2023-12-24T00:00:00Z'),
+  to: Temporal.Instant.from('2023-11-16T00:00:00Z'),
+  status: 'CONFIRMED',
+  search: 'w12',
+}
+
+/** A page of staff is all of them: they are too few to look for. */
+const SMALL = new Set(['professional'])
+
+for (const kind of OBJECT_KINDS.filter(({ kind: name }) => !SMALL.has(name))) {
+  for (const filter of Object.keys(kind.filters)) {
+    test(`${kind.kind} is filtered by ${filter} through an index, behind the wall`, async () => {
+      const plan = await planOf(kind, { [filter]: VALUES[filter] ?? 7 })
+      const { field } = kind.filters[filter]!
+      const column =
+        field === 'search'
+          ? 'word'
+          : field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+      const asked = column === 'client_id_list' ? 'class_schedule_id' : column
+      assert.match(plan, new RegExp(`"Index Cond":"[^"]*${asked}`))
+    })
+  }
+}
+
+test('a page goes on where the last one ended through an index too', async () => {
+  const plan = await planOf(objectKind('calendar')!, { status: 'OPEN' }, [
+    '2023-11-20T00:00:00Z',
+    700,
+  ])
+  assert.match(plan, /"Index Cond":"[^"]*start_time/)
+})
+
+/** What the server would do for a list, asked by the application's own role. */
+async function planOf(
+  kind: ObjectKind,
+  filters: Record<string, unknown>,
+  position?: (string | number)[],
+): Promise<string> {
+  let statement: Sql | undefined
+  const listening = { query: async (asked: Sql) => ((statement = asked), []) } as unknown as Db
+  await listObjects(listening, 1, kind, { filters, after: position, limit: 51, sight: null })
+  const db = database.forBusiness(1, 'test')
+  const rows = await db.query(sql`explain (format json) ${statement}`)
+  return JSON.stringify(rows).replaceAll('\\"', "'")
+}
