@@ -14,14 +14,14 @@ test('the tokens are listed by what they speak of, each with an example', async 
     ),
   )
   const all = body.flatMap((group: { tokens: object[] }) => group.tokens)
-  const names = all.map((token: { token: string }) => token.token)
+  const names = new Set(all.map((token: { token: string }) => token.token))
   for (const name of [
     '%BUSINESS_NAME%',
     '%PROFESSIONAL_EMAIL%',
     '%CLIENT_EMAILADDRESS%',
     '%CLIENT_FULLNAME%',
   ]) {
-    assert.ok(names.includes(name), name)
+    assert.ok(names.has(name), name)
   }
   assert.ok(all.every(({ example }: { example: string }) => example.length > 0))
 })

@@ -1,0 +1,228 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import pg from 'pg'
+import { saveDefinition } from '../src/automation/define.ts'
+import { planDefinition } from '../src/automation/plan.ts'
+import { objectKind } from '../src/contract/objects.ts'
+import type { Db } from '../src/database/database.ts'
+import { openEmbedded } from '../src/database/embedded.ts'
+import { migrate } from '../src/database/migrate.ts'
+import { openDatabase } from '../src/database/postgres.ts'
+import { saveObject, saveObjects } from '../src/scheduling/save.ts'
+import { insertBusiness } from '../src/store/businesses.ts'
+
+/**
+ * Bookings with five definitions that match, beside the bare statement that writes the same rows
+ * into the same tables, turn by turn in one run; then 100,000 appointments planned beside bookings.
+ * `node bench/book.bench.ts [rounds]`. BENCH_DATABASE_URL: another server than the embedded one.
+ */
+const CALLERS = 16
+const SECONDS = 3
+const ROUNDS = Number(process.argv[2] ?? 5)
+const APPOINTMENTS = 100_000
+
+const folder = mkdtempSync(path.join(tmpdir(), 'bellwether-bench-'))
+const embedded = process.env.BENCH_DATABASE_URL
+  ? undefined
+  : await openEmbedded(path.join(folder, 'data'), 'command')
+const url = process.env.BENCH_DATABASE_URL ?? embedded!.url
+await migrate(url)
+const database = openDatabase({ url, connections: CALLERS })
+const bare = new pg.Pool({ connectionString: url, max: CALLERS })
+const now = () => Temporal.Now.instant()
+
+type Ids = { clientId: number; professionalId: number; reasonId: number; locationId: number }
+
+async function makeBusiness() {
+  const by = { user: 'OPERATOR', now: now() }
+  const fields = {
+    name: 'Bench',
+    timeZone: 'Europe/Zurich',
+    emailAddress: null,
+    phone: null,
+    language: null,
+    externalId: null,
+    active: true,
+  }
+  const { businessId } = await insertBusiness(database.operator, fields, by)
+  const db = database.forBusiness(businessId, 'key:bench')
+  const save = async (kind: string, body: object) => {
+    const saving = { businessId, user: 'key:bench', now: now() }
+    const { object } = await db.transaction((tx) => saveObject(tx, objectKind(kind)!, body, saving))
+    return object[objectKind(kind)!.id] as number
+  }
+  const person = { firstName: 'Anna', lastName: 'Müller' }
+  const ids = {
+    clientId: await save('client', person),
+    professionalId: await save('professional', person),
+    reasonId: await save('reason', { name: 'Consultation' }),
+    locationId: await save('location', { name: 'Altstadt' }),
+  }
+  return { businessId, ids }
+}
+
+async function define(db: Db, businessId: number, more: object) {
+  const body = { active: true, businessId, objectType: 'CALENDAR', triggerMinutes: 0, ...more }
+  const defining = { businessId, user: 'key:bench', now: now() }
+  const { definition } = await db.transaction((tx) => saveDefinition(tx, body, defining))
+  return planDefinition(database, definition, now)
+}
+
+let booked = 0
+
+const bodyOf = (ids: Ids) => {
+  booked += 1
+  const startTime = now().epochMilliseconds + 200 * 3_600_000 + booked * 60_000
+  return { ...ids, startTime, endTime: startTime + 1_800_000 }
+}
+
+const booking = (db: Db, businessId: number, ids: Ids) => {
+  const calendar = objectKind('calendar')!
+  return () => {
+    const saving = { businessId, user: 'key:bench', now: now() }
+    return db.transaction((tx) => saveObject(tx, calendar, bodyOf(ids), saving))
+  }
+}
+
+/** What a booking comes to, as one statement, with nothing looked up, matched or timed. */
+function bareInsert(businessId: number, ids: Ids) {
+  let occurrence = 0
+  return async () => {
+    occurrence += 1
+    const { startTime, endTime } = bodyOf(ids)
+    const moment = now()
+    const values = [
+      businessId,
+      ids.clientId,
+      ids.professionalId,
+      ids.reasonId,
+      ids.locationId,
+      new Date(startTime),
+      new Date(endTime),
+      moment.toString(),
+      [1, 2, 3, 4, 5],
+      [`bare ${occurrence}`, `bare ${occurrence}`, null, null, null],
+      [0, 2, -24, -2, 24].map((hours) => new Date(startTime + hours * 3_600_000)),
+    ]
+    await bare.query({ name: 'bare', text: BARE, values })
+  }
+}
+
+const BARE = `
+  with c as (
+    insert into calendar (business_id, client_id, professional_id, reason_id, location_id,
+      start_time, end_time, status, tags, created_date, created_user, modified_date, modified_user)
+    values ($1, $2, $3, $4, $5, $6, $7, 'OPEN', '{}', $8, 'bench', $8, 'bench')
+    returning calendar_id, start_time)
+  insert into event_trigger (business_id, event_defn_id, defn_version, object_type, object_id,
+    occurrence, new_status, anchor_time, scheduled_time, status, created_date)
+  select $1, d.id, 1, 'CALENDAR', c.calendar_id, d.occurrence, 'OPEN', c.start_time, d.time,
+         'SCHEDULED', $8
+  from c, unnest($9::bigint[], $10::text[], $11::timestamptz[]) as d (id, occurrence, time)`
+
+/** How many a second, with all callers at it. */
+async function during(seconds: number, work: () => Promise<unknown>) {
+  const started = performance.now()
+  const until = started + seconds * 1000
+  let done = 0
+  await Promise.all(
+    Array.from({ length: CALLERS }, async () => {
+      while (performance.now() < until) {
+        await work()
+        done += 1
+      }
+    }),
+  )
+  return done / ((performance.now() - started) / 1000)
+}
+
+async function planBesideBookings(
+  db: Db,
+  businessId: number,
+  ids: Ids,
+  book: () => Promise<unknown>,
+) {
+  const saving = { businessId, user: 'key:bench', now: now(), history: true }
+  const calendar = objectKind('calendar')!
+  const [{ count }] = await bareCount()
+  for (let made = count; made < APPOINTMENTS; made += 1000) {
+    const bodies = Array.from({ length: 1000 }, () => bodyOf(ids))
+    await db.transaction((tx) => saveObjects(tx, calendar, bodies, saving))
+  }
+  const undisturbed = await during(SECONDS, book)
+
+  const alone = await timed(() =>
+    define(db, businessId, { eventType: { eventTypeId: 3 }, triggerHours: -48 }),
+  )
+  let planned: typeof alone | undefined
+  let done = 0
+  const started = performance.now()
+  const planning = timed(() =>
+    define(db, businessId, { eventType: { eventTypeId: 3 }, triggerHours: -72 }),
+  ).then((result) => (planned = result))
+  await Promise.all(
+    Array.from({ length: CALLERS }, async () => {
+      while (!planned) {
+        await book()
+        done += 1
+      }
+    }),
+  )
+  await planning
+  const rate = done / ((performance.now() - started) / 1000)
+  console.log(
+    `${alone.result.created} appointments planned in ${alone.seconds.toFixed(1)} s alone; ` +
+      `${planned!.result.created} beside bookings in ${planned!.seconds.toFixed(1)} s (wanted under 10 s), ` +
+      `bookings ${rate.toFixed(0)}/s against ${undisturbed.toFixed(0)}/s undisturbed: ` +
+      `${((100 * rate) / undisturbed).toFixed(0)} % (wanted 50 %)`,
+  )
+}
+
+async function bareCount(): Promise<[{ count: number }]> {
+  const { rows } = await bare.query('select count(*)::int as count from calendar')
+  return rows as [{ count: number }]
+}
+
+async function timed<T>(work: () => Promise<T>) {
+  const started = performance.now()
+  const result = await work()
+  return { result, seconds: (performance.now() - started) / 1000 }
+}
+
+try {
+  const { businessId, ids } = await makeBusiness()
+  const db = database.forBusiness(businessId, 'key:bench')
+  const book = booking(db, businessId, ids)
+  for (const [eventTypeId, triggerHours] of [
+    [1, 0],
+    [1, 2],
+    [3, -24],
+    [3, -2],
+    [3, 24],
+  ]) {
+    await define(db, businessId, { eventType: { eventTypeId }, triggerHours })
+  }
+  const write = bareInsert(businessId, ids)
+
+  await during(1, book)
+  await during(1, write)
+  const rates: { bare: number; book: number }[] = []
+  for (let round = 0; round < ROUNDS; round += 1) {
+    rates.push({ bare: await during(SECONDS, write), book: await during(SECONDS, book) })
+  }
+  const median = (of: 'bare' | 'book') =>
+    rates.map((rate) => rate[of]).toSorted((a, b) => a - b)[Math.floor(ROUNDS / 2)]!
+  const ratio = median('book') / median('bare')
+  console.log(
+    `bare one-CTE insert ${median('bare').toFixed(0)}/s, booking with 5 definitions ${median('book').toFixed(0)}/s: ` +
+      `${(ratio * 100).toFixed(0)} % (wanted 50 %)`,
+  )
+
+  await planBesideBookings(db, businessId, ids, book)
+} finally {
+  await bare.end()
+  await database.close()
+  await embedded?.stop()
+  rmSync(folder, { recursive: true, force: true })
+}
