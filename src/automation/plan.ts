@@ -59,7 +59,7 @@ export async function planDefinition(
       const plan = await work(tx, current)
       done.created += plan.insert.length
       done.updated += plan.update.length
-      await writePlan(tx, businessId, plan, now())
+      writePlan(tx, businessId, plan, now())
     })
   }
   try {

@@ -1,19 +1,18 @@
 import { EVENT_TYPES, type EventTypeName, type ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
-import { listDefinitionsOfTypes, type StoredDefinition } from '../store/event-definitions.ts'
+import type { StoredDefinition } from '../store/event-definitions.ts'
 import { lockReminders, writePlan, type NewTrigger } from '../store/event-triggers.ts'
-import { listSubjects } from '../store/subjects.ts'
 import { refusals } from './match.ts'
-import { planReminders, type Cause, type Followed } from './reschedule.ts'
+import { planReminders, type Cause } from './reschedule.ts'
 import type { SchedulingEvent, Subject } from './subject.ts'
 import { firingTime } from './timing.ts'
 
 /** A saved object, what it was before, and the events that this is. */
 export type SavedObject = {
-  id: number | string
+  subject: Subject
   version: number
-  /** What matching looks at, as it was; unset for a new object. */
-  before: Partial<Subject> | undefined
+  /** As it was; unset for a new object. */
+  before: Subject | undefined
   events: EventTypeName[]
 }
 
@@ -27,34 +26,22 @@ export async function scheduleTriggers(
   tx: Db,
   objectType: ObjectType,
   saved: SavedObject[],
+  definitions: StoredDefinition[],
   { businessId, now, history }: Saving,
 ) {
-  const ids = saved.map((object) => object.id)
-  const asked = listDefinitionsOfTypes(tx, businessId, typesOf(objectType))
-  // One object is read along with the definitions; of a thousand it is worth knowing what for.
-  if (saved.length > 1 && (await asked).length === 0) return
-  const [definitions, subjects] = await Promise.all([
-    asked,
-    listSubjects(tx, businessId, objectType, ids),
-  ])
-  if (definitions.length === 0) return
-  const isKnown = saved.some((object) => object.before)
-  const rows = isKnown
-    ? await lockReminders(tx, businessId, objectType, ids, idsOf(definitions))
-    : []
-
-  const byId = new Map(subjects.map((subject) => [subject.objectId ?? subject.objectUUId, subject]))
-  const followed = saved.map(({ id, before }): Followed => {
-    const subject = byId.get(id)!
-    return { subject, before: before && { ...subject, ...before } }
-  })
+  const known = saved.filter((object) => object.before).map(({ subject }) => idOf(subject))
+  const rows =
+    known.length > 0
+      ? await lockReminders(tx, businessId, objectType, known, idsOf(definitions))
+      : []
   const cause: Cause = history ? 'history' : 'saved object'
-  const plan = planReminders(followed, definitions, rows, cause, now)
-  saved.forEach((object, i) =>
-    plan.insert.push(...eventTriggers(object, followed[i]!, definitions, now)),
-  )
-  await writePlan(tx, businessId, plan, now)
+  const plan = planReminders(saved, definitions, rows, cause, now)
+  for (const object of saved) plan.insert.push(...eventTriggers(object, definitions, now))
+  plan.isFresh = known.length === 0
+  writePlan(tx, businessId, plan, now)
 }
+
+const idOf = (subject: Subject) => subject.objectId ?? subject.objectUUId!
 
 /** A reminder whose time moved when it was due, with the object and definition as they are now. */
 export type Moved = { subject: Subject; definition: StoredDefinition; isOldVersion: boolean }
@@ -66,19 +53,13 @@ export async function planAgainFor(tx: Db, moved: Moved[], now: Temporal.Instant
     const id = subject.objectId ?? subject.objectUUId!
     const rows = await lockReminders(tx, businessId, objectType, [id], [definition.eventDefnId])
     const cause: Cause = isOldVersion ? 'saved definition' : 'saved object'
-    await writePlan(
-      tx,
-      businessId,
-      planReminders([{ subject }], [definition], rows, cause, now),
-      now,
-    )
+    writePlan(tx, businessId, planReminders([{ subject }], [definition], rows, cause, now), now)
   }
 }
 
 /** One trigger for each definition that asks for one of the events. */
 function eventTriggers(
-  { id, version, events }: SavedObject,
-  { subject, before }: Followed,
+  { subject, before, version, events }: SavedObject,
   definitions: StoredDefinition[],
   now: Temporal.Instant,
 ): NewTrigger[] {
@@ -101,7 +82,7 @@ function eventTriggers(
             objectType: subject.objectType,
             objectId: subject.objectId,
             objectUUId: subject.objectUUId,
-            occurrence: `${eventType} ${id} ${version}`,
+            occurrence: `${eventType} ${idOf(subject)} ${version}`,
             oldStatus: event.oldStatus,
             newStatus: subject.status,
             ...firing,
@@ -115,7 +96,7 @@ function eventTriggers(
 
 const TYPES_OF = Map.groupBy(EVENT_TYPES, (type) => type.objectType)
 
-export const typesOf = (objectType: ObjectType) =>
+export const typesOf = (objectType: ObjectType): number[] =>
   (TYPES_OF.get(objectType) ?? []).map((type) => type.eventTypeId)
 
 const idsOf = (definitions: StoredDefinition[]) =>

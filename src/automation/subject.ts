@@ -39,6 +39,7 @@ export type Subject = {
   dueTime: Temporal.Instant | null
   /** An invitation's own end, else its campaign's. */
   expiresTime: Temporal.Instant | null
+  campaignExpiresTime?: Temporal.Instant | null
   createdDate: Temporal.Instant
 }
 

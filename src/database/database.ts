@@ -6,6 +6,13 @@ export type Db = {
   transaction<T>(work: (tx: Db) => Promise<T>): Promise<T>
   /** Reads a long answer in batches, from one snapshot. */
   stream<Row>(statement: Sql, batchSize: number): AsyncIterable<Row[]>
+  /**
+   * For a statement of a transaction whose answer nobody waits for: it leaves together with the
+   * next one, or with the commit, and where it fails the transaction fails.
+   */
+  send(statement: Sql): void
+  /** Tells whoever listens to the channel, once the work is committed: a hint, never a promise. */
+  hint(channel: string): void
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { StartError } from '../errors.ts'
@@ -141,6 +142,10 @@ function dbOf(pool: pg.Pool, who: Who): Db {
     query: (statement) => once(pool, begin, statement),
     transaction: (work) => transact(pool, begin, work),
     stream: (statement, batchSize) => stream(pool, begin, statement, batchSize),
+    send: () => {
+      throw new Error('only a transaction can fail for what nobody waits for')
+    },
+    hint: (channel) => hintSoon(pool, channel),
   }
 }
 
@@ -154,6 +159,7 @@ function beginAs({ businessId, user }: Who) {
 /** Begin, statement and commit leave together: three statements, one wait. */
 async function once<Row>(pool: pg.Pool, begin: string, statement: Sql): Promise<Row[]> {
   const client = await pool.connect()
+  gatherWrites(client)
   const [begun, answer, commit] = await Promise.allSettled([
     client.query(begin),
     client.query(toQuery(statement)),
@@ -174,31 +180,96 @@ async function transact<T>(
   triesLeft = 3,
 ): Promise<T> {
   const client = await pool.connect()
+  gatherWrites(client)
   const begun = client.query(begin)
   begun.catch(() => {})
+  const sent: Promise<unknown>[] = []
+  const hints = new Set<string>()
   try {
-    const result = await work(inside(client))
+    const result = await work(inside(client, sent, hints))
+    gatherWrites(client)
+    const committed = client.query('commit')
+    committed.catch(() => {})
     await begun
-    assertCommitted(await client.query('commit'))
+    await Promise.all(sent)
+    assertCommitted(await committed)
     client.release()
+    for (const channel of hints) hintSoon(pool, channel)
     return result
   } catch (error) {
     // A dead connection would only let us wait once more.
     if (!isConnectionError(error)) await client.query('rollback').catch(() => {})
-    release(client, error)
-    if (isDeadlock(error) && triesLeft > 1) return transact(pool, begin, work, triesLeft - 1)
-    throw error
+    // What failed unseen is why the statement after it was refused.
+    const cause = (await firstFailure(sent)) ?? error
+    release(client, cause)
+    if (isDeadlock(cause) && triesLeft > 1) return transact(pool, begin, work, triesLeft - 1)
+    throw cause
   }
 }
 
-function inside(client: pg.PoolClient): Db {
+async function firstFailure(sent: Promise<unknown>[]): Promise<unknown> {
+  const ended = await Promise.allSettled(sent)
+  return ended.find((each) => each.status === 'rejected')?.reason
+}
+
+function inside(client: pg.PoolClient, sent: Promise<unknown>[], hints: Set<string>): Db {
+  const run = (statement: Sql) => {
+    gatherWrites(client)
+    return client.query(toQuery(statement))
+  }
   const tx: Db = {
-    query: async (statement) => (await client.query(toQuery(statement))).rows,
+    query: async (statement) => (await run(statement)).rows,
     transaction: (work) => work(tx),
     stream: (statement, batchSize) => fetchInBatches(client, statement, batchSize),
+    send: (statement) => {
+      const answer = run(statement)
+      answer.catch(() => {})
+      sent.push(answer)
+    },
+    hint: (channel) => void hints.add(channel),
   }
   return tx
 }
+
+const gathering = new WeakSet<Writable>()
+
+/** What is said at once leaves at once: a write to the socket costs more than a small statement. */
+function gatherWrites(client: pg.PoolClient) {
+  const { stream } = (client as unknown as { connection: { stream: Writable } }).connection
+  if (gathering.has(stream)) return
+  gathering.add(stream)
+  stream.cork()
+  process.nextTick(() => {
+    gathering.delete(stream)
+    stream.uncork()
+  })
+}
+
+const hinting = new WeakMap<pg.Pool, Map<string, { next: number; isWaiting: boolean }>>()
+const BETWEEN_HINTS_MS = 20
+
+/**
+ * Not in the transaction itself: the server lets only one that notifies commit at a time, the next
+ * one after its disk. And one hint serves all that was committed before it.
+ */
+function hintSoon(pool: pg.Pool, channel: string) {
+  const channels = hinting.get(pool) ?? new Map()
+  hinting.set(pool, channels)
+  const state = channels.get(channel) ?? { next: 0, isWaiting: false }
+  channels.set(channel, state)
+  if (state.isWaiting) return
+  state.isWaiting = true
+  const wait = Math.max(0, state.next - performance.now())
+  setTimeout(() => {
+    state.isWaiting = false
+    state.next = performance.now() + BETWEEN_HINTS_MS
+    if (pool.ending) return
+    // Where it is lost, whoever waits for it looks by itself before long.
+    pool.query(NOTIFY, [channel]).catch(() => {})
+  }, wait)
+}
+
+const NOTIFY = `select pg_notify($1, '')`
 
 async function* stream<Row>(pool: pg.Pool, begin: string, statement: Sql, batchSize: number) {
   const client = await pool.connect()

@@ -4,6 +4,7 @@ import type { ObjectKind } from '../contract/objects.ts'
 import type { Db } from '../database/database.ts'
 import { listDefinitionsOfTypes, planAgain, waitForBookings } from '../store/event-definitions.ts'
 import { listObjectsOfClients, type StoredObject } from '../store/objects.ts'
+import { listSubjects } from '../store/subjects.ts'
 import { isSame } from './events.ts'
 import type { Saving } from './save.ts'
 import { remindersOf } from './statuses.ts'
@@ -46,12 +47,21 @@ async function followTags(tx: Db, clientIds: number[], saving: Saving) {
   // Bookings that have read the old tags are committed and seen; later ones read the new.
   await waitForBookings(tx, businessId)
   for (const objectType of OF_ONE_CLIENT) {
+    const ofType = reminders.filter(({ eventTypeId }) =>
+      remindersOf([objectType]).includes(eventTypeId),
+    )
     const objects = await listObjectsOfClients(tx, businessId, objectType, clientIds)
     for (let start = 0; start < objects.length; start += PAGE) {
-      const page = objects.slice(start, start + PAGE)
-      const saved = page.map(({ id, version }) => ({ id, version, before: {}, events: [] }))
+      const ids = objects.slice(start, start + PAGE).map(({ id }) => id)
+      const subjects = await listSubjects(tx, businessId, objectType, ids)
+      const saved = subjects.map((subject) => ({
+        subject,
+        version: 0,
+        before: subject,
+        events: [],
+      }))
       // Like history: what has passed is not brought up, only what is ahead changes.
-      await scheduleTriggers(tx, objectType, saved, { ...saving, history: true })
+      await scheduleTriggers(tx, objectType, saved, ofType, { ...saving, history: true })
     }
   }
 }

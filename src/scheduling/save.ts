@@ -1,24 +1,26 @@
 import { randomBytes } from 'node:crypto'
-import { scheduleTriggers, type SavedObject } from '../automation/schedule.ts'
+import { scheduleTriggers, typesOf, type SavedObject } from '../automation/schedule.ts'
 import type { Subject } from '../automation/subject.ts'
 import { externalName, readObject, type ObjectInput } from '../contract/object-body.ts'
 import { objectKind, type ObjectKind } from '../contract/objects.ts'
 import type { Db } from '../database/database.ts'
 import { conflict, invalid, notFound, type Fault, type RequestError } from '../errors.ts'
 import {
-  drawIds,
   insertObjects,
-  listKnownIds,
+  insertSubjects,
   lockObjects,
   planLookUps,
+  readBasis,
   replaceClientWords,
   unseenProperty,
   updateObjects,
+  updateSubjects,
+  type Basis,
   type Sight,
   type StoredObject,
 } from '../store/objects.ts'
-import { lockPlans } from '../store/event-definitions.ts'
-import { listStatusesOf, type Status } from '../store/statuses.ts'
+import { definitionsAt, lockPlans, type StoredDefinition } from '../store/event-definitions.ts'
+import { statusesAt, type Status } from '../store/statuses.ts'
 import { templateFaults, type CheckedFields } from '../email/check-template.ts'
 import { keptTemplate, readTemplateBody } from './email-templates.ts'
 import { eventsOf, isSame } from './events.ts'
@@ -65,17 +67,21 @@ async function saveRound(
 ): Promise<Outcome[]> {
   const inputs = bodies.map((body) => readObject(kind, prepare(kind, body), saving.businessId))
   // Shared with every other save; a definition that is being saved waits for it, and it for that.
-  if (kind.objectType) void lockPlans(tx, saving.businessId).catch(() => {})
-  if (bodies.length > 1) void planLookUps(tx, true).catch(() => {})
+  if (kind.objectType) lockPlans(tx, saving.businessId)
+  if (bodies.length > 1) planLookUps(tx, true)
   await readExternalReferences(tx, saving.businessId, kind, inputs)
-  const [known, statuses, ids, existing] = await Promise.all([
-    listKnownIds(tx, saving.businessId, referredTo(kind, inputs)),
-    kind.objectType ? listStatusesOf(tx, saving.businessId, kind.objectType) : [],
-    kind.id === 'invitationUUID'
-      ? inputs.map(() => randomBytes(16).toString('hex'))
-      : drawIds(tx, kind, inputs.filter((input) => input.id === undefined).length),
+  const asked = {
+    wanted: referredTo(kind, inputs),
+    count: inputs.filter((input) => input.id === undefined).length,
+  }
+  const [basis, existing] = await Promise.all([
+    readBasis(tx, saving.businessId, kind, asked),
     lockExisting(tx, kind, inputs, saving),
   ])
+  const { known } = basis
+  const ids = basis.ids.values()
+  const surroundings = await readSurroundings(tx, kind, basis, saving)
+  const { statuses } = surroundings
 
   const taken = new Set<StoredObject>()
   const repeated: number[] = []
@@ -93,7 +99,7 @@ async function saveRound(
     ]
     const object = before
       ? merge(input, before, saving)
-      : merge(input, blank(kind, ids.shift()!, bodies[place], saving), saving)
+      : merge(input, blank(kind, freshId(kind, ids), bodies[place], saving), saving)
     faults.push(...contradictions(kind, object, faults))
     faults.push(...outOfSight(kind, object, faults, saving.sight ?? null))
     if (faults.length > 0) return { refused: invalid(faults) }
@@ -104,7 +110,7 @@ async function saveRound(
 
   // Another body or transaction took the same `externalId` first: now it is there, and these are
   // updates.
-  const lost = await write(tx, kind, outcomes, statuses, saving)
+  const lost = await write(tx, kind, outcomes, surroundings, saving)
   if (round > 1) {
     // What is there and still not seen is outside the caller's sight.
     for (const place of lost.splice(0)) outcomes[place] = { refused: invalid(TAKEN) }
@@ -281,55 +287,102 @@ async function write(
   tx: Db,
   kind: ObjectKind,
   outcomes: Outcome[],
-  statuses: Status[],
+  surroundings: Surroundings,
   saving: Saving,
 ) {
   const good = outcomes.filter((outcome): outcome is Good => !outcome.refused)
   const created = good.filter((outcome) => !outcome.before)
   const changed = good.filter((outcome) => outcome.before && outcome.before !== outcome.object)
   const rowsOf = (some: Good[]) => some.map((outcome) => outcome.object)
-  if (outcomes.length > 1) void planLookUps(tx, false).catch(() => {})
+  if (outcomes.length > 1) planLookUps(tx, false)
+  const isAskedFor = surroundings.definitions.length > 0
+  if (kind.objectType && isAskedFor) {
+    const [inserted, updated] = await Promise.all([
+      created.length > 0 ? insertSubjects(tx, kind, rowsOf(created)) : [],
+      changed.length > 0 ? updateSubjects(tx, kind, rowsOf(changed)) : [],
+    ])
+    const subjects = new Map([...inserted, ...updated].map((each) => [idOf(each), each]))
+    const isKept = ({ object }: Good) => subjects.has(object[kind.id] as number)
+    const kept = [...created.filter(isKept), ...changed]
+    if (kept.length > 0) await plan(tx, kind, kept, subjects, surroundings, saving)
+    return created.filter((outcome) => !isKept(outcome)).map((lost) => outcomes.indexOf(lost))
+  }
   const [inserted] = await Promise.all([
     created.length > 0 ? insertObjects(tx, kind, rowsOf(created)) : new Set(),
     changed.length > 0 && updateObjects(tx, kind, rowsOf(changed)),
   ])
-  const lost = created.filter((outcome) => !inserted.has(outcome.object[kind.id] as number))
-  const kept = [...created.filter((outcome) => !lost.includes(outcome)), ...changed]
-  if (kept.length > 0) await follow(tx, kind, kept, statuses, saving)
-  return lost.map((outcome) => outcomes.indexOf(outcome))
+  const isKept = ({ object }: Good) => inserted.has(object[kind.id] as number)
+  const kept = [...created.filter(isKept), ...changed]
+  if (kept.length > 0) await follow(tx, kind, kept, saving)
+  return created.filter((outcome) => !isKept(outcome)).map((lost) => outcomes.indexOf(lost))
 }
 
-async function follow(tx: Db, kind: ObjectKind, saved: Good[], statuses: Status[], saving: Saving) {
-  const { objectType } = kind
+const idOf = (subject: Subject) => (subject.objectId ?? subject.objectUUId) as number
+
+async function follow(tx: Db, kind: ObjectKind, saved: Good[], saving: Saving) {
   if (kind.kind === 'client') {
     const clients = saved.map((outcome) => outcome.object)
     await replaceClientWords(tx, saving.businessId, clients)
   }
-  if (!objectType) {
-    const changes = saved.filter(
-      (outcome): outcome is Good & Change => outcome.before !== undefined,
-    )
-    if (changes.length > 0) await followChanges(tx, kind, changes, saving)
-    return
-  }
-  const objects = saved.map(({ before, object }): SavedObject => ({
-    id: object[kind.id] as number | string,
-    version: object.version,
-    before: before && asSubject(before, statuses),
-    events: saving.history ? [] : eventsOf(objectType, before, object),
-  }))
-  if (saved.length > 1) void planLookUps(tx, true).catch(() => {})
-  await scheduleTriggers(tx, objectType, objects, saving)
+  const changes = saved.filter((outcome): outcome is Good & Change => outcome.before !== undefined)
+  if (changes.length > 0) await followChanges(tx, kind, changes, saving)
+}
+
+function plan(
+  tx: Db,
+  { id, objectType }: ObjectKind,
+  saved: Good[],
+  subjects: Map<number, Subject>,
+  { definitions, statuses }: Surroundings,
+  saving: Saving,
+) {
+  const objects = saved.map(({ before, object }): SavedObject => {
+    const subject = subjects.get(object[id] as number)!
+    return {
+      subject,
+      version: object.version,
+      before: before && { ...subject, ...asSubject(before, subject, statuses) },
+      events: saving.history ? [] : eventsOf(objectType!, before, object),
+    }
+  })
+  if (saved.length > 1) planLookUps(tx, true)
+  return scheduleTriggers(tx, objectType!, objects, definitions, saving)
 }
 
 /** What matching looked at before the save; what it cannot know of then it takes as it is now. */
-function asSubject(before: StoredObject, statuses: Status[]): Partial<Subject> {
+function asSubject(before: StoredObject, now: Subject, statuses: Status[]): Partial<Subject> {
   const status = statuses.find((known) => known.status === before.status)
-  const { expiresTime, ...rest } = before
+  const expiresTime = before.expiresTime as Temporal.Instant | null | undefined
   return {
-    ...rest,
-    ...(expiresTime ? { expiresTime: expiresTime as Temporal.Instant } : {}),
+    ...before,
+    expiresTime: expiresTime ?? now.campaignExpiresTime ?? null,
     live: status?.live ?? false,
     liveAfter: status?.liveAfter ?? false,
   }
 }
+
+/** What matching goes by, remembered from save to save while nobody changes it. */
+type Surroundings = { statuses: Status[]; definitions: StoredDefinition[] }
+
+const NONE: Surroundings = { statuses: [], definitions: [] }
+
+async function readSurroundings(
+  tx: Db,
+  { objectType }: ObjectKind,
+  { definitionsMark, statusesMark }: Basis,
+  { businessId }: Saving,
+): Promise<Surroundings> {
+  if (!objectType) return NONE
+  const [statuses, definitions] = await Promise.all([
+    statusesAt(tx, businessId, statusesMark),
+    definitionsAt(tx, businessId, definitionsMark),
+  ])
+  const types = typesOf(objectType)
+  return {
+    statuses: statuses.filter((status) => status.objectType === objectType),
+    definitions: definitions.filter((definition) => types.includes(definition.eventTypeId)),
+  }
+}
+
+const freshId = ({ id }: ObjectKind, drawn: Iterator<number | string>): number | string =>
+  id === 'invitationUUID' ? randomBytes(16).toString('hex') : drawn.next().value

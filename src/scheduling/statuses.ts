@@ -79,7 +79,7 @@ function foreignBusiness(body: unknown, { businessId }: Saving) {
 }
 
 /** The event types whose triggers are planned from objects of these types. */
-export const remindersOf = (objectTypes: readonly ObjectType[]) =>
+export const remindersOf = (objectTypes: readonly ObjectType[]): number[] =>
   EVENT_TYPES.filter(
     (type) => type.eventCategory === 'REMINDER' && objectTypes.includes(type.objectType),
   ).map((type) => type.eventTypeId)

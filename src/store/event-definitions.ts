@@ -1,6 +1,7 @@
 import type { Definition } from '../contract/event-definition.ts'
 import type { Db } from '../database/database.ts'
 import { raw, sql, type Sql } from '../database/sql.ts'
+import { Remembered } from './remembered.ts'
 
 /** A definition as it is kept. */
 export type StoredDefinition = Definition & {
@@ -45,6 +46,12 @@ export async function lockDefinition(tx: Db, businessId: number, eventDefnId: nu
 export function listDefinitionsOfTypes(db: Db, businessId: number, eventTypeIds: number[]) {
   return listActive(db, businessId, sql`event_type_id = any (${eventTypeIds}::int[])`)
 }
+
+const remembered = new Remembered<StoredDefinition[]>()
+
+/** All active ones, as they are at this mark. */
+export const definitionsAt = (tx: Db, businessId: number, mark: string) =>
+  remembered.at(businessId, mark, () => listActive(tx, businessId, sql`true`))
 
 export function listDefinitionsOfCampaign(db: Db, businessId: number, campaignId: number) {
   return listActive(
@@ -174,7 +181,7 @@ export function planAgain(tx: Db, businessId: number, eventTypeIds: number[]) {
  * definition as it was is committed, and its triggers are seen.
  */
 export const lockPlans = (tx: Db, businessId: number) =>
-  tx.query(sql`select pg_advisory_xact_lock_shared(${PLANS}::int, hashint8(${businessId}::bigint))`)
+  tx.send(sql`select pg_advisory_xact_lock_shared(${PLANS}::int, hashint8(${businessId}::bigint))`)
 
 export const waitForBookings = (tx: Db, businessId: number) =>
   tx.query(sql`select pg_advisory_xact_lock(${PLANS}::int, hashint8(${businessId}::bigint))`)

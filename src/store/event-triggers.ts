@@ -258,6 +258,8 @@ const ofOtherKinds = (
 
 /** Everything a change does to the plan, written at once by `writePlan`. */
 export type Plan = {
+  /** Of objects that are new themselves, so that nothing can be there already. */
+  isFresh?: boolean
   insert: NewTrigger[]
   /** Pending rows that get another time, or end before they fire. */
   update: PlannedUpdate[]
@@ -293,44 +295,51 @@ export type PlannedUpdate = {
 const SOON_MS = 10_000
 
 /** One statement, however many triggers: the same natural key is never planned twice. */
-export async function writePlan(tx: Db, businessId: number, plan: Plan, now: Temporal.Instant) {
+export function writePlan(tx: Db, businessId: number, plan: Plan, now: Temporal.Instant) {
   const { insert, update, replan } = plan
   if (insert.length + update.length + replan.length === 0) return
-  const of = <Row, Key extends keyof Row>(rows: Row[], key: Key) => rows.map((row) => row[key])
-  await tx.query(sql`
-    with updated as (
-      update event_trigger t
-      set anchor_time = u.anchor_time, scheduled_time = u.scheduled_time, status = u.status,
-          status_reason = u.status_reason, defn_version = u.defn_version,
-          modified_date = ${now}, modified_user = 'SYSTEM'
-      from unnest(${of(update, 'eventTriggerId')}::bigint[], ${of(update, 'defnVersion')}::bigint[],
-                  ${of(update, 'anchorTime')}::timestamptz[], ${of(update, 'scheduledTime')}::timestamptz[],
-                  ${of(update, 'status')}::text[], ${of(update, 'statusReason')}::text[])
-        as u (event_trigger_id, defn_version, anchor_time, scheduled_time, status, status_reason)
-      where t.business_id = ${businessId} and t.event_trigger_id = u.event_trigger_id
-        and t.status = 'SCHEDULED'
-    ), marked as (
-      update event_trigger set replan = true
-      where business_id = ${businessId} and event_trigger_id = any (${replan}::bigint[])
-        and status = 'RUNNING'
-    )
-    insert into event_trigger (business_id, event_defn_id, defn_version, object_type, object_id,
-      object_uuid, occurrence, old_status, new_status, anchor_time, scheduled_time, status,
-      status_reason, created_date)
-    select ${businessId}, i.*, ${now}::timestamptz
-    from unnest(${of(insert, 'eventDefnId')}::bigint[], ${of(insert, 'defnVersion')}::bigint[],
-                ${of(insert, 'objectType')}::text[], ${of(insert, 'objectId')}::bigint[],
-                ${of(insert, 'objectUUId')}::text[], ${of(insert, 'occurrence')}::text[],
-                ${of(insert, 'oldStatus')}::text[], ${of(insert, 'newStatus')}::text[],
-                ${of(insert, 'anchorTime')}::timestamptz[], ${of(insert, 'scheduledTime')}::timestamptz[],
-                ${of(insert, 'status')}::text[], ${of(insert, 'statusReason')}::text[]) as i
-    on conflict do nothing`)
-  const due = [...insert, ...update].some(
+  const isNewOnly = update.length + replan.length === 0
+  const inserting = insertion(businessId, plan, now)
+  tx.send(isNewOnly ? inserting : sql`${changes(businessId, plan, now)} ${inserting}`)
+  const isSoon = [...insert, ...update].some(
     ({ status, scheduledTime }) =>
       status === 'SCHEDULED' && scheduledTime.epochMilliseconds - now.epochMilliseconds < SOON_MS,
   )
-  if (due) await tx.query(sql`select pg_notify('bellwether_due', '')`)
+  if (isSoon) tx.hint('bellwether_due')
 }
+
+const of = <Row, Key extends keyof Row>(rows: Row[], key: Key) => rows.map((row) => row[key])
+
+const insertion = (businessId: number, { insert, isFresh }: Plan, now: Temporal.Instant) => sql`
+  insert into event_trigger (business_id, event_defn_id, defn_version, object_type, object_id,
+    object_uuid, occurrence, old_status, new_status, anchor_time, scheduled_time, status,
+    status_reason, created_date)
+  select ${businessId}, i.*, ${now}::timestamptz
+  from unnest(${of(insert, 'eventDefnId')}::bigint[], ${of(insert, 'defnVersion')}::bigint[],
+              ${of(insert, 'objectType')}::text[], ${of(insert, 'objectId')}::bigint[],
+              ${of(insert, 'objectUUId')}::text[], ${of(insert, 'occurrence')}::text[],
+              ${of(insert, 'oldStatus')}::text[], ${of(insert, 'newStatus')}::text[],
+              ${of(insert, 'anchorTime')}::timestamptz[], ${of(insert, 'scheduledTime')}::timestamptz[],
+              ${of(insert, 'status')}::text[], ${of(insert, 'statusReason')}::text[]) as i
+  ${isFresh ? empty : sql`on conflict do nothing`}`
+
+const changes = (businessId: number, { update, replan }: Plan, now: Temporal.Instant) => sql`
+  with updated as (
+    update event_trigger t
+    set anchor_time = u.anchor_time, scheduled_time = u.scheduled_time, status = u.status,
+        status_reason = u.status_reason, defn_version = u.defn_version,
+        modified_date = ${now}, modified_user = 'SYSTEM'
+    from unnest(${of(update, 'eventTriggerId')}::bigint[], ${of(update, 'defnVersion')}::bigint[],
+                ${of(update, 'anchorTime')}::timestamptz[], ${of(update, 'scheduledTime')}::timestamptz[],
+                ${of(update, 'status')}::text[], ${of(update, 'statusReason')}::text[])
+      as u (event_trigger_id, defn_version, anchor_time, scheduled_time, status, status_reason)
+    where t.business_id = ${businessId} and t.event_trigger_id = u.event_trigger_id
+      and t.status = 'SCHEDULED'
+  ), marked as (
+    update event_trigger set replan = true
+    where business_id = ${businessId} and event_trigger_id = any (${replan}::bigint[])
+      and status = 'RUNNING'
+  )`
 
 /** Due at once, because somebody asked for it. Only what still waits; gives back what it was. */
 export function fireTriggersNow(tx: Db, businessId: number, ids: number[], { user, now }: Who) {

@@ -1,7 +1,10 @@
+import type { Subject } from '../automation/subject.ts'
 import type { ObjectType } from '../contract/event-type.ts'
 import { kindOfObjectType, toColumn, type Filter, type ObjectKind } from '../contract/objects.ts'
 import type { Db } from '../database/database.ts'
 import { empty, join, raw, sql, type Sql } from '../database/sql.ts'
+import { markOf } from './remembered.ts'
+import { subjectsIn } from './subjects.ts'
 
 /** A scheduling object as it is kept: its own properties, and those that all of them have. */
 export type StoredObject = Record<string, unknown> & {
@@ -81,55 +84,102 @@ export function lockObjects(
  * or the check of every foreign key would be planned anew as well.
  */
 export const planLookUps = (tx: Db, isNew: boolean) =>
-  tx.query(sql`
+  tx.send(sql`
     select set_config('plan_cache_mode', ${isNew ? 'force_custom_plan' : 'auto'}, true)`)
 
 /** Tells the server how large its tables have become (migrations/0007). */
 export const lookAtTables = (db: Db) => db.query(sql`select look_at_tables()`)
 
-/** Ids are drawn before the rows are written, so that what hangs on them can be written at once. */
-export async function drawIds(tx: Db, kind: ObjectKind, count: number): Promise<number[]> {
-  const sequence = `${kind.table}_${toColumn(kind.id)}_seq`
-  const rows = await tx.query<{ id: number }>(
-    sql`select nextval(${sequence}) as id from generate_series(1, ${count}::int)`,
-  )
-  return rows.map((row) => row.id)
-}
-
 /** Gives back the ids that were written: another transaction may have taken an `externalId` first. */
 export async function insertObjects(tx: Db, kind: ObjectKind, rows: StoredObject[]) {
   const written = await tx.query<{ id: number | string }>(sql`
-    insert into ${raw(kind.table)} (${allColumns(kind)})
-    select ${allColumns(kind)} from ${recordset(kind, rows)}
-    on conflict (business_id, external_id) do nothing
-    returning ${idColumn(kind)} as id`)
+    ${insertion(kind, rows)} returning ${idColumn(kind)} as id`)
   return new Set(written.map((row) => row.id))
 }
 
-export function updateObjects(tx: Db, kind: ObjectKind, rows: StoredObject[]) {
+/** The same, and gives back what was written as matching and timing see it. */
+export function insertSubjects(tx: Db, kind: ObjectKind, rows: StoredObject[]) {
+  return tx.query<Subject>(sql`
+    with written as (${insertion(kind, rows)} returning *)
+    ${subjectsIn(raw('written'), kind.objectType!)}`)
+}
+
+export const updateObjects = (tx: Db, kind: ObjectKind, rows: StoredObject[]) =>
+  tx.query(change(kind, rows))
+
+export function updateSubjects(tx: Db, kind: ObjectKind, rows: StoredObject[]) {
+  return tx.query<Subject>(sql`
+    with written as (${change(kind, rows)} returning t.*)
+    ${subjectsIn(raw('written'), kind.objectType!)}`)
+}
+
+const insertion = (kind: ObjectKind, rows: StoredObject[]) => sql`
+  insert into ${raw(kind.table)} (${allColumns(kind)})
+  select ${allColumns(kind)} from ${recordset(kind, rows)}
+  on conflict (business_id, external_id) do nothing`
+
+function change(kind: ObjectKind, rows: StoredObject[]) {
   const assignments = writtenFields(kind)
     .filter(({ column }) => column !== toColumn(kind.id) && column !== 'business_id')
     .map(({ column }) => `${column} = r.${column}`)
-  return tx.query(sql`
+  return sql`
     update ${raw(kind.table)} t set ${raw(assignments.join(', '))}
     from ${recordset(kind, rows)}
-    where t.business_id = r.business_id and t.${idColumn(kind)} = r.${idColumn(kind)}`)
+    where t.business_id = r.business_id and t.${idColumn(kind)} = r.${idColumn(kind)}`
 }
 
-/** Which of the ids that a save refers to are the business's own, as `kind:id`. */
+/** What a save must know before it can decide. */
+export type Basis = {
+  /** Of the ids it refers to, those of the business, as `kind:id`. */
+  known: Set<string>
+  /** As many as were asked for; invitations make their own. */
+  ids: (number | string)[]
+  /** Other than before, when a definition or a status was saved since: see `Remembered`. */
+  definitionsMark: string
+  statusesMark: string
+}
+
+/** All of it in one statement: what is read for every booking is most of its cost. */
+export async function readBasis(
+  tx: Db,
+  businessId: number,
+  kind: ObjectKind,
+  asked: { wanted: Map<ObjectKind, Set<number>>; count: number },
+): Promise<Basis> {
+  const known = knownIds(businessId, asked.wanted)
+  const isNumbered = kind.id !== 'invitationUUID'
+  const sequence = `${kind.table}_${toColumn(kind.id)}_seq`
+  const ids = isNumbered
+    ? sql`array(select nextval(${sequence}) from generate_series(1, ${asked.count}::int))`
+    : sql`null`
+  const marks = kind.objectType
+    ? sql`${markOf('event_definition', businessId)} as "definitionsMark",
+          ${markOf('status', businessId)} as "statusesMark"`
+    : sql`'' as "definitionsMark", '' as "statusesMark"`
+  const [row] = await tx.query<Basis & { known: string[]; ids: number[] | null }>(sql`
+    select ${known ? sql`array(${known})` : sql`'{}'::text[]`} as known, ${ids} as ids, ${marks}`)
+  return { ...row!, known: new Set(row!.known), ids: row!.ids ?? [] }
+}
+
+/** Which of the ids that are referred to are the business's own, as `kind:id`. */
 export async function listKnownIds(
   db: Db,
   businessId: number,
   wanted: Map<ObjectKind, Set<number>>,
 ): Promise<Set<string>> {
-  if (wanted.size === 0) return new Set()
+  const known = knownIds(businessId, wanted)
+  const rows = known ? await db.query<{ known: string }>(known) : []
+  return new Set(rows.map((row) => row.known))
+}
+
+function knownIds(businessId: number, wanted: Map<ObjectKind, Set<number>>): Sql | undefined {
+  if (wanted.size === 0) return undefined
   const selects = [...wanted].map(
     ([kind, ids]) => sql`
       select ${kind.kind} || ':' || ${idColumn(kind)} as known from ${raw(kind.table)}
       where business_id = ${businessId} and ${idColumn(kind)} = any (${[...ids]}::bigint[])`,
   )
-  const rows = await db.query<{ known: string }>(join(selects, ' union all '))
-  return new Set(rows.map((row) => row.known))
+  return join(selects, ' union all ')
 }
 
 /** The ids of what a save refers to by `externalId`. */

@@ -11,9 +11,9 @@ export function listSubjects(
   objectType: ObjectType,
   ids: (number | string)[],
 ): Promise<Subject[]> {
-  const { view, id } = VIEWS[objectType]
+  const { view, table, id } = VIEWS[objectType]
   return db.query<Subject>(sql`
-    ${view} where t.business_id = ${businessId} and t.${raw(id)} = any (${ids})`)
+    ${view(raw(table))} where t.business_id = ${businessId} and t.${raw(id)} = any (${ids})`)
 }
 
 /** The same, and nobody changes the objects until the transaction ends. */
@@ -23,9 +23,9 @@ export function lockSubjects(
   objectType: ObjectType,
   ids: (number | string)[],
 ): Promise<Subject[]> {
-  const { view, id } = VIEWS[objectType]
+  const { view, table, id } = VIEWS[objectType]
   return tx.query<Subject>(sql`
-    ${view} where t.business_id = ${businessId} and t.${raw(id)} = any (${ids})
+    ${view(raw(table))} where t.business_id = ${businessId} and t.${raw(id)} = any (${ids})
     order by t.${raw(id)} for share of t`)
 }
 
@@ -35,13 +35,13 @@ export function holdSubjects(
   objectType: ObjectType,
   keys: ObjectKey[],
 ): Promise<Subject[]> {
-  const { view, id } = VIEWS[objectType]
+  const { view, table, id } = VIEWS[objectType]
   const ids =
     objectType === 'INVITATION'
       ? sql`${keys.map((key) => key.objectUUId)}::text[]`
       : sql`${keys.map((key) => key.objectId)}::bigint[]`
   return tx.query<Subject>(sql`
-    ${view} where (t.business_id, t.${raw(id)}) in (
+    ${view(raw(table))} where (t.business_id, t.${raw(id)}) in (
       select * from unnest(${keys.map((key) => key.businessId)}::bigint[], ${ids}))
     order by t.business_id, t.${raw(id)} for share of t`)
 }
@@ -65,13 +65,13 @@ export function listSubjectsFrom(
     limit: number
   },
 ): Promise<Subject[]> {
-  const { view, id } = VIEWS[objectType]
+  const { view, table, id } = VIEWS[objectType]
   const anchor = raw(ANCHORS[page.anchor])
   const beyond = page.after
     ? sql`(${anchor}, t.${raw(id)}) > (${page.after.anchor}, ${page.after.id})`
     : sql`${anchor} >= ${page.from}`
   return db.query<Subject>(sql`
-    ${view} where t.business_id = ${businessId} and t.active and ${beyond}
+    ${view(raw(table))} where t.business_id = ${businessId} and t.active and ${beyond}
       ${page.to ? sql`and ${anchor} < ${page.to}` : empty}
     order by ${anchor}, t.${raw(id)} limit ${page.limit}`)
 }
@@ -112,13 +112,17 @@ export async function listNames(db: Db, subject: Subject) {
   return new Map(rows.map(({ what, name }) => [what, name]))
 }
 
+/** Rows of an object's own table as subjects, such as a statement has just written. */
+export const subjectsIn = (from: Sql, objectType: ObjectType) => VIEWS[objectType].view(from)
+
 const ANCHORS: Record<Anchor, string> = {
   startTime: 't.start_time',
   dueTime: 't.due_time',
   createdDate: 't.created_date',
 }
 
-type View = { table: string; view: Sql; id: string }
+/** `from` is its table, or rows of it that a statement has just written. */
+type View = { view: (from: Sql) => Sql; table: string; id: string }
 
 const shared = sql`
   t.business_id as "businessId", t.active, t.status, coalesce(s.live, false) as live,
@@ -140,57 +144,58 @@ const status = (objectType: ObjectType) => sql`
 
 const VIEWS: Record<ObjectType, View> = {
   CALENDAR: {
-    table: 'calendar',
     id: 'calendar_id',
-    view: sql`
+    table: 'calendar',
+    view: (from) => sql`
       select 'CALENDAR' as "objectType", t.calendar_id as "objectId", null as "objectUUId", ${shared},
              ${ofClient}, t.location_id as "locationId", t.professional_id as "professionalId",
              t.reason_id as "reasonId", ${ofPlace}, t.start_time as "startTime", t.end_time as "endTime",
              null as "dueTime", null as "expiresTime"
-      from calendar t ${client} ${place} ${status('CALENDAR')}`,
+      from ${from} t ${client} ${place} ${status('CALENDAR')}`,
   },
   CLASS_SCHEDULE: {
-    table: 'class_schedule',
     id: 'class_schedule_id',
-    view: sql`
+    table: 'class_schedule',
+    view: (from) => sql`
       select 'CLASS_SCHEDULE' as "objectType", t.class_schedule_id as "objectId", null as "objectUUId",
              ${shared}, ${noClient}, t.location_id as "locationId",
              t.professional_id as "professionalId", t.reason_id as "reasonId", ${ofPlace},
              t.start_time as "startTime", t.end_time as "endTime", null as "dueTime",
              null as "expiresTime"
-      from class_schedule t ${place} ${status('CLASS_SCHEDULE')}`,
+      from ${from} t ${place} ${status('CLASS_SCHEDULE')}`,
   },
   INVITATION: {
-    table: 'invitation',
     id: 'invitation_uuid',
-    view: sql`
+    table: 'invitation',
+    view: (from) => sql`
       select 'INVITATION' as "objectType", null as "objectId", t.invitation_uuid as "objectUUId",
              ${shared}, ${ofClient}, t.invitation_campaign_id as "invitationCampaignId",
              b.time_zone as "timeZone", null as "startTime", null as "endTime", null as "dueTime",
-             coalesce(t.expires_time, g.expires_time) as "expiresTime"
-      from invitation t ${client} join business b on b.business_id = t.business_id
+             coalesce(t.expires_time, g.expires_time) as "expiresTime",
+             g.expires_time as "campaignExpiresTime"
+      from ${from} t ${client} join business b on b.business_id = t.business_id
       join invitation_campaign g on g.business_id = t.business_id
         and g.invitation_campaign_id = t.invitation_campaign_id ${status('INVITATION')}`,
   },
   RECALL: {
-    table: 'recall',
     id: 'recall_id',
-    view: sql`
+    table: 'recall',
+    view: (from) => sql`
       select 'RECALL' as "objectType", t.recall_id as "objectId", null as "objectUUId", ${shared},
              ${ofClient}, t.location_id as "locationId", t.professional_id as "professionalId",
              t.reason_id as "reasonId", ${ofPlace}, null as "startTime", null as "endTime",
              t.due_time as "dueTime", null as "expiresTime"
-      from recall t ${client} ${place} ${status('RECALL')}`,
+      from ${from} t ${client} ${place} ${status('RECALL')}`,
   },
   DISCLAIMER: {
-    table: 'disclaimer',
     id: 'disclaimer_id',
-    view: sql`
+    table: 'disclaimer',
+    view: (from) => sql`
       select 'DISCLAIMER' as "objectType", t.disclaimer_id as "objectId", null as "objectUUId",
              ${shared}, ${ofClient}, t.disclaimer_form_id as "disclaimerFormId",
              t.calendar_id as "calendarId", b.time_zone as "timeZone", null as "startTime",
              null as "endTime", null as "dueTime", null as "expiresTime"
-      from disclaimer t ${client} join business b on b.business_id = t.business_id
+      from ${from} t ${client} join business b on b.business_id = t.business_id
       ${status('DISCLAIMER')}`,
   },
 }

@@ -76,6 +76,8 @@ export class Interleaving {
         return result
       },
       stream: db.stream,
+      send: (statement) => db.send(rewrite(statement)),
+      hint: db.hint,
     })
     const { forBusiness, engine } = database
     return {

@@ -116,7 +116,13 @@ function startNode(world: World, random: Random, mutation: Mutation, errors: unk
     ...db,
     query: (statement) => db.query(rewrite(statement)),
     transaction: (work) =>
-      db.transaction((tx) => work({ ...tx, query: (one) => tx.query(rewrite(one)) })),
+      db.transaction((tx) =>
+        work({
+          ...tx,
+          query: (one) => tx.query(rewrite(one)),
+          send: (one) => tx.send(rewrite(one)),
+        }),
+      ),
   })
   return createEngine({
     database: { ...database, engine: of(database.engine) } satisfies Database,
