@@ -27,7 +27,7 @@ export const notFound = (what: string, id: number | string) =>
 export const invalid = (errors: Fault[]) =>
   new RequestError(
     422,
-    errors.map((fault) => `${fault.pointer}: ${fault.detail}`).join('; '),
+    errors.map((fault) => `${fault.pointer || 'the body'}: ${fault.detail}`).join('; '),
     errors,
   )
 

@@ -94,7 +94,12 @@ export async function buildApp(given: Omit<Services, 'credentials'>) {
     // Of a connection on which nothing moves; a body has its own limit, whatever its pace.
     connectionTimeout: 120_000,
     keepAliveTimeout: 65_000,
-    http: { headersTimeout: 10_000, connectionsCheckingInterval: 1_000 },
+    // Node would refuse what names no host by itself, but without a word.
+    http: {
+      headersTimeout: 10_000,
+      connectionsCheckingInterval: 1_000,
+      requireHostHeader: false,
+    },
     routerOptions: { maxParamLength: 500 },
     return503OnClosing: false,
     forceCloseConnections: 'idle',

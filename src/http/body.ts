@@ -25,9 +25,15 @@ export function readJsonBodies(
   app.server.on('checkContinue', (request, response) => {
     app.server.emit('request', request, response)
   })
+  app.server.on('checkExpectation', (request, response) => {
+    app.server.emit('request', request, response)
+  })
 
   app.addHook('preParsing', async (request, reply, payload) => {
     const { headers, routeOptions } = request
+    if (headers.expect && !/^100-continue$/i.test(headers.expect)) {
+      throw new RequestError(417, 'Of expectations only 100-continue is met.')
+    }
     const streams = routeOptions.config.streams ?? false
     if (headers.expect && (streams || Number(headers['content-length'] ?? 0) <= LARGEST_BODY)) {
       reply.raw.writeContinue()

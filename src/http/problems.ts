@@ -30,6 +30,9 @@ export function answerProblems(app: FastifyInstance) {
   })
   // Before its body is looked at: what is wrong with it does not matter at no address.
   app.addHook('onRequest', async (request) => {
+    if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
+      throw new RequestError(400, 'A request names its Host.')
+    }
     if (request.is404) throw noRoute(app, request)
   })
 }

@@ -8,13 +8,15 @@ export function limitRate(reply: FastifyReply, limiter: Limiter, name: string) {
   const standing = limiter.take(name)
   reply.header('ratelimit-policy', policyOf(limiter.limit))
   reply.header('ratelimit', `"default";r=${standing.remaining};t=${standing.seconds}`)
-  if (!standing.allowed) throw tooMany(standing)
+  refuseTooMany(standing)
 }
 
-export const tooMany = ({ seconds }: Standing) =>
-  new RequestError(429, 'Too many requests; wait before the next.', undefined, {
+export function refuseTooMany({ allowed, seconds }: Standing) {
+  if (allowed) return
+  throw new RequestError(429, 'Too many requests; wait before the next.', undefined, {
     'retry-after': String(seconds),
   })
+}
 
 /** The whole burst is back after the window. */
 const policyOf = ({ perSecond, burst }: Limit) =>

@@ -9,7 +9,7 @@ import { findBusiness } from '../store/businesses.ts'
 import { deleteSession } from '../store/sessions.ts'
 import type { KnownUser } from '../store/users.ts'
 import { clearSessionCookie, isFromElsewhere, setSessionCookie } from './cookies.ts'
-import { addressOf, tooMany } from './rate-limit.ts'
+import { addressOf, refuseTooMany } from './rate-limit.ts'
 import type { Routes } from './services.ts'
 
 const tags = ['Who is asking']
@@ -50,9 +50,9 @@ export const sessions: Routes = async (app, { config, database, clock, credentia
       }
       const address = addressOf(request)
       const guess = `${address} ${request.body.username.toLowerCase()}`
-      for (const standing of [fromOne.take(address), atOne.take(guess)]) {
-        if (!standing.allowed) throw tooMany(standing)
-      }
+      // In this order: hammering at one username leaves the address its other people's guesses.
+      refuseTooMany(atOne.take(guess))
+      refuseTooMany(fromOne.take(address))
       const signedIn = await signIn(database.operator, request.body, clock.now())
       if (!signedIn) throw new RequestError(401, 'Username or password is wrong.')
       fromOne.giveBack(address)

@@ -15,7 +15,7 @@ import { findPasswordHash, findUser, listUsers, lockUser, updatePassword } from 
 import { pageOf, PageQuery, readPage } from './cursor.ts'
 import { requireMatch } from './etag.ts'
 import { answerOnce, created, ok } from './idempotency.ts'
-import { tooMany } from './rate-limit.ts'
+import { refuseTooMany } from './rate-limit.ts'
 import type { Routes, Services } from './services.ts'
 
 const ById = Type.Object({ userId: Type.Integer({ minimum: 1 }) })
@@ -141,8 +141,7 @@ export const users: Routes = async (app, services) => {
       const fields = { newPassword: required(password()) }
       const { values, faults } = readFields<{ newPassword: string }>(fields, body)
       const given: unknown = isPlainObject(body) ? body.currentPassword : undefined
-      const standing = guesses.take(caller.credential)
-      if (!standing.allowed) throw tooMany(standing)
+      refuseTooMany(guesses.take(caller.credential))
       const kept = await findPasswordHash(caller.db, caller.businessId, userId)
       if (typeof given !== 'string' || !(await isPassword(given, kept))) {
         faults.push({ pointer: '/currentPassword', detail: 'is not your password' })

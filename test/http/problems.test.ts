@@ -83,6 +83,12 @@ test('in tests an answer that is not as described is an error', async () => {
 
 const NOT_HTTP: [string, string, number][] = [
   ['what is not HTTP', 'HELLO\r\n\r\n', 400],
+  ['a request without a host', 'GET /probe/thing HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
+  [
+    'an expectation that nobody meets',
+    'GET /probe/thing HTTP/1.1\r\nHost: x\r\nExpect: tea\r\nConnection: close\r\n\r\n',
+    417,
+  ],
   ['a header too large', `GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
   [
     'two lengths',
