@@ -47,7 +47,10 @@ export type Firing = {
   /** Only a proof puts another in its place, to see that it notices. */
   decide?: typeof decide
   /** Told after the commit, for measurements. */
-  onEnded?(ended: Pick<Ending, 'status' | 'scheduledTime'>[], now: Temporal.Instant): void
+  onEnded?(
+    ended: Pick<Ending, 'businessId' | 'status' | 'scheduledTime'>[],
+    now: Temporal.Instant,
+  ): void
 }
 
 /** Makes the mails of what is due; gives back how many triggers it took. */

@@ -33,6 +33,8 @@ export function openDatabase(given: PostgresOptions): Database {
     max: 6,
     statementSeconds: 10,
     idleSeconds: 5,
+    // A plan for one trigger is a bad one for five hundred.
+    settings: { plan_cache_mode: 'force_custom_plan' },
   })
   const operator = openPool(options, { role: 'bellwether_operator', max: 3, statementSeconds: 5 })
   const reports = openPool(options, { role: 'bellwether_app', max: 4, statementSeconds: 120 })
@@ -71,11 +73,12 @@ type PoolShape = {
   statementSeconds: number
   /** How long a transaction may hold its locks without a word. */
   idleSeconds?: number
+  settings?: Record<string, string>
 }
 
 function openPool(
   { url, onError }: PostgresOptions,
-  { role, max, statementSeconds, idleSeconds = 60 }: PoolShape,
+  { role, max, statementSeconds, idleSeconds = 60, settings = {} }: PoolShape,
 ) {
   const address = new URL(url)
   const optionsOfUrl = address.searchParams.get('options') ?? ''
@@ -97,6 +100,10 @@ function openPool(
       role,
       timezone: 'UTC',
       statement_timeout: `${statementSeconds}s`,
+      // What is read is in memory or on an SSD. As if on a turning disk, the planner would rather
+      // read all rows of a business than look up each of a batch.
+      random_page_cost: '1.1',
+      ...settings,
       idle_in_transaction_session_timeout: `${idleSeconds}s`,
     }),
     application_name: role,

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import { createEngine } from '../../src/automation/engine.ts'
+import type { Database, Db } from '../../src/database/database.ts'
+import { sql, type Sql } from '../../src/database/sql.ts'
+import { CaptureMailer } from '../../src/email/capture.ts'
+import { gatherCrowd } from '../support/crowd.ts'
+import { cloneDatabase } from '../support/database.ts'
+import { until } from '../support/until.ts'
+import { isFull } from './random.ts'
+
+/** All due within one second, nine of ten of one business, and its own first. */
+const DUE = isFull ? 50_000 : 5_000
+const BUSINESSES = 50
+const MOST_LATE_MS = 5_000
+
+test('the herd of one business does not make the others late', async (t) => {
+  const { others, herd } = await stampede(t)
+  assert.ok(others.p99 < MOST_LATE_MS, `${others.p99} ms`)
+  assert.ok(others.p99 < herd.p99 / 2, 'they did not wait for the herd')
+})
+
+test('without turns the others wait for the herd', async (t) => {
+  const { others, herd } = await stampede(t, (statement) => ({
+    ...statement,
+    text: statement.text.replace('from businesses', 'from businesses where false'),
+  }))
+  assert.ok(others.p99 > herd.p99 / 2)
+})
+
+async function stampede(t: TestContext, rewrite = (statement: Sql) => statement) {
+  const { database, url } = await cloneDatabase(t)
+  const clock = { now: () => Temporal.Now.instant() }
+  const dueAt = clock.now()
+  const [herd] = await gatherCrowd(url, {
+    businesses: BUSINESSES,
+    appointments: (place) => Math.ceil(place === 0 ? DUE * 0.9 : (DUE * 0.1) / (BUSINESSES - 1)),
+    // The herd's in the first half of the second, the others' in the second half.
+    dueFrom: (place) => (place === 0 ? dueAt : dueAt.add({ milliseconds: 500 })),
+    spreadMs: 500,
+  })
+  const late = { herd: [] as number[], others: [] as number[] }
+  const errors: unknown[] = []
+  const stopping = new AbortController()
+  // It starts now: lateness counts from here, as if all of it had come due in this second.
+  const startedAt = Date.now()
+  const engine = createEngine({
+    database: { ...database, engine: rewritten(database.engine, rewrite) } satisfies Database,
+    clock,
+    leaseSeconds: 10,
+    mailer: new CaptureMailer(),
+    captures: true,
+    mailFrom: { name: 'Bellwether', address: 'no-reply@localhost' },
+    host: 'localhost',
+    unsubscribeLink: () => null,
+    onError: (error) => {
+      errors.push(error)
+      stopping.abort()
+    },
+    onEnded: (endings) => {
+      const ms = Date.now() - startedAt
+      for (const { businessId } of endings) {
+        late[businessId === herd!.businessId ? 'herd' : 'others'].push(ms)
+      }
+    },
+  })
+  const stopped = engine.run(stopping.signal)
+  await until(async () => errors.length > 0 || (await openTriggers(database)) === 0, 300_000)
+  stopping.abort()
+  await stopped
+  assert.deepEqual(errors, [])
+  const told = { herd: percentiles(late.herd), others: percentiles(late.others) }
+  t.diagnostic(`${DUE} due in one second, 90% of one business: ms late ${JSON.stringify(told)}`)
+  return told
+}
+
+function rewritten(db: Db, rewrite: (statement: Sql) => Sql): Db {
+  return { ...db, query: (statement) => db.query(rewrite(statement)) }
+}
+
+const openTriggers = async (database: Database) =>
+  (
+    await database.engine.query<{ count: number }>(
+      sql`select count(*) from event_trigger where status in ('SCHEDULED', 'RUNNING')`,
+    )
+  )[0]!.count
+
+function percentiles(values: number[]) {
+  const sorted = values.toSorted((a, b) => a - b)
+  const at = (share: number) => Math.round(sorted[Math.floor((sorted.length - 1) * share)]!)
+  return { count: sorted.length, p50: at(0.5), p99: at(0.99), max: at(1) }
+}
