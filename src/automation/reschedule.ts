@@ -70,6 +70,7 @@ function planReminder(
     }
     return
   }
+  if (pending && isAt(pending, firing) && isDueAsPlanned(pending, definition, now)) return
   const isLate = Temporal.Instant.compare(firing.scheduledTime, now) < 0
   if (isLate && (cause !== 'saved object' || wasAskedFor(definition, before, firing))) {
     if (pending) plan.update.push(cancelled(pending, definition, 'its new time has passed already'))
@@ -97,6 +98,10 @@ const cancelled = (row: ReminderRow, definition: StoredDefinition, statusReason:
 })
 
 const isAt = (row: ReminderRow, firing: Firing) => row.anchorTime.equals(firing.anchorTime)
+
+/** Sent late, so due at another time than the definition's: it only waits for the engine. */
+const isDueAsPlanned = (row: ReminderRow, { version }: StoredDefinition, now: Temporal.Instant) =>
+  row.defnVersion === version && Temporal.Instant.compare(row.scheduledTime, now) <= 0
 
 /**
  * The same reminder was asked for before this save, and its moment passed without it: the
