@@ -26,16 +26,30 @@ type Shape = Omit<Field, 'column' | 'required' | 'initially' | 'instant'> &
   Partial<Pick<Field, 'initially' | 'instant'>>
 
 /** A property that may be absent or null. */
-export const optional = (shape: Shape): Field => ({
+export const optional = (shape: Shape, about?: string): Field => ({
   initially: null,
   instant: false,
   ...shape,
+  schema: about === undefined ? shape.schema : described(shape.schema, about),
   column: '',
   required: false,
 })
 
 /** A property that an object cannot be without. */
-export const required = (shape: Shape): Field => ({ ...optional(shape), required: true })
+export const required = (shape: Shape, about?: string): Field => ({
+  ...optional(shape, about),
+  required: true,
+})
+
+/** What TypeBox keeps beside the keywords is not enumerable, and is copied along. */
+const described = (schema: TSchema, about: string): TSchema => {
+  const { description } = schema as { description?: string }
+  const value = description ? `${about} ${description}` : about
+  return Object.defineProperties({} as TSchema, {
+    ...Object.getOwnPropertyDescriptors(schema),
+    description: { value, enumerable: true },
+  })
+}
 
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
 const CONTROL_BUT_BREAKS = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/

@@ -33,8 +33,11 @@ export type ObjectKind = {
   path: string
   table: string
   id: string
-  /** What a person calls it. */
+  /** What a person calls it, and several of it. */
   title: string
+  titles: string
+  /** A body such as people send. */
+  example: Record<string, unknown>
   /** Set where events happen to it. */
   objectType?: ObjectType
   fields: Record<string, Field>
@@ -62,26 +65,40 @@ const during = (field: string): Record<string, Filter> => ({
 const location = declare({
   kind: 'location',
   title: 'location',
+  example: {
+    name: 'Zürich Altstadt',
+    timeZone: 'Europe/Zurich',
+    address: 'Lindenhofstrasse 11\n8001 Zürich',
+    phone: '+41 44 555 01 10',
+  },
   fields: {
-    name: required(name()),
-    timeZone: optional(timeZone()),
-    address: optional(text(1_000)),
-    emailAddress: optional(address()),
-    phone: optional(line(60)),
-    directions: optional(text()),
+    name: required(name(), 'What people call it.'),
+    timeZone: optional(timeZone(), 'Its clock; the business’s where it has none.'),
+    address: optional(text(1_000), 'As it is written on an envelope.'),
+    emailAddress: optional(address(), 'Where clients reach it.'),
+    phone: optional(line(60), 'Where clients call it.'),
+    directions: optional(text(), 'How one gets there.'),
   },
 })
 
 const professional = declare({
   kind: 'professional',
   title: 'member of staff',
+  titles: 'members of staff',
+  example: {
+    firstName: 'Elena',
+    lastName: 'García',
+    emailAddress: 'elena@example.com',
+    locationIdList: [1],
+    workingHours: [{ weekday: 'MONDAY', from: '09:00', to: '17:30' }],
+  },
   fields: {
     firstName: required(name()),
     lastName: required(name()),
-    emailAddress: optional(address()),
-    timeZone: optional(timeZone()),
-    locationIdList: optional(references('location')),
-    workingHours: optional(workingHours()),
+    emailAddress: optional(address(), 'Where mails to staff go.'),
+    timeZone: optional(timeZone(), 'Their own clock, in mails to them.'),
+    locationIdList: optional(references('location'), 'Where they work.'),
+    workingHours: optional(workingHours(), 'When they work, on the clock of the place.'),
   },
   filters: { locationId: { field: 'locationIdList', match: 'contains' } },
 })
@@ -89,25 +106,37 @@ const professional = declare({
 const reason = declare({
   kind: 'reason',
   title: 'service',
+  example: { name: 'Physiotherapy', durationMinutes: 30, price: 92, currency: 'CHF' },
   fields: {
-    name: required(name()),
-    durationMinutes: optional(integer(1, 100_000)),
-    price: optional(amount()),
-    currency: optional(currency()),
+    name: required(name(), 'What it is called.'),
+    durationMinutes: optional(integer(1, 100_000), 'How long it usually takes.'),
+    price: optional(amount(), 'What it costs, with at most two decimals.'),
+    currency: optional(currency(), 'In which currency.'),
   },
 })
 
 const client = declare({
   kind: 'client',
   title: 'client',
+  example: {
+    firstName: 'Anna',
+    lastName: 'Müller',
+    emailAddress: 'anna@example.com',
+    phone: '+41 44 555 77 00',
+    language: 'de-CH',
+    tags: { level: ['gold'] },
+  },
   fields: {
     firstName: required(name()),
     lastName: required(name()),
-    emailAddress: optional(address()),
+    emailAddress: optional(address(), 'Where mails to them go; without one they get none.'),
     phone: optional(line(60)),
-    timeZone: optional(timeZone()),
-    language: optional(language()),
-    tags: optional(tags()),
+    timeZone: optional(timeZone(), 'Their own clock, in mails to them; else that of the location.'),
+    language: optional(
+      language(),
+      'In which they are written to, where a template has that variant.',
+    ),
+    tags: optional(tags(), 'What definitions can ask for in `filterTagMapJson`.'),
   },
   filters: { search: { field: 'search', match: 'words' } },
 })
@@ -116,17 +145,27 @@ const calendar = declare({
   kind: 'calendar',
   title: 'appointment',
   objectType: 'CALENDAR',
+  example: {
+    clientId: 1,
+    professionalId: 1,
+    reasonId: 1,
+    locationId: 1,
+    startTime: 1_800_000_000_000,
+    endTime: 1_800_001_800_000,
+    status: 'OPEN',
+    note: 'Left knee, after surgery.',
+  },
   fields: {
-    clientId: required(reference('client')),
-    professionalId: required(reference('professional')),
-    reasonId: required(reference('reason')),
-    locationId: required(reference('location')),
-    startTime: required(instant()),
-    endTime: required(instant()),
-    status: optional(status('OPEN')),
-    note: optional(text()),
-    changeNote: optional(text()),
-    tags: optional(tags()),
+    clientId: required(reference('client'), 'Who comes.'),
+    professionalId: required(reference('professional'), 'To whom.'),
+    reasonId: required(reference('reason'), 'For what.'),
+    locationId: required(reference('location'), 'Where.'),
+    startTime: required(instant(), 'When it begins.'),
+    endTime: required(instant(), 'When it ends, after it begins.'),
+    status: optional(status('OPEN'), 'One of the CALENDAR statuses.'),
+    note: optional(text(), 'For the client; `%APPOINTMENT_NOTE%` in a mail.'),
+    changeNote: optional(text(), 'Why it changed; `%CHANGE_NOTE%` in a mail.'),
+    tags: optional(tags(), 'What definitions can ask for, beside the client’s.'),
   },
   filters: {
     ...during('startTime'),
@@ -142,18 +181,29 @@ const calendar = declare({
 const classSchedule = declare({
   kind: 'classSchedule',
   title: 'class',
+  titles: 'classes',
   objectType: 'CLASS_SCHEDULE',
+  example: {
+    name: 'Pilates for backs',
+    professionalId: 1,
+    locationId: 1,
+    startTime: 1_800_000_000_000,
+    endTime: 1_800_003_600_000,
+    clientIdList: [1],
+    capacity: 12,
+    status: 'OPEN',
+  },
   fields: {
-    name: required(name()),
-    professionalId: required(reference('professional')),
-    locationId: required(reference('location')),
-    startTime: required(instant()),
-    endTime: required(instant()),
-    reasonId: optional(reference('reason')),
-    status: optional(status('OPEN')),
-    clientIdList: optional(references('client')),
-    capacity: optional(integer(0, 100_000)),
-    tags: optional(tags()),
+    name: required(name(), 'What it is called.'),
+    professionalId: required(reference('professional'), 'Who teaches.'),
+    locationId: required(reference('location'), 'Where.'),
+    startTime: required(instant(), 'When it begins.'),
+    endTime: required(instant(), 'When it ends, after it begins.'),
+    reasonId: optional(reference('reason'), 'The service that it is.'),
+    status: optional(status('OPEN'), 'One of the CLASS_SCHEDULE statuses.'),
+    clientIdList: optional(references('client'), 'The students.'),
+    capacity: optional(integer(0, 100_000), 'How many there is room for; more are not refused.'),
+    tags: optional(tags(), 'What definitions can ask for.'),
   },
   filters: {
     ...during('startTime'),
@@ -169,11 +219,19 @@ const classSchedule = declare({
 const invitationCampaign = declare({
   kind: 'invitationCampaign',
   title: 'invitation campaign',
+  example: {
+    name: 'Winter check-up',
+    expiresTime: 1_802_000_000_000,
+    bookingUrl: 'https://book.example.com/check-up',
+  },
   fields: {
-    name: required(name()),
-    description: optional(text()),
-    expiresTime: optional(instant()),
-    bookingUrl: optional(url()),
+    name: required(name(), 'What it is called.'),
+    description: optional(text(), 'What it is about; `%INVITATION_DESCRIPTION%` in a mail.'),
+    expiresTime: optional(instant(), 'When its invitations end that say nothing else.'),
+    bookingUrl: optional(
+      url(),
+      'Where `%INVITATION_LINK%` leads, with `?invitation=<uuid>` behind it.',
+    ),
   },
 })
 
@@ -182,12 +240,16 @@ const invitation = declare({
   title: 'invitation',
   id: 'invitationUUID',
   objectType: 'INVITATION',
+  example: { invitationCampaignId: 1, clientId: 1, status: 'SENT' },
   fields: {
-    invitationCampaignId: required(reference('invitationCampaign')),
-    clientId: required(reference('client')),
-    status: optional(status('SENT')),
-    expiresTime: optional(instant()),
-    tags: optional(tags()),
+    invitationCampaignId: required(
+      reference('invitationCampaign'),
+      'The campaign that it belongs to.',
+    ),
+    clientId: required(reference('client'), 'Who is invited.'),
+    status: optional(status('SENT'), 'One of the INVITATION statuses.'),
+    expiresTime: optional(instant(), 'When it ends; else when its campaign does.'),
+    tags: optional(tags(), 'What definitions can ask for, beside the client’s.'),
   },
   filters: {
     invitationCampaignId: equal('invitationCampaignId'),
@@ -201,14 +263,15 @@ const recall = declare({
   kind: 'recall',
   title: 'recall',
   objectType: 'RECALL',
+  example: { clientId: 1, dueTime: 1_802_000_000_000, reasonId: 1, status: 'DUE' },
   fields: {
-    clientId: required(reference('client')),
-    dueTime: required(instant()),
-    reasonId: optional(reference('reason')),
-    professionalId: optional(reference('professional')),
-    locationId: optional(reference('location')),
-    status: optional(status('DUE')),
-    tags: optional(tags()),
+    clientId: required(reference('client'), 'Who should come again.'),
+    dueTime: required(instant(), 'When.'),
+    reasonId: optional(reference('reason'), 'For what.'),
+    professionalId: optional(reference('professional'), 'To whom.'),
+    locationId: optional(reference('location'), 'Where.'),
+    status: optional(status('DUE'), 'One of the RECALL statuses.'),
+    tags: optional(tags(), 'What definitions can ask for, beside the client’s.'),
   },
   filters: {
     ...during('dueTime'),
@@ -223,19 +286,24 @@ const recall = declare({
 const disclaimerForm = declare({
   kind: 'disclaimerForm',
   title: 'disclaimer form',
-  fields: { name: required(name()), body: optional(text(200_000)) },
+  example: { name: 'Consent to treatment', body: 'I have been told how I am treated. I agree.' },
+  fields: {
+    name: required(name(), 'What it is called.'),
+    body: optional(text(200_000), 'What is agreed to.'),
+  },
 })
 
 const disclaimer = declare({
   kind: 'disclaimer',
   title: 'disclaimer',
   objectType: 'DISCLAIMER',
+  example: { disclaimerFormId: 1, clientId: 1, calendarId: 1, status: 'PENDING' },
   fields: {
-    disclaimerFormId: required(reference('disclaimerForm')),
-    clientId: required(reference('client')),
-    calendarId: optional(reference('calendar')),
-    status: optional(status('PENDING')),
-    tags: optional(tags()),
+    disclaimerFormId: required(reference('disclaimerForm'), 'The form that is to be signed.'),
+    clientId: required(reference('client'), 'By whom.'),
+    calendarId: optional(reference('calendar'), 'Before which appointment.'),
+    status: optional(status('PENDING'), 'One of the DISCLAIMER statuses.'),
+    tags: optional(tags(), 'What definitions can ask for, beside the client’s.'),
   },
   filters: {
     disclaimerFormId: equal('disclaimerFormId'),
@@ -248,10 +316,12 @@ const disclaimer = declare({
 const emailCategory = declare({
   kind: 'emailCategory',
   title: 'email category',
+  titles: 'email categories',
+  example: { name: 'News and offers', code: 'NEWS', transactional: false },
   fields: {
-    name: required(name()),
-    code: optional(line(60)),
-    transactional: optional(boolean(true)),
+    name: required(name(), 'What it is called.'),
+    code: optional(line(60), 'Its short name.'),
+    transactional: optional(boolean(true), 'False for what people may unsubscribe from.'),
   },
 })
 
@@ -259,32 +329,41 @@ const emailCategory = declare({
 const emailTemplate = declare({
   kind: 'emailTemplate',
   title: 'email template',
+  example: {
+    templateName: 'Reminder',
+    subject: 'See you on %APPT_DATE%',
+    emailBody: '<p>Dear %CLIENT_FULLNAME%, see you at %APPT_TIME%.</p>',
+    emailCategoryId: 1,
+  },
   fields: {
-    templateName: required(name()),
-    subject: required(name(1_000)),
-    emailBody: required(text(500_000)),
-    emailBodyText: optional(text(200_000)),
-    emailCategoryId: optional(reference('emailCategory')),
-    emailBecause: optional(text(1_000)),
-    externalName: optional(line()),
-    language: optional(language()),
-    level: optional(line(60)),
-    location: optional(line()),
-    fromAddress: optional(addressOrToken()),
+    templateName: required(name(), 'What it is called here.'),
+    subject: required(name(1_000), 'With tokens such as %CLIENT_FULLNAME%.'),
+    emailBody: required(text(500_000), 'HTML with tokens; what could run or load is taken out.'),
+    emailBodyText: optional(
+      text(200_000),
+      'The text part; made from the HTML where there is none.',
+    ),
+    emailCategoryId: optional(reference('emailCategory'), 'Decides whether one can unsubscribe.'),
+    emailBecause: optional(text(1_000), 'Why the reader gets it.'),
+    externalName: optional(line(), 'What it is called outside.'),
+    language: optional(language(), 'The language of this variant.'),
+    level: optional(line(60), 'Kept as sent.'),
+    location: optional(line(), 'Kept as sent.'),
+    fromAddress: optional(addressOrToken(), 'Else MAIL_FROM.'),
     fromName: optional(line()),
-    toAddress: optional(addressOrToken()),
+    toAddress: optional(addressOrToken(), 'An address or a token that becomes one.'),
     toName: optional(line()),
     ccAddress: optional(addressOrToken()),
     bccAddress: optional(addressOrToken()),
     replyToAddress: optional(addressOrToken()),
-    allowOnline: optional(boolean(false)),
-    noHeader: optional(boolean(false)),
-    attachFileLibraryUUids: optional(lines()),
-    reasonIdList: optional(references('reason')),
-    reasonNameList: optional(lines()),
-    resellerId: optional(integer(1, Number.MAX_SAFE_INTEGER)),
-    s3FileName: optional(line()),
-    sortOrder: optional(integer(-1_000_000, 1_000_000)),
+    allowOnline: optional(boolean(false), 'Kept as sent.'),
+    noHeader: optional(boolean(false), 'Kept as sent.'),
+    attachFileLibraryUUids: optional(lines(), 'Kept as sent.'),
+    reasonIdList: optional(references('reason'), 'The services that this variant is for.'),
+    reasonNameList: optional(lines(), 'Kept as sent.'),
+    resellerId: optional(integer(1, Number.MAX_SAFE_INTEGER), 'Kept as sent.'),
+    s3FileName: optional(line(), 'Kept as sent.'),
+    sortOrder: optional(integer(-1_000_000, 1_000_000), 'Kept as sent.'),
   },
 })
 
@@ -314,15 +393,19 @@ export const kindOfObjectType = (objectType: ObjectType): ObjectKind => {
   return kind
 }
 
-type Declaration = Pick<ObjectKind, 'kind' | 'title' | 'fields' | 'objectType' | 'listedBy'> &
-  Partial<Pick<ObjectKind, 'id' | 'filters'>>
+type Declaration = Pick<
+  ObjectKind,
+  'kind' | 'title' | 'example' | 'fields' | 'objectType' | 'listedBy'
+> &
+  Partial<Pick<ObjectKind, 'id' | 'titles' | 'filters'>>
 
-function declare({ kind, title, fields, id, filters, ...rest }: Declaration): ObjectKind {
+function declare({ kind, title, titles, fields, id, filters, ...rest }: Declaration): ObjectKind {
   const all = Object.entries(fields)
   for (const [property, field] of all) field.column = toColumn(property)
   return {
     kind,
     title,
+    titles: titles ?? `${title}s`,
     path: `/${kind}`,
     table: toColumn(kind),
     id: id ?? `${kind}Id`,

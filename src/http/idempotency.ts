@@ -50,7 +50,7 @@ export async function answerOnce(
 ) {
   // From here on the answer is remembered with its work, or not at all.
   request.takenByHandler = true
-  const key = readKey(request)
+  const key = readKey(request, request.body)
   if (!key) {
     const { status, body, headers = {}, afterCommit } = await db.transaction(work)
     const more = await afterCommit?.()
@@ -61,6 +61,64 @@ export async function answerOnce(
   }
   const answer = await db.transaction((tx) => workOnce(tx, key, request, now, work))
   await answer.afterCommit?.()
+  return reply
+    .code(answer.status)
+    .headers({ 'content-type': 'application/json; charset=utf-8', ...answer.headers })
+    .send(answer.text)
+}
+
+/**
+ * The same for a body that is read as it comes and saved in pieces: the key is held by a transaction
+ * beside the work's own, and its answer kept when all is done. A second time the body is only read.
+ */
+export async function answerStreamOnce(
+  db: Db,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  now: Temporal.Instant,
+  work: (body: AsyncIterable<Buffer>) => Promise<Answer>,
+) {
+  request.takenByHandler = true
+  const key = readKey(request, null)
+  // Where nothing was sent at all there is no body.
+  const pieces = (request.body ?? []) as AsyncIterable<Buffer>
+  if (!key) {
+    const { status, body } = await work(pieces)
+    return reply.code(status).send(body)
+  }
+  const digest = createHash('sha256').update(key.bodyDigest)
+  async function* counted() {
+    for await (const piece of pieces) {
+      digest.update(piece)
+      yield piece
+    }
+  }
+  const readThrough = async () => {
+    for await (const piece of pieces) digest.update(piece)
+  }
+  let isBegun = false
+  const answer = await db.transaction(async (tx): Promise<Sent> => {
+    if (isBegun) throw stillRunning() // a body is read once
+    isBegun = true
+    const [free, earlier] = await Promise.all([
+      lockKey(tx, key),
+      findAnswer(tx, key, oldestKept(now)),
+    ])
+    if (!free) throw stillRunning()
+    if (earlier) {
+      await readThrough()
+      if (!earlier.bodyDigest.equals(digest.digest())) throw otherBody()
+      return { ...earlier, text: earlier.answer }
+    }
+    const awake = setInterval(() => void findAnswer(tx, key, now).catch(() => {}), 20_000)
+    try {
+      const done = sent(await work(counted()))
+      await saveAnswer(tx, { ...key, bodyDigest: digest.digest() }, done, now)
+      return done
+    } finally {
+      clearInterval(awake)
+    }
+  })
   return reply
     .code(answer.status)
     .headers({ 'content-type': 'application/json; charset=utf-8', ...answer.headers })
@@ -111,10 +169,16 @@ export function rememberRefusals(app: FastifyInstance, { database, clock }: Serv
   app.decorateRequest('takenByHandler', false)
   app.addHook('onSend', async (request, reply, payload) => {
     const { config } = request.routeOptions
-    if (!config?.idempotent || request.takenByHandler || typeof payload !== 'string') return
+    if (
+      !config?.idempotent ||
+      config.streams ||
+      request.takenByHandler ||
+      typeof payload !== 'string'
+    )
+      return
     if (!REMEMBERED_REFUSALS.has(reply.statusCode) || request.body === undefined) return
     if (!isKey(request.headers['idempotency-key'])) return
-    const key = readKey(request)!
+    const key = readKey(request, request.body)!
     const { businessId, user } = callerOf(request)
     const db = businessId === 0 ? database.operator : database.forBusiness(businessId, user)
     const headers = { 'content-type': PROBLEM_JSON }
@@ -146,7 +210,7 @@ const stillRunning = () => conflict('The first request with this Idempotency-Key
 const otherBody = () =>
   invalid([{ pointer: 'Idempotency-Key', detail: 'was used before with another body' }])
 
-function readKey(request: FastifyRequest): IdempotencyKey | undefined {
+function readKey(request: FastifyRequest, body: unknown): IdempotencyKey | undefined {
   const key = request.headers['idempotency-key']
   if (key === undefined) return undefined
   if (!isKey(key)) {
@@ -154,7 +218,7 @@ function readKey(request: FastifyRequest): IdempotencyKey | undefined {
       { pointer: 'Idempotency-Key', detail: 'must be 1 to 255 visible ASCII characters' },
     ])
   }
-  const { method, url, body } = request
+  const { method, url } = request
   const { businessId, credential } = callerOf(request)
   const [path, query = ''] = url.split('?', 2)
   return {

@@ -1,10 +1,10 @@
-import { Readable } from 'node:stream'
 import { Type } from 'typebox'
 import type { Caller } from '../auth/caller.ts'
 import type { SecurityFunction } from '../auth/permissions.ts'
 import { objectKind } from '../contract/objects.ts'
 import { importLines, WINDOW } from '../scheduling/import.ts'
 import { readNdjson } from '../scheduling/ndjson.ts'
+import { answerStreamOnce, ok } from './idempotency.ts'
 import type { Routes } from './services.ts'
 
 const MOST_LISTED = 1_000
@@ -56,7 +56,7 @@ export const imports: Routes = async (app, { clock }) => {
   app.post(
     '/import',
     {
-      config: { scope: 'scheduling:write', streams: true },
+      config: { scope: 'scheduling:write', streams: true, idempotent: true },
       schema: {
         tags: ['import'],
         summary: 'Import objects of any kind',
@@ -66,12 +66,11 @@ export const imports: Routes = async (app, { clock }) => {
         response: { 200: Answer },
       },
     },
-    async ({ caller, query, body }) => {
-      const refused: { line: number; reason: string }[] = []
-      const imported = await importLines(
-        caller.db,
-        readNdjson((body as Readable | undefined) ?? Readable.from([])),
-        {
+    async (request, reply) => {
+      const { caller, query } = request
+      return answerStreamOnce(caller.db, request, reply, clock.now(), async (body) => {
+        const refused: { line: number; reason: string }[] = []
+        const imported = await importLines(caller.db, readNdjson(body), {
           businessId: caller.businessId,
           user: caller.user,
           now: () => clock.now(),
@@ -81,10 +80,10 @@ export const imports: Routes = async (app, { clock }) => {
           onRefused: (line, reason) => {
             if (refused.length < MOST_KEPT) refused.push({ line, reason })
           },
-        },
-      )
-      const first = refused.toSorted((a, b) => a.line - b.line).slice(0, MOST_LISTED)
-      return { ...imported, refused: first }
+        })
+        const first = refused.toSorted((a, b) => a.line - b.line).slice(0, MOST_LISTED)
+        return ok({ ...imported, refused: first })
+      })
     },
   )
 }

@@ -1,4 +1,5 @@
 import { Type, type TSchema } from 'typebox'
+import { externalName } from '../contract/object-body.ts'
 import { OBJECT_KINDS, type Filter, type ObjectKind } from '../contract/objects.ts'
 import { OBJECT_TYPES } from '../contract/event-type.ts'
 import type { Caller } from '../auth/caller.ts'
@@ -40,7 +41,16 @@ const routesOf =
 
     app.get(
       kind.path,
-      { config: reading, schema: { tags, querystring: query, response: { 200: list } } },
+      {
+        config: reading,
+        schema: {
+          tags,
+          summary: `Active ${kind.titles}, in pages`,
+          description: `Ordered by ${kind.listedBy ? `\`${kind.listedBy}\`, then ` : ''}\`${kind.id}\`. A page goes on after the last object of the one before, whatever was saved meanwhile.`,
+          querystring: query,
+          response: { 200: list },
+        },
+      },
       async (request) => {
         const { caller } = request
         const { limit: asked, cursor, ...filters } = request.query as Record<string, never>
@@ -65,7 +75,13 @@ const routesOf =
       `${kind.path}/:${kind.id}`,
       {
         config: { ...reading, etag: true },
-        schema: { tags, params: byId, response: { 200: answer } },
+        schema: {
+          tags,
+          summary: `One ${kind.title}`,
+          description: 'Also one that was deleted: it has `active: false`.',
+          params: byId,
+          response: { 200: answer },
+        },
       },
       async ({ caller, params }) => {
         const id = (params as Record<string, number | string>)[kind.id]!
@@ -81,7 +97,13 @@ const routesOf =
         config: { ...writing, etag: true, idempotent: true, ...(isTemplate && WARNED) },
         // The declaration reads the body, so that an import and a POST refuse in the same words.
         validatorCompiler: () => (value) => ({ value }),
-        schema: { tags, body: bodyOf(kind), response: { 200: saved, 201: saved } },
+        schema: {
+          tags,
+          summary: `Create or change a ${kind.title}`,
+          description: aboutSaving(kind),
+          body: bodyOf(kind),
+          response: { 200: saved, 201: saved },
+        },
       },
       async (request, reply) => {
         const { caller, body } = request
@@ -108,7 +130,15 @@ const routesOf =
       `${kind.path}/:${kind.id}`,
       {
         config: { ...writing, etag: true },
-        schema: { tags, params: byId, response: { 200: answer } },
+        schema: {
+          tags,
+          summary: `Delete a ${kind.title}`,
+          description: kind.objectType
+            ? 'Sets `active` to false and cancels its pending reminders; fires nothing. A POST with `active: true` brings it back.'
+            : 'Sets `active` to false. A POST with `active: true` brings it back.',
+          params: byId,
+          response: { 200: answer },
+        },
       },
       async (request) => {
         const { caller, params } = request
@@ -160,7 +190,45 @@ const idOf = (kind: ObjectKind): TSchema =>
     : Type.Integer({ minimum: 1 })
 
 const Moment = Type.Integer({ description: 'Milliseconds since 1970-01-01 00:00 UTC.' })
-const orNull = (schema: TSchema) => Type.Union([schema, Type.Null()])
+const orNull = (schema: TSchema) => {
+  const { description } = schema as { description?: string }
+  return Type.Union([schema, Type.Null()], description ? { description } : {})
+}
+
+/** What happens beside the saving itself. */
+function aboutSaving({ objectType, id, references }: ObjectKind) {
+  const parts = [
+    `Creates one, or changes the one whose \`${id}\` or \`externalId\` is given: what is absent stays as it is, \`null\` clears.`,
+  ]
+  if (objectType) {
+    parts.push(
+      'Writes the triggers of every definition that asks for this change, and lets pending reminders follow, in the same transaction.',
+    )
+  }
+  const [first] = references
+  if (first) {
+    parts.push(
+      `What is referred to may be named by its own id elsewhere: \`${externalName(first.property)}\` in the place of \`${first.property}\`.`,
+    )
+  }
+  return parts.join(' ')
+}
+
+const EXAMPLE_TIME = 1_789_000_000_000
+
+const exampleOf = (kind: ObjectKind) => ({
+  [kind.id]: kind.id === 'invitationUUID' ? '0123456789abcdef0123456789abcdef' : 1,
+  businessId: 1,
+  ...kind.initially,
+  ...kind.example,
+  externalId: 'A-4711',
+  active: true,
+  version: 1,
+  createdDate: EXAMPLE_TIME,
+  createdUser: 'key:front desk',
+  modifiedDate: EXAMPLE_TIME,
+  modifiedUser: 'key:front desk',
+})
 
 function answerOf(kind: ObjectKind) {
   const own = Object.entries(kind.fields).map(([property, field]) => [
@@ -171,19 +239,23 @@ function answerOf(kind: ObjectKind) {
     kind.kind === 'emailTemplate'
       ? { emailCategory: orNull(Type.Object({}, { additionalProperties: true })) }
       : {}
-  return Type.Object({
-    [kind.id]: idOf(kind),
-    businessId: Type.Integer(),
-    ...Object.fromEntries(own),
-    ...beside,
-    externalId: orNull(Type.String()),
-    active: Type.Boolean(),
-    version: Type.Integer(),
-    createdDate: Moment,
-    createdUser: Type.String(),
-    modifiedDate: Moment,
-    modifiedUser: Type.String(),
-  })
+  const category = kind.kind === 'emailTemplate' ? { emailCategory: CATEGORY_EXAMPLE } : {}
+  return Type.Object(
+    {
+      [kind.id]: idOf(kind),
+      businessId: Type.Integer(),
+      ...Object.fromEntries(own),
+      ...beside,
+      externalId: orNull(Type.String({ description: 'Its id in another system.' })),
+      active: Type.Boolean({ description: 'False once it was deleted.' }),
+      version: Type.Integer({ description: 'Counts its changes.' }),
+      createdDate: Moment,
+      createdUser: Type.String(),
+      modifiedDate: Moment,
+      modifiedUser: Type.String(),
+    },
+    { examples: [{ ...exampleOf(kind), ...category }] },
+  )
 }
 
 function bodyOf(kind: ObjectKind) {
@@ -195,15 +267,29 @@ function bodyOf(kind: ObjectKind) {
     {
       [kind.id]: Type.Optional(idOf(kind)),
       ...Object.fromEntries(own),
-      externalId: Type.Optional(orNull(Type.String({ maxLength: 200 }))),
+      externalId: Type.Optional(
+        orNull(Type.String({ maxLength: 200, description: 'Its id in another system.' })),
+      ),
       active: Type.Optional(Type.Boolean()),
       businessId: Type.Optional(Type.Integer()),
     },
-    {
-      description: `Creates one, or updates it where \`${kind.id}\` or a known \`externalId\` is in it: what is absent then stays as it is.`,
-    },
+    { examples: [{ ...kind.example, externalId: 'A-4711' }] },
   )
 }
+
+const CATEGORY_EXAMPLE = {
+  emailCategoryId: 1,
+  name: 'Appointments',
+  code: 'APPT',
+  transactional: true,
+}
+
+const moment = (description: string) =>
+  Type.Integer({
+    minimum: Date.UTC(1900, 0),
+    maximum: Date.UTC(2200, 0),
+    description: `${description} Milliseconds since 1970-01-01 00:00 UTC.`,
+  })
 
 function filtersOf(kind: ObjectKind) {
   const schemaOf = ({ field, match }: Filter): TSchema => {
@@ -213,6 +299,8 @@ function filtersOf(kind: ObjectKind) {
         description: 'Words that begin a word of the name or address.',
       })
     if (match === 'contains') return Type.Integer({ minimum: 1 })
+    if (match === 'from') return moment(`\`${field}\` not before this moment.`)
+    if (match === 'before') return moment(`\`${field}\` before this moment.`)
     return kind.fields[field]!.schema
   }
   return Object.fromEntries(

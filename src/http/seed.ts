@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { notFound } from '../errors.ts'
 import { loadDemo } from '../scheduling/demo/demo.ts'
 import { findBusiness } from '../store/businesses.ts'
+import { answerOnce, ok } from './idempotency.ts'
 import type { Routes } from './services.ts'
 
 const Loaded = Type.Object(
@@ -18,7 +19,7 @@ export const seed: Routes = async (app, { database, clock }) => {
   app.post(
     '/business/:businessId/seed',
     {
-      config: { operator: true, emptyBody: true },
+      config: { operator: true, emptyBody: true, idempotent: true },
       schema: {
         tags: ['Business'],
         summary: 'Load the demo into a business',
@@ -28,13 +29,17 @@ export const seed: Routes = async (app, { database, clock }) => {
         response: { 200: Loaded },
       },
     },
-    async ({ params: { businessId } }) => {
+    async (request, reply) => {
+      const { businessId } = request.params
       const business = await findBusiness(database.operator, businessId)
       if (!business) throw notFound('business', businessId)
       const user = 'OPERATOR'
       const db = database.forBusiness(businessId, user)
-      const { accepted } = await loadDemo(db, { businessId, user, now: () => clock.now() })
-      return { businessId, accepted }
+      const now = clock.now()
+      return answerOnce(db, request, reply, now, async (tx) => {
+        const { accepted } = await loadDemo(tx, { businessId, user, now: () => now })
+        return ok({ businessId, accepted })
+      })
     },
   )
 }

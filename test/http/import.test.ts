@@ -302,3 +302,30 @@ test('everything that was imported is audited and its first status is history', 
            (select count(*) from status_history where object_type = 'CALENDAR')::int as begun`)
   assert.deepEqual(counts, { audited: 1, begun: 1 })
 })
+
+test('the same import with the same Idempotency-Key is done once', async (t) => {
+  const world = await startWorld(t)
+  const { call } = world
+  const text = '{"kind":"client","firstName":"Ada","lastName":"Okafor"}\n'
+  const headers = { ...NDJSON, 'idempotency-key': 'import-1' }
+  const first = await call('POST', '/import', text, headers)
+  assert.deepEqual(first.body.accepted, { client: 1 })
+  const again = await call('POST', '/import', text, headers)
+  assert.deepEqual([again.status, again.body], [200, first.body])
+  assert.equal((await call('GET', '/client')).body.items.length, 2, 'one, and the world’s own')
+  const other = await call('POST', '/import', `${text}${text}`, headers)
+  assert.equal(other.status, 422)
+  const query = await call('POST', '/import?events=none', text, headers)
+  assert.equal(query.status, 422, 'another query is another request')
+  const wrong = await call('POST', '/import?events=some', text, headers)
+  assert.equal(wrong.status, 422)
+})
+
+test('of two imports with one key at the same moment, the second is told to wait', async (t) => {
+  const world = await startWorld(t)
+  const line = (i: number) => JSON.stringify({ kind: 'client', firstName: `N${i}`, lastName: 'X' })
+  const text = Array.from({ length: 3_000 }, (_, i) => line(i)).join('\n')
+  const headers = { ...NDJSON, 'idempotency-key': 'import-2' }
+  const answers = await Promise.all([1, 2].map(() => world.call('POST', '/import', text, headers)))
+  assert.deepEqual(answers.map(({ status }) => status).toSorted(), [200, 409])
+})

@@ -42,7 +42,8 @@ test('every kind of object is created, read, listed, updated, deleted and revive
     assert.equal(created.body.createdUser, 'key:test')
 
     const read = await call('GET', `${kind.path}/${id}`)
-    assert.deepEqual(read.body, created.body)
+    const { warnings: _told, ...stored } = created.body
+    assert.deepEqual(read.body, stored)
     assert.ok(read.headers.etag)
 
     const same = await call('POST', kind.path, { [kind.id]: id })
