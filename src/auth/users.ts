@@ -10,7 +10,6 @@ import {
   insertUser,
   lockOwners,
   lockUser,
-  updatePassword,
   updateUser,
   type UserFields,
   type UserRow,
@@ -64,9 +63,9 @@ export async function saveUser(tx: Db, input: UserInput, saving: Saving) {
     return { user: await insertUser(tx, businessId, user, saving), before: undefined }
   }
   await keepAnOwner(tx, current, values)
-  let user = await updateUser(tx, current, values, saving)
-  if (input.passwordHash) user = await updatePassword(tx, user, input.passwordHash, saving)
-  if (input.passwordHash || !user.active) await deleteSessionsOfUser(tx, businessId, user.userId)
+  const { passwordHash } = input
+  const user = await updateUser(tx, current, { ...values, passwordHash }, saving)
+  if (passwordHash || !user.active) await deleteSessionsOfUser(tx, businessId, user.userId)
   return { user, before: current }
 }
 

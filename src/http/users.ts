@@ -11,7 +11,7 @@ import type { Db } from '../database/database.ts'
 import { brokenConstraint } from '../database/postgres.ts'
 import { conflict, invalid, notFound } from '../errors.ts'
 import { deleteSessionsOfUser } from '../store/sessions.ts'
-import { findPasswordHash, findUser, listUsers, lockUser, updatePassword } from '../store/users.ts'
+import { findPasswordHash, findUser, listUsers, lockUser, updateUser } from '../store/users.ts'
 import { pageOf, PageQuery, readPage } from './cursor.ts'
 import { requireMatch } from './etag.ts'
 import { answerOnce, created, ok } from './idempotency.ts'
@@ -153,7 +153,7 @@ export const users: Routes = async (app, services) => {
       const user = await caller.db.transaction(async (tx) => {
         const known = await lockUser(tx, caller.businessId, userId)
         await deleteSessionsOfUser(tx, caller.businessId, userId)
-        return updatePassword(tx, known!, passwordHash, by)
+        return updateUser(tx, known!, { ...known!, passwordHash }, by)
       })
       credentials.forget()
       return user as never

@@ -1,6 +1,6 @@
 import type { Role, User } from '../contract/credentials.ts'
 import type { Db } from '../database/database.ts'
-import { sql } from '../database/sql.ts'
+import { empty, sql } from '../database/sql.ts'
 import type { By } from './businesses.ts'
 
 const columns = sql`
@@ -71,23 +71,21 @@ export async function insertUser(db: Db, businessId: number, user: NewUser, by: 
   return row!
 }
 
-export async function updateUser(db: Db, known: UserRow, fields: UserFields, by: By) {
+/** With a `passwordHash` the password changes too. */
+export async function updateUser(
+  db: Db,
+  known: Pick<UserRow, 'businessId' | 'userId'>,
+  fields: UserFields & { passwordHash?: string | undefined },
+  by: By,
+) {
+  const password = sql`password_hash = ${fields.passwordHash}, password_date = ${by.now},`
   const [row] = await db.query<UserRow>(sql`
     update user_account
     set username = ${fields.username}, role = ${fields.role},
         professional_id = ${fields.professionalId},
         location_id_list = ${fields.locationIdList}::bigint[], active = ${fields.active},
+        ${fields.passwordHash === undefined ? empty : password}
         version = version + 1, modified_date = ${by.now}, modified_user = ${by.user}
-    where business_id = ${known.businessId} and user_id = ${known.userId}
-    returning ${columns}`)
-  return row!
-}
-
-export async function updatePassword(db: Db, known: UserRow, passwordHash: string, by: By) {
-  const [row] = await db.query<UserRow>(sql`
-    update user_account
-    set password_hash = ${passwordHash}, version = version + 1,
-        modified_date = ${by.now}, modified_user = ${by.user}
     where business_id = ${known.businessId} and user_id = ${known.userId}
     returning ${columns}`)
   return row!

@@ -31,6 +31,28 @@ test('every change says who, what, before and after, in the words of the API', a
   assert.deepEqual([deletion.before.active, deletion.after.active], [true, false])
 })
 
+test('a change of password is one entry that says when, and a status is named by its kind', async (t) => {
+  const { call, database, clock, businessId } = await startWithBusiness(t)
+  const person = { username: 'anna', role: 'USER' } as const
+  const { userId } = await createPerson(database, clock, businessId, person)
+  clock.advance({ minutes: 1 })
+  await call('POST', '/user', { userId, password: 'another long one' })
+  const [change, ...more] = (await call('GET', `/audit?object=user&id=${userId}`)).body.items
+  assert.equal(more.length, 1)
+  assert.deepEqual(
+    [change.change, change.before.passwordDate, change.after.passwordDate],
+    ['CHANGED', null, clock.now().epochMilliseconds],
+  )
+
+  await call('POST', '/status', { objectType: 'CALENDAR', status: 'OPEN', label: 'Free' })
+  const ofOpen = (await call('GET', '/audit?object=status&id=CALENDAR/OPEN')).body.items
+  assert.deepEqual(
+    ofOpen.map((entry: { change: string; after: { label: string } }) => entry.after.label),
+    ['Free', 'Open'],
+  )
+  assert.ok(!('address' in ofOpen[0].after))
+})
+
 test('no secret is in the audit', async (t) => {
   const { call, database, clock, businessId, key } = await startWithBusiness(t)
   await createPerson(database, clock, businessId, { username: 'anna', role: 'OWNER' })
