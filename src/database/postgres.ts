@@ -1,6 +1,7 @@
 import type { Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import { monotonicMs } from '../clock.ts'
 import { StartError } from '../errors.ts'
 import type { Database, Db } from './database.ts'
 import { cut, startHeartbeat } from './heartbeat.ts'
@@ -266,10 +267,10 @@ function hintSoon(pool: pg.Pool, channel: string) {
   channels.set(channel, state)
   if (state.isWaiting) return
   state.isWaiting = true
-  const wait = Math.max(0, state.next - performance.now())
+  const wait = Math.max(0, state.next - monotonicMs())
   setTimeout(() => {
     state.isWaiting = false
-    state.next = performance.now() + BETWEEN_HINTS_MS
+    state.next = monotonicMs() + BETWEEN_HINTS_MS
     if (pool.ending) return
     // Where it is lost, whoever waits for it looks by itself before long.
     pool.query(NOTIFY, [channel]).catch(() => {})
