@@ -1,0 +1,205 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { OBJECT_KINDS, type ObjectKind } from '../../src/contract/objects.ts'
+import { sql } from '../../src/database/sql.ts'
+import { addBusiness, startWorld, type Answer } from '../support/world.ts'
+
+type World = Awaited<ReturnType<typeof startWorld>>
+
+const pointersOf = ({ body }: Answer) =>
+  body.errors.map((fault: { pointer: string }) => fault.pointer).toSorted()
+
+/** How many rows all objects and their audit have together: a refused request adds none. */
+async function countRows({ db }: Pick<World, 'db'>) {
+  const counts = await Promise.all(
+    [...OBJECT_KINDS.map(({ table }) => table), 'audit', 'status_history', 'event_trigger'].map(
+      (table) => db.query({ text: `select count(*) as n from ${table}`, values: [] }),
+    ),
+  )
+  return counts.flat().map((row) => row.n)
+}
+
+/** One value of every JSON type that the property does not take. */
+function wrongValues(kind: ObjectKind, property: string): unknown[] {
+  const type = (kind.fields[property]!.schema as { type?: string }).type
+  const byType: Record<string, unknown> = {
+    string: 'words',
+    number: 1.5,
+    boolean: true,
+    object: { a: 1 },
+    array: [{}],
+  }
+  const taken = type === 'integer' ? ['integer'] : type === 'number' ? ['number'] : [type]
+  return Object.entries(byType)
+    .filter(([name]) => !taken.includes(name))
+    .map(([, value]) => value)
+}
+
+test('a value of a wrong type is refused at its place, for every property of every kind', async (t) => {
+  const world = await startWorld(t)
+  const before = await countRows(world)
+  for (const kind of OBJECT_KINDS) {
+    for (let round = 0; round < 4; round += 1) {
+      const body = Object.fromEntries(
+        Object.keys(kind.fields).map((property) => [property, wrongValues(kind, property)[round]]),
+      )
+      const answer = await world.call('POST', kind.path, body)
+      assert.equal(answer.status, 422, JSON.stringify(answer.body))
+      assert.equal(answer.headers['content-type'], 'application/problem+json; charset=utf-8')
+      const told = new Set(pointersOf(answer).map((pointer: string) => pointer.split('/')[1]))
+      const wanted = Object.keys(body).filter((property) => body[property] !== undefined)
+      assert.deepEqual([...told].toSorted(), wanted.toSorted(), kind.kind)
+    }
+  }
+  assert.deepEqual(await countRows(world), before)
+})
+
+test('a reference that is missing, foreign, too large or no id is refused at its place', async (t) => {
+  const world = await startWorld(t)
+  const other = await addBusiness(world)
+  const theirs: Record<string, number> = other.ids
+  const before = await countRows(world)
+  for (const kind of OBJECT_KINDS) {
+    for (const { property, refersTo } of kind.references) {
+      const isList = property.endsWith('List')
+      const foreign = theirs[`${refersTo}Id`] ?? 999_999
+      for (const id of [999_999_999, foreign, 0, -1, 1.5, '1', 2 ** 53, 1e300]) {
+        const value = isList ? [id] : id
+        const answer = await world.call('POST', kind.path, { [property]: value })
+        const pointer = isList ? `/${property}/0` : `/${property}`
+        assert.equal(answer.status, 422)
+        assert.ok(pointersOf(answer).includes(pointer), `${kind.kind} ${property} ${id}`)
+      }
+      const missing = await world.call('POST', kind.path, {
+        [property]: isList ? [foreign] : foreign,
+      })
+      const detail = missing.body.errors.find((fault: { pointer: string }) =>
+        fault.pointer.startsWith(`/${property}`),
+      ).detail
+      assert.match(detail, /^there is no [a-z ]+ \d+$/)
+    }
+  }
+  assert.deepEqual(await countRows(world), before)
+})
+
+test('ids above 2^53 are no ids, in bodies, paths and queries', async (t) => {
+  const { call, key, app } = await startWorld(t)
+  const raw = await app.inject({
+    method: 'POST',
+    url: '/calendar',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    payload: '{"calendarId": 9007199254740993, "clientId": 90071992547409931}',
+  })
+  assert.equal(raw.statusCode, 422)
+  const pointers = raw.json().errors.map((fault: { pointer: string }) => fault.pointer)
+  assert.ok(pointers.includes('/calendarId') && pointers.includes('/clientId'))
+  assert.equal((await call('GET', '/calendar/9007199254740993')).status, 404)
+  assert.equal((await call('GET', '/calendar/99999999999999999999')).status, 404)
+  assert.equal((await call('GET', '/calendar/one')).status, 404)
+  const query = await call('GET', '/calendar?clientId=9007199254740993&limit=0&from=soon&status=')
+  assert.equal(query.status, 422)
+  assert.deepEqual(pointersOf(query), ['?clientId', '?from', '?limit', '?status'])
+})
+
+test('control characters are refused in lines, and breaks are kept in texts', async (t) => {
+  const world = await startWorld(t)
+  for (const evil of ['a\u0000b', 'a\nb', 'a\rb', 'a\u001bb', 'a\u007fb', 'a\u0085b', 'a\u2028b']) {
+    const answer = await world.call('POST', '/client', { firstName: evil, lastName: 'B' })
+    assert.equal(answer.status, 422, JSON.stringify(evil))
+    assert.deepEqual(pointersOf(answer), ['/firstName'])
+    const externalId = await world.call('POST', '/location', { name: 'X', externalId: evil })
+    assert.deepEqual(pointersOf(externalId), ['/externalId'])
+    const tag = await world.call('POST', '/client', {
+      firstName: 'A',
+      lastName: 'B',
+      tags: { level: [evil] },
+    })
+    assert.deepEqual(pointersOf(tag), ['/tags/level/0'])
+  }
+  const half = await world.call('POST', '/client', { firstName: 'A\ud800', lastName: 'B' })
+  assert.equal(half.status, 422)
+  const { address } = await world.save('/location', { name: 'X', address: 'One\nTwo\tThree' })
+  assert.equal(address, 'One\nTwo\tThree')
+})
+
+test('a text of 10 MB is too large, one of half a megabyte too long; neither is written', async (t) => {
+  const world = await startWorld(t)
+  const before = await countRows(world)
+  const huge = await world.call('POST', '/client', {
+    firstName: 'x'.repeat(10_000_000),
+    lastName: 'B',
+  })
+  assert.equal(huge.status, 413)
+  assert.equal(huge.headers['content-type'], 'application/problem+json; charset=utf-8')
+  const long = await world.call('POST', '/client', {
+    firstName: 'x'.repeat(500_000),
+    lastName: 'B',
+  })
+  assert.equal(long.status, 422)
+  assert.deepEqual(pointersOf(long), ['/firstName'])
+  assert.ok(long.body.detail.length < 1_000, 'the value is not thrown back')
+  assert.deepEqual(await countRows(world), before)
+})
+
+test('zones, times, languages, prices and working hours that cannot be are refused', async (t) => {
+  const { call, ids } = await startWorld(t)
+  for (const timeZone of [
+    'Mars/Base',
+    '+02:00',
+    'UTC+2',
+    '',
+    'europe',
+    '../etc',
+    'Europe/Zurich ',
+  ]) {
+    assert.deepEqual(
+      pointersOf(await call('POST', '/location', { name: 'X', timeZone })),
+      ['/timeZone'],
+      timeZone,
+    )
+  }
+  for (const timeZone of ['Europe/Zurich', 'America/Argentina/Buenos_Aires', 'UTC']) {
+    assert.equal((await call('POST', '/location', { name: 'X', timeZone })).status, 201, timeZone)
+  }
+  const times = { startTime: 1_800_000_000_000, endTime: 1_800_000_000_000 }
+  assert.deepEqual(pointersOf(await call('POST', '/calendar', { ...ids, ...times })), ['/endTime'])
+  const reason = { name: 'X', price: 1.999, currency: 'francs', durationMinutes: 0 }
+  assert.deepEqual(pointersOf(await call('POST', '/reason', reason)), [
+    '/currency',
+    '/durationMinutes',
+    '/price',
+  ])
+  const workingHours = [
+    { weekday: 'monday', from: '9', to: '25:00' },
+    { weekday: 'FRIDAY', from: '17:00', to: '09:00' },
+  ]
+  const staff = { firstName: 'A', lastName: 'B', workingHours }
+  assert.deepEqual(pointersOf(await call('POST', '/professional', staff)), [
+    '/workingHours/0/from',
+    '/workingHours/0/to',
+    '/workingHours/0/weekday',
+    '/workingHours/1/to',
+  ])
+})
+
+test('a status moves as history, with who, when, from and to', async (t) => {
+  const { db, book, save, clock } = await startWorld(t)
+  const { calendarId } = await book(clock.in({ hours: 9 }))
+  clock.advance({ hours: 1 })
+  await save('/calendar', { calendarId, status: 'CONFIRMED' })
+  await save('/calendar', { calendarId, note: 'no move' })
+  clock.advance({ hours: 1 })
+  await save('/calendar', { calendarId, status: 'CANCELLED' })
+  const rows = await db.query(sql`
+    select old_status as "from", new_status as "to", username as "user",
+           (extract(epoch from time) * 1000)::bigint as at
+    from status_history where object_type = 'CALENDAR' and object_id = ${calendarId}
+    order by status_history_id`)
+  const now = clock.now().epochMilliseconds
+  const hour = 3_600_000
+  assert.deepEqual(rows, [
+    { from: null, to: 'OPEN', user: 'key:test', at: now - 2 * hour },
+    { from: 'OPEN', to: 'CONFIRMED', user: 'key:test', at: now - hour },
+    { from: 'CONFIRMED', to: 'CANCELLED', user: 'key:test', at: now },
+  ])
+})
