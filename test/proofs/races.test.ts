@@ -10,6 +10,7 @@ import { sql, type Sql } from '../../src/database/sql.ts'
 import { CaptureMailer } from '../../src/email/capture.ts'
 import { saveObject, saveObjects } from '../../src/scheduling/save.ts'
 import { isFull, proofSeed, randomFrom, type Random } from './random.ts'
+import { rewriting, withoutLocks } from './without-guards.ts'
 import { startWorld, type World } from './simulation.ts'
 
 /**
@@ -28,7 +29,7 @@ test('nothing is sent after it was moved, cancelled or switched off', async (t) 
 
 for (const [name, mutation] of [
   ['is not looked at again', { parts: { decide: () => 'fire' as const } }],
-  ['is looked at without a lock', { rewrite: withoutLocks }],
+  ['is looked at without a lock', { rewrite: rewriting(withoutLocks) }],
 ] as [string, Mutation][]) {
   test(`something is sent too late when it ${name} at firing`, async (t) => {
     const { stale } = await race(t, 5_000, mutation)
@@ -37,10 +38,6 @@ for (const [name, mutation] of [
 }
 
 type Mutation = { parts?: Partial<EngineParts>; rewrite?: (statement: Sql) => Sql }
-
-function withoutLocks(statement: Sql): Sql {
-  return { ...statement, text: statement.text.replaceAll(/for share( of \w)?/g, '') }
-}
 
 async function race(t: TestContext, most: number, mutation: Mutation = {}) {
   const seed = proofSeed()

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import type { Sql } from '../../src/database/sql.ts'
 import { asOwner } from '../support/owner.ts'
 import { isFull, proofSeed } from './random.ts'
+import { rewriting, withoutLeaseCheck } from './without-guards.ts'
 import { playHistory, startWorld, type Mutation } from './simulation.ts'
 
 type Playing = { most: number; seconds: number; mutation?: Mutation; without?: string[] }
@@ -41,13 +41,13 @@ const GUARDS: { name: string; without: string[]; mutation: Mutation; sign: RegEx
   {
     name: 'the lease is checked before anything is written',
     without: [],
-    mutation: { rewrite: withoutLeaseCheck, freezing: 0.9 },
+    mutation: { rewrite: rewriting(withoutLeaseCheck), freezing: 0.9 },
     sign: /stumbled|twice|mails instead|not asked for/,
   },
   {
     name: 'final states cannot change',
     without: ['drop trigger final_states on event_trigger', 'drop index email_once'],
-    mutation: { rewrite: withoutLeaseCheck, freezing: 0.9 },
+    mutation: { rewrite: rewriting(withoutLeaseCheck), freezing: 0.9 },
     sign: /twice|mails instead|not asked for/,
   },
   {
@@ -69,11 +69,4 @@ for (const { name, without, mutation, sign } of GUARDS) {
     const { broken } = await play(t, { most: 2_000, seconds: 120, without, mutation })
     assert.match(broken.join('\n'), sign)
   })
-}
-
-function withoutLeaseCheck(statement: Sql): Sql {
-  const text = statement.text
-    .replaceAll(/t\.status = 'RUNNING' and t\.lease_worker = (\$\d+)/g, '$1::text is not null')
-    .replaceAll('and t.lease_until is not null', '')
-  return { ...statement, text }
 }

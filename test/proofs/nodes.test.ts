@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { test, type TestContext } from 'node:test'
+import pg from 'pg'
+import type { Database } from '../../src/database/database.ts'
+import { sql } from '../../src/database/sql.ts'
+import { gatherCrowd } from '../support/crowd.ts'
+import { cloneDatabase } from '../support/database.ts'
+import { until } from '../support/until.ts'
+import { asOwner } from '../support/owner.ts'
+import { startService } from '../support/service.ts'
+import { account } from './account.ts'
+import { isFull } from './random.ts'
+
+/** Real processes on one database; one after the other is frozen past its lease and woken again. */
+const NODES = 4
+const DUE = isFull ? 50_000 : 4_000
+const LEASE_SECONDS = 1
+const FREEZES = isFull ? 20 : 2
+
+test('four nodes, one frozen past its lease and woken again, fire everything once', async (t) => {
+  const sums = await freezeInTurn(t)
+  assert.deepEqual(sums.faults, [])
+  assert.equal(sums.failed, 0)
+  assert.equal(sums.mails, sums.triggers)
+})
+
+test('without its lease checked a node that wakes fires again what others have fired', async (t) => {
+  const sums = await freezeInTurn(t, {
+    NODE_OPTIONS: `--import ${path.join(import.meta.dirname, 'without-lease-check.ts')}`,
+  })
+  assert.notDeepEqual(sums.faults, [])
+})
+
+async function freezeInTurn(t: TestContext, environment: Record<string, string> = {}) {
+  const { database, url } = await cloneDatabase(t)
+  const isMutant = 'NODE_OPTIONS' in environment
+  if (isMutant) {
+    await asOwner(database, 'drop trigger final_states on event_trigger', 'drop index email_once')
+  }
+  const settings = {
+    DATABASE_URL: url,
+    ROLE: 'worker',
+    LEASE_SECONDS: String(LEASE_SECONDS),
+    ADMIN_API_KEY: 'operator-key-of-this-proof-0123456789',
+    LOG_LEVEL: 'error',
+    ...environment,
+  }
+  const nodes = await Promise.all(Array.from({ length: NODES }, () => startService(t, settings)))
+  const dueFrom = Temporal.Now.instant().add({ seconds: 1 })
+  await gatherCrowd(url, {
+    businesses: 4,
+    appointments: () => DUE / 4,
+    dueFrom: () => dueFrom,
+    spreadMs: isFull ? 200_000 : 20_000,
+  })
+  let freezes = 0
+  for (; freezes < FREEZES; freezes += 1) {
+    const release = await stopAtNext(url)
+    const frozen = await freezeHolder(database, nodes, release.calendarId)
+    await release.go()
+    await sleep(LEASE_SECONDS * 1_000 + 2_000)
+    process.kill(-frozen.pid, 'SIGCONT')
+    await sleep(500)
+  }
+  await until(async () => (await account(database.engine)).open === 0, 600_000)
+  await Promise.all(nodes.map((node) => node.stop()))
+  const sums = await account(database.engine)
+  t.diagnostic(
+    `${NODES} nodes, ${freezes} freezes, ${sums.triggers} triggers, ${sums.mails} mails, ` +
+      `${sums.faults.length} faults`,
+  )
+  return sums
+}
+
+/** Holds back the appointment of a trigger that is due next: whoever claims it stops before its work. */
+async function stopAtNext(url: string) {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  await client.query('begin')
+  const { rows } = await client.query(`
+    select c.calendar_id as id from calendar c join event_trigger t
+      on (t.business_id, t.object_id) = (c.business_id, c.calendar_id)
+    where t.status = 'SCHEDULED' and t.scheduled_time > clock_timestamp() + interval '200 ms'
+    order by t.scheduled_time limit 1 for update of c`)
+  return {
+    calendarId: Number(rows[0].id),
+    go: async () => {
+      await client.query('rollback')
+      await client.end()
+    },
+  }
+}
+
+/** The node whose lease on this appointment's trigger no longer moves once it is frozen. */
+async function freezeHolder({ engine }: Database, nodes: Node[], calendarId: number) {
+  const lease = async () =>
+    (
+      await engine.query<{ until: Temporal.Instant | null }>(
+        sql`select lease_until as until from event_trigger where object_id = ${calendarId}`,
+      )
+    )[0]?.until?.epochMilliseconds
+  await until(async () => (await lease()) !== undefined)
+  for (;;) {
+    for (const node of nodes) {
+      process.kill(-node.pid, 'SIGSTOP')
+      const before = await lease()
+      await sleep(LEASE_SECONDS * 600)
+      if (before !== undefined && (await lease()) === before) return node
+      process.kill(-node.pid, 'SIGCONT')
+    }
+  }
+}
+
+type Node = { pid: number }
