@@ -89,6 +89,20 @@ function limit(
   offset: Offset,
   parts: { value: number | null | undefined; pointer: string }[],
 ) {
-  const pointer = parts.find(({ value }) => value)?.pointer ?? '/triggerHours'
-  if (isTooLong(offset)) reading.fault(pointer, TOO_LONG)
+  if (!isTooLong(offset)) return
+  const longest = parts.toSorted((a, b) => lengthOf(b) - lengthOf(a))[0]!
+  reading.fault(longest.pointer, TOO_LONG)
+}
+
+/** In minutes, by the unit that its name says. */
+function lengthOf({ value, pointer }: { value: number | null | undefined; pointer: string }) {
+  const name = pointer.slice(pointer.lastIndexOf('/') + 1).replace('Value', '')
+  return Math.abs(value ?? 0) * (UNITS[name] ?? 1)
+}
+
+const UNITS: Record<string, number> = {
+  triggerMonths: MINUTES_A_MONTH,
+  triggerWeeks: 7 * 1440,
+  triggerDays: 1440,
+  triggerHours: 60,
 }
