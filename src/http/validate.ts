@@ -12,9 +12,12 @@ export const MOST_FAULTS = 100
 export function validateRequests(app: FastifyInstance) {
   Settings.Set({ maxErrors: MOST_FAULTS })
   app.setValidatorCompiler<TSchema>(({ schema, httpPart }) => {
-    const validator = Compile(withinRange(schema))
-    const faultsOf = (value: unknown, at: (pointer: string) => string) =>
-      validator.Check(value) ? [] : toFaults(validator.Errors(value), schema, at)
+    // At the first request: compiling those of all routes would hold up every start.
+    let validator: ReturnType<typeof Compile> | undefined
+    const faultsOf = (value: unknown, at: (pointer: string) => string) => {
+      validator ??= Compile(withinRange(schema))
+      return validator.Check(value) ? [] : toFaults(validator.Errors(value), schema, at)
+    }
 
     if (httpPart === 'body') {
       return (value: unknown) =>

@@ -33,19 +33,14 @@ const isTemporal = (value: object) =>
 
 function checkAnswers(app: FastifyInstance) {
   app.addHook('onRoute', (route) => {
-    const responses = Object.entries((route.schema?.response ?? {}) as Record<string, TSchema>)
-    const validators = new Map(
-      responses
-        .filter(([, schema]) => !('content' in schema))
-        .map(([status, schema]) => [status, Compile(schema)]),
-    )
-    if (validators.size === 0) return
+    const responses = (route.schema?.response ?? {}) as Record<string, TSchema>
     const check = async (_request: unknown, reply: { statusCode: number }, payload: unknown) => {
       const { statusCode } = reply
-      const validator =
-        validators.get(String(statusCode)) ?? validators.get(`${Math.floor(statusCode / 100)}xx`)
+      const schema = responses[statusCode] ?? responses[`${Math.floor(statusCode / 100)}xx`]
+      if (!schema || 'content' in schema) return payload
+      const validator = validatorOf(schema)
       const answer: unknown = JSON.parse(wireText(payload))
-      if (validator && !validator.Check(answer)) {
+      if (!validator.Check(answer)) {
         const faults = validator.Errors(answer).map((e) => `${e.instancePath} ${e.message}`)
         throw new Error(
           `${route.method} ${route.url} answered what it does not describe: ${faults.join('; ')}`,
@@ -55,4 +50,12 @@ function checkAnswers(app: FastifyInstance) {
     }
     route.preSerialization = [route.preSerialization ?? []].flat().concat(check as never)
   })
+}
+
+const validators = new WeakMap<TSchema, ReturnType<typeof Compile>>()
+
+function validatorOf(schema: TSchema) {
+  const validator = validators.get(schema) ?? Compile(schema)
+  validators.set(schema, validator)
+  return validator
 }
