@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -84,7 +84,7 @@ async function medianOf(rounds: number, wanted: () => string[][]) {
  */
 async function measured(work: () => Promise<number>) {
   let childMb = 0
-  const watch = setInterval(() => (childMb = Math.max(childMb, largestChildMb())), 20)
+  const watch = setInterval(() => (childMb = Math.max(childMb, largestChildMb())), 100)
   const before = cpuSeconds()
   const begun = performance.now()
   const rows = await work()
@@ -101,13 +101,13 @@ function cpuSeconds() {
 }
 
 function largestChildMb() {
-  const own = String(process.pid)
-  const sizes = readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
+  const children = readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8')
+  const sizes = children
+    .split(' ')
+    .filter(Boolean)
     .map((pid) => {
       try {
         const status = readFileSync(`/proc/${pid}/status`, 'utf8')
-        if (/^PPid:\s+(\d+)/m.exec(status)?.[1] !== own) return 0
         return Number(/^VmHWM:\s+(\d+)/m.exec(status)?.[1] ?? 0) / 1000
       } catch {
         return 0
@@ -179,16 +179,19 @@ async function printWithChromium(count: number) {
       (row) => `<tr><td>${toTexts(row).join('</td><td>')}</td></tr>`,
     )
     writeFileSync(page, `<meta charset="utf-8"><table>${lines.join('')}</table>`)
-    spawnSync(program!, [
+    const flags = [
       '--headless',
       '--no-sandbox',
       '--disable-gpu',
       '--no-first-run',
+      '--disable-dev-shm-usage',
+      '--disable-crash-reporter',
       '--disable-background-networking',
       `--user-data-dir=${folder}`,
       `--print-to-pdf=${path.join(folder, 'page.pdf')}`,
       `file://${page}`,
-    ])
+    ]
+    spawnSync(program!, flags, { timeout: 60_000, killSignal: 'SIGKILL' })
     return count
   })
   rmSync(folder, { recursive: true, force: true })

@@ -1,4 +1,4 @@
-import { drawCharts } from './draw-charts.ts'
+import { drawCharts } from './draw-chart.ts'
 import { cellWriter, writeChange, writeFigure, writeMoment } from './for-people.ts'
 import { isFigure, type Column, type KpiResult, type ReportResult } from './report.ts'
 
@@ -6,7 +6,7 @@ import { isFigure, type Column, type KpiResult, type ReportResult } from './repo
 export async function* toHtml(result: ReportResult): AsyncIterable<string> {
   const { report, parameters, columns, kpis, currency } = result
   const write = cellWriter(result)
-  const charts = await drawCharts(result.charts)
+  const charts = drawCharts(result.charts)
 
   yield `<!doctype html>
 <html lang="en">

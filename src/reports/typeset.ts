@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { NodeCompiler } from '@myriaddreamin/typst-ts-node-compiler'
-import { drawCharts } from './draw-charts.ts'
+import { drawCharts } from './draw-chart.ts'
 import { fontsFor } from './fonts.ts'
 import { PdfJoiner } from './join-pdf.ts'
 import { surelyFits } from './one-line.ts'
@@ -30,7 +30,7 @@ async function typeset() {
     const message = JSON.parse(line)
     if (!opening) {
       opening = message as Opening
-      charts = await drawCharts(opening.charts, { wide: opening.flipped })
+      charts = drawCharts(opening.charts, { wide: opening.flipped })
     } else if (Array.isArray(message)) {
       rows.push(...(message as string[][]))
       while (rows.length > (joiner ? ROWS_IN_A_PIECE : ROWS_IN_ONE_PIECE)) {
