@@ -146,9 +146,17 @@ const HOST_NAME = /^(?!-)[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*$/i
 
 function postgresUrl(value: string) {
   const url = URL.parse(value)
-  if (url && isReadable(url) && /^postgres(ql)?:$/.test(url.protocol)) return value
-  throw new Error('must be an address of the form postgres://user:password@host:port/database')
+  if (!url || !isReadable(url) || !/^postgres(ql)?:$/.test(url.protocol)) {
+    throw new Error('must be an address of the form postgres://user:password@host:port/database')
+  }
+  const mode = url.searchParams.get('sslmode')
+  if (mode === null) return value
+  if (!SSL_MODES.includes(mode)) throw new Error(`takes as sslmode ${SSL_MODES.join(', ')}`)
+  // What PostgreSQL's own programs mean by the modes; the library has meanings of its own.
+  return `${value}&uselibpqcompat=true`
 }
+
+const SSL_MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full']
 
 function smtpUrl(value: string) {
   const url = URL.parse(value)

@@ -38,6 +38,11 @@ export function inOneLine(url: string, error: unknown) {
       `The database at ${where} does not answer (${code ?? message}): is it running, and is DATABASE_URL right?`,
     )
   }
+  if (/ssl|tls|cert/i.test(`${code} ${message}`)) {
+    return new StartError(
+      `The database at ${where} cannot be reached over TLS: ${message}. See sslmode in docs/database.md.`,
+    )
+  }
   // Wrong user or password, no such database, rights that are missing.
   if (/^(28|3D|42501)/.test(code ?? '')) {
     return new StartError(

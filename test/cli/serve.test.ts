@@ -109,6 +109,19 @@ for (const [name, words, settings, line] of REFUSED) {
   })
 }
 
+test('a database without the TLS that is asked for is one clear line and exit 2', async (t) => {
+  const server = net.createServer((socket) => {
+    socket.on('error', () => {}).once('data', () => socket.end('N')) // no TLS here
+  })
+  t.after(() => server.close())
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port } = server.address() as net.AddressInfo
+  const DATABASE_URL = `postgres://127.0.0.1:${port}/x?sslmode=require`
+  const { code, stderr } = await runCommand(['migrate'], { DATABASE_URL })
+  assert.match(stderr, /^The database at 127\.0\.0\.1:\d+ cannot be reached over TLS: [^\n]*\n$/)
+  assert.equal(code, 2)
+})
+
 test('every command says what it does', async () => {
   const { code, stdout } = await runCommand(['--help'], {})
   assert.equal(code, 0)
