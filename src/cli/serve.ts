@@ -3,6 +3,7 @@ import { Command } from 'commander'
 import { makeOperatorKey } from '../auth/operator-key.ts'
 import { makeSecret } from '../auth/secrets.ts'
 import { createEngine, type Engine } from '../automation/engine.ts'
+import { followTimeZones } from '../automation/time-zones.ts'
 import { DatabaseClock, monotonicMs } from '../clock.ts'
 import { addressOf, readConfig, type Config } from '../config.ts'
 import type { Database, Db } from '../database/database.ts'
@@ -70,7 +71,10 @@ async function start(config: Config, log: Log, stops: (() => Promise<unknown> | 
   }
   const app = await buildApp(services)
   await listen(app, config)
-  if (engine) stops.push(runEngine(engine), keepHouse(parts))
+  if (engine) {
+    stops.push(runEngine(engine), keepHouse(parts))
+    followTimeZones(parts).catch((err) => log.error({ err }, 'time zones not looked at'))
+  }
   // Only now that nothing can fail between making it and showing it: it is shown this once.
   const madeKey = config.adminApiKey
     ? undefined

@@ -99,6 +99,18 @@ export function listUnplannedDefinitions(db: Db, limit: number) {
     order by modified_date limit ${limit}`)
 }
 
+/** Active ones that count on the calendar, of all businesses, page by page. */
+export function listCalendarDefinitions(
+  engine: Db,
+  { afterId, limit }: { afterId: number; limit: number },
+) {
+  return engine.query<StoredDefinition>(sql`
+    select ${columns} from event_definition
+    where active and event_defn_id > ${afterId}
+      and (trigger_months <> 0 or (offset_mode = 'CALENDAR' and abs(trigger_hours) >= 24))
+    order by event_defn_id limit ${limit}`)
+}
+
 const WRITTEN: [keyof Definition, string, string][] = [
   ['active', 'active', 'boolean'],
   ['description', 'description', 'text'],

@@ -1,7 +1,12 @@
 import pg from 'pg'
 
 /** Of the installation, not of a business. Each is named in docs/decisions with its reason. */
-export const INSTALLATION_TABLES = ['link_seal', 'operator_key', 'schema_migration']
+export const INSTALLATION_TABLES = [
+  'link_seal',
+  'operator_key',
+  'schema_migration',
+  'time_zone_data',
+]
 
 export type Column = { name: string; type: string; notNull: boolean; generated: boolean }
 

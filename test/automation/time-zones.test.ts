@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { followTimeZones } from '../../src/automation/time-zones.ts'
+import { sql } from '../../src/database/sql.ts'
+import { reminder, startWorld } from '../support/world.ts'
+
+test('when the rules of the clocks change, what counts on the calendar is planned again and told', async (t) => {
+  const world = await startWorld(t)
+  const { book, businessId, call, clock, database, db, save } = world
+  const said: Record<string, unknown>[] = []
+  const log = { info: (fields: object) => void said.push({ ...fields }) }
+  const follow = (version: string) => followTimeZones({ database, clock, log }, version)
+
+  await save('/eventDefinition', reminder(businessId, -1))
+  const byCalendar = { offsetMode: 'CALENDAR' }
+  const { eventDefnId } = await save('/eventDefinition', reminder(businessId, -24, byCalendar))
+  const { calendarId } = await book(Temporal.Instant.from('2026-03-29T10:00:00Z'))
+  const timesOf = async () => {
+    const { body } = await call('GET', `/eventTriggers/CALENDAR/${calendarId}`)
+    return body.map((each: { scheduledTime: number }) =>
+      Temporal.Instant.fromEpochMilliseconds(each.scheduledTime).toString(),
+    )
+  }
+  // Noon in Zurich, on the day on which summer time begins.
+  const right = ['2026-03-28T11:00:00Z', '2026-03-29T09:00:00Z']
+  assert.deepEqual(await timesOf(), right)
+
+  assert.equal(await follow('2025b'), 0, 'a new installation has nothing planned by other rules')
+  assert.deepEqual(said, [])
+
+  // As if planned by a runtime that did not know of summer time.
+  await db.query(sql`
+    update event_trigger set scheduled_time = scheduled_time - interval '1 hour'
+    where event_defn_id = ${eventDefnId}`)
+  assert.equal(await follow('2025b'), 0, 'the same rules: nothing is looked at')
+  assert.notDeepEqual(await timesOf(), right)
+
+  assert.equal(await follow('2026a'), 1)
+  assert.deepEqual(await timesOf(), right)
+  assert.deepEqual(said, [
+    { businessId, eventDefnId, created: 0, updated: 1 },
+    { before: '2025b', version: '2026a', moved: 1 },
+  ])
+  assert.equal(await follow('2026a'), 0)
+  assert.equal(said.length, 2)
+})
