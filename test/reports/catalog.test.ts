@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { test } from 'node:test'
+import { SECURITY_FUNCTIONS } from '../../src/auth/permissions.ts'
+import { listCategories, REPORTS } from '../../src/reports/catalog.ts'
+
+test('every report has a number, a name and columns of its own, and functions that exist', () => {
+  const ids = REPORTS.map(({ reportId }) => reportId)
+  const names = REPORTS.map(({ reportFileName }) => reportFileName)
+  assert.equal(new Set(ids).size, ids.length)
+  assert.equal(new Set(names).size, names.length)
+  for (const { columns, reportFileName, securityFunctions, kpis } of REPORTS) {
+    assert.match(reportFileName, /^[a-z]+(-[a-z]+)*$/)
+    assert.equal(new Set(columns.map(({ name }) => name)).size, columns.length)
+    assert.ok(securityFunctions.includes('PRINT_REPORTS'))
+    for (const name of securityFunctions)
+      assert.ok(SECURITY_FUNCTIONS.includes(name as never), name)
+    for (const { definition } of kpis) assert.match(definition, /\.$/)
+  }
+})
+
+test('a category without a report that one may print is not shown', () => {
+  const categories = listCategories(1, new Set(['PRINT_REPORTS', 'VIEW_STAFF_REPORTS']))
+  assert.deepEqual(
+    categories.map(({ category }) => category),
+    ['APPOINTMENTS', 'STAFF', 'CLASSES'],
+  )
+  assert.deepEqual(listCategories(1, new Set()), [])
+})
+
+test('docs/reports.md lists the reports that there are, and what they need', () => {
+  const text = readFileSync(path.join(import.meta.dirname, '../../docs/reports.md'), 'utf8')
+  const listed = [...text.matchAll(/^\| (\d+) \| `([a-z-]+)` \| [^|]+ \| ?([^|]*?) ?\|$/gm)].map(
+    ([, id, name, needs]) => [Number(id), name, needs!.replaceAll('`', '')],
+  )
+  const real = REPORTS.map(({ reportId, reportFileName, securityFunctions }) => [
+    reportId,
+    reportFileName,
+    securityFunctions.slice(1).join(', '),
+  ])
+  assert.deepEqual(listed, real)
+})
