@@ -3,8 +3,12 @@ import type { Db } from '../database/database.ts'
 import { findBusiness } from '../store/businesses.ts'
 import { listAllActions } from '../store/event-actions.ts'
 import { listAllDefinitions, type StoredDefinition } from '../store/event-definitions.ts'
-import { holdStill, listNamedCalendars, streamObjects } from '../store/everything.ts'
-import type { StoredObject } from '../store/objects.ts'
+import {
+  holdStill,
+  listNamedCalendars,
+  streamObjects,
+  type ExportedObject,
+} from '../store/everything.ts'
 import { listAllStatuses } from '../store/statuses.ts'
 import { listSuppressions } from '../store/suppressions.ts'
 import { KIND_OF_OBJECT } from './definition-lines.ts'
@@ -86,25 +90,23 @@ const NAMED = new Set([
   'emailTemplate',
 ])
 
-function objectLine(kind: ObjectKind, object: StoredObject, refs: Refs): ExportLine {
+function objectLine(kind: ObjectKind, object: ExportedObject, refs: Refs): ExportLine {
   const line: ExportLine = { kind: kind.kind }
   const ref = refs.give(kind, object[kind.id])
   if (ref) line.ref = ref
   line.externalId = object.externalId
-  for (const [property, { refersTo, instant }] of Object.entries(kind.fields)) {
+  for (const [property, { refersTo }] of Object.entries(kind.fields)) {
     const value = object[property]
     if (refersTo && value !== null) {
       line[refName(property)] = Array.isArray(value)
         ? value.map((id) => refs.of(refersTo, id))
         : refs.of(refersTo, value)
-    } else line[property] = instant && value ? milliseconds(value) : value
+    } else line[property] = value
   }
   line.active = object.active
-  line.createdDate = milliseconds(object.createdDate)
+  line.createdDate = object.createdDate
   return line
 }
-
-const milliseconds = (moment: unknown) => (moment as Temporal.Instant).epochMilliseconds
 
 type Statuses = Awaited<ReturnType<typeof listAllStatuses>>
 

@@ -1,13 +1,15 @@
 import { toColumn, type ObjectKind } from '../contract/objects.ts'
 import type { Db } from '../database/database.ts'
 import { raw, sql } from '../database/sql.ts'
-import { columnsOf, type StoredObject } from './objects.ts'
 
 /** Everything that is read until the transaction ends is as it was at one moment. */
 export const holdStill = (tx: Db) =>
   tx.query(sql`set transaction isolation level repeatable read, read only`)
 
 const BATCH = 500
+
+/** An object as it is exported: moments are milliseconds, as on the wire. */
+export type ExportedObject = Record<string, unknown>
 
 /**
  * All objects of a kind, the deleted ones too, in the order of their ids. Invitations have ids
@@ -18,13 +20,34 @@ export function streamObjects(tx: Db, businessId: number, kind: ObjectKind) {
     kind.id === 'invitationUUID'
       ? sql`created_date, client_id, invitation_campaign_id, status, external_id, expires_time`
       : raw(toColumn(kind.id))
-  return tx.stream<StoredObject>(
+  return tx.stream<ExportedObject>(
     sql`
-      select ${columnsOf(kind)} from ${raw(kind.table)} t
+      select ${wireColumns(kind)} from ${raw(kind.table)} t
       where business_id = ${businessId} order by ${order}`,
     BATCH,
   )
 }
+
+/**
+ * A million Instants are more than is given back in time: what only passes through is never made
+ * into one.
+ */
+function wireColumns(kind: ObjectKind) {
+  const own = Object.entries(kind.fields).map(([property, { column, instant }]) =>
+    instant ? `${milliseconds(column)} as "${property}"` : `t.${column} as "${property}"`,
+  )
+  return raw(
+    [
+      `t.${toColumn(kind.id)} as "${kind.id}"`,
+      ...own,
+      't.external_id as "externalId"',
+      't.active',
+      `${milliseconds('created_date')} as "createdDate"`,
+    ].join(', '),
+  )
+}
+
+const milliseconds = (column: string) => `round(extract(epoch from t.${column}) * 1000)::bigint`
 
 export async function countObjects(db: Db, businessId: number, kinds: readonly ObjectKind[]) {
   let total = 0

@@ -278,7 +278,7 @@ function jsonRecordset(fields: Written[], rows: StoredObject[]): Sql {
 
 const columns = new Map<ObjectKind, Sql>()
 
-export function columnsOf(kind: ObjectKind): Sql {
+function columnsOf(kind: ObjectKind): Sql {
   let list = columns.get(kind)
   if (!list) {
     const own = writtenFields(kind).map(({ property, column }) => `t.${column} as "${property}"`)
