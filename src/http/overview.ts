@@ -26,7 +26,7 @@ export const overview: Routes = async (app, { clock }) => {
   app.get(
     '/overview',
     {
-      config: { scope: 'definitions:read' },
+      config: { scope: 'definitions:read', function: 'VIEW_SCHEDULE' },
       schema: {
         tags: ['overview'],
         summary: 'The day and the automations at a glance',
@@ -41,6 +41,7 @@ export const overview: Routes = async (app, { clock }) => {
         now,
         dayStart: day.toInstant(),
         dayEnd: day.add({ days: 1 }).toInstant(),
+        sight: caller.scope,
       })
       return { time: now, timeZone, ...read } as never
     },

@@ -1,5 +1,7 @@
 import type { Db } from '../database/database.ts'
 import { sql } from '../database/sql.ts'
+import type { Sight } from './objects.ts'
+import { aboutSeenObject, atSeenPlace } from './sight.ts'
 
 /** How a business's day and its automations stand. */
 export type Overview = {
@@ -13,33 +15,41 @@ export type Overview = {
   emailsOfLastDay: Record<string, number>
 }
 
-type Span = { now: Temporal.Instant; dayStart: Temporal.Instant; dayEnd: Temporal.Instant }
+type Look = {
+  now: Temporal.Instant
+  dayStart: Temporal.Instant
+  dayEnd: Temporal.Instant
+  sight: Sight
+}
 
-export async function readOverview(db: Db, businessId: number, span: Span): Promise<Overview> {
-  const { now, dayStart, dayEnd } = span
+export async function readOverview(db: Db, businessId: number, look: Look): Promise<Overview> {
+  const { now, dayStart, dayEnd, sight } = look
+  const place = atSeenPlace(sight)
+  const triggers = aboutSeenObject('event_trigger', sight)
   const dayAgo = now.subtract({ hours: 24 })
   const [row] = await db.query<Overview>(sql`
     select
       (select count(*) from calendar where business_id = ${businessId} and active
-         and start_time >= ${dayStart} and start_time < ${dayEnd}) as "appointmentsToday",
+         and start_time >= ${dayStart} and start_time < ${dayEnd} ${place}) as "appointmentsToday",
       (select count(*) from class_schedule where business_id = ${businessId} and active
-         and start_time >= ${dayStart} and start_time < ${dayEnd}) as "classesToday",
+         and start_time >= ${dayStart} and start_time < ${dayEnd} ${place}) as "classesToday",
       (select count(*) from event_definition
        where business_id = ${businessId} and active) as "activeDefinitions",
       (select count(*) from event_trigger
-       where business_id = ${businessId} and status = 'SCHEDULED') as "triggersWaiting",
+       where business_id = ${businessId} and status = 'SCHEDULED' ${triggers}) as "triggersWaiting",
       (select count(*) from event_trigger where business_id = ${businessId}
-         and status = 'SCHEDULED' and scheduled_time < ${dayEnd}) as "triggersDueToday",
+         and status = 'SCHEDULED' and scheduled_time < ${dayEnd} ${triggers}) as "triggersDueToday",
       (select min(scheduled_time) from event_trigger
-       where business_id = ${businessId} and status = 'SCHEDULED') as "nextTriggerTime",
+       where business_id = ${businessId} and status = 'SCHEDULED' ${triggers}) as "nextTriggerTime",
       (select coalesce(jsonb_object_agg(status, n), '{}') from (
          select status, count(*) as n from event_trigger
          where business_id = ${businessId} and status not in ('SCHEDULED', 'RUNNING')
-           and scheduled_time >= ${dayAgo} and scheduled_time <= ${now}
+           and scheduled_time >= ${dayAgo} and scheduled_time <= ${now} ${triggers}
          group by status) t) as "triggersOfLastDay",
       (select coalesce(jsonb_object_agg(status, n), '{}') from (
          select status, count(*) as n from email
          where business_id = ${businessId} and created_date >= ${dayAgo}
+           ${aboutSeenObject('email', sight)}
          group by status) e) as "emailsOfLastDay"`)
   return row!
 }

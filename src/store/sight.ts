@@ -25,5 +25,15 @@ export function aboutSeenObject(table: 'event_trigger' | 'email' | 't' | 'e', si
         where o.business_id = ${raw(table)}.business_id and o.${raw(id)} = ${raw(table)}.object_id
           and ${isSeen})`,
   )
-  return sql`and case ${raw(table)}.object_type ${join(cases, ' ')} else true end`
+  // What is about nothing we know of is shown to those who see everything.
+  return sql`and case ${raw(table)}.object_type ${join(cases, ' ')}
+                 else ${raw(table)}.object_type is not null end`
+}
+
+/** Keeps appointments and classes to those that the caller sees. */
+export function atSeenPlace(sight: Sight): Sql {
+  if (sight === null) return empty
+  return 'locationIds' in sight
+    ? sql`and location_id = any (${sight.locationIds}::bigint[])`
+    : sql`and professional_id = ${sight.professionalId}`
 }

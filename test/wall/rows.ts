@@ -7,7 +7,7 @@ import {
   type Table,
 } from './catalogue.ts'
 
-/** Stands in every text that a made row holds: where it turns up, somebody saw that row. */
+/** Stands in every text of a made row, unless another word is asked for: who shows it, saw that row. */
 export const MARKER = 'GEHEIM'
 
 let last = 7_000_000_000
@@ -16,7 +16,7 @@ let last = 7_000_000_000
  * Puts a row of the business into every table that has none of it, whatever the table's rules.
  * Tables that are made later are filled like all others.
  */
-export async function fillEveryTable(url: string, businessIds: number[]) {
+export async function fillEveryTable(url: string, businessIds: number[], word = MARKER) {
   const tables = (await readCatalogue(url)).filter(
     ({ name }) => !INSTALLATION_TABLES.includes(name),
   )
@@ -26,7 +26,8 @@ export async function fillEveryTable(url: string, businessIds: number[]) {
     for (const table of tables) {
       for (const businessId of businessIds) {
         const has = `select from ${table.name} where business_id = ${businessId} limit 1`
-        if ((await client.query(has)).rowCount === 0) await insertRow(client, table, businessId)
+        if ((await client.query(has)).rowCount === 0)
+          await insertRow(client, table, businessId, word)
       }
     }
     for (const { table, name, definition } of checks) {
@@ -46,13 +47,18 @@ async function dropChecks(client: pg.Client) {
   return rows
 }
 
-export async function insertRow(client: pg.Client, table: Table, businessId: number) {
+export async function insertRow(
+  client: pg.Client,
+  table: Table,
+  businessId: number,
+  word = MARKER,
+) {
   const columns = table.columns.filter(
     ({ name, generated, notNull }) =>
       name !== 'business_id' && !generated && (notNull || table.primaryKey.includes(name)),
   )
   const names = ['business_id', ...columns.map(({ name }) => name)]
-  const values = [businessId, ...columns.map(valueFor)]
+  const values = [businessId, ...columns.map((column) => valueFor(column, word))]
   const places = values.map((_, i) => `$${i + 1}`)
   await client.query(
     `insert into ${table.name} (${names.join(', ')}) values (${places.join(', ')})`,
@@ -60,16 +66,16 @@ export async function insertRow(client: pg.Client, table: Table, businessId: num
   )
 }
 
-function valueFor({ type }: Column): unknown {
+function valueFor({ type }: Column, word: string): unknown {
   last += 1
   if (/^(bigint|integer|smallint|numeric)$/.test(type)) return type === 'bigint' ? last : 1
   if (type === 'boolean') return true
   if (type.startsWith('timestamp')) return '2026-03-02T09:00:00Z'
   if (type === 'date') return '2026-03-02'
-  if (type === 'bytea') return Buffer.from(`${MARKER}${last}`)
-  if (type === 'jsonb') return JSON.stringify({ word: MARKER })
+  if (type === 'bytea') return Buffer.from(`${word}${last}`)
+  if (type === 'jsonb') return JSON.stringify({ word })
   if (type.endsWith('[]')) return []
-  return `${MARKER}${last}`
+  return `${word}${last}`
 }
 
 /** Everything that is kept of a business, in one text for each table. */

@@ -26,7 +26,8 @@ export async function startTwoBusinesses(t: TestContext) {
   }
   const own = await open('Ours', 'Ours')
   const other = await open(`${MARKER} business`, MARKER)
-  const tables = await fillEveryTable(url, [own.businessId, other.businessId])
+  await fillEveryTable(url, [own.businessId], 'OURS')
+  const tables = await fillEveryTable(url, [other.businessId])
   return {
     app,
     clock,
@@ -115,14 +116,33 @@ async function furnish(call: Call, businessId: number, word: string, startTime: 
     startDate: '2026-03-01',
     endDate: '2026-03-10',
   }
-  bodies['/emailTemplate/{emailTemplateId}/preview'] = {
-    objectType: 'CALENDAR',
-    objectId: made.calendarId,
-  }
+  const about = { objectType: 'CALENDAR', objectId: made.calendarId }
+  bodies['/emailTemplate/{emailTemplateId}/preview'] = about
+  const test = { ...about, to: [`${word}@example.org`] }
+  bodies['/emailTemplate/{emailTemplateId}/test'] = test
+  const sent = await call('POST', `/emailTemplate/${made.emailTemplateId}/test`, test)
+  assert.equal(sent.status, 201, JSON.stringify(sent.body))
+  const bounced = await call('POST', '/emails/bounce', { message: bounceOf(`${word}@example.org`) })
+  assert.equal(bounced.status, 200, JSON.stringify(bounced.body))
   bodies['/report/print/file'] = { reportId: 101 }
   bodies['/business'] = { businessId, name: word }
   return bodies
 }
+
+/** A notification that nobody can be reached there. */
+const bounceOf = (address: string) => `Content-Type: multipart/report; boundary="b"
+
+--b
+Content-Type: message/delivery-status
+
+Reporting-MTA: dns; mx.example
+
+Final-Recipient: rfc822; ${address}
+Action: failed
+Status: 5.1.1
+
+--b--
+`
 
 /** One id of each kind, under the name that the API gives it. */
 function readIds(url: string, tables: Table[], businessId: number) {
