@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import path from 'node:path'
 
-/** Runs one proof to its full extent: node test/proof.ts simulation|kill|nodes|races|herd|long-read */
+/** Runs one proof to its full extent: node test/proof.ts simulation|kill|nodes|races|herd|long-read|mail */
 const [name] = process.argv.slice(2)
 const file = path.join(import.meta.dirname, 'proofs', `${name}.test.ts`)
 const run = path.join(import.meta.dirname, 'run.ts')

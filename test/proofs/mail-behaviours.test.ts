@@ -13,7 +13,7 @@ type Case = {
   name: string
   behaviour: Behaviour
   /** The mail after its first attempt; where that is not final, the next one sends it. */
-  then: 'RETRYING' | 'UNCERTAIN' | 'FAILED' | 'SENT'
+  becomes: 'RETRYING' | 'UNCERTAIN' | 'FAILED' | 'SENT'
   phase: string
   /** How often the server took it in the end: twice only where the answer was lost. */
   taken?: 0 | 1 | 2
@@ -25,10 +25,10 @@ const RESET = { next: 'reset' } as const
 const say = (reply: string) => ({ reply: `${reply}\r\n` })
 
 const CASES: Case[] = [
-  { name: 'takes it', behaviour: {}, then: 'SENT', phase: 'end' },
-  { name: 'answers slowly', behaviour: { delay: 30 }, then: 'SENT', phase: 'end' },
-  { name: 'answers letter by letter', behaviour: { trickle: true }, then: 'SENT', phase: 'end' },
-  { name: 'knows no pipelining', behaviour: { pipelining: false }, then: 'SENT', phase: 'end' },
+  { name: 'takes it', behaviour: {}, becomes: 'SENT', phase: 'end' },
+  { name: 'answers slowly', behaviour: { delay: 30 }, becomes: 'SENT', phase: 'end' },
+  { name: 'answers letter by letter', behaviour: { trickle: true }, becomes: 'SENT', phase: 'end' },
+  { name: 'knows no pipelining', behaviour: { pipelining: false }, becomes: 'SENT', phase: 'end' },
   ...(
     [
       ['hangs up at once', 'connect', CLOSE, 'greeting'],
@@ -44,7 +44,7 @@ const CASES: Case[] = [
       ['defers the message', 'end', say('451 4.7.1 try again'), 'end'],
     ] as const
   ).map(([name, at, act, phase]): Case => {
-    return { name, behaviour: { at, act }, then: 'RETRYING', phase }
+    return { name, behaviour: { at, act }, becomes: 'RETRYING', phase }
   }),
   ...(
     [
@@ -54,7 +54,7 @@ const CASES: Case[] = [
       ['refuses the message', 'end', say('554 5.7.1 spam'), 'end'],
     ] as const
   ).map(([name, at, act, phase]): Case => {
-    return { name, behaviour: { at, act }, then: 'FAILED', phase, taken: 0 }
+    return { name, behaviour: { at, act }, becomes: 'FAILED', phase, taken: 0 }
   }),
   ...(
     [
@@ -64,7 +64,7 @@ const CASES: Case[] = [
     ] as const
   ).flatMap(([name, act]): Case[] => {
     const at = 'end'
-    const lost = { then: 'UNCERTAIN', phase: 'end' } as const
+    const lost = { becomes: 'UNCERTAIN', phase: 'end' } as const
     return [
       { ...lost, name: `${name}, not having taken it`, behaviour: { at, act }, taken: 1 },
       {
@@ -78,7 +78,7 @@ const CASES: Case[] = [
   {
     name: 'hangs up after its answer',
     behaviour: { at: 'after', act: CLOSE },
-    then: 'SENT',
+    becomes: 'SENT',
     phase: 'end',
   },
 ]
@@ -102,7 +102,7 @@ test('whatever the mail server does, the rows say what it did, and nothing is se
   const action = { actionType: 'SEND_EMAIL', active: true, businessId, emailTemplateId }
   await save('/eventDefinition', reminder(businessId, -24, { eventActions: [action] }))
 
-  for (const { name, behaviour, then, phase, taken = 1 } of CASES) {
+  for (const { name, behaviour, becomes, phase, taken = 1 } of CASES) {
     await t.test(`a server that ${name}`, async (t) => {
       const server = await startMailServer(t, behaviour)
       const mailers = new Set<SmtpMailer>()
@@ -128,13 +128,13 @@ test('whatever the mail server does, the rows say what it did, and nothing is se
         return row
       }
       const first = await read()
-      assert.equal(first.status, then, JSON.stringify(first.attempts))
+      assert.equal(first.status, becomes, JSON.stringify(first.attempts))
       assert.equal(first.attempts.length, 1)
       assert.equal(first.attempts[0].phase, phase)
-      if (then === 'FAILED') assert.match(first.statusReason, /^55\d /)
-      if (then === 'RETRYING') assert.equal(server.taken.length, 0)
+      if (becomes === 'FAILED') assert.match(first.statusReason, /^55\d /)
+      if (becomes === 'RETRYING') assert.equal(server.taken.length, 0)
 
-      if (then === 'RETRYING' || then === 'UNCERTAIN') {
+      if (becomes === 'RETRYING' || becomes === 'UNCERTAIN') {
         await runEngine()
         assert.equal((await read()).attempts.length, 1, 'not before its time')
         clock.advance({ minutes: 1 })
@@ -148,7 +148,7 @@ test('whatever the mail server does, the rows say what it did, and nothing is se
       assert.ok(bytes.size <= 1, 'the same bytes each time')
       for (const one of bytes) assert.ok(one.includes(`Message-ID: ${first.messageId}\r\n`))
       const [trigger] = (await call('GET', `/eventTriggers/CALENDAR/${calendarId}`)).body
-      assert.equal(trigger.status, then === 'FAILED' ? 'FAILED' : 'COMPLETED')
+      assert.equal(trigger.status, becomes === 'FAILED' ? 'FAILED' : 'COMPLETED')
       for (const mailer of mailers) await mailer.close()
     })
   }

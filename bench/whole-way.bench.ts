@@ -1,0 +1,292 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
+import nodemailer from 'nodemailer'
+import { createEngine } from '../src/automation/engine.ts'
+import { DatabaseClock, monotonicMs } from '../src/clock.ts'
+import { openEmbedded } from '../src/database/embedded.ts'
+import { migrate } from '../src/database/migrate.ts'
+import { openDatabase } from '../src/database/postgres.ts'
+import { sql } from '../src/database/sql.ts'
+import { SmtpMailer } from '../src/email/smtp.ts'
+
+/**
+ * The whole way: triggers that are due become mails, mails reach the server, its 250 reaches the
+ * rows, on a database that syncs every commit. Beside it nodemailer's pool alone, which keeps
+ * nothing: the same message, the same server in another process, the same connections, turn by turn.
+ *
+ *   node bench/whole-way.bench.ts            against nodemailer's pool, and two senders against one
+ *   node bench/whole-way.bench.ts memory [n] the memory of one sender over n mails (100,000)
+ */
+const CONNECTIONS = 5
+const ROUNDS = Number(process.env.ROUNDS ?? 5)
+const MAILS = 2_000
+
+const body =
+  '<p>Dear %CLIENT_FULLNAME%, we look forward to seeing you — on %APPT_DATE_TIME%.</p>\n'.repeat(20)
+
+if (process.argv[2] === 'sender') {
+  const [url, port] = process.argv.slice(3) as [string, string]
+  await runSender(url, Number(port))
+} else {
+  const folder = mkdtempSync(path.join(tmpdir(), 'bellwether-bench-'))
+  const embedded = await openEmbedded(path.join(folder, 'data'), 'command')
+  try {
+    await migrate(embedded.url)
+    const world = await prepare(embedded.url)
+    if (process.argv[2] === 'memory') await watchMemory(world, Number(process.argv[3] ?? 100_000))
+    else await compareAll(world)
+  } finally {
+    await embedded.stop()
+    rmSync(folder, { recursive: true, force: true })
+  }
+  process.exit()
+}
+
+type World = Awaited<ReturnType<typeof prepare>>
+
+async function compareAll(world: World) {
+  const fast = await startSink(0)
+  await compare(
+    'from due trigger to 250, against nodemailer’s pool alone',
+    1,
+    () => sendPool(fast.port, 1_000),
+    () => sendWholeWay(world, fast.port, 1, MAILS),
+  )
+  fast.stop()
+  const slow = await startSink(20)
+  await compare(
+    'the server answers after 20 ms: two senders against one',
+    1.6,
+    () => sendWholeWay(world, slow.port, 1, 600),
+    () => sendWholeWay(world, slow.port, 2, 1_200),
+  )
+  slow.stop()
+}
+
+async function compare(
+  name: string,
+  wanted: number,
+  base: () => Promise<number>,
+  ours: () => Promise<number>,
+) {
+  await base()
+  await ours()
+  const rates: [number, number][] = []
+  for (let round = 0; round < ROUNDS; round++) rates.push([await base(), await ours()])
+  const ratio = median(rates.map(([a, b]) => b / a))
+  const [a, b] = [0, 1].map((side) => Math.round(median(rates.map((pair) => pair[side]!))))
+  console.log(`${name}: ${a}/s against ${b}/s, ${ratio.toFixed(2)} times (wanted ${wanted})`)
+  if (ratio < wanted) process.exitCode = 1
+}
+
+function median(values: number[]) {
+  return values.toSorted((a, b) => a - b)[values.length >> 1]!
+}
+
+async function sendPool(port: number, mails: number) {
+  const pool = nodemailer.createTransport({
+    pool: true,
+    host: '127.0.0.1',
+    port,
+    ignoreTLS: true,
+    maxConnections: CONNECTIONS,
+    maxMessages: 1_000,
+  })
+  const html = body
+    .replaceAll('%CLIENT_FULLNAME%', 'Ada Okafor')
+    .replaceAll('%APPT_DATE_TIME%', 'Tuesday, 3 November 2026 at 14:30')
+  const text = html.replace(/<[^>]*>/g, '')
+  const begun = performance.now()
+  let next = 0
+  const sendNext = async () => {
+    while (next < mails) {
+      next++
+      await pool.sendMail({
+        from: 'Harbour Clinic <hello@harbour.example>',
+        to: 'Ada Okafor <ada@example.org>',
+        subject: 'See you soon',
+        text,
+        html,
+      })
+    }
+  }
+  await Promise.all(Array.from({ length: CONNECTIONS * 2 }, sendNext))
+  const rate = (mails / (performance.now() - begun)) * 1000
+  pool.close()
+  return rate
+}
+
+/** Mails per second, from the moment in which they are due to the last trigger's COMPLETED. */
+async function sendWholeWay(world: World, port: number, senders: number, mails: number) {
+  const processes = await Promise.all(
+    Array.from({ length: senders }, () => startSender(world.url, port)),
+  )
+  const last = await world.makeDue(mails)
+  const begun = performance.now()
+  for (const sender of processes) sender.go()
+  await world.untilDone(last)
+  const rate = (mails / (performance.now() - begun)) * 1000
+  await Promise.all(processes.map((sender) => sender.stop()))
+  return rate
+}
+
+async function watchMemory(world: World, mails: number) {
+  const { port, stop } = await startSink(0)
+  const sender = await startSender(world.url, port)
+  sender.go()
+  const part = mails / 5
+  for (let sent = part; sent <= mails; sent += part) {
+    await world.untilDone(await world.makeDue(part))
+    console.log(`${sent} mails: ${await sender.memory()}`)
+  }
+  await sender.stop()
+  stop()
+}
+
+async function startSender(url: string, port: number) {
+  const words = ['--expose-gc', import.meta.filename, 'sender', url, String(port)]
+  const sender = spawn(process.execPath, words, { stdio: ['pipe', 'pipe', 'inherit'] })
+  const lines = createInterface({ input: sender.stdout })
+  await once(lines, 'line')
+  const memory = async () => {
+    sender.stdin.write('memory\n')
+    const [text] = (await once(lines, 'line')) as [string]
+    return text
+  }
+  const stop = async () => {
+    sender.stdin.end()
+    await once(sender, 'exit')
+  }
+  return { go: () => sender.stdin.write('go\n'), memory, stop }
+}
+
+/** An engine as the service runs it, in a process of its own. */
+async function runSender(url: string, port: number) {
+  const onError = (error: unknown) => console.error(error)
+  const database = openDatabase({ url, onError, heartbeat: true })
+  const clock = new DatabaseClock()
+  const askedAt = monotonicMs()
+  clock.set(await database.readTime(), askedAt, monotonicMs())
+  const server = { host: '127.0.0.1', port, secure: false, requireTls: false }
+  const mailer = new SmtpMailer(
+    { ...server, user: null, password: null },
+    { maxConnections: CONNECTIONS, maxMailsPerConnection: 1_000 },
+  )
+  const engine = createEngine({
+    database,
+    clock,
+    leaseSeconds: 10,
+    mailer,
+    captures: false,
+    mailFrom: { name: 'Harbour Clinic', address: 'hello@harbour.example' },
+    host: 'mail.harbour.example',
+    unsubscribeLink: () => null,
+    onError,
+    worker: randomUUID(),
+  })
+  const stopping = new AbortController()
+  let running: Promise<void> | undefined
+  const lines = createInterface({ input: process.stdin })
+  console.log('ready')
+  for await (const line of lines) {
+    if (line === 'go') running = engine.run(stopping.signal)
+    else {
+      globalThis.gc?.()
+      const { rss, heapUsed } = process.memoryUsage()
+      console.log(`${Math.round(rss / 2 ** 20)} MB, heap ${Math.round(heapUsed / 2 ** 20)} MB`)
+    }
+  }
+  stopping.abort()
+  await running
+  await mailer.close()
+  await database.close()
+  process.exit()
+}
+
+/** A business with an automation, and appointments whose reminders can be made due at once. */
+async function prepare(url: string) {
+  const database = openDatabase({ url, connections: 2 })
+  const who = sql`now(), 'SYSTEM', now(), 'SYSTEM'`
+  const stamps = sql`created_date, created_user, modified_date, modified_user`
+  const [made] = await database.operator.query<{ businessId: number }>(sql`
+    insert into business (name, time_zone, ${stamps})
+    values ('Harbour Clinic', 'Europe/Zurich', ${who}) returning business_id as "businessId"`)
+  const { businessId } = made!
+  const db = database.forBusiness(businessId, 'SYSTEM')
+  await db.query(sql`
+    insert into location (business_id, location_id, name, ${stamps})
+    values (${businessId}, 1, 'Old Town', ${who})`)
+  await db.query(sql`
+    insert into professional (business_id, professional_id, first_name, last_name, ${stamps})
+    values (${businessId}, 1, 'Elena', 'García', ${who})`)
+  await db.query(sql`
+    insert into reason (business_id, reason_id, name, ${stamps})
+    values (${businessId}, 1, 'Consultation', ${who})`)
+  await db.query(sql`
+    insert into client (business_id, client_id, first_name, last_name, email_address, ${stamps})
+    values (${businessId}, 1, 'Ada', 'Okafor', 'ada@example.org', ${who})`)
+  await db.query(sql`
+    insert into email_template (business_id, email_template_id, template_name, subject, email_body, ${stamps})
+    values (${businessId}, 1, 'Reminder', 'See you soon', ${body}, ${who})`)
+  await db.query(sql`
+    insert into event_definition (business_id, event_defn_id, active, event_type_id, object_type,
+                                  trigger_hours, trigger_minutes, version, planned_version, ${stamps})
+    values (${businessId}, 1, true, 1, 'CALENDAR', 0, 0, 1, 1, ${who})`)
+  await db.query(sql`
+    insert into event_action (business_id, event_action_id, event_defn_id, active, action_type,
+                              email_template_id, ${stamps})
+    values (${businessId}, 1, 1, true, 'SEND_EMAIL', 1, ${who})`)
+
+  /** Writes triggers that are due now, each of an appointment of its own; gives back the last. */
+  const makeDue = async (count: number) => {
+    const [row] = await db.query<{ last: number }>(sql`
+      with booked as (
+        insert into calendar (business_id, client_id, professional_id, reason_id, location_id,
+                              start_time, end_time, status, ${stamps})
+        select ${businessId}, 1, 1, 1, 1, now() + interval '1 day', now() + interval '25 hours',
+               'OPEN', ${who}
+        from generate_series(1, ${count}::int)
+        returning calendar_id
+      ), planned as (
+        insert into event_trigger (business_id, event_defn_id, defn_version, object_type, object_id,
+                                   occurrence, new_status, anchor_time, scheduled_time, created_date)
+        select ${businessId}, 1, 1, 'CALENDAR', calendar_id, 'created ' || calendar_id, 'OPEN', now(),
+               now() - interval '1 second', now()
+        from booked returning event_trigger_id
+      )
+      select max(event_trigger_id) as last from planned`)
+    return row!.last
+  }
+  /** Polls little: this is not what is measured. */
+  const untilDone = async (last: number) => {
+    for (;;) {
+      const [row] = await database.engine.query<{ left: boolean }>(sql`
+        select exists (select from event_trigger
+                       where status in ('SCHEDULED', 'RUNNING') and event_trigger_id <= ${last}) as left`)
+      if (!row!.left) break
+      await sleep(20)
+    }
+    const [row] = await database.engine.query<{ failed: number }>(
+      sql`select count(*) as failed from event_trigger where status <> 'COMPLETED'`,
+    )
+    if (row!.failed > 0) throw new Error(`${row!.failed} triggers did not complete`)
+  }
+  return { url, makeDue, untilDone }
+}
+
+async function startSink(delay: number) {
+  const sink: ChildProcess = spawn(
+    process.execPath,
+    [path.join(import.meta.dirname, 'smtp-sink.ts'), String(delay)],
+    { stdio: ['pipe', 'pipe', 'inherit'] },
+  )
+  const lines = createInterface({ input: sink.stdout as NodeJS.ReadableStream })
+  const [port] = (await once(lines, 'line')) as [string]
+  return { port: Number(port), stop: () => sink.stdin?.end() }
+}

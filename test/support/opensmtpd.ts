@@ -1,0 +1,83 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
+import path from 'node:path'
+import type { TestContext } from 'node:test'
+import { temporaryFolder } from './folder.ts'
+import { until } from './until.ts'
+
+const SMTPD = '/usr/sbin/smtpd'
+
+/**
+ * A mail server as Debian ships it, on loopback, that keeps all it is given in a folder. Where it is
+ * not installed this installs it, and says so: it takes root and Debian, and only the full proof asks.
+ */
+export async function startOpenSmtpd(t: TestContext) {
+  if (!existsSync(SMTPD)) {
+    console.error('OpenSMTPD is not here: installing Debian’s package opensmtpd with apt-get.')
+    execFileSync('apt-get', ['install', '-y', '--no-install-recommends', 'opensmtpd'], {
+      stdio: ['ignore', 'ignore', 'inherit'],
+      env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+    })
+  }
+  const folder = temporaryFolder(t)
+  chmodSync(folder, 0o755)
+  const mail = path.join(folder, 'mail')
+  mkdirSync(mail)
+  const nobody = Number(execFileSync('id', ['-u', 'nobody'], { encoding: 'utf8' }))
+  chownSync(mail, nobody, nobody)
+  const port = await freePort()
+  const settings = path.join(folder, 'smtpd.conf')
+  writeFileSync(
+    settings,
+    `table everyone { "@" = "nobody" }
+listen on 127.0.0.1 port ${port}
+action "keep" maildir "${mail}/box" virtual <everyone>
+match from any for any action "keep"
+`,
+    { mode: 0o600 },
+  )
+  const server = spawn(SMTPD, ['-d', '-f', settings], { stdio: ['ignore', 'pipe', 'pipe'] })
+  let log = ''
+  for (const output of [server.stdout, server.stderr]) {
+    output.setEncoding('utf8').on('data', (text: string) => (log += text))
+  }
+  t.after(async () => {
+    server.kill()
+    if (server.exitCode === null) await once(server, 'exit')
+  })
+  await until(() => log.includes('starting'))
+  const box = path.join(mail, 'box', 'new')
+  const kept = () => (existsSync(box) ? readdirSync(box) : [])
+  return {
+    port,
+    /** How many messages it has said yes to. */
+    accepted: () => log.match(/ smtp message msgid=/g)?.length ?? 0,
+    /** Those that lie in the folder, from the first header of ours on. */
+    arrived: async () => {
+      await until(() => kept().length >= (log.match(/ smtp message msgid=/g)?.length ?? 0), 60_000)
+      return kept().map((file) => {
+        const text = readFileSync(path.join(box, file), 'latin1')
+        return text.slice(text.indexOf('\nFrom: ') + 1)
+      })
+    },
+  }
+}
+
+async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
