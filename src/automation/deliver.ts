@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { monotonicMs } from '../clock.ts'
 import type { Db } from '../database/database.ts'
 import { isDatabaseAway } from '../database/postgres.ts'
 import { waitAfter, type Mailer, type Outcome } from '../email/mailer.ts'
@@ -46,6 +47,9 @@ export class Deliveries {
   #waiting: (() => void)[] = []
   readonly #ended: Together<ClaimedEmail, boolean>
   readonly #recorded: Together<Attempted, void>
+  /** How many the mailer has in hand. */
+  #sending = 0
+  readonly #pace = new Pace()
   /** Where the round of the businesses stands. */
   #afterBusiness = 0
   /** The last claim was full: more is due than one holds. */
@@ -60,8 +64,8 @@ export class Deliveries {
 
   /** Begins what is due; gives back how many mails that are. Does not wait for their end. */
   async begin(): Promise<number> {
-    const { db, mailer, now, worker, leaseSeconds } = this.#parts
-    const limit = Math.min(mailer.room(), MOST_AT_ONCE)
+    const { db, now, worker, leaseSeconds } = this.#parts
+    const limit = this.#room()
     if (limit <= 0) {
       await this.#oneEnds()
       return 1
@@ -104,6 +108,16 @@ export class Deliveries {
     if (this.#underWay.size > 0) await giveBackEmails(db, worker, now())
   }
 
+  /**
+   * As many as the mail server takes, and on top what it will have taken in a moment: where mails
+   * leave by the hundred, ten at a time would wait for the database most of the time.
+   */
+  #room() {
+    const ahead = this.#pace.ahead(monotonicMs())
+    const more = ahead - this.#sending
+    return Math.min(MOST_AT_ONCE, Math.max(this.#parts.mailer.room(), more < ahead / 4 ? 0 : more))
+  }
+
   /** As it comes while there is little; when a claim came back full, first a share for each business. */
   async #claim(tx: Db, claim: EmailClaim): Promise<ClaimedEmail[]> {
     const shared = this.#isCrowded ? await this.#claimShares(tx, claim) : []
@@ -142,7 +156,18 @@ export class Deliveries {
     await this.#keepRecording({ mail, outcome, unwanted })
   }
 
-  #attempt(mail: ClaimedEmail): Promise<Outcome> {
+  async #attempt(mail: ClaimedEmail): Promise<Outcome> {
+    this.#sending++
+    try {
+      return await this.#send(mail)
+    } finally {
+      this.#sending--
+      this.#pace.count()
+      this.wake()
+    }
+  }
+
+  #send(mail: ClaimedEmail): Promise<Outcome> {
     return this.#parts.mailer.send({
       from: mail.fromAddress,
       to: mail.toAddress,
@@ -184,11 +209,14 @@ export class Deliveries {
     const now = this.#parts.now()
     const endings = attempts.map((attempted) => endingOf(attempted, now))
     await db.transaction(async (tx) => {
-      await lockTriggersOf(tx, endings)
-      await endEmails(tx, worker, endings, now)
       const bounced = attempts.flatMap(bounceOf)
-      if (bounced.length > 0) await suppress(tx, bounced, { user: 'SYSTEM', now })
-      const ended = await endTriggersOf(tx, endings, now)
+      // One after the other, but all on their way at once.
+      const [, , , ended] = await Promise.all([
+        lockTriggersOf(tx, endings),
+        endEmails(tx, worker, endings, now),
+        bounced.length > 0 && suppress(tx, bounced, { user: 'SYSTEM', now }),
+        endTriggersOf(tx, endings, now),
+      ])
       await planMoved(
         tx,
         ended.filter((trigger) => trigger.replan),
@@ -199,7 +227,31 @@ export class Deliveries {
   }
 }
 
+/** Counts what the mail server answers, to know what it will in a moment. */
+class Pace {
+  #since = 0
+  #counted = 0
+  #ahead = 0
+
+  count() {
+    this.#counted++
+  }
+
+  ahead(now: number) {
+    const ms = now - this.#since
+    if (ms >= AHEAD_MS) {
+      this.#ahead = Math.min(MOST_AT_ONCE, Math.round((this.#counted * AHEAD_MS) / ms))
+      this.#since = now
+      this.#counted = 0
+    }
+    return this.#ahead
+  }
+}
+
 const MOST_AT_ONCE = 200
+
+/** Short: what is in hand is not looked at again, and no other worker can take it. */
+const AHEAD_MS = 250
 
 /** How many businesses are asked at a time, with what is due and without. */
 const VISITS = 100

@@ -2,7 +2,7 @@ import type { ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
 import type { Mailbox } from '../contract/addresses.ts'
 import { isDatabaseAway } from '../database/postgres.ts'
-import { buildMessage, messageBytes, messageIdOf } from '../email/message.ts'
+import { buildMessage, messageIdOf, messageText } from '../email/message.ts'
 import { holdTemplatesWithVariants, type StoredTemplate } from '../store/email-templates.ts'
 import { drawEmailIds, insertEmails, type NewEmail } from '../store/emails.ts'
 import { holdActionsOfDefinitions, type RunningAction } from '../store/event-actions.ts'
@@ -383,7 +383,7 @@ function wireForm(
   const from = senderOf(mail, firing.mailFrom)
   const calendar = calendarEntry(objectType, composed, from, firing.host)
   const message = buildMessage({ ...mail, messageId, date, from, calendar, unsubscribeLink })
-  return messageBytes(message).toString('base64')
+  return messageText(message)
 }
 
 async function listContexts(tx: Db, ready: Ready[]) {

@@ -1,6 +1,6 @@
 import type { Db } from '../database/database.ts'
 import type { Mailbox } from '../contract/addresses.ts'
-import { buildMessage, messageBytes, messageIdOf, readMessage } from '../email/message.ts'
+import { buildMessage, messageIdOf, messageText, readMessage } from '../email/message.ts'
 import { dateText } from '../email/headers.ts'
 import { drawEmailIds, insertEmails, type NewEmail, type WholeEmail } from '../store/emails.ts'
 import type { Preview } from './preview.ts'
@@ -68,7 +68,7 @@ export async function sendTests(
       subject,
       html: mail.html,
       text: mail.text,
-      message: messageBytes(message).toString('base64'),
+      message: messageText(message),
       messageId,
       test: true,
     }
@@ -98,11 +98,11 @@ function bytesAgain(
     const to = { name: '', address: email.to }
     const parts = { ...email, from, to, cc: null, replyTo: null, messageId, date: now }
     const message = buildMessage({ ...parts, calendar: null, unsubscribeLink: null })
-    return messageBytes(message).toString('base64')
+    return messageText(message)
   }
-  const before = readMessage(email.message)
+  const before = readMessage(email.message.toString('latin1'))
   const headers = before.headers
     .replace(/^Message-ID: .*$/m, `Message-ID: ${messageId}`)
     .replace(/^Date: .*$/m, `Date: ${dateText(now)}`)
-  return messageBytes({ ...before, headers, messageId }).toString('base64')
+  return messageText({ ...before, headers, messageId })
 }

@@ -1,4 +1,3 @@
-import ical, { ICalAttendeeRole, ICalCalendarMethod, ICalEventStatus } from 'ical-generator'
 import type { Mailbox } from '../contract/addresses.ts'
 import { headerValue, textValue } from './merge.ts'
 
@@ -23,33 +22,54 @@ export type CalendarEntry = {
 
 export type CalendarFile = { method: 'PUBLISH' | 'CANCEL'; fileName: string; content: string }
 
-/** The file that puts an entry into the reader's calendar, moves it there or takes it away. */
+/**
+ * The file that puts an entry into the reader's calendar, moves it there or takes it away (RFC 5545).
+ * Written by hand: a library took a third of the time that it takes to make a mail.
+ */
 export function calendarFile(entry: CalendarEntry): CalendarFile {
-  const method = entry.cancelled ? ICalCalendarMethod.CANCEL : ICalCalendarMethod.PUBLISH
-  const calendar = ical({ prodId: { company: 'Bellwether', product: 'Bellwether' }, method })
-  const event = calendar.createEvent({
-    id: entry.uid,
-    sequence: entry.sequence,
-    stamp: inUtc(entry.changedTime),
-    start: inUtc(entry.startTime),
-    end: inUtc(entry.endTime),
-    summary: headerValue(entry.summary),
-    status: entry.cancelled ? ICalEventStatus.CANCELLED : ICalEventStatus.CONFIRMED,
-    organizer: { name: nameOf(entry.organizer), email: entry.organizer.address },
-  })
-  if (entry.description) event.description(textValue(entry.description))
-  if (entry.location) event.location(headerValue(entry.location))
-  event.createAttendee({
-    name: nameOf(entry.attendee),
-    email: entry.attendee.address,
-    role: ICalAttendeeRole.REQ,
-    rsvp: false,
-  })
-  return {
-    method,
-    fileName: entry.cancelled ? 'cancel.ics' : 'invite.ics',
-    content: `${calendar}\r\n`,
+  const method = entry.cancelled ? 'CANCEL' : 'PUBLISH'
+  const lines = [
+    'BEGIN:VCALENDAR',
+    'VERSION:2.0',
+    'PRODID:-//Bellwether//Bellwether//EN',
+    `METHOD:${method}`,
+    'BEGIN:VEVENT',
+    `UID:${escapeText(entry.uid)}`,
+    `SEQUENCE:${entry.sequence}`,
+    `DTSTAMP:${inUtc(entry.changedTime)}`,
+    `DTSTART:${inUtc(entry.startTime)}`,
+    `DTEND:${inUtc(entry.endTime)}`,
+    `SUMMARY:${escapeText(headerValue(entry.summary))}`,
+    ...(entry.location ? [`LOCATION:${escapeText(headerValue(entry.location))}`] : []),
+    ...(entry.description ? [`DESCRIPTION:${escapeText(textValue(entry.description))}`] : []),
+    `ORGANIZER;CN="${nameOf(entry.organizer)}":mailto:${entry.organizer.address}`,
+    `ATTENDEE;ROLE=REQ-PARTICIPANT;RSVP=FALSE;CN="${nameOf(entry.attendee)}":mailto:${entry.attendee.address}`,
+    `STATUS:${entry.cancelled ? 'CANCELLED' : 'CONFIRMED'}`,
+    'END:VEVENT',
+    'END:VCALENDAR',
+  ]
+  const fileName = entry.cancelled ? 'cancel.ics' : 'invite.ics'
+  return { method, fileName, content: lines.map((line) => `${folded(line)}\r\n`).join('') }
+}
+
+const escapeText = (text: string) =>
+  text.replace(/[\\;,]/g, String.raw`\$&`).replaceAll('\n', String.raw`\n`)
+
+/** No line is longer than 75 bytes, and none ends within a character. */
+function folded(line: string) {
+  if (line.length <= 25 || Buffer.byteLength(line) <= 75) return line
+  let text = ''
+  let bytes = 0
+  for (const character of line) {
+    const size = Buffer.byteLength(character)
+    if (bytes + size > 75) {
+      text += '\r\n '
+      bytes = 1
+    }
+    text += character
+    bytes += size
   }
+  return text
 }
 
 /** The identity of an object in its readers' calendars. */
@@ -61,7 +81,8 @@ export const calendarUid = (
 ) => `${objectType.toLowerCase()}-${businessId}-${objectId}@${host}`
 
 /** A moment needs no zone table in the file: every calendar shows it in its owner's zone. */
-const inUtc = (moment: Temporal.Instant) => moment.toZonedDateTimeISO('UTC')
+const inUtc = (moment: Temporal.Instant) =>
+  `${new Date(moment.epochMilliseconds).toISOString().slice(0, 19).replace(/[-:]/g, '')}Z`
 
 /** Quotes cannot be written inside a quoted parameter. */
 const nameOf = ({ name, address }: Mailbox) =>

@@ -60,9 +60,11 @@ export function buildMessage(parts: MessageParts): Message {
 export const messageBytes = ({ headers, body }: Message) =>
   Buffer.from(`${headers}\r\n${body}`, 'latin1')
 
-/** A message from its kept bytes. */
-export function readMessage(bytes: Buffer): Message {
-  const text = bytes.toString('latin1')
+/** A message as it is kept: its bytes, which are ASCII, as a text. */
+export const messageText = ({ headers, body }: Message) => `${headers}\r\n${body}`
+
+/** A message from its kept text. */
+export function readMessage(text: string): Message {
   const end = text.indexOf('\r\n\r\n') + 2
   const messageId = /^Message-ID: (<[^>\r\n]*>)/m.exec(text.slice(0, end))?.[1] ?? ''
   return { messageId, headers: text.slice(0, end), body: text.slice(end + 2) }

@@ -14,7 +14,7 @@ export type ClaimedEmail = {
   objectUUId: string | null
   toAddress: string
   fromAddress: string
-  message: Buffer
+  message: string
   attemptCount: number
   businessActive: boolean
   /** Why its address gets no such mail (any more), where it does not. */
@@ -94,7 +94,8 @@ function take(db: Db, { worker, leaseUntil }: EmailClaim, due: Sql) {
     select e.business_id as "businessId", e.email_id as "emailId",
            e.event_trigger_id as "eventTriggerId", e.object_type as "objectType",
            e.object_id as "objectId", e.object_uuid as "objectUUId", e.to_address as "toAddress",
-           e.from_address as "fromAddress", e.message, e.attempt_count as "attemptCount",
+           e.from_address as "fromAddress",
+           convert_from(e.message, 'UTF8') as message, e.attempt_count as "attemptCount",
            b.active as "businessActive",
            (select min(s.reason) from suppression s
             where (s.business_id, s.email_address) = (e.business_id, lower(e.to_address))
@@ -244,10 +245,15 @@ export function renewEmailLeases(
   leaseUntil: Temporal.Instant,
 ) {
   return db.query(sql`
+    with held as (
+      select e.business_id, e.email_id
+      from email e join ${keys(mails)} on (e.business_id, e.email_id) = (k.business_id, k.email_id)
+      where e.status = 'SENDING' and e.lease_worker = ${worker}
+      -- What is locked is being ended this very moment.
+      for update of e skip locked
+    )
     update email e set lease_until = ${leaseUntil}
-    from ${keys(mails)}
-    where (e.business_id, e.email_id) = (k.business_id, k.email_id)
-      and e.status = 'SENDING' and e.lease_worker = ${worker}`)
+    from held where (e.business_id, e.email_id) = (held.business_id, held.email_id)`)
 }
 
 /**

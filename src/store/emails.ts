@@ -25,7 +25,7 @@ export type NewEmail = {
   subject: string
   html: string
   text: string
-  /** As it goes over the wire, in base64; null where none will leave. */
+  /** As it goes over the wire, ASCII only; null where none will leave. */
   message: string | null
   messageId: string
   test: boolean
@@ -66,7 +66,7 @@ const WRITTEN: [keyof NewEmail, string, string][] = [
 ]
 const names = raw(WRITTEN.map(([, column]) => column).join(', '))
 const values = raw(
-  WRITTEN.map(([, column]) => (column === 'message' ? `decode(message, 'base64')` : column)).join(
+  WRITTEN.map(([, column]) => (column === 'message' ? `convert_to(message, 'UTF8')` : column)).join(
     ', ',
   ),
 )
