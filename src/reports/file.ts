@@ -43,7 +43,7 @@ export async function printToFile(db: Db, order: Order, printing: Printing): Pro
           size += chunk.length
         }
       },
-      onProgress,
+      { rowsOnly: format === 'csv', ...(onProgress ? { onProgress } : {}) },
     )
     return { fileName: fileNameOf(order, format), contentType: CONTENT_TYPES[format], size, handle }
   } catch (error) {

@@ -6,7 +6,9 @@ import { rangeBefore, type Order } from './order.ts'
 import type { Cell, Column, Figures, KpiResult, ReportResult } from './report.ts'
 import { totalled } from './totals.ts'
 
-const ROWS_IN_A_BATCH = 500
+/** Read at once: few where they grow as they are written, more where they stay short. */
+const FEW_ROWS = 500
+const MANY_ROWS = 2_000
 
 /**
  * Reads a report and hands it to `use` as a stream. Figures, charts and rows come from one
@@ -16,22 +18,21 @@ export function printReport<T>(
   db: Db,
   order: Order,
   use: (result: ReportResult) => Promise<T>,
-  onProgress: (rowsRead: number) => void = () => {},
+  { rowsOnly = false, onProgress = () => {} }: Reading = {},
 ): Promise<T> {
   return db.transaction(async (tx) => {
     await tx.query(sql`set transaction isolation level repeatable read, read only`)
     const { report, scope } = order
     const columns = columnsOf(order)
     // What is drawn from its own rows, or counted from them, has few.
-    const isShort = report.figuresOf !== undefined || report.charts.some(({ rows }) => !rows)
+    const isShort =
+      !rowsOnly && (report.figuresOf !== undefined || report.charts.some(({ rows }) => !rows))
     const few = isShort ? await tx.query<Row>(report.rows(scope)) : undefined
-    const kpis = await readKpis(tx, order, few)
-    const charts: Chart[] = []
-    for (const source of report.charts) {
-      const rows = source.rows ? await tx.query(source.rows(scope)) : few!
-      charts.push(...source.draw(rows, scope))
-    }
-    const batches = few ? [few] : tx.stream<Row>(report.rows(scope), ROWS_IN_A_BATCH)
+    const kpis = rowsOnly ? [] : await readKpis(tx, order, few)
+    const charts = rowsOnly ? [] : await readCharts(tx, order, few)
+    const batches = few
+      ? [few]
+      : tx.stream<Row>(report.rows(scope), rowsOnly ? MANY_ROWS : FEW_ROWS)
     const { rows, totals } = totalled(columns, toCells(columns, batches, onProgress))
 
     return use({
@@ -56,6 +57,12 @@ export function printReport<T>(
 }
 
 type Row = Record<string, unknown>
+
+export type Reading = {
+  /** For formats that show neither figures nor charts, which cost as much as the rows. */
+  rowsOnly?: boolean
+  onProgress?: (rowsRead: number) => void
+}
 
 /** How many rows the report has, counted no further than `most`. */
 export async function countRows(db: Db, { report, scope }: Order, most = 1_000_000_000) {
@@ -96,6 +103,15 @@ async function readKpis(tx: Db, { report, scope, currency }: Order, few: Row[] |
       better: better ?? null,
     }
   })
+}
+
+async function readCharts(tx: Db, { report, scope }: Order, few: Row[] | undefined) {
+  const charts: Chart[] = []
+  for (const source of report.charts) {
+    const rows = source.rows ? await tx.query(source.rows(scope)) : few!
+    charts.push(...source.draw(rows, scope))
+  }
+  return charts
 }
 
 async function* toCells(
