@@ -32,13 +32,14 @@ export type PrintedColumn = { label: string; right: boolean } & (
 export type Closing = { totals: string[] | null; note: string }
 
 const MOST_MEMORY_BYTES = 2_000_000_000
-const MOST_MS = 180_000
+const MOST_MS = 600_000
 
 /** Set by Typst in a process of its own: see typeset.ts. */
 export async function* toPdf(result: ReportResult, pageSize: PageSize): AsyncIterable<Buffer> {
   const child = spawn(...command(), { stdio: ['pipe', 'pipe', 'pipe'], env: environment() })
   const watch = setTimeout(() => child.kill('SIGKILL'), MOST_MS)
   const ended = once(child, 'close') as Promise<[code: number | null, signal: string | null]>
+  ended.catch(() => {}) // Awaited below; until then it must not pass for unhandled.
   let complaint = ''
   child.stderr.on(
     'data',
@@ -192,7 +193,8 @@ function cut(part: string, length: number) {
   return pieces
 }
 
-const MOST_CHARACTERS = 2_000
+/** A row must fit on a page: rows are never broken, so that pieces end where pages do. */
+const MOST_CHARACTERS = 600
 /** Signs that turn the direction of what follows could make one name read as another. */
 const TURNS = /[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
 // oxlint-disable-next-line no-control-regex

@@ -4,6 +4,7 @@ import { buffer } from 'node:stream/consumers'
 import { Readable } from 'node:stream'
 import { REPORT_FORMATS, type ReportFormat } from '../../src/contract/report.ts'
 import { write } from '../../src/reports/formats.ts'
+import { totalled } from '../../src/reports/totals.ts'
 import { NAMES, sampleResult, sampleRow } from './sample-result.ts'
 import { readCsv, readHtml, readJson, readPages, readXlsx } from './read-back.ts'
 
@@ -129,6 +130,21 @@ test('a long PDF is set in pieces: every row once, in order, pages counted throu
   // Whole pages only: where one piece ends and the next begins must not show.
   const rowsOn = pages.slice(1, -2).map((page) => page.match(/2026-09-\d\d(?=\d\d:\d\d)/g)!.length)
   assert.ok(Math.max(...rowsOn) - Math.min(...rowsOn) <= 6, `rows on pages: ${rowsOn}`)
+})
+
+test('no row is lost where a tall one stands at the end of a piece', async () => {
+  const result = sampleResult(0)
+  const tall = (i: number) => `n${i} ${'word '.repeat(i % 3 === 0 ? 90 : 1)}end${i}.`
+  async function* rows() {
+    yield Array.from({ length: 1_100 }, (_, i) => sampleRow(i).with(2, tall(i)))
+  }
+  const { rows: all, totals } = totalled(result.columns, rows())
+  const { pages } = await readPages(await drain('pdf', { ...result, rows: all, totals }))
+  const text = pages.join('')
+  for (let i = 0; i < 1_100; i++) {
+    assert.equal(text.split(`n${i}word`).length, 2, `row ${i} begins once`)
+    assert.equal(text.split(`end${i}.`).length, 2, `row ${i} ends once`)
+  }
 })
 
 for (const format of REPORT_FORMATS) {
