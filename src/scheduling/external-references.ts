@@ -6,14 +6,16 @@ import { listIdsOfExternalIds } from '../store/objects.ts'
 /**
  * A system that mirrors its calendar here knows its own ids and not ours, so whatever is referred
  * to may be named by its `externalId`: `clientExternalId` for `clientId`, `clientExternalIdList`
- * for `clientIdList`. Where both are given, the id counts.
+ * for `clientIdList`. Where both are given, the id counts. Gives back the ids that were found, as
+ * `kind:id`: those need not be looked for again.
  */
 export async function readExternalReferences(
   tx: Db,
   businessId: number,
   kind: ObjectKind,
   inputs: ObjectInput[],
-) {
+): Promise<Set<string>> {
+  const known = new Set<string>()
   const wanted = new Map<ObjectKind, Set<string>>()
   for (const { property, refersTo } of kind.references) {
     const externalIds = new Set<string>()
@@ -27,15 +29,17 @@ export async function readExternalReferences(
       wanted.set(target, externalIds.union(wanted.get(target) ?? new Set()))
     }
   }
-  if (wanted.size === 0) return
+  if (wanted.size === 0) return known
   const ids = await listIdsOfExternalIds(tx, businessId, wanted)
   for (const { property, refersTo } of kind.references) {
-    const known = ids.get(objectKind(refersTo)!)
+    const idOf = ids.get(objectKind(refersTo)!)
+    for (const id of idOf?.values() ?? []) known.add(`${refersTo}:${id}`)
     for (const input of inputs) {
       const named = input.externals?.[property]
-      if (named !== undefined) name(input, property, named, refersTo, known)
+      if (named !== undefined) name(input, property, named, refersTo, idOf)
     }
   }
+  return known
 }
 
 function name(

@@ -69,16 +69,16 @@ async function saveRound(
   // Shared with every other save; a definition that is being saved waits for it, and it for that.
   if (kind.objectType) lockPlans(tx, saving.businessId)
   if (bodies.length > 1) planLookUps(tx, true)
-  await readExternalReferences(tx, saving.businessId, kind, inputs)
+  const found = await readExternalReferences(tx, saving.businessId, kind, inputs)
   const asked = {
-    wanted: referredTo(kind, inputs),
+    wanted: referredTo(kind, inputs, found),
     count: inputs.filter((input) => input.id === undefined).length,
   }
   const [basis, existing] = await Promise.all([
     readBasis(tx, saving.businessId, kind, asked),
     lockExisting(tx, kind, inputs, saving),
   ])
-  const { known } = basis
+  const known = basis.known.union(found)
   const ids = basis.ids.values()
   const surroundings = await readSurroundings(tx, kind, basis, saving)
   const { statuses } = surroundings
@@ -179,15 +179,17 @@ async function lockExisting(tx: Db, kind: ObjectKind, inputs: ObjectInput[], sav
       : byId.get(input.id)
 }
 
-function referredTo(kind: ObjectKind, inputs: ObjectInput[]) {
+/** Every id that is referred to and not yet found. */
+function referredTo(kind: ObjectKind, inputs: ObjectInput[], found: Set<string>) {
   const wanted = new Map<ObjectKind, Set<number>>()
   for (const { property, refersTo } of kind.references) {
     const target = objectKind(refersTo)!
     const ids = wanted.get(target) ?? new Set()
+    const ask = (id: number) => void (found.has(`${refersTo}:${id}`) || ids.add(id))
     for (const { values } of inputs) {
       const value = values[property] as number | number[] | null | undefined
-      if (typeof value === 'number') ids.add(value)
-      else for (const id of value ?? []) ids.add(id)
+      if (typeof value === 'number') ask(value)
+      else for (const id of value ?? []) ask(id)
     }
     if (ids.size > 0) wanted.set(target, ids)
   }

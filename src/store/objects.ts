@@ -69,10 +69,18 @@ export function lockObjects(
   kind: ObjectKind,
   named: { ids: (number | string)[]; externalIds: string[]; sight: Sight },
 ) {
+  const byId = sql`${idColumn(kind)} = any (${named.ids})`
+  const byExternalId = sql`external_id = any (${named.externalIds})`
+  // Asked for what is named only: most batches name all by their id, or all by their externalId.
+  const isNamed =
+    named.ids.length === 0
+      ? byExternalId
+      : named.externalIds.length === 0
+        ? byId
+        : sql`(${byId} or ${byExternalId})`
   return tx.query<StoredObject>(sql`
     select ${columnsOf(kind)} from ${raw(kind.table)} t
-    where business_id = ${businessId}
-      and (${idColumn(kind)} = any (${named.ids}) or external_id = any (${named.externalIds}))
+    where business_id = ${businessId} and ${isNamed}
       ${seen(kind, named.sight)}
     order by ${idColumn(kind)}
     for update`)
