@@ -31,7 +31,8 @@ export type PrintedColumn = { label: string; right: boolean } & (
 /** … and after them. */
 export type Closing = { totals: string[] | null; note: string }
 
-const MOST_MEMORY_BYTES = 2_000_000_000
+/** Of addresses: Node maps 1 GB for itself and each thread of a large machine some more. */
+const MOST_MEMORY_BYTES = 3_000_000_000
 const MOST_MS = 600_000
 
 /** Set by Typst in a process of its own: see typeset.ts. */
@@ -78,6 +79,7 @@ function command(): [string, string[]] {
 /** Nothing of ours that it does not need; parsing its code is a third of a short report. */
 const environment = () => ({
   PATH: process.env.PATH,
+  MALLOC_ARENA_MAX: '2',
   // Idle threads that look for work would take more than they give.
   RAYON_NUM_THREADS: '1',
   NODE_COMPILE_CACHE: join(import.meta.dirname, '../../node_modules/.cache/bellwether'),
