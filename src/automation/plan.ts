@@ -18,7 +18,9 @@ import {
   type EventRow,
   type Plan,
 } from '../store/event-triggers.ts'
+import { planLookUps } from '../store/objects.ts'
 import {
+  listSubjectPlaces,
   listSubjectsFrom,
   lockSubjects,
   type Anchor,
@@ -29,7 +31,7 @@ import { planReminders } from './reschedule.ts'
 import type { Subject } from './subject.ts'
 import { firingTime, isReminder } from './timing.ts'
 
-const PAGE = 500
+const PAGE = 1_000
 
 /** How many rows a plan changed. */
 export type Planned = { created: number; updated: number }
@@ -51,10 +53,8 @@ export async function planDefinition(
   const done: Planned = { created: 0, updated: 0 }
   const page = async (work: (tx: Db, current: StoredDefinition) => Promise<Plan>) => {
     await db.transaction(async (tx) => {
-      const [, current] = await Promise.all([
-        lockPlans(tx, businessId),
-        findDefinition(tx, businessId, eventDefnId),
-      ])
+      lockPlans(tx, businessId)
+      const current = await findDefinition(tx, businessId, eventDefnId)
       if (current?.version !== version) throw new Superseded()
       const plan = await work(tx, current)
       done.created += plan.insert.length
@@ -87,8 +87,12 @@ async function planReminderPages(
   const { businessId, eventDefnId } = definition
   for await (const ids of objectsConcerned(db, definition, now)) {
     await page(async (tx, current) => {
-      const subjects = await lockSubjects(tx, businessId, objectType, ids)
-      const rows = await lockReminders(tx, businessId, objectType, ids, [eventDefnId])
+      planLookUps(tx, true)
+      const [subjects, rows] = await Promise.all([
+        lockSubjects(tx, businessId, objectType, ids),
+        lockReminders(tx, businessId, objectType, ids, [eventDefnId]),
+      ])
+      planLookUps(tx, false)
       const followed = subjects.map((subject) => ({ subject }))
       return planReminders(followed, [current], rows, 'saved definition', now())
     })
@@ -106,9 +110,35 @@ async function* objectsConcerned(
   for await (const ids of pendingObjects(db, definition)) yield ids
   if (!definition.active) return
 
-  const from = candidates(definition, objectType, now())
-  for await (const page of subjectsFrom(db, businessId, objectType, from)) yield page.map(idOf)
+  yield* idsFrom(db, businessId, objectType, candidates(definition, objectType, now()))
 }
+
+/** While a page is planned the next one is looked for. */
+async function* idsFrom(
+  db: Db,
+  businessId: number,
+  objectType: ObjectType,
+  listing: { anchor: Anchor; from: Temporal.Instant },
+) {
+  const look = (after: SubjectCursor | undefined) =>
+    withFreshPlans(db, (tx) =>
+      listSubjectPlaces(tx, businessId, objectType, { ...listing, after, limit: PAGE }),
+    )
+  for (let next = look(undefined); ;) {
+    const places = await next
+    if (places.length === 0) return
+    next = look(places.at(-1))
+    next.catch(() => {})
+    yield places.map((place) => place.id)
+  }
+}
+
+/** A large table is not read by a plan that was made while it was small. */
+const withFreshPlans = <T>(db: Db, work: (tx: Db) => Promise<T>) =>
+  db.transaction((tx) => {
+    planLookUps(tx, true)
+    return work(tx)
+  })
 
 /** Ids of the objects for which the definition has a reminder pending, page by page. */
 export async function* pendingObjects(db: Db, definition: StoredDefinition) {
@@ -133,7 +163,9 @@ export async function* subjectsFrom(
 ) {
   for (let after: SubjectCursor | undefined; ;) {
     const page = { ...listing, after, limit: PAGE }
-    const subjects = await listSubjectsFrom(db, businessId, objectType, page)
+    const subjects = await withFreshPlans(db, (tx) =>
+      listSubjectsFrom(tx, businessId, objectType, page),
+    )
     if (subjects.length === 0) return
     yield subjects
     after = cursorOf(subjects.at(-1)!, listing.anchor)

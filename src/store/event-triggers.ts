@@ -121,15 +121,19 @@ export type ReminderRow = {
  * The reminders of these objects, pending and past. The pending ones are kept still: the engine
  * passes over a row that is locked here, and takes it as it is after the commit.
  */
-export function lockReminders(
+export async function lockReminders(
   tx: Db,
   businessId: number,
   objectType: ObjectType,
   ids: (number | string)[],
   eventDefnIds: number[],
 ) {
-  const reminders = remindersOf(businessId, objectType, ids, eventDefnIds)
-  return tx.query<ReminderRow>(sql`${reminders} for update`)
+  const { standing, takenBack } = remindersOf(businessId, objectType, ids, eventDefnIds)
+  const rows = await Promise.all([
+    tx.query<ReminderRow>(sql`${standing} order by event_trigger_id for update`),
+    tx.query<ReminderRow>(takenBack),
+  ])
+  return rows.flat()
 }
 
 /** The same, for those who only look. */
@@ -140,9 +144,11 @@ export function listReminders(
   ids: (number | string)[],
   eventDefnIds: number[],
 ) {
-  return db.query<ReminderRow>(remindersOf(businessId, objectType, ids, eventDefnIds))
+  const { standing, takenBack } = remindersOf(businessId, objectType, ids, eventDefnIds)
+  return db.query<ReminderRow>(sql`${standing} union all ${takenBack}`)
 }
 
+/** Those that stand, and those that a person cancelled, which stay so; each has an index. */
 function remindersOf(
   businessId: number,
   objectType: ObjectType,
@@ -153,16 +159,17 @@ function remindersOf(
     objectType === 'INVITATION'
       ? sql`object_uuid = any (${ids}::text[])`
       : sql`object_id = any (${ids}::bigint[])`
-  return sql`
+  const all = sql`
     select event_trigger_id as "eventTriggerId", event_defn_id as "eventDefnId",
            defn_version as "defnVersion", object_id as "objectId", object_uuid as "objectUUId",
            anchor_time as "anchorTime", scheduled_time as "scheduledTime", status
     from event_trigger
-    where business_id = ${businessId} and object_type = ${objectType} and ${named}
-      and occurrence is null and event_defn_id = any (${eventDefnIds}::bigint[])
-      -- What a person cancelled stays cancelled; what we did may be planned again.
-      and (status <> 'CANCELLED' or modified_user <> 'SYSTEM')
-    order by event_trigger_id`
+    where business_id = ${businessId} and event_defn_id = any (${eventDefnIds}::bigint[])
+      and ${named} and object_type = ${objectType} and occurrence is null`
+  return {
+    standing: sql`${all} and status <> 'CANCELLED'`,
+    takenBack: sql`${all} and status = 'CANCELLED' and modified_user <> 'SYSTEM'`,
+  }
 }
 
 /** The objects for which a definition has something pending, in pages. */

@@ -94,6 +94,24 @@ export function listRecentObjects(
     where t.business_id = ${businessId} and t.active order by ${order} limit ${limit}`)
 }
 
+/** The same, only where each stands in that order: for those who read them again under a lock. */
+export function listSubjectPlaces(
+  db: Db,
+  businessId: number,
+  objectType: ObjectType,
+  page: { anchor: Anchor; from: Temporal.Instant; after: SubjectCursor | undefined; limit: number },
+): Promise<SubjectCursor[]> {
+  const { table, id } = VIEWS[objectType]
+  const anchor = raw(ANCHORS[page.anchor])
+  const beyond = page.after
+    ? sql`(${anchor}, t.${raw(id)}) > (${page.after.anchor}, ${page.after.id})`
+    : sql`${anchor} >= ${page.from}`
+  return db.query<SubjectCursor>(sql`
+    select ${anchor} as anchor, t.${raw(id)} as id from ${raw(table)} t
+    where t.business_id = ${businessId} and t.active and ${beyond}
+    order by ${anchor}, t.${raw(id)} limit ${page.limit}`)
+}
+
 /** What people call the things that definitions select by, of one object. */
 export async function listNames(db: Db, subject: Subject) {
   const { businessId, locationId, professionalId, reasonId, disclaimerFormId } = subject
