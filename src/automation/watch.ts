@@ -181,8 +181,6 @@ function note(findings: Findings, { eventDefnId }: StoredDefinition, fault: Faul
 /** The last whole round: what it found and when it ended. */
 export type Round = { findings: Findings; endedAt: Temporal.Instant }
 
-export type Watch = ReturnType<typeof createWatch>
-
 /** Walks the rounds one page at a time; whoever drives it decides how long to rest between. */
 export function createWatch(db: Db, now: () => Temporal.Instant) {
   let round: AsyncGenerator<Findings> | undefined

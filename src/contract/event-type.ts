@@ -80,9 +80,3 @@ export type EventTypeName = (typeof EVENT_TYPES)[number]['eventType']
 
 export const eventTypeById = (eventTypeId: number): EventType | undefined =>
   EVENT_TYPES.find((type) => type.eventTypeId === eventTypeId)
-
-export const eventTypeNamed = (name: EventTypeName): EventType => {
-  const type = EVENT_TYPES.find((type) => type.eventType === name)
-  if (!type) throw new Error(`no event type ${name}`)
-  return type
-}

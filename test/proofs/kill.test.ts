@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { test, type TestContext } from 'node:test'
+import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openEmbedded } from '../../src/database/embedded.ts'
 import { openDatabase } from '../../src/database/postgres.ts'
