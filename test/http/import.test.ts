@@ -329,3 +329,17 @@ test('of two imports with one key at the same moment, the second is told to wait
   const answers = await Promise.all([1, 2].map(() => world.call('POST', '/import', text, headers)))
   assert.deepEqual(answers.map(({ status }) => status).toSorted(), [200, 409])
 })
+
+test('imports at the same moment do not wait for each other, nor make anything twice', async (t) => {
+  const world = await startWorld(t)
+  const lines = Array.from({ length: 1_500 }, (_, i) => ({
+    kind: 'client',
+    externalId: `c-${i}`,
+    firstName: 'Ada',
+    lastName: `Number ${i}`,
+  }))
+  const answers = await Promise.all([1, 2, 3].map(() => importing(world, lines)))
+  for (const { body } of answers) assert.deepEqual(body.accepted, { client: 1_500 })
+  const [row] = await world.db.query(sql`select count(*) as clients from client`)
+  assert.deepEqual(row, { clients: 1_501 })
+})
