@@ -31,7 +31,7 @@ export const command = new Command()
       )
       const counts = Object.entries(accepted).map(([kind, count]) => `${count} ${kind}`)
       console.error(`Loaded: ${counts.join(', ')}. Next: bellwether create-user, create-key.`)
-      console.log(businessId)
+      console.log(String(businessId))
     }),
   )
 
