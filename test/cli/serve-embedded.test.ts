@@ -48,6 +48,7 @@ test('Ctrl-C during the start leaves no database behind', async (t) => {
     stdio: 'ignore',
   })
   const exit = once(child, 'exit')
+  t.after(() => void child.kill())
   await until(() => fs.existsSync(`${DATA_DIR}/postgres/postmaster.pid`))
   const server = postmaster(DATA_DIR)
   child.kill('SIGINT')
