@@ -4,7 +4,9 @@ import net from 'node:net'
 import path from 'node:path'
 import { test } from 'node:test'
 import { temporaryFolder } from './support/folder.ts'
+import { startMailServer } from './support/mail-server.ts'
 import { startService } from './support/service.ts'
+import { until } from './support/until.ts'
 
 /** What must not be found in anything that the service wrote. Add what your change handles. */
 const CANARIES = {
@@ -22,13 +24,19 @@ const CANARIES = {
   subject: 'Canary subject line',
   idempotencyKey: 'canary-idempotency-key',
   searchWord: 'canarysearch',
+  smtpUser: 'canary-smtp-user',
+  smtpPassword: 'canary-smtp-password',
 }
 
 test('names, addresses and keys never reach the log, whatever goes wrong', async (t) => {
   const DATA_DIR = temporaryFolder(t)
+  const reply = `550 5.1.1 <${CANARIES.emailAddress}>: ${CANARIES.firstName} has left\r\n`
+  const mailServer = await startMailServer(t, { auth: true, at: 'rcpt', act: { reply } })
+  const { smtpUser, smtpPassword } = CANARIES
   const service = await startService(t, {
     DATA_DIR,
     ADMIN_API_KEY: CANARIES.operatorKey,
+    SMTP_URL: `smtp://${smtpUser}:${smtpPassword}@127.0.0.1:${mailServer.port}`,
     LOG_LEVEL: 'trace',
   })
   const ask = asker(service.base)
@@ -71,6 +79,8 @@ test('names, addresses and keys never reach the log, whatever goes wrong', async
     subject: `${CANARIES.subject} %NO_SUCH_TOKEN%`,
     emailBody: CANARIES.note,
   })
+  await mailTo(business, Number(businessId), Number(clientId))
+  assert.equal(mailServer.taken.length, 1, 'one mail was refused, the next one taken')
   await business('GET', `/client?search=${CANARIES.searchWord}&limit=${CANARIES.lastName}`)
   await business('GET', `/client/${CANARIES.lastName}`)
   await business('GET', `/${CANARIES.lastName}/${CANARIES.emailAddress}?name=${CANARIES.firstName}`)
@@ -102,6 +112,41 @@ test('names, addresses and keys never reach the log, whatever goes wrong', async
     assert.equal(at, -1, `${name} was written: …${written.slice(Math.max(0, at - 200), at + 80)}`)
   }
 })
+
+type Ask = ReturnType<ReturnType<typeof asker>>
+
+/** Two appointments, each told to the client by mail: one is refused, one is taken. */
+async function mailTo(business: Ask, businessId: number, clientId: number) {
+  const { locationId } = await business('POST', '/location', { name: 'Nord' })
+  const { reasonId } = await business('POST', '/reason', { name: CANARIES.note })
+  const { professionalId } = await business('POST', '/professional', {
+    firstName: CANARIES.firstName,
+    lastName: CANARIES.lastName,
+  })
+  const { emailTemplateId } = await business('POST', '/emailTemplate', {
+    templateName: 'Booked',
+    subject: `${CANARIES.subject} %CLIENT_FULLNAME%`,
+    emailBody: `<p>${CANARIES.note}</p>`,
+  })
+  await business('POST', '/eventDefinition', {
+    active: true,
+    businessId,
+    objectType: 'CALENDAR',
+    triggerHours: 0,
+    triggerMinutes: 0,
+    eventType: { eventTypeId: 1 },
+    eventActions: [{ actionType: 'SEND_EMAIL', active: true, businessId, emailTemplateId }],
+  })
+  const ids = { clientId, locationId, reasonId, professionalId }
+  const times = { startTime: 4_000_000_000_000, endTime: 4_000_001_800_000 }
+  const statuses = async () =>
+    ((await business('GET', '/emails')).items as { status: string }[]).map(({ status }) => status)
+  for (const expected of ['FAILED', 'SENT']) {
+    await business('DELETE', `/suppression/${CANARIES.emailAddress}`) // after the first, it bounced
+    await business('POST', '/calendar', { ...ids, ...times, note: CANARIES.note })
+    await until(async () => (await statuses()).includes(expected))
+  }
+}
 
 const asker =
   (base: string) =>
