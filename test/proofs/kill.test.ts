@@ -18,7 +18,7 @@ import { isFull, proofSeed, randomFrom } from './random.ts'
  * The service and its database are killed again and again while clients book. Whatever was
  * answered with 201 is there afterwards, its news and its reminder sent once each.
  */
-const KILLS = isFull ? 200 : 5
+const KILLS = isFull ? Number(process.env.PROOF_KILLS ?? 200) : 5
 const FEWEST_TRIGGERS = isFull ? 20_000 : 100
 const CALLERS = 8
 const ADMIN_API_KEY = 'operator-key-of-this-proof-0123456789'

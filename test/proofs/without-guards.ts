@@ -14,3 +14,7 @@ export const withoutTurns = (text: string) =>
 export const rewriting =
   (rewrite: (text: string) => string) =>
   (statement: Sql): Sql => ({ ...statement, text: rewrite(statement.text) })
+
+/** A claim that begins at the beginning of time. */
+export const withoutBeginning = (text: string) =>
+  text.replaceAll(/scheduled_time >= (\$\d+)/g, '$1::timestamptz is not null')

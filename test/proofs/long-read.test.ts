@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { createEngine } from '../../src/automation/engine.ts'
+import type { Database, Db } from '../../src/database/database.ts'
+import { sql, type Sql } from '../../src/database/sql.ts'
+import { CaptureMailer } from '../../src/email/capture.ts'
+import { gatherCrowd } from '../support/crowd.ts'
+import { cloneDatabase } from '../support/database.ts'
+import { isFull } from './random.ts'
+import { rewriting, withoutBeginning } from './without-guards.ts'
+
+/**
+ * While somebody reads an old state of the database, nothing that changed since can be cleared
+ * away: the traces of every trigger that fired stay in the queue's index. Claims must not walk
+ * over them.
+ */
+const READ_SECONDS = isFull ? 600 : 60
+const BASELINE_SECONDS = isFull ? 120 : 20
+const PER_SECOND = isFull ? 200 : 100
+
+test('a long read does not make claims slow', async (t) => {
+  const { before, during } = await readWhileFiring(t)
+  const most = isFull ? 2 * before.p99 : Math.max(2 * before.p99, NOISE_MS)
+  assert.ok(during.p99 <= most, `${during.p99} ms against ${before.p99} ms`)
+  assert.ok(during.pages <= 2 * before.pages + 20, `${during.pages} pages against ${before.pages}`)
+})
+
+test('without its beginning the queue is walked over from the start', async (t) => {
+  const { before, during } = await readWhileFiring(t, rewriting(withoutBeginning), 0.3)
+  assert.ok(during.pages > 2 * before.pages + 20, `${during.pages} pages against ${before.pages}`)
+})
+
+/** What a crowded machine adds to a statement of a millisecond. */
+const NOISE_MS = 50
+
+async function readWhileFiring(t: TestContext, rewrite = (it: Sql) => it, share = 1) {
+  const { database, url } = await cloneDatabase(t)
+  const seconds = { baseline: BASELINE_SECONDS * share, read: READ_SECONDS * share }
+  const total = seconds.baseline + seconds.read + 5
+  const start = Temporal.Now.instant().add({ seconds: 3 })
+  await gatherCrowd(url, {
+    businesses: 5,
+    appointments: () => Math.ceil((total * PER_SECOND) / 5),
+    dueFrom: () => start,
+    spreadMs: total * 1000,
+  })
+  const claims: { at: number; ms: number }[] = []
+  const stopping = new AbortController()
+  const errors: unknown[] = []
+  const engine = createEngine({
+    database: {
+      ...database,
+      engine: timed(database.engine, rewrite, claims),
+    } satisfies Database,
+    clock: { now: () => Temporal.Now.instant() },
+    leaseSeconds: 10,
+    mailer: new CaptureMailer(),
+    captures: true,
+    mailFrom: { name: 'Bellwether', address: 'no-reply@localhost' },
+    host: 'localhost',
+    unsubscribeLink: () => null,
+    onError: (error) => void errors.push(error),
+  })
+  const stopped = engine.run(stopping.signal)
+  await sleep(3_000 + seconds.baseline * 1000)
+  const readFrom = performance.now()
+  const pagesBefore = await pagesOfClaim(url, rewrite)
+  const reader = new pg.Client({ connectionString: url })
+  await reader.connect()
+  await reader.query('begin isolation level repeatable read; select count(*) from email')
+  await sleep(seconds.read * 1000)
+  const pagesDuring = await pagesOfClaim(url, rewrite)
+  await reader.end()
+  stopping.abort()
+  await stopped
+  assert.deepEqual(errors, [])
+  const told = {
+    before: { ...percentiles(claims.filter(({ at }) => at < readFrom)), pages: pagesBefore },
+    during: { ...percentiles(claims.filter(({ at }) => at >= readFrom)), pages: pagesDuring },
+  }
+  t.diagnostic(
+    `a read of ${seconds.read} s at ${PER_SECOND} triggers a second: ${JSON.stringify(told)}`,
+  )
+  return told
+}
+
+const isClaim = ({ text }: Sql) => text.includes('skip locked') && text.includes("'SCHEDULED'")
+
+function timed(db: Db, rewrite: (statement: Sql) => Sql, claims: { at: number; ms: number }[]): Db {
+  return {
+    ...db,
+    query: async (statement) => {
+      const at = performance.now()
+      const rows = await db.query(rewrite(statement))
+      if (isClaim(statement)) claims.push({ at, ms: performance.now() - at })
+      return rows as never
+    },
+  }
+}
+
+/** How many pages a claim touches that begins two seconds back, as the engine's do. */
+async function pagesOfClaim(url: string, rewrite: (statement: Sql) => Sql) {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  const now = Temporal.Now.instant()
+  const claim = rewrite(sql`
+    explain (analyze, buffers, format json)
+    select event_trigger_id from event_trigger
+    where status = 'SCHEDULED' and scheduled_time <= ${now}
+      and scheduled_time >= ${now.subtract({ seconds: 2 })}
+    order by scheduled_time limit 500`)
+  const { rows } = await client.query(claim.text, [...claim.values])
+  await client.end()
+  const { Plan: plan } = rows[0]['QUERY PLAN'][0]
+  return Number(plan['Shared Hit Blocks']) + Number(plan['Shared Read Blocks'])
+}
+
+function percentiles(values: { ms: number }[]) {
+  const sorted = values.map(({ ms }) => ms).toSorted((a, b) => a - b)
+  const at = (part: number) =>
+    Math.round(sorted[Math.floor((sorted.length - 1) * part)]! * 100) / 100
+  return { claims: sorted.length, p50: at(0.5), p99: at(0.99) }
+}
