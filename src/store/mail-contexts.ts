@@ -1,6 +1,6 @@
 import type { ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
-import { sql, type Sql } from '../database/sql.ts'
+import { raw, sql, type Sql } from '../database/sql.ts'
 import type { MailContext } from '../email/context.ts'
 
 /** Which object a mail is about. */
@@ -92,26 +92,32 @@ const thePlace = sql`
 const status = (objectType: Sql) => sql`
   left join status s on (s.business_id, s.object_type, s.status) = (t.business_id, ${objectType}, t.status)`
 
+/** By its key alone: left to choose, the planner may read all of a business for each of a batch. */
+const theObject = (table: string, id: string, key: string) => sql`
+  cross join lateral (
+    select * from ${raw(table)} o
+    where o.business_id = k.business_id and o.${raw(id)} = k.${raw(key)} limit 1) t`
+
 const FROM: Record<ObjectType, Sql> = {
   CALENDAR: sql`
-    join calendar t on (t.business_id, t.calendar_id) = (k.business_id, k.object_id)
+    ${theObject('calendar', 'calendar_id', 'object_id')}
     ${theBusiness} ${theClient} ${thePlace} ${status(sql`'CALENDAR'`)}`,
   CLASS_SCHEDULE: sql`
-    join class_schedule t on (t.business_id, t.class_schedule_id) = (k.business_id, k.object_id)
+    ${theObject('class_schedule', 'class_schedule_id', 'object_id')}
     ${theBusiness}
     left join client c on c.business_id = t.business_id and c.client_id = any (t.client_id_list)
     ${thePlace} ${status(sql`'CLASS_SCHEDULE'`)}`,
   INVITATION: sql`
-    join invitation t on (t.business_id, t.invitation_uuid) = (k.business_id, k.object_uuid)
+    ${theObject('invitation', 'invitation_uuid', 'object_uuid')}
     ${theBusiness} ${theClient}
     join invitation_campaign g
       on (g.business_id, g.invitation_campaign_id) = (t.business_id, t.invitation_campaign_id)
     ${status(sql`'INVITATION'`)}`,
   RECALL: sql`
-    join recall t on (t.business_id, t.recall_id) = (k.business_id, k.object_id)
+    ${theObject('recall', 'recall_id', 'object_id')}
     ${theBusiness} ${theClient} ${thePlace} ${status(sql`'RECALL'`)}`,
   DISCLAIMER: sql`
-    join disclaimer t on (t.business_id, t.disclaimer_id) = (k.business_id, k.object_id)
+    ${theObject('disclaimer', 'disclaimer_id', 'object_id')}
     ${theBusiness} ${theClient}
     join disclaimer_form f
       on (f.business_id, f.disclaimer_form_id) = (t.business_id, t.disclaimer_form_id)

@@ -36,15 +36,22 @@ export function holdSubjects(
   keys: ObjectKey[],
 ): Promise<Subject[]> {
   const { view, table, id } = VIEWS[objectType]
-  const ids =
-    objectType === 'INVITATION'
-      ? sql`${keys.map((key) => key.objectUUId)}::text[]`
-      : sql`${keys.map((key) => key.objectId)}::bigint[]`
-  return tx.query<Subject>(sql`
-    ${view(raw(table))} where (t.business_id, t.${raw(id)}) in (
-      select * from unnest(${keys.map((key) => key.businessId)}::bigint[], ${ids}))
-    order by t.business_id, t.${raw(id)} for share of t`)
+  // Everybody locks in the same order.
+  const sorted = keys.toSorted(
+    (a, b) => a.businessId - b.businessId || (idOf(a) < idOf(b) ? -1 : Number(idOf(a) > idOf(b))),
+  )
+  const ids = objectType === 'INVITATION' ? sql`text[]` : sql`bigint[]`
+  // One by one by its key: left to choose, the planner may read all of a business for each of them.
+  const held = sql`
+    unnest(${sorted.map((key) => key.businessId)}::bigint[], ${sorted.map(idOf)}::${ids})
+      as k (business_id, id)
+    cross join lateral (
+      select * from ${raw(table)} o where o.business_id = k.business_id and o.${raw(id)} = k.id
+      limit 1 for share)`
+  return tx.query<Subject>(view(held))
 }
+
+const idOf = (key: ObjectKey) => key.objectId ?? key.objectUUId!
 
 /** What each kind of object is listed by, with an index. */
 export type Anchor = 'startTime' | 'dueTime' | 'createdDate'
