@@ -75,14 +75,28 @@ function ours(): Contender {
   return {
     name: 'Bellwether',
     fire: async (ids) => {
-      const engine = startEngine()
       const startedAt = performance.now()
-      let fired = 0
-      for (let some; (some = await engine.fire()) > 0;) fired += some
+      const fired = await fireAll(ids.length)
       assertCount(fired, ids.length)
       return rateOf(fired, startedAt)
     },
   }
+}
+
+/** The engine as a node runs it, until so many have ended. */
+async function fireAll(count: number) {
+  let fired = 0
+  const all = Promise.withResolvers<void>()
+  const engine = startEngine((endings) => {
+    fired += endings.length
+    if (fired >= count) all.resolve()
+  })
+  const stopping = new AbortController()
+  const stopped = engine.run(stopping.signal)
+  await all.promise
+  stopping.abort()
+  void stopped
+  return fired
 }
 
 function startEngine(onEnded?: (endings: { scheduledTime: Temporal.Instant }[]) => void) {
@@ -393,9 +407,7 @@ async function firePending(count: number) {
   await book(count, Temporal.Now.instant().subtract({ seconds: 30 }), 1_000)
   await pool.query('vacuum analyze event_trigger')
   const startedAt = performance.now()
-  let fired = 0
-  for (let some; (some = await startedEngine.fire()) > 0;) fired += some
-  return rateOf(fired, startedAt)
+  return rateOf(await fireAll(count), startedAt)
 }
 
 async function addPending(count: number) {

@@ -45,22 +45,33 @@ export function createEngine(parts: EngineParts) {
   const db = database.engine
   const now = () => clock.now()
   const worker = parts.worker ?? randomUUID()
-  const turn = firstTurn()
-  const firing: Firing = { ...parts, db, now, worker, batchSize: parts.batchSize ?? 500 }
+  const batchSize = parts.batchSize ?? 500
   const deliveries = new Deliveries({ ...parts, db, now, worker })
   let lastTurn: Temporal.Instant | undefined
-  let isBroken = false
+
+  /** One who claims and fires under a name of its own. */
+  const openLane = (name: string) => {
+    const turn = firstTurn()
+    const firing: Firing = { ...parts, db, now, worker: name, batchSize }
+    let isBroken = false
+    const fire = async () => {
+      // What a broken turn left in our hands is not begun: it is free again at once.
+      if (isBroken) await giveBackTriggers(db, name)
+      isBroken = true
+      const fired = await fireDueTriggers(firing, turn)
+      isBroken = false
+      lastTurn = clock.now()
+      return fired
+    }
+    return { name, turn, fire }
+  }
+  // Where more is due than a batch holds, a second one has mails made while the first writes.
+  const [first, second] = [openLane(worker), openLane(`${worker} 2`)]
+  const lanes = [first, second]
+  const { turn } = first
 
   /** Fires one batch of what is due. */
-  const fire = async () => {
-    // What a broken turn left in our hands is not begun: it is free again at once.
-    if (isBroken) await giveBackTriggers(db, worker)
-    isBroken = true
-    const fired = await fireDueTriggers(firing, turn)
-    isBroken = false
-    lastTurn = clock.now()
-    return fired
-  }
+  const { fire } = first
 
   /** Begins to send what is due. */
   const deliver = () => deliveries.begin()
@@ -68,7 +79,7 @@ export function createEngine(parts: EngineParts) {
   /** Takes over what dead workers left: their claims, and definitions planned half. */
   const keep = async () => {
     const triggers = await takeBackTriggers(db, now())
-    if (triggers > 0) turn.doneUntil = undefined
+    if (triggers > 0) for (const lane of lanes) lane.turn.doneUntil = undefined
     const emails = await takeBackEmails(db, now())
     return triggers + emails + (await planUnplanned())
   }
@@ -90,13 +101,13 @@ export function createEngine(parts: EngineParts) {
     const { doneUntil } = turn
     turn.lookedBackAt = now()
     if (!first || !doneUntil || Temporal.Instant.compare(first, doneUntil) >= 0) return 0
-    turn.doneUntil = undefined
+    for (const lane of lanes) lane.turn.doneUntil = undefined
     return 1
   }
 
   const renew = async () => {
     const leaseUntil = now().add({ seconds: leaseSeconds })
-    await renewTriggerLeases(db, worker, leaseUntil)
+    for (const { name } of lanes) await renewTriggerLeases(db, name, leaseUntil)
     await deliveries.renew(leaseUntil)
     return 0
   }
@@ -120,15 +131,19 @@ export function createEngine(parts: EngineParts) {
 
   /** Runs until stopped; what is claimed and not begun then goes to another node. */
   const run = async (stopping: AbortSignal) => {
-    const [due, queued] = [new Hint(), new Hint()]
+    const [due, crowd, queued] = [new Hint(), new Hint(), new Hint()]
     // Without hints it is found all the same, a second later.
     const deaf = database.listen('bellwether_due', () => due.wake())
-    stopping.addEventListener('abort', () => [due, queued, deliveries].forEach((one) => one.wake()))
+    stopping.addEventListener('abort', () =>
+      [due, crowd, queued, deliveries].forEach((one) => one.wake()),
+    )
     const fireAndTell = async () => {
       const fired = await fire()
+      if (turn.isCrowded) crowd.wake()
       if (fired > 0) queued.wake()
       return fired
     }
+    const help = async () => (turn.isCrowded ? second.fire() : 0)
     const restBeforeFiring = async () =>
       due.wait(restUntil(await nextDueTime(db, turn.doneUntil)), stopping)
     const restBeforeSending = async () =>
@@ -142,6 +157,7 @@ export function createEngine(parts: EngineParts) {
     }
     await Promise.all([
       repeat(fireAndTell, { rest: restBeforeFiring, stopping, onError }),
+      repeat(help, { rest: () => crowd.wait(LONGEST_REST_MS, stopping), stopping, onError }),
       repeat(deliver, { rest: restBeforeSending, stopping, onError }),
       repeat(lookBackAndTell, { rest: async () => {}, stopping, onError }),
       repeat(() => patrol(pausing), { rest: async () => {}, stopping, onError }),
@@ -149,7 +165,7 @@ export function createEngine(parts: EngineParts) {
       repeat(renew, { rest: () => pause(leaseSeconds * 300, stopping), stopping, onError }),
     ])
     await deaf()
-    await giveBackTriggers(db, worker).catch(onError)
+    for (const { name } of lanes) await giveBackTriggers(db, name).catch(onError)
     await deliveries.stop().catch(onError)
   }
 
