@@ -24,4 +24,4 @@ export type Heatmap = {
 }
 
 /** Neighbours differ in lightness, so that they are told apart on a grey printer too. */
-export const SERIES_COLORS = ['#2563eb', '#f6ad3c', '#cbd5e1', '#172554', '#0d9488', '#f9a8d4']
+export const SERIES_COLORS = ['#2563eb', '#f6ad3c', '#dde4ee', '#172554', '#0d9488', '#f9a8d4']
