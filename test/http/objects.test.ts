@@ -190,3 +190,38 @@ test('clients are found by the beginnings of words, without accents', async (t) 
   assert.deepEqual(await found('nowak'), [])
   assert.deepEqual(await found('kow'), [clientId])
 })
+
+test('what is referred to may be named by its externalId, in a POST as in an import', async (t) => {
+  const { call, save, ids } = await startWorld(t)
+  await save('/client', { clientId: ids.clientId, externalId: 'anna' })
+  const { clientId: _id, ...others } = ids
+  const times = { startTime: 1_800_000_000_000, endTime: 1_800_000_900_000 }
+  const booked = await call('POST', '/calendar', { ...others, ...times, clientExternalId: 'anna' })
+  assert.deepEqual([booked.status, booked.body.clientId], [201, ids.clientId])
+  const unknown = await call('POST', '/calendar', { ...others, ...times, clientExternalId: 'bob' })
+  assert.deepEqual(unknown.body.errors, [
+    { pointer: '/clientExternalId', detail: 'there is no client with the externalId bob' },
+  ])
+  const course = { name: 'Yoga', ...others, ...times, clientExternalIdList: ['anna', 'anna'] }
+  assert.deepEqual((await save('/classSchedule', course)).clientIdList, [ids.clientId])
+  const nobody = await call('POST', '/classSchedule', { ...course, clientExternalIdList: ['x', 7] })
+  assert.deepEqual(
+    nobody.body.errors.map((fault: { pointer: string }) => fault.pointer),
+    ['/clientExternalIdList'],
+  )
+})
+
+test('twenty posts with one Idempotency-Key at the same moment make one object', async (t) => {
+  const { call, ids } = await startWorld(t)
+  const body = { ...ids, startTime: 1_800_000_000_000, endTime: 1_800_000_900_000 }
+  const key = { 'idempotency-key': 'book-1' }
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, () => call('POST', '/calendar', body, key)),
+  )
+  assert.ok(answers.every(({ status }) => status === 201 || status === 409))
+  const again = await call('POST', '/calendar', body, key)
+  assert.equal(again.status, 201)
+  const made = new Set(answers.flatMap(({ body: { calendarId } }) => calendarId ?? []))
+  assert.deepEqual([...made], [again.body.calendarId])
+  assert.equal((await call('GET', '/calendar')).body.items.length, 1)
+})
