@@ -25,7 +25,7 @@ import { SmtpMailer } from '../src/email/smtp.ts'
  */
 const CONNECTIONS = 5
 const ROUNDS = Number(process.env.ROUNDS ?? 5)
-const MAILS = 2_000
+const MAILS = 4_000
 
 const body =
   '<p>Dear %CLIENT_FULLNAME%, we look forward to seeing you — on %APPT_DATE_TIME%.</p>\n'.repeat(20)
@@ -270,7 +270,7 @@ async function prepare(url: string) {
         select exists (select from event_trigger
                        where status in ('SCHEDULED', 'RUNNING') and event_trigger_id <= ${last}) as left`)
       if (!row!.left) break
-      await sleep(20)
+      await sleep(50)
     }
     const [row] = await database.engine.query<{ failed: number }>(
       sql`select count(*) as failed from event_trigger where status <> 'COMPLETED'`,
