@@ -86,7 +86,8 @@ function take(db: Db, { worker, leaseUntil }: EmailClaim, due: Sql) {
     with due as (${due}), taken as (
       update email e
       set status = 'SENDING', next_attempt_time = null, message_ended = false,
-          lease_worker = ${worker}, lease_until = ${leaseUntil}, attempt_count = attempt_count + 1
+          lease_worker = ${worker}, lease_until = ${leaseUntil}, attempt_count = attempt_count + 1,
+          epoch = (select epoch from sending_epoch)
       from due
       where (e.business_id, e.email_id) = (due.business_id, due.email_id)
       returning e.*
@@ -110,12 +111,15 @@ function take(db: Db, { worker, leaseUntil }: EmailClaim, due: Sql) {
       on (t.business_id, t.event_trigger_id) = (e.business_id, e.event_trigger_id)`)
 }
 
-/** The end of these messages may leave now: from here on only the mail server knows. */
+/**
+ * The end of these messages may leave now: from here on only the mail server knows. Does not wait
+ * for the disk: every connection to the mail server waits for this. See `takeBackEmails`.
+ */
 export async function markMessagesEnded(db: Db, worker: string, mails: ClaimedEmail[]) {
   const rows = await db.query<{ id: number }>(sql`
     update email e set message_ended = true
-    from ${keys(mails)}
-    where (e.business_id, e.email_id) = (k.business_id, k.email_id)
+    from ${keys(mails)}, (select set_config('synchronous_commit', 'off', true) as waits) disk
+    where (e.business_id, e.email_id) = (k.business_id, k.email_id) and disk.waits = 'off'
       and e.status = 'SENDING' and e.lease_worker = ${worker}
     returning e.email_id as id`)
   return new Set(rows.map((row) => row.id))
@@ -210,24 +214,28 @@ export function endTriggersOf(tx: Db, endings: EmailEnding[], now: Temporal.Inst
 
 /**
  * Mails whose worker is gone. Where the end of the message had left, the server may have taken it:
- * the one window in which a mail may be sent twice.
+ * the one window in which a mail may be sent twice. After a crash of the database what was under way
+ * counts as ended: the mark may be lost with it.
  */
 export async function takeBackEmails(db: Db, now: Temporal.Instant) {
   const died = (phase: string) =>
     JSON.stringify({ time: now.epochMilliseconds, phase, reply: 'the worker died' })
+  await db.query(sql`insert into sending_epoch default values on conflict do nothing`)
   const rows = await db.query(sql`
     with lost as (
-      select business_id, email_id from email
+      select business_id, email_id,
+             message_ended or epoch is distinct from (select epoch from sending_epoch) as ended
+      from email
       where status = 'SENDING' and lease_until < ${now}
       order by lease_until limit ${MOST_TAKEN_BACK}
       for update skip locked
     )
     update email e
-    set status = case when message_ended then 'UNCERTAIN' else 'RETRYING' end,
-        status_reason = case when message_ended then 'the worker died before the answer came'
+    set status = case when ended then 'UNCERTAIN' else 'RETRYING' end,
+        status_reason = case when ended then 'the worker died before the answer came'
                              else 'the worker died before the message ended' end,
         next_attempt_time = ${now}, lease_worker = null, lease_until = null,
-        attempts = attempts || case when message_ended then ${died('end')}::jsonb
+        attempts = attempts || case when ended then ${died('end')}::jsonb
                                     else ${died('before the end')}::jsonb end
     from lost
     where (e.business_id, e.email_id) = (lost.business_id, lost.email_id)

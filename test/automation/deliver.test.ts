@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from '../../src/database/sql.ts'
 import type { Mailer, Outcome } from '../../src/email/mailer.ts'
+import { asOwner } from '../support/owner.ts'
 import { scripted } from '../support/scripted-mailer.ts'
 import { addBusiness, reminder, startEngine, startWorld } from '../support/world.ts'
 
@@ -145,7 +146,9 @@ test('a worker that dies before the end of a message leaves it safe to send, aft
       update email set status = 'SENDING', next_attempt_time = null, lease_worker = 'dead',
              lease_until = ${world.clock.now().subtract({ seconds: 1 })}, message_ended = ${ended}`)
   const engine = startEngine(world, { mailer, captures: false })
+  await engine.keep()
   await engine.fire()
+  await world.database.engine.query(sql`update email set epoch = (select epoch from sending_epoch)`)
   await die(false)
   await engine.keep()
   assert.equal((await mailOf(world)).status, 'RETRYING')
@@ -282,6 +285,7 @@ test('leases are renewed of what is under way, and of nothing else', async (t) =
 
   await world.database.engine.query(sql`
     update email set status = 'SENDING', sent_time = null, lease_worker = ${engine.worker},
+           message_ended = false, epoch = (select epoch from sending_epoch),
            lease_until = ${world.clock.in({ seconds: 5 })}`)
   world.clock.advance({ seconds: 8 })
   await engine.renew()
@@ -349,4 +353,27 @@ test('an answer is not lost with the connection to the database', async (t) => {
   assert.equal(taken.length, 1)
   assert.equal((await mailOf(world)).status, 'SENT')
   assert.equal((await triggerOf(world, booked)).status, 'COMPLETED')
+})
+
+test('after a crash of the database what was under way may have been sent', async (t) => {
+  const world = await startWorld(t)
+  const never: Mailer = {
+    send: () => new Promise(() => {}),
+    room: () => 10,
+    close: async () => {},
+  }
+  const engine = await due(world, never)
+  await engine.keep()
+  await engine.fire()
+  await engine.deliver()
+  assert.equal((await mailOf(world)).status, 'SENDING')
+  // What a crash does to an unlogged table.
+  await asOwner(world.database, 'truncate sending_epoch')
+  world.clock.advance({ seconds: 11 })
+  const { mailer, taken } = scripted()
+  const other = startEngine(world, { mailer, captures: false })
+  await other.keep()
+  assert.equal((await mailOf(world)).status, 'UNCERTAIN')
+  await other.runEngine()
+  assert.equal(taken.length, 1)
 })

@@ -5,6 +5,7 @@ export const INSTALLATION_TABLES = [
   'link_seal',
   'operator_key',
   'schema_migration',
+  'sending_epoch',
   'time_zone_data',
 ]
 
