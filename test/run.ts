@@ -101,7 +101,12 @@ async function runTests(environment: Record<string, string>) {
   const child = (tests = spawn(process.execPath, args, {
     cwd: files.length > 0 ? process.cwd() : root,
     stdio: 'inherit',
-    env: { ...process.env, ...environment },
+    // Each file is a process of its own: they read the sources in the form that the first one left.
+    env: {
+      NODE_COMPILE_CACHE: path.join(root, 'node_modules/.cache/bellwether'),
+      ...process.env,
+      ...environment,
+    },
   }))
   return new Promise<number>((resolve, reject) => {
     child.once('error', reject)
