@@ -34,7 +34,14 @@ const embedded = process.env.BENCH_DATABASE_URL
 const url = process.env.BENCH_DATABASE_URL ?? embedded!.url
 await migrate(url)
 const database = openDatabase({ url })
-const pool = new pg.Pool({ connectionString: url, max: 20, pipeline: true } as pg.PoolConfig)
+// The peers' statements profit from the same settings as ours.
+const pool = new pg.Pool({
+  connectionString: url,
+  max: 20,
+  options: '-c random_page_cost=1.1',
+})
+pool.on('error', (error) => console.error(error))
+pool.on('connect', (client) => client.on('error', (error) => console.error(error)))
 const [business] = await gatherCrowd(url, {
   businesses: 1,
   appointments: () => 0,
@@ -125,7 +132,8 @@ async function deliver(ids: number[]) {
              p.first_name as staff_first, p.last_name as staff_last, r.name as reason_name,
              r.duration_minutes, m.subject, m.email_body
       from unnest($1::bigint[]) as a (id)
-      join calendar c on c.business_id = $2 and c.calendar_id = a.id
+      cross join lateral (
+        select * from calendar o where o.business_id = $2 and o.calendar_id = a.id limit 1) c
       join client k on k.business_id = c.business_id and k.client_id = c.client_id
       join business b on b.business_id = c.business_id
       join location l on l.business_id = c.business_id and l.location_id = c.location_id
