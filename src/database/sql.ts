@@ -50,9 +50,19 @@ export function join(fragments: Sql[], separator: string): Sql {
 
 /** pg would send an Instant as quoted JSON. */
 function toParameter(value: unknown): unknown {
-  if (value instanceof Temporal.Instant || value instanceof Temporal.PlainDate) {
-    return value.toString()
-  }
+  if (typeof value !== 'object' || value === null) return value
+  if (value instanceof Temporal.Instant) return momentText(value)
+  if (value instanceof Temporal.PlainDate) return value.toString()
   if (Array.isArray(value)) return value.map(toParameter)
   return value
 }
+
+/** A booking sends two dozen moments; a Date writes them ten times as fast. */
+function momentText(moment: Temporal.Instant) {
+  const ms = moment.epochMilliseconds
+  const isPlain = ms >= 0 && ms <= LAST_PLAIN_MS && moment.epochNanoseconds % 1_000_000n === 0n
+  return isPlain ? new Date(ms).toISOString() : moment.toString()
+}
+
+/** The end of the year 9999: later years are written in another way. */
+const LAST_PLAIN_MS = 253_402_300_799_999

@@ -7,11 +7,11 @@ import type { Db } from '../database/database.ts'
 import { conflict, invalid, notFound, type Fault, type RequestError } from '../errors.ts'
 import {
   insertObjects,
-  insertSubjects,
   lockObjects,
   planLookUps,
   readBasis,
   replaceClientWords,
+  sendObjects,
   unseenProperty,
   updateObjects,
   updateSubjects,
@@ -26,6 +26,7 @@ import { keptTemplate, readTemplateBody } from './email-templates.ts'
 import { eventsOf, isSame } from './events.ts'
 import { readExternalReferences } from './external-references.ts'
 import { followChanges, type Change } from './follow.ts'
+import { subjectOf, type Nearby } from './subject-of.ts'
 
 export type Saving = {
   businessId: number
@@ -78,7 +79,7 @@ async function saveRound(
     readBasis(tx, saving.businessId, kind, asked),
     lockExisting(tx, kind, inputs, saving),
   ])
-  const known = basis.known.union(found)
+  const isKnown = (named: string) => basis.known.has(named) || found.has(named)
   const ids = basis.ids.values()
   const surroundings = await readSurroundings(tx, kind, basis, saving)
   const { statuses } = surroundings
@@ -94,7 +95,7 @@ async function saveRound(
     const faults = [
       ...input.faults,
       ...missing(kind, input, before),
-      ...foreign(kind, input, known),
+      ...foreign(kind, input, isKnown),
       ...unknownStatus(input, statuses),
     ]
     const object = before
@@ -185,7 +186,10 @@ function referredTo(kind: ObjectKind, inputs: ObjectInput[], found: Set<string>)
   for (const { property, refersTo } of kind.references) {
     const target = objectKind(refersTo)!
     const ids = wanted.get(target) ?? new Set()
-    const ask = (id: number) => void (found.has(`${refersTo}:${id}`) || ids.add(id))
+    // What triggers depend on is read even where its id is found already.
+    const isFound = (id: number) => found.has(`${refersTo}:${id}`)
+    const isNeeded = kind.objectType !== undefined && NEEDED_OF.has(refersTo)
+    const ask = (id: number) => void ((isFound(id) && !isNeeded) || ids.add(id))
     for (const { values } of inputs) {
       const value = values[property] as number | number[] | null | undefined
       if (typeof value === 'number') ask(value)
@@ -195,6 +199,8 @@ function referredTo(kind: ObjectKind, inputs: ObjectInput[], found: Set<string>)
   }
   return wanted
 }
+
+const NEEDED_OF = new Set(['client', 'location', 'invitationCampaign'])
 
 function missing(kind: ObjectKind, input: ObjectInput, before: StoredObject | undefined): Fault[] {
   if (before || kind.required.every((property) => property in input.values)) return []
@@ -206,17 +212,21 @@ function missing(kind: ObjectKind, input: ObjectInput, before: StoredObject | un
 }
 
 /** The same answer for an id that is missing and for one of another business. */
-function foreign(kind: ObjectKind, input: ObjectInput, known: Set<string>): Fault[] {
+function foreign(
+  kind: ObjectKind,
+  input: ObjectInput,
+  isKnown: (named: string) => boolean,
+): Fault[] {
   const faults: Fault[] = []
   for (const { property, refersTo } of kind.references) {
     const value = input.values[property] as number | number[] | null | undefined
     const refuse = (id: number, pointer: string) =>
       faults.push({ pointer, detail: `there is no ${objectKind(refersTo)!.title} ${id}` })
     if (typeof value === 'number') {
-      if (!known.has(`${refersTo}:${value}`)) refuse(value, `/${property}`)
+      if (!isKnown(`${refersTo}:${value}`)) refuse(value, `/${property}`)
     } else {
       value?.forEach((id, i) => {
-        if (!known.has(`${refersTo}:${id}`)) refuse(id, `/${property}/${i}`)
+        if (!isKnown(`${refersTo}:${id}`)) refuse(id, `/${property}/${i}`)
       })
     }
   }
@@ -300,14 +310,19 @@ async function write(
   const isAskedFor = surroundings.definitions.length > 0
   if (kind.objectType && isAskedFor) {
     const [inserted, updated] = await Promise.all([
-      created.length > 0 ? insertSubjects(tx, kind, rowsOf(created)) : [],
+      insertAll(tx, kind, rowsOf(created)),
       changed.length > 0 ? updateSubjects(tx, kind, rowsOf(changed)) : [],
     ])
-    const subjects = new Map([...inserted, ...updated].map((each) => [idOf(each), each]))
-    const isKept = ({ object }: Good) => subjects.has(object[kind.id] as number)
-    const kept = [...created.filter(isKept), ...changed]
+    const fresh = created.filter(({ object }) => inserted.has(object[kind.id] as number))
+    const subjects = new Map(updated.map((each) => [idOf(each), each]))
+    for (const { object } of fresh) {
+      subjects.set(object[kind.id] as number, subjectOf(kind, object, surroundings))
+    }
+    const kept = [...fresh, ...changed]
     if (kept.length > 0) await plan(tx, kind, kept, subjects, surroundings, saving)
-    return created.filter((outcome) => !isKept(outcome)).map((lost) => outcomes.indexOf(lost))
+    return created
+      .filter((outcome) => !fresh.includes(outcome))
+      .map((lost) => outcomes.indexOf(lost))
   }
   const [inserted] = await Promise.all([
     created.length > 0 ? insertObjects(tx, kind, rowsOf(created)) : new Set(),
@@ -320,6 +335,13 @@ async function write(
 }
 
 const idOf = (subject: Subject) => (subject.objectId ?? subject.objectUUId) as number
+
+/** The ids that were written. Without an `externalId` all are, so nobody need wait to know. */
+async function insertAll(tx: Db, kind: ObjectKind, rows: StoredObject[]) {
+  if (rows.some((row) => row.externalId !== null)) return insertObjects(tx, kind, rows)
+  if (rows.length > 0) sendObjects(tx, kind, rows)
+  return new Set(rows.map((row) => row[kind.id] as number | string))
+}
 
 async function follow(tx: Db, kind: ObjectKind, saved: Good[], saving: Saving) {
   if (kind.kind === 'client') {
@@ -364,23 +386,23 @@ function asSubject(before: StoredObject, now: Subject, statuses: Status[]): Part
 }
 
 /** What matching goes by, remembered from save to save while nobody changes it. */
-type Surroundings = { statuses: Status[]; definitions: StoredDefinition[] }
-
-const NONE: Surroundings = { statuses: [], definitions: [] }
+type Surroundings = Nearby & { definitions: StoredDefinition[] }
 
 async function readSurroundings(
   tx: Db,
   { objectType }: ObjectKind,
-  { definitionsMark, statusesMark }: Basis,
+  { definitionsMark, statusesMark, known, timeZone }: Basis,
   { businessId }: Saving,
 ): Promise<Surroundings> {
-  if (!objectType) return NONE
+  if (!objectType) return { statuses: [], definitions: [], known, timeZone }
   const [statuses, definitions] = await Promise.all([
     statusesAt(tx, businessId, statusesMark),
     definitionsAt(tx, businessId, definitionsMark),
   ])
   const types = typesOf(objectType)
   return {
+    known,
+    timeZone,
     statuses: statuses.filter((status) => status.objectType === objectType),
     definitions: definitions.filter((definition) => types.includes(definition.eventTypeId)),
   }

@@ -105,16 +105,14 @@ export async function insertObjects(tx: Db, kind: ObjectKind, rows: StoredObject
   return new Set(written.map((row) => row.id))
 }
 
-/** The same, and gives back what was written as matching and timing see it. */
-export function insertSubjects(tx: Db, kind: ObjectKind, rows: StoredObject[]) {
-  return tx.query<Subject>(sql`
-    with written as (${insertion(kind, rows)} returning *)
-    ${subjectsIn(raw('written'), kind.objectType!)}`)
-}
+/** For rows that nobody can have written first: none has an `externalId`. */
+export const sendObjects = (tx: Db, kind: ObjectKind, rows: StoredObject[]) =>
+  tx.send(insertion(kind, rows))
 
 export const updateObjects = (tx: Db, kind: ObjectKind, rows: StoredObject[]) =>
   tx.query(change(kind, rows))
 
+/** The same, and gives back what was written as matching and timing see it. */
 export function updateSubjects(tx: Db, kind: ObjectKind, rows: StoredObject[]) {
   return tx.query<Subject>(sql`
     with written as (${change(kind, rows)} returning t.*)
@@ -138,8 +136,13 @@ function change(kind: ObjectKind, rows: StoredObject[]) {
 
 /** What a save must know before it can decide. */
 export type Basis = {
-  /** Of the ids it refers to, those of the business, as `kind:id`. */
-  known: Set<string>
+  /**
+   * Of the ids it refers to, those of the business, as `kind:id`, each with what matching and
+   * timing need of it: a client's tags, a location's zone, the end of a campaign.
+   */
+  known: Map<string, unknown>
+  /** The business's own zone. */
+  timeZone: string
   /** As many as were asked for; invitations make their own. */
   ids: (number | string)[]
   /** Other than before, when a definition or a status was saved since: see `Remembered`. */
@@ -154,7 +157,7 @@ export async function readBasis(
   kind: ObjectKind,
   asked: { wanted: Map<ObjectKind, Set<number>>; count: number },
 ): Promise<Basis> {
-  const known = knownIds(businessId, asked.wanted)
+  const known = knownIds(businessId, asked.wanted, NEEDED)
   const isNumbered = kind.id !== 'invitationUUID'
   const sequence = `${kind.table}_${toColumn(kind.id)}_seq`
   const ids = isNumbered
@@ -164,9 +167,17 @@ export async function readBasis(
     ? sql`${markOf('event_definition', businessId)} as "definitionsMark",
           ${markOf('status', businessId)} as "statusesMark"`
     : sql`'' as "definitionsMark", '' as "statusesMark"`
-  const [row] = await tx.query<Basis & { known: string[]; ids: number[] | null }>(sql`
-    select ${known ? sql`array(${known})` : sql`'{}'::text[]`} as known, ${ids} as ids, ${marks}`)
-  return { ...row!, known: new Set(row!.known), ids: row!.ids ?? [] }
+  const [row] = await tx.query<Omit<Basis, 'known'> & { known: [string, unknown][] | null }>(sql`
+    select ${known ? sql`(select json_agg(json_build_array(known, needed)) from (${known}) k)` : sql`null::json`} as known,
+           ${ids} as ids, ${marks},
+           (select time_zone from business where business_id = ${businessId}) as "timeZone"`)
+  return { ...row!, known: new Map(row!.known ?? []), ids: row!.ids ?? [] }
+}
+
+const NEEDED: Record<string, string> = {
+  client: 'tags',
+  location: 'to_jsonb(time_zone)',
+  invitationCampaign: 'to_jsonb((extract(epoch from expires_time) * 1000)::bigint)',
 }
 
 /** Which of the ids that are referred to are the business's own, as `kind:id`. */
@@ -180,11 +191,17 @@ export async function listKnownIds(
   return new Set(rows.map((row) => row.known))
 }
 
-function knownIds(businessId: number, wanted: Map<ObjectKind, Set<number>>): Sql | undefined {
+function knownIds(
+  businessId: number,
+  wanted: Map<ObjectKind, Set<number>>,
+  needed: Record<string, string> = {},
+): Sql | undefined {
   if (wanted.size === 0) return undefined
   const selects = [...wanted].map(
     ([kind, ids]) => sql`
-      select ${kind.kind} || ':' || ${idColumn(kind)} as known from ${raw(kind.table)}
+      select ${raw(`'${kind.kind}:'`)} || ${idColumn(kind)} as known,
+             ${raw(needed[kind.kind] ?? 'null::jsonb')} as needed
+      from ${raw(kind.table)}
       where business_id = ${businessId} and ${idColumn(kind)} = any (${[...ids]}::bigint[])`,
   )
   return join(selects, ' union all ')
@@ -252,14 +269,25 @@ function writtenFields(kind: ObjectKind): Written[] {
   return fields
 }
 
-const allColumns = (kind: ObjectKind) =>
+const allColumns = once((kind) =>
   raw(
     writtenFields(kind)
       .map(({ column }) => column)
       .join(', '),
-  )
+  ),
+)
 
-const idColumn = (kind: ObjectKind) => raw(toColumn(kind.id))
+const idColumn = once((kind) => raw(toColumn(kind.id)))
+
+/** What follows from a declaration is worked out once. */
+function once(make: (kind: ObjectKind) => Sql) {
+  const made = new Map<ObjectKind, Sql>()
+  return (kind: ObjectKind) => {
+    let known = made.get(kind)
+    if (!known) made.set(kind, (known = make(kind)))
+    return known
+  }
+}
 
 /** All rows in one statement, one of them or a thousand. */
 function recordset(kind: ObjectKind, rows: StoredObject[]): Sql {
