@@ -24,6 +24,10 @@ const CANARIES = {
   subject: 'Canary subject line',
   idempotencyKey: 'canary-idempotency-key',
   searchWord: 'canarysearch',
+  mailAddress: 'canary.mail@gelbfeder.example',
+  mailBody: 'canary words of a mail',
+  bounceWords: 'canary bounced here',
+  unsubscribeToken: 'canary-unsubscribe-token',
   smtpUser: 'canary-smtp-user',
   smtpPassword: 'canary-smtp-password',
 }
@@ -85,6 +89,22 @@ test('names, addresses and keys never reach the log, whatever goes wrong', async
   await business('GET', `/client/${CANARIES.lastName}`)
   await business('GET', `/${CANARIES.lastName}/${CANARIES.emailAddress}?name=${CANARIES.firstName}`)
   await business('GET', `/suppression/${CANARIES.emailAddress}`)
+  const { emailTemplateId } = await business('POST', '/emailTemplate', {
+    templateName: CANARIES.subject,
+    subject: CANARIES.subject,
+    emailBody: `<p>${CANARIES.mailBody}</p>`,
+    bccAddress: CANARIES.mailAddress,
+  })
+  await business('POST', `/emailTemplate/${String(emailTemplateId)}/test`, {
+    objectType: 'CALENDAR',
+    objectId: 1,
+    to: [CANARIES.mailAddress],
+  })
+  await business('POST', '/emails/bounce', {
+    message: `From: ${CANARIES.mailAddress}\r\n\r\n${CANARIES.bounceWords}`,
+  })
+  await business('DELETE', `/suppression/${CANARIES.mailAddress}`)
+  await ask(undefined)('POST', `/unsubscribe/${CANARIES.unsubscribeToken}`)
   await ask(CANARIES.wrongKey)('GET', '/client')
   await ask(undefined)('POST', '/session', {
     username: CANARIES.username,
