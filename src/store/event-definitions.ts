@@ -169,12 +169,15 @@ export async function updateDefinition(
   return saved!
 }
 
-/** Only the plan of the version that was really planned counts as done. */
-export function markPlanned(tx: Db, { businessId, eventDefnId, version }: StoredDefinition) {
+/** Only what was really planned counts as done: not where it was to be planned again meanwhile. */
+export function markPlanned(
+  tx: Db,
+  { businessId, eventDefnId, version, plannedVersion }: StoredDefinition,
+) {
   return tx.query(sql`
     update event_definition set planned_version = ${version}
     where business_id = ${businessId} and event_defn_id = ${eventDefnId}
-      and version = ${version} and planned_version < ${version}`)
+      and version = ${version} and planned_version = ${plannedVersion}`)
 }
 
 /**
@@ -183,7 +186,7 @@ export function markPlanned(tx: Db, { businessId, eventDefnId, version }: Stored
  */
 export function planAgain(tx: Db, businessId: number, eventTypeIds: number[]) {
   return tx.query(sql`
-    update event_definition set planned_version = 0
+    update event_definition set planned_version = least(planned_version, 0) - 1
     where business_id = ${businessId} and active and event_type_id = any (${eventTypeIds}::int[])`)
 }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { reminder, startWorld } from '../support/world.ts'
+import { findDefinition, markPlanned, planAgain } from '../../src/store/event-definitions.ts'
+import { reminder, startEngine, startWorld } from '../support/world.ts'
 
 type World = Awaited<ReturnType<typeof startWorld>>
 
@@ -101,4 +102,24 @@ test('a change fires the definitions that ask for that move of status, once each
   assert.equal((await triggersOf(world, booked)).length, 3)
   await save('/calendar', { calendarId, status: 'CANCELLED' })
   assert.equal((await triggersOf(world, booked)).length, 3, 'the same status is no change')
+})
+
+test('a plan that was asked for again while it ran is made again', async (t) => {
+  const world = await startWorld(t)
+  const { businessId, db, save } = world
+  const { eventDefnId } = await save('/eventDefinition', reminder(businessId, -24))
+  const plannedVersion = async () =>
+    (await findDefinition(db, businessId, eventDefnId))!.plannedVersion
+  assert.equal(await plannedVersion(), 1)
+
+  await planAgain(db, businessId, [3])
+  const begun = (await findDefinition(db, businessId, eventDefnId))!
+  await planAgain(db, businessId, [3])
+  await markPlanned(db, begun)
+  assert.ok(
+    (await plannedVersion()) < 1,
+    'the second wish is not swallowed by the end of the first',
+  )
+  await startEngine(world).runEngine()
+  assert.equal(await plannedVersion(), 1)
 })
