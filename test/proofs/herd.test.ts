@@ -11,19 +11,21 @@ import { rewriting, withoutTurns } from './without-guards.ts'
 import { isFull } from './random.ts'
 
 /** All due within one second, nine of ten of one business, and its own first. */
-const DUE = isFull ? 50_000 : 5_000
+const DUE = isFull ? 50_000 : 10_000
 const BUSINESSES = 50
 const MOST_LATE_MS = 5_000
+/** Of the time that the whole herd takes. Those who have to wait for it need all of it. */
+const WELL_BEFORE = 0.75
 
 test('the herd of one business does not make the others late', async (t) => {
   const { others, herd } = await stampede(t)
   assert.ok(others.p99 < MOST_LATE_MS, `${others.p99} ms`)
-  assert.ok(others.p99 < herd.p99 / 2, 'they did not wait for the herd')
+  assert.ok(others.p99 < herd.p99 * WELL_BEFORE, 'they did not wait for the herd')
 })
 
 test('without turns the others wait for the herd', async (t) => {
   const { others, herd } = await stampede(t, rewriting(withoutTurns))
-  assert.ok(others.p99 > herd.p99 / 2)
+  assert.ok(others.p99 > herd.p99 * WELL_BEFORE)
 })
 
 async function stampede(t: TestContext, rewrite = (statement: Sql) => statement) {
