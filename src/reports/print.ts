@@ -8,7 +8,7 @@ import { totalled } from './totals.ts'
 
 /** Read at once: few where they grow as they are written, more where they stay short. */
 const FEW_ROWS = 500
-const MANY_ROWS = 2_000
+const MANY_ROWS = 1_000
 
 /**
  * Reads a report and hands it to `use` as a stream. Figures, charts and rows come from one

@@ -42,13 +42,13 @@ const GUARDS: { name: string; without: string[]; mutation: Mutation; sign: RegEx
     name: 'the lease is checked before anything is written',
     without: [],
     mutation: { rewrite: rewriting(withoutLeaseCheck), freezing: 0.9 },
-    sign: /stumbled|twice|mails instead|not asked for/,
+    sign: /stumbled|twice|mails instead|not asked for|lost/,
   },
   {
     name: 'final states cannot change',
     without: ['drop trigger final_states on event_trigger', 'drop index email_once'],
     mutation: { rewrite: rewriting(withoutLeaseCheck), freezing: 0.9 },
-    sign: /twice|mails instead|not asked for/,
+    sign: /twice|mails instead|not asked for|lost/,
   },
   {
     name: 'an occasion is planned once',
