@@ -71,12 +71,15 @@ function planReminder(
     return
   }
   if (pending && isAt(pending, firing) && isDueAsPlanned(pending, definition, now)) return
-  const isLate = Temporal.Instant.compare(firing.scheduledTime, now) < 0
+  const isLate = Temporal.Instant.compare(firing.scheduledTime, asOf(definition, cause, now)) < 0
   if (isLate && (cause !== 'saved object' || wasAskedFor(definition, before, firing))) {
     if (pending) plan.update.push(cancelled(pending, definition, 'its new time has passed already'))
     return
   }
-  const planned = { ...firing, ...firstPlan(definition, firing, now) }
+  const planned =
+    cause === 'saved definition'
+      ? { ...firing, status: 'SCHEDULED' as const, statusReason: null }
+      : { ...firing, ...firstPlan(definition, firing, now) }
   if (pending) {
     plan.update.push({
       eventTriggerId: pending.eventTriggerId,
@@ -84,6 +87,17 @@ function planReminder(
       ...planned,
     })
   } else plan.insert.push({ ...reminderOf(definition, subject), ...planned })
+}
+
+/**
+ * A saved definition counts from its save, also where its plan was interrupted and goes on later:
+ * what came due meanwhile is late, not lost. Planned again for another reason, it counts from now.
+ */
+function asOf(definition: StoredDefinition, cause: Cause, now: Temporal.Instant) {
+  const { modifiedDate, plannedVersion, version } = definition
+  const isUnplanned = plannedVersion >= 0 && plannedVersion < version
+  if (cause !== 'saved definition' || !isUnplanned) return now
+  return Temporal.Instant.compare(modifiedDate, now) < 0 ? modifiedDate : now
 }
 
 const NO_ANCHOR = 'there is no longer a time to count from'

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { findDefinition, markPlanned, planAgain } from '../../src/store/event-definitions.ts'
+import { asOwner } from '../support/owner.ts'
 import { reminder, startEngine, startWorld } from '../support/world.ts'
 
 type World = Awaited<ReturnType<typeof startWorld>>
@@ -122,4 +123,27 @@ test('a plan that was asked for again while it ran is made again', async (t) => 
   )
   await startEngine(world).runEngine()
   assert.equal(await plannedVersion(), 1)
+})
+
+test('a definition whose plan was interrupted loses nothing that came due meanwhile', async (t) => {
+  const world = await startWorld(t)
+  const { book, businessId, clock, db, save } = world
+  const soon = await book(clock.in({ hours: 3 }))
+  const { eventDefnId } = await save('/eventDefinition', reminder(businessId, -2))
+  // As if the node had died between the save and its plan.
+  await asOwner(
+    world.database,
+    'set session_replication_role = replica',
+    'delete from event_trigger',
+    'update event_definition set planned_version = 0',
+  )
+  assert.deepEqual(statuses(await triggersOf(world, soon)), [])
+  clock.advance({ hours: 2 })
+  await startEngine(world).runEngine()
+  assert.ok((await findDefinition(db, businessId, eventDefnId))!.plannedVersion === 1)
+  assert.deepEqual(
+    statuses(await triggersOf(world, soon)),
+    ['SKIPPED'],
+    'fired late: there is no action',
+  )
 })

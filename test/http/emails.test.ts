@@ -134,6 +134,12 @@ test('opening the unsubscribe link changes nothing, one click ends such mails', 
 
   assert.equal((await call('DELETE', '/suppression/anna@example.org')).status, 200)
   assert.equal((await call('DELETE', '/suppression/anna@example.org')).status, 404)
+  const { items } = (await call('GET', '/audit?object=suppression')).body
+  assert.deepEqual(
+    items.map((entry: { change: string; user: string }) => `${entry.change} by ${entry.user}`),
+    ['DELETED by key:test', 'CREATED by SYSTEM'],
+  )
+  assert.doesNotMatch(JSON.stringify(items), /anna/, 'the audit names nobody it cannot forget')
 })
 
 test('a bounce that is taken in stops even mail that is needed, until it is cleared', async (t) => {
