@@ -135,6 +135,8 @@ async function initialise(folder: string, program: PostgresProgram) {
     await runInitdb(fresh, program)
     fs.renameSync(fresh, folder)
     syncFolder(path.dirname(folder))
+    // The child of a start that was killed may have gone on writing after the first look.
+    removeLeftovers(folder)
   } catch (error) {
     fs.rmSync(fresh, { recursive: true, force: true })
     const code = (error as NodeJS.ErrnoException).code
