@@ -226,6 +226,10 @@ function decide(
     const isAhead = again && Temporal.Instant.compare(again.scheduledTime, now) > 0
     if (again && (again.status !== 'SCHEDULED' || isAhead)) return again
   }
+  // The clock was set back since it was claimed: its time is still to come.
+  if (Temporal.Instant.compare(trigger.scheduledTime, now) > 0) {
+    return { status: 'SCHEDULED', statusReason: null }
+  }
   if (!isOfUse(definition, trigger.anchorTime, trigger.scheduledTime, now)) {
     return {
       status: 'EXPIRED',

@@ -250,6 +250,32 @@ test('a frozen worker that wakes after its lease writes nothing', async (t) => {
   assert.equal((await mailsOf(world)).length, 1)
 })
 
+test('a clock that goes back between claim and firing makes nothing early', async (t) => {
+  const world = await startWorld(t)
+  await remind(world)
+  const booked = await world.book(world.clock.in({ hours: 25 }))
+  world.clock.advance({ hours: 1 })
+  const { engine } = world.database
+  const { fire } = startEngine(world, {
+    database: {
+      ...world.database,
+      engine: {
+        ...engine,
+        transaction: (work) => {
+          world.clock.advance({ minutes: -1 })
+          return engine.transaction(work)
+        },
+      },
+    },
+  })
+  await fire()
+  assert.equal((await triggersOf(world, booked))[0]!.status, 'SCHEDULED')
+  assert.deepEqual(await mailsOf(world), [])
+  world.clock.advance({ minutes: 1 })
+  assert.equal(await startEngine(world).runEngine(), 1)
+  assert.equal((await triggersOf(world, booked))[0]!.status, 'COMPLETED')
+})
+
 test('a waiting trigger is fired or cancelled by hand; what is over is a conflict', async (t) => {
   const world = await startWorld(t)
   const { runEngine } = startEngine(world)

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Database, Db } from '../../src/database/database.ts'
-import type { Sql } from '../../src/database/sql.ts'
+import { sql, type Sql } from '../../src/database/sql.ts'
 import type { Random } from './random.ts'
 
 /** Looks like a lost connection, which is all that a dead process is to the others. */
@@ -22,24 +22,54 @@ export type Process = {
   isFrozen: boolean
 }
 
+/** How many of the sessions on the database wait for another's lock. */
+export type CountBlocked = () => Promise<number>
+
+/** The steps between which a transaction took place; all that it wrote is there from the last. */
+export type Span = { began: number; committed: number }
+
 type Waiting = { process: Process; letThrough: () => void }
+type Session = { process: Process; underWay: number; sent: Promise<unknown>[] }
 
 /**
  * Lets several processes on one real database take their steps in an order that the seed decides:
  * at every statement, begin and commit another one may go first, and any of them may be the last
  * that a process does, with or without its effect.
+ *
+ * Nobody goes on until all that was let through has been answered or waits for a lock, and which
+ * of the two the database says itself: so the same seed is the same history, on any machine. And
+ * as only one goes at a time, the number of the step at which a transaction is committed says what
+ * was before and after what; the clock, which jumps, does not.
  */
 export class Interleaving {
   readonly #random: Random
+  readonly #countBlocked: CountBlocked
   readonly #waiting: Waiting[] = []
-  #running = 0
+  /** With something under way on the server. */
+  readonly #busy = new Set<Session>()
+  /** With a transaction open: they do not freeze, the server would end it, which is a crash. */
+  readonly #inside = new Map<Process, number>()
+  readonly #numbers = new Map<Process, number>()
+  #moves = 0
+  #moved = () => {}
   #open = 0
   steps = 0
   crashes = 0
   frozen = 0
+  /** Who went when, as a number: the same history has the same. */
+  fingerprint = 0
+  /** Transactions that changed something, by their number in the database. */
+  readonly spans = new Map<string, Span>()
+  /** What happened, for whoever must understand it. */
+  readonly story: string[] = []
 
-  constructor(random: Random) {
+  constructor(random: Random, countBlocked: CountBlocked) {
     this.#random = random
+    this.#countBlocked = countBlocked
+  }
+
+  tell(line: string) {
+    this.story.push(`${this.steps} ${line}`)
   }
 
   /** Runs these, and what is no longer frozen, until all have ended or are frozen; what they threw. */
@@ -57,27 +87,38 @@ export class Interleaving {
       if (next) {
         this.steps += 1
         next.letThrough()
-      } else if (this.#running === 0 && this.#waiting.length >= this.#open) return errors
+      } else if (this.#busy.size === 0 && this.#waiting.length >= this.#open) return errors
+      // Else they wait for one another, and the server will choose whom it refuses.
     }
   }
 
   /** A process's own view of the database. `rewrite` takes guards out of statements. */
   view(database: Database, process: Process, rewrite: (statement: Sql) => Sql = (it) => it) {
-    const of = (db: Db, isInside = false): Db => ({
-      query: (statement) => this.#step(process, () => db.query(rewrite(statement)), isInside),
-      transaction: async (work) => {
-        await this.#step(process, async () => {}, isInside)
-        const result = await db.transaction(async (tx) => {
-          const done = await work({ ...of(tx, true), transaction: (inner) => inner(of(tx, true)) })
-          await this.#step(process, async () => {}, true) // all is said, the commit is not
-          return done
-        })
-        await this.#step(process, async () => {}, isInside) // committed, and nobody knows yet
-        return result
-      },
+    this.#numbers.set(process, this.#numbers.size)
+    const of = (db: Db, open?: Session): Db => ({
+      query: (statement) =>
+        this.#step(process, !open, () =>
+          this.#underWay(open ?? sessionOf(process), () => db.query(rewrite(statement))),
+        ),
+      transaction: open
+        ? (work) => work(of(db, open))
+        : async (work) => {
+            await this.#step(process, true)
+            const result = await this.#transaction(db, process, (tx, session) =>
+              work(of(tx, session)),
+            )
+            await this.#step(process, true) // committed, and nobody knows yet
+            return result
+          },
       stream: db.stream,
-      send: (statement) => db.send(rewrite(statement)),
-      hint: db.hint,
+      // Waited for before the commit, as the server does: until then it may hold or want a lock.
+      send: (statement) => {
+        const sent = this.#underWay(open!, () => db.query(rewrite(statement)))
+        sent.catch(() => {})
+        open!.sent.push(sent)
+      },
+      // Whoever is simulated looks by itself.
+      hint: () => {},
     })
     const { forBusiness, engine } = database
     return {
@@ -87,14 +128,45 @@ export class Interleaving {
     } satisfies Database
   }
 
-  /** Inside a transaction nobody freezes: the server would end it, which is a crash. */
-  async #step<T>(process: Process, work: () => Promise<T>, isInside: boolean): Promise<T> {
+  async #transaction<T>(
+    db: Db,
+    process: Process,
+    work: (tx: Db, session: Session) => Promise<T>,
+  ): Promise<T> {
+    const session = sessionOf(process)
+    const began = this.steps
+    const hold = (by: number) => this.#inside.set(process, (this.#inside.get(process) ?? 0) + by)
+    this.#enter(session) // until it has a connection
+    hold(1)
+    try {
+      return await db.transaction(async (tx) => {
+        this.#leave(session)
+        try {
+          const done = await work(tx, session)
+          await Promise.all(session.sent)
+          const [row] = await this.#underWay(session, () => tx.query<{ xid: string | null }>(XID))
+          await this.#step(process, false) // all is said, the commit is not
+          if (row!.xid) this.spans.set(row!.xid, { began, committed: this.steps })
+          this.tell(`${process.name} commits ${row!.xid ?? 'nothing'}, begun at ${began}`)
+          return done
+        } finally {
+          this.#enter(session) // until it is committed or undone
+        }
+      })
+    } finally {
+      hold(-1)
+      this.#leave(session)
+    }
+  }
+
+  async #step<T>(process: Process, mayFreeze: boolean, work?: () => Promise<T>): Promise<T> {
     if (process.isDead) throw new Crash()
     process.freezeIn -= 1
-    if (process.freezeIn <= 0 && !isInside) {
+    if (process.freezeIn <= 0 && mayFreeze && !this.#inside.get(process)) {
       process.freezeIn = Infinity
       process.isFrozen = true
       this.frozen += 1
+      this.tell(`${process.name} freezes`)
     }
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#waiting.push({ process, letThrough: resolve })
@@ -103,28 +175,63 @@ export class Interleaving {
     process.crashIn -= 1
     const dies = process.crashIn === 0
     if (dies && !process.crashesAfter) return this.#die(process)
-    this.#running += 1
-    try {
-      const result = await work()
-      if (dies) return this.#die(process)
-      return result
-    } finally {
-      this.#running -= 1
-    }
+    const result = await work?.()
+    if (dies) return this.#die(process)
+    return result as T
   }
 
   #die(process: Process): never {
     process.isDead = true
     this.crashes += 1
+    this.tell(`${process.name} dies`)
     throw new Crash()
   }
 
-  /** Nothing moves any more by itself; what waits for another's lock counts as not moving. */
+  async #underWay<T>(session: Session, work: () => Promise<T>): Promise<T> {
+    this.#enter(session)
+    try {
+      return await work()
+    } finally {
+      this.#leave(session)
+    }
+  }
+
+  #enter(session: Session) {
+    this.#moves += 1
+    session.underWay += 1
+    this.#busy.add(session)
+  }
+
+  #leave(session: Session) {
+    this.#moves += 1
+    session.underWay -= 1
+    if (session.underWay === 0) this.#busy.delete(session)
+    this.#moved()
+  }
+
+  /** Nothing moves any more by itself: all is answered, or waits for the lock of one who waits. */
   async #quiet() {
     const startedAt = performance.now()
-    do await turn()
-    while (this.#running > 0 && performance.now() - startedAt < BLOCKED_MS)
     await turn()
+    while (this.#busy.size > 0) {
+      const moves = this.#moves
+      await this.#moveOr(ASK_AFTER_MS)
+      await turn()
+      if (moves !== this.#moves) continue
+      const blocked = await this.#countBlocked()
+      if (moves === this.#moves && blocked >= this.#busy.size) break
+      // Waits for a connection that one of those has who wait to be let through.
+      if (performance.now() - startedAt > GIVE_UP_MS) break
+    }
+    await turn()
+  }
+
+  async #moveOr(ms: number) {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#moved = resolve
+    const timer = setTimeout(resolve, ms)
+    await promise
+    clearTimeout(timer)
   }
 
   /** Any process, but each one's statements in their order. */
@@ -134,10 +241,17 @@ export class Interleaving {
       if (!one.process.isFrozen && !first.has(one.process)) first.set(one.process, one)
     }
     if (first.size === 0) return undefined
-    const chosen = this.#random.pick([...first.values()])
+    // By their age: who came first depends on the machine.
+    const number = (one: Waiting) => this.#numbers.get(one.process)!
+    const chosen = this.#random.pick([...first.values()].toSorted((a, b) => number(a) - number(b)))
     this.#waiting.splice(this.#waiting.indexOf(chosen), 1)
+    this.fingerprint = (Math.imul(this.fingerprint, 31) + number(chosen)) >>> 0
     return chosen
   }
 }
 
-const BLOCKED_MS = 15
+const sessionOf = (process: Process): Session => ({ process, underWay: 0, sent: [] })
+
+const XID = sql`select pg_current_xact_id_if_assigned()::text as xid`
+const ASK_AFTER_MS = 3
+const GIVE_UP_MS = 1_000

@@ -1,8 +1,16 @@
 /**
  * What must and must not be sent, said plainly: no code of the engine, only the facts of the
- * interface. Times are milliseconds.
+ * interface. What was before what is told by the steps of the simulation, which only grow; `at` is
+ * what the clock said then, in milliseconds, and the clock jumps.
  */
-export type Version = { from: number; until: number }
+export type Version = {
+  /** The steps at which its transaction began and was committed. */
+  began: number
+  from: number
+  /** The step at which the next version was committed. */
+  until: number
+  at: number
+}
 export type Appointment = Version & { id: number; start: number; status: string; active: boolean }
 export type Definition = Version & {
   id: number
@@ -20,8 +28,11 @@ export type Trigger = {
   reason: string | null
   at: number
   isReminder: boolean
+  /** When it became what it is, where that was in a transaction of several statements. */
+  step: number | undefined
 }
-export type Mail = { trigger: number; action: number; at: number }
+export type Mail = { trigger: number; action: number; at: number; step: number }
+export type Settled = { step: number; at: number }
 
 export type History = {
   appointments: Map<number, Appointment[]>
@@ -29,10 +40,8 @@ export type History = {
   actions: Map<number, number[]>
   triggers: Trigger[]
   mails: Mail[]
-  /** Moments at which every node was well and nothing due was left. */
-  settled: number[]
-  /** How far the clock ever went back: then the order of moments is no longer sure. */
-  jumpedBack: number
+  /** Moments at which a node was well, no dead one's lease ran on and nothing due was left. */
+  settled: Settled[]
 }
 
 const HOUR = 3_600_000
@@ -50,7 +59,7 @@ export function brokenPromises(history: History): string[] {
     rightNumber(history, trigger, mails, say)
     for (const mail of mails) rightMoment(history, trigger, mail, say)
   }
-  nothingLost(history, mailsOf, say)
+  noReminderLost(history, mailsOf, say)
   changesTold(history, say)
   return broken
 }
@@ -81,28 +90,26 @@ function rightNumber({ actions }: History, trigger: Trigger, mails: Mail[], say:
   if (trigger.status === 'FAILED') say(`trigger ${trigger.id} failed: ${trigger.reason}`)
 }
 
-/** When a mail was made, some state of that moment asked for it. */
+/** When a mail was made, what stood at that moment asked for it. */
 function rightMoment(history: History, trigger: Trigger, mail: Mail, say: Say) {
-  const slack = history.jumpedBack
-  const at = <V extends Version>(versions: V[]) =>
-    versions.filter((one) => one.from - slack <= mail.at && mail.at <= one.until + slack)
-  const appointments = at(history.appointments.get(trigger.object) ?? [])
-  const definitions = at(history.definitions.get(trigger.definition) ?? [])
-  const isAsked = definitions.some((definition) =>
-    appointments.some((appointment) => asks(definition, appointment, trigger, mail, slack)),
-  )
-  if (!isAsked) say(`mail of trigger ${trigger.id} was not asked for at ${mail.at}`)
+  const definition = standingAt(history.definitions.get(trigger.definition)!, mail.step)
+  const appointment = standingAt(history.appointments.get(trigger.object)!, mail.step)
+  if (!definition || !appointment || !asks(definition, appointment, trigger, mail)) {
+    say(`mail of trigger ${trigger.id} was not asked for at step ${mail.step}`)
+  }
 }
+
+const standingAt = <V extends Version>(versions: V[], step: number) =>
+  versions.find((one) => one.from <= step && step < one.until)
 
 function asks(
   definition: Definition,
   { start, status, active }: Appointment,
   trigger: Trigger,
   { at }: Mail,
-  slack: number,
 ) {
-  if (!definition.active) return false
-  if (definition.kind === 'CHANGED') return at >= trigger.anchor - slack
+  if (!definition.active || at < trigger.scheduled) return false
+  if (definition.kind === 'CHANGED') return true
   if (!active) return false
   if (definition.kind === 'CREATED') return LIVE_AFTER.has(status)
   const due = start + definition.offset
@@ -111,70 +118,105 @@ function asks(
   return LIVE_AFTER.has(status) && at <= due + 72 * HOUR
 }
 
-/** Whatever was asked for long enough, while somebody was there to send it, was sent. */
-function nothingLost(history: History, mailsOf: Map<number, Mail[]>, say: Say) {
+/** Whatever was asked for in time and until somebody was there to send it, was sent. */
+function noReminderLost(history: History, mailsOf: Map<number, Mail[]>, say: Say) {
   for (const [definitionId, definitions] of history.definitions) {
     if (definitions[0]!.kind !== 'REMINDER') continue
     for (const [object, appointments] of history.appointments) {
-      for (const { start, offset, from, until } of standing(definitions, appointments)) {
+      for (const { start, offset, from, until, at } of stretches(definitions, appointments)) {
         const due = start + offset
-        const last = offset < 0 ? Math.min(until, start) : Math.min(until, due + 72 * HOUR)
-        const margin = history.jumpedBack
+        const last = offset < 0 ? start - 1 : due + 72 * HOUR
         const hadItsChance = history.settled.some(
-          (moment) => moment >= due + margin && moment < last - margin,
+          (moment) =>
+            from < moment.step && moment.step < until && due <= moment.at && moment.at <= last,
         )
-        // What begins after its moment is late, and recorded as such.
-        if (from >= due - margin || !hadItsChance) continue
+        // What is asked for after its moment is late, and recorded as such.
+        if (at > due || !hadItsChance) continue
         const own = history.triggers.filter(
           (one) => one.definition === definitionId && one.object === object && one.anchor === start,
         )
-        const isSent = own.some((one) => (mailsOf.get(one.id) ?? []).length > 0)
+        const isSent = own.some((one) => mailsOf.has(one.id))
         // Booked after its time once, it stays so for this occasion.
-        const isExpired = own.some((one) => one.status === 'EXPIRED')
-        if (!isSent && !isExpired) {
-          say(`lost: definition ${definitionId}, object ${object}, due ${due}, from ${from}`)
+        const wasLate = own.some((one) => one.status === 'EXPIRED' && one.step! <= from)
+        if (!isSent && !wasLate) {
+          say(`lost: definition ${definitionId}, object ${object}, due ${due}, from step ${from}`)
         }
       }
     }
   }
 }
 
-/** Stretches of time in which one definition asked for the same reminder of one appointment. */
-function standing(definitions: Definition[], appointments: Appointment[]) {
-  const stretches: { start: number; offset: number; from: number; until: number }[] = []
+type Stretch = { start: number; offset: number; from: number; until: number; at: number }
+
+/** Stretches in which one definition asked for the same reminder of one appointment. */
+function stretches(definitions: Definition[], appointments: Appointment[]) {
+  const found: Stretch[] = []
   for (const definition of definitions) {
     for (const appointment of appointments) {
-      const from = Math.max(definition.from, appointment.from)
-      const until = Math.min(definition.until, appointment.until)
-      const live = definition.offset < 0 ? LIVE : LIVE_AFTER
-      if (from >= until || !definition.active || !appointment.active) continue
-      if (!live.has(appointment.status)) continue
-      const { start } = appointment
       const { offset } = definition
-      stretches.push({ start, offset, from, until })
+      const later = definition.from < appointment.from ? appointment : definition
+      const until = Math.min(definition.until, appointment.until)
+      const live = offset < 0 ? LIVE : LIVE_AFTER
+      if (later.from >= until || !definition.active || !appointment.active) continue
+      if (!live.has(appointment.status)) continue
+      found.push({ start: appointment.start, offset, from: later.from, until, at: later.at })
     }
   }
-  return stretches
+  return found
+    .toSorted((a, b) => a.from - b.from)
+    .reduce<Stretch[]>((joined, next) => {
+      const last = joined.at(-1)
+      const goesOn =
+        last?.until === next.from && last.start === next.start && last.offset === next.offset
+      if (goesOn) last.until = next.until
+      else joined.push({ ...next })
+      return joined
+    }, [])
 }
 
-/** Each creation and each change is told once by every definition that was active then. */
+/**
+ * Each creation and each change is told once by every definition that was active throughout its
+ * transaction, by none that was not; one that was saved meanwhile may or may not have been seen.
+ * And what was told was sent, where it still stood when somebody was there to send it.
+ */
 function changesTold(history: History, say: Say) {
   for (const [definitionId, definitions] of history.definitions) {
     const { kind } = definitions[0]!
     if (kind === 'REMINDER') continue
     for (const [object, versions] of history.appointments) {
       const happened = kind === 'CREATED' ? versions.slice(0, 1) : versions.slice(1)
-      for (const { from } of happened) {
-        const around = definitions.filter((one) => one.from <= from && from <= one.until)
-        if (around.some((one) => !one.active) || around.length === 0) continue
+      for (const [at, together] of Map.groupBy(happened, (one) => one.at)) {
+        const seen = together.map(({ began, from }) => during(definitions, began, from))
+        const least = seen.filter((some) => some.every((one) => one?.active)).length
+        const most = seen.filter((some) => some.some((one) => one?.active)).length
         const told = history.triggers.filter(
-          (one) => one.definition === definitionId && one.object === object && one.anchor === from,
+          (one) => one.definition === definitionId && one.object === object && one.anchor === at,
         )
-        const same = happened.filter((one) => one.from === from).length
-        if (told.length !== same) {
-          say(`${kind} of ${object} at ${from} told ${told.length} times instead of ${same}`)
+        if (told.length < least || told.length > most) {
+          const wanted = least === most ? least : `${least} to ${most}`
+          say(`${kind} of ${object} at ${at} told ${told.length} times instead of ${wanted}`)
+        }
+        const [first, last] = [together[0]!, together.at(-1)!]
+        const settled = history.settled.find(
+          (moment) => moment.step > last.from && at <= moment.at && moment.at <= at + 72 * HOUR,
+        )
+        if (!settled) continue
+        const stood =
+          during(definitions, first.began, settled.step).every((one) => one?.active) &&
+          (kind === 'CHANGED' ||
+            during(versions, first.from, settled.step).every(
+              (one) => one?.active && LIVE_AFTER.has(one.status),
+            ))
+        for (const { id, status, reason } of stood ? told : []) {
+          if (status !== 'COMPLETED') say(`news ${id} was not sent: ${status}, ${reason}`)
         }
       }
     }
   }
 }
+
+/** What stood from one step to another; undefined among them where there was nothing yet. */
+const during = <V extends Version>(versions: V[], from: number, until: number) => [
+  ...(versions[0]!.from > from ? [undefined] : []),
+  ...versions.filter((one) => one.from <= until && from < one.until),
+]

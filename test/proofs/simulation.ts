@@ -1,3 +1,4 @@
+import pg from 'pg'
 import { createEngine, type Engine, type EngineParts } from '../../src/automation/engine.ts'
 import { saveDefinition } from '../../src/automation/define.ts'
 import { planDefinition } from '../../src/automation/plan.ts'
@@ -10,9 +11,17 @@ import { CaptureMailer } from '../../src/email/capture.ts'
 import { findDefinition } from '../../src/store/event-definitions.ts'
 import { saveObject } from '../../src/scheduling/save.ts'
 import { cloneDatabase, type Lifetime } from '../support/database.ts'
-import { Crash, Interleaving, type Process } from './interleave.ts'
-import { brokenPromises, type Appointment, type Definition, type History } from './model.ts'
+import { Crash, Interleaving, type Process, type Span } from './interleave.ts'
+import {
+  brokenPromises,
+  type Appointment,
+  type Definition,
+  type History,
+  type Settled,
+  type Version,
+} from './model.ts'
 import { randomFrom, type Random } from './random.ts'
+import { rewriting } from './without-guards.ts'
 
 const HOUR = 3_600_000
 const LEASE_SECONDS = 10
@@ -29,6 +38,10 @@ export type Mutation = {
 
 export type Told = {
   broken: string[]
+  /** What happened and what was found, where a promise was broken. */
+  story: string[]
+  /** The same for the same history. */
+  fingerprint: number
   steps: number
   crashes: number
   frozen: number
@@ -36,29 +49,45 @@ export type Told = {
   triggers: number
 }
 
-export type World = Awaited<ReturnType<typeof openWorld>>
+export type World = Awaited<ReturnType<typeof startWorld>>
 
 const START = Date.parse('2026-03-02T09:00:00Z')
 
 /** A database with one business, its staff and a template, and a clock of its own. */
 export async function startWorld(t: Lifetime) {
-  const { database } = await cloneDatabase(t)
-  const now = Temporal.Instant.fromEpochMilliseconds(START)
+  const { database, url } = await cloneDatabase(t, 20)
+  const watcher = new pg.Client({ connectionString: url })
+  watcher.on('error', () => {})
+  await watcher.connect()
+  t.after(() => watcher.end())
+  const countBlocked = async () => (await watcher.query(BLOCKED)).rows[0].blocked as number
+  return { ...(await openBusiness(database)), countBlocked }
+}
+
+/** Who goes first of those due in the same moment is the server's choice; here it is the oldest. */
+const inOrder = rewriting((text) =>
+  text.replaceAll(/order by (t\.)?scheduled_time(?=\s+limit)/g, '$&, $1event_trigger_id'),
+)
+
+const BLOCKED = `
+  select count(distinct pid)::int as blocked from pg_locks
+  where not granted and pid in (
+    select pid from pg_stat_activity where datname = current_database())`
+
+/** Another business of the same database, on a clock that begins again. */
+async function openBusiness(database: Database) {
+  let ms = START
+  const clock: Clock = { now: () => Temporal.Instant.fromEpochMilliseconds(ms) }
+  const move = (by: number) => void (ms += by)
+  const now = clock.now()
   const [row] = await database.operator.query<{ id: number }>(sql`
     insert into business (name, time_zone, created_date, created_user, modified_date, modified_user)
     values ('Praxis', 'Europe/Zurich', ${now}, 'OPERATOR', ${now}, 'OPERATOR')
     returning business_id as id`)
-  return openWorld(database, row!.id, START)
-}
-
-/** A business whose histories follow one another on one clock. */
-async function openWorld(database: Database, businessId: number, start: number) {
-  let ms = start
-  const clock: Clock = { now: () => Temporal.Instant.fromEpochMilliseconds(ms) }
-  const move = (by: number) => void (ms += by)
+  const businessId = row!.id
   const db = database.forBusiness(businessId, 'key:simulation')
   const save = async (kind: string, body: object) => {
-    const saving = { businessId, user: 'key:simulation', now: clock.now() }
+    const saving = { businessId, user: 'key:simulation', now }
     const { object } = await db.transaction((tx) => saveObject(tx, objectKind(kind)!, body, saving))
     return object as unknown as Record<string, number>
   }
@@ -89,31 +118,37 @@ export async function playHistory(
   seed: number,
   mutation: Mutation = {},
 ): Promise<Told> {
-  return new Play(world, seed, mutation).play()
+  // Its own business and its own time: nothing of the histories before it plays a part.
+  const own = { ...world, ...(await openBusiness(world.database)) }
+  return new Play(own, seed, mutation).play()
 }
 
 class Play {
   readonly #world: World
   readonly #random: Random
   readonly #mutation: Mutation
+  readonly #rewrite: (statement: Sql) => Sql
   readonly #steps: Interleaving
   readonly #nodes: Node[] = []
   readonly #definitions: number[] = []
   readonly #appointments: number[] = []
-  readonly #settled: number[] = []
+  readonly #settled: Settled[] = []
   readonly #broken: string[] = []
   #frozen: Process[] = []
-  #jumpedBack = 0
+  #processes = 0
+  /** The latest that the clock ever said: leases may last until a little after it. */
+  #latest = START
 
-  constructor(world: World, seed: number, mutation: Mutation) {
+  constructor(world: World, seed: number, { rewrite = (it) => it, ...mutation }: Mutation) {
     this.#world = world
     this.#random = randomFrom(seed)
     this.#mutation = mutation
-    this.#steps = new Interleaving(this.#random)
+    this.#rewrite = (statement) => inOrder(rewrite(statement))
+    this.#steps = new Interleaving(this.#random, world.countBlocked)
   }
 
   async play(): Promise<Told> {
-    const { random, world } = { random: this.#random, world: this.#world }
+    const random = this.#random
     for (let i = 0; i < NODES; i += 1) this.#nodes.push(this.#boot(i))
     await this.#defineSome()
     const moments = 4 + random.below(6)
@@ -130,24 +165,26 @@ class Play {
     this.#thawSome(1)
     await this.#settle()
     for (let half = 0; half < 4; half += 1) {
-      world.move(15 * HOUR)
+      this.#move(15 * HOUR)
       await this.#settle()
     }
     const history = await this.#read()
     this.#broken.push(...brokenPromises(history), ...(await this.#watchman()))
     await this.#leave()
-    const { steps, crashes, frozen } = this.#steps
+    const { steps, crashes, frozen, fingerprint } = this.#steps
     const [mails, triggers] = [history.mails.length, history.triggers.length]
-    return { broken: this.#broken, steps, crashes, frozen, mails, triggers }
+    const isBroken = this.#broken.length > 0
+    const story = isBroken ? [...this.#steps.story, ...shown(history)] : []
+    return { broken: this.#broken, story, fingerprint, steps, crashes, frozen, mails, triggers }
   }
 
   /** A node with a name of its own that may die at any of its next statements. */
   #boot(place: number, batchSize = 1 + this.#random.below(4), isSound = false): Node {
-    const process = this.#process(`node ${place}`)
+    const process = this.#process(isSound ? 'the sound node' : `node ${place}`)
     if (isSound) process.crashIn = process.freezeIn = Infinity
     const { database, clock } = this.#world
     const engine = createEngine({
-      database: this.#steps.view(database, process, this.#mutation.rewrite),
+      database: this.#steps.view(database, process, this.#rewrite),
       clock,
       leaseSeconds: LEASE_SECONDS,
       mailer: new CaptureMailer(),
@@ -162,7 +199,8 @@ class Play {
     return { process, engine }
   }
 
-  #process(name: string): Process {
+  #process(what: string): Process {
+    const name = `${what} (process ${(this.#processes += 1)})`
     const crashIn = this.#random.chance(0.3) ? 1 + this.#random.below(40) : Infinity
     const freezes = this.#random.chance(this.#mutation.freezing ?? 0.2)
     const freezeIn = freezes ? 2 + this.#random.below(4) : Infinity
@@ -173,6 +211,13 @@ class Play {
   /** Nobody may stumble over anything but a crash. */
   #note(error: unknown) {
     if (!(error instanceof Crash)) this.#broken.push(`stumbled: ${String(error)}`)
+  }
+
+  #move(ms: number) {
+    const { move, clock } = this.#world
+    move(ms)
+    this.#latest = Math.max(this.#latest, clock.now().epochMilliseconds)
+    this.#steps.tell(`it is ${clock.now()}`)
   }
 
   async #together(works: (() => Promise<unknown>)[]) {
@@ -186,7 +231,9 @@ class Play {
 
   #thawSome(probability: number) {
     for (const process of this.#frozen) {
-      if (this.#random.chance(probability)) process.isFrozen = false
+      if (!process.isFrozen || !this.#random.chance(probability)) continue
+      process.isFrozen = false
+      this.#steps.tell(`${process.name} wakes`)
     }
   }
 
@@ -226,17 +273,20 @@ class Play {
   }
 
   async #book() {
-    const saved = await this.#saveCalendar({ ...this.#world.ids, ...this.#newTime() })
+    const body = { ...this.#world.ids, ...this.#newTime() }
+    const saved = await this.#saveCalendar(this.#caller('books'), body)
     this.#appointments.push(saved.calendarId as number)
   }
 
   #change(calendarId: number, body: object) {
-    return this.#saveCalendar({ calendarId, ...body })
+    const what = Object.entries(body)[0]!.join(' ')
+    const caller = this.#caller(`changes ${calendarId} to ${what}`)
+    return this.#saveCalendar(caller, { calendarId, ...body })
   }
 
-  async #saveCalendar(body: object) {
+  async #saveCalendar(database: Database, body: object) {
     const { businessId, clock } = this.#world
-    const db = this.#caller().forBusiness(businessId, 'key:simulation')
+    const db = database.forBusiness(businessId, 'key:simulation')
     const saving = { businessId, user: 'key:simulation', now: clock.now() }
     const saved = await db.transaction((tx) =>
       saveObject(tx, objectKind('calendar')!, body, saving),
@@ -245,10 +295,20 @@ class Play {
   }
 
   /** A service process that may die during a request. */
-  #caller(): Database {
-    const process = this.#process('service')
+  #caller(does: string): Database {
+    const process = this.#process(`one who ${does}`)
     if (process.freezeIn < Infinity) this.#frozen.push(process)
-    return this.#steps.view(this.#world.database, process, this.#mutation.rewrite)
+    return this.#steps.view(this.#world.database, process, this.#rewrite)
+  }
+
+  /** One who is alone and to whom nothing happens. */
+  async #undisturbed<T>(does: string, work: (database: Database) => Promise<T>): Promise<T> {
+    const process = this.#process(`one who undisturbed ${does}`)
+    process.crashIn = process.freezeIn = Infinity
+    const { promise, resolve } = Promise.withResolvers<T>()
+    const database = this.#steps.view(this.#world.database, process)
+    await this.#together([() => work(database).then(resolve)])
+    return promise
   }
 
   async #defineSome() {
@@ -258,13 +318,17 @@ class Play {
       { eventTypeId: 3, triggerHours: random.pick([0, 1, 3]) },
       { eventTypeId: random.pick([1, 2]), triggerHours: 0 },
     ]
-    for (const form of forms) await this.#define(form, random.pick([1, 2]))
+    for (const form of forms) {
+      const recipients = ['client', 'staff'].slice(0, random.pick([1, 2]))
+      const id = await this.#undisturbed('defines', (database) =>
+        this.#define(database, form, recipients),
+      )
+      this.#definitions.push(id)
+    }
   }
 
-  async #define({ eventTypeId, triggerHours }: Form, actions: number) {
-    const { businessId, db, clock, emailTemplateId, database } = this.#world
-    const defining = { businessId, user: 'key:simulation', now: clock.now() }
-    const recipients = ['client', 'staff'].slice(0, actions)
+  #define(database: Database, form: Form, recipients: string[]) {
+    const { businessId, emailTemplateId } = this.#world
     const eventActions = recipients.map((value) => ({
       actionType: 'SEND_EMAIL',
       active: true,
@@ -272,49 +336,49 @@ class Play {
       emailTemplateId,
       recipient: { value },
     }))
-    const body = {
-      ...bodyOf(businessId, { eventTypeId, triggerHours, active: true }),
-      eventActions,
-    }
+    const body = bodyOf(businessId, { ...form, active: true })
+    return this.#saveDefinition(database, { ...body, eventActions })
+  }
+
+  async #saveDefinition(database: Database, body: object) {
+    const { businessId, clock } = this.#world
+    const db = database.forBusiness(businessId, 'key:simulation')
+    const defining = { businessId, user: 'key:simulation', now: clock.now() }
     const { definition } = await db.transaction((tx) => saveDefinition(tx, body, defining))
     await planDefinition(database, definition, () => clock.now())
-    this.#definitions.push(definition.eventDefnId)
+    return definition.eventDefnId
   }
 
   /** Another offset, on or off; the process that saves it may die before its plan is done. */
   async #redefine(eventDefnId: number, switching = 0.3) {
-    const { businessId, clock } = this.#world
+    const { businessId } = this.#world
     const random = this.#random
-    const database = this.#caller()
-    const current = (await findDefinition(this.#world.db, businessId, eventDefnId))!
-    const active = random.chance(switching) ? !current.active : current.active
-    const hours = random.pick(current.triggerHours < 0 ? [-1, -3, -24] : [0, 1, 2])
+    // Drawn before anything is waited for, so that the seed alone decides what is drawn.
+    const [switches, place] = [random.chance(switching), random.below(3)]
+    const database = this.#caller(`redefines ${eventDefnId}`)
+    const db = database.forBusiness(businessId, 'key:simulation')
+    const current = (await findDefinition(db, businessId, eventDefnId))!
+    const active = switches ? !current.active : current.active
+    const hours = (current.triggerHours < 0 ? [-1, -3, -24] : [0, 1, 2])[place]!
     const { eventTypeId } = current
     const triggerHours = eventTypeId === 3 ? hours : 0
     const form = bodyOf(businessId, { eventTypeId, triggerHours, active })
-    const defining = { businessId, user: 'key:simulation', now: clock.now() }
-    const db = database.forBusiness(businessId, 'key:simulation')
-    const { definition } = await db.transaction((tx) =>
-      saveDefinition(tx, { ...form, eventDefnId }, defining),
-    )
-    await planDefinition(database, definition, () => clock.now())
+    await this.#saveDefinition(database, { ...form, eventDefnId })
   }
 
   #passTime() {
     const random = this.#random
-    const { move } = this.#world
     const choice = random.below(10)
-    if (choice < 2) move(LEASE_SECONDS * 1000 + 1_000)
-    else if (choice < 3) {
-      move(-60_000)
-      this.#jumpedBack += 60_000
-    } else if (choice < 4) move(random.below(30) * HOUR)
-    else if (choice < 9) move(random.below(180) * 60_000)
+    if (choice < 2) this.#move(LEASE_SECONDS * 1000 + 1_000)
+    else if (choice < 3) this.#move(-60_000)
+    else if (choice < 4) this.#move(random.below(30) * HOUR)
+    else if (choice < 9) this.#move(random.below(180) * 60_000)
   }
 
   /** One node is well for long enough: dead leases run out, and all that is due is dealt with. */
   async #settle() {
-    this.#world.move(LEASE_SECONDS * 1000 + 1_000)
+    const before = this.#latest
+    this.#move(LEASE_SECONDS * 1000 + 1_000)
     const { engine } = this.#boot(NODES, 50, true)
     const settle = async () => {
       while ((await engine.keep()) + (await engine.lookBack()) + (await engine.fire()) > 0) {
@@ -322,7 +386,10 @@ class Play {
       }
     }
     await this.#together([settle])
-    this.#settled.push(this.#world.clock.now().epochMilliseconds)
+    const at = this.#world.clock.now().epochMilliseconds
+    this.#steps.tell('all is settled')
+    // While the clock is behind what it said once, a dead worker's lease may last on.
+    if (at > before + LEASE_SECONDS * 1000) this.#settled.push({ step: this.#steps.steps, at })
   }
 
   /** The watchman too must find everything in order. */
@@ -335,70 +402,58 @@ class Play {
 
   async #read(): Promise<History> {
     const { db, businessId } = this.#world
-    const audit = await db.query<{ object: string; id: number; time: number; after: never }>(sql`
-      select object, id::bigint, (extract(epoch from time) * 1000)::bigint as time, after from audit
-      where business_id = ${businessId}
-        and ((object = 'calendar' and id::bigint = any (${await this.#booked()}::bigint[]))
-          or (object = 'eventDefinition' and id::bigint = any (${this.#definitions}::bigint[])))
+    const { spans } = this.#steps
+    const audit = await db.query<AuditRow & { object: string }>(sql`
+      select object, id::bigint, (extract(epoch from time) * 1000)::bigint as time, after,
+             xmin::text as xid
+      from audit
+      where business_id = ${businessId} and object in ('calendar', 'eventDefinition')
       order by audit_id`)
     const of = (object: string) => audit.filter((row) => row.object === object)
-    const triggers = await db.query<History['triggers'][number]>(sql`
+    const triggers = await db.query<
+      Omit<History['triggers'][number], 'step'> & { xid: string }
+    >(sql`
       select event_trigger_id as id, event_defn_id as definition, object_id as object,
              (extract(epoch from anchor_time) * 1000)::bigint as anchor,
              (extract(epoch from scheduled_time) * 1000)::bigint as scheduled, status,
              status_reason as reason,
              (extract(epoch from coalesce(modified_date, created_date)) * 1000)::bigint as at,
-             occurrence is null as "isReminder"
-      from event_trigger where event_defn_id = any (${this.#definitions}::bigint[])`)
-    const mails = await db.query<History['mails'][number]>(sql`
+             occurrence is null as "isReminder", xmin::text as xid
+      from event_trigger where business_id = ${businessId} order by event_trigger_id`)
+    const mails = await db.query<Omit<History['mails'][number], 'step'> & { xid: string }>(sql`
       select event_trigger_id as trigger, event_action_id as action,
-             (extract(epoch from created_date) * 1000)::bigint as at
-      from email where event_trigger_id = any (${triggers.map((one) => one.id)}::bigint[])`)
+             (extract(epoch from created_date) * 1000)::bigint as at, xmin::text as xid
+      from email where business_id = ${businessId} order by email_id`)
     const actions = await db.query<{ definition: number; action: number }>(sql`
       select event_defn_id as definition, event_action_id as action from event_action
-      where event_defn_id = any (${this.#definitions}::bigint[])`)
+      where business_id = ${businessId} order by event_action_id`)
     return {
-      appointments: versionsOf(of('calendar'), appointmentOf),
-      definitions: versionsOf(of('eventDefinition'), definitionOf),
+      appointments: versionsOf(of('calendar'), spans, appointmentOf),
+      definitions: versionsOf(of('eventDefinition'), spans, definitionOf),
       actions: new Map(
         [...Map.groupBy(actions, (row) => row.definition)].map(([id, rows]) => [
           id,
           rows.map((row) => row.action),
         ]),
       ),
-      triggers,
-      mails,
+      triggers: triggers.map((row) => ({ ...row, step: spans.get(row.xid)?.committed })),
+      mails: mails.map((row) => ({ ...row, step: spans.get(row.xid)!.committed })),
       settled: this.#settled,
-      jumpedBack: this.#jumpedBack,
     }
-  }
-
-  /** Also those whose booker died before it knew. */
-  async #booked() {
-    const { db } = this.#world
-    const rows = await db.query<{ id: number }>(
-      sql`select calendar_id as id from calendar where active and calendar_id >= ${
-        Math.min(...this.#appointments, Number.MAX_SAFE_INTEGER) - 50
-      }`,
-    )
-    return rows.map((row) => row.id)
   }
 
   /** The next history begins with nothing pending. */
   async #leave() {
     for (const eventDefnId of this.#definitions) await this.#switchOff(eventDefnId)
-    this.#world.move(100 * 24 * HOUR)
   }
 
   async #switchOff(eventDefnId: number) {
-    const { db, businessId, clock, database } = this.#world
-    const defining = { businessId, user: 'key:simulation', now: clock.now() }
+    const { db, businessId } = this.#world
     const { eventTypeId, triggerHours } = (await findDefinition(db, businessId, eventDefnId))!
     const form = bodyOf(businessId, { eventTypeId, triggerHours, active: false })
-    const { definition } = await db.transaction((tx) =>
-      saveDefinition(tx, { ...form, eventDefnId }, defining),
+    await this.#undisturbed(`switches ${eventDefnId} off`, (database) =>
+      this.#saveDefinition(database, { ...form, eventDefnId }),
     )
-    await planDefinition(database, definition, () => clock.now())
   }
 }
 
@@ -413,12 +468,14 @@ const bodyOf = (businessId: number, { eventTypeId, ...form }: Form & { active: b
   eventType: { eventTypeId },
 })
 
-type AuditRow = { id: number; time: number; after: Record<string, unknown> }
+type AuditRow = { id: number; time: number; after: Record<string, unknown>; xid: string }
+type State<V> = Omit<V, keyof Version>
 
 /** What each object was, from when until when; saves that changed nothing that matters are one. */
-function versionsOf<V extends { from: number; until: number }>(
+function versionsOf<V extends Version>(
   rows: AuditRow[],
-  read: (row: AuditRow) => Omit<V, 'from' | 'until'>,
+  spans: Map<string, Span>,
+  read: (row: AuditRow) => State<V>,
 ) {
   const versions = new Map<number, V[]>()
   for (const row of rows) {
@@ -426,17 +483,30 @@ function versionsOf<V extends { from: number; until: number }>(
     versions.set(row.id, own)
     const last = own.at(-1)
     const state = read(row)
+    const { began, committed } = spans.get(row.xid)!
     if (last) {
-      const { from: _from, until: _until, ...before } = last
+      const { from: _from, until: _until, began: _began, at: _at, ...before } = last
       if (JSON.stringify(before) === JSON.stringify(state)) continue
-      last.until = row.time
+      last.until = committed
     }
-    own.push({ ...state, from: row.time, until: Infinity } as V)
+    own.push({ ...state, began, from: committed, until: Infinity, at: row.time } as V)
   }
   return versions
 }
 
-const appointmentOf = ({ id, after }: AuditRow): Omit<Appointment, 'from' | 'until'> => ({
+/** All that was found, for whoever must understand a disagreement. */
+function shown({ appointments, definitions, triggers, mails, settled }: History) {
+  const lines = (what: string, all: object[]) => all.map((one) => `${what} ${JSON.stringify(one)}`)
+  return [
+    ...lines('definition', [...definitions.values()].flat()),
+    ...lines('appointment', [...appointments.values()].flat()),
+    ...lines('trigger', triggers),
+    ...lines('mail', mails),
+    ...lines('settled', settled),
+  ]
+}
+
+const appointmentOf = ({ id, after }: AuditRow): State<Appointment> => ({
   id,
   start: Date.parse(after.start_time as string),
   status: after.status as string,
@@ -445,7 +515,7 @@ const appointmentOf = ({ id, after }: AuditRow): Omit<Appointment, 'from' | 'unt
 
 const KINDS: Record<number, Definition['kind']> = { 1: 'CREATED', 2: 'CHANGED', 3: 'REMINDER' }
 
-const definitionOf = ({ id, after }: AuditRow): Omit<Definition, 'from' | 'until'> => ({
+const definitionOf = ({ id, after }: AuditRow): State<Definition> => ({
   id,
   kind: KINDS[after.event_type_id as number]!,
   offset: (after.trigger_hours as number) * HOUR,

@@ -6,10 +6,10 @@ import { openDatabase } from '../../src/database/postgres.ts'
 export type Lifetime = { after(work: () => unknown): void }
 
 /** A database of this test's own, with the whole schema and no rows; it goes when the test ends. */
-export async function cloneDatabase(t: Lifetime) {
+export async function cloneDatabase(t: Lifetime, connections = 5) {
   const { server, template } = surroundings()
   const { url, drop } = await createDatabase(server, `template ${template}`)
-  const database = openDatabase({ url, connections: 5 })
+  const database = openDatabase({ url, connections })
   t.after(async () => {
     await database.close()
     await drop()
