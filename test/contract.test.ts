@@ -121,6 +121,31 @@ test('GET /eventAction/eventDefinition/{id}: an array of its active actions, old
   assert.equal(foreign.status, 404)
 })
 
+test('GET /eventAction: the active ones of all definitions, in pages', async () => {
+  const { eventDefnId } = await define()
+  const first = await save('/eventAction', action(eventDefnId))
+  const second = await save('/eventAction', action(eventDefnId, { recipient: { value: 'staff' } }))
+  await save('/eventAction', action(eventDefnId, { recipient: { value: 'business' } }))
+  const before = await call('GET', '/eventAction?limit=500')
+  assert.deepEqual(before.body.items.slice(-3, -1), [first, second])
+  assert.equal(before.body.nextCursor, null)
+  await save('/eventAction', { eventActionId: second.eventActionId, active: false })
+
+  const seen: number[] = []
+  for (let cursor = ''; ;) {
+    const { body } = await call('GET', `/eventAction?limit=1${cursor}`)
+    seen.push(...body.items.map((each: { eventActionId: number }) => each.eventActionId))
+    if (body.nextCursor === null) break
+    cursor = `&cursor=${body.nextCursor}`
+  }
+  const left = before.body.items.map((each: { eventActionId: number }) => each.eventActionId)
+  assert.deepEqual(
+    seen,
+    left.filter((id: number) => id !== second.eventActionId),
+  )
+  assert.deepEqual((await stranger.call('GET', '/eventAction')).body.items, [])
+})
+
 test('GET /eventDefinition/INVITATION_CAMPAIGN/{id}: those that name the campaign', async () => {
   const invited = { objectType: 'INVITATION_CAMPAIGN', eventType: { eventTypeId: 8 } }
   const own = await define({ ...invited, objectId: invitationCampaignId })
@@ -374,6 +399,8 @@ test('POST /eventDefinition: the write form is the same definition as the object
     (await again(templateActions)).map((each: typeof known) => each.eventActionId),
     [known.eventActionId],
   )
+  const { recipient: _same, ...withoutRecipient } = templateActions[0]!
+  assert.deepEqual(await again([withoutRecipient]), actions.body, 'the client is who it goes to')
   const both = await again([{ ...templateActions[0], recipient: { value: 'business' } }])
   assert.equal(both.length, 2)
   const left = await again([{ eventActionId: known.eventActionId, active: false }])

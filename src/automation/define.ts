@@ -101,45 +101,47 @@ export async function saveAction(
   faults.push(...(await unknownReferences(tx, businessId, references)))
   if (faults.length > 0) throw invalid(withoutRepeats(faults))
 
-  const fields = {
-    businessId,
-    eventDefnId: input.eventDefnId ?? before!.eventDefnId,
-    active: input.active,
-    emailTemplateId: input.emailTemplateId ?? before!.emailTemplateId,
-    emailCategoryId: said(input.emailCategoryId, before?.emailCategoryId),
-    recipient: said(input.recipient, before?.recipient),
-  }
-  if (!before) return { action: await insertAction(tx, fields, defining), before }
-  const wanted = { ...fields, eventActionId: before.eventActionId }
-  const isSame = Object.entries(wanted).every(([key, value]) => before[key as 'active'] === value)
-  return { action: isSame ? before : await updateAction(tx, wanted, defining), before }
+  const eventDefnId = input.eventDefnId ?? before!.eventDefnId
+  return { action: await writeAction(tx, eventDefnId, input, before, defining), before }
 }
 
 /**
  * An action that came with its definition: by its id, or as the active one with the same template
  * and recipient, or a new one.
  */
-async function saveActionOf(tx: Db, eventDefnId: number, action: ActionInput, defining: Defining) {
+async function saveActionOf(tx: Db, eventDefnId: number, input: ActionInput, defining: Defining) {
   const { businessId } = defining
   const existing = await listActionsOfDefinition(tx, businessId, eventDefnId)
-  const same = existing.find(
-    (known) =>
-      known.emailTemplateId === action.emailTemplateId &&
-      known.recipient === (action.recipient ?? null),
-  )
-  const before = action.eventActionId
-    ? (await lockAction(tx, businessId, action.eventActionId))!
-    : same
-  const fields = {
-    businessId,
+  const before = input.eventActionId
+    ? await lockAction(tx, businessId, input.eventActionId)
+    : existing.find(
+        (known) =>
+          known.emailTemplateId === input.emailTemplateId &&
+          known.writesTo === (input.recipient ?? known.byTemplate),
+      )
+  await writeAction(tx, eventDefnId, input, before, defining)
+}
+
+/** What the input makes of the action; one that it says nothing new of is left alone. */
+function writeAction(
+  tx: Db,
+  eventDefnId: number,
+  input: ActionInput,
+  before: ShownAction | undefined,
+  defining: Defining,
+): Promise<ShownAction> | ShownAction {
+  const wanted = {
+    businessId: defining.businessId,
     eventDefnId,
-    active: action.active,
-    emailTemplateId: action.emailTemplateId ?? before!.emailTemplateId,
-    emailCategoryId: said(action.emailCategoryId, before?.emailCategoryId),
-    recipient: said(action.recipient, before?.recipient),
+    active: input.active,
+    emailTemplateId: input.emailTemplateId ?? before!.emailTemplateId,
+    emailCategoryId: said(input.emailCategoryId, before?.emailCategoryId),
+    recipient: said(input.recipient, before?.recipient),
   }
-  if (before) await updateAction(tx, { ...fields, eventActionId: before.eventActionId }, defining)
-  else await insertAction(tx, fields, defining)
+  if (!before) return insertAction(tx, wanted, defining)
+  const isSame = Object.entries(wanted).every(([key, value]) => before[key as 'active'] === value)
+  if (isSame) return before
+  return updateAction(tx, { ...wanted, eventActionId: before.eventActionId }, defining)
 }
 
 /** Absent stays as it was; null is cleared. */

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { Type } from 'typebox'
 import { invalid } from '../errors.ts'
 
@@ -19,7 +20,7 @@ export type Page<Item> = { items: Item[]; nextCursor: string | null }
 /**
  * Where to go on. A list is ordered by values that do not change and end in an id, so that a page
  * goes on after the last row of the one before, whatever came or went meanwhile. `list` names the
- * list and its filters: a cursor of another one is refused.
+ * list and its filters, at whatever length: a cursor of another one is refused.
  */
 export function readPage(query: { limit?: number; cursor?: string }, list: string) {
   return { limit: query.limit ?? 50, after: readCursor(query.cursor, list) }
@@ -39,13 +40,16 @@ export function pageOf<Item>(
 }
 
 const writeCursor = (list: string, position: Position) =>
-  Buffer.from(JSON.stringify([list, ...position])).toString('base64url')
+  Buffer.from(JSON.stringify([markOf(list), ...position])).toString('base64url')
+
+const markOf = (list: string) => hash('sha1', list, 'base64url')
 
 function readCursor(cursor: string | undefined, list: string): Position | undefined {
   if (cursor === undefined) return undefined
   try {
     const [of, ...position] = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'))
-    if (of === list && position.length > 0 && position.every(isPositionValue)) return position
+    if (of === markOf(list) && position.length > 0 && position.every(isPositionValue))
+      return position
   } catch {
     // told below, in the same words
   }

@@ -2,8 +2,14 @@ import { Type } from 'typebox'
 import { saveAction } from '../automation/define.ts'
 import { EMAIL_MSG_TYPE, EventAction, EventActionBody, labelled } from '../contract/event-action.ts'
 import { notFound } from '../errors.ts'
-import { findAction, listActionsOfDefinition, type ShownAction } from '../store/event-actions.ts'
+import {
+  findAction,
+  listActions,
+  listActionsOfDefinition,
+  type ShownAction,
+} from '../store/event-actions.ts'
 import { findDefinition } from '../store/event-definitions.ts'
+import { pageOf, PageQuery, readPage } from './cursor.ts'
 import { requireMatch } from './etag.ts'
 import { answerOnce, created, ok } from './idempotency.ts'
 import type { Routes } from './services.ts'
@@ -46,6 +52,32 @@ export const eventActions: Routes = async (app, { clock }) => {
     },
   )
 
+  app.get(
+    '/eventAction',
+    {
+      config: { scope: 'definitions:read' },
+      schema: {
+        tags,
+        querystring: Type.Object(PageQuery),
+        response: {
+          200: Type.Object({
+            items: Type.Array(EventAction),
+            nextCursor: Type.Union([Type.String(), Type.Null()]),
+          }),
+        },
+      },
+    },
+    async ({ caller, query }) => {
+      const { limit, after } = readPage(query, 'eventAction')
+      const found = await listActions(caller.db, caller.businessId, {
+        afterId: Number(after?.[0] ?? 0),
+        limit: limit + 1,
+      })
+      const page = pageOf(found, limit, 'eventAction', (one) => [one.eventActionId])
+      return { ...page, items: page.items.map(answerOf) }
+    },
+  )
+
   app.post(
     '/eventAction',
     {
@@ -69,7 +101,7 @@ export const eventActions: Routes = async (app, { clock }) => {
 }
 
 /** Moments become numbers on the wire. */
-const answerOf = ({ recipient: _recipient, writesTo, ...action }: ShownAction) =>
+const answerOf = ({ recipient: _said, byTemplate: _else, writesTo, ...action }: ShownAction) =>
   ({
     ...action,
     recipient: labelled(writesTo),

@@ -79,11 +79,13 @@ export const eventTriggers: Routes = async (app, services) => {
       },
     },
     async ({ caller, query }) => {
-      const { limit: _limit, cursor: _cursor, from, to, ...filters } = query
-      const list = JSON.stringify(['eventTriggers', from, to, filters])
+      const { status, from, to, eventDefnId, objectType } = query
+      const list = JSON.stringify(['eventTriggers', status, from, to, eventDefnId, objectType])
       const { limit, after } = readPage(query, list)
       const found = await listTriggers(caller.db, caller.businessId, {
-        ...filters,
+        status,
+        eventDefnId,
+        objectType,
         from: moment(from),
         to: moment(to),
         after: after && { scheduledTime: String(after[0]), eventTriggerId: Number(after[1]) },

@@ -54,7 +54,10 @@ const routesOf =
       async (request) => {
         const { caller } = request
         const { limit: asked, cursor, ...filters } = request.query as Record<string, never>
-        const name = JSON.stringify([kind.kind, filters])
+        const name = JSON.stringify([
+          kind.kind,
+          ...Object.keys(kind.filters).map((one) => filters[one]),
+        ])
         const { limit, after } = readPage(
           { ...(asked ? { limit: asked } : {}), ...(cursor ? { cursor } : {}) },
           name,

@@ -24,15 +24,18 @@ const columns = sql`
   email_template_id as "emailTemplateId", recipient, created_date as "createdDate",
   created_user as "createdUser", modified_date as "modifiedDate", modified_user as "modifiedUser"`
 
-/** Who an action writes to, also where it leaves that to its template. */
-const writesTo = sql`
-  coalesce(recipient, (select case when coalesce(t.to_address, '') = '' then 'client' else 'template' end
-                       from email_template t
-                       where (t.business_id, t.email_template_id)
-                           = (event_action.business_id, event_action.email_template_id))) as "writesTo"`
+/** Who an action writes to that leaves it to its template. */
+const byTemplate = sql`
+  (select case when coalesce(t.to_address, '') = '' then 'client' else 'template' end
+   from email_template t
+   where (t.business_id, t.email_template_id)
+       = (event_action.business_id, event_action.email_template_id))`
 
-/** An action as it is shown. */
-export type ShownAction = StoredAction & { writesTo: RecipientValue }
+const writesTo = sql`
+  coalesce(recipient, ${byTemplate}) as "writesTo", ${byTemplate} as "byTemplate"`
+
+/** An action as it is shown, and to whom it would write if it were left to its template. */
+export type ShownAction = StoredAction & { writesTo: RecipientValue; byTemplate: RecipientValue }
 
 /** The active ones, oldest first. */
 export function listActionsOfDefinition(db: Db, businessId: number, eventDefnId: number) {
@@ -40,6 +43,18 @@ export function listActionsOfDefinition(db: Db, businessId: number, eventDefnId:
     select ${columns}, ${writesTo} from event_action
     where business_id = ${businessId} and event_defn_id = ${eventDefnId} and active
     order by event_action_id`)
+}
+
+/** Those of all definitions, in pages. */
+export function listActions(
+  db: Db,
+  businessId: number,
+  { afterId, limit }: { afterId: number; limit: number },
+) {
+  return db.query<ShownAction>(sql`
+    select ${columns}, ${writesTo} from event_action
+    where business_id = ${businessId} and active and event_action_id > ${afterId}
+    order by event_action_id limit ${limit}`)
 }
 
 export async function findAction(db: Db, businessId: number, eventActionId: number) {
