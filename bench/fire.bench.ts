@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -110,6 +111,7 @@ function startEngine(onEnded?: (endings: { scheduledTime: Temporal.Instant }[]) 
   return createEngine({
     database,
     clock: { now: () => Temporal.Now.instant() },
+    random: randomBytes,
     leaseSeconds: 10,
     mailer: new CaptureMailer(),
     captures: true,

@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process'
-import { randomUUID } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -181,6 +181,7 @@ async function runSender(url: string, port: number) {
   const engine = createEngine({
     database,
     clock,
+    random: randomBytes,
     leaseSeconds: 10,
     mailer,
     captures: false,
@@ -188,7 +189,6 @@ async function runSender(url: string, port: number) {
     host: 'mail.harbour.example',
     unsubscribeLink: () => null,
     onError,
-    worker: randomUUID(),
   })
   const stopping = new AbortController()
   let running: Promise<void> | undefined

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { monotonicMs, type Clock } from '../clock.ts'
 import type { Database } from '../database/database.ts'
@@ -21,6 +20,8 @@ import { createWatch } from './watch.ts'
 export type EngineParts = {
   database: Database
   clock: Clock
+  /** So many bytes of chance. A worker is named by them at each start: one that comes back is another. */
+  random(size: number): Buffer
   leaseSeconds: number
   mailer: Mailer
   /** There is no mail server: mails are kept and shown. */
@@ -33,8 +34,6 @@ export type EngineParts = {
   decide?: NonNullable<Firing['decide']>
   batchSize?: number
   stopPatienceMs?: number
-  /** Named by tests; else made anew, so that a worker that comes back is another one. */
-  worker?: string
 }
 
 export type Engine = ReturnType<typeof createEngine>
@@ -44,7 +43,7 @@ export function createEngine(parts: EngineParts) {
   const { database, clock, leaseSeconds, onError } = parts
   const db = database.engine
   const now = () => clock.now()
-  const worker = parts.worker ?? randomUUID()
+  const worker = parts.random(16).toString('hex')
   const batchSize = parts.batchSize ?? 500
   const deliveries = new Deliveries({ ...parts, db, now, worker })
   let lastTurn: Temporal.Instant | undefined

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import { Command } from 'commander'
 import { makeOperatorKey } from '../auth/operator-key.ts'
@@ -96,6 +97,7 @@ function makeEngine({ config, database, clock, log, linkSeal }: Parts) {
     ...config,
     database,
     clock,
+    random: randomBytes,
     mailer: makeMailer(config),
     captures: config.smtpUrl === undefined,
     host: new URL(config.publicUrl).hostname,

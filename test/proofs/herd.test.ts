@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { test, type TestContext } from 'node:test'
 import { createEngine } from '../../src/automation/engine.ts'
 import type { Database, Db } from '../../src/database/database.ts'
@@ -47,6 +48,7 @@ async function stampede(t: TestContext, rewrite = (statement: Sql) => statement)
   const engine = createEngine({
     database: { ...database, engine: rewritten(database.engine, rewrite) } satisfies Database,
     clock,
+    random: randomBytes,
     leaseSeconds: 10,
     mailer: new CaptureMailer(),
     captures: true,

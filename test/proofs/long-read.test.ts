@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { test, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
@@ -59,6 +60,7 @@ async function readWhileFiring(t: TestContext, rewrite = (it: Sql) => it, share 
       engine: timed(database.engine, rewrite, claims),
     } satisfies Database,
     clock: { now: () => Temporal.Now.instant() },
+    random: randomBytes,
     leaseSeconds: 10,
     mailer: new CaptureMailer(),
     captures: true,

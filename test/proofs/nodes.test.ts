@@ -18,6 +18,7 @@ const NODES = 4
 const DUE = isFull ? 50_000 : 4_000
 const LEASE_SECONDS = 1
 const FREEZES = isFull ? 20 : 2
+const TAKEOVERS = isFull ? 10 : 1
 
 test('four nodes, one frozen past its lease and woken again, fire everything once', async (t) => {
   const sums = await freezeInTurn(t)
@@ -31,6 +32,41 @@ test('without its lease checked a node that wakes fires again what others have f
     NODE_OPTIONS: `--import ${path.join(import.meta.dirname, 'without-lease-check.ts')}`,
   })
   assert.notDeepEqual(sums.faults, [])
+})
+
+test('what a killed node held is done by another within 15 seconds', async (t) => {
+  const { database, url } = await cloneDatabase(t)
+  const settings = {
+    DATABASE_URL: url,
+    ROLE: 'worker',
+    ADMIN_API_KEY: 'operator-key-of-this-proof-0123456789',
+    LOG_LEVEL: 'error',
+  }
+  let holder = await startService(t, settings)
+  const took: number[] = []
+  for (let kill = 0; kill < TAKEOVERS; kill += 1) {
+    const dueFrom = Temporal.Now.instant().add({ seconds: 2 })
+    const one = { businesses: 1, appointments: () => 1, dueFrom: () => dueFrom, spreadMs: 0 }
+    await gatherCrowd(url, one)
+    const release = await stopAtNext(url)
+    const lease = () => leaseOf(database, release.calendarId)
+    await until(async () => (await lease()) !== undefined)
+    const other = await startService(t, settings)
+    // Its lease has just been renewed, so it lasts for as long as it can.
+    const before = await lease()
+    await until(async () => (await lease()) !== before)
+    process.kill(-holder.pid, 'SIGKILL')
+    const killed = until(async () => (await account(database.engine)).open === 0)
+    await holder.ended
+    await release.go()
+    took.push(Math.round(await killed))
+    holder = other
+  }
+  const sums = await account(database.engine)
+  t.diagnostic(`${TAKEOVERS} kills, taken over after ${took.join(', ')} ms`)
+  assert.deepEqual(sums.faults, [])
+  assert.equal(sums.mails, TAKEOVERS)
+  assert.ok(Math.max(...took) < 15_000, `${took}`)
 })
 
 async function freezeInTurn(t: TestContext, environment: Record<string, string> = {}) {
@@ -94,13 +130,8 @@ async function stopAtNext(url: string) {
 }
 
 /** The node whose lease on this appointment's trigger no longer moves once it is frozen. */
-async function freezeHolder({ engine }: Database, nodes: Node[], calendarId: number) {
-  const lease = async () =>
-    (
-      await engine.query<{ until: Temporal.Instant | null }>(
-        sql`select lease_until as until from event_trigger where object_id = ${calendarId}`,
-      )
-    )[0]?.until?.epochMilliseconds
+async function freezeHolder(database: Database, nodes: Node[], calendarId: number) {
+  const lease = () => leaseOf(database, calendarId)
   await until(async () => (await lease()) !== undefined)
   for (;;) {
     for (const node of nodes) {
@@ -111,6 +142,14 @@ async function freezeHolder({ engine }: Database, nodes: Node[], calendarId: num
       process.kill(-node.pid, 'SIGCONT')
     }
   }
+}
+
+/** Until when somebody holds the appointment's trigger; nothing where nobody does. */
+async function leaseOf({ engine }: Database, calendarId: number) {
+  const [row] = await engine.query<{ until: Temporal.Instant | null }>(
+    sql`select lease_until as until from event_trigger where object_id = ${calendarId}`,
+  )
+  return row?.until?.epochMilliseconds
 }
 
 type Node = { pid: number }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { setImmediate as turn } from 'node:timers/promises'
 import { test, type TestContext } from 'node:test'
 import { deactivateDefinition, saveDefinition } from '../../src/automation/define.ts'
@@ -124,6 +125,7 @@ function startNode(world: World, random: Random, mutation: Mutation, errors: unk
   return createEngine({
     database: { ...database, engine: of(database.engine) } satisfies Database,
     clock,
+    random: randomBytes,
     leaseSeconds: 10,
     mailer: new CaptureMailer(),
     captures: true,

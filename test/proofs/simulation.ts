@@ -186,6 +186,7 @@ class Play {
     const engine = createEngine({
       database: this.#steps.view(database, process, this.#rewrite),
       clock,
+      random: (size) => Buffer.from(Array.from({ length: size }, () => this.#random.below(256))),
       leaseSeconds: LEASE_SECONDS,
       mailer: new CaptureMailer(),
       captures: true,

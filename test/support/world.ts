@@ -105,6 +105,7 @@ export function startEngine({ clock, database }: Started, more: Partial<EnginePa
   const engine = createEngine({
     database,
     clock,
+    random: randomBytes,
     leaseSeconds: 10,
     mailer: new CaptureMailer(),
     captures: true,
