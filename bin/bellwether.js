@@ -8,9 +8,12 @@ import { fileURLToPath } from 'node:url'
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)))
 const bundled = path.join(root, 'node_modules', '.bin', 'node')
 const program = existsSync(bundled) ? bundled : process.execPath
-// A command that reads a million lines makes rubbish all the time; it need not be let lie.
-const frugal = process.argv[2] === 'serve' ? [] : ['--max-semi-space-size=8']
-const args = [...frugal, path.join(root, 'src', 'main.ts'), ...process.argv.slice(2)]
+// What reads a million lines makes rubbish all the time; it need not be let lie. So does `npm start`.
+const args = [
+  '--max-semi-space-size=8',
+  path.join(root, 'src', 'main.ts'),
+  ...process.argv.slice(2),
+]
 
 const child = spawn(program, args, { stdio: 'inherit' })
 // Ctrl-C reaches the child by itself; what was sent to us alone is passed on.
