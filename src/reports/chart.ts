@@ -25,3 +25,9 @@ export type Heatmap = {
 
 /** Neighbours differ in lightness, so that they are told apart on a grey printer too. */
 export const SERIES_COLORS = ['#2563eb', '#f6ad3c', '#dde4ee', '#172554', '#0d9488', '#f9a8d4']
+
+/** Axes without a mark on them tell nobody anything. */
+export const showsSomething = (chart: Chart) =>
+  (chart.kind === 'heatmap' ? chart.values : chart.series.map(({ values }) => values))
+    .flat()
+    .some((value) => value)

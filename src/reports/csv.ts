@@ -30,8 +30,11 @@ function fieldWriter({ type }: Column, timeZone: string): (cell: Cell) => string
   return (cell) => (cell === null ? '' : String(cell))
 }
 
-/** A spreadsheet would run a text that begins like a formula; behind an apostrophe it is a text. */
-const BEGINS_LIKE_A_FORMULA = /^[=+\-@\t\r＝＋－＠]/
+/**
+ * A spreadsheet would run a text that begins like a formula, some also behind blanks; behind an
+ * apostrophe it is a text.
+ */
+const BEGINS_LIKE_A_FORMULA = /^\s*[=+\-@＝＋－＠]|^[\t\r]/
 const NEEDS_QUOTES = /[",\r\n]/
 
 function writeText(text: string) {

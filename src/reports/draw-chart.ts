@@ -95,10 +95,17 @@ function points(
   frame: Frame,
   y: (value: number) => number,
 ) {
-  const step = (frame.right - frame.left - 8) / Math.max(1, values.length - 1)
   return values.flatMap((value, i) =>
-    value === null ? [] : [[round(frame.left + 4 + i * step), y(value)] as const],
+    value === null ? [] : [[round(onLine(frame, i, values.length)), y(value)] as const],
   )
+}
+
+/** From edge to edge; one alone stands in the middle. */
+function onLine({ left, right }: Frame, i: number, count: number) {
+  const inset = 4
+  return count === 1
+    ? (left + right) / 2
+    : left + inset + (i * (right - left - 2 * inset)) / (count - 1)
 }
 
 function lines(chart: SeriesChart, frame: Frame, y: (value: number) => number): string[] {
@@ -122,16 +129,15 @@ function area(chart: SeriesChart, frame: Frame, y: (value: number) => number): s
 const FEW = 12
 
 function names({ kind, labels }: SeriesChart, frame: Frame): string[] {
-  const inset = kind === 'bar' ? 0 : 4
-  const across = frame.right - frame.left - 2 * inset
-  const band = kind === 'bar' ? across / labels.length : across / Math.max(1, labels.length - 1)
+  const band = (frame.right - frame.left) / labels.length
   const widest = Math.max(0, ...labels.map(textWidth))
   const every = labels.length <= FEW ? 1 : Math.max(1, Math.ceil((widest + 6) / band))
   return labels.flatMap((name, i) => {
     if (i % every !== 0) return []
-    const x = frame.left + inset + band * (kind === 'bar' ? i + 0.5 : i)
+    const x = kind === 'bar' ? frame.left + band * (i + 0.5) : onLine(frame, i, labels.length)
     const shown = every === 1 ? shorten(name, band - 4) : name
-    const anchor = kind === 'line' && i === labels.length - 1 ? 'end' : 'middle'
+    const isAtEdge = kind === 'line' && i > 0 && i === labels.length - 1
+    const anchor = isAtEdge ? 'end' : 'middle'
     return [label(shown, anchor === 'end' ? frame.right : x, frame.bottom + 15, anchor)]
   })
 }

@@ -58,17 +58,42 @@ export function writeChange({ value, previous, unit, better }: KpiResult): Chang
     return { text: `${sign}${oneDecimal.format(Math.abs(delta))} pt vs. previous period`, mood }
   }
   if (previous === 0) return { text: 'from 0 in the previous period', mood }
-  const share = oneDecimal.format(Math.abs((100 * (value - previous)) / previous))
+  const times = value / previous
+  if (times >= 11)
+    return { text: `${whole.format(Math.round(times))} times the previous period`, mood }
+  const share = oneDecimal.format(Math.abs(100 * (times - 1)))
   return { text: `${sign}${share} % vs. previous period`, mood }
 }
 
-/** Where the report was printed from: `2026-10-01 08:00 CEST`. */
-export function writeMoment(epochMs: number, timeZone: string) {
-  const zone = new Intl.DateTimeFormat('en-GB', { timeZone, timeZoneName: 'short' })
-    .formatToParts(epochMs)
-    .find((part) => part.type === 'timeZoneName')!.value
-  return `${localTime(timeZone)(epochMs).slice(0, 16)} ${zone}`
+/** What a report is about, as it stands in its head. */
+export function factsOf(
+  result: Pick<ReportResult, 'parameters' | 'locationName' | 'narrowedTo'>,
+): [label: string, value: string][] {
+  const { parameters, locationName, narrowedTo } = result
+  const { startDate, endDate, timeZone, printedTime } = parameters
+  return [
+    ['Location', locationName ?? 'All locations'],
+    ...narrowedTo,
+    ['Period', `${startDate} – ${endDate}`],
+    ['Time zone', timeZone],
+    ['Printed', writeMoment(printedTime, timeZone)],
+  ]
 }
+
+/** `2026-10-01 08:00 CEST`. */
+function writeMoment(epochMs: number, timeZone: string) {
+  const names = READERS.map(
+    (reader) =>
+      new Intl.DateTimeFormat(reader, { timeZone, timeZoneName: 'short' })
+        .formatToParts(epochMs)
+        .find((part) => part.type === 'timeZoneName')!.value,
+  )
+  const name = names.find((name) => !/^(?:GMT|UTC)[+−-]/.test(name)) ?? names[0]
+  return `${localTime(timeZone)(epochMs).slice(0, 16)} ${name}`
+}
+
+/** Each country knows the short names of the zones that it lives in; of the others it counts hours. */
+const READERS = ['en-GB', 'en-US', 'en-AU', 'en-NZ', 'en-IN', 'en-ZA']
 
 const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 2 })
 const oneDecimal = new Intl.NumberFormat('en', {

@@ -1,12 +1,13 @@
+import { showsSomething } from './chart.ts'
 import { drawCharts } from './draw-chart.ts'
-import { cellWriter, writeChange, writeFigure, writeMoment } from './for-people.ts'
+import { cellWriter, factsOf, writeChange, writeFigure } from './for-people.ts'
 import { isFigure, type Column, type KpiResult, type ReportResult } from './report.ts'
 
 /** One page that needs nothing from elsewhere: styles and charts stand in it, scripts do not. */
 export async function* toHtml(result: ReportResult): AsyncIterable<string> {
   const { report, parameters, columns, kpis, currency } = result
   const write = cellWriter(result)
-  const charts = drawCharts(result.charts)
+  const charts = result.charts.filter(showsSomething)
 
   yield `<!doctype html>
 <html lang="en">
@@ -21,15 +22,12 @@ export async function* toHtml(result: ReportResult): AsyncIterable<string> {
 <header>
 <h1>${escape(report.reportName)}</h1>
 <p class="business"><bdi>${escape(result.businessName)}</bdi></p>
-<dl>
-<div><dt>Location</dt><dd><bdi>${escape(result.locationName ?? 'All locations')}</bdi></dd></div>
-<div><dt>Period</dt><dd>${parameters.startDate} – ${parameters.endDate}</dd></div>
-<div><dt>Time zone</dt><dd>${escape(parameters.timeZone)}</dd></div>
-<div><dt>Printed</dt><dd>${writeMoment(parameters.printedTime, parameters.timeZone)}</dd></div>
-</dl>
+<dl>${factsOf(result).map(fact).join('')}</dl>
 </header>
 <section class="kpis">${kpis.map((kpi) => tile(kpi, currency)).join('')}</section>
-<section class="charts">${charts.map((svg, i) => figure(svg, result.charts[i]!.title)).join('')}</section>
+<section class="charts">${drawCharts(charts)
+    .map((svg, i) => figure(svg, charts[i]!.title))
+    .join('')}</section>
 <table>
 <thead><tr>${columns.map(({ label, type }) => `<th scope="col"${figureClass(type)}>${escape(label)}</th>`).join('')}</tr></thead>
 <tbody>
@@ -73,6 +71,9 @@ export async function* toHtml(result: ReportResult): AsyncIterable<string> {
 `
 }
 
+const fact = ([label, value]: [string, string]) =>
+  `<div><dt>${escape(label)}</dt><dd><bdi>${escape(value)}</bdi></dd></div>`
+
 function tile(kpi: KpiResult, currency: string | null) {
   const change = writeChange(kpi)
   return `<div class="kpi" title="${escape(kpi.definition)}"><span>${escape(kpi.label)}</span><strong>${escape(writeFigure(kpi.value, kpi.unit, currency))}</strong><small class="${change.mood}">${escape(change.text)}</small></div>`
@@ -111,7 +112,7 @@ dd { margin: 0; font-weight: 600; }
 .kpi small { font-size: 12px; color: #64748b; }
 .kpi .good { color: #166534; }
 .kpi .bad { color: #b91c1c; }
-.charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(340px, 1fr)); gap: 14px; margin-bottom: 24px; }
+.charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(340px, 100%), 1fr)); gap: 14px; margin-bottom: 24px; }
 figure { margin: 0; border: 1px solid #e2e8f0; border-radius: 10px; padding: 16px; break-inside: avoid; }
 figcaption { font-weight: 600; margin-bottom: 6px; }
 figure svg { display: block; width: 100%; height: auto; }
@@ -125,5 +126,6 @@ tfoot td { font-weight: 700; border-top: 2px solid #475569; border-bottom: 0; }
 footer { margin-top: 28px; color: #475569; font-size: 12.5px; }
 footer h2 { font-size: 14px; color: #0f172a; margin: 0 0 6px; }
 footer ul { margin: 0; padding-left: 18px; }
+@media screen and (max-width: 760px) { main { padding: 24px 16px; } .kpis { grid-template-columns: 1fr 1fr; } .kpi strong { font-size: 20px; } table { display: block; overflow-x: auto; } td { overflow-wrap: normal; } }
 @media print { body { background: #fff; } main { padding: 0; max-width: none; } th { position: static; } thead { display: table-header-group; } tr { break-inside: avoid; } tfoot { display: table-row-group; } }
 `

@@ -2,17 +2,14 @@
 const SIZE = 8.6
 
 /**
- * Whether a text surely fits into a width, by upper bounds of our typefaces; of other letters
- * nothing is known. A row that is known to take one line need not be measured, and measuring is a
- * third of setting a table.
+ * How wide a text is at most, by upper bounds of our typefaces; of other letters nothing is known.
+ * A row that is known to take one line need not be measured, and measuring is a third of setting
+ * a table.
  */
-export function surelyFits(text: string, points: number) {
-  let left = points / SIZE
-  for (const letter of text) {
-    left -= widthOf(letter)
-    if (left < 0) return false
-  }
-  return true
+export function pointsAtMost(text: string) {
+  let ems = 0
+  for (const letter of text) ems += widthOf(letter)
+  return ems * SIZE
 }
 
 const widths = new Map<string, number>()

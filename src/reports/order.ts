@@ -2,6 +2,7 @@ import type { Db } from '../database/database.ts'
 import { sql } from '../database/sql.ts'
 import { forbidden, invalid, type Fault } from '../errors.ts'
 import { mayPrint, REPORTS } from './catalog.ts'
+import { findNames, locationsOf, narrowedTo, type Named, type Names } from './narrowed-to.ts'
 import type { Report, Scope } from './report.ts'
 
 /** What is asked for, as it came: nothing in it has been checked. */
@@ -29,6 +30,7 @@ export type Order = {
   locationId: number | null
   businessName: string
   locationName: string | null
+  narrowedTo: [label: string, value: string][]
   /** Of the business's prices: `undefined` where there are several, which cannot be added up. */
   currency: string | null | undefined
 }
@@ -43,7 +45,9 @@ export async function takeOrder(db: Db, wish: Wish, reader: Reader, now: Tempora
   const filters = readFilters(wish.filters, complain)
   const business = await findBusiness(db, reader.businessId)
   const location = await findLocation(db, wish.locationId, reader, complain)
-  await refuseUnknown(db, reader, filters, complain)
+  const professionalIds = both(reader.professionalIds, filters.professionalIdList)
+  const names = await findNames(db, reader, { professionalIds, ...filters })
+  refuseUnknown(names, filters, complain)
 
   if (faults.length > 0 || !report || !range) throw invalid(faults)
   if (!mayPrint(report, reader.functions)) {
@@ -57,7 +61,7 @@ export async function takeOrder(db: Db, wish: Wish, reader: Reader, now: Tempora
     ...momentsOf(range, timeZone),
     timeZone,
     locationIds: location ? [location.locationId] : reader.locationIds,
-    professionalIds: both(reader.professionalIds, filters.professionalIdList),
+    professionalIds,
     reasonIds: filters.reasonIdList,
     statuses: filters.statusList,
     now,
@@ -67,7 +71,8 @@ export async function takeOrder(db: Db, wish: Wish, reader: Reader, now: Tempora
     scope,
     locationId: location?.locationId ?? null,
     businessName: business.name,
-    locationName: location?.name ?? null,
+    locationName: location?.name ?? locationsOf(reader, names),
+    narrowedTo: narrowedTo({ professionalIds, ...filters }, names),
     currency: business.currencies.length > 1 ? undefined : (business.currencies[0] ?? null),
   }
   return order
@@ -206,18 +211,17 @@ async function findLocation(db: Db, wanted: unknown, reader: Reader, complain: C
   return undefined
 }
 
-async function refuseUnknown(db: Db, reader: Reader, filters: Filters, complain: Complain) {
-  const { professionalIdList, reasonIdList } = filters
-  if (!professionalIdList && !reasonIdList) return
-  const [known] = await db.query<{ staff: number[]; reasons: number[] }>(sql`
-    select array(select professional_id from professional
-                 where business_id = ${reader.businessId} and professional_id = any (${professionalIdList ?? []}::bigint[])) as staff,
-           array(select reason_id from reason
-                 where business_id = ${reader.businessId} and reason_id = any (${reasonIdList ?? []}::bigint[])) as reasons`)
-  const check = (name: string, ids: number[] | null, known: number[], what: string) =>
+function refuseUnknown(
+  { staff, reasons }: Names,
+  { professionalIdList, reasonIdList }: Filters,
+  complain: Complain,
+) {
+  const check = (name: string, ids: number[] | null, known: Named[], what: string) =>
     ids?.forEach((id, i) => {
-      if (!known.includes(id)) complain(`/filters/${name}/${i}`, `there is no such ${what}`)
+      if (!known.some((one) => one.id === id)) {
+        complain(`/filters/${name}/${i}`, `there is no such ${what}`)
+      }
     })
-  check('professionalIdList', professionalIdList, known!.staff, 'professional')
-  check('reasonIdList', reasonIdList, known!.reasons, 'reason')
+  check('professionalIdList', professionalIdList, staff, 'professional')
+  check('reasonIdList', reasonIdList, reasons, 'reason')
 }

@@ -2,15 +2,16 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Chart } from './chart.ts'
-import { cellWriter, writeChange, writeFigure, writeMoment, type Change } from './for-people.ts'
-import { isFigure, type Cell, type Column, type ReportResult } from './report.ts'
+import { showsSomething, type Chart } from './chart.ts'
+import { layOut, lettersAcross, liesDown, type Paper, type PrintedColumn } from './column-widths.ts'
+import { cellWriter, factsOf, writeChange, writeFigure, type Change } from './for-people.ts'
+import type { ReportResult } from './report.ts'
 
 export type PageSize = 'A4' | 'Letter'
 
 /** What the child needs before the rows, all of it ready to be printed. */
 export type Opening = {
-  paper: 'a4' | 'us-letter'
+  paper: Paper
   flipped: boolean
   title: string
   business: string
@@ -21,12 +22,6 @@ export type Opening = {
   columns: PrintedColumn[]
   definitions: [label: string, definition: string][]
 }
-
-/** Figures, days and times take what they need; texts share the rest. */
-export type PrintedColumn = { label: string; right: boolean } & (
-  | { points: number }
-  | { share: number }
-)
 
 /** … and after them. */
 export type Closing = { totals: string[] | null; note: string }
@@ -91,21 +86,30 @@ async function feed(input: NodeJS.WritableStream, result: ReportResult, pageSize
   }
   const { columns } = result
   const write = cellWriter(result)
-  const opening = openingOf(result, pageSize)
-  const capacity = textWidths(opening).map((points) =>
-    Math.max(4, Math.floor(points / POINTS.digit)),
-  )
-  const set = ({ type }: Column, cell: Cell, i: number) => {
-    const written = write(type, cell)
-    return type === 'text' ? breakable(toPlain(written), capacity[i]!) : written
+  let capacity: number[] | undefined
+  const open = async (sample: string[][]) => {
+    const opening = openingOf(result, pageSize, sample)
+    capacity = opening.columns.map(lettersAcross)
+    await send(opening)
   }
 
-  await send(opening)
   let rowCount = 0
   for await (const batch of result.rows) {
     rowCount += batch.length
-    await send(batch.map((row) => columns.map((column, i) => set(column, row[i]!, i))))
+    const rows = batch.map((row) =>
+      columns.map(({ type }, i) => {
+        const written = write(type, row[i]!)
+        return type === 'text' ? toPlain(written) : written
+      }),
+    )
+    if (!capacity) await open(rows.slice(0, 1_000))
+    await send(
+      rows.map((row) =>
+        row.map((cell, i) => (columns[i]!.type === 'text' ? breakable(cell, capacity![i]!) : cell)),
+      ),
+    )
   }
+  if (!capacity) await open([])
   const totals = result.totals()
   const totalled = columns.some(({ total }) => total)
   await send({
@@ -119,62 +123,28 @@ async function feed(input: NodeJS.WritableStream, result: ReportResult, pageSize
   input.end()
 }
 
-function openingOf(result: ReportResult, pageSize: PageSize): Opening {
+/** Columns are as wide as their first rows ask for. */
+function openingOf(result: ReportResult, pageSize: PageSize, sample: string[][]): Opening {
   const { report, parameters, currency } = result
   const period = `${parameters.startDate} – ${parameters.endDate}`
-  const columns = result.columns.map(toPrinted)
-  const flipped = pointsWanted(columns) > POINTS_ACROSS.upright
+  const paper = pageSize === 'Letter' ? 'us-letter' : 'a4'
+  const flipped = liesDown(result.columns)
   return {
-    paper: pageSize === 'Letter' ? 'us-letter' : 'a4',
+    paper,
     flipped,
     title: report.reportName,
     business: toPlain(result.businessName),
-    footer: toPlain(`${result.businessName} · ${report.reportName} · ${period}`),
-    facts: [
-      ['Location', toPlain(result.locationName ?? 'All locations')],
-      ['Period', period],
-      ['Time zone', parameters.timeZone],
-      ['Printed', writeMoment(parameters.printedTime, parameters.timeZone)],
-    ],
+    footer: `${shorten(toPlain(result.businessName), 60)} · ${report.reportName} · ${period}`,
+    facts: factsOf(result).map(([label, value]) => [label, shorten(toPlain(value), 90)]),
     kpis: result.kpis.map((kpi) => {
       const value = writeFigure(kpi.value, kpi.unit, currency)
       const { text, mood } = writeChange(kpi)
       return { label: kpi.label, value, size: value.length > 10 ? 13 : 17, change: text, mood }
     }),
-    charts: result.charts,
-    columns,
+    charts: result.charts.filter(showsSomething),
+    columns: layOut(result.columns, sample, { paper, flipped }),
     definitions: result.kpis.map(({ label, definition }) => [label, definition]),
   }
-}
-
-/** Between the margins of the narrower of the two papers. */
-const POINTS_ACROSS = { upright: 504, lying: 701 }
-/** In the table's size of type: a digit, a letter of a running text, a capital in bold. */
-const POINTS = { digit: 4.95, letter: 4.5, label: 5.2, around: 9 }
-
-function toPrinted({ label, width, type }: Column): PrintedColumn {
-  if (type === 'text') return { label, right: false, share: width }
-  const points = Math.max(width * POINTS.digit, label.length * POINTS.label) + POINTS.around
-  return { label, right: isFigure(type), points }
-}
-
-/** A table that would be crowded on an upright page lies down. */
-const pointsWanted = (columns: PrintedColumn[]) =>
-  columns.reduce(
-    (sum, column) =>
-      sum + ('points' in column ? column.points : column.share * POINTS.letter + POINTS.around),
-    0,
-  )
-
-/** How wide the text of each column may be. */
-export function textWidths({ columns, flipped }: Opening) {
-  const fixed = columns.reduce((sum, column) => sum + ('points' in column ? column.points : 0), 0)
-  const shares = columns.reduce((sum, column) => sum + ('share' in column ? column.share : 0), 0)
-  const rest = (flipped ? POINTS_ACROSS.lying : POINTS_ACROSS.upright) - fixed
-  return columns.map(
-    (column) =>
-      ('points' in column ? column.points : (rest * column.share) / shares) - POINTS.around,
-  )
 }
 
 /** A long word would run into the next column: it may be broken, best where its parts meet. */
@@ -204,5 +174,8 @@ const CONTROLS = /[\u0000-\u001f\u007f-\u009f]+/g
 
 const toPlain = (text: string) => {
   const plain = text.replace(TURNS, '').replace(CONTROLS, ' ').toWellFormed()
-  return plain.length > MOST_CHARACTERS ? `${plain.slice(0, MOST_CHARACTERS)}…` : plain
+  return shorten(plain, MOST_CHARACTERS)
 }
+
+const shorten = (text: string, length: number) =>
+  text.length > length ? `${[...text].slice(0, length).join('')}…` : text

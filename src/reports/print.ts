@@ -46,6 +46,7 @@ export function printReport<T>(
       },
       businessName: order.businessName,
       locationName: order.locationName,
+      narrowedTo: order.narrowedTo,
       currency: order.currency ?? null,
       kpis,
       charts,

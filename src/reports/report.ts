@@ -98,6 +98,8 @@ export type ReportResult = {
   businessName: string
   /** `null`: all locations. */
   locationName: string | null
+  /** What else the report leaves out: whose it is, and of which services and statuses. */
+  narrowedTo: [label: string, value: string][]
   /** The one currency of the business's prices; `null` where there are several or none. */
   currency: string | null
   kpis: KpiResult[]

@@ -5,8 +5,9 @@ import { NodeCompiler } from '@myriaddreamin/typst-ts-node-compiler'
 import { drawCharts } from './draw-chart.ts'
 import { fontsFor } from './fonts.ts'
 import { PdfJoiner } from './join-pdf.ts'
-import { surelyFits } from './one-line.ts'
-import { textWidths, type Closing, type Opening } from './pdf.ts'
+import { textPoints } from './column-widths.ts'
+import { pointsAtMost } from './one-line.ts'
+import type { Closing, Opening } from './pdf.ts'
 
 /**
  * The child process that sets a report: lines of JSON come in, a PDF goes out. It is a process of
@@ -117,8 +118,8 @@ function compile({ opening, charts, rows, rowsSet, closing, numbered, marked, fo
 
 /** For each row, whether it takes one line for sure. */
 function shortRows(opening: Opening, rows: string[][]) {
-  const widths = textWidths(opening)
-  return rows.map((row) => row.every((cell, i) => surelyFits(cell, widths[i]!)))
+  const widths = opening.columns.map(textPoints)
+  return rows.map((row) => row.every((cell, i) => pointsAtMost(cell) <= widths[i]!))
 }
 
 let kept: { compiler: NodeCompiler; families: string[] } | undefined

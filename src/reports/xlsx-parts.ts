@@ -24,7 +24,7 @@ export const attribute = (value: string) => value.replace(/[&<>"]/g, (sign) => E
 
 // oxlint-disable-next-line no-control-regex
 const NEEDS_CARE = /[&<>_\u0000-\u001f\ud800-\udfff\ufffe\uffff]/
-const BEGINS_LIKE_A_FORMULA = /^[=+\-@\t\r＝＋－＠]/
+const BEGINS_LIKE_A_FORMULA = /^\s*[=+\-@＝＋－＠]|^[\t\r]/
 
 /** Text, whatever it looks like. What begins like a formula stays text also when it is edited. */
 export function textCell(place: string, value: string, style: number) {

@@ -1,4 +1,4 @@
-import { localTime, writeMoment } from './for-people.ts'
+import { factsOf, localTime } from './for-people.ts'
 import { isFigure, type Cell, type Column, type ReportResult, type Totals } from './report.ts'
 import { chartParts, chartSheet } from './xlsx-charts.ts'
 import { attribute, columnLetters, STYLE, stylesXml, text, textCell, xml } from './xlsx-parts.ts'
@@ -167,14 +167,8 @@ function totalsRow(columns: Column[], totals: Totals, rowCount: number) {
 const emptyTotal = (place: string) => `<c r="${place}" s="${STYLE.totalLabel}"/>`
 
 function summarySheet(result: ReportResult) {
-  const { report, parameters, kpis } = result
-  const lines: [label: string, value: string][] = [
-    ['Business', result.businessName],
-    ['Location', result.locationName ?? 'All locations'],
-    ['Period', `${parameters.startDate} – ${parameters.endDate}`],
-    ['Time zone', parameters.timeZone],
-    ['Printed', writeMoment(parameters.printedTime, parameters.timeZone)],
-  ]
+  const { report, kpis } = result
+  const lines = [['Business', result.businessName] as const, ...factsOf(result)]
   let n = 1
   const rows = [
     `<row r="1" ht="28" customHeight="1">${textCell('A1', report.reportName, STYLE.title)}</row>`,

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { buffer } from 'node:stream/consumers'
 import { Readable } from 'node:stream'
 import { REPORT_FORMATS, type ReportFormat } from '../../src/contract/report.ts'
+import { drawChart } from '../../src/reports/draw-chart.ts'
 import { write } from '../../src/reports/formats.ts'
 import { totalled } from '../../src/reports/totals.ts'
 import { NAMES, sampleResult, sampleRow } from './sample-result.ts'
@@ -49,6 +50,17 @@ test('no field of a CSV begins like a formula', async () => {
   assert.ok(clients.some((client) => client.startsWith("'=HYPERLINK(")))
   for (const client of clients) assert.doesNotMatch(client, /^[=+\-@\t\r]/)
 })
+
+for (const name of [' =1+1', '\u00a0@SUM(1)', '\t+1', '＝1+1']) {
+  test(`a CSV field that is ${JSON.stringify(name)} does not begin like a formula`, async () => {
+    const result = sampleResult(0)
+    async function* rows() {
+      yield [sampleRow(0).with(2, name)]
+    }
+    const bytes = await drain('csv', { ...result, rows: rows() })
+    assert.equal(readCsv(bytes).rows[0]![2], `'${name}`)
+  })
+}
 
 test('HTML holds the same rows and totals, as text', async () => {
   const bytes = await printed('html')
@@ -165,6 +177,44 @@ for (const format of REPORT_FORMATS) {
     await assert.rejects(drain(format, { ...result, rows: broken() }), /the connection broke/)
   })
 }
+
+test('a short text is not broken because another one is long', async () => {
+  const result = sampleResult(0)
+  const long = 'A name that is as long as any that you will ever have to put on paper, or longer'
+  async function* rows() {
+    yield Array.from({ length: 40 }, (_, i) => sampleRow(i).with(2, long).with(3, long))
+  }
+  const { rows: all, totals } = totalled(result.columns, rows())
+  const { pages } = await readPages(await drain('pdf', { ...result, rows: all, totals }))
+  assert.equal(pages.join('').split('Dr.ElenaGarcía').length, 41)
+})
+
+test('a chart of one day shows its point above its day', () => {
+  const svg = drawChart(
+    {
+      kind: 'line',
+      name: 'revenue',
+      title: 'Revenue by day',
+      unit: 'money',
+      labels: ['01'],
+      series: [{ name: 'Revenue', values: [5] }],
+    },
+    { width: 360, height: 200 },
+  )
+  const point = /<circle cx="([\d.]+)"/.exec(svg)![1]
+  assert.ok(svg.includes(`<text x="${point}" y="195" text-anchor="middle"`), svg)
+})
+
+test('a chart without a mark is not drawn', async () => {
+  const result = sampleResult(0)
+  const blank = result.charts.map((chart) =>
+    chart.kind === 'heatmap'
+      ? chart
+      : { ...chart, series: chart.series.map((one) => ({ ...one, values: [0, null] })) },
+  )
+  const bytes = await drain('html', { ...result, charts: blank })
+  assert.doesNotMatch(String(bytes), /<svg/)
+})
 
 test('a Letter page is as wide as Letter is', async () => {
   const bytes = await buffer(Readable.from(write('pdf', sampleResult(3), 'Letter')))

@@ -262,6 +262,30 @@ test('what a LOCATION_SUPER_USER and a USER print is their own part', async (t) 
   )
 })
 
+test('a report says in its head what it leaves out', async (t) => {
+  const { zurich, elena, tom, massage, ...business } = await openBusiness(t)
+  const wish = { reportId: 101, ...OCTOBER }
+  const reader = everything(business.businessId)
+
+  const whole = await print(business, wish)
+  assert.equal(whole.locationName, null)
+  assert.deepEqual(whole.narrowedTo, [])
+  const filters = { reasonIdList: [massage], statusList: ['OPEN', 'NO_SHOW'] }
+  const part = await print(business, { ...wish, filters }, { ...reader, locationIds: [zurich] })
+  assert.equal(part.locationName, 'Zürich')
+  assert.deepEqual(part.narrowedTo, [
+    ['Services', 'Massage'],
+    ['Status', 'OPEN, NO_SHOW'],
+  ])
+  const both = { professionalIdList: [elena, tom] }
+  const own = await print(
+    business,
+    { ...wish, filters: both },
+    { ...reader, professionalIds: [tom] },
+  )
+  assert.deepEqual(own.narrowedTo, [['Staff', 'Tom Becker']])
+})
+
 test('filters narrow a report to staff, services and statuses', async (t) => {
   const { book, tom, elena, massage, ...business } = await openBusiness(t)
   await book({ at: '2026-10-05T09:00+02:00' })

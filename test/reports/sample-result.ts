@@ -92,6 +92,7 @@ export function sampleResult(rowCount: number): ReportResult {
     },
     businessName: 'Praxis Grüner Baum — Зелёное дерево 緑の木',
     locationName: 'Zürich Altstadt',
+    narrowedTo: [],
     currency: 'EUR',
     kpis: [
       kpi('appointments', 'Appointments', 1000, 924, 'count', 'more'),

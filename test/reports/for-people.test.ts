@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { factsOf, writeChange } from '../../src/reports/for-people.ts'
+import type { KpiResult } from '../../src/reports/report.ts'
+
+const printed: { zone: string; at: string; shown: string }[] = [
+  { zone: 'Europe/Zurich', at: '2026-10-01T06:00:00Z', shown: '2026-10-01 08:00 CEST' },
+  { zone: 'America/New_York', at: '2026-11-15T05:29:00Z', shown: '2026-11-15 00:29 EST' },
+  { zone: 'Europe/London', at: '2026-01-15T05:29:00Z', shown: '2026-01-15 05:29 GMT' },
+  { zone: 'Australia/Sydney', at: '2026-01-15T05:29:00Z', shown: '2026-01-15 16:29 AEDT' },
+  { zone: 'Asia/Tokyo', at: '2026-01-15T05:29:00Z', shown: '2026-01-15 14:29 GMT+9' },
+  { zone: 'UTC', at: '2026-01-15T05:29:00Z', shown: '2026-01-15 05:29 UTC' },
+]
+
+for (const { zone, at, shown } of printed) {
+  test(`a report says when it was printed, in ${zone}`, () => {
+    const parameters = {
+      startDate: '2026-01-01',
+      endDate: '2026-01-31',
+      timeZone: zone,
+      locationId: null,
+      printedTime: Temporal.Instant.from(at).epochMilliseconds,
+    }
+    const facts = new Map(factsOf({ parameters, locationName: null, narrowedTo: [] }))
+    assert.equal(facts.get('Printed'), shown)
+  })
+}
+
+const changes: { value: number | null; previous: number | null; shown: string }[] = [
+  { value: 110, previous: 100, shown: '+10.0 % vs. previous period' },
+  { value: 95, previous: 100, shown: '−5.0 % vs. previous period' },
+  { value: 100, previous: 100, shown: 'as before' },
+  { value: 5, previous: 0, shown: 'from 0 in the previous period' },
+  { value: 2500, previous: 100, shown: '25 times the previous period' },
+  { value: null, previous: 100, shown: 'no earlier figure' },
+]
+
+for (const { value, previous, shown } of changes) {
+  test(`from ${previous} to ${value} is ‘${shown}’`, () => {
+    const kpi: KpiResult = {
+      name: 'booked',
+      label: 'Booked',
+      value,
+      previous,
+      unit: 'count',
+      definition: '',
+      better: 'more',
+    }
+    assert.equal(writeChange(kpi).text, shown)
+  })
+}
