@@ -8,12 +8,10 @@ import { fileURLToPath } from 'node:url'
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)))
 const bundled = path.join(root, 'node_modules', '.bin', 'node')
 const program = existsSync(bundled) ? bundled : process.execPath
-// What reads a million lines makes rubbish all the time; it need not be let lie. So does `npm start`.
-const args = [
-  '--max-semi-space-size=8',
-  path.join(root, 'src', 'main.ts'),
-  ...process.argv.slice(2),
-]
+// Whoever reads a million lines makes rubbish all the time; it need not be let lie. `npm start` says
+// the same.
+const frugal = ['--max-semi-space-size=8', '--heap-growing-percent=50']
+const args = [...frugal, path.join(root, 'src', 'main.ts'), ...process.argv.slice(2)]
 
 const child = spawn(program, args, { stdio: 'inherit' })
 // Ctrl-C reaches the child by itself; what was sent to us alone is passed on.

@@ -654,6 +654,11 @@ test('all 13 event types: each happening makes the trigger of its own type and o
   await save('/classSchedule', { classScheduleId, clientIdList: [clientId] })
   const joined = ['CLASS_SCHEDULE_CHANGED', ...created]
   assert.deepEqual(await namesOf('CLASS_SCHEDULE', classScheduleId), joined)
+  const other = await save('/client', { firstName: 'Bo', lastName: 'Li' })
+  await save('/classSchedule', { classScheduleId, clientIdList: [clientId, other.clientId] })
+  await save('/classSchedule', { classScheduleId, clientIdList: [other.clientId, clientId] })
+  const twice = ['CLASS_SCHEDULE_CHANGED', ...joined]
+  assert.deepEqual(await namesOf('CLASS_SCHEDULE', classScheduleId), twice, 'the same students')
 
   const { invitationUUID } = await save('/invitation', { invitationCampaignId, clientId })
   const invited = ['INVITE_CREATED', 'INVITE_REMINDER']

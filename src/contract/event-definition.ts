@@ -322,7 +322,7 @@ function readAt(reading: Reading, top: Place): DefinitionInput {
 
 type Find = (name: string) => Found
 
-const isDefinitionObjectType = (value: unknown): value is DefinitionObjectType =>
+export const isDefinitionObjectType = (value: unknown): value is DefinitionObjectType =>
   DEFINITION_OBJECT_TYPES.some((each) => each === value)
 
 /** `null` is the value that stands for none; `undefined` stays. */
@@ -447,27 +447,30 @@ function readActions(reading: Reading, find: Find) {
     .map((entry) => readActionAt(reading, entry, { linked: false }))
 }
 
-/** What `objectId` names: of disclaimers, the appointment they belong to or the disclaimer itself. */
 function referToObject(
   reading: Reading,
-  {
-    eventTypeId,
-    objectId,
-    objectType,
-  }: Pick<DefinitionInput, 'eventTypeId' | 'objectId' | 'objectType'>,
+  definition: Pick<DefinitionInput, 'eventTypeId' | 'objectId' | 'objectType'>,
   pointer: string,
 ) {
-  const isDisclaimer = eventTypeById(eventTypeId)?.objectType === 'DISCLAIMER'
-  const kind = isDisclaimer && objectType !== 'CALENDAR' ? 'disclaimer' : OBJECT_KINDS[objectType]
-  reading.refer(kind, objectId, pointer)
+  reading.refer(kindNamed(definition), definition.objectId, pointer)
 }
+
+/** What `objectId` names: of disclaimers, the appointment they belong to or the disclaimer itself. */
+export function kindNamed({
+  eventTypeId,
+  objectType,
+}: Pick<Definition, 'eventTypeId' | 'objectType'>): NamedKind {
+  const isDisclaimer = eventTypeById(eventTypeId)?.objectType === 'DISCLAIMER'
+  return isDisclaimer && objectType !== 'CALENDAR' ? 'disclaimer' : OBJECT_KINDS[objectType]
+}
+type NamedKind = 'disclaimer' | (typeof OBJECT_KINDS)[DefinitionObjectType]
 
 const OBJECT_KINDS = {
   CALENDAR: 'calendar',
   CLASS_SCHEDULE: 'classSchedule',
   INVITATION_CAMPAIGN: 'invitationCampaign',
   RECALL: 'recall',
-} satisfies Record<DefinitionObjectType, ReferenceKind>
+} as const satisfies Record<DefinitionObjectType, ReferenceKind>
 
 /** Only a change of status asks for a status: elsewhere it is kept, whatever it is. */
 function referToStatus(

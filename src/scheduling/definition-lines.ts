@@ -1,4 +1,5 @@
 import { saveDefinition } from '../automation/define.ts'
+import { isDefinitionObjectType, kindNamed } from '../contract/event-definition.ts'
 import { isPlainObject } from '../contract/fields.ts'
 import { externalName } from '../contract/object-body.ts'
 import { objectKind } from '../contract/objects.ts'
@@ -15,8 +16,7 @@ import type { Saving } from './save.ts'
 export async function saveDefinitionLine(tx: Db, body: unknown, saving: Saving, refs: LineRefs) {
   const { kind: _kind, ...line } = body as Record<string, unknown>
   const faults: Fault[] = []
-  const kindOfObject = KIND_OF_OBJECT[String(line.objectType)]
-  const targets = { ...TARGETS, ...(kindOfObject ? { objectId: kindOfObject } : {}) }
+  const targets = { ...TARGETS, ...targetOfObject(line) }
   const definition = await named(tx, line, targets, saving.businessId, refs, faults, '')
   const actions = Array.isArray(line.eventActions) ? line.eventActions : undefined
   if (actions) {
@@ -37,6 +37,7 @@ const TARGETS: Record<string, string> = {
   professionalIdList: 'professional',
   reasonIdList: 'reason',
   disclaimerFormIdList: 'disclaimerForm',
+  objectUUId: 'invitation',
 }
 
 const ACTION_TARGETS: Record<string, string> = {
@@ -44,12 +45,10 @@ const ACTION_TARGETS: Record<string, string> = {
   emailCategoryId: 'emailCategory',
 }
 
-/** The kind that a definition's `objectId` names, by its `objectType`. */
-export const KIND_OF_OBJECT: Record<string, string> = {
-  CALENDAR: 'calendar',
-  CLASS_SCHEDULE: 'classSchedule',
-  INVITATION_CAMPAIGN: 'invitationCampaign',
-  RECALL: 'recall',
+function targetOfObject({ objectType, eventType }: Record<string, unknown>) {
+  if (!isDefinitionObjectType(objectType)) return {}
+  const eventTypeId = isPlainObject(eventType) ? Number(eventType.eventTypeId) : 0
+  return { objectId: kindNamed({ objectType, eventTypeId }) }
 }
 
 /** The same body with ids in the place of names. */

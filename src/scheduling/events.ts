@@ -11,11 +11,16 @@ export function eventsOf(
   const { created, changed, watched } = CAUSES[objectType]
   if (!after.active) return []
   if (!before) return created ? [created] : []
-  if (!changed || watched.every((property) => isSame(before[property], after[property]))) return []
+  const isAsBefore = (property: string) =>
+    isSame(members(before[property]), members(after[property]))
+  if (!changed || watched.every(isAsBefore)) return []
   const completed =
     objectType === 'INVITATION' && before.status !== 'COMPLETED' && after.status === 'COMPLETED'
   return completed ? [changed, 'INVITE_COMPLETED'] : [changed]
 }
+
+/** Of the students of a class it counts who they are, not in which order they are named. */
+const members = (value: unknown) => (Array.isArray(value) ? value.toSorted() : value)
 
 /** Instants first: deep equality calls any two of them equal. */
 export function isSame(a: unknown, b: unknown): boolean {

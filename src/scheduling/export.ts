@@ -1,17 +1,18 @@
-import { OBJECT_KINDS, objectKind, type ObjectKind } from '../contract/objects.ts'
+import { kindNamed } from '../contract/event-definition.ts'
+import { OBJECT_KINDS, type ObjectKind } from '../contract/objects.ts'
 import type { Db } from '../database/database.ts'
 import { findBusiness } from '../store/businesses.ts'
 import { listAllActions } from '../store/event-actions.ts'
 import { listAllDefinitions, type StoredDefinition } from '../store/event-definitions.ts'
 import {
   holdStill,
-  listNamedCalendars,
+  listSingled,
   streamObjects,
   type ExportedObject,
+  type Singled,
 } from '../store/everything.ts'
 import { listAllStatuses } from '../store/statuses.ts'
 import { listSuppressions } from '../store/suppressions.ts'
-import { KIND_OF_OBJECT } from './definition-lines.ts'
 import { refName } from './line-refs.ts'
 
 export type ExportLine = { kind: string } & Record<string, unknown>
@@ -32,7 +33,7 @@ export async function exportBusiness(
     await write([{ kind: 'business', name, timeZone, emailAddress, phone, language }])
     await write((await listAllStatuses(tx, businessId)).map(statusLine))
 
-    const refs = new Refs(await listNamedCalendars(tx, businessId))
+    const refs = new Refs(await listSingled(tx, businessId))
     for (const kind of OBJECT_KINDS) {
       for await (const page of streamObjects(tx, businessId, kind)) {
         await write(page.map((object) => objectLine(kind, object, refs)))
@@ -60,25 +61,35 @@ export async function exportBusiness(
 class Refs {
   readonly #places = new Map<string, Map<unknown, number>>()
   readonly #counts = new Map<string, number>()
-  readonly #namedCalendars: Set<number>
+  readonly #singled: Singled
 
-  constructor(namedCalendars: Set<number>) {
-    this.#namedCalendars = namedCalendars
+  constructor(singled: Singled) {
+    this.#singled = singled
   }
 
   /** The ref of a line, where anything may point at it. Most of a calendar nothing points at. */
   give(kind: ObjectKind, id: unknown): string | undefined {
     const place = (this.#counts.get(kind.kind) ?? 0) + 1
     this.#counts.set(kind.kind, place)
-    if (!NAMED.has(kind.kind)) return undefined
-    if (kind.kind === 'calendar' && !this.#namedCalendars.has(id as number)) return undefined
+    if (!this.#isNamed(kind, id)) return undefined
     if (!this.#places.has(kind.kind)) this.#places.set(kind.kind, new Map())
     this.#places.get(kind.kind)!.set(id, place)
     return refOf(kind.kind, place)
   }
 
+  #isNamed({ kind }: ObjectKind, id: unknown) {
+    const singled = this.#singled[kind as keyof Singled] as Set<unknown> | undefined
+    return singled ? singled.has(id) : NAMED.has(kind)
+  }
+
+  has(kind: string, id: unknown) {
+    return this.#places.get(kind)?.has(id) ?? false
+  }
+
   of(kind: string, id: unknown) {
-    return refOf(kind, this.#places.get(kind)!.get(id)!)
+    const place = this.#places.get(kind)?.get(id)
+    if (place === undefined) throw new Error(`no line was written for ${kind} ${String(id)}`)
+    return refOf(kind, place)
   }
 }
 
@@ -86,7 +97,8 @@ const refOf = (kind: string, place: number) => `${kind}-${place}`
 
 const NAMED = new Set([
   ...OBJECT_KINDS.flatMap(({ references }) => references.map(({ refersTo }) => refersTo)),
-  ...Object.values(KIND_OF_OBJECT),
+  'classSchedule',
+  'recall',
   'emailTemplate',
 ])
 
@@ -141,20 +153,21 @@ async function definitionLines(tx: Db, businessId: number, refs: Refs): Promise<
 }
 
 function definitionLine(definition: StoredDefinition, refs: Refs): ExportLine {
-  const { eventTypeId, objectType, objectId } = definition
+  const { eventTypeId, objectType, objectId, objectUUId } = definition
   const list = (property: (typeof LISTS)[number]) => [
     refName(property),
     definition[property].map((id) => refs.of(property.replace('IdList', ''), id)),
   ]
-  const kindOfObject = objectKind(KIND_OF_OBJECT[objectType]!)!
   return {
     kind: 'eventDefinition',
     active: definition.active,
     description: definition.description,
     eventType: { eventTypeId },
     objectType,
-    ...(objectId === null ? {} : { objectRef: refs.of(kindOfObject.kind, objectId) }),
-    objectUUId: definition.objectUUId,
+    ...(objectId === null ? {} : { objectRef: refs.of(kindNamed(definition), objectId) }),
+    ...(refs.has('invitation', objectUUId)
+      ? { objectUURef: refs.of('invitation', objectUUId) }
+      : { objectUUId }),
     oldStatus: definition.oldStatus,
     newStatus: definition.newStatus,
     ...Object.fromEntries(LISTS.map(list)),

@@ -59,13 +59,34 @@ export async function countObjects(db: Db, businessId: number, kinds: readonly O
   return total
 }
 
-/** The appointments that something else points at. */
-export async function listNamedCalendars(tx: Db, businessId: number): Promise<Set<number>> {
-  const rows = await tx.query<{ id: number }>(sql`
-    select calendar_id as id from disclaimer
-    where business_id = ${businessId} and calendar_id is not null
-    union
-    select object_id from event_definition
-    where business_id = ${businessId} and object_type = 'CALENDAR' and object_id is not null`)
-  return new Set(rows.map((row) => row.id))
+/** Of the kinds of which most are pointed at by nothing, those that something points at. */
+export type Singled = {
+  calendar: Set<number>
+  disclaimer: Set<number>
+  invitation: Set<string>
+}
+
+export async function listSingled(tx: Db, businessId: number): Promise<Singled> {
+  const [calendars, disclaimers, invitations] = await Promise.all([
+    tx.query<{ id: number }>(sql`
+      select calendar_id as id from disclaimer
+      where business_id = ${businessId} and calendar_id is not null
+      union
+      select object_id from event_definition
+      where business_id = ${businessId} and object_type = 'CALENDAR' and object_id is not null`),
+    tx.query<{ id: number }>(sql`
+      select object_id as id from event_definition
+      where business_id = ${businessId} and object_id is not null
+        and event_type_id in (12, 13) and object_type <> 'CALENDAR'`),
+    tx.query<{ id: string }>(sql`
+      select invitation_uuid as id from invitation
+      where business_id = ${businessId} and invitation_uuid in (
+        select object_uuid from event_definition where business_id = ${businessId})`),
+  ])
+  const idsOf = <Id>(rows: { id: Id }[]) => new Set(rows.map((row) => row.id))
+  return {
+    calendar: idsOf(calendars),
+    disclaimer: idsOf(disclaimers),
+    invitation: idsOf(invitations),
+  }
 }

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { test } from 'node:test'
 import { loadDemo } from '../../src/scheduling/demo/demo.ts'
+import { sql } from '../../src/database/sql.ts'
 import { insertBusiness } from '../../src/store/businesses.ts'
 import { suppress } from '../../src/store/suppressions.ts'
 import { runCommand } from '../support/command.ts'
@@ -22,7 +23,23 @@ test('an export, imported into another business, is exported the same', async (t
   const { calendarId } = await book(clock.in({ hours: 30 }), { tags: { a: ['b'] }, note: 'x\ny' })
   const form = await save('/disclaimerForm', { name: 'Photos' })
   const { disclaimerFormId } = form
-  await save('/disclaimer', { disclaimerFormId, clientId: ids.clientId, calendarId })
+  const { clientId } = ids
+  const { disclaimerId } = await save('/disclaimer', { disclaimerFormId, clientId, calendarId })
+  const { invitationCampaignId } = await save('/invitationCampaign', { name: 'Spring' })
+  const { invitationUUID } = await save('/invitation', { invitationCampaignId, clientId })
+  const watched = [
+    { objectType: 'RECALL', objectId: disclaimerId, eventType: { eventTypeId: 13 } },
+    { objectType: 'CALENDAR', objectId: calendarId, eventType: { eventTypeId: 12 } },
+    {
+      objectType: 'INVITATION_CAMPAIGN',
+      objectId: invitationCampaignId,
+      objectUUId: invitationUUID,
+      eventType: { eventTypeId: 11 },
+    },
+  ]
+  for (const about of watched) {
+    await save('/eventDefinition', reminder(businessId, 0, { ...about, description: 'watched' }))
+  }
   await save('/status', { objectType: 'CALENDAR', status: 'LATE', label: 'Late', live: true })
   await save('/status', { objectType: 'RECALL', status: 'GONE', label: 'Gone' })
   await call('DELETE', '/status/RECALL/GONE')
@@ -62,12 +79,23 @@ test('an export, imported into another business, is exported the same', async (t
   assert.equal(imported.stderr, '')
   assert.match(
     imported.stdout,
-    /^Accepted: .*1502 calendar, .*14 eventDefinition, 1 suppression\. Refused: 0\.\n$/,
+    /^Accepted: .*1502 calendar, .*17 eventDefinition, 1 suppression\. Refused: 0\.\n$/,
   )
   const again = await runCommand(['export', '--business', String(other.businessId)], {
     DATABASE_URL,
   })
   assert.deepEqual(again.stdout.split('\n'), readFileSync(file, 'utf8').split('\n'))
+
+  // The ids are others, and the definitions name the same objects by them.
+  const theirs = database.forBusiness(other.businessId, 'SYSTEM')
+  const [named] = await theirs.query<{ disclaimers: number; invitations: number }>(sql`
+    select (select count(*) from disclaimer d join event_definition e on e.object_id = d.disclaimer_id
+            where e.event_type_id = 13 and d.business_id = ${other.businessId}
+              and e.business_id = d.business_id) as disclaimers,
+           (select count(*) from invitation i join event_definition e
+              on e.object_uuid = i.invitation_uuid
+            where i.business_id = ${other.businessId} and e.business_id = i.business_id) as invitations`)
+  assert.deepEqual(named, { disclaimers: 1, invitations: 1 })
 
   const kinds = new Set(
     again.stdout
