@@ -18,8 +18,9 @@ export type Occasion = {
 
 /**
  * The most specific template that fits: one in the reader's language before one for every
- * language, then one for the service, then one for the location. The first of the list is the one
- * the action names; it wins where nothing is more specific, and serves when nothing fits.
+ * language, then one for the service, then one for the location, then one in the very tag of the
+ * reader's language. The first of the list is the one the action names; it wins where nothing is
+ * more specific, and serves when nothing fits.
  */
 export function chooseVariant<T extends Variant>(variants: [T, ...T[]], occasion: Occasion): T {
   const [own] = variants
@@ -28,7 +29,7 @@ export function chooseVariant<T extends Variant>(variants: [T, ...T[]], occasion
 }
 
 const fits = (variant: Variant, { language, reasonId, locationId }: Occasion) =>
-  languageMatch(variant.language, language) !== undefined &&
+  (!variant.language || isSameLanguage(variant.language, language)) &&
   (variant.reasonIdList.length === 0 ||
     (reasonId !== null && variant.reasonIdList.includes(reasonId))) &&
   (!isForLocation(variant) || variant.location === locationId)
@@ -36,9 +37,10 @@ const fits = (variant: Variant, { language, reasonId, locationId }: Occasion) =>
 function compare(a: Variant, b: Variant, own: Variant, { language }: Occasion) {
   const better = (rank: (variant: Variant) => number) => rank(b) - rank(a)
   return (
-    better((variant) => languageMatch(variant.language, language) ?? 0) ||
+    better((variant) => Number(Boolean(variant.language))) ||
     better((variant) => Number(variant.reasonIdList.length > 0)) ||
     better((variant) => Number(isForLocation(variant))) ||
+    better((variant) => Number(variant.language && tag(variant.language) === tag(language!))) ||
     // Of two lists that name the service the shorter one means it more.
     a.reasonIdList.length - b.reasonIdList.length ||
     better((variant) => Number(variant === own)) ||
@@ -50,13 +52,8 @@ function compare(a: Variant, b: Variant, own: Variant, { language }: Occasion) {
 const isForLocation = (variant: Variant) =>
   variant.level === 'LOCATION' && variant.location !== null
 
-/** 3 the very tag, 2 the same language, 1 for every language; undefined: not readable. */
-function languageMatch(offered: string | null, wanted: string | null) {
-  if (!offered) return 1
-  if (!wanted) return undefined
-  const [a, b] = [tag(offered), tag(wanted)]
-  if (a === b) return 3
-  return a.split('-')[0] === b.split('-')[0] ? 2 : undefined
-}
+/** Whoever reads `de-CH` reads `de`, and the other way round. */
+const isSameLanguage = (offered: string, wanted: string | null) =>
+  wanted !== null && tag(offered).split('-')[0] === tag(wanted).split('-')[0]
 
 const tag = (language: string) => language.replaceAll('_', '-').toLowerCase()

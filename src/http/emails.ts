@@ -17,6 +17,7 @@ import { listSuppressed, suppress } from '../store/suppressions.ts'
 import type { Db } from '../database/database.ts'
 import { pageOf, PageQuery, readPage } from './cursor.ts'
 import { answerOnce, created, ok } from './idempotency.ts'
+import { ManyDone, ManyIds } from './many.ts'
 import type { Routes, Services } from './services.ts'
 
 const tags = ['email']
@@ -106,9 +107,8 @@ export const emails: Routes = async (app, services) => {
       },
     },
     async ({ caller, params: { emailId } }) => {
-      const { html, text, ...email } = await requireEmail(caller, emailId)
-      const { emailCategoryId: _category, fromAddress: _from, message: _message, ...rest } = email
-      return { ...answerOf(rest), html, text }
+      const email = await requireEmail(caller, emailId)
+      return { ...answerOf(withoutContent(email)), html: email.html, text: email.text }
     },
   )
 
@@ -149,13 +149,7 @@ export const emails: Routes = async (app, services) => {
       const { caller, params } = request
       const now = clock.now()
       return answerOnce(caller.db, request, reply, now, async (tx) => {
-        const { businessId, scope } = caller
-        const sent = await resend(
-          tx,
-          { businessId, scope },
-          params.emailId,
-          sendingOf(services, now),
-        )
+        const sent = await resend(tx, caller, params.emailId, sendingOf(services, now))
         return created(answerOf(sent), `/emails/${sent.emailId}`)
       })
     },
@@ -168,17 +162,8 @@ export const emails: Routes = async (app, services) => {
       schema: {
         tags,
         summary: 'Send many again',
-        body: Type.Object({
-          ids: Type.Array(Type.Integer({ minimum: 1 }), { minItems: 1, maxItems: 1_000 }),
-        }),
-        response: {
-          200: Type.Object({
-            done: Type.Array(Type.Integer()),
-            refused: Type.Array(
-              Type.Object({ id: Type.Integer(), status: Type.Integer(), detail: Type.String() }),
-            ),
-          }),
-        },
+        body: ManyIds,
+        response: { 200: ManyDone },
       },
     },
     async (request, reply) => {
@@ -268,9 +253,18 @@ async function resend(
     throw conflict(`${email.to} bounced before: clear it with DELETE /suppression first.`)
   }
   const newId = await sendAgain(tx, { ...(email as StoredWholeEmail), html, text }, sending)
-  const { html: _html, text: _text, ...sent } = (await findEmail(tx, businessId, newId, null))!
-  const { emailCategoryId: _category, fromAddress: _from, message: _message, ...rest } = sent
-  return rest
+  return withoutContent((await findEmail(tx, businessId, newId, null))!)
+}
+
+function withoutContent({
+  html: _html,
+  text: _text,
+  message: _message,
+  fromAddress: _from,
+  emailCategoryId: _category,
+  ...email
+}: StoredWholeEmail): StoredEmail {
+  return email
 }
 
 const noLongerKept = (emailId: number) =>

@@ -16,6 +16,7 @@ import {
 import { findObject } from '../store/objects.ts'
 import { pageOf, PageQuery, readPage } from './cursor.ts'
 import { answerOnce, ok } from './idempotency.ts'
+import { ManyDone, ManyIds } from './many.ts'
 import type { Routes } from './services.ts'
 
 const tags = ['event trigger']
@@ -141,17 +142,8 @@ const byHand: Routes = async (app, { clock }) => {
         schema: {
           tags,
           summary: `${summary}, many at once`,
-          body: Type.Object({
-            ids: Type.Array(Type.Integer({ minimum: 1 }), { minItems: 1, maxItems: 1_000 }),
-          }),
-          response: {
-            200: Type.Object({
-              done: Type.Array(Type.Integer()),
-              refused: Type.Array(
-                Type.Object({ id: Type.Integer(), status: Type.Integer(), detail: Type.String() }),
-              ),
-            }),
-          },
+          body: ManyIds,
+          response: { 200: ManyDone },
         },
       },
       async (request, reply) => {

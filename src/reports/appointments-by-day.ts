@@ -1,8 +1,8 @@
 import { sql } from '../database/sql.ts'
-import { appointmentFigures, appointmentKpis } from './appointments.ts'
+import { appointmentFigures, appointmentKpis, drawAppointmentsOverTime } from './appointments.ts'
 import { appointmentsIn, local } from './narrow.ts'
 import type { Report } from './report.ts'
-import { chartOverTime, stepOf } from './time-steps.ts'
+import { stepOf } from './time-steps.ts'
 
 export const appointmentsByDay: Report = {
   reportId: 102,
@@ -53,66 +53,27 @@ export const appointmentsByDay: Report = {
     left join by_day on day = d::date
     order by d`,
   figures: appointmentFigures,
-  figuresOf: (days) => ({
-    appointments: sum(days, 'appointments'),
-    completed: sum(days, 'completed'),
-    no_shows: sum(days, 'noShows'),
-    cancelled: sum(days, 'cancelled'),
-    revenue: sum(days, 'revenue'),
-  }),
+  figuresOf: (days) => figuresOf(days),
   kpis: appointmentKpis,
-  charts: [
-    {
-      // From the rows themselves: reading them again would double the work.
-      draw: (days, scope) => {
-        const rows = sumByStep(days)
-        return [
-          chartOverTime(scope, rows, {
-            kind: 'bar',
-            name: 'appointments',
-            title: 'Appointments',
-            stacked: true,
-            unit: 'count',
-            series: [
-              { name: 'Kept', column: 'kept' },
-              { name: 'No-show', column: 'noShows' },
-              { name: 'Cancelled', column: 'cancelled' },
-            ],
-          }),
-          chartOverTime(scope, rows, {
-            kind: 'line',
-            name: 'revenue',
-            title: 'Revenue',
-            unit: 'money',
-            series: [{ name: 'Revenue', column: 'revenue' }],
-          }),
-        ]
-      },
-    },
-  ],
+  // Drawn from the rows themselves: reading them again would double the work.
+  charts: [{ draw: (days, scope) => drawAppointmentsOverTime(byStep(days), scope) }],
 }
 
-const sum = (days: Record<string, unknown>[], column: string) =>
+type Day = Record<string, unknown>
+
+const sum = (days: Day[], column: string) =>
   Math.round(days.reduce((sum, day) => sum + Number(day[column]), 0) * 100) / 100
 
-function sumByStep(days: Record<string, unknown>[]) {
-  const steps = new Map<string, Record<string, number | string>>()
-  for (const day of days) {
-    const [appointments, noShows, cancelled, revenue] = [
-      Number(day.appointments),
-      Number(day.noShows),
-      Number(day.cancelled),
-      Number(day.revenue),
-    ]
-    const step = String(day.step)
-    const sums = steps.get(step) ?? { step, kept: 0, noShows: 0, cancelled: 0, revenue: 0 }
-    steps.set(step, {
-      step,
-      kept: Number(sums.kept) + appointments - noShows - cancelled,
-      noShows: Number(sums.noShows) + noShows,
-      cancelled: Number(sums.cancelled) + cancelled,
-      revenue: Math.round((Number(sums.revenue) + revenue) * 100) / 100,
-    })
-  }
-  return [...steps.values()]
-}
+const byStep = (days: Day[]) =>
+  [...Map.groupBy(days, (day) => day.step)].map(([step, some]) => {
+    const { appointments, no_shows, cancelled, revenue } = figuresOf(some)
+    return { step, kept: appointments - no_shows - cancelled, no_shows, cancelled, revenue }
+  })
+
+const figuresOf = (days: Day[]) => ({
+  appointments: sum(days, 'appointments'),
+  completed: sum(days, 'completed'),
+  no_shows: sum(days, 'noShows'),
+  cancelled: sum(days, 'cancelled'),
+  revenue: sum(days, 'revenue'),
+})

@@ -28,6 +28,15 @@ const cases: { name: string; variants: Variant[]; expected: number; language?: s
     expected: 3,
   },
   {
+    name: 'the language and the service before the very tag',
+    variants: [
+      variant(2, { language: 'fr-CA' }),
+      variant(3, { language: 'fr', reasonIdList: [7] }),
+      variant(4, { language: 'de', reasonIdList: [7] }),
+    ],
+    expected: 3,
+  },
+  {
     name: 'the service',
     variants: [variant(2, { reasonIdList: [7] }), variant(3, { reasonIdList: [8] })],
     expected: 2,
