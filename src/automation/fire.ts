@@ -264,7 +264,8 @@ async function makeMails(tx: Db, firing: Firing, ready: Ready[], now: Temporal.I
   const [templates, ids] = await Promise.all([listTemplates(tx, actions), drawEmailIds(tx, most)])
   // Copies are rare, so they are counted only where there are any.
   if (haveCopies(templates)) ids.push(...(await drawEmailIds(tx, 2 * most)))
-  const addressing = { drawId: () => ids.pop()!, unsubscribeLink: firing.unsubscribeLink }
+  let drawn = 0
+  const addressing = { drawId: () => ids[drawn++]!, unsubscribeLink: firing.unsubscribeLink }
 
   const composed = ready.map((one) => ({
     ...one,

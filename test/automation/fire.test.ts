@@ -57,6 +57,28 @@ test('a reminder fires its offset before the appointment, and only once', async 
   assert.match(mail!.html, /Dear Anna Müller/)
 })
 
+test('actions run in the order of their ids, and their mails are numbered so', async (t) => {
+  const world = await startWorld(t)
+  const { runEngine } = startEngine(world)
+  const { eventDefnId, emailTemplateId } = await remind(world)
+  const { businessId, save } = world
+  const more = { actionType: 'SEND_EMAIL', active: true, businessId, eventDefnId, emailTemplateId }
+  await save('/eventAction', { ...more, recipient: { value: 'staff' } })
+  await save('/eventAction', { ...more, recipient: { value: 'business' } })
+  await world.book(world.clock.in({ hours: 30 }))
+
+  world.clock.advance({ hours: 6 })
+  await runEngine()
+  const made = await world.db.query<{ action: number }>(
+    sql`select event_action_id as action from email order by email_id`,
+  )
+  assert.ok(made.length > 1)
+  assert.deepEqual(
+    made,
+    made.toSorted((a, b) => a.action - b.action),
+  )
+})
+
 test('what was cancelled before its time is not sent', async (t) => {
   const world = await startWorld(t)
   const { runEngine } = startEngine(world)
