@@ -15,6 +15,33 @@ export function fontsFor(text: string) {
 
 type Typeface = { family: string; files: string[]; script?: RegExp }
 
+/** Each has a Noto Sans of its own. */
+const SCRIPTS = [
+  'Arabic',
+  'Hebrew',
+  'Thai',
+  'Armenian',
+  'Bengali',
+  'Ethiopic',
+  'Georgian',
+  'Gujarati',
+  'Gurmukhi',
+  'Kannada',
+  'Khmer',
+  'Lao',
+  'Malayalam',
+  'Myanmar',
+  'Sinhala',
+  'Tamil',
+  'Telugu',
+]
+
+const notoSans = (script: string): Typeface => ({
+  family: `Noto Sans ${script}`,
+  script: new RegExp(`\\p{Script=${script}}`, 'u'),
+  files: weights(`noto-sans-${script.toLowerCase()}`, `NotoSans${script}`, '400Regular', '700Bold'),
+})
+
 /** In the order in which a character is looked for. */
 const TYPEFACES: Typeface[] = [
   {
@@ -22,21 +49,7 @@ const TYPEFACES: Typeface[] = [
     family: 'Noto Sans',
     files: weights('noto-sans', 'NotoSans', '400Regular', '700Bold'),
   },
-  {
-    family: 'Noto Sans Arabic',
-    script: /\p{Script=Arabic}/u,
-    files: weights('noto-sans-arabic', 'NotoSansArabic', '400Regular', '700Bold'),
-  },
-  {
-    family: 'Noto Sans Hebrew',
-    script: /\p{Script=Hebrew}/u,
-    files: weights('noto-sans-hebrew', 'NotoSansHebrew', '400Regular', '700Bold'),
-  },
-  {
-    family: 'Noto Sans Thai',
-    script: /\p{Script=Thai}/u,
-    files: weights('noto-sans-thai', 'NotoSansThai', '400Regular', '700Bold'),
-  },
+  ...SCRIPTS.map(notoSans),
   {
     family: 'NanumGothic',
     script: /\p{Script=Hangul}/u,

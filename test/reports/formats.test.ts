@@ -221,6 +221,40 @@ test('a Letter page is as wide as Letter is', async () => {
   assert.match(bytes.toString('latin1'), /\/MediaBox \[0 0 792 612\]/)
 })
 
+const SCRIPTS: Record<string, string> = {
+  NotoSansArmenian: 'Արամ Պետրոսյան',
+  NotoSansBengali: 'অনন্যা সেন',
+  NotoSansEthiopic: 'አበበ በቀለ',
+  NotoSansGeorgian: 'ქეთევან ბერიძე',
+  NotoSansGujarati: 'હેત પટેલ',
+  NotoSansGurmukhi: 'ਗੁਰਪ੍ਰੀਤ ਕੌਰ',
+  NotoSansKannada: 'ಅನಿಲ್ ಗೌಡ',
+  NotoSansKhmer: 'សុខ ចាន់',
+  NotoSansLao: 'ສົມສັກ ວົງ',
+  NotoSansMalayalam: 'അഞ്ജലി മേനോൻ',
+  NotoSansMyanmar: 'အောင် မြင့်',
+  NotoSansSinhala: 'නිමල් පෙරේරා',
+  NotoSansTamil: 'கவிதா குமார்',
+  NotoSansTelugu: 'సీత రెడ్డి',
+}
+
+test('the typefaces of a PDF are our own, whatever the script', async () => {
+  const result = sampleResult(0)
+  const names = [...NAMES, ...Object.values(SCRIPTS)]
+  async function* rows() {
+    yield names.map((name, i) => sampleRow(i).with(2, name))
+  }
+  const { rows: all, totals } = totalled(result.columns, rows())
+  const bytes = await drain('pdf', { ...result, rows: all, totals })
+  const used = bytes.toString('latin1').matchAll(/\/BaseFont \/\w+\+(\w+)/g)
+  const families = new Set([...used].map(([, family]) => family!))
+  const ours = ['', 'Arabic', 'Hebrew', 'Thai', 'SC'].map((script) => `NotoSans${script}`)
+  assert.deepEqual(
+    [...families].toSorted(),
+    [...ours, ...Object.keys(SCRIPTS), 'NanumGothic'].toSorted(),
+  )
+})
+
 test('names in every script reach every format', async () => {
   const texts = await Promise.all(
     (['json', 'csv', 'html'] as const).map((format) => printed(format)),
