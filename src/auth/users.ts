@@ -1,5 +1,6 @@
 import { password, USER_FIELDS, type Role } from '../contract/credentials.ts'
-import { isPlainObject, optional, required } from '../contract/fields.ts'
+import { optional, required } from '../contract/fields.ts'
+import { isPlainObject } from '../contract/json.ts'
 import { readFields } from '../contract/read-fields.ts'
 import type { Db } from '../database/database.ts'
 import { conflict, forbidden, invalid, notFound, type Fault } from '../errors.ts'

@@ -1,5 +1,7 @@
 import type { Fault } from '../errors.ts'
 import type { ObjectType } from './event-type.ts'
+import { isPlainObject } from './json.ts'
+import { textFault, type Lines } from './text.ts'
 
 /** Something a body refers to, which must exist in the business: only the database can tell. */
 export type Reference =
@@ -29,14 +31,11 @@ export type Found = { value: unknown; pointer: string }
 /** An object of the body in which properties are looked for, and where it stands. */
 export type Place = { object: unknown; pointer: string }
 
-export const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 /** The first place that holds a value; `null` only where none does. */
 export function look(places: Place[], name: string): Found {
   let found: Found = { value: undefined, pointer: `${places[0]?.pointer ?? ''}/${name}` }
   for (const { object, pointer } of places) {
-    if (!isObject(object) || !Object.hasOwn(object, name)) continue
+    if (!isPlainObject(object) || !Object.hasOwn(object, name)) continue
     const value = object[name]
     if (value !== null && value !== undefined) return { value, pointer: `${pointer}/${name}` }
     if (value === null && found.value === undefined) {
@@ -102,14 +101,11 @@ export class Reading {
     return ids.every((id) => typeof id === 'number') ? ids : undefined
   }
 
-  text({ value, pointer }: Found, { max, lines = 'one' }: TextLimits): string | null | undefined {
+  text({ value, pointer }: Found, { max, lines }: TextLimits): string | null | undefined {
     if (isMissing(value)) return value
-    if (typeof value !== 'string') this.fault(pointer, 'must be a string')
-    else if (value.length > max) this.fault(pointer, `must be at most ${max} characters long`)
-    else if (!value.isWellFormed()) this.fault(pointer, 'must be well-formed Unicode')
-    else if ((lines === 'one' ? CONTROL : CONTROL_BUT_SPACE).test(value)) {
-      this.fault(pointer, 'must not contain control characters')
-    } else return value
+    const detail = textFault(value, max, lines)
+    if (detail === undefined) return value as string
+    this.fault(pointer, detail)
     return undefined
   }
 
@@ -123,7 +119,7 @@ export class Reading {
   /** An object such as `{ label, value }`; the place to look further in. */
   object({ value, pointer }: Found): Place | null | undefined {
     if (isMissing(value)) return value
-    if (isObject(value)) return { object: value, pointer }
+    if (isPlainObject(value)) return { object: value, pointer }
     this.fault(pointer, 'must be an object')
     return undefined
   }
@@ -152,11 +148,6 @@ export class Reading {
   }
 }
 
-type TextLimits = { max: number; lines?: 'one' | 'many' }
+type TextLimits = { max: number; lines?: Lines }
 
 const MAX_IDS = 5000
-
-// oxlint-disable-next-line no-control-regex
-export const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
-// oxlint-disable-next-line no-control-regex
-const CONTROL_BUT_SPACE = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/

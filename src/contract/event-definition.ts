@@ -1,9 +1,7 @@
 import { Type, type Static } from 'typebox'
 import type { Fault } from '../errors.ts'
 import {
-  CONTROL,
   isMissing,
-  isObject,
   look,
   Reading,
   type Found,
@@ -12,7 +10,9 @@ import {
   type ReferenceKind,
 } from './body.ts'
 import { EventActionBody, readActionAt, type ActionInput } from './event-action.ts'
+import { isPlainObject } from './json.ts'
 import { Ignored, Maybe, Moment, OrNull } from './schema.ts'
+import { holdsControl } from './text.ts'
 import { EVENT_TYPES, eventTypeById, EventType } from './event-type.ts'
 import { isTooLong, readOffset, TOO_LONG } from './offset.ts'
 
@@ -188,8 +188,8 @@ export type DefinitionReading = {
 export function readDefinition(body: unknown): DefinitionReading {
   const reading = new Reading()
   const top: Place = { object: body, pointer: '' }
-  if (!isObject(body)) reading.fault('', 'must be a JSON object')
-  const definition = isObject(body) ? readAt(reading, top) : NOTHING
+  if (!isPlainObject(body)) reading.fault('', 'must be a JSON object')
+  const definition = isPlainObject(body) ? readAt(reading, top) : NOTHING
   return { definition, faults: reading.faults, references: reading.references }
 }
 
@@ -230,7 +230,7 @@ export function parseFilterTags(text: string): Record<string, string[]> | undefi
   } catch {
     return undefined
   }
-  if (!isObject(tags)) return undefined
+  if (!isPlainObject(tags)) return undefined
   return Object.values(tags).every(isArrayOfStrings)
     ? (tags as Record<string, string[]>)
     : undefined
@@ -381,7 +381,7 @@ function readFilterTags(reading: Reading, found: Found) {
   // Escapes in the text may hide what no string of ours may hold.
   const words = tags ? [Object.keys(tags), ...Object.values(tags)].flat() : []
   if (!tags) reading.fault(found.pointer, 'must be the text of a JSON object of arrays of strings')
-  else if (words.some((word) => CONTROL.test(word) || !word.isWellFormed())) {
+  else if (words.some((word) => holdsControl(word) || !word.isWellFormed())) {
     reading.fault(found.pointer, 'must not contain control characters')
   } else return text
   return undefined

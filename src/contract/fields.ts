@@ -1,5 +1,7 @@
 import { Type, type TSchema } from 'typebox'
 import { parseAddress } from './addresses.ts'
+import { escapePointer, isPlainObject } from './json.ts'
+import { textFault } from './text.ts'
 
 /**
  * One property of an object: how it is described, read from a body and kept in its column.
@@ -51,25 +53,14 @@ const described = (schema: TSchema, about: string): TSchema => {
   })
 }
 
-const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
-const CONTROL_BUT_BREAKS = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/
-
 const complain = (detail: string | false | undefined, at?: string): Complaint[] =>
   detail ? [at === undefined ? { detail } : { at, detail }] : []
-
-function lineFault(value: unknown, most: number): string | undefined {
-  if (typeof value !== 'string') return 'must be a string'
-  if (value.length > most) return `must be at most ${most} characters`
-  if (CONTROL.test(value)) return 'must be one line without control characters'
-  if (!value.isWellFormed()) return 'must be well-formed Unicode'
-  return undefined
-}
 
 /** A single line. */
 export const line = (most = 300): Shape => ({
   schema: Type.String({ maxLength: most }),
   sqlType: 'text',
-  faults: (value) => complain(lineFault(value, most)),
+  faults: (value) => complain(textFault(value, most)),
 })
 
 /** A single line that says something. */
@@ -78,7 +69,7 @@ export const name = (most = 300): Shape => ({
   sqlType: 'text',
   faults: (value) =>
     complain(
-      lineFault(value, most) ?? (String(value).trim() === '' ? 'must not be empty' : undefined),
+      textFault(value, most) ?? (String(value).trim() === '' ? 'must not be empty' : undefined),
     ),
 })
 
@@ -86,12 +77,7 @@ export const name = (most = 300): Shape => ({
 export const text = (most = 20_000): Shape => ({
   schema: Type.String({ maxLength: most }),
   sqlType: 'text',
-  faults: (value) => {
-    if (typeof value !== 'string') return complain('must be a string')
-    if (value.length > most) return complain(`must be at most ${most} characters`)
-    if (CONTROL_BUT_BREAKS.test(value)) return complain('must not hold control characters')
-    return complain(!value.isWellFormed() && 'must be well-formed Unicode')
-  },
+  faults: (value) => complain(textFault(value, most, 'many')),
 })
 
 export const address = (): Shape => ({
@@ -142,7 +128,7 @@ export const url = (): Shape => ({
   schema: Type.String({ format: 'uri', maxLength: 2_000 }),
   sqlType: 'text',
   faults: (value) => {
-    const fault = lineFault(value, 2_000)
+    const fault = textFault(value, 2_000)
     if (fault) return complain(fault)
     const parsed = URL.parse(String(value))
     return complain(
@@ -244,7 +230,7 @@ export const lines = (most = 200): Shape => ({
   faults: (value) => {
     if (!Array.isArray(value)) return complain('must be a list of strings')
     if (value.length > most) return complain(`must hold at most ${most} strings`)
-    return value.flatMap((entry, i) => complain(lineFault(entry, 300), `/${i}`))
+    return value.flatMap((entry, i) => complain(textFault(entry, 300), `/${i}`))
   },
 })
 
@@ -265,16 +251,11 @@ export const tags = (): Shape => ({
 
 function tagFaults(tag: string, values: unknown): Complaint[] {
   const at = `/${escapePointer(tag)}`
-  if (tag === '' || lineFault(tag, 100)) return complain('must have a name of one short line', at)
+  if (tag === '' || textFault(tag, 100)) return complain('must have a name of one short line', at)
   if (!Array.isArray(values)) return complain('must be an array of strings', at)
   if (values.length > 100) return complain('must hold at most 100 values', at)
-  return values.flatMap((value, i) => complain(lineFault(value, 300), `${at}/${i}`))
+  return values.flatMap((value, i) => complain(textFault(value, 300), `${at}/${i}`))
 }
-
-export const escapePointer = (key: string) => key.replaceAll('~', '~0').replaceAll('/', '~1')
-
-export const isPlainObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 export const WEEKDAYS = [
   'MONDAY',
@@ -331,7 +312,7 @@ export const status = (initially: string): Shape => ({
   sqlType: 'text',
   initially,
   faults: (value) =>
-    complain(lineFault(value, 60) ?? (value === '' ? 'must not be empty' : undefined)),
+    complain(textFault(value, 60) ?? (value === '' ? 'must not be empty' : undefined)),
 })
 
 const TOKEN = /%[A-Z][A-Z0-9_]{2,}%/

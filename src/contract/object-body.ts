@@ -1,5 +1,6 @@
 import type { Fault } from '../errors.ts'
-import { isPlainObject, line } from './fields.ts'
+import { line } from './fields.ts'
+import { isPlainObject } from './json.ts'
 import type { ObjectKind } from './objects.ts'
 
 /** A body as it was understood. Absent properties are absent; cleared ones are null. */

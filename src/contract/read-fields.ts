@@ -1,5 +1,6 @@
 import type { Fault } from '../errors.ts'
-import { isPlainObject, type Field } from './fields.ts'
+import { type Field } from './fields.ts'
+import { isPlainObject } from './json.ts'
 
 export type Fields = Record<string, Field>
 

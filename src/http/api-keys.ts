@@ -8,7 +8,7 @@ import {
   NewApiKey,
   type Scope,
 } from '../contract/credentials.ts'
-import { isPlainObject } from '../contract/fields.ts'
+import { isPlainObject } from '../contract/json.ts'
 import { readFields } from '../contract/read-fields.ts'
 import type { Db } from '../database/database.ts'
 import { invalid, notFound, type Fault } from '../errors.ts'

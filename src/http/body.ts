@@ -1,7 +1,8 @@
 import { isUtf8 } from 'node:buffer'
 import type { FastifyInstance } from 'fastify'
+import { escapePointer } from '../contract/json.ts'
 import { invalid, RequestError, type Fault } from '../errors.ts'
-import { escapePointer, MOST_FAULTS } from './validate.ts'
+import { MOST_FAULTS } from './validate.ts'
 
 export const LARGEST_BODY = 1_048_576
 const DEEPEST = 64

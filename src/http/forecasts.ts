@@ -2,9 +2,9 @@ import { Type, type Static } from 'typebox'
 import { backtest, type Days } from '../automation/backtest.ts'
 import { forecast } from '../automation/forecast.ts'
 import { monotonicMs } from '../clock.ts'
-import { isObject } from '../contract/body.ts'
 import { EventDefinitionBody } from '../contract/event-definition.ts'
 import { Backtest, Forecast } from '../contract/forecast.ts'
+import { isPlainObject } from '../contract/json.ts'
 import { invalid, RequestError, type Fault } from '../errors.ts'
 import type { Routes } from './services.ts'
 
@@ -73,7 +73,7 @@ function withPatience() {
 const SOME_DAY = Temporal.PlainDate.from('1970-01-01')
 
 function readBacktest(body: unknown) {
-  if (!isObject(body)) throw invalid([{ pointer: '', detail: 'must be a JSON object' }])
+  if (!isPlainObject(body)) throw invalid([{ pointer: '', detail: 'must be a JSON object' }])
   const faults: Fault[] = []
   const day = (name: 'startDate' | 'endDate') => {
     const value = body[name]

@@ -3,6 +3,7 @@ import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import type { TLocalizedValidationError } from 'typebox/error'
 import { Settings } from 'typebox/system'
+import { escapePointer } from '../contract/json.ts'
 import { invalid, RequestError, type Fault } from '../errors.ts'
 
 /** More faults than this help nobody, and finding them costs. */
@@ -179,5 +180,3 @@ function detailOf(error: Found): string {
   }
   return error.message
 }
-
-export const escapePointer = (name: string) => name.replaceAll('~', '~0').replaceAll('/', '~1')

@@ -1,6 +1,6 @@
 import { saveDefinition } from '../automation/define.ts'
 import { isDefinitionObjectType, kindNamed } from '../contract/event-definition.ts'
-import { isPlainObject } from '../contract/fields.ts'
+import { isPlainObject } from '../contract/json.ts'
 import { externalName } from '../contract/object-body.ts'
 import { objectKind } from '../contract/objects.ts'
 import type { Db } from '../database/database.ts'

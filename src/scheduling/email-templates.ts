@@ -1,7 +1,7 @@
 import { keptHtml } from '../email/html.ts'
 import type { StoredObject } from '../store/objects.ts'
 import { isSame } from './events.ts'
-import { isPlainObject } from '../contract/fields.ts'
+import { isPlainObject } from '../contract/json.ts'
 
 /** The interface's templates carry their category whole; we keep its id. */
 export function readTemplateBody(body: unknown): unknown {

@@ -1,5 +1,5 @@
 import { OBJECT_KINDS, type ObjectKind } from '../contract/objects.ts'
-import { isPlainObject } from '../contract/fields.ts'
+import { isPlainObject } from '../contract/json.ts'
 import type { Db } from '../database/database.ts'
 import { RequestError } from '../errors.ts'
 import { isRefusedValue } from '../database/postgres.ts'

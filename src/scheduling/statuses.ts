@@ -1,5 +1,5 @@
 import { EVENT_TYPES, type ObjectType } from '../contract/event-type.ts'
-import { isPlainObject } from '../contract/fields.ts'
+import { isPlainObject } from '../contract/json.ts'
 import { readFields } from '../contract/read-fields.ts'
 import { firstStatus, isFollowedUp, STATUS_FIELDS, STATUS_KEY } from '../contract/status.ts'
 import type { Db } from '../database/database.ts'

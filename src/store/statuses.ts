@@ -111,13 +111,16 @@ export async function isStatusUsed(
     select exists (select from ${table} where business_id = ${businessId} and status = ${status})
         or exists (select from event_definition
                    where business_id = ${businessId} and active
-                     and event_type_id = any (${eventTypesOf(objectType)}::int[])
+                     and event_type_id = any (${changesOf(objectType)}::int[])
                      and (old_status = ${status} or new_status = ${status})) as used`)
   return row!.used
 }
 
-const eventTypesOf = (objectType: ObjectType) =>
-  EVENT_TYPES.filter((type) => type.objectType === objectType).map((type) => type.eventTypeId)
+/** Other types keep a status that they are given, and never look at it. */
+const changesOf = (objectType: ObjectType) =>
+  EVENT_TYPES.filter(
+    (type) => type.objectType === objectType && type.eventType.endsWith('_CHANGED'),
+  ).map((type) => type.eventTypeId)
 
 const TABLES = {
   CALENDAR: sql`calendar`,

@@ -94,6 +94,9 @@ test('a status that a definition asks for stays, and so does the one objects beg
   })
   assert.equal((await call('DELETE', '/status/CALENDAR/NO_SHOW')).status, 409)
   assert.equal((await call('DELETE', '/status/CALENDAR/OPEN')).status, 409)
+  // A reminder keeps the status it is given, and asks for none.
+  await save('/eventDefinition', reminder(businessId, -1, { newStatus: 'CHECKED_IN' }))
+  assert.equal((await call('DELETE', '/status/CALENDAR/CHECKED_IN')).status, 200)
   assert.equal((await call('DELETE', '/status/RECALL/CANCELLED')).status, 200)
 })
 
