@@ -31,6 +31,10 @@ import { planReminders } from './reschedule.ts'
 import type { Subject } from './subject.ts'
 import { firingTime, isReminder } from './timing.ts'
 
+/**
+ * A page that is not full is the last one. What bookings add after it was read they plan themselves:
+ * whoever went on until nothing is left would follow them for as long as anybody books.
+ */
 const PAGE = 1_000
 
 /** How many rows a plan changed. */
@@ -126,10 +130,13 @@ async function* idsFrom(
     )
   for (let next = look(undefined); ;) {
     const places = await next
-    if (places.length === 0) return
-    next = look(places.at(-1))
-    next.catch(() => {})
-    yield places.map((place) => place.id)
+    const isLast = places.length < PAGE
+    if (!isLast) {
+      next = look(places.at(-1))
+      next.catch(() => {})
+    }
+    if (places.length > 0) yield places.map((place) => place.id)
+    if (isLast) return
   }
 }
 
@@ -147,9 +154,9 @@ export async function* pendingObjects(db: Db, definition: StoredDefinition) {
   for (let after: number | string | undefined; ;) {
     const page = { after, limit: PAGE, uuids }
     const pending = await listPendingObjects(db, businessId, eventDefnId, page)
-    if (pending.length === 0) return
     const ids = pending.map((row) => row.id)
-    yield ids
+    if (ids.length > 0) yield ids
+    if (ids.length < PAGE) return
     after = ids.at(-1)
   }
 }
@@ -166,8 +173,8 @@ export async function* subjectsFrom(
     const subjects = await withFreshPlans(db, (tx) =>
       listSubjectsFrom(tx, businessId, objectType, page),
     )
-    if (subjects.length === 0) return
-    yield subjects
+    if (subjects.length > 0) yield subjects
+    if (subjects.length < PAGE) return
     after = cursorOf(subjects.at(-1)!, listing.anchor)
   }
 }
@@ -194,8 +201,8 @@ async function planEventPages(
 export async function* pendingEvents(db: Db, { businessId, eventDefnId }: StoredDefinition) {
   for (let after = 0; ;) {
     const rows = await listPendingEvents(db, businessId, eventDefnId, { after, limit: PAGE })
-    if (rows.length === 0) return
-    yield rows
+    if (rows.length > 0) yield rows
+    if (rows.length < PAGE) return
     after = rows.at(-1)!.eventTriggerId
   }
 }
