@@ -1,8 +1,8 @@
-import type { Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { monotonicMs } from '../clock.ts'
 import { StartError } from '../errors.ts'
+import { runBatch } from './batch.ts'
 import type { Database, Db } from './database.ts'
 import { cut, startHeartbeat } from './heartbeat.ts'
 import { raw, sql, type Sql } from './sql.ts'
@@ -95,7 +95,7 @@ function openPool(
     idleTimeoutMillis: 30_000,
     // The server ends a slow statement; where it does not even answer, the connection is dead.
     query_timeout: statementSeconds * 1000 + 2_000,
-    types: { getTypeParser },
+    types: TYPES,
     onConnect: (client: pg.ClientBase) => assertRole(client, role),
     options: serverSettings(optionsOfUrl, {
       role,
@@ -145,11 +145,11 @@ async function assertRole(client: pg.ClientBase, role: Role) {
 type Who = { businessId?: number; user: string }
 
 function dbOf(pool: pg.Pool, who: Who): Db {
-  const begin = beginAs(who)
+  const identify = toQuery(identity(who))
   return {
-    query: (statement) => once(pool, begin, statement),
-    transaction: (work) => transact(pool, begin, work),
-    stream: (statement, batchSize) => stream(pool, begin, statement, batchSize),
+    query: (statement) => once(pool, identify, statement),
+    transaction: (work) => transact(pool, identify, work),
+    stream: (statement, batchSize) => stream(pool, identify, statement, batchSize),
     send: () => {
       throw new Error('only a transaction can fail for what nobody waits for')
     },
@@ -158,59 +158,55 @@ function dbOf(pool: pg.Pool, who: Who): Db {
 }
 
 /** Local to the transaction: a setting of the session would leak to the next borrower. */
-function beginAs({ businessId, user }: Who) {
-  const name = pg.escapeLiteral(user)
-  const business = businessId === undefined ? '' : String(Number(businessId))
-  return `begin; set local app.business_id = '${business}'; set local app.username = ${name}`
-}
+const identity = ({ businessId, user }: Who) => sql`
+  select set_config('app.business_id', ${String(businessId ?? '')}, true),
+         set_config('app.username', ${user}, true)`
 
-/** Begin, statement and commit leave together: three statements, one wait. */
-async function once<Row>(pool: pg.Pool, begin: string, statement: Sql): Promise<Row[]> {
+/** A transaction of its own, though nobody says so: what is sent together is one. */
+async function once<Row>(pool: pg.Pool, identify: pg.QueryConfig, statement: Sql): Promise<Row[]> {
   const client = await pool.connect()
-  gatherWrites(client)
-  const [begun, answer, commit] = await Promise.allSettled([
-    client.query(begin),
-    client.query(toQuery(statement)),
-    client.query('commit'),
-  ])
-  if (begun.status === 'rejected') throw release(client, begun.reason)
-  if (answer.status === 'rejected') throw release(client, answer.reason)
-  if (commit.status === 'rejected') throw release(client, commit.reason)
-  client.release()
-  assertCommitted(commit.value)
-  return answer.value.rows
+  try {
+    const [, answer] = await runBatch(client, [identify, toQuery(statement)])
+    client.release()
+    return answer!.rows
+  } catch (error) {
+    throw release(client, error)
+  }
 }
 
 async function transact<T>(
   pool: pg.Pool,
-  begin: string,
+  identify: pg.QueryConfig,
   work: (tx: Db) => Promise<T>,
   triesLeft = 3,
 ): Promise<T> {
   const client = await pool.connect()
-  gatherWrites(client)
-  const begun = client.query(begin)
-  begun.catch(() => {})
+  const { run, leave } = gather(client)
   const sent: Promise<unknown>[] = []
+  const send = (statement: pg.QueryConfig) => {
+    const answer = run(statement)
+    answer.catch(() => {})
+    sent.push(answer)
+  }
   const hints = new Set<string>()
   try {
-    const result = await work(inside(client, sent, hints))
-    gatherWrites(client)
-    const committed = client.query('commit')
-    committed.catch(() => {})
-    await begun
-    await Promise.all(sent)
+    send(BEGIN)
+    send(identify)
+    const result = await work(inside(run, send, hints))
+    const committed = run(COMMIT)
+    await Promise.all([...sent, committed])
     assertCommitted(await committed)
     client.release()
     for (const channel of hints) hintSoon(pool, channel)
     return result
   } catch (error) {
+    leave()
     // A dead connection would only let us wait once more.
     if (!isConnectionError(error)) await client.query('rollback').catch(() => {})
     // What failed unseen is why the statement after it was refused.
     const cause = (await firstFailure(sent)) ?? error
     release(client, cause)
-    if (isDeadlock(cause) && triesLeft > 1) return transact(pool, begin, work, triesLeft - 1)
+    if (isDeadlock(cause) && triesLeft > 1) return transact(pool, identify, work, triesLeft - 1)
     throw cause
   }
 }
@@ -220,38 +216,40 @@ async function firstFailure(sent: Promise<unknown>[]): Promise<unknown> {
   return ended.find((each) => each.status === 'rejected')?.reason
 }
 
-function inside(client: pg.PoolClient, sent: Promise<unknown>[], hints: Set<string>): Db {
-  const run = (statement: Sql) => {
-    gatherWrites(client)
-    return client.query(toQuery(statement))
-  }
+type Run = (statement: pg.QueryConfig) => Promise<pg.QueryResult>
+
+function inside(run: Run, send: (statement: pg.QueryConfig) => void, hints: Set<string>): Db {
   const tx: Db = {
-    query: async (statement) => (await run(statement)).rows,
+    query: async (statement) => (await run(toQuery(statement))).rows,
     transaction: (work) => work(tx),
-    stream: (statement, batchSize) => fetchInBatches(client, statement, batchSize),
-    send: (statement) => {
-      const answer = run(statement)
-      answer.catch(() => {})
-      sent.push(answer)
-    },
+    stream: (statement, batchSize) => fetchInBatches(run, statement, batchSize),
+    send: (statement) => send(toQuery(statement)),
     hint: (channel) => void hints.add(channel),
   }
   return tx
 }
 
-const gathering = new WeakSet<Writable>()
-
-/** What is said at once leaves at once: a write to the socket costs more than a small statement. */
-function gatherWrites(client: pg.PoolClient) {
-  const { stream } = (client as unknown as { connection: { stream: Writable } }).connection
-  if (gathering.has(stream)) return
-  gathering.add(stream)
-  stream.cork()
-  process.nextTick(() => {
-    gathering.delete(stream)
-    stream.uncork()
-  })
+/** What is said at once leaves at once: a packet costs more than a small statement. */
+function gather(client: pg.PoolClient) {
+  let batch: Batch | undefined
+  const leave = () => {
+    const leaving = batch
+    batch = undefined
+    leaving?.resolve(runBatch(client, leaving.statements))
+  }
+  const begin = (): Batch => {
+    process.nextTick(leave)
+    return { statements: [], ...Promise.withResolvers<pg.QueryResult[]>() }
+  }
+  const run: Run = async (statement) => {
+    const { statements, promise } = (batch ??= begin())
+    const place = statements.push(statement) - 1
+    return (await promise)[place]!
+  }
+  return { run, leave }
 }
+
+type Batch = { statements: pg.QueryConfig[] } & PromiseWithResolvers<pg.QueryResult[]>
 
 const hinting = new WeakMap<pg.Pool, Map<string, { next: number; isWaiting: boolean }>>()
 const BETWEEN_HINTS_MS = 20
@@ -279,11 +277,16 @@ function hintSoon(pool: pg.Pool, channel: string) {
 
 const NOTIFY = `select pg_notify($1, '')`
 
-async function* stream<Row>(pool: pg.Pool, begin: string, statement: Sql, batchSize: number) {
+async function* stream<Row>(
+  pool: pg.Pool,
+  identify: pg.QueryConfig,
+  statement: Sql,
+  batchSize: number,
+) {
   const client = await pool.connect()
   try {
-    await client.query(begin.replace('begin', 'begin isolation level repeatable read, read only'))
-    yield* fetchInBatches<Row>(client, statement, batchSize)
+    await runBatch(client, [BEGIN_READING, identify])
+    yield* fetchInBatches<Row>(gather(client).run, statement, batchSize)
   } finally {
     // Also when the reader stops early: there is nothing to keep.
     const ended = await client.query('rollback').catch((error: Error) => error)
@@ -293,19 +296,18 @@ async function* stream<Row>(pool: pg.Pool, begin: string, statement: Sql, batchS
 
 let cursors = 0
 
-async function* fetchInBatches<Row>(client: pg.PoolClient, statement: Sql, batchSize: number) {
-  const cursor = `batches_${(cursors += 1)}`
-  const declare = sql`declare ${raw(cursor)} no scroll cursor for ${statement}`
-  await client.query({ text: declare.text, values: [...declare.values] })
+async function* fetchInBatches<Row>(run: Run, statement: Sql, batchSize: number) {
+  const cursor = raw(`batches_${(cursors += 1)}`)
+  await run(unnamed(sql`declare ${cursor} no scroll cursor for ${statement}`))
   for (;;) {
-    const { rows } = await client.query(`fetch ${batchSize} from ${cursor}`)
+    const { rows } = await run(unnamed(sql`fetch ${raw(String(batchSize))} from ${cursor}`))
     if (rows.length > 0) yield rows as Row[]
     if (rows.length < batchSize) break
   }
-  await client.query(`close ${cursor}`)
+  await run(unnamed(sql`close ${cursor}`))
 }
 
-/** After a failed statement a pipelined COMMIT resolves all the same, and says ROLLBACK. */
+/** After a failed statement a COMMIT resolves all the same, and says ROLLBACK. */
 function assertCommitted(commit: pg.QueryResult) {
   if (commit.command !== 'COMMIT') throw new Error(`commit answered ${commit.command}`)
 }
@@ -314,11 +316,23 @@ function assertCommitted(commit: pg.QueryResult) {
 const names = new Map<string, string>()
 const MOST_NAMES = 2_000
 
-function toQuery({ text, values }: Sql): pg.QueryConfig {
-  let name = names.get(text)
-  if (!name && names.size < MOST_NAMES) names.set(text, (name = `s${names.size}`))
-  return name ? { name, text, values: [...values] } : { text, values: [...values] }
+function toQuery(statement: Sql): pg.QueryConfig {
+  let name = names.get(statement.text)
+  if (!name && names.size < MOST_NAMES) names.set(statement.text, (name = `s${names.size}`))
+  return name ? { name, ...unnamed(statement) } : unnamed(statement)
 }
+
+const TYPES = { getTypeParser }
+
+const unnamed = ({ text, values }: Sql): pg.QueryConfig => ({
+  text,
+  values: values as unknown[],
+  types: TYPES,
+})
+
+const BEGIN = toQuery(sql`begin`)
+const BEGIN_READING = toQuery(sql`begin isolation level repeatable read, read only`)
+const COMMIT = toQuery(sql`commit`)
 
 /** A connection on which the server refused a statement is still good; any other one is not. */
 function release(client: pg.PoolClient, error: unknown) {

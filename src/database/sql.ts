@@ -5,7 +5,6 @@ export type Sql = { readonly text: string; readonly values: readonly unknown[] }
 class Fragment implements Sql {
   readonly pieces: readonly string[]
   readonly values: readonly unknown[]
-  #text: string | undefined
 
   constructor(pieces: readonly string[], values: readonly unknown[]) {
     this.pieces = pieces
@@ -13,12 +12,23 @@ class Fragment implements Sql {
   }
 
   get text() {
-    return (this.#text ??= this.pieces.reduce((text, piece, i) => `${text}$${i}${piece}`))
+    let text = texts.get(this.pieces)
+    if (text === undefined) {
+      text = this.pieces.reduce((before, piece, i) => `${before}$${i}${piece}`)
+      texts.set(this.pieces, text)
+    }
+    return text
   }
 }
 
+/** The pieces of a statement without fragments are those in the source: its text is made once. */
+const texts = new WeakMap<readonly string[], string>()
+
 /** SQL with values as parameters; a fragment inside is woven in with its own. */
 export function sql(strings: TemplateStringsArray, ...values: unknown[]): Sql {
+  if (!values.some((value) => value instanceof Fragment)) {
+    return new Fragment(strings, values.map(toParameter))
+  }
   const pieces = [strings[0]!]
   const flat: unknown[] = []
   const glue = (piece: string) => (pieces[pieces.length - 1] += piece)
@@ -35,6 +45,10 @@ export function sql(strings: TemplateStringsArray, ...values: unknown[]): Sql {
   })
   return new Fragment(pieces, flat)
 }
+
+/** The same statement with other values: where its text does not change, it is put together once. */
+export const withValues = (statement: Sql, values: unknown[]): Sql =>
+  new Fragment((statement as Fragment).pieces, values.map(toParameter))
 
 /** A piece of SQL that is ours, such as a column's name from a declaration. Never a caller's text. */
 export const raw = (text: string): Sql => new Fragment([text], [])

@@ -2,7 +2,7 @@ import type { Subject } from '../automation/subject.ts'
 import type { ObjectType } from '../contract/event-type.ts'
 import { kindOfObjectType, toColumn, type Filter, type ObjectKind } from '../contract/objects.ts'
 import type { Db } from '../database/database.ts'
-import { empty, join, raw, sql, type Sql } from '../database/sql.ts'
+import { empty, join, raw, sql, withValues, type Sql } from '../database/sql.ts'
 import { markOf } from './remembered.ts'
 import { subjectsIn } from './subjects.ts'
 
@@ -119,20 +119,28 @@ export function updateSubjects(tx: Db, kind: ObjectKind, rows: StoredObject[]) {
     ${subjectsIn(raw('written'), kind.objectType!)}`)
 }
 
-const insertion = (kind: ObjectKind, rows: StoredObject[]) => sql`
-  insert into ${raw(kind.table)} (${allColumns(kind)})
-  select ${allColumns(kind)} from ${recordset(kind, rows)}
-  on conflict (business_id, external_id) do nothing`
+const insertion = (kind: ObjectKind, rows: StoredObject[]) =>
+  withValues(insertionOf(kind), valuesOf(kind, rows))
 
-function change(kind: ObjectKind, rows: StoredObject[]) {
+const insertionOf = once(
+  (kind) => sql`
+    insert into ${raw(kind.table)} (${allColumns(kind)})
+    select ${allColumns(kind)} from ${recordset(kind)}
+    on conflict (business_id, external_id) do nothing`,
+)
+
+const change = (kind: ObjectKind, rows: StoredObject[]) =>
+  withValues(changeOf(kind), valuesOf(kind, rows))
+
+const changeOf = once((kind) => {
   const assignments = writtenFields(kind)
     .filter(({ column }) => column !== toColumn(kind.id) && column !== 'business_id')
     .map(({ column }) => `${column} = r.${column}`)
   return sql`
     update ${raw(kind.table)} t set ${raw(assignments.join(', '))}
-    from ${recordset(kind, rows)}
+    from ${recordset(kind)}
     where t.business_id = r.business_id and t.${idColumn(kind)} = r.${idColumn(kind)}`
-}
+})
 
 /** What a save must know before it can decide. */
 export type Basis = {
@@ -289,28 +297,35 @@ function once(make: (kind: ObjectKind) => Sql) {
   }
 }
 
-/** All rows in one statement, one of them or a thousand. */
-function recordset(kind: ObjectKind, rows: StoredObject[]): Sql {
+/** All rows in one statement, one of them or a thousand; `valuesOf` are its values. */
+function recordset(kind: ObjectKind): Sql {
   const fields = writtenFields(kind)
-  // A list in a list of lists would be taken apart: those kinds go in as one JSON text.
-  if (fields.some(({ sqlType }) => sqlType.endsWith('[]'))) return jsonRecordset(fields, rows)
-  const columns = fields.map(({ property, sqlType }) => {
-    const values = rows.map((row) => row[property])
-    return sqlType === 'jsonb'
-      ? sql`${values.map((value) => JSON.stringify(value))}::jsonb[]`
-      : sql`${values}::${raw(sqlType)}[]`
-  })
+  if (hasLists(fields)) {
+    const types = fields.map(({ column, sqlType }) => `${column} ${sqlType}`).join(', ')
+    return sql`json_to_recordset(${null}::json) as r (${raw(types)})`
+  }
+  const columns = fields.map(({ sqlType }) => sql`${null}::${raw(sqlType)}[]`)
   const names = fields.map(({ column }) => column).join(', ')
   return sql`unnest(${join(columns, ', ')}) as r (${raw(names)})`
 }
 
-function jsonRecordset(fields: Written[], rows: StoredObject[]): Sql {
-  const records = rows.map((row) =>
-    Object.fromEntries(fields.map(({ property, column }) => [column, row[property]])),
+function valuesOf(kind: ObjectKind, rows: StoredObject[]): unknown[] {
+  const fields = writtenFields(kind)
+  if (hasLists(fields)) {
+    const records = rows.map((row) =>
+      Object.fromEntries(fields.map(({ property, column }) => [column, row[property]])),
+    )
+    return [JSON.stringify(records)]
+  }
+  return fields.map(({ property, sqlType }) =>
+    sqlType === 'jsonb'
+      ? rows.map((row) => JSON.stringify(row[property]))
+      : rows.map((row) => row[property]),
   )
-  const types = fields.map(({ column, sqlType }) => `${column} ${sqlType}`).join(', ')
-  return sql`json_to_recordset(${JSON.stringify(records)}::json) as r (${raw(types)})`
 }
+
+/** A list in a list of lists would be taken apart: those kinds go in as one JSON text. */
+const hasLists = (fields: Written[]) => fields.some(({ sqlType }) => sqlType.endsWith('[]'))
 
 const columns = new Map<ObjectKind, Sql>()
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { pendingObjects } from '../../src/automation/plan.ts'
 import { findDefinition, markPlanned, planAgain } from '../../src/store/event-definitions.ts'
 import { asOwner } from '../support/owner.ts'
 import { reminder, startEngine, startWorld } from '../support/world.ts'
@@ -146,4 +147,19 @@ test('a definition whose plan was interrupted loses nothing that came due meanwh
     ['SKIPPED'],
     'fired late: there is no action',
   )
+})
+
+test('a plan ends though somebody books at each of its pages', async (t) => {
+  const world = await startWorld(t)
+  const { book, businessId, clock, save } = world
+  const { eventDefnId } = await save('/eventDefinition', reminder(businessId, -24))
+  await book(clock.in({ hours: 72 }))
+  const definition = await findDefinition(world.db, businessId, eventDefnId)
+  let pages = 0
+  for await (const ids of pendingObjects(world.db, definition!)) {
+    assert.equal(ids.length, 1)
+    await book(clock.in({ hours: 72 }))
+    pages += 1
+    assert.equal(pages, 1)
+  }
 })

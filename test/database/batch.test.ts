@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sql } from '../../src/database/sql.ts'
+import { openDatabase } from '../../src/database/postgres.ts'
+import { cloneDatabase } from '../support/database.ts'
+
+/** One connection for all, so that whatever one leaves behind meets the next. */
+async function openNarrow(t: Parameters<typeof cloneDatabase>[0]) {
+  const { url } = await cloneDatabase(t)
+  const database = openDatabase({ url, connections: 1 })
+  t.after(() => database.close())
+  return database
+}
+
+const whoAmI = sql`select current_setting('app.business_id', true) as business`
+
+test('a statement alone and those of a transaction speak for their business only', async (t) => {
+  const database = await openNarrow(t)
+  assert.deepEqual(await database.forBusiness(7, 'anna').query(whoAmI), [{ business: '7' }])
+  const both = await database
+    .forBusiness(8, 'ben')
+    .transaction((tx) => Promise.all([tx.query(whoAmI), tx.query(sql`select app_user() as name`)]))
+  assert.deepEqual(both, [[{ business: '8' }], [{ name: 'ben' }]])
+  assert.deepEqual(await database.forBusiness(9, 'cleo').query(whoAmI), [{ business: '9' }])
+})
+
+test('what was said at once has one answer each, in its order', async (t) => {
+  const database = await openNarrow(t)
+  const answers = await database.engine.transaction((tx) =>
+    Promise.all([1, 2, 3].map((n) => tx.query(sql`select ${n}::int as n where ${n}::int <> 2`))),
+  )
+  assert.deepEqual(answers, [[{ n: 1 }], [], [{ n: 3 }]])
+})
+
+test('a statement that nobody waits for takes its transaction with it, and says why', async (t) => {
+  const database = await openNarrow(t)
+  const failing = database.engine.transaction(async (tx) => {
+    tx.send(sql`create temporary table kept (n int)`)
+    tx.send(sql`select 1 / ${0}::int`)
+    return tx.query(sql`select 'not reached'`)
+  })
+  await assert.rejects(failing, /division by zero/)
+  const [{ found }] = (await database.engine.query(
+    sql`select to_regclass('kept') is not null as found`,
+  )) as [{ found: boolean }]
+  assert.equal(found, false)
+})
+
+test('what was passed over after a failure can be asked again on the same connection', async (t) => {
+  const database = await openNarrow(t)
+  const neverParsed = sql`select 'asked again' as answer`
+  const failing = database.engine.transaction((tx) =>
+    Promise.all([tx.query(sql`select 1 / ${0}::int`), tx.query(neverParsed)]),
+  )
+  await assert.rejects(failing, /division by zero/)
+  assert.deepEqual(await database.engine.query(neverParsed), [{ answer: 'asked again' }])
+})
+
+test('work that throws before it asked anything leaves no transaction open', async (t) => {
+  const database = await openNarrow(t)
+  const failing = database.engine.transaction(async () => {
+    throw new Error('never mind')
+  })
+  await assert.rejects(failing, /never mind/)
+  const first = await database.engine.query<{ now: string }>(sql`select now()::text as now`)
+  const second = await database.engine.query<{ now: string }>(sql`select now()::text as now`)
+  assert.notEqual(first[0]!.now, second[0]!.now)
+})
+
+test('a long answer in a transaction comes after what was sent before it', async (t) => {
+  const database = await openNarrow(t)
+  const rows = await database.engine.transaction(async (tx) => {
+    tx.send(sql`create temporary table sent on commit drop as select generate_series(1, 5) as n`)
+    const read: number[] = []
+    for await (const batch of tx.stream<{ n: number }>(sql`select n from sent order by n`, 2)) {
+      read.push(...batch.map((row) => row.n))
+    }
+    return read
+  })
+  assert.deepEqual(rows, [1, 2, 3, 4, 5])
+})
