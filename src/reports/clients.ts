@@ -56,7 +56,7 @@ export const clients: Report = {
     from visits v
     join (${firstVisits(scope)}) f using (client_id)
     join client cl on cl.business_id = ${scope.businessId} and cl.client_id = v.client_id
-    order by lower(cl.last_name), lower(cl.first_name), cl.client_id`,
+    order by cl.last_name collate name_order, cl.first_name collate name_order, cl.client_id`,
   figures: (scope) => sql`
     select count(*) as clients,
            count(*) filter (where first_of_all >= ${scope.from}) as fresh,

@@ -45,7 +45,7 @@ export const mailDelivery: Report = {
     left join email_template e on (e.business_id, e.email_template_id) = (t.business_id, t.email_template_id)
     where ${mailsIn(scope)}
     group by t.email_template_id
-    order by 1, t.email_template_id`,
+    order by max(e.template_name) collate name_order nulls last, t.email_template_id`,
   figures: (scope) => sql`
     select count(*) as mails,
            count(*) filter (where t.status in ('SENT', 'CAPTURED')) as delivered,

@@ -43,14 +43,14 @@ export async function findNames(
   if (!locationIds && !professionalIds && !reasonIdList) return none
   const staffIds = [...(professionalIds ?? []), ...(professionalIdList ?? [])]
   const [names] = await db.query<Names>(sql`
-    select (select coalesce(json_agg(json_build_object('id', location_id, 'name', name) order by name), '[]')
+    select (select coalesce(json_agg(json_build_object('id', location_id, 'name', name) order by name collate name_order), '[]')
             from location
             where business_id = ${businessId} and location_id = any (${locationIds ?? []}::bigint[])) as locations,
            (select coalesce(json_agg(json_build_object('id', professional_id, 'name', first_name || ' ' || last_name)
-                                     order by first_name, last_name), '[]')
+                                     order by first_name collate name_order, last_name collate name_order), '[]')
             from professional
             where business_id = ${businessId} and professional_id = any (${staffIds}::bigint[])) as staff,
-           (select coalesce(json_agg(json_build_object('id', reason_id, 'name', name) order by name), '[]')
+           (select coalesce(json_agg(json_build_object('id', reason_id, 'name', name) order by name collate name_order), '[]')
             from reason
             where business_id = ${businessId} and reason_id = any (${reasonIdList ?? []}::bigint[])) as reasons`)
   return names!

@@ -47,7 +47,7 @@ const perPerson = (scope: Scope) => sql`
     and (p.active or seen.professional_id is not null or taught.professional_id is not null)
     ${anyOf('p.professional_id', scope.professionalIds)}
     ${scope.locationIds ? sql`and (p.location_id_list && ${scope.locationIds}::bigint[] or seen.professional_id is not null or taught.professional_id is not null)` : sql``}
-  order by staff, p.professional_id`
+  order by p.first_name collate name_order, p.last_name collate name_order, p.professional_id`
 
 export const staffUtilisation: Report = {
   reportId: 301,

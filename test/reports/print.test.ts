@@ -183,6 +183,19 @@ test('utilisation measures booked time against the hours really worked', async (
   assert.equal(result.totals.utilisation, 11.8)
 })
 
+test('people stand in the order of the alphabet, whatever their letters', async (t) => {
+  const { book, client, ...business } = await openBusiness(t)
+  for (const lastName of ['Zürcher', 'Öztürk', 'adams', 'Otto', 'Çelik', 'Peters', 'Dubois']) {
+    await book({ at: '2026-10-05T09:00+02:00', clientId: await client('Kim', lastName) })
+  }
+
+  const result = await print(business, { reportId: 501, ...OCTOBER })
+  assert.deepEqual(
+    column(result, 'client').map((name) => String(name).slice(4)),
+    ['adams', 'Çelik', 'Dubois', 'Otto', 'Öztürk', 'Peters', 'Zürcher'],
+  )
+})
+
 test('a client is new in the period of their first appointment', async (t) => {
   const { book, client, anna, ...business } = await openBusiness(t)
   const ben = await client('Ben', 'Abel')
