@@ -360,6 +360,10 @@ export function isDatabaseAway(error: unknown) {
 export const brokenConstraint = (error: unknown) =>
   error instanceof pg.DatabaseError && error.code?.startsWith('23') ? error.constraint : undefined
 
+/** The server gave a statement up: it took longer than it may. */
+export const isTooSlow = (error: unknown) =>
+  error instanceof pg.DatabaseError && error.code === '57014'
+
 /** The statement was understood, and what it would write cannot be. */
 export const isRefusedValue = (error: unknown) =>
   error instanceof pg.DatabaseError && /^(22|23|54)/.test(error.code ?? '')

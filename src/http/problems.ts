@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { brokenConstraint, isDatabaseAway } from '../database/postgres.ts'
+import { brokenConstraint, isDatabaseAway, isTooSlow } from '../database/postgres.ts'
 import { RequestError, type Fault } from '../errors.ts'
 
 export const PROBLEM_JSON = 'application/problem+json'
@@ -81,7 +81,7 @@ function toRequestError(error: unknown, request: FastifyRequest): RequestError {
       'retry-after': '1',
     })
   }
-  if (code === STATEMENT_TOOK_TOO_LONG) {
+  if (isTooSlow(error)) {
     return new RequestError(503, 'The database took too long; try again.', undefined, {
       'retry-after': '5',
     })
@@ -98,8 +98,6 @@ function toRequestError(error: unknown, request: FastifyRequest): RequestError {
     `Something is wrong on our side. The log has it under ${request.id}.`,
   )
 }
-
-const STATEMENT_TOOK_TOO_LONG = '57014'
 
 const FRAMEWORK_DETAILS: Record<string, string> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'The body must be application/json.',

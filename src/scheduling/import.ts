@@ -2,7 +2,7 @@ import { OBJECT_KINDS, type ObjectKind } from '../contract/objects.ts'
 import { isPlainObject } from '../contract/json.ts'
 import type { Db } from '../database/database.ts'
 import { RequestError } from '../errors.ts'
-import { isRefusedValue } from '../database/postgres.ts'
+import { isRefusedValue, isTooSlow } from '../database/postgres.ts'
 import { attempt } from '../store/idempotency-keys.ts'
 import { lookAtTables } from '../store/objects.ts'
 import { changeBusiness } from './business.ts'
@@ -113,9 +113,18 @@ class Run {
       if (lines) await this.#saveKind(kind, lines)
     }
     this.#windows += 1
-    if (isPowerOfTen(this.#windows)) await this.#transact(lookAtTables)
+    if (isPowerOfTen(this.#windows)) await this.#lookAtTables()
     this.#lines += window.length
     this.#importing.onProgress?.(this.#lines)
+  }
+
+  /** Makes what follows faster; a server that has no time for it now is asked again later. */
+  async #lookAtTables() {
+    try {
+      await this.#transact(lookAtTables)
+    } catch (error) {
+      if (!isTooSlow(error)) throw error
+    }
   }
 
   #sort(window: Line[]) {
@@ -157,7 +166,10 @@ class Run {
     for (const batch of withoutRepeats(declared, ready)) await this.#saveBatch(declared, batch)
   }
 
-  /** A batch that the database refuses is halved until the line that it refuses stands alone. */
+  /**
+   * A batch that the database refuses is halved until the line that it refuses stands alone; one that
+   * takes a busy server too long, until it does not.
+   */
   async #saveBatch(kind: ObjectKind, batch: Read[]): Promise<void> {
     const bodies = batch.map((line) => line.body)
     try {
@@ -170,8 +182,11 @@ class Run {
       })
     } catch (error) {
       const reason = reasonOf(error)
-      if (!reason) throw error
-      if (batch.length === 1) return this.#refuse(batch[0]!.number, reason)
+      if (batch.length === 1) {
+        if (!reason) throw error
+        return this.#refuse(batch[0]!.number, reason)
+      }
+      if (!reason && !isTooSlow(error)) throw error
       const middle = Math.ceil(batch.length / 2)
       await this.#saveBatch(kind, batch.slice(0, middle))
       await this.#saveBatch(kind, batch.slice(middle))

@@ -3,6 +3,7 @@ import { request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { sql } from '../../src/database/sql.ts'
+import { asOwner } from '../support/owner.ts'
 import { addBusiness, reminder, startWorld } from '../support/world.ts'
 
 type World = Awaited<ReturnType<typeof startWorld>>
@@ -342,4 +343,28 @@ test('imports at the same moment do not wait for each other, nor make anything t
   for (const { body } of answers) assert.deepEqual(body.accepted, { client: 1_500 })
   const [row] = await world.db.query(sql`select count(*) as clients from client`)
   assert.deepEqual(row, { clients: 1_501 })
+})
+
+test('a server too busy for a thousand lines at once takes them in smaller pieces', async (t) => {
+  const world = await startWorld(t)
+  await asOwner(
+    world.database,
+    `create or replace function look_at_tables() returns void language plpgsql as $$
+       begin raise query_canceled; end $$`,
+    `create function refuse_many() returns trigger language plpgsql as $$
+       begin
+         if (select count(*) from written) > 200 then raise query_canceled; end if;
+         return null;
+       end $$`,
+    `create trigger refuse_many after insert on client referencing new table as written
+       for each statement execute function refuse_many()`,
+  )
+  const lines = Array.from({ length: 1_000 }, (_, i) => ({
+    kind: 'client',
+    externalId: `C${i}`,
+    firstName: 'Anna',
+    lastName: 'Li',
+  }))
+  const { status, body } = await importing(world, lines)
+  assert.deepEqual([status, body.accepted, body.refusedCount], [200, { client: 1_000 }, 0])
 })
