@@ -10,6 +10,12 @@ export class Crash extends Error {
   }
 }
 
+/**
+ * A lost connection would be undone by the server in its own time, and until then its locks stand.
+ * So the transaction of one who dies is rolled back before anybody else goes on.
+ */
+class Undone extends Error {}
+
 /** One process of the simulation: its statements wait until they are let through, or it is dead. */
 export type Process = {
   name: string
@@ -149,10 +155,14 @@ export class Interleaving {
           if (row!.xid) this.spans.set(row!.xid, { began, committed: this.steps })
           this.tell(`${process.name} commits ${row!.xid ?? 'nothing'}, begun at ${began}`)
           return done
+        } catch (error) {
+          throw error instanceof Crash ? new Undone() : error
         } finally {
           this.#enter(session) // until it is committed or undone
         }
       })
+    } catch (error) {
+      throw error instanceof Undone ? new Crash() : error
     } finally {
       hold(-1)
       this.#leave(session)

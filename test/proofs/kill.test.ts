@@ -11,7 +11,7 @@ import { temporaryFolder } from '../support/folder.ts'
 import { asOwner } from '../support/owner.ts'
 import { startService } from '../support/service.ts'
 import { until } from '../support/until.ts'
-import { account } from './account.ts'
+import { account, countOpen } from './account.ts'
 import { isFull, proofSeed, randomFrom } from './random.ts'
 
 /**
@@ -72,7 +72,7 @@ test('kill -9 of the service or its database loses nothing and repeats nothing',
 
   const server = await openEmbedded(DATA_DIR, 'command')
   const database = openDatabase({ url: server.url, connections: 2 })
-  await until(async () => (await account(database.engine)).open === 0, 120_000)
+  await until(async () => (await countOpen(database.engine)) === 0, 120_000)
   const sums = await account(database.engine)
   const kept = await database.engine.query<{ id: string }>(
     sql`select external_id as id from calendar`,

@@ -184,7 +184,11 @@ function changesTold(history: History, say: Say) {
     const { kind } = definitions[0]!
     if (kind === 'REMINDER') continue
     for (const [object, versions] of history.appointments) {
-      const happened = kind === 'CREATED' ? versions.slice(0, 1) : versions.slice(1)
+      // Deleting an appointment, and changing a deleted one, is no news.
+      const happened =
+        kind === 'CREATED'
+          ? versions.slice(0, 1)
+          : versions.filter((one, i) => i > 0 && one.active && !isSame(one, versions[i - 1]!))
       for (const [at, together] of Map.groupBy(happened, (one) => one.at)) {
         const seen = together.map(({ began, from }) => during(definitions, began, from))
         const least = seen.filter((some) => some.every((one) => one?.active)).length
@@ -214,6 +218,8 @@ function changesTold(history: History, say: Say) {
     }
   }
 }
+
+const isSame = (a: Appointment, b: Appointment) => a.start === b.start && a.status === b.status
 
 /** What stood from one step to another; undefined among them where there was nothing yet. */
 const during = <V extends Version>(versions: V[], from: number, until: number) => [

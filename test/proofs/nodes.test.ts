@@ -10,7 +10,7 @@ import { cloneDatabase } from '../support/database.ts'
 import { until } from '../support/until.ts'
 import { asOwner } from '../support/owner.ts'
 import { startService } from '../support/service.ts'
-import { account } from './account.ts'
+import { account, countOpen } from './account.ts'
 import { isFull } from './random.ts'
 
 /** Real processes on one database; one after the other is frozen past its lease and woken again. */
@@ -56,7 +56,7 @@ test('what a killed node held is done by another within 15 seconds', async (t) =
     const before = await lease()
     await until(async () => (await lease()) !== before)
     process.kill(-holder.pid, 'SIGKILL')
-    const killed = until(async () => (await account(database.engine)).open === 0)
+    const killed = until(async () => (await countOpen(database.engine)) === 0)
     await holder.ended
     await release.go()
     took.push(Math.round(await killed))
@@ -100,7 +100,7 @@ async function freezeInTurn(t: TestContext, environment: Record<string, string> 
     process.kill(-frozen.pid, 'SIGCONT')
     await sleep(500)
   }
-  await until(async () => (await account(database.engine)).open === 0, 600_000)
+  await until(async () => (await countOpen(database.engine)) === 0, 600_000)
   await Promise.all(nodes.map((node) => node.stop()))
   const sums = await account(database.engine)
   t.diagnostic(
@@ -132,7 +132,7 @@ async function stopAtNext(url: string) {
 /** The node whose lease on this appointment's trigger no longer moves once it is frozen. */
 async function freezeHolder(database: Database, nodes: Node[], calendarId: number) {
   const lease = () => leaseOf(database, calendarId)
-  await until(async () => (await lease()) !== undefined)
+  await until(async () => (await lease()) !== undefined, 600_000)
   for (;;) {
     for (const node of nodes) {
       process.kill(-node.pid, 'SIGSTOP')

@@ -20,6 +20,8 @@ async function play(t: TestContext, { most, seconds, mutation, without = [] }: P
   let world: World | undefined
   while (counts.histories < most && performance.now() - startedAt < seconds * 1000) {
     if (counts.histories % ON_ONE_DATABASE === 0) {
+      // A long run says how far it is.
+      if (counts.histories > 0) console.log(`seed ${seed}: ${JSON.stringify(counts)}`)
       world = await startWorld(t)
       await asOwner(world.database, ...without)
     }

@@ -241,7 +241,7 @@ class Play {
   #something(): () => Promise<unknown> {
     const random = this.#random
     const node = random.pick(this.#nodes)
-    const choice = random.below(14)
+    const choice = random.below(15)
     if (choice < 3) return () => node.engine.fire()
     if (choice < 5) return () => node.engine.keep()
     if (choice < 6) return () => node.engine.renew().then(() => node.engine.lookBack())
@@ -252,6 +252,10 @@ class Play {
       return () => this.#change(random.pick(this.#appointments), { status })
     }
     if (choice < 13) return () => this.#redefine(random.pick(this.#definitions))
+    if (choice < 14) {
+      const active = random.chance(0.5)
+      return () => this.#change(random.pick(this.#appointments), { active })
+    }
     return () =>
       this.#change(random.pick(this.#appointments), { note: `note ${random.below(100)}` })
   }
@@ -350,21 +354,22 @@ class Play {
     return definition.eventDefnId
   }
 
-  /** Another offset, on or off; the process that saves it may die before its plan is done. */
+  /** Another offset or text, on or off; the process that saves it may die before its plan is done. */
   async #redefine(eventDefnId: number, switching = 0.3) {
     const { businessId } = this.#world
     const random = this.#random
     // Drawn before anything is waited for, so that the seed alone decides what is drawn.
-    const [switches, place] = [random.chance(switching), random.below(3)]
+    const [switches, place, edit] = [random.chance(switching), random.below(4), random.below(100)]
     const database = this.#caller(`redefines ${eventDefnId}`)
     const db = database.forBusiness(businessId, 'key:simulation')
     const current = (await findDefinition(db, businessId, eventDefnId))!
     const active = switches ? !current.active : current.active
-    const hours = (current.triggerHours < 0 ? [-1, -3, -24] : [0, 1, 2])[place]!
+    const hours = current.triggerHours < 0 ? [-1, -3, -24] : [0, 1, 2]
     const { eventTypeId } = current
-    const triggerHours = eventTypeId === 3 ? hours : 0
+    const triggerHours = eventTypeId === 3 ? (hours[place] ?? current.triggerHours) : 0
     const form = bodyOf(businessId, { eventTypeId, triggerHours, active })
-    await this.#saveDefinition(database, { ...form, eventDefnId })
+    // A new version also where it asks for the same.
+    await this.#saveDefinition(database, { ...form, eventDefnId, description: `edit ${edit}` })
   }
 
   #passTime() {
