@@ -117,7 +117,7 @@ export class Interleaving {
             return result
           },
       stream: db.stream,
-      // Waited for before the commit, as the server does: until then it may hold or want a lock.
+      // Under way until it is answered: it may hold a lock, or wait for one.
       send: (statement) => {
         const sent = this.#underWay(open!, () => db.query(rewrite(statement)))
         sent.catch(() => {})
@@ -141,19 +141,20 @@ export class Interleaving {
   ): Promise<T> {
     const session = sessionOf(process)
     const began = this.steps
+    let xid: Promise<string | null> | undefined
     const hold = (by: number) => this.#inside.set(process, (this.#inside.get(process) ?? 0) + by)
     this.#enter(session) // until it has a connection
     hold(1)
     try {
-      return await db.transaction(async (tx) => {
+      const result = await db.transaction(async (tx) => {
         this.#leave(session)
         try {
           const done = await work(tx, session)
-          await Promise.all(session.sent)
-          const [row] = await this.#underWay(session, () => tx.query<{ xid: string | null }>(XID))
           await this.#step(process, false) // all is said, the commit is not
-          if (row!.xid) this.spans.set(row!.xid, { began, committed: this.steps })
-          this.tell(`${process.name} commits ${row!.xid ?? 'nothing'}, begun at ${began}`)
+          await Promise.all(session.sent)
+          // Leaves together with the commit.
+          xid = tx.query<{ xid: string | null }>(XID).then(([row]) => row!.xid)
+          xid.catch(() => {})
           return done
         } catch (error) {
           throw error instanceof Crash ? new Undone() : error
@@ -161,6 +162,10 @@ export class Interleaving {
           this.#enter(session) // until it is committed or undone
         }
       })
+      const number = await xid
+      if (number) this.spans.set(number, { began, committed: this.steps })
+      this.tell(`${process.name} commits ${number ?? 'nothing'}, begun at ${began}`)
+      return result
     } catch (error) {
       throw error instanceof Undone ? new Crash() : error
     } finally {
