@@ -4,6 +4,8 @@ import type { Sql } from './sql.ts'
 export type Db = {
   query<Row = Record<string, unknown>>(statement: Sql): Promise<Row[]>
   transaction<T>(work: (tx: Db) => Promise<T>): Promise<T>
+  /** A transaction that only reads, and all of it as it was at one moment. */
+  snapshot<T>(work: (tx: Db) => Promise<T>): Promise<T>
   /** Reads a long answer in batches, from one snapshot. */
   stream<Row>(statement: Sql, batchSize: number): AsyncIterable<Row[]>
   /**

@@ -148,7 +148,8 @@ function dbOf(pool: pg.Pool, who: Who): Db {
   const identify = toQuery(identity(who))
   return {
     query: (statement) => once(pool, identify, statement),
-    transaction: (work) => transact(pool, identify, work),
+    transaction: (work) => transact(pool, [BEGIN, identify], work),
+    snapshot: (work) => transact(pool, [BEGIN_READING, identify], work),
     stream: (statement, batchSize) => stream(pool, identify, statement, batchSize),
     send: () => {
       throw new Error('only a transaction can fail for what nobody waits for')
@@ -176,7 +177,7 @@ async function once<Row>(pool: pg.Pool, identify: pg.QueryConfig, statement: Sql
 
 async function transact<T>(
   pool: pg.Pool,
-  identify: pg.QueryConfig,
+  opening: pg.QueryConfig[],
   work: (tx: Db) => Promise<T>,
   triesLeft = 3,
 ): Promise<T> {
@@ -190,8 +191,7 @@ async function transact<T>(
   }
   const hints = new Set<string>()
   try {
-    send(BEGIN)
-    send(identify)
+    opening.forEach(send)
     const result = await work(inside(run, send, hints))
     const committed = run(COMMIT)
     await Promise.all([...sent, committed])
@@ -206,7 +206,7 @@ async function transact<T>(
     // What failed unseen is why the statement after it was refused.
     const cause = (await firstFailure(sent)) ?? error
     release(client, cause)
-    if (isDeadlock(cause) && triesLeft > 1) return transact(pool, identify, work, triesLeft - 1)
+    if (isDeadlock(cause) && triesLeft > 1) return transact(pool, opening, work, triesLeft - 1)
     throw cause
   }
 }
@@ -222,6 +222,9 @@ function inside(run: Run, send: (statement: pg.QueryConfig) => void, hints: Set<
   const tx: Db = {
     query: async (statement) => (await run(toQuery(statement))).rows,
     transaction: (work) => work(tx),
+    snapshot: () => {
+      throw new Error('a transaction that has begun cannot be bound to one moment any more')
+    },
     stream: (statement, batchSize) => fetchInBatches(run, statement, batchSize),
     send: (statement) => send(toQuery(statement)),
     hint: (channel) => void hints.add(channel),

@@ -20,8 +20,7 @@ export function printReport<T>(
   use: (result: ReportResult) => Promise<T>,
   { rowsOnly = false, onProgress = () => {} }: Reading = {},
 ): Promise<T> {
-  return db.transaction(async (tx) => {
-    await tx.query(sql`set transaction isolation level repeatable read, read only`)
+  return db.snapshot(async (tx) => {
     const { report, scope } = order
     const columns = columnsOf(order)
     // What is drawn from its own rows, or counted from them, has few.

@@ -5,7 +5,6 @@ import { findBusiness } from '../store/businesses.ts'
 import { listAllActions } from '../store/event-actions.ts'
 import { listAllDefinitions, type StoredDefinition } from '../store/event-definitions.ts'
 import {
-  holdStill,
   listSingled,
   streamObjects,
   type ExportedObject,
@@ -27,8 +26,7 @@ export async function exportBusiness(
   businessId: number,
   write: (lines: ExportLine[]) => Promise<void>,
 ) {
-  await db.transaction(async (tx) => {
-    await holdStill(tx)
+  await db.snapshot(async (tx) => {
     const { name, timeZone, emailAddress, phone, language } = (await findBusiness(tx, businessId))!
     await write([{ kind: 'business', name, timeZone, emailAddress, phone, language }])
     await write((await listAllStatuses(tx, businessId)).map(statusLine))

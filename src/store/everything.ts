@@ -2,10 +2,6 @@ import { toColumn, type ObjectKind } from '../contract/objects.ts'
 import type { Db } from '../database/database.ts'
 import { raw, sql } from '../database/sql.ts'
 
-/** Everything that is read until the transaction ends is as it was at one moment. */
-export const holdStill = (tx: Db) =>
-  tx.query(sql`set transaction isolation level repeatable read, read only`)
-
 const BATCH = 500
 
 /** An object as it is exported: moments are milliseconds, as on the wire. */

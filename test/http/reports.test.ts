@@ -323,7 +323,7 @@ async function open(t: TestContext) {
           throw new Error('the connection broke')
         },
       })
-      return { ...db, transaction: (work) => db.transaction((tx) => work(breaking(tx))) }
+      return { ...db, snapshot: (work) => db.snapshot((tx) => work(breaking(tx))) }
     }
   }
   return { ...started, ...business, key, print, breakRows, call: started.callAs(headers) }
