@@ -137,10 +137,19 @@ const variantOf = (template: StoredTemplate) => ({
 })
 
 /** A template is cut at its tokens once for each of its versions. */
+export function compiled(template: StoredTemplate): CompiledTemplate {
+  let found = ofRow.get(template)
+  if (!found) ofRow.set(template, (found = compiledVersion(template)))
+  return found
+}
+
+/** For all mails that are made of one row as it was read. */
+const ofRow = new WeakMap<StoredTemplate, CompiledTemplate>()
+
 const cache = new Map<string, { template: StoredTemplate; found: CompiledTemplate }>()
 const MOST_CACHED = 500
 
-export function compiled(template: StoredTemplate): CompiledTemplate {
+function compiledVersion(template: StoredTemplate): CompiledTemplate {
   const key = `${template.emailTemplateId} ${template.version}`
   const known = cache.get(key)
   if (known && isSameTemplate(known.template, template)) return known.found

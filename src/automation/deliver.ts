@@ -19,12 +19,12 @@ import {
   type EmailEnding,
   type EndedTrigger,
 } from '../store/email-queue.ts'
-import { holdDefinitions } from '../store/event-definitions.ts'
 import { holdSubjects } from '../store/subjects.ts'
 import { suppress } from '../store/suppressions.ts'
+import { holdDefinitionsOf, holdObjects } from './hold.ts'
 import { refusalsAtFiring } from './match.ts'
 import { planAgainFor } from './schedule.ts'
-import type { Subject } from './subject.ts'
+import { keyOf, type Subject } from './subject.ts'
 import { firingTime, isOfUse, isReminder } from './timing.ts'
 import { Together } from './together.ts'
 
@@ -334,15 +334,8 @@ async function findStale(tx: Db, claimed: ClaimedEmail[], now: Temporal.Instant)
     objectType: Subject['objectType']
   })[]
   if (ofTriggers.length === 0) return stale
-  const subjects = new Map<string, Subject>()
-  for (const [objectType, mails] of Map.groupBy(ofTriggers, (mail) => mail.objectType)) {
-    for (const subject of await holdSubjects(tx, objectType, mails)) {
-      subjects.set(keyOf(subject), subject)
-    }
-  }
-  const definitions = new Map(
-    (await holdDefinitions(tx, ofTriggers)).map((one) => [one.eventDefnId, one]),
-  )
+  const subjects = await holdObjects(tx, ofTriggers)
+  const definitions = await holdDefinitionsOf(tx, ofTriggers)
   for (const mail of ofTriggers) {
     const definition = definitions.get(mail.eventDefnId)!
     const subject = subjects.get(keyOf(mail))!
@@ -364,9 +357,7 @@ async function findStale(tx: Db, claimed: ClaimedEmail[], now: Temporal.Instant)
 /** Reminders that could not follow their object while their mails were under way. */
 async function planMoved(tx: Db, ended: EndedTrigger[], now: Temporal.Instant) {
   if (ended.length === 0) return
-  const definitions = new Map(
-    (await holdDefinitions(tx, ended)).map((one) => [one.eventDefnId, one]),
-  )
+  const definitions = await holdDefinitionsOf(tx, ended)
   for (const trigger of ended) {
     const [subject] = await holdSubjects(tx, trigger.objectType, [trigger])
     const definition = definitions.get(trigger.eventDefnId)
@@ -375,10 +366,3 @@ async function planMoved(tx: Db, ended: EndedTrigger[], now: Temporal.Instant) {
     }
   }
 }
-
-const keyOf = ({
-  objectType,
-  objectId,
-  objectUUId,
-}: Pick<Subject, 'objectId' | 'objectUUId'> & { objectType: string | null }) =>
-  `${objectType} ${objectId ?? objectUUId}`

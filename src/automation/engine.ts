@@ -12,7 +12,8 @@ import {
   takeBackTriggers,
 } from '../store/trigger-queue.ts'
 import { Deliveries } from './deliver.ts'
-import { fireDueTriggers, firstTurn, type Firing } from './fire.ts'
+import { firstTurn } from './claim.ts'
+import { fireDueTriggers, type Firing } from './fire.ts'
 import { planDefinition } from './plan.ts'
 import { createWatch } from './watch.ts'
 

@@ -43,6 +43,12 @@ export type Subject = {
   createdDate: Temporal.Instant
 }
 
+type Keyed = { objectType: string | null; objectId: number | null; objectUUId: string | null }
+
+/** One name for objects of every type. */
+export const keyOf = ({ objectType, objectId, objectUUId }: Keyed) =>
+  `${objectType} ${objectId ?? objectUUId}`
+
 /** Something that happened to a subject. A reminder has no happening: it is planned from the subject. */
 export type SchedulingEvent = {
   eventType: EventTypeName

@@ -329,9 +329,15 @@ const TYPES = { getTypeParser }
 
 const unnamed = ({ text, values }: Sql): pg.QueryConfig => ({
   text,
-  values: values as unknown[],
+  values: values.map((value) => (Array.isArray(value) ? numbersText(value) : value)),
   types: TYPES,
 })
+
+/** A batch sends ids by the thousand; joined here, none is quoted and escaped by itself. */
+function numbersText(values: unknown[]) {
+  const isPlain = values.every((value) => typeof value === 'number' || value === null)
+  return isPlain ? `{${values.map((value) => value ?? 'NULL').join(',')}}` : values
+}
 
 const BEGIN = toQuery(sql`begin`)
 const BEGIN_READING = toQuery(sql`begin isolation level repeatable read, read only`)

@@ -73,6 +73,16 @@ function toParameter(value: unknown): unknown {
 
 /** A booking sends two dozen moments; a Date writes them ten times as fast. */
 function momentText(moment: Temporal.Instant) {
+  // A batch is written at one and the same moment.
+  if (moment === lastMoment) return lastText
+  lastMoment = moment
+  return (lastText = textOf(moment))
+}
+
+let lastMoment: Temporal.Instant | undefined
+let lastText = ''
+
+function textOf(moment: Temporal.Instant) {
   const ms = moment.epochMilliseconds
   const isPlain = ms >= 0 && ms <= LAST_PLAIN_MS && moment.epochNanoseconds % 1_000_000n === 0n
   return isPlain ? new Date(ms).toISOString() : moment.toString()

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { listTemplates } from '../automation/fire.ts'
+import { listTemplates } from '../automation/templates.ts'
 import { previewMail } from '../automation/preview.ts'
 import { sendTests } from '../automation/send-again.ts'
 import type { Caller } from '../auth/caller.ts'

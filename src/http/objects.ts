@@ -4,7 +4,7 @@ import { OBJECT_KINDS, type Filter, type ObjectKind } from '../contract/objects.
 import { OBJECT_TYPES } from '../contract/event-type.ts'
 import type { Caller } from '../auth/caller.ts'
 import { findEmptyTokens } from '../automation/empty-tokens.ts'
-import { listTemplates } from '../automation/fire.ts'
+import { listTemplates } from '../automation/templates.ts'
 import type { Db } from '../database/database.ts'
 import { notFound } from '../errors.ts'
 import { saveObject } from '../scheduling/save.ts'

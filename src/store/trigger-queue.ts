@@ -135,9 +135,10 @@ export type Ending = {
   /** SCHEDULED: its time moved meanwhile. RUNNING: its mails are made and wait to be sent. */
   status: Exclude<TriggerStatus, never>
   statusReason: string | null
-  defnVersion: number
-  anchorTime: Temporal.Instant
+  /** When it was due. */
   scheduledTime: Temporal.Instant
+  /** Where a definition that was saved since asks for another time: that. */
+  plan: Pick<ClaimedTrigger, 'defnVersion' | 'anchorTime' | 'scheduledTime'> | null
 }
 
 /** Records how a batch ended. A row whose lease went to another worker is left alone. */
@@ -149,16 +150,21 @@ export async function endTriggers(
 ) {
   if (endings.length === 0) return
   const of = <Key extends keyof Ending>(key: Key) => endings.map((ending) => ending[key])
+  const planned = <Key extends keyof NonNullable<Ending['plan']>>(key: Key) =>
+    endings.map(({ plan }) => (plan ? plan[key] : null))
   await tx.query(sql`
     update event_trigger t
-    set status = e.status, status_reason = e.status_reason, defn_version = e.defn_version,
-        anchor_time = e.anchor_time, scheduled_time = e.scheduled_time,
+    set status = e.status, status_reason = e.status_reason,
+        defn_version = coalesce(e.defn_version, t.defn_version),
+        anchor_time = coalesce(e.anchor_time, t.anchor_time),
+        scheduled_time = coalesce(e.scheduled_time, t.scheduled_time),
         lease_worker = null, lease_until = null,
         completed_time = case e.status when 'COMPLETED' then ${now}::timestamptz end,
         modified_date = ${now}, modified_user = 'SYSTEM'
     from unnest(${of('businessId')}::bigint[], ${of('eventTriggerId')}::bigint[],
-                ${of('status')}::text[], ${of('statusReason')}::text[], ${of('defnVersion')}::bigint[],
-                ${of('anchorTime')}::timestamptz[], ${of('scheduledTime')}::timestamptz[])
+                ${of('status')}::text[], ${of('statusReason')}::text[],
+                ${planned('defnVersion')}::bigint[], ${planned('anchorTime')}::timestamptz[],
+                ${planned('scheduledTime')}::timestamptz[])
       as e (business_id, event_trigger_id, status, status_reason, defn_version, anchor_time, scheduled_time)
     where (t.business_id, t.event_trigger_id) = (e.business_id, e.event_trigger_id)
       and t.status = 'RUNNING' and t.lease_worker = ${worker}`)
@@ -194,11 +200,18 @@ export async function takeBackTriggers(db: Db, now: Temporal.Instant) {
   return rows.length
 }
 
-/** Says that this worker lives; gives back how many leases it holds. */
+/** Says that this worker lives. */
 export function renewTriggerLeases(db: Db, worker: string, leaseUntil: Temporal.Instant) {
   return db.query(sql`
-    update event_trigger set lease_until = ${leaseUntil}
-    where status = 'RUNNING' and lease_worker = ${worker} and lease_until is not null`)
+    with held as (
+      select business_id, event_trigger_id from event_trigger
+      where status = 'RUNNING' and lease_worker = ${worker} and lease_until is not null
+      -- What is locked is being ended this very moment.
+      for update skip locked
+    )
+    update event_trigger t set lease_until = ${leaseUntil}
+    from held
+    where (t.business_id, t.event_trigger_id) = (held.business_id, held.event_trigger_id)`)
 }
 
 /** Puts back what this worker took and did not begin: another node takes it at once. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Db } from '../../src/database/database.ts'
-import { sql } from '../../src/database/sql.ts'
+import { sql, type Sql } from '../../src/database/sql.ts'
 import { addBusiness, reminder, startEngine, startWorld } from '../support/world.ts'
 
 type World = Awaited<ReturnType<typeof startWorld>>
@@ -132,7 +132,8 @@ test('after an outage a reminder goes out until its visit begins, then it is exp
 /** A worker that dies when it comes upon this object; the next one is another. */
 function startMortal(world: World, calendarId: number) {
   const { engine } = world.database
-  const isDeadly = ({ values }: { values: readonly unknown[] }) =>
+  const isDeadly = ({ text, values }: Sql) =>
+    text.includes('from calendar') &&
     values.some((value) => Array.isArray(value) && value.includes(calendarId))
   const database = {
     ...world.database,

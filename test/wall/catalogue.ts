@@ -24,6 +24,8 @@ export type Table = {
   grants: { role: string; privilege: string }[]
   /** Arguments of the triggers that look into arrays: column, table, its id. */
   arrayKeys: string[][]
+  /** Columns, and the tables in which a trigger looks up what they name. */
+  lookedUp: string[][]
 }
 
 type Work<T> = (client: pg.Client) => Promise<T>
@@ -72,12 +74,18 @@ export function readCatalogue(url: string): Promise<Table[]> {
          from information_schema.column_privileges g
          where g.table_schema = 'public' and g.table_name = c.relname) as grants,
         array(select encode(t.tgargs, 'escape') from pg_trigger t join pg_proc p on p.oid = t.tgfoid
-              where t.tgrelid = c.oid and p.proname = 'refuse_foreign_ids') as "arrayKeys"
+              where t.tgrelid = c.oid and p.proname = 'refuse_foreign_ids') as "arrayKeys",
+        array(select encode(t.tgargs, 'escape') from pg_trigger t join pg_proc p on p.oid = t.tgfoid
+              where t.tgrelid = c.oid and p.proname = 'refuse_unknown_ids') as "lookedUp"
       from pg_class c
       where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')
       order by c.relname`)
     for (const row of rows) {
       row.arrayKeys = row.arrayKeys.map((args: string) => args.split('\\000').slice(0, 3))
+      row.lookedUp = row.lookedUp.flatMap((args: string) => {
+        const words = args.split('\\000')
+        return words.flatMap((word, i) => (i % 2 === 1 ? [[words[i - 1], word]] : []))
+      })
     }
     return rows
   })

@@ -1,0 +1,74 @@
+import {
+  claimDueTriggers,
+  claimSharesOf,
+  listBusinessesInTurn,
+  type Claim,
+  type ClaimedTrigger,
+} from '../store/trigger-queue.ts'
+import type { Firing } from './fire.ts'
+
+/** As it comes while there is little; when a batch came back full, first a share for each business. */
+export async function claim(firing: Firing, turn: Turn): Promise<ClaimedTrigger[]> {
+  const { db, worker, batchSize: limit } = firing
+  const now = firing.now()
+  const request = { worker, now, leaseUntil: now.add({ seconds: firing.leaseSeconds }), limit }
+  const shared = turn.isCrowded ? await claimShares(firing, turn, request) : []
+  const rest = limit - shared.length
+  if (rest <= 0) return shared
+  lookBackSometimes(turn, now)
+  const claimed = await claimDueTriggers(db, { ...request, limit: rest }, turn.doneUntil)
+  turn.isCrowded = claimed.length === rest
+  const last = turn.isCrowded
+    ? claimed.map(scheduledMs).reduce((a, b) => Math.max(a, b))
+    : now.epochMilliseconds
+  turn.doneUntil = Temporal.Instant.fromEpochMilliseconds(last).subtract(STRAGGLERS)
+  return [...shared, ...claimed]
+}
+
+/** What a worker remembers from one claim to the next. */
+export type Turn = {
+  /** Where the round of the businesses stands. */
+  afterBusiness: number
+  /** The last batch was full: more is due than one holds. */
+  isCrowded: boolean
+  /** All that was due before this is taken; unset when that is not known. */
+  doneUntil: Temporal.Instant | undefined
+  /** When it was last made sure of. */
+  lookedBackAt: Temporal.Instant | undefined
+}
+
+export const firstTurn = (): Turn => ({
+  afterBusiness: 0,
+  isCrowded: false,
+  doneUntil: undefined,
+  lookedBackAt: undefined,
+})
+
+const scheduledMs = ({ scheduledTime }: ClaimedTrigger) => scheduledTime.epochMilliseconds
+
+/** A change may be committed a little after the moment for which it plans. */
+const STRAGGLERS = { seconds: 2 }
+const LONGEST_WITHOUT_LOOKING_MS = 5_000
+
+/** The engine looks back by itself every second; where it does not, or time jumped, a claim does. */
+function lookBackSometimes(turn: Turn, now: Temporal.Instant) {
+  const { lookedBackAt } = turn
+  const ms = lookedBackAt ? now.epochMilliseconds - lookedBackAt.epochMilliseconds : Infinity
+  if (ms >= 0 && ms < LONGEST_WITHOUT_LOOKING_MS) return
+  turn.doneUntil = undefined
+  turn.lookedBackAt = now
+}
+
+/** How many businesses are asked at a time, with what is due and without. */
+const VISITS = 200
+
+async function claimShares(firing: Firing, turn: Turn, request: Claim) {
+  const { db, batchSize } = firing
+  const page = { after: turn.afterBusiness, limit: VISITS }
+  const visited = await listBusinessesInTurn(db, request.now, page)
+  turn.afterBusiness = visited.length < VISITS ? 0 : visited.at(-1)!.businessId
+  const due = visited.filter(({ isDue }) => isDue).map(({ businessId }) => businessId)
+  if (due.length === 0) return []
+  const share = Math.max(1, Math.floor(batchSize / Math.max(10, due.length)))
+  return claimSharesOf(db, request, due.slice(0, batchSize), share)
+}

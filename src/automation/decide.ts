@@ -1,0 +1,56 @@
+import type { StoredDefinition } from '../store/event-definitions.ts'
+import type { ClaimedTrigger, Ending } from '../store/trigger-queue.ts'
+import { CAME_LATE } from '../store/watch.ts'
+import { refusalsAtFiring } from './match.ts'
+import { planEvent } from './plan.ts'
+import type { Subject } from './subject.ts'
+import { firingTime, isOfUse, isReminder } from './timing.ts'
+
+/** What becomes of a trigger that does not fire (now). */
+export type Decision = Pick<Ending, 'status' | 'statusReason'> &
+  Partial<Pick<Ending, 'plan'>> & { isMoved?: boolean }
+
+/** Is it still what the definition asks for, and still of use? */
+export function decide(
+  trigger: ClaimedTrigger,
+  definition: StoredDefinition,
+  subject: Subject,
+  now: Temporal.Instant,
+): 'fire' | Decision {
+  const [refusal] = refusalsAtFiring(definition, subject)
+  if (refusal) return { status: 'CANCELLED', statusReason: refusal }
+  if (trigger.fireNow) return 'fire'
+  if (isReminder(definition)) {
+    const asked = firingTime(definition, subject)
+    // A zone may have changed since, and the plan not yet be made again: nothing fires early.
+    const isOther = asked && !asked.scheduledTime.equals(trigger.scheduledTime)
+    const isEarly = isOther && Temporal.Instant.compare(asked.scheduledTime, now) > 0
+    const isOld = trigger.defnVersion < definition.version
+    const isMoved =
+      !asked?.anchorTime.equals(trigger.anchorTime) || isEarly || (isOld && isOther === true)
+    if (isMoved) return { status: 'CANCELLED', statusReason: 'its time moved as it came', isMoved }
+  } else if (trigger.defnVersion < definition.version) {
+    const [again] = planEvent(
+      definition,
+      { ...trigger, occurrence: trigger.occurrence! },
+      subject,
+      now,
+    )
+    const isAhead = again && Temporal.Instant.compare(again.scheduledTime, now) > 0
+    if (again && (again.status !== 'SCHEDULED' || isAhead)) {
+      return { status: again.status, statusReason: again.statusReason, plan: again }
+    }
+  }
+  if (!isOfUse(definition, trigger.anchorTime, trigger.scheduledTime, now)) {
+    return {
+      status: 'EXPIRED',
+      statusReason: `${CAME_LATE}${lateness(trigger, now)} late, of no use then`,
+    }
+  }
+  return 'fire'
+}
+
+function lateness({ scheduledTime }: ClaimedTrigger, now: Temporal.Instant) {
+  const minutes = Math.round((now.epochMilliseconds - scheduledTime.epochMilliseconds) / 60_000)
+  return minutes < 120 ? `${minutes} minutes` : `${Math.round(minutes / 60)} hours`
+}

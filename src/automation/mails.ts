@@ -1,0 +1,200 @@
+import type { ObjectType } from '../contract/event-type.ts'
+import type { Db } from '../database/database.ts'
+import { buildMessage, messageIdOf, messageText } from '../email/message.ts'
+import type { StoredTemplate } from '../store/email-templates.ts'
+import { drawEmailIds, type NewEmail } from '../store/emails.ts'
+import { holdActionsOfDefinitions, type RunningAction } from '../store/event-actions.ts'
+import type { StoredDefinition } from '../store/event-definitions.ts'
+import { listMailContexts, type ContextRow } from '../store/mail-contexts.ts'
+import { listSuppressed } from '../store/suppressions.ts'
+import type { ClaimedTrigger, Ending } from '../store/trigger-queue.ts'
+import { calendarEntry, compose, senderOf, type Composed } from './compose.ts'
+import type { Firing } from './fire.ts'
+import { keyOf, type Subject } from './subject.ts'
+import { listTemplates } from './templates.ts'
+
+/** A trigger that fires, as it was read under locks. */
+export type Ready = { trigger: ClaimedTrigger; definition: StoredDefinition; subject: Subject }
+
+/** The mails of what fires, and what becomes of its triggers. */
+export async function makeMails(tx: Db, firing: Firing, ready: Ready[], now: Temporal.Instant) {
+  if (ready.length === 0) return { endings: [], emails: [] }
+  const [actions, contexts] = await Promise.all([
+    holdActionsOfDefinitions(
+      tx,
+      ready.map((one) => one.definition),
+    ),
+    listContexts(tx, ready),
+  ])
+  const actionsOf = Map.groupBy(actions, (action) => action.eventDefnId)
+  const most = ready.reduce(
+    (sum, { trigger }) =>
+      sum +
+      (actionsOf.get(trigger.eventDefnId)?.length ?? 0) *
+        (contexts.get(keyOf(trigger))?.length ?? 0),
+    0,
+  )
+  const [templates, ids] = await Promise.all([listTemplates(tx, actions), drawEmailIds(tx, most)])
+  // Copies are rare, so they are counted only where there are any.
+  if (haveCopies(templates)) ids.push(...(await drawEmailIds(tx, 2 * most)))
+  let drawn = 0
+  const addressing = { drawId: () => ids[drawn++]!, unsubscribeLink: firing.unsubscribeLink }
+
+  const composed = ready.map((one) => ({
+    ...one,
+    ...composeAll(
+      actionsOf.get(one.definition.eventDefnId) ?? [],
+      contexts.get(keyOf(one.trigger)) ?? [],
+      templates,
+      addressing,
+      firing.onError,
+    ),
+  }))
+  const isSuppressed = await suppressions(
+    tx,
+    composed.flatMap((one) => one.mails),
+  )
+
+  const emails: NewEmail[] = []
+  const endings = composed.map(({ trigger, mails, skipped, broken }): Ending => {
+    const own = mails.map((mail) => emailOf(firing, trigger, mail, isSuppressed(mail), now))
+    emails.push(...own)
+    return ended(trigger, endingOf(own, skipped, broken))
+  })
+  return { endings, emails }
+}
+
+export const ended = (
+  { businessId, eventTriggerId, scheduledTime }: ClaimedTrigger,
+  { status, statusReason, plan = null }: Pick<Ending, 'status' | 'statusReason'> & Partial<Ending>,
+): Ending => ({ businessId, eventTriggerId, scheduledTime, status, statusReason, plan })
+
+const haveCopies = (templates: Map<number, StoredTemplate[]>) =>
+  [...templates.values()].flat().some((template) => template.ccAddress || template.bccAddress)
+
+function composeAll(
+  actions: RunningAction[],
+  rows: ContextRow[],
+  templates: Map<number, StoredTemplate[]>,
+  addressing: Parameters<typeof compose>[3],
+  onError: Firing['onError'],
+) {
+  const mails: Composed[] = []
+  if (rows[0]?.businessActive === false) {
+    return { mails, skipped: ['the business is not active'], broken: undefined }
+  }
+  const skipped: string[] = actions.length === 0 ? ['there is no active action'] : []
+  let broken: string | undefined
+  for (const action of actions) {
+    try {
+      const made = compose(action, rows, templates.get(action.emailTemplateId) ?? [], addressing)
+      mails.push(...made.mails)
+      skipped.push(...made.skipped)
+    } catch (error) {
+      onError(error)
+      broken = `action ${action.eventActionId} could not be made into a mail`
+    }
+  }
+  return { mails, skipped, broken }
+}
+
+/** Captured mails are done when they are written; others when the mail server has taken them. */
+function endingOf(emails: NewEmail[], skipped: string[], broken: string | undefined) {
+  const isLeaving = emails.some((email) => email.status === 'QUEUED')
+  if (isLeaving) return { status: 'RUNNING' as const, statusReason: broken ?? null }
+  if (broken) return { status: 'FAILED' as const, statusReason: broken }
+  if (emails.some((email) => email.status === 'CAPTURED')) {
+    return { status: 'COMPLETED' as const, statusReason: null }
+  }
+  const reasons = new Set([...emails.flatMap((email) => email.statusReason ?? []), ...skipped])
+  return { status: 'SKIPPED' as const, statusReason: [...reasons].join('; ') }
+}
+
+function emailOf(
+  firing: Firing,
+  trigger: ClaimedTrigger,
+  composed: Composed,
+  suppressed: string | undefined,
+  now: Temporal.Instant,
+): NewEmail {
+  const { action, template, row, mail, emailId } = composed
+  const from = senderOf(mail, firing.mailFrom)
+  const messageId = messageIdOf(row.businessId, emailId, firing.host)
+  const status = suppressed ? 'SUPPRESSED' : firing.captures ? 'CAPTURED' : 'QUEUED'
+  return {
+    businessId: row.businessId,
+    emailId,
+    eventTriggerId: trigger.eventTriggerId,
+    eventActionId: action.eventActionId,
+    emailTemplateId: template.emailTemplateId,
+    emailCategoryId: action.emailCategoryId ?? template.emailCategoryId,
+    objectType: trigger.objectType,
+    objectId: trigger.objectId,
+    objectUUId: trigger.objectUUId,
+    clientId: row.clientId,
+    recipientKey: composed.recipientKey,
+    toAddress: composed.recipient.address,
+    fromAddress: from.address,
+    subject: mail.subject,
+    html: mail.html,
+    text: mail.text,
+    message:
+      status === 'QUEUED' ? wireForm(firing, trigger.objectType, composed, messageId, now) : null,
+    messageId,
+    test: false,
+    status,
+    statusReason: suppressed ?? null,
+    attempts:
+      status === 'CAPTURED'
+        ? [{ time: now.epochMilliseconds, phase: 'captured', reply: 'kept here, not sent' }]
+        : [],
+    nextAttemptTime: status === 'QUEUED' ? now : null,
+    sentTime: status === 'CAPTURED' ? now : null,
+    createdDate: now,
+  }
+}
+
+/** The bytes that every attempt sends. */
+function wireForm(
+  firing: Firing,
+  objectType: ObjectType,
+  composed: Composed,
+  messageId: string,
+  date: Temporal.Instant,
+) {
+  const { mail, unsubscribeLink } = composed
+  const from = senderOf(mail, firing.mailFrom)
+  const calendar = calendarEntry(objectType, composed, from, firing.host)
+  const message = buildMessage({ ...mail, messageId, date, from, calendar, unsubscribeLink })
+  return messageText(message)
+}
+
+async function listContexts(tx: Db, ready: Ready[]) {
+  const contexts = new Map<string, ContextRow[]>()
+  const objects = new Map(ready.map(({ trigger }) => [keyOf(trigger), trigger])).values()
+  for (const [objectType, some] of Map.groupBy(objects, (object) => object.objectType)) {
+    for (const row of await listMailContexts(tx, objectType, some)) {
+      const key = keyOf({ objectType, objectId: row.objectId, objectUUId: row.objectUUId })
+      const known = contexts.get(key)
+      if (known) known.push(row)
+      else contexts.set(key, [row])
+    }
+  }
+  return contexts
+}
+
+/** Bounced addresses get nothing; unsubscribed ones what they need and no more. */
+async function suppressions(tx: Db, mails: Composed[]) {
+  const asked = mails.map(({ row, recipient }) => ({
+    businessId: row.businessId,
+    emailAddress: recipient.address,
+  }))
+  const found = asked.length === 0 ? [] : await listSuppressed(tx, asked)
+  const reasons = new Set(found.map((one) => `${one.businessId} ${one.emailAddress} ${one.reason}`))
+  return ({ row, recipient, action, template }: Composed) => {
+    const address = `${row.businessId} ${recipient.address.toLowerCase()}`
+    if (reasons.has(`${address} BOUNCED`)) return 'the address bounced before'
+    if (action.transactional ?? template.transactional) return undefined
+    return reasons.has(`${address} UNSUBSCRIBED`) ? 'unsubscribed' : undefined
+  }
+}
