@@ -18,10 +18,7 @@ export async function claim(firing: Firing, turn: Turn): Promise<ClaimedTrigger[
   lookBackSometimes(turn, now)
   const claimed = await claimDueTriggers(db, { ...request, limit: rest }, turn.doneUntil)
   turn.isCrowded = claimed.length === rest
-  const last = turn.isCrowded
-    ? claimed.map(scheduledMs).reduce((a, b) => Math.max(a, b))
-    : now.epochMilliseconds
-  turn.doneUntil = Temporal.Instant.fromEpochMilliseconds(last).subtract(STRAGGLERS)
+  turn.doneUntil = turn.isCrowded ? lastOf(claimed) : now.subtract(STRAGGLERS)
   return [...shared, ...claimed]
 }
 
@@ -44,7 +41,11 @@ export const firstTurn = (): Turn => ({
   lookedBackAt: undefined,
 })
 
-const scheduledMs = ({ scheduledTime }: ClaimedTrigger) => scheduledTime.epochMilliseconds
+/** Of a crowd the next batch begins where this one ended; what comes before is seen by looking back. */
+const lastOf = (claimed: ClaimedTrigger[]) =>
+  claimed
+    .map((trigger) => trigger.scheduledTime)
+    .reduce((a, b) => (Temporal.Instant.compare(a, b) < 0 ? b : a))
 
 /** A change may be committed a little after the moment for which it plans. */
 const STRAGGLERS = { seconds: 2 }

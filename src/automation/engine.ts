@@ -65,9 +65,10 @@ export function createEngine(parts: EngineParts) {
     }
     return { name, turn, fire }
   }
-  // Where more is due than a batch holds, a second one has mails made while the first writes.
-  const [first, second] = [openLane(worker), openLane(`${worker} 2`)]
-  const lanes = [first, second]
+  // Where more is due than a batch holds, others have mails made while the first one writes.
+  const first = openLane(worker)
+  const helpers = HELPERS.map((name) => openLane(`${worker} ${name}`))
+  const lanes = [first, ...helpers]
   const { turn } = first
 
   /** Fires one batch of what is due. */
@@ -131,19 +132,25 @@ export function createEngine(parts: EngineParts) {
 
   /** Runs until stopped; what is claimed and not begun then goes to another node. */
   const run = async (stopping: AbortSignal) => {
-    const [due, crowd, queued] = [new Hint(), new Hint(), new Hint()]
+    const [due, queued] = [new Hint(), new Hint()]
+    const crowds = helpers.map(() => new Hint())
     // Without hints it is found all the same, a second later.
     const deaf = database.listen('bellwether_due', () => due.wake())
     stopping.addEventListener('abort', () =>
-      [due, crowd, queued, deliveries].forEach((one) => one.wake()),
+      [due, queued, deliveries, ...crowds].forEach((one) => one.wake()),
     )
     const fireAndTell = async () => {
       const fired = await fire()
-      if (turn.isCrowded) crowd.wake()
+      if (turn.isCrowded) crowds.forEach((crowd) => crowd.wake())
       if (fired > 0) queued.wake()
       return fired
     }
-    const help = async () => (turn.isCrowded ? second.fire() : 0)
+    const help = (lane: (typeof helpers)[number], crowd: Hint) =>
+      repeat(async () => (turn.isCrowded ? lane.fire() : 0), {
+        rest: () => crowd.wait(LONGEST_REST_MS, stopping),
+        stopping,
+        onError,
+      })
     const restBeforeFiring = async () =>
       due.wait(restUntil(await nextDueTime(db, turn.doneUntil)), stopping)
     const restBeforeSending = async () =>
@@ -157,7 +164,7 @@ export function createEngine(parts: EngineParts) {
     }
     await Promise.all([
       repeat(fireAndTell, { rest: restBeforeFiring, stopping, onError }),
-      repeat(help, { rest: () => crowd.wait(LONGEST_REST_MS, stopping), stopping, onError }),
+      ...helpers.map((lane, i) => help(lane, crowds[i]!)),
       repeat(deliver, { rest: restBeforeSending, stopping, onError }),
       repeat(lookBackAndTell, { rest: async () => {}, stopping, onError }),
       repeat(() => patrol(pausing), { rest: async () => {}, stopping, onError }),
@@ -182,6 +189,9 @@ export function createEngine(parts: EngineParts) {
     lastRound: watch.lastRound,
   }
 }
+
+/** Two cores are busy with three: one composes, one reads or writes, one waits for the disk. */
+const HELPERS = ['2', '3']
 
 /** Between two rounds of the watchman, and at least between two pages of one. */
 const ROUND_REST_MS = 60_000

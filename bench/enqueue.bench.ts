@@ -1,0 +1,202 @@
+import pg from 'pg'
+import { saveDefinition } from '../src/automation/define.ts'
+import { planDefinition } from '../src/automation/plan.ts'
+import { objectKind } from '../src/contract/objects.ts'
+import { saveObject, saveObjects } from '../src/scheduling/save.ts'
+import { openGraphileQueue } from './peers/graphile-worker.ts'
+import { openBossQueue } from './peers/pg-boss.ts'
+import { inPieces, median, openStage, rateOf } from './peers/stage.ts'
+
+/**
+ * Appointments with five reminders each, booked one by one by sixteen callers, and moved in bulk,
+ * beside peers that enqueue in the same transaction. A peer's appointment goes into the same table,
+ * with the same history and audit; which reminders it wants is known beforehand.
+ * `node bench/enqueue.bench.ts [rounds] [moved]`
+ */
+const ROUNDS = Number(process.argv[2] ?? 3)
+const MOVED = Number(process.argv[3] ?? 5_000)
+const [CALLERS, SECONDS, AT_ONCE] = [16, 4, 500]
+const HOURS = [-168, -72, -48, -24, -2]
+
+const stage = await openStage()
+const { database, business, pool } = stage
+const { businessId } = business
+const db = database.forBusiness(businessId, 'key:bench')
+const calendar = objectKind('calendar')!
+const now = () => Temporal.Now.instant()
+const saving = () => ({ businessId, user: 'key:bench', now: now() })
+
+// The stage has one reminder a day before; the others join it.
+for (const triggerHours of HOURS.filter((hours) => hours !== -24)) {
+  const body = { active: true, businessId, objectType: 'CALENDAR', triggerHours, triggerMinutes: 0 }
+  const asked = { ...body, eventType: { eventTypeId: 3 } }
+  const { definition } = await db.transaction((tx) => saveDefinition(tx, asked, saving()))
+  await planDefinition(database, definition, now)
+}
+const { rows } = await pool.query(
+  `select (select min(client_id) from client)::int as "clientId",
+          (select min(professional_id) from professional)::int as "professionalId",
+          (select min(reason_id) from reason)::int as "reasonId",
+          (select min(location_id) from location)::int as "locationId"`,
+)
+const ids = rows[0] as Record<'clientId' | 'professionalId' | 'reasonId' | 'locationId', number>
+
+let count = 0
+const nextStart = () => now().epochMilliseconds + 300 * 3_600_000 + (count += 1) * 60_000
+
+type Query = (text: string, values: unknown[]) => Promise<pg.QueryResult>
+type Queue = {
+  name: string
+  put(
+    query: Query,
+    jobs: { id: number; place: number; runAt: Temporal.Instant }[],
+  ): Promise<unknown>
+  close?(): Promise<unknown>
+}
+type Contender = {
+  name: string
+  book(start: number): Promise<number>
+  move(moves: { id: number; start: number }[]): Promise<unknown>
+}
+
+const bellwether: Contender = {
+  name: 'Bellwether',
+  book: async (startTime) => {
+    const body = { ...ids, startTime, endTime: startTime + 1_800_000 }
+    const { object } = await db.transaction((tx) => saveObject(tx, calendar, body, saving()))
+    return object.calendarId as number
+  },
+  move: (moves) =>
+    db.transaction((tx) =>
+      saveObjects(
+        tx,
+        calendar,
+        moves.map(({ id, start }) => ({
+          calendarId: id,
+          startTime: start,
+          endTime: start + 1_800_000,
+        })),
+        saving(),
+      ),
+    ),
+}
+
+/** The peers come as the owner of everything, for whom no wall is asked. */
+const application = new pg.Pool({ connectionString: stage.url, max: CALLERS })
+
+async function inTransaction<T>(work: (query: Query) => Promise<T>) {
+  const client = await application.connect()
+  try {
+    await client.query(
+      `begin; set local app.business_id = '${businessId}'; set local app.username = 'key:bench'`,
+    )
+    const query = (text: string, values: unknown[]) =>
+      client.query({ text, values, name: nameOf(text) })
+    const result = await work(query)
+    await client.query('commit')
+    return result
+  } finally {
+    client.release()
+  }
+}
+
+const names = new Map<string, string>()
+const nameOf = (text: string) => {
+  if (!names.has(text)) names.set(text, `bench${names.size}`)
+  return names.get(text)!
+}
+
+const remindersOf = (id: number, start: number) =>
+  HOURS.map((hours, place) => ({
+    id,
+    place,
+    runAt: Temporal.Instant.fromEpochMilliseconds(start + hours * 3_600_000),
+  }))
+
+const peerWith = (queue: Queue): Contender => ({
+  name: queue.name,
+  book: (start) =>
+    inTransaction(async (query) => {
+      const { rows } = await query(
+        `insert into calendar (business_id, client_id, professional_id, reason_id, location_id,
+           start_time, end_time, status, created_date, created_user, modified_date, modified_user)
+         values ($1, $2, $3, $4, $5, to_timestamp($6::float8 / 1000),
+                 to_timestamp($6::float8 / 1000) + interval '30 minutes', 'OPEN',
+                 clock_timestamp(), 'key:bench', clock_timestamp(), 'key:bench')
+         returning calendar_id`,
+        [businessId, ids.clientId, ids.professionalId, ids.reasonId, ids.locationId, start],
+      )
+      const id = Number(rows[0].calendar_id)
+      await queue.put(query, remindersOf(id, start))
+      return id
+    }),
+  move: (moves) =>
+    inTransaction(async (query) => {
+      await query(
+        `update calendar c
+         set start_time = to_timestamp(m.start / 1000), version = version + 1,
+             end_time = to_timestamp(m.start / 1000) + interval '30 minutes',
+             modified_date = clock_timestamp(), modified_user = 'key:bench'
+         from unnest($2::bigint[], $3::float8[]) as m (id, start)
+         where c.business_id = $1 and c.calendar_id = m.id`,
+        [businessId, moves.map((move) => move.id), moves.map((move) => move.start)],
+      )
+      await queue.put(
+        query,
+        moves.flatMap(({ id, start }) => remindersOf(id, start)),
+      )
+    }),
+})
+
+async function measureBooking({ book }: Contender) {
+  const booked: number[] = []
+  const until = performance.now() + SECONDS * 1000
+  const startedAt = performance.now()
+  const call = async () => {
+    while (performance.now() < until) booked.push(await book(nextStart()))
+  }
+  await Promise.all(Array.from({ length: CALLERS }, call))
+  return { rate: rateOf(booked.length, startedAt), booked }
+}
+
+async function measureMoving({ move }: Contender, booked: number[]) {
+  const some = booked.slice(0, MOVED)
+  const startedAt = performance.now()
+  for (const piece of inPieces(some, AT_ONCE)) {
+    await move(piece.map((id) => ({ id, start: nextStart() })))
+  }
+  return rateOf(some.length, startedAt)
+}
+
+const queues: Queue[] = [await openGraphileQueue(stage), await openBossQueue(stage)]
+const contenders = [bellwether, ...queues.map(peerWith)]
+const figures = new Map(contenders.map(({ name }) => [name, { book: [], move: [] } as Figures]))
+type Figures = { book: number[]; move: number[] }
+for (let round = 0; round < ROUNDS; round += 1) {
+  for (const contender of contenders) {
+    await pool.query('vacuum analyze')
+    await pool.query('checkpoint')
+    const { rate, booked } = await measureBooking(contender)
+    const { book, move } = figures.get(contender.name)!
+    book.push(rate)
+    const line = [`round ${round + 1}  ${contender.name.padEnd(16)} ${Math.round(rate)} booked/s`]
+    // pg-boss cannot move the jobs of many at once: it would cancel each and add another.
+    if (contender.name !== 'pg-boss') {
+      move.push(await measureMoving(contender, booked))
+      line.push(`${Math.round(move.at(-1)!)} moved/s`)
+    }
+    console.log(line.join(', '))
+  }
+}
+const own = figures.get('Bellwether')!
+for (const [name, { book, move }] of figures) {
+  const booking = `${Math.round(median(book))} booked/s (${(median(own.book) / median(book)).toFixed(2)})`
+  const moving = move.length
+    ? `, ${Math.round(median(move))} moved/s (${(median(own.move) / median(move)).toFixed(2)})`
+    : ''
+  console.log(`${name.padEnd(16)} ${booking}${moving}`)
+}
+await application.end()
+for (const { close } of queues) await close?.()
+await stage.close()
+process.exit(0)

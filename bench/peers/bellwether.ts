@@ -1,0 +1,48 @@
+import { createEngine } from '../../src/automation/engine.ts'
+import type { Database } from '../../src/database/database.ts'
+import { CaptureMailer } from '../../src/email/capture.ts'
+import type { Contender, Stage } from './stage.ts'
+
+type Ended = (endings: { scheduledTime: Temporal.Instant }[]) => void
+
+/** The engine as a node runs it, its mails captured. */
+export const startEngine = (database: Database, onEnded?: Ended) =>
+  createEngine({
+    database,
+    clock: { now: () => Temporal.Now.instant() },
+    leaseSeconds: 10,
+    mailer: new CaptureMailer(),
+    captures: true,
+    mailFrom: { name: 'Bellwether', address: 'no-reply@localhost' },
+    host: 'localhost',
+    unsubscribeLink: () => null,
+    onError: (error) => console.error(error),
+    ...(onEnded && { onEnded }),
+  })
+
+export const bellwether = ({ database }: Stage): Contender => ({
+  name: 'Bellwether',
+  fire: async (ids) => {
+    const { fired, ms } = await fireAll(database, ids.length)
+    if (fired !== ids.length) throw new Error(`${fired} of ${ids.length} fired`)
+    return (fired / ms) * 1000
+  },
+})
+
+/** Runs an engine until so many have ended. */
+export async function fireAll(database: Database, count: number) {
+  let fired = 0
+  const all = Promise.withResolvers<void>()
+  const engine = startEngine(database, (endings) => {
+    fired += endings.length
+    if (fired >= count) all.resolve()
+  })
+  const stopping = new AbortController()
+  const startedAt = performance.now()
+  const stopped = engine.run(stopping.signal)
+  await all.promise
+  const ms = performance.now() - startedAt
+  stopping.abort()
+  await stopped
+  return { fired, ms }
+}

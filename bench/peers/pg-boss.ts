@@ -1,0 +1,92 @@
+import { inPieces, peer, rateOf, type Contender, type Stage } from './stage.ts'
+import { deliver } from './work.ts'
+
+type Job = { id: string; data: { id: number } }
+
+async function openBoss({ url }: Stage) {
+  const { PgBoss } = await peer('pg-boss')
+  const boss = new PgBoss({
+    connectionString: url,
+    schema: 'bench_boss',
+    supervise: false,
+    schedule: false,
+  })
+  boss.on('error', (error: unknown) => console.error(error))
+  await boss.start()
+  await boss.createQueue('remind')
+  return boss
+}
+
+/** Its worker, which hands over a batch: each job of it does its own work, or one hand all of it. */
+async function pgBoss(
+  stage: Stage,
+  name: string,
+  work: (jobs: Job[]) => Promise<unknown>,
+): Promise<Contender> {
+  const boss = await openBoss(stage)
+  return {
+    name,
+    fire: async (ids) => {
+      for (const some of inPieces(ids)) {
+        await boss.insert(
+          'remind',
+          some.map((id) => ({ data: { id } })),
+        )
+      }
+      await stage.pool.query('vacuum analyze')
+      let done = 0
+      const all = Promise.withResolvers<void>()
+      const startedAt = performance.now()
+      await boss.work(
+        'remind',
+        {
+          batchSize: 500,
+          localConcurrency: 2,
+          burstWhenBatchFull: true,
+          pollingIntervalSeconds: 0.5,
+        },
+        async (jobs: Job[]) => {
+          await work(jobs)
+          done += jobs.length
+          if (done === ids.length) all.resolve()
+        },
+      )
+      await all.promise
+      const rate = rateOf(done, startedAt)
+      await boss.offWork('remind', { wait: true })
+      return rate
+    },
+    close: () => boss.stop({ graceful: false }),
+  }
+}
+
+/** Each job by itself, as with the others; those of a batch beside each other. */
+export const pgBossEach = (stage: Stage) =>
+  pgBoss(stage, 'pg-boss', (jobs) => Promise.all(jobs.map((job) => deliver(stage, [job.data.id]))))
+
+/** The work of five hundred jobs written by hand as two statements. */
+export const pgBossInSets = (stage: Stage) =>
+  pgBoss(stage, 'pg-boss, in sets', (jobs) =>
+    deliver(
+      stage,
+      jobs.map((job) => job.data.id),
+    ),
+  )
+
+/** Enqueues jobs inside the caller's transaction, with its `db` option. */
+export async function openBossQueue(stage: Stage) {
+  const boss = await openBoss(stage)
+  return {
+    name: 'pg-boss',
+    put: (
+      query: (text: string, values: unknown[]) => Promise<{ rows: unknown[] }>,
+      jobs: { id: number; place: number; runAt: Temporal.Instant }[],
+    ) =>
+      boss.insert(
+        'remind',
+        jobs.map(({ id, place, runAt }) => ({ data: { id, place }, startAfter: runAt.toString() })),
+        { db: { executeSql: query } },
+      ),
+    close: () => boss.stop({ graceful: false }),
+  }
+}
