@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { createEngine } from '../../src/automation/engine.ts'
 import type { Database } from '../../src/database/database.ts'
 import { CaptureMailer } from '../../src/email/capture.ts'
@@ -10,6 +11,7 @@ export const startEngine = (database: Database, onEnded?: Ended) =>
   createEngine({
     database,
     clock: { now: () => Temporal.Now.instant() },
+    random: randomBytes,
     leaseSeconds: 10,
     mailer: new CaptureMailer(),
     captures: true,

@@ -41,6 +41,10 @@ export function decide(
       return { status: again.status, statusReason: again.statusReason, plan: again }
     }
   }
+  // The clock was set back since it was claimed: its time is still to come.
+  if (Temporal.Instant.compare(trigger.scheduledTime, now) > 0) {
+    return { status: 'SCHEDULED', statusReason: null }
+  }
   if (!isOfUse(definition, trigger.anchorTime, trigger.scheduledTime, now)) {
     return {
       status: 'EXPIRED',
