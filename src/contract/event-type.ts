@@ -78,5 +78,6 @@ export const EVENT_TYPES = [
 
 export type EventTypeName = (typeof EVENT_TYPES)[number]['eventType']
 
-export const eventTypeById = (eventTypeId: number): EventType | undefined =>
-  EVENT_TYPES.find((type) => type.eventTypeId === eventTypeId)
+const byId = new Map<number, EventType>(EVENT_TYPES.map((type) => [type.eventTypeId, type]))
+
+export const eventTypeById = (eventTypeId: number) => byId.get(eventTypeId)

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { scheduleTriggers, typesOf, type SavedObject } from '../automation/schedule.ts'
+import { scheduleTriggers, type SavedObject } from '../automation/schedule.ts'
 import type { Subject } from '../automation/subject.ts'
 import { externalName, readObject, type ObjectInput } from '../contract/object-body.ts'
 import { objectKind, type ObjectKind } from '../contract/objects.ts'
@@ -9,18 +9,17 @@ import {
   insertObjects,
   lockObjects,
   planLookUps,
-  readBasis,
   replaceClientWords,
   sendObjects,
   unseenProperty,
   updateObjects,
   updateSubjects,
-  type Basis,
   type Sight,
   type StoredObject,
 } from '../store/objects.ts'
-import { definitionsAt, lockPlans, type StoredDefinition } from '../store/event-definitions.ts'
-import { statusesAt, type Status } from '../store/statuses.ts'
+import { readBasis, type Basis } from '../store/basis.ts'
+import { lockPlans, type StoredDefinition } from '../store/event-definitions.ts'
+import type { Status } from '../store/statuses.ts'
 import { templateFaults, type CheckedFields } from '../email/check-template.ts'
 import { keptTemplate, readTemplateBody } from './email-templates.ts'
 import { eventsOf, isSame } from './events.ts'
@@ -81,7 +80,7 @@ async function saveRound(
   ])
   const isKnown = (named: string) => basis.known.has(named) || found.has(named)
   const ids = basis.ids.values()
-  const surroundings = await readSurroundings(tx, kind, basis, saving)
+  const surroundings = surroundingsOf(kind, basis)
   const { statuses } = surroundings
 
   const taken = new Set<StoredObject>()
@@ -385,28 +384,15 @@ function asSubject(before: StoredObject, now: Subject, statuses: Status[]): Part
   }
 }
 
-/** What matching goes by, remembered from save to save while nobody changes it. */
+/** What matching goes by. */
 type Surroundings = Nearby & { definitions: StoredDefinition[] }
 
-async function readSurroundings(
-  tx: Db,
-  { objectType }: ObjectKind,
-  { definitionsMark, statusesMark, known, timeZone }: Basis,
-  { businessId }: Saving,
-): Promise<Surroundings> {
-  if (!objectType) return { statuses: [], definitions: [], known, timeZone }
-  const [statuses, definitions] = await Promise.all([
-    statusesAt(tx, businessId, statusesMark),
-    definitionsAt(tx, businessId, definitionsMark),
-  ])
-  const types = typesOf(objectType)
-  return {
-    known,
-    timeZone,
-    statuses: statuses.filter((status) => status.objectType === objectType),
-    definitions: definitions.filter((definition) => types.includes(definition.eventTypeId)),
-  }
-}
+const surroundingsOf = ({ objectType }: ObjectKind, { setup, known }: Basis): Surroundings => ({
+  known,
+  timeZone: setup?.timeZone ?? '',
+  statuses: (objectType && setup?.statuses.get(objectType)) ?? [],
+  definitions: (objectType && setup?.definitions.get(objectType)) ?? [],
+})
 
 const freshId = ({ id }: ObjectKind, drawn: Iterator<number | string>): number | string =>
   id === 'invitationUUID' ? randomBytes(16).toString('hex') : drawn.next().value

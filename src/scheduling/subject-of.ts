@@ -1,10 +1,11 @@
 import type { Subject, Tags } from '../automation/subject.ts'
 import type { ObjectKind } from '../contract/objects.ts'
-import type { Basis, StoredObject } from '../store/objects.ts'
+import type { Basis, Setup } from '../store/basis.ts'
+import type { StoredObject } from '../store/objects.ts'
 import type { Status } from '../store/statuses.ts'
 
 /** What a subject has from beside its own object. */
-export type Nearby = Pick<Basis, 'known' | 'timeZone'> & { statuses: Status[] }
+export type Nearby = Pick<Basis, 'known'> & Pick<Setup, 'timeZone'> & { statuses: Status[] }
 
 /**
  * A new object as matching and timing see it: what `listSubjects` would read once it is written,

@@ -1,7 +1,6 @@
 import type { Definition } from '../contract/event-definition.ts'
 import type { Db } from '../database/database.ts'
 import { raw, sql, type Sql } from '../database/sql.ts'
-import { Remembered } from './remembered.ts'
 
 /** A definition as it is kept. */
 export type StoredDefinition = Definition & {
@@ -47,11 +46,8 @@ export function listDefinitionsOfTypes(db: Db, businessId: number, eventTypeIds:
   return listActive(db, businessId, sql`event_type_id = any (${eventTypeIds}::int[])`)
 }
 
-const remembered = new Remembered<StoredDefinition[]>()
-
-/** All active ones, as they are at this mark. */
-export const definitionsAt = (tx: Db, businessId: number, mark: string) =>
-  remembered.at(businessId, mark, () => listActive(tx, businessId, sql`true`))
+export const listAllActiveDefinitions = (db: Db, businessId: number) =>
+  listActive(db, businessId, sql`true`)
 
 export function listDefinitionsOfCampaign(db: Db, businessId: number, campaignId: number) {
   return listActive(

@@ -305,9 +305,13 @@ const SOON_MS = 10_000
 export function writePlan(tx: Db, businessId: number, plan: Plan, now: Temporal.Instant) {
   const { insert, update, replan } = plan
   if (insert.length + update.length + replan.length === 0) return
+  const inserting = insertion(businessId, insert, now)
   const isNewOnly = update.length + replan.length === 0
-  const inserting = insertion(businessId, plan, now)
-  tx.send(isNewOnly ? inserting : sql`${changes(businessId, plan, now)} ${inserting}`)
+  if (isNewOnly && plan.isFresh) tx.send(inserting)
+  else {
+    const changing = isNewOnly ? empty : changes(businessId, plan, now)
+    tx.send(sql`${changing} ${inserting} on conflict do nothing`)
+  }
   const isSoon = [...insert, ...update].some(
     ({ status, scheduledTime }) =>
       status === 'SCHEDULED' && scheduledTime.epochMilliseconds - now.epochMilliseconds < SOON_MS,
@@ -317,7 +321,7 @@ export function writePlan(tx: Db, businessId: number, plan: Plan, now: Temporal.
 
 const of = <Row, Key extends keyof Row>(rows: Row[], key: Key) => rows.map((row) => row[key])
 
-const insertion = (businessId: number, { insert, isFresh }: Plan, now: Temporal.Instant) => sql`
+const insertion = (businessId: number, insert: NewTrigger[], now: Temporal.Instant) => sql`
   insert into event_trigger (business_id, event_defn_id, defn_version, object_type, object_id,
     object_uuid, occurrence, old_status, new_status, anchor_time, scheduled_time, status,
     status_reason, created_date)
@@ -327,8 +331,7 @@ const insertion = (businessId: number, { insert, isFresh }: Plan, now: Temporal.
               ${of(insert, 'objectUUId')}::text[], ${of(insert, 'occurrence')}::text[],
               ${of(insert, 'oldStatus')}::text[], ${of(insert, 'newStatus')}::text[],
               ${of(insert, 'anchorTime')}::timestamptz[], ${of(insert, 'scheduledTime')}::timestamptz[],
-              ${of(insert, 'status')}::text[], ${of(insert, 'statusReason')}::text[]) as i
-  ${isFresh ? empty : sql`on conflict do nothing`}`
+              ${of(insert, 'status')}::text[], ${of(insert, 'statusReason')}::text[]) as i`
 
 const changes = (businessId: number, { update, replan }: Plan, now: Temporal.Instant) => sql`
   with updated as (

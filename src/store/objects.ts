@@ -3,7 +3,6 @@ import type { ObjectType } from '../contract/event-type.ts'
 import { kindOfObjectType, toColumn, type Filter, type ObjectKind } from '../contract/objects.ts'
 import type { Db } from '../database/database.ts'
 import { empty, join, raw, sql, withValues, type Sql } from '../database/sql.ts'
-import { markOf } from './remembered.ts'
 import { subjectsIn } from './subjects.ts'
 
 /** A scheduling object as it is kept: its own properties, and those that all of them have. */
@@ -142,52 +141,6 @@ const changeOf = once((kind) => {
     where t.business_id = r.business_id and t.${idColumn(kind)} = r.${idColumn(kind)}`
 })
 
-/** What a save must know before it can decide. */
-export type Basis = {
-  /**
-   * Of the ids it refers to, those of the business, as `kind:id`, each with what matching and
-   * timing need of it: a client's tags, a location's zone, the end of a campaign.
-   */
-  known: Map<string, unknown>
-  /** The business's own zone. */
-  timeZone: string
-  /** As many as were asked for; invitations make their own. */
-  ids: (number | string)[]
-  /** Other than before, when a definition or a status was saved since: see `Remembered`. */
-  definitionsMark: string
-  statusesMark: string
-}
-
-/** All of it in one statement: what is read for every booking is most of its cost. */
-export async function readBasis(
-  tx: Db,
-  businessId: number,
-  kind: ObjectKind,
-  asked: { wanted: Map<ObjectKind, Set<number>>; count: number },
-): Promise<Basis> {
-  const known = knownIds(businessId, asked.wanted, NEEDED)
-  const isNumbered = kind.id !== 'invitationUUID'
-  const sequence = `${kind.table}_${toColumn(kind.id)}_seq`
-  const ids = isNumbered
-    ? sql`array(select nextval(${sequence}) from generate_series(1, ${asked.count}::int))`
-    : sql`null`
-  const marks = kind.objectType
-    ? sql`${markOf('event_definition', businessId)} as "definitionsMark",
-          ${markOf('status', businessId)} as "statusesMark"`
-    : sql`'' as "definitionsMark", '' as "statusesMark"`
-  const [row] = await tx.query<Omit<Basis, 'known'> & { known: [string, unknown][] | null }>(sql`
-    select ${known ? sql`(select json_agg(json_build_array(known, needed)) from (${known}) k)` : sql`null::json`} as known,
-           ${ids} as ids, ${marks},
-           (select time_zone from business where business_id = ${businessId}) as "timeZone"`)
-  return { ...row!, known: new Map(row!.known ?? []), ids: row!.ids ?? [] }
-}
-
-const NEEDED: Record<string, string> = {
-  client: 'tags',
-  location: 'to_jsonb(time_zone)',
-  invitationCampaign: 'to_jsonb((extract(epoch from expires_time) * 1000)::bigint)',
-}
-
 /** Which of the ids that are referred to are the business's own, as `kind:id`. */
 export async function listKnownIds(
   db: Db,
@@ -199,7 +152,7 @@ export async function listKnownIds(
   return new Set(rows.map((row) => row.known))
 }
 
-function knownIds(
+export function knownIds(
   businessId: number,
   wanted: Map<ObjectKind, Set<number>>,
   needed: Record<string, string> = {},

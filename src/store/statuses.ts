@@ -1,7 +1,6 @@
 import { EVENT_TYPES, type ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
 import { sql } from '../database/sql.ts'
-import { Remembered } from './remembered.ts'
 
 export type Status = {
   businessId: number
@@ -58,15 +57,6 @@ export function listStatusesOf(db: Db, businessId: number, objectType: ObjectTyp
     select ${columns} from status where business_id = ${businessId} and object_type = ${objectType}
     order by status`)
 }
-
-const remembered = new Remembered<Status[]>()
-
-/** Those of all types of objects, the removed ones too, as they are at this mark. */
-export const statusesAt = (tx: Db, businessId: number, mark: string) =>
-  remembered.at(businessId, mark, () =>
-    tx.query<Status>(sql`
-      select ${columns} from status where business_id = ${businessId} order by status`),
-  )
 
 export type StatusInput = Pick<
   Status,
