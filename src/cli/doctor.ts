@@ -173,7 +173,7 @@ function checkTimeZones({ zones, database }: Facts): Finding {
     state: 'note',
     about,
     says: `${says}, not on ${differing.slice(0, 5).join(', ')}${differing.length > 5 ? ' …' : ''}`,
-    todo: 'mails follow Node, reports the database: update the older of the two',
+    todo: 'all follows Node, but for the working hours and first visits in reports: update the database',
   }
 }
 

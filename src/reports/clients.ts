@@ -1,5 +1,5 @@
 import { sql } from '../database/sql.ts'
-import { appointmentsIn, local } from './narrow.ts'
+import { appointmentsIn, dateOf, local, localAtAnyTime } from './narrow.ts'
 import { percent, type Report, type Scope } from './report.ts'
 import { chartOverTime, stepOf } from './time-steps.ts'
 
@@ -50,8 +50,8 @@ export const clients: Report = {
            v.appointments,
            v.completed,
            v.no_shows as "noShows",
-           to_char(${local('first_of_all', scope)}, 'YYYY-MM-DD') as "firstVisit",
-           to_char(${local('v.last_visit', scope)}, 'YYYY-MM-DD') as "lastVisit",
+           to_char(${localAtAnyTime('first_of_all', scope)}, 'YYYY-MM-DD') as "firstVisit",
+           ${dateOf('v.last_visit', scope)} as "lastVisit",
            v.revenue
     from visits v
     join (${firstVisits(scope)}) f using (client_id)

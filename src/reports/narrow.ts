@@ -38,9 +38,30 @@ export function objectsOf(scope: Scope): Sql {
 export const anyOf = (column: string, values: unknown[] | null, type = 'bigint'): Sql =>
   values ? sql`and ${raw(column)} = any (${values}::${raw(type)}[])` : empty
 
-/** The wall clock of the report's zone. */
-export const local = (moment: string, scope: Scope) =>
-  sql`(${raw(moment)} at time zone ${scope.timeZone}::text)`
+/**
+ * The wall clock of the report's zone, of a moment in its range. By the rules that triggers and
+ * mails follow: the database has rules of its own, which may be of another year.
+ */
+export function local(moment: string, { from, until, timeZone }: Scope) {
+  let at: Temporal.ZonedDateTime | null = from.toZonedDateTimeISO(timeZone)
+  let offset = offsetOf(at)
+  let whens = empty
+  for (;;) {
+    at = at.getTimeZoneTransition('next')
+    if (!at || at.epochMilliseconds >= until.epochMilliseconds) break
+    whens = sql`${whens} when ${raw(moment)} < ${at.toInstant()} then ${offset}`
+    offset = offsetOf(at)
+  }
+  const shift = whens === empty ? offset : sql`case ${whens} else ${offset} end`
+  return sql`(${raw(moment)} at time zone ${shift})`
+}
+
+const offsetOf = ({ offsetNanoseconds }: Temporal.ZonedDateTime) =>
+  sql`make_interval(secs => ${offsetNanoseconds / 1e9})`
+
+/** The same of any moment, by the database's rules. */
+export const localAtAnyTime = (moment: string, { timeZone }: Scope) =>
+  sql`(${raw(moment)} at time zone ${timeZone}::text)`
 
 export const dateOf = (moment: string, scope: Scope) =>
   sql`to_char(${local(moment, scope)}, 'YYYY-MM-DD')`

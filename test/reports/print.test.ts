@@ -28,6 +28,28 @@ test('a day belongs to the report as a whole, whether it has 23, 24 or 25 hours'
   assert.deepEqual(column(spring, 'time'), ['00:00', '23:59'])
 })
 
+for (const zone of ['America/Edmonton', 'Africa/Casablanca', 'Europe/Zurich', 'Asia/Kathmandu']) {
+  test(`an appointment stands on the day that its mail names, in ${zone}`, async (t) => {
+    const { book, location, ...business } = await openBusiness(t)
+    const locationId = await location('There', zone)
+    const booked = [1, 4, 7, 10, 12].map((month) =>
+      Temporal.PlainDateTime.from({ year: 2027, month, day: 15, minute: 30 }),
+    )
+    for (const at of booked) {
+      await book({ at: at.toZonedDateTime(zone).toInstant().toString(), locationId })
+    }
+
+    const year = { startDate: '2027-01-01', endDate: '2027-12-31', locationId }
+    const list = await print(business, { reportId: 101, ...year })
+    assert.deepEqual(
+      list.rows.map((row) => `${String(row[0])}T${String(row[1])}:00`),
+      booked.map(String),
+    )
+    const summary = await print(business, { reportId: 102, ...year })
+    assert.equal(summary.totals.appointments, 5)
+  })
+}
+
 test('both halves of a repeated hour are on the day, in the order in which they were', async (t) => {
   const { book, ...business } = await openBusiness(t)
   await book({ at: '2026-10-25T02:30+01:00', reasonId: business.massage })
