@@ -12,6 +12,9 @@ export async function claim(firing: Firing, turn: Turn): Promise<ClaimedTrigger[
   const { db, worker, batchSize: limit } = firing
   const now = firing.now()
   const request = { worker, now, leaseUntil: now.add({ seconds: firing.leaseSeconds }), limit }
+  const held = await firing.backpressure?.heldBack(now)
+  turn.isHeldBack = held !== undefined && held.size > 0
+  if (turn.isHeldBack) return claimBeside(held!, firing, turn, request)
   const shared = turn.isCrowded ? await claimShares(firing, turn, request) : []
   const rest = limit - shared.length
   if (rest <= 0) return shared
@@ -28,6 +31,8 @@ export type Turn = {
   afterBusiness: number
   /** The last batch was full: more is due than one holds. */
   isCrowded: boolean
+  /** What is due may have to wait until mails have left. */
+  isHeldBack: boolean
   /** All that was due before this is taken; unset when that is not known. */
   doneUntil: Temporal.Instant | undefined
   /** When it was last made sure of. */
@@ -37,6 +42,7 @@ export type Turn = {
 export const firstTurn = (): Turn => ({
   afterBusiness: 0,
   isCrowded: false,
+  isHeldBack: false,
   doneUntil: undefined,
   lookedBackAt: undefined,
 })
@@ -63,13 +69,27 @@ function lookBackSometimes(turn: Turn, now: Temporal.Instant) {
 /** How many businesses are asked at a time, with what is due and without. */
 const VISITS = 200
 
-async function claimShares(firing: Firing, turn: Turn, request: Claim) {
+async function claimShares(firing: Firing, turn: Turn, request: Claim, held?: Held) {
   const { db, batchSize } = firing
   const page = { after: turn.afterBusiness, limit: VISITS }
   const visited = await listBusinessesInTurn(db, request.now, page)
   turn.afterBusiness = visited.length < VISITS ? 0 : visited.at(-1)!.businessId
-  const due = visited.filter(({ isDue }) => isDue).map(({ businessId }) => businessId)
+  const due = visited
+    .filter(({ businessId, isDue }) => isDue && !held?.has(businessId))
+    .map(({ businessId }) => businessId)
   if (due.length === 0) return []
   const share = Math.max(1, Math.floor(batchSize / Math.max(10, due.length)))
   return claimSharesOf(db, request, due.slice(0, batchSize), share)
+}
+
+type Held = ReadonlySet<number>
+
+/** Only those whose mails are not held up, all round the businesses. */
+async function claimBeside(held: Held, firing: Firing, turn: Turn, request: Claim) {
+  // What is passed over now stands before what is claimed.
+  Object.assign(turn, { isCrowded: false, doneUntil: undefined, afterBusiness: 0 })
+  for (;;) {
+    const claimed = await claimShares(firing, turn, request, held)
+    if (claimed.length > 0 || turn.afterBusiness === 0) return claimed
+  }
 }

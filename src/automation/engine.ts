@@ -12,6 +12,7 @@ import {
   takeBackTriggers,
 } from '../store/trigger-queue.ts'
 import { Deliveries } from './deliver.ts'
+import { ASKED_EVERY_MS, Backpressure } from './backpressure.ts'
 import { firstTurn } from './claim.ts'
 import { fireDueTriggers, type Firing } from './fire.ts'
 import { planDefinition } from './plan.ts'
@@ -34,6 +35,8 @@ export type EngineParts = {
   onEnded?: NonNullable<Firing['onEnded']>
   decide?: NonNullable<Firing['decide']>
   batchSize?: number
+  /** How many mails of a business may wait before it fires no more. */
+  mostWaiting?: number
   stopPatienceMs?: number
 }
 
@@ -47,12 +50,13 @@ export function createEngine(parts: EngineParts) {
   const worker = parts.random(16).toString('hex')
   const batchSize = parts.batchSize ?? 500
   const deliveries = new Deliveries({ ...parts, db, now, worker })
+  const holding = parts.captures ? {} : { backpressure: new Backpressure(db, parts.mostWaiting) }
   let lastTurn: Temporal.Instant | undefined
 
   /** One who claims and fires under a name of its own. */
   const openLane = (name: string) => {
     const turn = firstTurn()
-    const firing: Firing = { ...parts, db, now, worker: name, batchSize }
+    const firing: Firing = { ...parts, ...holding, db, now, worker: name, batchSize }
     let isBroken = false
     const fire = async () => {
       // What a broken turn left in our hands is not begun: it is free again at once.
@@ -151,8 +155,12 @@ export function createEngine(parts: EngineParts) {
         stopping,
         onError,
       })
-    const restBeforeFiring = async () =>
-      due.wait(restUntil(await nextDueTime(db, turn.doneUntil)), stopping)
+    const restBeforeFiring = async () => {
+      const rest = turn.isHeldBack
+        ? ASKED_EVERY_MS
+        : restUntil(await nextDueTime(db, turn.doneUntil))
+      await due.wait(rest, stopping)
+    }
     const restBeforeSending = async () =>
       queued.wait(restUntil(await nextAttemptTime(db)), stopping)
     const pausing = (ms: number) => pause(ms, stopping)

@@ -9,6 +9,7 @@ import {
   type ClaimedTrigger,
   type Ending,
 } from '../store/trigger-queue.ts'
+import type { Backpressure } from './backpressure.ts'
 import { claim, type Turn } from './claim.ts'
 import { decide } from './decide.ts'
 import { holdDefinitionsOf, holdObjects } from './hold.ts'
@@ -24,6 +25,8 @@ export type Firing = {
   worker: string
   leaseSeconds: number
   batchSize: number
+  /** None where mails are only kept. */
+  backpressure?: Backpressure
   /** Mails are kept and shown, none leaves. */
   captures: boolean
   mailFrom: Mailbox

@@ -67,6 +67,14 @@ export function listBusinessesWithMail(
     select business_id as "businessId", next_attempt_time <= ${now} as "isDue" from businesses`)
 }
 
+/** The businesses of whose mails more than so many are due and wait. */
+export async function listLongQueues(db: Db, now: Temporal.Instant, most: number) {
+  const rows = await db.query<{ businessId: number }>(sql`
+    select business_id as "businessId" from email where next_attempt_time <= ${now}
+    group by business_id having count(*) > ${most}`)
+  return rows.map((row) => row.businessId)
+}
+
 /** A share for each of these businesses, so that the herd of one does not hold up the others. */
 export function claimEmailsOf(db: Db, claim: EmailClaim, businessIds: number[], share: number) {
   return take(

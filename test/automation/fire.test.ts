@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Db } from '../../src/database/database.ts'
 import { sql, type Sql } from '../../src/database/sql.ts'
+import { scripted } from '../support/scripted-mailer.ts'
 import { addBusiness, reminder, startEngine, startWorld } from '../support/world.ts'
 
 type World = Awaited<ReturnType<typeof startWorld>>
@@ -231,6 +232,40 @@ test('the herd of one business does not hold up the others', async (t) => {
     sql`select count(*) from email where business_id = ${other.businessId}`,
   )
   assert.equal(sent!.count, 1)
+})
+
+test('while its mails wait in numbers a business fires no more, others do, and it goes on in order', async (t) => {
+  const world = await startWorld(t)
+  const other = await addBusiness(world)
+  await remind(world)
+  await remind({ ...world, ...other })
+  const booked: { calendarId: number }[] = []
+  for (const minutes of [4, 1, 3, 2, 0]) {
+    booked[minutes] = await world.book(world.clock.in({ hours: 25, minutes }))
+  }
+  await other.book(world.clock.in({ hours: 25, minutes: 5 }))
+  world.clock.advance({ hours: 1, minutes: 5 })
+  const { mailer } = scripted()
+  const settings = { captures: false, mailer, batchSize: 2, mostWaiting: 1 }
+  const { fire, deliver, settle } = startEngine(world, settings)
+  const next = () => {
+    world.clock.advance({ seconds: 1 })
+    return fire()
+  }
+  const states = () =>
+    Promise.all(booked.map(async (one) => (await triggersOf(world, one))[0]!.status))
+  const waiting = ['SCHEDULED', 'SCHEDULED', 'SCHEDULED']
+
+  assert.equal(await next(), 2)
+  assert.deepEqual(await states(), ['RUNNING', 'RUNNING', ...waiting])
+  assert.equal(await next(), 1, 'the other business')
+  assert.equal(await next(), 0)
+  assert.deepEqual(await states(), ['RUNNING', 'RUNNING', ...waiting])
+  await deliver()
+  await settle()
+  assert.equal(await next(), 2)
+  const done = ['COMPLETED', 'COMPLETED']
+  assert.deepEqual(await states(), [...done, 'RUNNING', 'RUNNING', 'SCHEDULED'])
 })
 
 test('a trigger that came late to the queue is found though later ones were fired before', async (t) => {
