@@ -36,7 +36,7 @@ export async function printToFile(db: Db, order: Order, printing: Printing): Pro
       db,
       order,
       async (result) => {
-        for await (const bytes of write(format, result, pageSize)) {
+        for await (const bytes of write(format, result, pageSize, signal)) {
           signal.throwIfAborted()
           const chunk = typeof bytes === 'string' ? Buffer.from(bytes) : bytes
           await handle.write(chunk, 0, chunk.length, size)

@@ -14,15 +14,16 @@ export const CONTENT_TYPES: Record<ReportFormat, string> = {
   json: 'application/json; charset=utf-8',
 }
 
-/** The bytes of a printed report, as they are made. */
+/** The bytes of a printed report, as they are made. Who gives up between two says so by `signal`. */
 export function write(
   format: ReportFormat,
   result: ReportResult,
   pageSize: PageSize,
+  signal?: AbortSignal,
 ): AsyncIterable<string | Uint8Array> {
   switch (format) {
     case 'pdf':
-      return toPdf(result, pageSize)
+      return toPdf(result, pageSize, signal)
     case 'xlsx':
       return toXlsx(result)
     case 'csv':

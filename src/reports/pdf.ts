@@ -31,9 +31,15 @@ const MOST_MEMORY_BYTES = 3_000_000_000
 const MOST_MS = 600_000
 
 /** Set by Typst in a process of its own: see typeset.ts. */
-export async function* toPdf(result: ReportResult, pageSize: PageSize): AsyncIterable<Buffer> {
+export async function* toPdf(
+  result: ReportResult,
+  pageSize: PageSize,
+  signal?: AbortSignal,
+): AsyncIterable<Buffer> {
   const child = spawn(...command(), { stdio: ['pipe', 'pipe', 'pipe'], env: environment() })
-  const watch = setTimeout(() => child.kill('SIGKILL'), MOST_MS)
+  const stop = () => child.kill('SIGKILL')
+  const watch = setTimeout(stop, MOST_MS)
+  signal?.addEventListener('abort', stop)
   const ended = once(child, 'close') as Promise<[code: number | null, signal: string | null]>
   ended.catch(() => {}) // Awaited below; until then it must not pass for unhandled.
   let complaint = ''
@@ -46,15 +52,17 @@ export async function* toPdf(result: ReportResult, pageSize: PageSize): AsyncIte
     let unread: Error | undefined
     feed(child.stdin, result, pageSize).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'EPIPE') unread = error
-      child.kill('SIGKILL')
+      stop()
     })
     for await (const bytes of child.stdout) yield bytes
-    const [code, signal] = await ended
+    const [code, killedBy] = await ended
+    signal?.throwIfAborted()
     if (unread) throw unread
-    if (code !== 0) throw new Error(`setting the report failed (${code ?? signal}): ${complaint}`)
+    if (code !== 0) throw new Error(`setting the report failed (${code ?? killedBy}): ${complaint}`)
   } finally {
     clearTimeout(watch)
-    child.kill('SIGKILL')
+    signal?.removeEventListener('abort', stop)
+    stop()
   }
 }
 

@@ -178,6 +178,18 @@ for (const format of REPORT_FORMATS) {
   })
 }
 
+test('whoever gives up need not wait for the next page of a PDF', async () => {
+  const gone = new AbortController()
+  async function* endless() {
+    yield [sampleRow(1)]
+    gone.abort(new Error('the client left'))
+    await new Promise(() => {})
+  }
+  const result = { ...sampleResult(10), rows: endless() }
+  const bytes = write('pdf', result, 'A4', gone.signal)
+  await assert.rejects(buffer(Readable.from(bytes)), /the client left/)
+})
+
 test('a short text is not broken because another one is long', async () => {
   const result = sampleResult(0)
   const long = 'A name that is as long as any that you will ever have to put on paper, or longer'
