@@ -1,3 +1,4 @@
+import type { ActionInput } from '../contract/event-action.ts'
 import { eventTypeById, type EventTypeName, type ObjectType } from '../contract/event-type.ts'
 import { nominalMinutes } from '../contract/offset.ts'
 import { kindOfObjectType, toColumn } from '../contract/objects.ts'
@@ -5,14 +6,18 @@ import type { Db } from '../database/database.ts'
 import type { MergedMail } from '../email/merge.ts'
 import { listHappenings, listStatusesAt } from '../store/audit.ts'
 import { findBusiness } from '../store/businesses.ts'
-import { listActionsOfDefinitions, type RunningAction } from '../store/event-actions.ts'
+import {
+  listActionsOfDefinition,
+  listActionsOfDefinitions,
+  type RunningAction,
+} from '../store/event-actions.ts'
 import type { StoredDefinition } from '../store/event-definitions.ts'
 import { listMailContexts, type ContextRow } from '../store/mail-contexts.ts'
 import { listStatusesOf, type Status } from '../store/statuses.ts'
 import { listSubjects } from '../store/subjects.ts'
 import { CAUSES } from './causes.ts'
 import { compose } from './compose.ts'
-import { readAgainst } from './define.ts'
+import { isSameAction, readAgainst } from './define.ts'
 import { listTemplates } from './templates.ts'
 import { asIfStored, type Asking } from './forecast.ts'
 import { refusals } from './match.ts'
@@ -59,8 +64,14 @@ export async function backtest(
     from: startDate.toZonedDateTime(timeZone).toInstant(),
     to: endDate.add({ days: 1 }).toZonedDateTime(timeZone).toInstant(),
   }
-  const stored = before ? await listActionsOfDefinitions(db, [before]) : []
-  const asked = actionsAsked(businessId, stored, actions)
+  const [stored, shown] = before
+    ? await Promise.all([
+        listActionsOfDefinitions(db, [before]),
+        listActionsOfDefinition(db, businessId, before.eventDefnId),
+      ])
+    : [[], []]
+  const isKnown = (action: ActionInput) => shown.some((known) => isSameAction(known, action))
+  const asked = actionsAsked(businessId, stored, actions, isKnown)
   const templates = await listTemplates(db, asked)
 
   const tally = new Tally()
@@ -93,7 +104,8 @@ const NO_LINKS = { drawId: () => 0, unsubscribeLink: () => 'https://example.org/
 function actionsAsked(
   businessId: number,
   stored: RunningAction[],
-  said: Awaited<ReturnType<typeof readAgainst>>['actions'],
+  said: ActionInput[],
+  isKnown: (action: ActionInput) => boolean,
 ): RunningAction[] {
   const byId = new Map(said.flatMap((action) => [[action.eventActionId ?? -1, action]] as const))
   const kept = stored.flatMap((action) => {
@@ -103,16 +115,9 @@ function actionsAsked(
     return change.active ? [{ ...action, emailTemplateId, recipient }] : []
   })
   const added = said.filter(
-    (action) =>
-      action.active &&
-      action.eventActionId === undefined &&
-      !kept.some(
-        (known) =>
-          known.emailTemplateId === action.emailTemplateId &&
-          known.recipient === (action.recipient ?? null),
-      ),
+    (action) => action.active && action.eventActionId === undefined && !isKnown(action),
   )
-  const asNew = (action: (typeof said)[number]) =>
+  const asNew = (action: ActionInput) =>
     ({
       businessId,
       emailTemplateId: action.emailTemplateId,

@@ -114,13 +114,13 @@ async function saveActionOf(tx: Db, eventDefnId: number, input: ActionInput, def
   const existing = await listActionsOfDefinition(tx, businessId, eventDefnId)
   const before = input.eventActionId
     ? await lockAction(tx, businessId, input.eventActionId)
-    : existing.find(
-        (known) =>
-          known.emailTemplateId === input.emailTemplateId &&
-          known.writesTo === (input.recipient ?? known.byTemplate),
-      )
+    : existing.find((known) => isSameAction(known, input))
   await writeAction(tx, eventDefnId, input, before, defining)
 }
+
+export const isSameAction = (known: ShownAction, input: ActionInput) =>
+  known.emailTemplateId === input.emailTemplateId &&
+  known.writesTo === (input.recipient ?? known.byTemplate)
 
 /** What the input makes of the action; one that it says nothing new of is left alone. */
 function writeAction(

@@ -93,13 +93,20 @@ export const address = (): Shape => ({
 
 /** An IANA zone, not an offset. */
 export function isTimeZone(value: string): boolean {
-  if (!/^[A-Za-z][A-Za-z0-9_+\-/]{1,63}$/.test(value)) return false
+  if (!/^[A-Za-z][A-Za-z0-9_+\-/]{1,63}$/.test(value) || ONLY_OF_ICU.test(value)) return false
   try {
     return Intl.DateTimeFormat('en', { timeZone: value }) !== undefined
   } catch {
     return false
   }
 }
+
+/**
+ * Names that JavaScript takes beside those of IANA. No database knows them, or it means something
+ * else: IST is in India, Ireland or Israel.
+ */
+const ONLY_OF_ICU =
+  /^(?!(CET|EET|EST|GMT|HST|MET|MST|PRC|ROC|ROK|UCT|UTC|WET)$)[a-z]{3}$|^SystemV\/|^US\/Pacific-New$|^Canada\/East-Saskatchewan$/i
 
 export const timeZone = (): Shape => ({
   schema: Type.String({ examples: ['Europe/Zurich'] }),

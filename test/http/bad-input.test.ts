@@ -151,6 +151,10 @@ test('zones, times, languages, prices and working hours that cannot be are refus
     'europe',
     '../etc',
     'Europe/Zurich ',
+    'IST',
+    'pst',
+    'SystemV/AST4',
+    'US/Pacific-New',
   ]) {
     assert.deepEqual(
       pointersOf(await call('POST', '/location', { name: 'X', timeZone })),

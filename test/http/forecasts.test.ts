@@ -124,6 +124,8 @@ test('what saving would refuse, a plan and a backtest refuse with the same point
   assert.equal((await call('POST', '/eventDefinition/plan', unknown)).status, 404)
 })
 
+const CLIENT = { label: 'Student', value: 'client' }
+
 test('a backtest counts what would have been sent, to whom, and what would have been wrong with it', async (t) => {
   const world = await startWorld(t)
   const { book, businessId, call, clock, save } = world
@@ -142,9 +144,8 @@ test('a backtest counts what would have been sent, to whom, and what would have 
   await save('/calendar', { calendarId: cancelled.calendarId, status: 'CANCELLED' })
   const before = await rowsOf(world)
 
-  const definition = reminder(businessId, -24, {
-    eventActions: [{ actionType: 'SEND_EMAIL', active: true, businessId, emailTemplateId }],
-  })
+  const eventActions = [{ actionType: 'SEND_EMAIL', active: true, businessId, emailTemplateId }]
+  const definition = reminder(businessId, -24, { eventActions })
   const run = (startDate: string, endDate: string, of: object = definition) =>
     call('POST', '/eventDefinition/backtest', { definition: of, startDate, endDate })
   const { status, body } = await run('2026-03-01', '2026-03-31')
@@ -167,6 +168,12 @@ test('a backtest counts what would have been sent, to whom, and what would have 
   assert.equal((await run('2026-02-01', '2026-03-02')).body.mails, 0)
   const silent = await run('2026-03-01', '2026-03-31', reminder(businessId, -24))
   assert.equal(silent.body.mails, 3, 'without an action yet, one to each client is assumed')
+
+  const { eventDefnId } = await save('/eventDefinition', definition)
+  const [said] = eventActions
+  const named = { ...definition, eventDefnId, eventActions: [{ ...said, recipient: CLIENT }] }
+  const again = await run('2026-03-01', '2026-03-31', named)
+  assert.equal(again.body.mails, 3, 'the action that it has already is not another one')
 })
 
 test('a visit that has since taken place counts as it was when its reminder was due', async (t) => {
