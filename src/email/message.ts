@@ -75,6 +75,12 @@ export const messageIdOf = (businessId: number, emailId: number, host: string) =
   // A host may be written as `[::1]`.
   `<${emailId}.${businessId}@${host.replace(/[^A-Za-z0-9.-]+/g, '-').replace(/^-|-$/g, '') || 'localhost'}>`
 
+/** The mail that a Message-ID of ours was made for; of others nothing. */
+export function emailIdOf(messageId: string): number | undefined {
+  const [, emailId] = /^<(\d{1,15})\.\d+@/.exec(messageId) ?? []
+  return emailId === undefined ? undefined : Number(emailId)
+}
+
 const MESSAGE_ID = /^<[A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]+@[A-Za-z0-9.-]+>$/
 
 /** Whatever came before: no text reaches an address line that is not one plain address. */

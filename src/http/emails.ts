@@ -3,12 +3,14 @@ import { sendAgain, type Sending } from '../automation/send-again.ts'
 import { Email, EMAIL_STATUSES, WholeEmail } from '../contract/email.ts'
 import { objectKind } from '../contract/objects.ts'
 import { MomentFilter } from '../contract/schema.ts'
-import { readBounces } from '../email/bounce.ts'
+import { readBounces, type Bounce } from '../email/bounce.ts'
+import { emailIdOf } from '../email/message.ts'
 import { conflict, invalid, notFound, RequestError } from '../errors.ts'
 import {
   findEmail,
   listEmails,
   listEmailsAbout,
+  noteBounces,
   type StoredEmail,
   type WholeEmail as StoredWholeEmail,
 } from '../store/emails.ts'
@@ -211,17 +213,27 @@ export const emails: Routes = async (app, services) => {
       return answerOnce(caller.db, request, reply, now, async (tx) => {
         const final = bounces.filter((bounce) => bounce.permanent)
         const { businessId, user } = caller
-        const addresses = final.map(({ recipient, status, words }) => ({
+        const addresses = final.map((bounce) => ({
           businessId,
-          emailAddress: recipient,
+          emailAddress: bounce.recipient,
           reason: 'BOUNCED' as const,
-          detail: [status, words].filter(Boolean).join(' ') || null,
+          detail: detailOf(bounce),
         }))
         await suppress(tx, addresses, { user, now })
+        await noteBounces(tx, businessId, final.flatMap(noteOf))
         return ok({ suppressed: final.map((bounce) => bounce.recipient.toLowerCase()) })
       })
     },
   )
+}
+
+const detailOf = ({ status, words }: Bounce) => [status, words].filter(Boolean).join(' ') || null
+
+function noteOf(bounce: Bounce) {
+  const { messageId, recipient } = bounce
+  const emailId = messageId === null ? undefined : emailIdOf(messageId)
+  const reason = `bounced: ${detailOf(bounce) ?? 'no reason given'}`
+  return emailId === undefined ? [] : [{ emailId, messageId: messageId!, recipient, reason }]
 }
 
 /** What mails that people send by hand stand on. */

@@ -196,6 +196,24 @@ export async function findEmail(db: Db, businessId: number, emailId: number, sig
   return email
 }
 
+/** A mail that was taken and came back later says why. Its status stays: so it was. */
+export async function noteBounces(
+  tx: Db,
+  businessId: number,
+  bounces: { emailId: number; messageId: string; recipient: string; reason: string }[],
+) {
+  await tx.query(sql`
+    update email e
+    set status_reason = b.reason
+    from unnest(${bounces.map((bounce) => bounce.emailId)}::bigint[],
+                ${bounces.map((bounce) => bounce.messageId)}::text[],
+                ${bounces.map((bounce) => bounce.recipient.toLowerCase())}::text[],
+                ${bounces.map((bounce) => bounce.reason)}::text[])
+      as b (email_id, message_id, recipient, reason)
+    where (e.business_id, e.email_id) = (${businessId}, b.email_id) and e.message_id = b.message_id
+      and lower(e.to_address) = b.recipient and e.status in ('SENT', 'CAPTURED')`)
+}
+
 /** What a mail said is kept for a while, then only that it was this. Gives back how many. */
 export async function forgetBodies(engine: Db, before: Temporal.Instant, limit: number) {
   const rows = await engine.query(sql`

@@ -143,7 +143,11 @@ test('opening the unsubscribe link changes nothing, one click ends such mails', 
 })
 
 test('a bounce that is taken in stops even mail that is needed, until it is cleared', async (t) => {
-  const { call } = await startWorld(t)
+  const world = await startWorld(t)
+  const { call } = world
+  const { booked } = await sent(world)
+  const mails = async () => (await call('GET', `/emails/calendar/${booked.calendarId}`)).body
+  const [mail] = await mails()
   const message = [
     'From: MAILER-DAEMON@mx.example',
     'Content-Type: multipart/report; report-type=delivery-status; boundary="b"',
@@ -162,6 +166,11 @@ test('a bounce that is taken in stops even mail that is needed, until it is clea
     'Status: 5.1.1',
     'Diagnostic-Code: smtp; 550 no such user',
     '',
+    '--b',
+    'Content-Type: text/rfc822-headers',
+    '',
+    `Message-ID: ${mail.messageId}`,
+    '',
     '--b--',
     '',
   ].join('\r\n')
@@ -170,6 +179,9 @@ test('a bounce that is taken in stops even mail that is needed, until it is clea
   const [entry] = (await call('GET', '/suppression')).body.items
   assert.equal(`${entry.emailAddress} ${entry.reason}`, 'anna@example.org BOUNCED')
   assert.equal((await call('POST', '/emails/bounce', { message: 'Hello' })).status, 422)
+  const [returned] = await mails()
+  assert.equal(returned.status, 'CAPTURED')
+  assert.equal(returned.statusReason, 'bounced: 5.1.1 550 no such user')
 })
 
 test('what a mail said is kept for a while, then only its hash', async (t) => {
