@@ -3,7 +3,7 @@ import { findBusiness } from '../../store/businesses.ts'
 import { listDefinitions } from '../../store/event-definitions.ts'
 import { importLines, type Imported, type Line } from '../import.ts'
 import { campaigns, classes, disclaimers, recalls } from './around.ts'
-import { appointments, type Span } from './days.ts'
+import { appointments, noonOf, type Span } from './days.ts'
 import { Dice } from './dice.ts'
 import { categoryLines, definitionLines, templateLines } from './messages.ts'
 import { clientLine } from './people.ts'
@@ -72,17 +72,18 @@ function* linesOf(span: Span, count: number, dice: Dice, described: Set<string |
   const teams = Math.min(MOST_TEAMS, Math.max(1, Math.round(count / APPOINTMENTS)))
   const clients = Math.min(MOST_CLIENTS, Math.max(CLIENTS, Math.round(count / 25)))
   const staff = teams * TEAM_SIZE
-  yield* locationLines()
-  yield* serviceLines()
-  for (let i = 0; i < staff; i += 1) yield staffLine(i)
-  for (let i = 0; i < clients; i += 1) yield clientLine(i, dice)
+  const recordedTime = noonOf(span.first.subtract({ days: 1 }), 'UTC')
+  for (const line of locationLines()) yield { ...line, recordedTime }
+  for (const line of serviceLines()) yield { ...line, recordedTime }
+  for (let i = 0; i < staff; i += 1) yield { ...staffLine(i), recordedTime }
+  for (let i = 0; i < clients; i += 1) yield { ...clientLine(i, dice), recordedTime }
   yield* appointments(span, { count, clients, staff }, dice)
   yield* classes(span, dice)
   yield* campaigns(span, dice)
   yield* recalls(span, dice)
   yield* disclaimers(span, dice)
-  yield* categoryLines()
-  yield* templateLines()
+  for (const line of categoryLines()) yield { ...line, recordedTime }
+  for (const line of templateLines()) yield { ...line, recordedTime }
   // Definitions have no externalId: one that is described so is there already.
   yield* definitionLines().filter(({ description }) => !described.has(description))
 }
