@@ -19,6 +19,10 @@ export function cellWriter({ parameters }: Pick<ReportResult, 'parameters'>) {
   }
 }
 
+/** Signs that turn the direction of what follows could make one name read as another. */
+export const withoutTurns = (text: string) =>
+  text.replace(/[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '')
+
 /** A moment as the wall clock of the zone showed it. */
 export function localTime(timeZone: string) {
   const format = new Intl.DateTimeFormat('en-CA', {

@@ -1,6 +1,6 @@
 import { showsSomething } from './chart.ts'
 import { drawCharts } from './draw-chart.ts'
-import { cellWriter, factsOf, writeChange, writeFigure } from './for-people.ts'
+import { cellWriter, factsOf, withoutTurns, writeChange, writeFigure } from './for-people.ts'
 import { isFigure, type Column, type KpiResult, type ReportResult } from './report.ts'
 
 /** One page that needs nothing from elsewhere: styles and charts stand in it, scripts do not. */
@@ -29,7 +29,7 @@ export async function* toHtml(result: ReportResult): AsyncIterable<string> {
     .map((svg, i) => figure(svg, charts[i]!.title))
     .join('')}</section>
 <table>
-<thead><tr>${columns.map(({ label, type }) => `<th scope="col"${figureClass(type)}>${escape(label)}</th>`).join('')}</tr></thead>
+<thead><tr>${columns.map(({ label, type }) => `<th scope="col"${cellClass(type)}>${escape(label)}</th>`).join('')}</tr></thead>
 <tbody>
 `
   let rowCount = 0
@@ -41,7 +41,7 @@ export async function* toHtml(result: ReportResult): AsyncIterable<string> {
           const written = escape(write(type, row[i]!))
           return type === 'text'
             ? `<td><bdi>${written}</bdi></td>`
-            : `<td${figureClass(type)}>${written}</td>`
+            : `<td${cellClass(type)}>${written}</td>`
         })
         return `<tr>${cells.join('')}</tr>\n`
       })
@@ -56,7 +56,7 @@ export async function* toHtml(result: ReportResult): AsyncIterable<string> {
   if (rowCount > 0 && Object.keys(totals).length > 0) {
     const cells = columns.map(({ name, type, total }, i) => {
       if (!total) return `<td>${i === 0 ? 'Total' : ''}</td>`
-      return `<td${figureClass(type)}>${escape(write(type, totals[name] ?? null))}</td>`
+      return `<td${cellClass(type)}>${escape(write(type, totals[name] ?? null))}</td>`
     })
     yield `<tfoot><tr>${cells.join('')}</tr></tfoot>\n`
   }
@@ -82,7 +82,9 @@ function tile(kpi: KpiResult, currency: string | null) {
 const figure = (svg: string, title: string) =>
   `<figure><figcaption>${escape(title)}</figcaption>${svg}</figure>`
 
-const figureClass = (type: Column['type']) => (isFigure(type) ? ' class="n"' : '')
+/** Only texts may wrap. */
+const cellClass = (type: Column['type']) =>
+  isFigure(type) ? ' class="n"' : type === 'text' ? '' : ' class="d"'
 
 const ENTITIES: Record<string, string> = {
   '&': '&amp;',
@@ -91,7 +93,7 @@ const ENTITIES: Record<string, string> = {
   '"': '&quot;',
   "'": '&#39;',
 }
-const escape = (text: string) => text.replace(/[&<>"']/g, (sign) => ENTITIES[sign]!)
+const escape = (text: string) => withoutTurns(text).replace(/[&<>"']/g, (sign) => ENTITIES[sign]!)
 
 const STYLE = `
 :root { color-scheme: light; }
@@ -119,8 +121,10 @@ figure svg { display: block; width: 100%; height: auto; }
 table { width: 100%; border-collapse: collapse; font-size: 13px; font-variant-numeric: tabular-nums; }
 th { position: sticky; top: 0; background: #eef2f8; text-align: left; padding: 7px 8px; color: #1e293b; }
 td { padding: 6px 8px; border-bottom: 1px solid #e8edf3; vertical-align: top; overflow-wrap: anywhere; }
+tbody td:not([class]) { min-width: 8em; }
 tbody tr:nth-child(even) { background: #fafbfd; }
-.n { text-align: right; white-space: nowrap; }
+.n, .d { white-space: nowrap; }
+.n { text-align: right; }
 tfoot td { font-weight: 700; border-top: 2px solid #475569; border-bottom: 0; }
 .none { text-align: center; color: #64748b; padding: 28px; }
 footer { margin-top: 28px; color: #475569; font-size: 12.5px; }

@@ -4,7 +4,14 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { showsSomething, type Chart } from './chart.ts'
 import { layOut, lettersAcross, liesDown, type Paper, type PrintedColumn } from './column-widths.ts'
-import { cellWriter, factsOf, writeChange, writeFigure, type Change } from './for-people.ts'
+import {
+  cellWriter,
+  factsOf,
+  withoutTurns,
+  writeChange,
+  writeFigure,
+  type Change,
+} from './for-people.ts'
 import type { ReportResult } from './report.ts'
 
 export type PageSize = 'A4' | 'Letter'
@@ -175,13 +182,11 @@ function cut(part: string, length: number) {
 
 /** A row must fit on a page: rows are never broken, so that pieces end where pages do. */
 const MOST_CHARACTERS = 600
-/** Signs that turn the direction of what follows could make one name read as another. */
-const TURNS = /[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
 // oxlint-disable-next-line no-control-regex
 const CONTROLS = /[\u0000-\u001f\u007f-\u009f]+/g
 
 const toPlain = (text: string) => {
-  const plain = text.replace(TURNS, '').replace(CONTROLS, ' ').toWellFormed()
+  const plain = withoutTurns(text).replace(CONTROLS, ' ').toWellFormed()
   return shorten(plain, MOST_CHARACTERS)
 }
 
