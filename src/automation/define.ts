@@ -43,7 +43,10 @@ export async function saveDefinition(
     ? await insertDefinition(tx, wanted, defining)
     : isUnchanged(before, wanted)
       ? before
-      : await updateDefinition(tx, before.eventDefnId, wanted, defining)
+      : await updateDefinition(tx, before.eventDefnId, wanted, {
+          ...defining,
+          askedSince: asksForTheSame(before, wanted) ? (before.askedSince ?? undefined) : undefined,
+        })
   for (const action of actions) await saveActionOf(tx, definition.eventDefnId, action, defining)
   return { definition, before }
 }
@@ -148,11 +151,17 @@ function writeAction(
 const said = <T>(value: T | null | undefined, before: T | null | undefined): T | null =>
   value === undefined ? (before ?? null) : value
 
-function isUnchanged(before: StoredDefinition, wanted: object) {
-  return Object.entries(wanted).every(
-    ([key, value]) => JSON.stringify(before[key as 'active']) === JSON.stringify(value),
-  )
-}
+const isUnchanged = (before: StoredDefinition, wanted: object) =>
+  changedOf(before, wanted).length === 0
+
+/** What is not yet planned counts from when it was first asked for, whatever is written beside it. */
+const asksForTheSame = (before: StoredDefinition, wanted: object) =>
+  changedOf(before, wanted).every((key) => key === 'description' || key === 'groupIdList')
+
+const changedOf = (before: StoredDefinition, wanted: object) =>
+  Object.entries(wanted)
+    .filter(([key, value]) => JSON.stringify(before[key as 'active']) !== JSON.stringify(value))
+    .map(([key]) => key)
 
 /** The same answer for what is missing and for what is another business's. */
 async function unknownReferences(

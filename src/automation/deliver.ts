@@ -362,7 +362,8 @@ async function planMoved(tx: Db, ended: EndedTrigger[], now: Temporal.Instant) {
     const [subject] = await holdSubjects(tx, trigger.objectType, [trigger])
     const definition = definitions.get(trigger.eventDefnId)
     if (subject && definition) {
-      await planAgainFor(tx, [{ subject, definition, isOldVersion: false }], now)
+      const since = trigger.replanSince
+      await planAgainFor(tx, [{ subject, definition, isOldVersion: false, since }], now)
     }
   }
 }

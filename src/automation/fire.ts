@@ -88,7 +88,8 @@ async function fireBatch(tx: Db, firing: Firing, claimed: ClaimedTrigger[]) {
   const moved: Moved[] = []
   const firable: Ready[] = []
   for (const trigger of claimed) {
-    if (!mine.has(trigger.eventTriggerId)) continue
+    const held = mine.get(trigger.eventTriggerId)
+    if (!held) continue
     const definition = definitions.get(trigger.eventDefnId)!
     const subject = subjects.get(keyOf(trigger))!
     const decision = (firing.decide ?? decide)(trigger, definition, subject, now)
@@ -96,7 +97,8 @@ async function fireBatch(tx: Db, firing: Firing, claimed: ClaimedTrigger[]) {
     else {
       endings.push(ended(trigger, decision))
       if (decision.isMoved) {
-        moved.push({ subject, definition, isOldVersion: trigger.defnVersion < definition.version })
+        const isOldVersion = trigger.defnVersion < definition.version
+        moved.push({ subject, definition, isOldVersion, since: held.replanSince })
       }
     }
   }

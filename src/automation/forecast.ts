@@ -64,6 +64,7 @@ export const asIfStored = (
   ...wanted,
   version: (before?.version ?? 0) + 1,
   plannedVersion: before?.plannedVersion ?? 0,
+  askedSince: null,
   modifiedDate: now,
   modifiedUser: '',
 })

@@ -11,7 +11,12 @@ import { firingTime, firstPlan, isBefore, isReminder, isSameMoment, type Firing 
 export type Cause = 'saved object' | 'saved definition' | 'history'
 
 /** An object as it is now, and as it was before it was saved: unset for one that is new. */
-export type Followed = { subject: Subject; before?: Subject | undefined }
+export type Followed = {
+  subject: Subject
+  before?: Subject | undefined
+  /** When it became so, where it could not be planned at once. */
+  since?: Temporal.Instant | undefined
+}
 
 /** How the pending reminders must change so that they are again what the definitions ask for. */
 export function planReminders(
@@ -35,18 +40,22 @@ export function planReminders(
 function planReminder(
   plan: Plan,
   definition: StoredDefinition,
-  { subject, before }: Followed,
+  { subject, before, since }: Followed,
   existing: ReminderRow[],
   cause: Cause,
   now: Temporal.Instant,
 ) {
+  const asOf = since ?? askedFrom(definition, cause, now)
   const refused = refusals(definition, subject)
   const firing = refused.length === 0 ? firingTime(definition, subject) : undefined
   const pending = existing.find((row) => row.status === 'SCHEDULED' || row.status === 'RUNNING')
 
   if (pending?.status === 'RUNNING') {
     // It cannot be taken back from its worker, who will ask again.
-    if (!firing || !isAt(pending, firing)) plan.replan.push(pending.eventTriggerId)
+    if (!firing || !isAt(pending, firing)) {
+      const isKnown = firing !== undefined && wasAskedFor(definition, before, firing)
+      plan.replan.push({ eventTriggerId: pending.eventTriggerId, since: asOf, isKnown })
+    }
     return
   }
   if (!firing) {
@@ -75,7 +84,7 @@ function planReminder(
     return
   }
   if (pending && isAt(pending, firing) && isDueAsPlanned(pending, definition, now)) return
-  const isLate = isBefore(firing.scheduledTime, asOf(definition, cause, now))
+  const isLate = isBefore(firing.scheduledTime, asOf)
   if (isLate && (cause !== 'saved object' || wasAskedFor(definition, before, firing))) {
     if (pending) plan.update.push(cancelled(pending, definition, 'its new time has passed already'))
     return
@@ -83,7 +92,7 @@ function planReminder(
   const planned =
     cause === 'saved definition'
       ? { ...firing, status: 'SCHEDULED' as const, statusReason: null }
-      : { ...firing, ...firstPlan(definition, firing, now) }
+      : { ...firing, ...firstPlan(definition, firing, asOf) }
   if (pending) {
     plan.update.push({
       eventTriggerId: pending.eventTriggerId,
@@ -94,14 +103,13 @@ function planReminder(
 }
 
 /**
- * A saved definition counts from its save, also where its plan was interrupted and goes on later:
- * what came due meanwhile is late, not lost. Planned again for another reason, it counts from now.
+ * A saved definition counts from when it began to ask for what is not yet planned, however often its
+ * plan was interrupted: what came due meanwhile is late, not lost. Planned again for another reason,
+ * it counts from now.
  */
-function asOf(definition: StoredDefinition, cause: Cause, now: Temporal.Instant) {
-  const { modifiedDate, plannedVersion, version } = definition
-  const isUnplanned = plannedVersion >= 0 && plannedVersion < version
-  if (cause !== 'saved definition' || !isUnplanned) return now
-  return isBefore(modifiedDate, now) ? modifiedDate : now
+function askedFrom({ askedSince }: StoredDefinition, cause: Cause, now: Temporal.Instant) {
+  if (cause !== 'saved definition' || !askedSince) return now
+  return isBefore(askedSince, now) ? askedSince : now
 }
 
 const NO_ANCHOR = 'there is no longer a time to count from'

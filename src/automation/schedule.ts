@@ -49,16 +49,23 @@ export async function scheduleTriggers(
 const idOf = (subject: Subject) => subject.objectId ?? subject.objectUUId!
 
 /** A reminder whose time moved when it was due, with the object and definition as they are now. */
-export type Moved = { subject: Subject; definition: StoredDefinition; isOldVersion: boolean }
+export type Moved = {
+  subject: Subject
+  definition: StoredDefinition
+  isOldVersion: boolean
+  /** Since when the other time is asked for, where that is known. */
+  since: Temporal.Instant | null
+}
 
 /** Plans reminders again whose row has ended without firing. */
 export async function planAgainFor(tx: Db, moved: Moved[], now: Temporal.Instant) {
-  for (const { subject, definition, isOldVersion } of moved) {
+  for (const { subject, definition, isOldVersion, since } of moved) {
     const { businessId, objectType } = subject
     const id = subject.objectId ?? subject.objectUUId!
     const rows = await lockReminders(tx, businessId, objectType, [id], [definition.eventDefnId])
     const cause: Cause = isOldVersion ? 'saved definition' : 'saved object'
-    writePlan(tx, businessId, planReminders([{ subject }], [definition], rows, cause, now), now)
+    const followed = { subject, since: since ?? undefined }
+    writePlan(tx, businessId, planReminders([followed], [definition], rows, cause, now), now)
   }
 }
 

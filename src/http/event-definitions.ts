@@ -172,7 +172,8 @@ async function planWithin({ database, clock, log }: Services, definition: Stored
 }
 
 /** Spec 2.1: its actions have an address of their own. Moments become numbers on the wire. */
-export function answerOf({ plannedVersion: _planned, eventTypeId, ...rest }: StoredDefinition) {
+export function answerOf(definition: StoredDefinition) {
+  const { plannedVersion: _planned, askedSince: _since, eventTypeId, ...rest } = definition
   const eventType = eventTypeById(eventTypeId)!
   return { ...rest, eventActions: null, eventType } as unknown as EventDefinition
 }

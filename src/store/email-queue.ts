@@ -185,6 +185,7 @@ export type EndedTrigger = {
   objectId: number | null
   objectUUId: string | null
   replan: boolean
+  replanSince: Temporal.Instant | null
 }
 
 /** A trigger ends with its last mail. Gives back those whose object moved meanwhile. */
@@ -217,7 +218,7 @@ export function endTriggersOf(tx: Db, endings: EmailEnding[], now: Temporal.Inst
       and t.status = 'RUNNING'
     returning t.business_id as "businessId", t.event_defn_id as "eventDefnId",
               t.object_type as "objectType", t.object_id as "objectId",
-              t.object_uuid as "objectUUId", t.replan`)
+              t.object_uuid as "objectUUId", t.replan, t.replan_since as "replanSince"`)
 }
 
 /**

@@ -8,6 +8,8 @@ export type StoredDefinition = Definition & {
   version: number
   /** The version whose plan is complete. */
   plannedVersion: number
+  /** Since when it asks for what is not planned whole; null once it is. */
+  askedSince: Temporal.Instant | null
   createdDate: Temporal.Instant
   createdUser: string
   modifiedDate: Temporal.Instant
@@ -24,6 +26,7 @@ const columns = sql`
   trigger_months as "triggerMonths", trigger_hours as "triggerHours",
   trigger_minutes as "triggerMinutes", offset_mode as "offsetMode", late_policy as "latePolicy",
   trigger_anchor as "triggerAnchor", version, planned_version as "plannedVersion",
+  asked_since as "askedSince",
   created_date as "createdDate", created_user as "createdUser",
   modified_date as "modifiedDate", modified_user as "modifiedUser"`
 
@@ -141,9 +144,9 @@ type Who = { user: string; now: Temporal.Instant }
 
 export async function insertDefinition(tx: Db, definition: Definition, { user, now }: Who) {
   const [saved] = await tx.query<StoredDefinition>(sql`
-    insert into event_definition (business_id, ${names}, created_date, created_user,
+    insert into event_definition (business_id, ${names}, asked_since, created_date, created_user,
                                   modified_date, modified_user)
-    select ${definition.businessId}, ${names}, ${now}, ${user}, ${now}, ${user}
+    select ${definition.businessId}, ${names}, ${now}, ${now}, ${user}, ${now}, ${user}
     from ${record(definition)}
     returning ${columns}`)
   return saved!
@@ -154,12 +157,13 @@ export async function updateDefinition(
   tx: Db,
   eventDefnId: number,
   definition: Definition,
-  { user, now }: Who,
+  { user, now, askedSince = now }: Who & { askedSince?: Temporal.Instant | undefined },
 ) {
   const [saved] = await tx.query<StoredDefinition>(sql`
     update event_definition t
     set (${names}) = (select ${names} from ${record(definition)}),
-        version = version + 1, modified_date = ${now}, modified_user = ${user}
+        version = version + 1, asked_since = ${askedSince}, modified_date = ${now},
+        modified_user = ${user}
     where business_id = ${definition.businessId} and event_defn_id = ${eventDefnId}
     returning ${columns}`)
   return saved!
@@ -171,7 +175,7 @@ export function markPlanned(
   { businessId, eventDefnId, version, plannedVersion }: StoredDefinition,
 ) {
   return tx.query(sql`
-    update event_definition set planned_version = ${version}
+    update event_definition set planned_version = ${version}, asked_since = null
     where business_id = ${businessId} and event_defn_id = ${eventDefnId}
       and version = ${version} and planned_version = ${plannedVersion}`)
 }

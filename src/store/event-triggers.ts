@@ -271,7 +271,14 @@ export type Plan = {
   /** Pending rows that get another time, or end before they fire. */
   update: PlannedUpdate[]
   /** Running rows whose object moved meanwhile: they are planned again when they end. */
-  replan: number[]
+  replan: Replanned[]
+}
+
+export type Replanned = {
+  eventTriggerId: number
+  /** From when the other time is asked for, unless it was before. */
+  since: Temporal.Instant
+  isKnown: boolean
 }
 
 export type NewTrigger = {
@@ -337,8 +344,8 @@ const changes = (businessId: number, { update, replan }: Plan, now: Temporal.Ins
   with updated as (
     update event_trigger t
     set anchor_time = u.anchor_time, scheduled_time = u.scheduled_time, status = u.status,
-        status_reason = u.status_reason, defn_version = u.defn_version,
-        modified_date = ${now}, modified_user = 'SYSTEM'
+        status_reason = u.status_reason, defn_version = u.defn_version, replan = false,
+        replan_since = null, modified_date = ${now}, modified_user = 'SYSTEM'
     from unnest(${of(update, 'eventTriggerId')}::bigint[], ${of(update, 'defnVersion')}::bigint[],
                 ${of(update, 'anchorTime')}::timestamptz[], ${of(update, 'scheduledTime')}::timestamptz[],
                 ${of(update, 'status')}::text[], ${of(update, 'statusReason')}::text[])
@@ -346,9 +353,13 @@ const changes = (businessId: number, { update, replan }: Plan, now: Temporal.Ins
     where t.business_id = ${businessId} and t.event_trigger_id = u.event_trigger_id
       and t.status = 'SCHEDULED'
   ), marked as (
-    update event_trigger set replan = true
-    where business_id = ${businessId} and event_trigger_id = any (${replan}::bigint[])
-      and status = 'RUNNING'
+    update event_trigger t
+    set replan = true,
+        replan_since = case when r.is_known then coalesce(t.replan_since, r.since) else r.since end
+    from unnest(${of(replan, 'eventTriggerId')}::bigint[], ${of(replan, 'since')}::timestamptz[],
+                ${of(replan, 'isKnown')}::boolean[]) as r (event_trigger_id, since, is_known)
+    where t.business_id = ${businessId} and t.event_trigger_id = r.event_trigger_id
+      and t.status = 'RUNNING'
   )`
 
 /** Due at once, because somebody asked for it. Only what still waits; gives back what it was. */

@@ -115,17 +115,20 @@ export async function beginAlone(db: Db, worker: string, trigger: ClaimedTrigger
   return rows.length > 0
 }
 
-/** Those of the claimed that still are this worker's, kept so until the transaction ends. */
+/**
+ * Those of the claimed that still are this worker's, kept so until the transaction ends; with each,
+ * since when its object asks for another time, where it does.
+ */
 export async function lockClaimed(tx: Db, worker: string, claimed: ClaimedTrigger[]) {
-  const rows = await tx.query<{ id: number }>(sql`
-    select t.event_trigger_id as id
+  const rows = await tx.query<{ id: number; replanSince: Temporal.Instant | null }>(sql`
+    select t.event_trigger_id as id, t.replan_since as "replanSince"
     from event_trigger t
     join unnest(${claimed.map((trigger) => trigger.businessId)}::bigint[],
                 ${claimed.map((trigger) => trigger.eventTriggerId)}::bigint[])
       as c (business_id, event_trigger_id) using (business_id, event_trigger_id)
     where t.status = 'RUNNING' and t.lease_worker = ${worker} and t.lease_until is not null
     for update of t`)
-  return new Set(rows.map((row) => row.id))
+  return new Map(rows.map((row) => [row.id, { replanSince: row.replanSince }]))
 }
 
 /** What becomes of a trigger that a worker took. */

@@ -168,6 +168,26 @@ test('a worker that died is followed by another when its lease is over', async (
   assert.equal((await triggersOf(world, booked))[0]!.status, 'COMPLETED')
 })
 
+test('what moved in the hands of a worker that died counts from the move, however late another comes', async (t) => {
+  const world = await startWorld(t)
+  await remind(world, { triggerHours: -1 })
+  const booked = await world.book(world.clock.in({ hours: 3 }))
+  world.clock.advance({ hours: 2 })
+  await assert.rejects(startMortal(world, booked.calendarId).fire(), /terminated/)
+  const { calendarId } = booked
+  const startTime = world.clock.in({ hours: 2 }).epochMilliseconds
+  await world.save('/calendar', { calendarId, startTime, endTime: startTime + 60_000 })
+  // It is due in an hour; nobody is there then, and meanwhile something else of it is changed.
+  world.clock.advance({ minutes: 90 })
+  await world.save('/calendar', { calendarId, note: 'by the window' })
+  const { lookBack, runEngine } = startEngine(world)
+  await runEngine()
+  await lookBack()
+  await runEngine()
+  const statuses = (await triggersOf(world, booked)).map((trigger) => trigger.status)
+  assert.deepEqual(statuses, ['CANCELLED', 'COMPLETED'])
+})
+
 test('a trigger that takes down three workers by itself is set aside, those beside it are sent', async (t) => {
   const world = await startWorld(t)
   await remind(world)

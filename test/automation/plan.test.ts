@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { saveDefinition } from '../../src/automation/define.ts'
 import { pendingObjects } from '../../src/automation/plan.ts'
 import { findDefinition, markPlanned, planAgain } from '../../src/store/event-definitions.ts'
-import { asOwner } from '../support/owner.ts'
 import { reminder, startEngine, startWorld } from '../support/world.ts'
 
 type World = Awaited<ReturnType<typeof startWorld>>
@@ -126,28 +126,48 @@ test('a plan that was asked for again while it ran is made again', async (t) => 
   assert.equal(await plannedVersion(), 1)
 })
 
-test('a definition whose plan was interrupted loses nothing that came due meanwhile', async (t) => {
-  const world = await startWorld(t)
-  const { book, businessId, clock, db, save } = world
-  const soon = await book(clock.in({ hours: 3 }))
-  const { eventDefnId } = await save('/eventDefinition', reminder(businessId, -2))
-  // As if the node had died between the save and its plan.
-  await asOwner(
-    world.database,
-    'set session_replication_role = replica',
-    'delete from event_trigger',
-    'update event_definition set planned_version = 0',
-  )
-  assert.deepEqual(statuses(await triggersOf(world, soon)), [])
-  clock.advance({ hours: 2 })
-  await startEngine(world).runEngine()
-  assert.ok((await findDefinition(db, businessId, eventDefnId))!.plannedVersion === 1)
-  assert.deepEqual(
-    statuses(await triggersOf(world, soon)),
-    ['SKIPPED'],
-    'fired late: there is no action',
-  )
-})
+const MEANWHILE: { name: string; happens: (world: World, id: number) => Promise<unknown> }[] = [
+  { name: 'nothing else', happens: async () => {} },
+  {
+    name: 'another description',
+    happens: ({ businessId, db, clock }, eventDefnId) =>
+      db.transaction((tx) =>
+        saveDefinition(
+          tx,
+          reminder(businessId, -2, { eventDefnId, description: 'Two hours before' }),
+          { businessId, user: 'key:test', now: clock.now() },
+        ),
+      ),
+  },
+  {
+    name: 'a wish to plan again',
+    happens: ({ businessId, db }) => planAgain(db, businessId, [3]),
+  },
+]
+
+for (const { name, happens } of MEANWHILE) {
+  test(`an interrupted plan loses nothing that came due before it went on, with ${name} meanwhile`, async (t) => {
+    const world = await startWorld(t)
+    const { book, businessId, clock, db } = world
+    const soon = await book(clock.in({ hours: 3 }))
+    // The node dies between the save and its plan.
+    const defining = { businessId, user: 'key:test', now: clock.now() }
+    const { definition } = await db.transaction((tx) =>
+      saveDefinition(tx, reminder(businessId, -2), defining),
+    )
+    clock.advance({ hours: 2 })
+    await happens(world, definition.eventDefnId)
+    assert.deepEqual(statuses(await triggersOf(world, soon)), [])
+    await startEngine(world).runEngine()
+    const planned = (await findDefinition(db, businessId, definition.eventDefnId))!
+    assert.equal(planned.plannedVersion, planned.version)
+    assert.deepEqual(
+      statuses(await triggersOf(world, soon)),
+      ['SKIPPED'],
+      'fired late: there is no action',
+    )
+  })
+}
 
 test('a plan ends though somebody books at each of its pages', async (t) => {
   const world = await startWorld(t)
