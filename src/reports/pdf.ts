@@ -151,10 +151,16 @@ function openingOf(result: ReportResult, pageSize: PageSize, sample: string[][])
     business: toPlain(result.businessName),
     footer: `${shorten(toPlain(result.businessName), 60)} · ${report.reportName} · ${period}`,
     facts: factsOf(result).map(([label, value]) => [label, shorten(toPlain(value), 90)]),
-    kpis: result.kpis.map((kpi) => {
+    kpis: result.kpis.map((kpi, _, { length }) => {
       const value = writeFigure(kpi.value, kpi.unit, currency)
       const { text, mood } = writeChange(kpi)
-      return { label: kpi.label, value, size: value.length > 10 ? 13 : 17, change: text, mood }
+      return {
+        label: kpi.label,
+        value,
+        size: value.length > (flipped || length < 4 ? 14 : 10) ? 13 : 17,
+        change: text,
+        mood,
+      }
     }),
     charts: result.charts.filter(showsSomething),
     columns: layOut(result.columns, sample, { paper, flipped }),
