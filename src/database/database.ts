@@ -4,6 +4,8 @@ import type { Sql } from './sql.ts'
 export type Db = {
   query<Row = Record<string, unknown>>(statement: Sql): Promise<Row[]>
   transaction<T>(work: (tx: Db) => Promise<T>): Promise<T>
+  /** A part of a transaction of which nothing stays when it throws, and the rest goes on. */
+  attempt<T>(work: (tx: Db) => Promise<T>): Promise<T>
   /** A transaction that only reads, and all of it as it was at one moment. */
   snapshot<T>(work: (tx: Db) => Promise<T>): Promise<T>
   /** Reads a long answer in batches, from one snapshot. */

@@ -149,6 +149,7 @@ function dbOf(pool: pg.Pool, who: Who): Db {
   return {
     query: (statement) => once(pool, identify, statement),
     transaction: (work) => transact(pool, [BEGIN, identify], work),
+    attempt: (work) => transact(pool, [BEGIN, identify], work),
     snapshot: (work) => transact(pool, [BEGIN_READING, identify], work),
     stream: (statement, batchSize) => stream(pool, identify, statement, batchSize),
     send: () => {
@@ -184,15 +185,10 @@ async function transact<T>(
   const client = await pool.connect()
   const { run, leave } = gather(client)
   const sent: Promise<unknown>[] = []
-  const send = (statement: pg.QueryConfig) => {
-    const answer = run(statement)
-    answer.catch(() => {})
-    sent.push(answer)
-  }
   const hints = new Set<string>()
   try {
-    opening.forEach(send)
-    const result = await work(inside(run, send, hints))
+    for (const statement of opening) send(run, sent, statement)
+    const result = await work(inside(run, sent, hints))
     const committed = run(COMMIT)
     await Promise.all([...sent, committed])
     assertCommitted(await committed)
@@ -211,6 +207,13 @@ async function transact<T>(
   }
 }
 
+/** Its failure is looked for when the transaction ends, or the attempt of which it is a part. */
+function send(run: Run, sent: Promise<unknown>[], statement: pg.QueryConfig) {
+  const answer = run(statement)
+  answer.catch(() => {})
+  sent.push(answer)
+}
+
 async function firstFailure(sent: Promise<unknown>[]): Promise<unknown> {
   const ended = await Promise.allSettled(sent)
   return ended.find((each) => each.status === 'rejected')?.reason
@@ -218,15 +221,28 @@ async function firstFailure(sent: Promise<unknown>[]): Promise<unknown> {
 
 type Run = (statement: pg.QueryConfig) => Promise<pg.QueryResult>
 
-function inside(run: Run, send: (statement: pg.QueryConfig) => void, hints: Set<string>): Db {
+function inside(run: Run, sent: Promise<unknown>[], hints: Set<string>): Db {
   const tx: Db = {
     query: async (statement) => (await run(toQuery(statement))).rows,
     transaction: (work) => work(tx),
+    attempt: async (work) => {
+      await run(SAVEPOINT)
+      const before = sent.length
+      try {
+        const result = await work(tx)
+        await Promise.all([...sent.slice(before), run(RELEASE)])
+        return result
+      } catch (error) {
+        const cause = (await firstFailure(sent.splice(before))) ?? error
+        await run(ROLLBACK_TO)
+        throw cause
+      }
+    },
     snapshot: () => {
       throw new Error('a transaction that has begun cannot be bound to one moment any more')
     },
     stream: (statement, batchSize) => fetchInBatches(run, statement, batchSize),
-    send: (statement) => send(toQuery(statement)),
+    send: (statement) => send(run, sent, toQuery(statement)),
     hint: (channel) => void hints.add(channel),
   }
   return tx
@@ -342,6 +358,9 @@ function numbersText(values: unknown[]) {
 const BEGIN = toQuery(sql`begin`)
 const BEGIN_READING = toQuery(sql`begin isolation level repeatable read, read only`)
 const COMMIT = toQuery(sql`commit`)
+const SAVEPOINT = toQuery(sql`savepoint attempt`)
+const RELEASE = toQuery(sql`release savepoint attempt`)
+const ROLLBACK_TO = toQuery(sql`rollback to savepoint attempt`)
 
 /** A connection on which the server refused a statement is still good; any other one is not. */
 function release(client: pg.PoolClient, error: unknown) {

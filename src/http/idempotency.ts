@@ -4,7 +4,6 @@ import type { Caller } from '../auth/caller.ts'
 import type { Db } from '../database/database.ts'
 import { conflict, invalid, RequestError } from '../errors.ts'
 import {
-  attempt,
   deleteAnswersBefore,
   findAnswer,
   lockKey,
@@ -141,7 +140,7 @@ async function workOnce(
     if (!earlier.bodyDigest.equals(key.bodyDigest)) throw otherBody()
     return { ...earlier, text: earlier.answer }
   }
-  const answer = await attempt(tx, () => work(tx)).then(sent, (error) => refused(error, request))
+  const answer = await tx.attempt(work).then(sent, (error) => refused(error, request))
   await saveAnswer(tx, key, answer, now)
   return answer
 }

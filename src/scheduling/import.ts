@@ -3,7 +3,6 @@ import { isPlainObject } from '../contract/json.ts'
 import type { Db } from '../database/database.ts'
 import { RequestError } from '../errors.ts'
 import { isRefusedValue, isTooSlow } from '../database/postgres.ts'
-import { attempt } from '../store/idempotency-keys.ts'
 import { lookAtTables } from '../store/objects.ts'
 import { changeBusiness } from './business.ts'
 import { saveDefinitionLine } from './definition-lines.ts'
@@ -66,7 +65,7 @@ export async function tryLines(
   class Tried extends Error {}
   let imported: Imported | undefined
   const everything = async (tx: Db) => {
-    const run = new Run(importing, (work) => attempt(tx, () => work(tx)))
+    const run = new Run(importing, (work) => tx.attempt(work))
     for await (const window of windowsOf(lines)) await run.save(window)
     imported = run.imported
     throw new Tried()

@@ -46,19 +46,6 @@ export function saveAnswer(
         answer = excluded.answer, created_time = excluded.created_time`)
 }
 
-/** Runs a part of a transaction of which nothing stays when it throws. */
-export async function attempt<T>(tx: Db, work: () => Promise<T>): Promise<T> {
-  await tx.query(sql`savepoint attempt`)
-  try {
-    const result = await work()
-    await tx.query(sql`release savepoint attempt`)
-    return result
-  } catch (error) {
-    await tx.query(sql`rollback to savepoint attempt`)
-    throw error
-  }
-}
-
 /** Returns how many it deleted; called again while that is `limit`. */
 export async function deleteAnswersBefore(db: Db, oldest: Temporal.Instant, limit: number) {
   const deleted = await db.query(sql`

@@ -46,6 +46,24 @@ test('a statement that nobody waits for takes its transaction with it, and says 
   assert.equal(found, false)
 })
 
+test('an attempt that fails leaves nothing of what was said or sent in it, and the rest goes on', async (t) => {
+  const database = await openNarrow(t)
+  const kept = sql`select to_regclass('tried') is not null as tried, to_regclass('kept') is not null as kept`
+  const found = await database.engine.transaction(async (tx) => {
+    tx.send(sql`create temporary table kept (n int)`)
+    const failing = tx.attempt(async (part) => {
+      part.send(sql`create temporary table tried (n int)`)
+      part.send(sql`select 1 / ${0}::int`)
+      return part.query(sql`select 'not reached'`)
+    })
+    await assert.rejects(failing, /division by zero/)
+    const unseen = tx.attempt(async (part) => part.send(sql`select 2 / ${0}::int`))
+    await assert.rejects(unseen, /division by zero/)
+    return tx.query(kept)
+  })
+  assert.deepEqual(found, [{ tried: false, kept: true }])
+})
+
 test('what was passed over after a failure can be asked again on the same connection', async (t) => {
   const database = await openNarrow(t)
   const neverParsed = sql`select 'asked again' as answer`

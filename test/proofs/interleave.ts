@@ -116,6 +116,7 @@ export class Interleaving {
             await this.#step(process, true) // committed, and nobody knows yet
             return result
           },
+      attempt: db.attempt,
       snapshot: db.snapshot,
       stream: db.stream,
       // Under way until it is answered: it may hold a lock, or wait for one.
