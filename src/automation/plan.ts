@@ -20,7 +20,7 @@ import {
 } from '../store/event-triggers.ts'
 import { planLookUps } from '../store/objects.ts'
 import {
-  listSubjectPlaces,
+  listSubjectIds,
   listSubjectsFrom,
   lockSubjects,
   type Anchor,
@@ -89,8 +89,8 @@ async function planReminderPages(
 ) {
   const objectType = objectTypeOf(definition)
   const { businessId, eventDefnId } = definition
-  for await (const ids of objectsConcerned(db, definition, now)) {
-    await page(async (tx, current) => {
+  const plan = (ids: (number | string)[]) =>
+    page(async (tx, current) => {
       planLookUps(tx, true)
       const [subjects, rows] = await Promise.all([
         lockSubjects(tx, businessId, objectType, ids),
@@ -100,43 +100,39 @@ async function planReminderPages(
       const followed = subjects.map((subject) => ({ subject }))
       return planReminders(followed, [current], rows, 'saved definition', now())
     })
-  }
-}
-
-/** First what is pending, which may have to go; then what lies ahead, which may have to come. */
-async function* objectsConcerned(
-  db: Db,
-  definition: StoredDefinition,
-  now: () => Temporal.Instant,
-): AsyncGenerator<(number | string)[]> {
-  const objectType = objectTypeOf(definition)
-  const { businessId } = definition
-  for await (const ids of pendingObjects(db, definition)) yield ids
+  // First what is pending, which may have to go; then what lies ahead, which may have to come.
+  await inLanes(pendingObjects(db, definition), plan)
   if (!definition.active) return
-
-  yield* idsFrom(db, businessId, objectType, candidates(definition, objectType, now()))
+  const ahead = candidates(definition, objectType, now())
+  await inLanes(idsFrom(db, businessId, objectType, ahead), plan)
 }
 
-/** While a page is planned the next one is looked for. */
+/** While one page waits for the disk the next is worked out; more would only crowd out bookings. */
+const LANES = 3
+
+/** Each lane takes the next page when it is done with its own; after a failure none takes another. */
+async function inLanes<Each>(pages: AsyncGenerator<Each>, work: (page: Each) => Promise<void>) {
+  const lane = async () => {
+    for await (const page of pages) await work(page)
+  }
+  const ended = await Promise.allSettled(Array.from({ length: LANES }, lane))
+  const failed = ended.find((each) => each.status === 'rejected')
+  if (failed) throw failed.reason
+}
+
 async function* idsFrom(
   db: Db,
   businessId: number,
   objectType: ObjectType,
   listing: { anchor: Anchor; from: Temporal.Instant },
 ) {
-  const look = (after: SubjectCursor | undefined) =>
-    withFreshPlans(db, (tx) =>
-      listSubjectPlaces(tx, businessId, objectType, { ...listing, after, limit: PAGE }),
+  for (let after: SubjectCursor | undefined; ;) {
+    const { ids, last } = await withFreshPlans(db, (tx) =>
+      listSubjectIds(tx, businessId, objectType, { ...listing, after, limit: PAGE }),
     )
-  for (let next = look(undefined); ;) {
-    const places = await next
-    const isLast = places.length < PAGE
-    if (!isLast) {
-      next = look(places.at(-1))
-      next.catch(() => {})
-    }
-    if (places.length > 0) yield places.map((place) => place.id)
-    if (isLast) return
+    if (ids.length > 0) yield ids
+    if (ids.length < PAGE) return
+    after = last
   }
 }
 

@@ -451,7 +451,7 @@ function getTypeParser(oid: number, format?: 'text' | 'binary') {
 }
 
 const toInstant = (text: string) =>
-  Temporal.Instant.fromEpochMilliseconds(Date.parse(`${text.replace(' ', 'T')}:00`))
+  Temporal.Instant.fromEpochMilliseconds(Date.parse(`${text.slice(0, 10)}T${text.slice(11)}:00`))
 
 const INT8_ARRAY = 1016
 const TIMESTAMPTZ_ARRAY = 1185

@@ -1,7 +1,7 @@
 import type { ObjectType } from '../contract/event-type.ts'
 import type { EventTrigger, TriggerStatus } from '../contract/event-trigger.ts'
 import type { Db } from '../database/database.ts'
-import { empty, sql } from '../database/sql.ts'
+import { empty, sql, type Sql } from '../database/sql.ts'
 import type { Sight } from './objects.ts'
 import { aboutSeenObject } from './sight.ts'
 
@@ -128,10 +128,10 @@ export async function lockReminders(
   ids: (number | string)[],
   eventDefnIds: number[],
 ) {
-  const { standing, takenBack } = remindersOf(businessId, objectType, ids, eventDefnIds)
+  const reminders = remindersOf(businessId, objectType, ids, eventDefnIds)
   const rows = await Promise.all([
-    tx.query<ReminderRow>(sql`${standing} order by event_trigger_id for update`),
-    tx.query<ReminderRow>(takenBack),
+    tx.query<ReminderRow>(reminders.standing(sql`for update`)),
+    tx.query<ReminderRow>(reminders.takenBack),
   ])
   return rows.flat()
 }
@@ -145,7 +145,7 @@ export function listReminders(
   eventDefnIds: number[],
 ) {
   const { standing, takenBack } = remindersOf(businessId, objectType, ids, eventDefnIds)
-  return db.query<ReminderRow>(sql`${standing} union all ${takenBack}`)
+  return db.query<ReminderRow>(sql`${standing(sql`offset 0`)} union all ${takenBack}`)
 }
 
 /** Those that stand, and those that a person cancelled, which stay so; each has an index. */
@@ -155,20 +155,23 @@ function remindersOf(
   ids: (number | string)[],
   eventDefnIds: number[],
 ) {
-  const named =
-    objectType === 'INVITATION'
-      ? sql`object_uuid = any (${ids}::text[])`
-      : sql`object_id = any (${ids}::bigint[])`
-  const all = sql`
+  const isInvitation = objectType === 'INVITATION'
+  const id = isInvitation ? sql`object_uuid` : sql`object_id`
+  const list = isInvitation ? sql`${ids}::text[]` : sql`${ids}::bigint[]`
+  const reminder = sql`
     select event_trigger_id as "eventTriggerId", event_defn_id as "eventDefnId",
            defn_version as "defnVersion", object_id as "objectId", object_uuid as "objectUUId",
            anchor_time as "anchorTime", scheduled_time as "scheduledTime", status
     from event_trigger
     where business_id = ${businessId} and event_defn_id = any (${eventDefnIds}::bigint[])
-      and ${named} and object_type = ${objectType} and occurrence is null`
+      and object_type = ${objectType} and occurrence is null`
   return {
-    standing: sql`${all} and status <> 'CANCELLED'`,
-    takenBack: sql`${all} and status = 'CANCELLED' and modified_user <> 'SYSTEM'`,
+    // Object by object: left to choose, the planner may read all triggers of the business for a page.
+    standing: (held: Sql) => sql`
+      select r.* from (select unnest(${list}) as id order by 1) o cross join lateral (
+        ${reminder} and ${id} = o.id and status <> 'CANCELLED' order by event_trigger_id ${held}) r`,
+    takenBack: sql`
+      ${reminder} and ${id} = any (${list}) and status = 'CANCELLED' and modified_user <> 'SYSTEM'`,
   }
 }
 

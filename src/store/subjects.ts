@@ -101,22 +101,28 @@ export function listRecentObjects(
     where t.business_id = ${businessId} and t.active order by ${order} limit ${limit}`)
 }
 
-/** The same, only where each stands in that order: for those who read them again under a lock. */
-export function listSubjectPlaces(
+/** The ids of the same, and where the page ended: for those who read them again under a lock. */
+export async function listSubjectIds(
   db: Db,
   businessId: number,
   objectType: ObjectType,
   page: { anchor: Anchor; from: Temporal.Instant; after: SubjectCursor | undefined; limit: number },
-): Promise<SubjectCursor[]> {
+): Promise<{ ids: (number | string)[]; last: SubjectCursor | undefined }> {
   const { table, id } = VIEWS[objectType]
   const anchor = raw(ANCHORS[page.anchor])
   const beyond = page.after
     ? sql`(${anchor}, t.${raw(id)}) > (${page.after.anchor}, ${page.after.id})`
     : sql`${anchor} >= ${page.from}`
-  return db.query<SubjectCursor>(sql`
-    select ${anchor} as anchor, t.${raw(id)} as id from ${raw(table)} t
-    where t.business_id = ${businessId} and t.active and ${beyond}
-    order by ${anchor}, t.${raw(id)} limit ${page.limit}`)
+  const [found] = await db.query<{
+    ids: SubjectCursor['id'][] | null
+    anchor: Temporal.Instant
+  }>(sql`
+    select array_agg(id order by anchor, id) as ids, max(anchor) as anchor
+    from (select ${anchor} as anchor, t.${raw(id)} as id from ${raw(table)} t
+          where t.business_id = ${businessId} and t.active and ${beyond}
+          order by ${anchor}, t.${raw(id)} limit ${page.limit}) page`)
+  const ids = found!.ids ?? []
+  return { ids, last: ids.length > 0 ? { anchor: found!.anchor, id: ids.at(-1)! } : undefined }
 }
 
 /** What people call the things that definitions select by, of one object. */
