@@ -7,6 +7,7 @@ import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import nodemailer from 'nodemailer'
+import pg from 'pg'
 import { createEngine } from '../src/automation/engine.ts'
 import { DatabaseClock, monotonicMs } from '../src/clock.ts'
 import { openEmbedded } from '../src/database/embedded.ts'
@@ -217,6 +218,8 @@ async function runSender(url: string, port: number) {
 /** A business with an automation, and appointments whose reminders can be made due at once. */
 async function prepare(url: string) {
   const database = openDatabase({ url, connections: 2 })
+  const owner = new pg.Pool({ connectionString: url, max: 1 })
+  owner.on('error', () => {})
   const who = sql`now(), 'SYSTEM', now(), 'SYSTEM'`
   const stamps = sql`created_date, created_user, modified_date, modified_user`
   const [made] = await database.operator.query<{ businessId: number }>(sql`
@@ -266,6 +269,8 @@ async function prepare(url: string) {
         from booked returning event_trigger_id
       )
       select max(event_trigger_id) as last from planned`)
+    // As the server does by itself within a minute.
+    await owner.query('vacuum analyze')
     return row!.last
   }
   /** Polls little: this is not what is measured. */

@@ -13,6 +13,7 @@ import {
   listBusinessesWithMail,
   lockTriggersOf,
   markMessagesEnded,
+  planOnce,
   renewEmailLeases,
   type ClaimedEmail,
   type EmailClaim,
@@ -210,6 +211,7 @@ export class Deliveries {
     const endings = attempts.map((attempted) => endingOf(attempted, now))
     await db.transaction(async (tx) => {
       const bounced = attempts.flatMap(bounceOf)
+      planOnce(tx)
       // One after the other, but all on their way at once.
       const [, , , ended] = await Promise.all([
         lockTriggersOf(tx, endings),

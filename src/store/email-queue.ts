@@ -125,11 +125,8 @@ function take(db: Db, { worker, leaseUntil }: EmailClaim, due: Sql) {
  */
 export async function markMessagesEnded(db: Db, worker: string, mails: ClaimedEmail[]) {
   const rows = await db.query<{ id: number }>(sql`
-    update email e set message_ended = true
-    from ${keys(mails)}, (select set_config('synchronous_commit', 'off', true) as waits) disk
-    where (e.business_id, e.email_id) = (k.business_id, k.email_id) and disk.waits = 'off'
-      and e.status = 'SENDING' and e.lease_worker = ${worker}
-    returning e.email_id as id`)
+    select k.email_id as id from ${keys(mails)}
+    where mark_message_ended(k.business_id, k.email_id, ${worker})`)
   return new Set(rows.map((row) => row.id))
 }
 
@@ -164,18 +161,28 @@ export async function endEmails(
                 ${of('statusReason')}::text[], ${of('nextAttemptTime')}::timestamptz[],
                 ${endings.map((ending) => ending.attempt && JSON.stringify(ending.attempt))}::jsonb[])
       as n (business_id, email_id, status, status_reason, next_attempt_time, attempt)
+    -- Each by its key: left to choose, the planner may read all that is under way.
+    cross join lateral (
+      select h.status, h.lease_worker from email h
+      where h.business_id = n.business_id and h.email_id = n.email_id limit 1 for update) held
     where (e.business_id, e.email_id) = (n.business_id, n.email_id)
-      and e.status = 'SENDING' and e.lease_worker = ${worker}`)
+      and held.status = 'SENDING' and held.lease_worker = ${worker}`)
 }
+
+/**
+ * All statements that end mails look up each row by its key, so that one plan serves for any number
+ * of them: planning them anew would cost more than they do.
+ */
+export const planOnce = (tx: Db) => tx.send(sql`select set_config('plan_cache_mode', 'auto', true)`)
 
 /** Two workers may end the last two mails of one trigger at once: one after the other then. */
 export async function lockTriggersOf(tx: Db, endings: EmailEnding[]) {
   await tx.query(sql`
-    select from event_trigger t
-    join (select distinct * from ${triggerKeys(endings)}) k
-      on (t.business_id, t.event_trigger_id) = (k.business_id, k.event_trigger_id)
-    order by t.business_id, t.event_trigger_id
-    for update of t`)
+    select from ${triggerKeys(endings)}
+    cross join lateral (
+      select from event_trigger t
+      where t.business_id = k.business_id and t.event_trigger_id = k.event_trigger_id
+      limit 1 for update) t`)
 }
 
 export type EndedTrigger = {
@@ -192,16 +199,21 @@ export type EndedTrigger = {
 export function endTriggersOf(tx: Db, endings: EmailEnding[], now: Temporal.Instant) {
   return tx.query<EndedTrigger>(sql`
     with ended as (
-      select k.business_id, k.event_trigger_id,
-             count(*) filter (where e.status = 'FAILED') as failed,
-             count(*) filter (where e.status in ('SENT', 'CAPTURED')) as sent,
-             count(*) filter (where e.status = 'CANCELLED') as cancelled,
-             min(e.status_reason) filter (where e.status = 'FAILED') as failure,
-             min(e.status_reason) filter (where e.status <> 'FAILED') as reason
-      from (select distinct * from ${triggerKeys(endings)}) k
-      join email e on (e.business_id, e.event_trigger_id) = (k.business_id, k.event_trigger_id)
-      group by k.business_id, k.event_trigger_id
-      having not bool_or(e.status in ('QUEUED', 'SENDING', 'RETRYING', 'UNCERTAIN'))
+      select * from ${triggerKeys(endings)}
+      -- Each by its key: left to choose, the planner may read all that runs, or all mails.
+      cross join lateral (
+        select t.status from event_trigger t
+        where t.business_id = k.business_id and t.event_trigger_id = k.event_trigger_id limit 1) t
+      cross join lateral (
+        select bool_or(e.status in ('QUEUED', 'SENDING', 'RETRYING', 'UNCERTAIN')) as waits,
+               count(*) filter (where e.status = 'FAILED') as failed,
+               count(*) filter (where e.status in ('SENT', 'CAPTURED')) as sent,
+               count(*) filter (where e.status = 'CANCELLED') as cancelled,
+               min(e.status_reason) filter (where e.status = 'FAILED') as failure,
+               min(e.status_reason) filter (where e.status <> 'FAILED') as reason
+        from email e
+        where e.business_id = k.business_id and e.event_trigger_id = k.event_trigger_id) mails
+      where t.status = 'RUNNING' and not waits
     )
     update event_trigger t
     set status = case when failed > 0 or t.status_reason is not null then 'FAILED'
@@ -215,7 +227,6 @@ export function endTriggersOf(tx: Db, endings: EmailEnding[], now: Temporal.Inst
         modified_date = ${now}, modified_user = 'SYSTEM'
     from ended
     where (t.business_id, t.event_trigger_id) = (ended.business_id, ended.event_trigger_id)
-      and t.status = 'RUNNING'
     returning t.business_id as "businessId", t.event_defn_id as "eventDefnId",
               t.object_type as "objectType", t.object_id as "objectId",
               t.object_uuid as "objectUUId", t.replan, t.replan_since as "replanSince"`)
@@ -298,10 +309,12 @@ const keys = (mails: { businessId: number; emailId: number }[]) => sql`
   unnest(${mails.map((mail) => mail.businessId)}::bigint[],
          ${mails.map((mail) => mail.emailId)}::bigint[]) as k (business_id, email_id)`
 
+/** Each once, in the order in which everybody locks. */
 function triggerKeys(endings: EmailEnding[]) {
   const ofTriggers = endings.filter((ending) => ending.eventTriggerId !== null)
+  const distinct = new Map(ofTriggers.map((ending) => [ending.eventTriggerId!, ending.businessId]))
+  const keys = [...distinct].toSorted(([a, ofA], [b, ofB]) => ofA - ofB || a - b)
   return sql`
-    unnest(${ofTriggers.map((ending) => ending.businessId)}::bigint[],
-           ${ofTriggers.map((ending) => ending.eventTriggerId)}::bigint[])
+    unnest(${keys.map(([, businessId]) => businessId)}::bigint[], ${keys.map(([id]) => id)}::bigint[])
       as k (business_id, event_trigger_id)`
 }
