@@ -23,7 +23,8 @@ const ById = Type.Object({ eventDefinitionId: Type.Integer({ minimum: 1 }) })
 const Definitions = Type.Array(EventDefinition)
 const tags = ['event definition']
 const reading = { scope: 'definitions:read' } as const
-const writing = { scope: 'definitions:write' } as const
+/** That it is still being planned is told beside a definition, and is no part of it. */
+const writing = { scope: 'definitions:write', etag: true, untagged: 'planning' } as const
 
 export const eventDefinitions: Routes = async (app, services) => {
   const { clock } = services
@@ -107,7 +108,7 @@ export const eventDefinitions: Routes = async (app, services) => {
   app.post(
     '/eventDefinition',
     {
-      config: { ...writing, etag: true, idempotent: true },
+      config: { ...writing, idempotent: true },
       // Both forms and both nestings are read by the contract itself.
       validatorCompiler: () => (value) => ({ value }),
       schema: {
@@ -135,7 +136,7 @@ export const eventDefinitions: Routes = async (app, services) => {
   app.delete(
     '/eventDefinition/:eventDefinitionId',
     {
-      config: { ...writing, etag: true },
+      config: writing,
       schema: { tags, params: ById, response: { 200: EventDefinition } },
     },
     async (request) => {
