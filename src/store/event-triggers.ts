@@ -1,7 +1,7 @@
 import type { ObjectType } from '../contract/event-type.ts'
 import type { EventTrigger, TriggerStatus } from '../contract/event-trigger.ts'
 import type { Db } from '../database/database.ts'
-import { empty, sql, type Sql } from '../database/sql.ts'
+import { empty, join, raw, sql, withValues, type Sql } from '../database/sql.ts'
 import type { Sight } from './objects.ts'
 import { aboutSeenObject } from './sight.ts'
 
@@ -331,17 +331,58 @@ export function writePlan(tx: Db, businessId: number, plan: Plan, now: Temporal.
 
 const of = <Row, Key extends keyof Row>(rows: Row[], key: Key) => rows.map((row) => row[key])
 
-const insertion = (businessId: number, insert: NewTrigger[], now: Temporal.Instant) => sql`
-  insert into event_trigger (business_id, event_defn_id, defn_version, object_type, object_id,
-    object_uuid, occurrence, old_status, new_status, anchor_time, scheduled_time, status,
-    status_reason, created_date)
-  select ${businessId}, i.*, ${now}::timestamptz
-  from unnest(${of(insert, 'eventDefnId')}::bigint[], ${of(insert, 'defnVersion')}::bigint[],
-              ${of(insert, 'objectType')}::text[], ${of(insert, 'objectId')}::bigint[],
-              ${of(insert, 'objectUUId')}::text[], ${of(insert, 'occurrence')}::text[],
-              ${of(insert, 'oldStatus')}::text[], ${of(insert, 'newStatus')}::text[],
-              ${of(insert, 'anchorTime')}::timestamptz[], ${of(insert, 'scheduledTime')}::timestamptz[],
-              ${of(insert, 'status')}::text[], ${of(insert, 'statusReason')}::text[]) as i`
+const WRITTEN: [keyof NewTrigger, string, string][] = [
+  ['eventDefnId', 'event_defn_id', 'bigint'],
+  ['defnVersion', 'defn_version', 'bigint'],
+  ['objectType', 'object_type', 'text'],
+  ['objectId', 'object_id', 'bigint'],
+  ['objectUUId', 'object_uuid', 'text'],
+  ['occurrence', 'occurrence', 'text'],
+  ['oldStatus', 'old_status', 'text'],
+  ['newStatus', 'new_status', 'text'],
+  ['anchorTime', 'anchor_time', 'timestamptz'],
+  ['scheduledTime', 'scheduled_time', 'timestamptz'],
+  ['status', 'status', 'text'],
+  ['statusReason', 'status_reason', 'text'],
+]
+const names = raw(WRITTEN.map(([, column]) => column).join(', '))
+
+/** Those of a booking are few: put down row by row they cost the server less than as lists. */
+const FEW = 8
+
+function insertion(businessId: number, insert: NewTrigger[], now: Temporal.Instant) {
+  const isFew = insert.length > 0 && insert.length <= FEW
+  const rows = isFew
+    ? insert.flatMap((trigger) => WRITTEN.map(([property]) => trigger[property]))
+    : WRITTEN.map(([property]) => of(insert, property))
+  return withValues(insertionOf(isFew ? insert.length : MANY), [businessId, now, ...rows])
+}
+
+const MANY = Infinity
+const insertions = new Map<number, Sql>()
+
+/** The text is put together once for each number of rows. */
+function insertionOf(count: number): Sql {
+  let statement = insertions.get(count)
+  if (!statement) {
+    const types = WRITTEN.map(([, , type]) => raw(type))
+    const row = sql`(${join(
+      types.map((type) => sql`${null}::${type}`),
+      ', ',
+    )})`
+    const lists = join(
+      types.map((type) => sql`${null}::${type}[]`),
+      ', ',
+    )
+    const rows =
+      count === MANY ? sql`unnest(${lists})` : sql`(values ${join(Array(count).fill(row), ', ')})`
+    statement = sql`
+      insert into event_trigger (business_id, created_date, ${names})
+      select ${null}::bigint, ${null}::timestamptz, i.* from ${rows} as i`
+    insertions.set(count, statement)
+  }
+  return statement
+}
 
 const changes = (businessId: number, { update, replan }: Plan, now: Temporal.Instant) => sql`
   with updated as (
