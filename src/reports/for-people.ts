@@ -53,7 +53,8 @@ export type Change = { text: string; mood: 'good' | 'bad' | 'even' }
 
 /** How a figure moved since the range of equal length before it. */
 export function writeChange({ value, previous, unit, better }: KpiResult): Change {
-  if (value === null || previous === null) return { text: 'no earlier figure', mood: 'even' }
+  if (previous === null) return { text: 'no earlier figure', mood: 'even' }
+  if (value === null) return { text: 'nothing to compare', mood: 'even' }
   const delta = Math.round((value - previous) * 10) / 10
   const mood = delta === 0 || !better ? 'even' : delta > 0 === (better === 'more') ? 'good' : 'bad'
   if (delta === 0) return { text: 'as before', mood }

@@ -26,7 +26,7 @@ export const mailDelivery: Report = {
     { name: 'cancelled', label: 'Cancelled', type: 'integer', width: 7, total: 'sum' },
     {
       name: 'rate',
-      label: 'Delivered',
+      label: 'Delivery rate',
       type: 'percent',
       width: 8,
       total: { percentOf: ['delivered', 'mails'] },

@@ -13,6 +13,7 @@ test('every report has a number, a name and columns of its own, and functions th
   for (const { columns, reportFileName, securityFunctions, kpis } of REPORTS) {
     assert.match(reportFileName, /^[a-z]+(-[a-z]+)*$/)
     assert.equal(new Set(columns.map(({ name }) => name)).size, columns.length)
+    assert.equal(new Set(columns.map(({ label }) => label)).size, columns.length, reportFileName)
     assert.ok(securityFunctions.includes('PRINT_REPORTS'))
     for (const name of securityFunctions)
       assert.ok(SECURITY_FUNCTIONS.includes(name as never), name)

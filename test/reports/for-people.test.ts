@@ -32,7 +32,8 @@ const changes: { value: number | null; previous: number | null; shown: string }[
   { value: 100, previous: 100, shown: 'as before' },
   { value: 5, previous: 0, shown: 'from 0 in the previous period' },
   { value: 2500, previous: 100, shown: '25 times the previous period' },
-  { value: null, previous: 100, shown: 'no earlier figure' },
+  { value: 100, previous: null, shown: 'no earlier figure' },
+  { value: null, previous: 100, shown: 'nothing to compare' },
 ]
 
 for (const { value, previous, shown } of changes) {
