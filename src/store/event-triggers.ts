@@ -163,15 +163,18 @@ function remindersOf(
            defn_version as "defnVersion", object_id as "objectId", object_uuid as "objectUUId",
            anchor_time as "anchorTime", scheduled_time as "scheduledTime", status
     from event_trigger
-    where business_id = ${businessId} and event_defn_id = any (${eventDefnIds}::bigint[])
-      and object_type = ${objectType} and occurrence is null`
+    where business_id = ${businessId} and object_type = ${objectType} and occurrence is null`
   return {
-    // Object by object: left to choose, the planner may read all triggers of the business for a page.
+    // One by one: left to choose, the planner may read all triggers of the business for a page.
     standing: (held: Sql) => sql`
-      select r.* from (select unnest(${list}) as id order by 1) o cross join lateral (
-        ${reminder} and ${id} = o.id and status <> 'CANCELLED' order by event_trigger_id ${held}) r`,
+      select r.* from (select unnest(${list}) as id order by 1) o
+      cross join unnest(${eventDefnIds}::bigint[]) as d (id)
+      cross join lateral (
+        ${reminder} and event_defn_id = d.id and ${id} = o.id and status <> 'CANCELLED'
+        order by event_trigger_id ${held}) r`,
     takenBack: sql`
-      ${reminder} and ${id} = any (${list}) and status = 'CANCELLED' and modified_user <> 'SYSTEM'`,
+      ${reminder} and event_defn_id = any (${eventDefnIds}::bigint[]) and ${id} = any (${list})
+        and status = 'CANCELLED' and modified_user <> 'SYSTEM'`,
   }
 }
 
