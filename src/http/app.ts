@@ -22,6 +22,7 @@ import { consoleFiles } from './console.ts'
 import { tagAnswers } from './etag.ts'
 import { docs } from './docs.ts'
 import { emailTemplates } from './email-templates.ts'
+import { bounces } from './bounces.ts'
 import { emails } from './emails.ts'
 import { eventActions } from './event-actions.ts'
 import { eventDefinitions } from './event-definitions.ts'
@@ -59,6 +60,7 @@ const ROUTES: Routes[] = [
   overview,
   emailTemplates,
   emails,
+  bounces,
   suppressions,
   unsubscribe,
   objects, // the scheduling objects

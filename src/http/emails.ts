@@ -3,19 +3,16 @@ import { sendAgain, type Sending } from '../automation/send-again.ts'
 import { Email, EMAIL_STATUSES, WholeEmail } from '../contract/email.ts'
 import { objectKind } from '../contract/objects.ts'
 import { MomentFilter } from '../contract/schema.ts'
-import { readBounces, type Bounce } from '../email/bounce.ts'
-import { emailIdOf } from '../email/message.ts'
-import { conflict, invalid, notFound, RequestError } from '../errors.ts'
+import { conflict, notFound, RequestError } from '../errors.ts'
 import {
   findEmail,
   listEmails,
   listEmailsAbout,
-  noteBounces,
   type StoredEmail,
   type WholeEmail as StoredWholeEmail,
 } from '../store/emails.ts'
 import { findObject, type Sight } from '../store/objects.ts'
-import { listSuppressed, suppress } from '../store/suppressions.ts'
+import { listSuppressed } from '../store/suppressions.ts'
 import type { Db } from '../database/database.ts'
 import { pageOf, PageQuery, readPage } from './cursor.ts'
 import { answerOnce, created, ok } from './idempotency.ts'
@@ -187,53 +184,6 @@ export const emails: Routes = async (app, services) => {
       })
     },
   )
-
-  app.post(
-    '/emails/bounce',
-    {
-      config: { ...sending, idempotent: true },
-      schema: {
-        tags,
-        summary: 'Take in a delivery status notification',
-        body: Type.Object({
-          message: Type.String({ description: 'The notification as it came, headers and all.' }),
-        }),
-        response: {
-          200: Type.Object({ suppressed: Type.Array(Type.String()) }),
-        },
-      },
-    },
-    async (request, reply) => {
-      const { caller, body } = request
-      const now = clock.now()
-      const bounces = readBounces(body.message)
-      if (bounces.length === 0) {
-        throw invalid([{ pointer: '/message', detail: 'is no delivery status notification' }])
-      }
-      return answerOnce(caller.db, request, reply, now, async (tx) => {
-        const final = bounces.filter((bounce) => bounce.permanent)
-        const { businessId, user } = caller
-        const addresses = final.map((bounce) => ({
-          businessId,
-          emailAddress: bounce.recipient,
-          reason: 'BOUNCED' as const,
-          detail: detailOf(bounce),
-        }))
-        await suppress(tx, addresses, { user, now })
-        await noteBounces(tx, businessId, final.flatMap(noteOf))
-        return ok({ suppressed: final.map((bounce) => bounce.recipient.toLowerCase()) })
-      })
-    },
-  )
-}
-
-const detailOf = ({ status, words }: Bounce) => [status, words].filter(Boolean).join(' ') || null
-
-function noteOf(bounce: Bounce) {
-  const { messageId, recipient } = bounce
-  const emailId = messageId === null ? undefined : emailIdOf(messageId)
-  const reason = `bounced: ${detailOf(bounce) ?? 'no reason given'}`
-  return emailId === undefined ? [] : [{ emailId, messageId: messageId!, recipient, reason }]
 }
 
 /** What mails that people send by hand stand on. */

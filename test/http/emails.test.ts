@@ -144,7 +144,7 @@ test('opening the unsubscribe link changes nothing, one click ends such mails', 
 
 test('a bounce that is taken in stops even mail that is needed, until it is cleared', async (t) => {
   const world = await startWorld(t)
-  const { call } = world
+  const { app, call, key } = world
   const { booked } = await sent(world)
   const mails = async () => (await call('GET', `/emails/calendar/${booked.calendarId}`)).body
   const [mail] = await mails()
@@ -179,6 +179,13 @@ test('a bounce that is taken in stops even mail that is needed, until it is clea
   const [entry] = (await call('GET', '/suppression')).body.items
   assert.equal(`${entry.emailAddress} ${entry.reason}`, 'anna@example.org BOUNCED')
   assert.equal((await call('POST', '/emails/bounce', { message: 'Hello' })).status, 422)
+  const raw = await app.inject({
+    method: 'POST',
+    url: '/emails/bounce',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'message/rfc822' },
+    payload: message,
+  })
+  assert.deepEqual(raw.json(), { suppressed: ['anna@example.org'] })
   const [returned] = await mails()
   assert.equal(returned.status, 'CAPTURED')
   assert.equal(returned.statusReason, 'bounced: 5.1.1 550 no such user')

@@ -1,0 +1,66 @@
+import { Type } from 'typebox'
+import { readBounces, type Bounce } from '../email/bounce.ts'
+import { emailIdOf } from '../email/message.ts'
+import { invalid } from '../errors.ts'
+import { noteBounces } from '../store/emails.ts'
+import { suppress } from '../store/suppressions.ts'
+import { LARGEST_BODY } from './body.ts'
+import { answerOnce, ok } from './idempotency.ts'
+import type { Routes } from './services.ts'
+
+/** What comes back: the notification in JSON, or as the mail server hands it on. */
+export const bounces: Routes = async (app, { clock }) => {
+  app.addContentTypeParser(
+    'message/rfc822',
+    { parseAs: 'string', bodyLimit: LARGEST_BODY },
+    // What no text can hold says nothing in a notification either.
+    async (_request: unknown, message: string) => ({ message: message.replaceAll('\0', '') }),
+  )
+
+  app.post(
+    '/emails/bounce',
+    {
+      config: { scope: 'mail:write', idempotent: true },
+      schema: {
+        tags: ['email'],
+        summary: 'Take in a delivery status notification',
+        body: Type.Object({
+          message: Type.String({ description: 'The notification as it came, headers and all.' }),
+        }),
+        response: {
+          200: Type.Object({ suppressed: Type.Array(Type.String()) }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { caller, body } = request
+      const now = clock.now()
+      const reported = readBounces(body.message)
+      if (reported.length === 0) {
+        throw invalid([{ pointer: '/message', detail: 'is no delivery status notification' }])
+      }
+      return answerOnce(caller.db, request, reply, now, async (tx) => {
+        const final = reported.filter((bounce) => bounce.permanent)
+        const { businessId, user } = caller
+        const addresses = final.map((bounce) => ({
+          businessId,
+          emailAddress: bounce.recipient,
+          reason: 'BOUNCED' as const,
+          detail: detailOf(bounce),
+        }))
+        await suppress(tx, addresses, { user, now })
+        await noteBounces(tx, businessId, final.flatMap(noteOf))
+        return ok({ suppressed: final.map((bounce) => bounce.recipient.toLowerCase()) })
+      })
+    },
+  )
+}
+
+const detailOf = ({ status, words }: Bounce) => [status, words].filter(Boolean).join(' ') || null
+
+function noteOf(bounce: Bounce) {
+  const { messageId, recipient } = bounce
+  const emailId = messageId === null ? undefined : emailIdOf(messageId)
+  const reason = `bounced: ${detailOf(bounce) ?? 'no reason given'}`
+  return emailId === undefined ? [] : [{ emailId, messageId: messageId!, recipient, reason }]
+}
