@@ -48,6 +48,8 @@ export function readJsonBodies(
     }
 
     const late = setTimeout(() => {
+      // Where nothing is sent, nobody reads: an error that nobody hears would end the process.
+      if (payload.listenerCount('error') === 0) return
       payload.emit('error', new RequestError(408, `The body took longer than ${bodySeconds} s.`))
     }, bodySeconds * 1000).unref()
     const arrived = () => clearTimeout(late)

@@ -93,6 +93,17 @@ test('a client that sends its body too slowly is answered 408 and cut off', asyn
   assert.match(answer, /^HTTP\/1\.1 408 [^]*application\/problem\+json/)
 })
 
+test('work that takes longer than a body may is no late body where there is none', async (t) => {
+  const { port } = await listen(t, { bodySeconds: 0.1 })
+  const answers = await Promise.all(
+    ['POST', 'GET'].map((method) => fetch(`http://127.0.0.1:${port}/probe/slow`, { method })),
+  )
+  assert.deepEqual(
+    answers.map((answer) => answer.status),
+    [200, 200],
+  )
+})
+
 test('whoever asks before sending too much is refused before it is sent', async (t) => {
   const { port } = await listen(t)
   const headers = { ...JSON_TYPE, expect: '100-continue', 'content-length': 5_000_000 }

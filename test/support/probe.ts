@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Type } from 'typebox'
 import type { Services } from '../../src/http/services.ts'
 import { noDatabase, startApp } from './app.ts'
@@ -17,6 +18,12 @@ export async function startProbe(t: Lifetime, given: Partial<Services> = {}) {
   app.post('/probe/anything', { config: { open: true, emptyBody: true } }, async ({ body }) => ({
     body: body ?? null,
   }))
+  const slow = async () => {
+    await sleep(300)
+    return { done: true }
+  }
+  app.post('/probe/slow', { config: { open: true, emptyBody: true } }, slow)
+  app.get('/probe/slow', { config }, slow)
   app.get('/probe/thing', { config: { open: true, etag: true } }, async () => thing)
   app.get(
     '/probe/list/:probeId',
