@@ -1,4 +1,5 @@
 import { localTime } from './for-people.ts'
+import { beginsLikeAFormula } from './formulas.ts'
 import type { Cell, Column, ReportResult } from './report.ts'
 
 /**
@@ -30,14 +31,10 @@ function fieldWriter({ type }: Column, timeZone: string): (cell: Cell) => string
   return (cell) => (cell === null ? '' : String(cell))
 }
 
-/**
- * A spreadsheet would run a text that begins like a formula, some also behind blanks; behind an
- * apostrophe it is a text.
- */
-const BEGINS_LIKE_A_FORMULA = /^\s*[=+\-@＝＋－＠]|^[\t\r]/
 const NEEDS_QUOTES = /[",\r\n]/
 
+/** Behind an apostrophe it is a text. */
 function writeText(text: string) {
-  const harmless = BEGINS_LIKE_A_FORMULA.test(text) ? `'${text}` : text
+  const harmless = beginsLikeAFormula(text) ? `'${text}` : text
   return NEEDS_QUOTES.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless
 }

@@ -1,3 +1,4 @@
+import { escapeHtml } from '../email/merge.ts'
 import { showsSomething } from './chart.ts'
 import { drawCharts } from './draw-chart.ts'
 import { cellWriter, factsOf, withoutTurns, writeChange, writeFigure } from './for-people.ts'
@@ -86,14 +87,7 @@ const figure = (svg: string, title: string) =>
 const cellClass = (type: Column['type']) =>
   isFigure(type) ? ' class="n"' : type === 'text' ? '' : ' class="d"'
 
-const ENTITIES: Record<string, string> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-}
-const escape = (text: string) => withoutTurns(text).replace(/[&<>"']/g, (sign) => ENTITIES[sign]!)
+const escape = (text: string) => escapeHtml(withoutTurns(text))
 
 const STYLE = `
 :root { color-scheme: light; }

@@ -1,3 +1,5 @@
+import { beginsLikeAFormula } from './formulas.ts'
+
 /** The small parts of a workbook's XML: escaping, addresses, styles. */
 
 export const xml = (strings: TemplateStringsArray, ...values: unknown[]) =>
@@ -24,11 +26,10 @@ export const attribute = (value: string) => value.replace(/[&<>"]/g, (sign) => E
 
 // oxlint-disable-next-line no-control-regex
 const NEEDS_CARE = /[&<>_\u0000-\u001f\ud800-\udfff\ufffe\uffff]/
-const BEGINS_LIKE_A_FORMULA = /^\s*[=+\-@＝＋－＠]|^[\t\r]/
 
 /** Text, whatever it looks like. What begins like a formula stays text also when it is edited. */
 export function textCell(place: string, value: string, style: number) {
-  const chosen = style === STYLE.text && BEGINS_LIKE_A_FORMULA.test(value) ? STYLE.quoted : style
+  const chosen = style === STYLE.text && beginsLikeAFormula(value) ? STYLE.quoted : style
   return `<c r="${place}" s="${chosen}" t="inlineStr"><is><t xml:space="preserve">${escape(value)}</t></is></c>`
 }
 
