@@ -13,7 +13,6 @@ import {
   listBusinessesWithMail,
   lockTriggersOf,
   markMessagesEnded,
-  planOnce,
   renewEmailLeases,
   type ClaimedEmail,
   type EmailClaim,
@@ -116,7 +115,7 @@ export class Deliveries {
   #room() {
     const ahead = this.#pace.ahead(monotonicMs())
     const more = ahead - this.#sending
-    return Math.min(MOST_AT_ONCE, Math.max(this.#parts.mailer.room(), more < ahead / 4 ? 0 : more))
+    return Math.min(MOST_AT_ONCE, Math.max(this.#parts.mailer.room(), more < ahead / 2 ? 0 : more))
   }
 
   /** As it comes while there is little; when a claim came back full, first a share for each business. */
@@ -211,7 +210,6 @@ export class Deliveries {
     const endings = attempts.map((attempted) => endingOf(attempted, now))
     await db.transaction(async (tx) => {
       const bounced = attempts.flatMap(bounceOf)
-      planOnce(tx)
       // One after the other, but all on their way at once.
       const [, , , ended] = await Promise.all([
         lockTriggersOf(tx, endings),

@@ -145,12 +145,12 @@ async function assertRole(client: pg.ClientBase, role: Role) {
 type Who = { businessId?: number; user: string }
 
 function dbOf(pool: pg.Pool, who: Who): Db {
-  const identify = toQuery(identity(who))
+  const identify = identity(who).map(toQuery)
   return {
     query: (statement) => once(pool, identify, statement),
-    transaction: (work) => transact(pool, [BEGIN, identify], work),
-    attempt: (work) => transact(pool, [BEGIN, identify], work),
-    snapshot: (work) => transact(pool, [BEGIN_READING, identify], work),
+    transaction: (work) => transact(pool, [BEGIN, ...identify], work),
+    attempt: (work) => transact(pool, [BEGIN, ...identify], work),
+    snapshot: (work) => transact(pool, [BEGIN_READING, ...identify], work),
     stream: (statement, batchSize) => stream(pool, identify, statement, batchSize),
     send: () => {
       throw new Error('only a transaction can fail for what nobody waits for')
@@ -159,18 +159,26 @@ function dbOf(pool: pg.Pool, who: Who): Db {
   }
 }
 
-/** Local to the transaction: a setting of the session would leak to the next borrower. */
-const identity = ({ businessId, user }: Who) => sql`
-  select set_config('app.business_id', ${String(businessId ?? '')}, true),
-         set_config('app.username', ${user}, true)`
+/**
+ * Local to the transaction: a setting of the session would leak to the next borrower. Who says
+ * nothing speaks for no business, and as SYSTEM: the engine, which begins thousands a second.
+ */
+const identity = ({ businessId, user }: Who) =>
+  businessId === undefined && user === 'SYSTEM'
+    ? []
+    : [
+        sql`
+          select set_config('app.business_id', ${String(businessId ?? '')}, true),
+                 set_config('app.username', ${user}, true)`,
+      ]
 
 /** A transaction of its own, though nobody says so: what is sent together is one. */
-async function once<Row>(pool: pg.Pool, identify: pg.QueryConfig, statement: Sql): Promise<Row[]> {
+async function once<Row>(pool: pg.Pool, identify: pg.QueryConfig[], statement: Sql) {
   const client = await pool.connect()
   try {
-    const [, answer] = await runBatch(client, [identify, toQuery(statement)])
+    const answers = await runBatch(client, [...identify, toQuery(statement)])
     client.release()
-    return answer!.rows
+    return answers.at(-1)!.rows as Row[]
   } catch (error) {
     throw release(client, error)
   }
@@ -298,13 +306,13 @@ const NOTIFY = `select pg_notify($1, '')`
 
 async function* stream<Row>(
   pool: pg.Pool,
-  identify: pg.QueryConfig,
+  identify: pg.QueryConfig[],
   statement: Sql,
   batchSize: number,
 ) {
   const client = await pool.connect()
   try {
-    await runBatch(client, [BEGIN_READING, identify])
+    await runBatch(client, [BEGIN_READING, ...identify])
     yield* fetchInBatches<Row>(gather(client).run, statement, batchSize)
   } finally {
     // Also when the reader stops early: there is nothing to keep.

@@ -125,8 +125,14 @@ function take(db: Db, { worker, leaseUntil }: EmailClaim, due: Sql) {
  */
 export async function markMessagesEnded(db: Db, worker: string, mails: ClaimedEmail[]) {
   const rows = await db.query<{ id: number }>(sql`
-    select k.email_id as id from ${keys(mails)}
-    where mark_message_ended(k.business_id, k.email_id, ${worker})`)
+    update email e set message_ended = true
+    from (select set_config('synchronous_commit', 'off', true) as waits) disk, ${keys(mails)}
+    cross join lateral (
+      select h.status, h.lease_worker from email h
+      where h.business_id = k.business_id and h.email_id = k.email_id limit 1 for update) held
+    where (e.business_id, e.email_id) = (k.business_id, k.email_id) and disk.waits = 'off'
+      and held.status = 'SENDING' and held.lease_worker = ${worker}
+    returning e.email_id as id`)
   return new Set(rows.map((row) => row.id))
 }
 
@@ -168,12 +174,6 @@ export async function endEmails(
     where (e.business_id, e.email_id) = (n.business_id, n.email_id)
       and held.status = 'SENDING' and held.lease_worker = ${worker}`)
 }
-
-/**
- * All statements that end mails look up each row by its key, so that one plan serves for any number
- * of them: planning them anew would cost more than they do.
- */
-export const planOnce = (tx: Db) => tx.send(sql`select set_config('plan_cache_mode', 'auto', true)`)
 
 /** Two workers may end the last two mails of one trigger at once: one after the other then. */
 export async function lockTriggersOf(tx: Db, endings: EmailEnding[]) {
