@@ -35,7 +35,7 @@ import { firingTime, isReminder } from './timing.ts'
  * A page that is not full is the last one. What bookings add after it was read they plan themselves:
  * whoever went on until nothing is left would follow them for as long as anybody books.
  */
-const PAGE = 1_000
+const PAGE = 2_000
 
 /** How many rows a plan changed. */
 export type Planned = { created: number; updated: number }
@@ -108,7 +108,7 @@ async function planReminderPages(
 }
 
 /** While one page waits for the disk the next is worked out; more would only crowd out bookings. */
-const LANES = 3
+const LANES = 2
 
 /** Each lane takes the next page when it is done with its own; after a failure none takes another. */
 async function inLanes<Each>(pages: AsyncGenerator<Each>, work: (page: Each) => Promise<void>) {
