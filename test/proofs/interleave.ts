@@ -1,5 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Database, Db } from '../../src/database/database.ts'
+import { isDatabaseAway } from '../../src/database/postgres.ts'
 import { sql, type Sql } from '../../src/database/sql.ts'
 import type { Random } from './random.ts'
 
@@ -9,6 +10,20 @@ export class Crash extends Error {
     super('Connection terminated: this process is dead')
   }
 }
+
+/**
+ * The machine was so busy that the server lost patience with a statement or a silent transaction,
+ * which goes by real time: such a history is not the seed's, and is played again.
+ */
+export class Disturbed extends Error {
+  constructor(cause: unknown) {
+    super('the machine was too slow', { cause })
+  }
+}
+
+export const isImpatience = (error: unknown) =>
+  !(error instanceof Crash) &&
+  (isDatabaseAway(error) || /57014|25P03/.test((error as { code?: string })?.code ?? ''))
 
 /**
  * A lost connection would be undone by the server in its own time, and until then its locks stand.
@@ -95,6 +110,18 @@ export class Interleaving {
         next.letThrough()
       } else if (this.#busy.size === 0 && this.#waiting.length >= this.#open) return errors
       // Else they wait for one another, and the server will choose whom it refuses.
+    }
+  }
+
+  /** Lets all of them die, so that nothing is left of them. */
+  async abandon() {
+    while (this.#open > 0) {
+      for (const { process, letThrough } of this.#waiting.splice(0)) {
+        process.isDead = true
+        letThrough()
+      }
+      await this.#moveOr(ASK_AFTER_MS)
+      await turn()
     }
   }
 

@@ -11,7 +11,14 @@ import { CaptureMailer } from '../../src/email/capture.ts'
 import { findDefinition } from '../../src/store/event-definitions.ts'
 import { saveObject } from '../../src/scheduling/save.ts'
 import { cloneDatabase, type Lifetime } from '../support/database.ts'
-import { Crash, Interleaving, type Process, type Span } from './interleave.ts'
+import {
+  Crash,
+  Disturbed,
+  Interleaving,
+  isImpatience,
+  type Process,
+  type Span,
+} from './interleave.ts'
 import {
   brokenPromises,
   type Appointment,
@@ -119,8 +126,17 @@ export async function playHistory(
   mutation: Mutation = {},
 ): Promise<Told> {
   // Its own business and its own time: nothing of the histories before it plays a part.
-  const own = { ...world, ...(await openBusiness(world.database)) }
-  return new Play(own, seed, mutation).play()
+  const business = await openBusiness(world.database).catch((error) => {
+    throw isImpatience(error) ? new Disturbed(error) : error
+  })
+  const own = { ...world, ...business }
+  const play = new Play(own, seed, mutation)
+  try {
+    return await play.play()
+  } catch (error) {
+    await play.abandon()
+    throw isImpatience(error) ? new Disturbed(error) : error
+  }
 }
 
 class Play {
@@ -136,6 +152,7 @@ class Play {
   readonly #broken: string[] = []
   #frozen: Process[] = []
   #processes = 0
+  #impatience: unknown
   /** The latest that the clock ever said: leases may last until a little after it. */
   #latest = START
 
@@ -178,6 +195,10 @@ class Play {
     return { broken: this.#broken, story, fingerprint, steps, crashes, frozen, mails, triggers }
   }
 
+  abandon() {
+    return this.#steps.abandon()
+  }
+
   /** A node with a name of its own that may die at any of its next statements. */
   #boot(place: number, batchSize = 1 + this.#random.below(4), isSound = false): Node {
     const process = this.#process(isSound ? 'the sound node' : `node ${place}`)
@@ -211,7 +232,8 @@ class Play {
 
   /** Nobody may stumble over anything but a crash. */
   #note(error: unknown) {
-    if (!(error instanceof Crash)) this.#broken.push(`stumbled: ${String(error)}`)
+    if (isImpatience(error)) this.#impatience ??= error
+    else if (!(error instanceof Crash)) this.#broken.push(`stumbled: ${String(error)}`)
   }
 
   #move(ms: number) {
@@ -223,6 +245,7 @@ class Play {
 
   async #together(works: (() => Promise<unknown>)[]) {
     for (const error of await this.#steps.run(works)) if (error) this.#note(error)
+    if (this.#impatience) throw new Disturbed(this.#impatience)
     this.#nodes.forEach((node, place) => {
       // A frozen node is not missed: another stands in for it, and one day it wakes.
       if (node.process.isFrozen) this.#frozen.push(node.process)
@@ -310,10 +333,11 @@ class Play {
   async #undisturbed<T>(does: string, work: (database: Database) => Promise<T>): Promise<T> {
     const process = this.#process(`one who undisturbed ${does}`)
     process.crashIn = process.freezeIn = Infinity
-    const { promise, resolve } = Promise.withResolvers<T>()
     const database = this.#steps.view(this.#world.database, process)
-    await this.#together([() => work(database).then(resolve)])
-    return promise
+    const done: T[] = []
+    await this.#together([() => work(database).then((result) => done.push(result))])
+    if (done.length === 0) throw new Error(this.#broken.at(-1))
+    return done[0]!
   }
 
   async #defineSome() {
