@@ -50,7 +50,9 @@ export async function fireDueTriggers(firing: Firing, turn: Turn): Promise<numbe
   for (const trigger of claimed) (trigger.strikes > 0 ? suspects : fresh).push(trigger)
   if (fresh.length > 0) await fireOrSplit(firing, fresh)
   // One of these may have taken a worker down, and the others with it: each by itself now.
-  for (const suspect of suspects) {
+  // Those that fewest died over go first: where workers die for another reason, again and again, the
+  // strikes are spread over all of them instead of setting the same few aside.
+  for (const suspect of suspects.toSorted((a, b) => a.strikes - b.strikes)) {
     if (await beginAlone(firing.db, firing.worker, suspect)) await fireOrSplit(firing, [suspect])
   }
   return claimed.length

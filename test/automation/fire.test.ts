@@ -211,6 +211,34 @@ test('a trigger that takes down three workers by itself is set aside, those besi
   assert.match(trigger!.statusReason!, /set aside: 3 workers died over it/)
 })
 
+test('workers that die again and again for another reason set nothing aside', async (t) => {
+  const world = await startWorld(t)
+  await remind(world)
+  const booked = []
+  for (let i = 0; i < 4; i += 1) booked.push(await world.book(world.clock.in({ hours: 25 })))
+  world.clock.advance({ hours: 1 })
+  // Each dies with its first transaction, whatever it holds.
+  for (let death = 0; death < 8; death += 1) {
+    const { engine } = world.database
+    const { keep, fire } = startEngine(world, {
+      database: {
+        ...world.database,
+        engine: {
+          ...engine,
+          transaction: () => Promise.reject(new Error('Connection terminated')),
+        },
+      },
+    })
+    await keep()
+    await assert.rejects(fire(), /terminated/)
+    world.clock.advance({ seconds: 11 })
+  }
+  await startEngine(world).runEngine()
+  for (const { calendarId } of booked) {
+    assert.equal((await triggersOf(world, { calendarId }))[0]!.status, 'COMPLETED')
+  }
+})
+
 test('what a worker held when it lost the database is free at once, without a strike', async (t) => {
   const world = await startWorld(t)
   await remind(world)

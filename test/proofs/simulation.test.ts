@@ -15,7 +15,7 @@ type Playing = {
 }
 
 /** Histories on one database, so that it never grows large. */
-const ON_ONE_DATABASE = 500
+const ON_ONE_DATABASE = 200
 
 /** Plays histories until one breaks a promise, the time is over or enough were played. */
 async function play(t: TestContext, playing: Playing) {
@@ -95,21 +95,21 @@ type Guard = { name: string; seed: number; without: string[]; mutation: Mutation
 const GUARDS: Guard[] = [
   {
     name: 'the lease is checked before anything is written',
-    seed: 2_123_826_424,
+    seed: 2_123_826_430,
     without: [],
-    mutation: { rewrite: rewriting(withoutLeaseCheck), freezing: 0.9 },
+    mutation: { rewrite: rewriting(withoutLeaseCheck), freezing: 0.9, firing: 0.5 },
     sign: /stumbled|twice|mails instead|not asked for|lost/,
   },
   {
     name: 'final states cannot change',
-    seed: 1_908_245_619,
+    seed: 1_908_245_636,
     without: ['drop trigger final_states on event_trigger', 'drop index email_once'],
-    mutation: { rewrite: rewriting(withoutLeaseCheck), freezing: 0.9 },
+    mutation: { rewrite: rewriting(withoutLeaseCheck), freezing: 0.9, firing: 0.5 },
     sign: /twice|mails instead|not asked for|lost/,
   },
   {
     name: 'an occasion is planned once',
-    seed: 1_447_168_747,
+    seed: 1_447_168_752,
     without: ['drop index event_trigger_one_pending, event_trigger_once_per_anchor'],
     mutation: { planning: 0.9, freezing: 0 },
     sign: /twice planned|doubled/,

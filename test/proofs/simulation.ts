@@ -41,6 +41,8 @@ export type Mutation = {
   /** How often a process freezes and several plan the same, where that is what a guard is for. */
   freezing?: number
   planning?: number
+  /** How often more than usual somebody fires. */
+  firing?: number
 }
 
 export type Told = {
@@ -264,6 +266,8 @@ class Play {
   #something(): () => Promise<unknown> {
     const random = this.#random
     const node = random.pick(this.#nodes)
+    const { firing } = this.#mutation
+    if (firing !== undefined && random.chance(firing)) return () => node.engine.fire()
     const choice = random.below(15)
     if (choice < 3) return () => node.engine.fire()
     if (choice < 5) return () => node.engine.keep()
