@@ -94,7 +94,7 @@ async function saveRound(
     const faults = [
       ...input.faults,
       ...missing(kind, input, before),
-      ...foreign(kind, input, isKnown),
+      ...foreign(kind, bodies[place], input, isKnown),
       ...unknownStatus(input, statuses),
     ]
     const object = before
@@ -213,6 +213,7 @@ function missing(kind: ObjectKind, input: ObjectInput, before: StoredObject | un
 /** The same answer for an id that is missing and for one of another business. */
 function foreign(
   kind: ObjectKind,
+  body: unknown,
   input: ObjectInput,
   isKnown: (named: string) => boolean,
 ): Fault[] {
@@ -224,9 +225,10 @@ function foreign(
     if (typeof value === 'number') {
       if (!isKnown(`${refersTo}:${value}`)) refuse(value, `/${property}`)
     } else {
-      value?.forEach((id, i) => {
-        if (!isKnown(`${refersTo}:${id}`)) refuse(id, `/${property}/${i}`)
-      })
+      const unknown = value?.filter((id) => !isKnown(`${refersTo}:${id}`)) ?? []
+      // Its place is that in the body, where an id may stand twice.
+      const given = (body as Record<string, number[]>)[property] ?? []
+      for (const id of unknown) refuse(id, `/${property}/${given.indexOf(id)}`)
     }
   }
   return faults

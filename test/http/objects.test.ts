@@ -209,6 +209,12 @@ test('what is referred to may be named by its externalId, in a POST as in an imp
     nobody.body.errors.map((fault: { pointer: string }) => fault.pointer),
     ['/clientExternalIdList'],
   )
+  const { clientId } = ids
+  const twice = { name: 'Yoga', ...others, ...times, clientIdList: [clientId, clientId, 999_999] }
+  const stranger = await call('POST', '/classSchedule', twice)
+  assert.deepEqual(stranger.body.errors, [
+    { pointer: '/clientIdList/2', detail: 'there is no client 999999' },
+  ])
 })
 
 test('twenty posts with one Idempotency-Key at the same moment make one object', async (t) => {
