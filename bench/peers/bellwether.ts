@@ -1,8 +1,7 @@
-import { randomBytes } from 'node:crypto'
 import { createEngine } from '../../src/automation/engine.ts'
 import type { Database } from '../../src/database/database.ts'
-import { CaptureMailer } from '../../src/email/capture.ts'
 import type { Contender, Stage } from './stage.ts'
+import { capturing } from '../../test/support/capturing.ts'
 
 type Ended = (endings: { scheduledTime: Temporal.Instant }[]) => void
 
@@ -11,13 +10,7 @@ export const startEngine = (database: Database, onEnded?: Ended) =>
   createEngine({
     database,
     clock: { now: () => Temporal.Now.instant() },
-    random: randomBytes,
-    leaseSeconds: 10,
-    mailer: new CaptureMailer(),
-    captures: true,
-    mailFrom: { name: 'Bellwether', address: 'no-reply@localhost' },
-    host: 'localhost',
-    unsubscribeLink: () => null,
+    ...capturing(),
     onError: (error) => console.error(error),
     ...(onEnded && { onEnded }),
   })

@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
 import { test, type TestContext } from 'node:test'
 import { createEngine } from '../../src/automation/engine.ts'
 import type { Database, Db } from '../../src/database/database.ts'
 import { sql, type Sql } from '../../src/database/sql.ts'
-import { CaptureMailer } from '../../src/email/capture.ts'
 import { gatherCrowd } from '../support/crowd.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { until } from '../support/until.ts'
 import { rewriting, withoutTurns } from './without-guards.ts'
 import { isFull } from './random.ts'
+import { capturing } from '../support/capturing.ts'
 
 /** All due within one second, nine of ten of one business, and its own first. */
 const DUE = isFull ? 50_000 : 10_000
@@ -48,13 +47,7 @@ async function stampede(t: TestContext, rewrite = (statement: Sql) => statement)
   const engine = createEngine({
     database: { ...database, engine: rewritten(database.engine, rewrite) } satisfies Database,
     clock,
-    random: randomBytes,
-    leaseSeconds: 10,
-    mailer: new CaptureMailer(),
-    captures: true,
-    mailFrom: { name: 'Bellwether', address: 'no-reply@localhost' },
-    host: 'localhost',
-    unsubscribeLink: () => null,
+    ...capturing(),
     onError: (error) => {
       errors.push(error)
       stopping.abort()

@@ -1,16 +1,15 @@
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
 import { test, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { createEngine } from '../../src/automation/engine.ts'
 import type { Database, Db } from '../../src/database/database.ts'
 import { sql, type Sql } from '../../src/database/sql.ts'
-import { CaptureMailer } from '../../src/email/capture.ts'
 import { gatherCrowd } from '../support/crowd.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { isFull } from './random.ts'
 import { rewriting, withoutBeginning } from './without-guards.ts'
+import { capturing } from '../support/capturing.ts'
 
 /**
  * While somebody reads an old state of the database, nothing that changed since can be cleared
@@ -60,13 +59,7 @@ async function readWhileFiring(t: TestContext, rewrite = (it: Sql) => it, share 
       engine: timed(database.engine, rewrite, claims),
     } satisfies Database,
     clock: { now: () => Temporal.Now.instant() },
-    random: randomBytes,
-    leaseSeconds: 10,
-    mailer: new CaptureMailer(),
-    captures: true,
-    mailFrom: { name: 'Bellwether', address: 'no-reply@localhost' },
-    host: 'localhost',
-    unsubscribeLink: () => null,
+    ...capturing(),
     onError: (error) => void errors.push(error),
   })
   const stopped = engine.run(stopping.signal)

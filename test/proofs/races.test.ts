@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
 import { setImmediate as turn } from 'node:timers/promises'
 import { test, type TestContext } from 'node:test'
 import { deactivateDefinition, saveDefinition } from '../../src/automation/define.ts'
@@ -8,11 +7,11 @@ import { planDefinition } from '../../src/automation/plan.ts'
 import { objectKind } from '../../src/contract/objects.ts'
 import type { Database, Db } from '../../src/database/database.ts'
 import { sql, type Sql } from '../../src/database/sql.ts'
-import { CaptureMailer } from '../../src/email/capture.ts'
 import { saveObject, saveObjects } from '../../src/scheduling/save.ts'
 import { isFull, proofSeed, randomFrom, type Random } from './random.ts'
 import { rewriting, withoutLocks } from './without-guards.ts'
 import { startWorld, type World } from './simulation.ts'
+import { capturing } from '../support/capturing.ts'
 
 /**
  * Reminders fire while their appointments are moved or cancelled and their definition switched off.
@@ -125,13 +124,7 @@ function startNode(world: World, random: Random, mutation: Mutation, errors: unk
   return createEngine({
     database: { ...database, engine: of(database.engine) } satisfies Database,
     clock,
-    random: randomBytes,
-    leaseSeconds: 10,
-    mailer: new CaptureMailer(),
-    captures: true,
-    mailFrom: { name: 'Bellwether', address: 'no-reply@localhost' },
-    host: 'localhost',
-    unsubscribeLink: () => null,
+    ...capturing(),
     onError: (error) => void errors.push(error),
     batchSize: 1 + random.below(8),
     ...mutation.parts,

@@ -6,8 +6,8 @@ import { SCOPES } from '../../src/contract/credentials.ts'
 import { sql } from '../../src/database/sql.ts'
 import { insertApiKey } from '../../src/store/api-keys.ts'
 import { createEngine, type EngineParts } from '../../src/automation/engine.ts'
-import { CaptureMailer } from '../../src/email/capture.ts'
 import { startApp } from './app.ts'
+import { capturing } from './capturing.ts'
 
 // oxlint-disable-next-line typescript/no-explicit-any -- answers are asserted on, not typed
 export type Answer = { status: number; body: any; headers: Record<string, unknown> }
@@ -105,13 +105,7 @@ export function startEngine({ clock, database }: Started, more: Partial<EnginePa
   const engine = createEngine({
     database,
     clock,
-    random: randomBytes,
-    leaseSeconds: 10,
-    mailer: new CaptureMailer(),
-    captures: true,
-    mailFrom: { name: 'Bellwether', address: 'no-reply@localhost' },
-    host: 'localhost',
-    unsubscribeLink: () => null,
+    ...capturing(),
     onError: (error) => void errors.push(error),
     ...more,
   })
