@@ -17,6 +17,8 @@ export type PostgresOptions = {
   connections?: number
   /** For what lives long: notices within 10 s when the server falls silent. */
   heartbeat?: boolean
+  /** Of the server, on every connection; they go before our own. */
+  settings?: Record<string, string>
 }
 
 export function openDatabase(given: PostgresOptions): Database {
@@ -78,7 +80,7 @@ type PoolShape = {
 }
 
 function openPool(
-  { url, onError }: PostgresOptions,
+  { url, onError, settings: given }: PostgresOptions,
   { role, max, statementSeconds, idleSeconds = 60, settings = {} }: PoolShape,
 ) {
   const address = new URL(url)
@@ -106,6 +108,7 @@ function openPool(
       random_page_cost: '1.1',
       ...settings,
       idle_in_transaction_session_timeout: `${idleSeconds}s`,
+      ...given,
     }),
     application_name: role,
   } as pg.PoolConfig)

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Database, Db } from '../../src/database/database.ts'
 import { isDatabaseAway } from '../../src/database/postgres.ts'
@@ -49,8 +50,8 @@ export type CountBlocked = () => Promise<number>
 /** The steps between which a transaction took place; all that it wrote is there from the last. */
 export type Span = { began: number; committed: number }
 
-type Waiting = { process: Process; letThrough: () => void }
-type Session = { process: Process; underWay: number; sent: Promise<unknown>[] }
+type Waiting = { process: Process; strand: number; session: number; letThrough: () => void }
+type Session = { number: number; underWay: number; sent: Promise<unknown>[] }
 
 /**
  * Lets several processes on one real database take their steps in an order that the seed decides:
@@ -70,7 +71,10 @@ export class Interleaving {
   readonly #busy = new Set<Session>()
   /** With a transaction open: they do not freeze, the server would end it, which is a crash. */
   readonly #inside = new Map<Process, number>()
-  readonly #numbers = new Map<Process, number>()
+  /** Which of the works it is that takes a step: a process may be at several. */
+  readonly #strand = new AsyncLocalStorage<number>()
+  #strands = 0
+  #sessions = 0
   #moves = 0
   #moved = () => {}
   #open = 0
@@ -100,7 +104,8 @@ export class Interleaving {
       this.#open += 1
       const failed = (error: unknown) => void errors.push(error)
       const closed = () => void (this.#open -= 1)
-      void work().catch(failed).finally(closed)
+      const begun = this.#strand.run((this.#strands += 1), work)
+      void begun.catch(failed).finally(closed)
     }
     for (;;) {
       await this.#quiet()
@@ -127,20 +132,19 @@ export class Interleaving {
 
   /** A process's own view of the database. `rewrite` takes guards out of statements. */
   view(database: Database, process: Process, rewrite: (statement: Sql) => Sql = (it) => it) {
-    this.#numbers.set(process, this.#numbers.size)
     const of = (db: Db, open?: Session): Db => ({
       query: (statement) =>
-        this.#step(process, !open, () =>
-          this.#underWay(open ?? sessionOf(process), () => db.query(rewrite(statement))),
+        this.#step(process, open, () =>
+          this.#underWay(open ?? this.#session(), () => db.query(rewrite(statement))),
         ),
       transaction: open
         ? (work) => work(of(db, open))
         : async (work) => {
-            await this.#step(process, true)
+            await this.#step(process)
             const result = await this.#transaction(db, process, (tx, session) =>
               work(of(tx, session)),
             )
-            await this.#step(process, true) // committed, and nobody knows yet
+            await this.#step(process) // committed, and nobody knows yet
             return result
           },
       attempt: db.attempt,
@@ -168,7 +172,7 @@ export class Interleaving {
     process: Process,
     work: (tx: Db, session: Session) => Promise<T>,
   ): Promise<T> {
-    const session = sessionOf(process)
+    const session = this.#session()
     const began = this.steps
     let xid: Promise<string | null> | undefined
     const hold = (by: number) => this.#inside.set(process, (this.#inside.get(process) ?? 0) + by)
@@ -179,7 +183,7 @@ export class Interleaving {
         this.#leave(session)
         try {
           const done = await work(tx, session)
-          await this.#step(process, false) // all is said, the commit is not
+          await this.#step(process, session) // all is said, the commit is not
           await Promise.all(session.sent)
           // Leaves together with the commit.
           xid = tx.query<{ xid: string | null }>(XID).then(([row]) => row!.xid)
@@ -203,17 +207,19 @@ export class Interleaving {
     }
   }
 
-  async #step<T>(process: Process, mayFreeze: boolean, work?: () => Promise<T>): Promise<T> {
+  /** Inside the transaction of a session, or outside any. */
+  async #step<T>(process: Process, inside?: Session, work?: () => Promise<T>): Promise<T> {
     if (process.isDead) throw new Crash()
     process.freezeIn -= 1
-    if (process.freezeIn <= 0 && mayFreeze && !this.#inside.get(process)) {
+    if (process.freezeIn <= 0 && !inside && !this.#inside.get(process)) {
       process.freezeIn = Infinity
       process.isFrozen = true
       this.frozen += 1
       this.tell(`${process.name} freezes`)
     }
     const { promise, resolve } = Promise.withResolvers<void>()
-    this.#waiting.push({ process, letThrough: resolve })
+    const strand = this.#strand.getStore()!
+    this.#waiting.push({ process, strand, session: inside?.number ?? 0, letThrough: resolve })
     await promise
     if (process.isDead) throw new Crash()
     process.crashIn -= 1
@@ -278,23 +284,30 @@ export class Interleaving {
     clearTimeout(timer)
   }
 
-  /** Any process, but each one's statements in their order. */
+  /**
+   * Any strand, but the statements of each transaction in their order. Who came first does not
+   * matter: where one commit lets several go on who waited for its locks, that is the machine's doing.
+   */
   #choose(): Waiting | undefined {
-    const first = new Map<Process, Waiting>()
+    const first = new Map<string, Waiting>()
     for (const one of this.#waiting) {
-      if (!one.process.isFrozen && !first.has(one.process)) first.set(one.process, one)
+      const key = `${one.strand} ${one.session}`
+      if (!one.process.isFrozen && !first.has(key)) first.set(key, one)
     }
     if (first.size === 0) return undefined
-    // By their age: who came first depends on the machine.
-    const number = (one: Waiting) => this.#numbers.get(one.process)!
-    const chosen = this.#random.pick([...first.values()].toSorted((a, b) => number(a) - number(b)))
+    const ready = [...first.values()].toSorted(
+      (a, b) => a.strand - b.strand || a.session - b.session,
+    )
+    const chosen = this.#random.pick(ready)
     this.#waiting.splice(this.#waiting.indexOf(chosen), 1)
-    this.fingerprint = (Math.imul(this.fingerprint, 31) + number(chosen)) >>> 0
+    this.fingerprint = (Math.imul(this.fingerprint, 31) + chosen.strand) >>> 0
     return chosen
   }
-}
 
-const sessionOf = (process: Process): Session => ({ process, underWay: 0, sent: [] })
+  #session(): Session {
+    return { number: (this.#sessions += 1), underWay: 0, sent: [] }
+  }
+}
 
 const XID = sql`select pg_current_xact_id_if_assigned()::text as xid`
 const ASK_AFTER_MS = 3

@@ -1,15 +1,19 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
-import { openDatabase } from '../../src/database/postgres.ts'
+import { openDatabase, type PostgresOptions } from '../../src/database/postgres.ts'
 
 /** The `t` of a test, or `{ after }` of node:test for what a whole file shares. */
 export type Lifetime = { after(work: () => unknown): void }
 
 /** A database of this test's own, with the whole schema and no rows; it goes when the test ends. */
-export async function cloneDatabase(t: Lifetime, connections = 5) {
+export async function cloneDatabase(
+  t: Lifetime,
+  connections = 5,
+  settings: PostgresOptions['settings'] = {},
+) {
   const { server, template } = surroundings()
   const { url, drop } = await createDatabase(server, `template ${template}`)
-  const database = openDatabase({ url, connections })
+  const database = openDatabase({ url, connections, settings })
   t.after(async () => {
     await database.close()
     await drop()
