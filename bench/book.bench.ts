@@ -11,6 +11,7 @@ import { openEmbedded } from '../src/database/embedded.ts'
 import { migrate } from '../src/database/migrate.ts'
 import { openDatabase } from '../src/database/postgres.ts'
 import { saveObject, saveObjects } from '../src/scheduling/save.ts'
+import { SharedSaves } from '../src/scheduling/save-together.ts'
 import { insertBusiness } from '../src/store/businesses.ts'
 
 /**
@@ -21,6 +22,7 @@ import { insertBusiness } from '../src/store/businesses.ts'
 const CALLERS = 16
 const SECONDS = 3
 const ROUNDS = Number(process.argv[2] ?? 5)
+
 const WARM = 5_000
 const APPOINTMENTS = 100_000
 
@@ -82,11 +84,9 @@ const bodyOf = (ids: Ids) => {
 }
 
 const booking = (db: Db, businessId: number, ids: Ids) => {
-  const calendar = objectKind('calendar')!
-  return () => {
-    const saving = { businessId, user: 'key:bench', now: now() }
-    return db.transaction((tx) => saveObject(tx, calendar, bodyOf(ids), saving))
-  }
+  const shared = new SharedSaves(now)
+  const who = { db, businessId, user: 'key:bench', sight: null, kind: objectKind('calendar')! }
+  return () => shared.save({ ...who, body: bodyOf(ids) })
 }
 
 /** What a booking comes to, as one statement, with nothing looked up, matched or timed. */

@@ -2,7 +2,8 @@ import pg from 'pg'
 import { saveDefinition } from '../src/automation/define.ts'
 import { planDefinition } from '../src/automation/plan.ts'
 import { objectKind } from '../src/contract/objects.ts'
-import { saveObject, saveObjects } from '../src/scheduling/save.ts'
+import { saveObjects } from '../src/scheduling/save.ts'
+import { SharedSaves } from '../src/scheduling/save-together.ts'
 import { openGraphileQueue } from './peers/graphile-worker.ts'
 import { openBossQueue } from './peers/pg-boss.ts'
 import { inPieces, median, openStage, rateOf } from './peers/stage.ts'
@@ -24,7 +25,9 @@ const { businessId } = business
 const db = database.forBusiness(businessId, 'key:bench')
 const calendar = objectKind('calendar')!
 const now = () => Temporal.Now.instant()
-const saving = () => ({ businessId, user: 'key:bench', now: now() })
+const who = { businessId, user: 'key:bench' }
+const saving = () => ({ ...who, now: now() })
+const shared = new SharedSaves(now)
 
 // The stage has one reminder a day before; the others join it.
 for (const triggerHours of HOURS.filter((hours) => hours !== -24)) {
@@ -63,7 +66,7 @@ const bellwether: Contender = {
   name: 'Bellwether',
   book: async (startTime) => {
     const body = { ...ids, startTime, endTime: startTime + 1_800_000 }
-    const { object } = await db.transaction((tx) => saveObject(tx, calendar, body, saving()))
+    const { object } = await shared.save({ ...who, sight: null, kind: calendar, db, body })
     return object.calendarId as number
   },
   move: (moves) =>

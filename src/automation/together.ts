@@ -4,26 +4,28 @@
  */
 export class Together<Item, Result> {
   readonly #work: (items: Item[]) => Promise<Result[]>
+  readonly #limits: Limits
   #waiting: Waiting<Item, Result>[] = []
-  #isRunning = false
+  #lanes = 0
 
-  constructor(work: (items: Item[]) => Promise<Result[]>) {
+  constructor(work: (items: Item[]) => Promise<Result[]>, limits: Partial<Limits> = {}) {
     this.#work = work
+    this.#limits = { most: Infinity, lanes: 1, ...limits }
   }
 
   add(item: Item): Promise<Result> {
     const { promise, resolve, reject } = Promise.withResolvers<Result>()
     this.#waiting.push({ item, resolve, reject })
-    if (!this.#isRunning) void this.#run()
+    if (this.#lanes < this.#limits.lanes) void this.#run()
     return promise
   }
 
   async #run() {
-    this.#isRunning = true
+    this.#lanes += 1
     // Whoever comes in this very moment is in the first round too.
     await Promise.resolve()
     while (this.#waiting.length > 0) {
-      const round = this.#waiting.splice(0)
+      const round = this.#waiting.splice(0, this.#limits.most)
       try {
         const results = await this.#work(round.map((one) => one.item))
         round.forEach((one, i) => one.resolve(results[i]!))
@@ -31,8 +33,15 @@ export class Together<Item, Result> {
         for (const one of round) one.reject(error)
       }
     }
-    this.#isRunning = false
+    this.#lanes -= 1
   }
+}
+
+type Limits = {
+  /** How many share a round. */
+  most: number
+  /** How many rounds may be under way. */
+  lanes: number
 }
 
 type Waiting<Item, Result> = {

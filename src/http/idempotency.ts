@@ -33,6 +33,11 @@ export const created = (body: object, location: string): Answer => ({
   headers: { location },
 })
 
+export const send = (reply: FastifyReply, { status, body, headers = {} }: Answer) =>
+  reply.code(status).headers(headers).send(body)
+
+export const hasKey = (request: FastifyRequest) => request.headers['idempotency-key'] !== undefined
+
 type Work = (tx: Db) => Promise<Answer>
 
 /**
@@ -51,12 +56,9 @@ export async function answerOnce(
   request.takenByHandler = true
   const key = readKey(request, request.body)
   if (!key) {
-    const { status, body, headers = {}, afterCommit } = await db.transaction(work)
-    const more = await afterCommit?.()
-    return reply
-      .code(status)
-      .headers(headers)
-      .send(more ? { ...body, ...more } : body)
+    const answer = await db.transaction(work)
+    const more = await answer.afterCommit?.()
+    return send(reply, more ? { ...answer, body: { ...answer.body, ...more } } : answer)
   }
   const answer = await db.transaction((tx) => workOnce(tx, key, request, now, work))
   await answer.afterCommit?.()

@@ -7,20 +7,22 @@ import { findEmptyTokens } from '../automation/empty-tokens.ts'
 import { listTemplates } from '../automation/templates.ts'
 import type { Db } from '../database/database.ts'
 import { notFound } from '../errors.ts'
-import { saveObject } from '../scheduling/save.ts'
+import { saveObject, type Allow } from '../scheduling/save.ts'
+import { SharedSaves, type Saved } from '../scheduling/save-together.ts'
 import { findObject, listObjects, type StoredObject } from '../store/objects.ts'
 import { pageOf, PageQuery, readPage } from './cursor.ts'
 import { requireMatch } from './etag.ts'
-import { answerOnce, created, ok } from './idempotency.ts'
+import { answerOnce, created, hasKey, ok, send } from './idempotency.ts'
 import type { Routes } from './services.ts'
 
 /** Spec's own objects aside, every scheduling object has these four routes. */
 export const objects: Routes = async (app, services) => {
-  for (const kind of OBJECT_KINDS) await app.register(routesOf(kind), services)
+  const shared = new SharedSaves(() => services.clock.now())
+  for (const kind of OBJECT_KINDS) await app.register(routesOf(kind, shared), services)
 }
 
 const routesOf =
-  (kind: ObjectKind): Routes =>
+  (kind: ObjectKind, shared: SharedSaves): Routes =>
   async (app, { clock }) => {
     const answer = answerOf(kind)
     const byId = Type.Object({ [kind.id]: idOf(kind) })
@@ -110,21 +112,23 @@ const routesOf =
       },
       async (request, reply) => {
         const { caller, body } = request
+        const allow: Allow = (current) => requireMatch(request, current)
+        const answerOf = ({ object, isNew }: Saved, more = {}) =>
+          isNew
+            ? created({ ...object, ...more }, `${kind.path}/${object[kind.id] as number}`)
+            : ok({ ...object, ...more })
+        const { db, businessId, user, scope: sight } = caller
+        if (!isTemplate && !hasKey(request)) {
+          const saved = await shared.save({ db, businessId, user, sight, kind, body, allow })
+          return send(reply, answerOf(saved))
+        }
         const now = clock.now()
-        return answerOnce(caller.db, request, reply, now, async (tx) => {
-          const saving = {
-            businessId: caller.businessId,
-            user: caller.user,
-            now,
-            sight: caller.scope,
-          }
-          const { object, before } = await saveObject(tx, kind, body, saving, (current) =>
-            requireMatch(request, current),
-          )
-          const stored = (await findObject(tx, caller.businessId, kind, object[kind.id] as number))!
+        return answerOnce(db, request, reply, now, async (tx) => {
+          const saving = { businessId, user, now, sight }
+          const { object, before } = await saveObject(tx, kind, body, saving, allow)
+          const stored = (await findObject(tx, businessId, kind, object[kind.id] as number))!
           const warnings = isTemplate ? { warnings: await warningsOf(tx, caller, object) } : {}
-          const answer = { ...stored, ...warnings }
-          return before ? ok(answer) : created(answer, `${kind.path}/${object[kind.id] as number}`)
+          return answerOf({ object: stored, isNew: !before }, warnings)
         })
       },
     )

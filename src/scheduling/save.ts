@@ -4,7 +4,7 @@ import type { Subject } from '../automation/subject.ts'
 import { externalName, readObject, type ObjectInput } from '../contract/object-body.ts'
 import { objectKind, type ObjectKind } from '../contract/objects.ts'
 import type { Db } from '../database/database.ts'
-import { conflict, invalid, notFound, type Fault, type RequestError } from '../errors.ts'
+import { invalid, notFound, RequestError, type Fault } from '../errors.ts'
 import {
   insertObjects,
   lockObjects,
@@ -43,28 +43,41 @@ export type Outcome =
   | { refused: RequestError }
   | { refused?: never; object: StoredObject; before: StoredObject | undefined }
 
+/** Sees an object as it is, under its lock, and throws where it may not be changed. */
+export type Allow = (current: StoredObject | undefined) => void
+
 /**
  * Saves objects of one kind, with everything that follows from their changes, in the caller's
  * transaction. One body and a thousand take the same road; a bad one is refused by itself.
+ * `allows`, where there are any, belong to the bodies one by one.
  */
 export async function saveObjects(
   tx: Db,
   kind: ObjectKind,
   bodies: unknown[],
   saving: Saving,
-  allow?: (current: StoredObject | undefined) => void,
+  allows: (Allow | undefined)[] = [],
+  round = 1,
 ): Promise<Outcome[]> {
-  return saveRound(tx, kind, bodies, saving, allow, 1)
+  const outcomes = await saveEachOnce(tx, kind, bodies, saving, allows, round)
+  const again = outcomes.flatMap((outcome, place) => (outcome ? [] : place))
+  if (again.length > 0) {
+    const of = <T>(all: T[]) => again.map((place) => all[place]!)
+    const later = await saveObjects(tx, kind, of(bodies), saving, of(allows), round + 1)
+    again.forEach((place, i) => (outcomes[place] = later[i]))
+  }
+  return outcomes as Outcome[]
 }
 
-async function saveRound(
+/** The same, but what names an object that another of these bodies has just written is left out. */
+export async function saveEachOnce(
   tx: Db,
   kind: ObjectKind,
   bodies: unknown[],
   saving: Saving,
-  allow: ((current: StoredObject | undefined) => void) | undefined,
-  round: number,
-): Promise<Outcome[]> {
+  allows: (Allow | undefined)[] = [],
+  round = 1,
+): Promise<(Outcome | undefined)[]> {
   const inputs = bodies.map((body) => readObject(kind, prepare(kind, body), saving.businessId))
   // Shared with every other save; a definition that is being saved waits for it, and it for that.
   if (kind.objectType) lockPlans(tx, saving.businessId)
@@ -84,12 +97,12 @@ async function saveRound(
   const { statuses } = surroundings
 
   const taken = new Set<StoredObject>()
-  const repeated: number[] = []
-  const outcomes = inputs.map((input, place): Outcome => {
+  const outcomes = inputs.map((input, place): Outcome | undefined => {
     const before = existing(input)
     // The same object once more: its turn comes when the first change of it is written.
-    if (before && taken.has(before)) return (repeated.push(place), REPEATED)
-    allow?.(before)
+    if (before && taken.has(before)) return undefined
+    const refused = refusalOf(allows[place], before)
+    if (refused) return { refused }
     if (input.id !== undefined && !before) return { refused: notFound(kind.title, input.id) }
     const faults = [
       ...input.faults,
@@ -111,20 +124,23 @@ async function saveRound(
   // Another body or transaction took the same `externalId` first: now it is there, and these are
   // updates.
   const lost = await write(tx, kind, outcomes, surroundings, saving)
-  if (round > 1) {
-    // What is there and still not seen is outside the caller's sight.
-    for (const place of lost.splice(0)) outcomes[place] = { refused: invalid(TAKEN) }
-  }
-  const places = [...lost, ...repeated].toSorted((a, b) => a - b)
-  if (places.length === 0) return outcomes
-  const rest = places.map((place) => bodies[place])
-  const again = await saveRound(tx, kind, rest, saving, allow, round + 1)
-  places.forEach((place, i) => (outcomes[place] = again[i]!))
+  // What is there and still not seen is outside the caller's sight.
+  const ending = round > 1 ? { refused: invalid(TAKEN) } : undefined
+  for (const place of lost) outcomes[place] = ending
   return outcomes
 }
 
+function refusalOf(allow: Allow | undefined, current: StoredObject | undefined) {
+  try {
+    allow?.(current)
+    return undefined
+  } catch (error) {
+    if (error instanceof RequestError) return error
+    throw error
+  }
+}
+
 const TAKEN = [{ pointer: '/externalId', detail: 'is taken by another object' }]
-const REPEATED: Outcome = { refused: conflict('The same object was named before.') }
 
 /** Nobody books for those whose appointments they do not see. */
 function outOfSight(
@@ -146,9 +162,9 @@ export async function saveObject(
   kind: ObjectKind,
   body: unknown,
   saving: Saving,
-  allow?: (current: StoredObject | undefined) => void,
+  allow?: Allow,
 ) {
-  const [outcome] = await saveObjects(tx, kind, [body], saving, allow)
+  const [outcome] = await saveObjects(tx, kind, [body], saving, allow ? [allow] : [])
   if (outcome!.refused) throw outcome!.refused
   return outcome!
 }
@@ -227,7 +243,7 @@ function foreign(
     } else {
       const unknown = value?.filter((id) => !isKnown(`${refersTo}:${id}`)) ?? []
       // Its place is that in the body, where an id may stand twice.
-      const given = (body as Record<string, number[]>)[property] ?? []
+      const given = (body as Record<string, number[]> | null)?.[property] ?? []
       for (const id of unknown) refuse(id, `/${property}/${given.indexOf(id)}`)
     }
   }
@@ -299,11 +315,11 @@ type Good = Extract<Outcome, { object: StoredObject }>
 async function write(
   tx: Db,
   kind: ObjectKind,
-  outcomes: Outcome[],
+  outcomes: (Outcome | undefined)[],
   surroundings: Surroundings,
   saving: Saving,
 ) {
-  const good = outcomes.filter((outcome): outcome is Good => !outcome.refused)
+  const good = outcomes.filter((outcome): outcome is Good => !!outcome && !outcome.refused)
   const created = good.filter((outcome) => !outcome.before)
   const changed = good.filter((outcome) => outcome.before && outcome.before !== outcome.object)
   const rowsOf = (some: Good[]) => some.map((outcome) => outcome.object)

@@ -33,6 +33,17 @@ export async function findObject(
   return object
 }
 
+export function listObjectsById(
+  db: Db,
+  businessId: number,
+  kind: ObjectKind,
+  ids: (number | string)[],
+) {
+  return db.query<StoredObject>(sql`
+    select ${columnsOf(kind)} from ${raw(kind.table)} t
+    where business_id = ${businessId} and ${idColumn(kind)} = any (${ids})`)
+}
+
 export type Listing = {
   filters: Record<string, unknown>
   /** Where the page before ended. */

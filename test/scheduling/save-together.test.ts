@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import { objectKind } from '../../src/contract/objects.ts'
+import type { Db } from '../../src/database/database.ts'
+import { raw, sql } from '../../src/database/sql.ts'
+import { RequestError } from '../../src/errors.ts'
+import { SharedSaves, type Saved, type ToSave } from '../../src/scheduling/save-together.ts'
+import { reminder, startWorld } from '../support/world.ts'
+
+type Ended = { saved?: Saved; failed?: unknown }
+
+/** Says several things at one moment, and looks in which transactions they were written. */
+async function start(t: TestContext) {
+  const world = await startWorld(t)
+  const { businessId, clock, db, ids } = world
+  const shared = new SharedSaves(() => clock.now())
+  const startTime = clock.in({ hours: 72 }).epochMilliseconds
+  const who = { db, businessId, user: 'key:test', sight: null, kind: objectKind('calendar')! }
+  const booking = (more: object = {}) => ({
+    ...ids,
+    startTime,
+    endTime: startTime + 1_800_000,
+    ...more,
+  })
+  const saveAtOnce = (all: (Partial<ToSave> & { body: unknown })[]): Promise<Ended[]> =>
+    Promise.all(
+      all.map((each) =>
+        shared.save({ ...who, ...each }).then(
+          (saved) => ({ saved }),
+          (failed: unknown) => ({ failed }),
+        ),
+      ),
+    )
+  const transactions = async (table = 'calendar') => {
+    const rows = await db.query(sql`select distinct xmin::text from ${raw(table)}`)
+    return rows.length
+  }
+  const count = async (table: string) => {
+    const [row] = await db.query<{ count: number }>(sql`select count(*) from ${raw(table)}`)
+    return row!.count
+  }
+  /** Whose names the audit wrote beside appointments. */
+  const audited = async () => {
+    const rows = await db.query<{ username: string }>(sql`
+      select username from audit where object = 'calendar' order by username`)
+    return rows.map((row) => row.username)
+  }
+  return { ...world, booking, saveAtOnce, transactions, count, audited }
+}
+
+const statusOf = ({ failed }: Ended) => (failed instanceof RequestError ? failed.status : failed)
+
+test('saves of one moment share a transaction with their triggers, audit and history', async (t) => {
+  const { audited, booking, businessId, call, count, save, saveAtOnce, transactions } =
+    await start(t)
+  for (const hours of [-24, -2]) await save('/eventDefinition', reminder(businessId, hours))
+  const notes = Array.from({ length: 10 }, (_, i) => `number ${i}`)
+  const ended = await saveAtOnce(notes.map((note) => ({ body: booking({ note }) })))
+
+  assert.equal(await transactions(), 1)
+  assert.equal(await transactions('event_trigger'), 1)
+  for (const [i, { saved }] of ended.entries()) {
+    assert.equal(saved!.isNew, true)
+    assert.equal(saved!.object.note, notes[i], 'each is answered with its own')
+    const { calendarId } = saved!.object
+    const triggers = await call('GET', `/eventTriggers/CALENDAR/${calendarId}`)
+    assert.equal(triggers.body.length, 2)
+    const read = await call('GET', `/calendar/${calendarId}`)
+    assert.equal(read.body.note, notes[i])
+  }
+  assert.deepEqual(await audited(), Array(10).fill('key:test'))
+  assert.equal(await count('status_history'), 10)
+})
+
+test('what is wrong with one body is told to its sender alone', async (t) => {
+  const { book, booking, clock, saveAtOnce } = await start(t)
+  const { calendarId } = await book(clock.in({ hours: 96 }))
+  const refuse = () => {
+    throw new RequestError(412, 'stale')
+  }
+  const ended = await saveAtOnce([
+    { body: booking() },
+    { body: booking({ clientId: 999_999 }) },
+    { body: { calendarId, note: 'stale' }, allow: refuse },
+    { body: { calendarId, note: 'first' } },
+    { body: 'nonsense' },
+    { body: null },
+    { body: { calendarId: 999_999, note: 'nobody’s' } },
+    { body: { calendarId, note: 'second' } },
+    { body: booking() },
+  ])
+  const statuses = ended.map((each) => (each.saved ? 'saved' : statusOf(each)))
+  assert.deepEqual(statuses, ['saved', 422, 412, 'saved', 422, 422, 404, 'saved', 'saved'])
+  const [first, second] = [ended[3]!, ended[7]!].map((each) => each.saved!.object)
+  assert.deepEqual([first!.note, first!.version], ['first', 2], 'as it was after the first change')
+  assert.deepEqual([second!.note, second!.version], ['second', 3])
+})
+
+test('the same externalId at the same moment is one object: created once, then changed', async (t) => {
+  const { booking, saveAtOnce } = await start(t)
+  const bodies = ['a', 'b', 'c'].map((note) => ({ body: booking({ externalId: 'A-1', note }) }))
+  const ended = await saveAtOnce([{ body: booking() }, ...bodies])
+  const [, ...same] = ended.map(({ saved }) => saved!)
+  assert.equal(new Set(same.map(({ object }) => object.calendarId)).size, 1)
+  assert.deepEqual(
+    same.map(({ isNew, object }) => [isNew, object.note, object.version]),
+    [
+      [true, 'a', 1],
+      [false, 'b', 2],
+      [false, 'c', 3],
+    ],
+  )
+})
+
+test('what the database refuses of one body fails no other', async (t) => {
+  const { book, booking, clock, count, saveAtOnce } = await start(t)
+  await book(clock.in({ hours: 96 }), { externalId: 'taken' })
+  const { calendarId } = await book(clock.in({ hours: 96 }))
+  const ended = await saveAtOnce([
+    { body: booking({ note: 'before' }) },
+    { body: { calendarId, externalId: 'taken' } },
+    { body: booking({ note: 'after' }) },
+  ])
+  assert.match(String(ended[1]!.failed), /duplicate key/)
+  assert.deepEqual(
+    [ended[0]!, ended[2]!].map(({ saved }) => saved!.object.note),
+    ['before', 'after'],
+  )
+  assert.equal(await count('calendar'), 4, 'nothing was saved twice')
+})
+
+test('users, sights and kinds never share; each is audited by its own name', async (t) => {
+  const { audited, booking, businessId, database, ids, saveAtOnce, transactions } = await start(t)
+  const other = { user: 'key:other', db: database.forBusiness(businessId, 'key:other') }
+  const ended = await saveAtOnce([
+    { body: booking() },
+    { body: booking(), ...other },
+    { body: booking(), sight: { locationIds: [ids.locationId] } },
+    { body: booking(), sight: { professionalId: ids.professionalId + 1 } },
+    { body: { name: 'Seefeld' }, kind: objectKind('location')! },
+  ])
+  assert.deepEqual(
+    ended.map((each) => (each.saved ? each.saved.object.createdUser : statusOf(each))),
+    ['key:test', 'key:other', 'key:test', 422, 'key:test'],
+  )
+  assert.equal(await transactions(), 3)
+  assert.deepEqual(await audited(), ['key:other', 'key:test', 'key:test'])
+})
+
+test('a crowd is saved in bounded rounds', async (t) => {
+  const { booking, saveAtOnce, transactions } = await start(t)
+  const ended = await saveAtOnce(Array.from({ length: 100 }, () => ({ body: booking() })))
+  assert.ok(ended.every(({ saved }) => saved))
+  assert.equal(await transactions(), 4)
+})
+
+test('where nobody knows whether a round was committed, it is not tried again', async (t) => {
+  const { booking, db, saveAtOnce } = await start(t)
+  let tries = 0
+  const cut: Db = {
+    ...db,
+    transaction: () => {
+      tries += 1
+      return Promise.reject(new Error('Connection terminated unexpectedly'))
+    },
+  }
+  const ended = await saveAtOnce([
+    { body: booking(), db: cut },
+    { body: booking(), db: cut },
+  ])
+  assert.equal(tries, 1)
+  for (const { failed } of ended) assert.match(String(failed), /Connection terminated/)
+})
