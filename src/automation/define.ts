@@ -45,7 +45,7 @@ export async function saveDefinition(
       ? before
       : await updateDefinition(tx, before.eventDefnId, wanted, {
           ...defining,
-          askedSince: asksForTheSame(before, wanted) ? (before.askedSince ?? undefined) : undefined,
+          askedSince: asksForTheSame(before, wanted) ? before.askedSince : defining.now,
         })
   for (const action of actions) await saveActionOf(tx, definition.eventDefnId, action, defining)
   return { definition, before }

@@ -52,8 +52,11 @@ function planReminder(
 
   if (pending?.status === 'RUNNING') {
     // It cannot be taken back from its worker, who will ask again.
-    if (!firing || !isAt(pending, firing)) {
-      const isKnown = firing !== undefined && wasAskedFor(definition, before, firing)
+    if (!firing || !isAt(pending, firing) || isOutdated(pending, definition, firing)) {
+      const isKnown =
+        cause === 'saved definition'
+          ? definition.askedSince === null
+          : firing !== undefined && wasAskedFor(definition, before, firing)
       plan.replan.push({ eventTriggerId: pending.eventTriggerId, since: asOf, isKnown })
     }
     return
@@ -124,6 +127,10 @@ const cancelled = (row: ReminderRow, definition: StoredDefinition, statusReason:
 })
 
 const isAt = (row: ReminderRow, firing: Firing) => isSameMoment(row.anchorTime, firing.anchorTime)
+
+/** Its definition counts otherwise since, from the same anchor. */
+const isOutdated = (row: ReminderRow, { version }: StoredDefinition, firing: Firing) =>
+  row.defnVersion !== version && !isSameMoment(row.scheduledTime, firing.scheduledTime)
 
 /** Sent late, so due at another time than the definition's: it only waits for the engine. */
 const isDueAsPlanned = (row: ReminderRow, { version }: StoredDefinition, now: Temporal.Instant) =>

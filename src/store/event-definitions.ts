@@ -157,7 +157,7 @@ export async function updateDefinition(
   tx: Db,
   eventDefnId: number,
   definition: Definition,
-  { user, now, askedSince = now }: Who & { askedSince?: Temporal.Instant | undefined },
+  { user, now, askedSince = now }: Who & { askedSince?: Temporal.Instant | null },
 ) {
   const [saved] = await tx.query<StoredDefinition>(sql`
     update event_definition t

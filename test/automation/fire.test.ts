@@ -188,6 +188,29 @@ test('what moved in the hands of a worker that died counts from the move, howeve
   assert.deepEqual(statuses, ['CANCELLED', 'COMPLETED'])
 })
 
+test('what its definition moved in the hands of a worker that died counts from the save', async (t) => {
+  const world = await startWorld(t)
+  const { eventDefnId } = await remind(world, { triggerHours: 1 })
+  const redefine = (triggerHours: number, description: string) =>
+    world.save(
+      '/eventDefinition',
+      reminder(world.businessId, triggerHours, { eventDefnId, description }),
+    )
+  const booked = await world.book(world.clock.in({ hours: 1 }))
+  world.clock.advance({ hours: 2 })
+  await assert.rejects(startMortal(world, booked.calendarId).fire(), /terminated/)
+  await redefine(2, 'Two hours after')
+  // It is due in an hour; nobody is there then, and meanwhile the definition is only renamed.
+  world.clock.advance({ minutes: 90 })
+  await redefine(2, 'How was it?')
+  const { lookBack, runEngine } = startEngine(world)
+  await runEngine()
+  await lookBack()
+  await runEngine()
+  const statuses = (await triggersOf(world, booked)).map((trigger) => trigger.status)
+  assert.deepEqual(statuses, ['CANCELLED', 'COMPLETED'])
+})
+
 test('a trigger that takes down three workers by itself is set aside, those beside it are sent', async (t) => {
   const world = await startWorld(t)
   await remind(world)
