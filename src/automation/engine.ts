@@ -10,11 +10,12 @@ import {
   nextDueTime,
   renewTriggerLeases,
   takeBackTriggers,
+  type ClaimedTrigger,
 } from '../store/trigger-queue.ts'
 import { Deliveries } from './deliver.ts'
 import { ASKED_EVERY_MS, Backpressure } from './backpressure.ts'
-import { firstTurn } from './claim.ts'
-import { fireDueTriggers, type Firing } from './fire.ts'
+import { claim, firstTurn } from './claim.ts'
+import { fireClaimed, type Firing } from './fire.ts'
 import { planDefinition } from './plan.ts'
 import { createWatch } from './watch.ts'
 
@@ -53,30 +54,47 @@ export function createEngine(parts: EngineParts) {
   const holding = parts.captures ? {} : { backpressure: new Backpressure(db, parts.mostWaiting) }
   let lastTurn: Temporal.Instant | undefined
 
+  const turn = firstTurn()
+
   /** One who claims and fires under a name of its own. */
   const openLane = (name: string) => {
-    const turn = firstTurn()
     const firing: Firing = { ...parts, ...holding, db, now, worker: name, batchSize }
     let isBroken = false
-    const fire = async () => {
-      // What a broken turn left in our hands is not begun: it is free again at once.
-      if (isBroken) await giveBackTriggers(db, name)
+    /** What a broken turn left in our hands is not begun: it is free again at once. */
+    const giveBack = async () => {
+      if (!isBroken) return false
+      await giveBackTriggers(db, name)
+      turn.doneUntil = undefined
+      isBroken = false
+      return true
+    }
+    const take = async () => {
+      await giveBack()
       isBroken = true
-      const fired = await fireDueTriggers(firing, turn)
+      const claimed = await claim(firing, turn)
+      if (claimed.length === 0) end()
+      return claimed
+    }
+    const fire = async (claimed: ClaimedTrigger[]) => {
+      await fireClaimed(firing, claimed)
+      end()
+    }
+    const end = () => {
       isBroken = false
       lastTurn = clock.now()
-      return fired
     }
-    return { name, turn, fire }
+    return { name, giveBack, take, fire }
   }
-  // Where more is due than a batch holds, others have mails made while the first one writes.
-  const first = openLane(worker)
-  const helpers = HELPERS.map((name) => openLane(`${worker} ${name}`))
-  const lanes = [first, ...helpers]
-  const { turn } = first
+  const lanes = LANES.map((name) => openLane(`${worker}${name}`))
 
   /** Fires one batch of what is due. */
-  const { fire } = first
+  const fire = async () => {
+    const [lane] = lanes as [Lane]
+    const claimed = await lane.take()
+    await lane.fire(claimed)
+    return claimed.length
+  }
+  type Lane = ReturnType<typeof openLane>
 
   /** Begins to send what is due. */
   const deliver = () => deliveries.begin()
@@ -84,7 +102,7 @@ export function createEngine(parts: EngineParts) {
   /** Takes over what dead workers left: their claims, and definitions planned half. */
   const keep = async () => {
     const triggers = await takeBackTriggers(db, now())
-    if (triggers > 0) for (const lane of lanes) lane.turn.doneUntil = undefined
+    if (triggers > 0) turn.doneUntil = undefined
     const emails = await takeBackEmails(db, now())
     return triggers + emails + (await planUnplanned())
   }
@@ -106,7 +124,7 @@ export function createEngine(parts: EngineParts) {
     const { doneUntil } = turn
     turn.lookedBackAt = now()
     if (!first || !doneUntil || Temporal.Instant.compare(first, doneUntil) >= 0) return 0
-    for (const lane of lanes) lane.turn.doneUntil = undefined
+    turn.doneUntil = undefined
     return 1
   }
 
@@ -137,24 +155,28 @@ export function createEngine(parts: EngineParts) {
   /** Runs until stopped; what is claimed and not begun then goes to another node. */
   const run = async (stopping: AbortSignal) => {
     const [due, queued] = [new Hint(), new Hint()]
-    const crowds = helpers.map(() => new Hint())
     // Without hints it is found all the same, a second later.
     const deaf = database.listen('bellwether_due', () => due.wake())
-    stopping.addEventListener('abort', () =>
-      [due, queued, deliveries, ...crowds].forEach((one) => one.wake()),
-    )
-    const fireAndTell = async () => {
-      const fired = await fire()
-      if (turn.isCrowded) crowds.forEach((crowd) => crowd.wake())
-      if (fired > 0) queued.wake()
-      return fired
+    stopping.addEventListener('abort', () => [due, queued, deliveries].forEach((one) => one.wake()))
+    // One at a time looks out for what is due, and begins with it; the next one looks out meanwhile.
+    const lookout = new Queue()
+    let isAllTaken = false
+    const awaitDue = async ({ take }: Lane) => {
+      while (!stopping.aborted) {
+        if (isAllTaken) await restBeforeFiring()
+        const claimed = await take()
+        isAllTaken = claimed.length === 0 || !(turn.isCrowded || turn.isHeldBack)
+        if (claimed.length > 0) return claimed
+      }
+      return []
     }
-    const help = (lane: (typeof helpers)[number], crowd: Hint) =>
-      repeat(async () => (turn.isCrowded ? lane.fire() : 0), {
-        rest: () => crowd.wait(LONGEST_REST_MS, stopping),
-        stopping,
-        onError,
-      })
+    const drive = async (lane: Lane) => {
+      if (await lane.giveBack()) due.wake()
+      const claimed = await lookout.alone(() => awaitDue(lane))
+      await lane.fire(claimed)
+      if (claimed.length > 0) queued.wake()
+      return claimed.length
+    }
     const restBeforeFiring = async () => {
       const rest = turn.isHeldBack
         ? ASKED_EVERY_MS
@@ -171,8 +193,9 @@ export function createEngine(parts: EngineParts) {
       return 0
     }
     await Promise.all([
-      repeat(fireAndTell, { rest: restBeforeFiring, stopping, onError }),
-      ...helpers.map((lane, i) => help(lane, crowds[i]!)),
+      ...lanes.map((lane) =>
+        repeat(() => drive(lane), { rest: async () => {}, stopping, onError }),
+      ),
       repeat(deliver, { rest: restBeforeSending, stopping, onError }),
       repeat(lookBackAndTell, { rest: async () => {}, stopping, onError }),
       repeat(() => patrol(pausing), { rest: async () => {}, stopping, onError }),
@@ -199,7 +222,7 @@ export function createEngine(parts: EngineParts) {
 }
 
 /** Two cores are busy with three: one composes, one reads or writes, one waits for the disk. */
-const HELPERS = ['2', '3']
+const LANES = ['', ' 2', ' 3']
 
 /** Between two rounds of the watchman, and at least between two pages of one. */
 const ROUND_REST_MS = 60_000
@@ -242,7 +265,7 @@ class Hint {
   }
 
   async wait(ms: number, stopping: AbortSignal) {
-    if (!this.#isGiven && !stopping.aborted) {
+    if (ms > 0 && !this.#isGiven && !stopping.aborted) {
       const { promise, resolve } = Promise.withResolvers<void>()
       this.#wake = resolve
       const timer = setTimeout(resolve, ms)
@@ -250,5 +273,16 @@ class Hint {
       clearTimeout(timer)
     }
     this.#isGiven = false
+  }
+}
+
+/** One after the other, in the order in which they came. */
+class Queue {
+  #last: Promise<unknown> = Promise.resolve()
+
+  alone<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#last.then(work)
+    this.#last = done.catch(() => {})
+    return done
   }
 }

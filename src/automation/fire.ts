@@ -1,7 +1,9 @@
 import type { Db } from '../database/database.ts'
 import type { Mailbox } from '../contract/addresses.ts'
 import { isDatabaseAway } from '../database/postgres.ts'
-import { insertEmails } from '../store/emails.ts'
+import { drawEmailIds, insertEmails } from '../store/emails.ts'
+import { holdTemplatesOfDefinitions } from '../store/email-templates.ts'
+import { holdActionsOfDefinitions } from '../store/event-actions.ts'
 import {
   beginAlone,
   endTriggers,
@@ -10,12 +12,12 @@ import {
   type Ending,
 } from '../store/trigger-queue.ts'
 import type { Backpressure } from './backpressure.ts'
-import { claim, type Turn } from './claim.ts'
 import { decide } from './decide.ts'
-import { holdDefinitionsOf, holdObjects } from './hold.ts'
+import { definitionsOf, holdDefinitionsOf, holdWholeObjects } from './hold.ts'
 import { ended, makeMails, type Ready } from './mails.ts'
 import { planAgainFor, type Moved } from './schedule.ts'
 import { keyOf } from './subject.ts'
+import { byNamedId } from './templates.ts'
 
 /** What firing stands on. */
 export type Firing = {
@@ -43,9 +45,8 @@ export type Firing = {
   ): void
 }
 
-/** Makes the mails of what is due; gives back how many triggers it took. */
-export async function fireDueTriggers(firing: Firing, turn: Turn): Promise<number> {
-  const claimed = await claim(firing, turn)
+/** Makes the mails of what this worker has claimed. */
+export async function fireClaimed(firing: Firing, claimed: ClaimedTrigger[]) {
   const [suspects, fresh] = [[] as ClaimedTrigger[], [] as ClaimedTrigger[]]
   for (const trigger of claimed) (trigger.strikes > 0 ? suspects : fresh).push(trigger)
   if (fresh.length > 0) await fireOrSplit(firing, fresh)
@@ -55,7 +56,6 @@ export async function fireDueTriggers(firing: Firing, turn: Turn): Promise<numbe
   for (const suspect of suspects.toSorted((a, b) => a.strikes - b.strikes)) {
     if (await beginAlone(firing.db, firing.worker, suspect)) await fireOrSplit(firing, [suspect])
   }
-  return claimed.length
 }
 
 /** One bad row never stops the rest: what fails together is tried in halves. */
@@ -81,10 +81,15 @@ async function fireOrSplit(firing: Firing, claimed: ClaimedTrigger[]): Promise<v
  */
 async function fireBatch(tx: Db, firing: Firing, claimed: ClaimedTrigger[]) {
   const now = firing.now()
-  const subjects = await holdObjects(tx, claimed)
-  const [mine, definitions] = await Promise.all([
+  const keys = definitionsOf(claimed)
+  // Asked for in one breath, and so in one journey; objects are locked before all else.
+  const [objects, mine, definitions, actions, templates, ids] = await Promise.all([
+    holdWholeObjects(tx, claimed),
     lockClaimed(tx, firing.worker, claimed),
-    holdDefinitionsOf(tx, claimed),
+    holdDefinitionsOf(tx, keys),
+    holdActionsOfDefinitions(tx, keys),
+    holdTemplatesOfDefinitions(tx, keys),
+    drawEmailIds(tx, claimed.length),
   ])
   const endings: Ending[] = []
   const moved: Moved[] = []
@@ -93,9 +98,9 @@ async function fireBatch(tx: Db, firing: Firing, claimed: ClaimedTrigger[]) {
     const held = mine.get(trigger.eventTriggerId)
     if (!held) continue
     const definition = definitions.get(trigger.eventDefnId)!
-    const subject = subjects.get(keyOf(trigger))!
+    const { subject, rows } = objects.get(keyOf(trigger))!
     const decision = (firing.decide ?? decide)(trigger, definition, subject, now)
-    if (decision === 'fire') firable.push({ trigger, definition, subject })
+    if (decision === 'fire') firable.push({ trigger, rows })
     else {
       endings.push(ended(trigger, decision))
       if (decision.isMoved) {
@@ -104,9 +109,15 @@ async function fireBatch(tx: Db, firing: Firing, claimed: ClaimedTrigger[]) {
       }
     }
   }
-  const made = await makeMails(tx, firing, firable, now)
+  const made = await makeMails(tx, firing, firable, {
+    actions: Map.groupBy(actions, (action) => action.eventDefnId),
+    templates: byNamedId(templates),
+    ids,
+    now,
+  })
   endings.push(...made.endings)
-  await Promise.all([endTriggers(tx, firing.worker, endings, now), insertEmails(tx, made.emails)])
+  endTriggers(tx, firing.worker, endings, now)
+  insertEmails(tx, made.emails)
   if (moved.length > 0) await planAgainFor(tx, moved, now)
   return { endings, now }
 }

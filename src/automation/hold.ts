@@ -1,8 +1,12 @@
 import type { ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
-import { holdDefinitions, type StoredDefinition } from '../store/event-definitions.ts'
-import type { ObjectKey } from '../store/mail-contexts.ts'
-import { holdSubjects } from '../store/subjects.ts'
+import {
+  holdDefinitions,
+  type DefinitionKey,
+  type StoredDefinition,
+} from '../store/event-definitions.ts'
+import { listWholeObjects, type ObjectKey, type WholeObject } from '../store/mail-contexts.ts'
+import { holdSubjects, lockObjects } from '../store/subjects.ts'
 import { keyOf, type Subject } from './subject.ts'
 
 type Held = ObjectKey & { objectType: ObjectType; eventDefnId: number }
@@ -18,11 +22,32 @@ export async function holdObjects(tx: Db, triggers: Held[]): Promise<Map<string,
   return subjects
 }
 
+/** The same with all that a mail can speak of. Asks for everything before it waits for an answer. */
+export async function holdWholeObjects(
+  tx: Db,
+  triggers: Held[],
+): Promise<Map<string, WholeObject>> {
+  const objects = new Map(triggers.map((trigger) => [keyOf(trigger), trigger])).values()
+  const byType = [...Map.groupBy(objects, (object) => object.objectType)].toSorted(([a], [b]) =>
+    a < b ? -1 : 1,
+  )
+  for (const [objectType, some] of byType) lockObjects(tx, objectType, some)
+  const found = byType.map(([objectType, some]) => listWholeObjects(tx, objectType, some))
+  const whole = (await Promise.all(found)).flat()
+  return new Map(whole.map((object) => [keyOf(object.subject), object]))
+}
+
 /** What asked for triggers, by its id, under locks that a save waits for. */
 export async function holdDefinitionsOf(
   tx: Db,
-  triggers: Pick<Held, 'businessId' | 'eventDefnId'>[],
+  triggers: DefinitionKey[],
 ): Promise<Map<number, StoredDefinition>> {
-  const rows = await holdDefinitions(tx, triggers)
+  const rows = await holdDefinitions(tx, definitionsOf(triggers))
   return new Map(rows.map((definition) => [definition.eventDefnId, definition]))
 }
+
+/** Each once, in the order in which everybody locks. */
+export const definitionsOf = (triggers: DefinitionKey[]): DefinitionKey[] =>
+  [...new Map(triggers.map((trigger) => [trigger.eventDefnId, trigger])).values()].toSorted(
+    (a, b) => a.businessId - b.businessId || a.eventDefnId - b.eventDefnId,
+  )

@@ -3,48 +3,42 @@ import type { Db } from '../database/database.ts'
 import { buildMessage, messageIdOf, messageText } from '../email/message.ts'
 import type { StoredTemplate } from '../store/email-templates.ts'
 import { drawEmailIds, type NewEmail } from '../store/emails.ts'
-import { holdActionsOfDefinitions, type RunningAction } from '../store/event-actions.ts'
-import type { StoredDefinition } from '../store/event-definitions.ts'
-import { listMailContexts, type ContextRow } from '../store/mail-contexts.ts'
+import type { RunningAction } from '../store/event-actions.ts'
+import type { ContextRow } from '../store/mail-contexts.ts'
 import { listSuppressed } from '../store/suppressions.ts'
 import type { ClaimedTrigger, Ending } from '../store/trigger-queue.ts'
 import { calendarEntry, compose, senderOf, type Composed } from './compose.ts'
 import type { Firing } from './fire.ts'
-import { keyOf, type Subject } from './subject.ts'
-import { listTemplates } from './templates.ts'
 
-/** A trigger that fires, as it was read under locks. */
-export type Ready = { trigger: ClaimedTrigger; definition: StoredDefinition; subject: Subject }
+/** A trigger that fires, and what its mails can speak of, as it was read under locks. */
+export type Ready = { trigger: ClaimedTrigger; rows: ContextRow[] }
+
+/** What mails are made of beside their object, as it was read under locks. */
+export type Making = {
+  /** By definition, in the order in which they run. */
+  actions: Map<number, RunningAction[]>
+  /** By the id that actions name. */
+  templates: Map<number, StoredTemplate[]>
+  /** For the mails; more are drawn where these do not suffice. */
+  ids: number[]
+  now: Temporal.Instant
+}
 
 /** The mails of what fires, and what becomes of its triggers. */
-export async function makeMails(tx: Db, firing: Firing, ready: Ready[], now: Temporal.Instant) {
+export async function makeMails(tx: Db, firing: Firing, ready: Ready[], making: Making) {
   if (ready.length === 0) return { endings: [], emails: [] }
-  const [actions, contexts] = await Promise.all([
-    holdActionsOfDefinitions(
-      tx,
-      ready.map((one) => one.definition),
-    ),
-    listContexts(tx, ready),
-  ])
-  const actionsOf = Map.groupBy(actions, (action) => action.eventDefnId)
-  const most = ready.reduce(
-    (sum, { trigger }) =>
-      sum +
-      (actionsOf.get(trigger.eventDefnId)?.length ?? 0) *
-        (contexts.get(keyOf(trigger))?.length ?? 0),
-    0,
-  )
-  const [templates, ids] = await Promise.all([listTemplates(tx, actions), drawEmailIds(tx, most)])
-  // Copies are rare, so they are counted only where there are any.
-  if (haveCopies(templates)) ids.push(...(await drawEmailIds(tx, 2 * most)))
+  const { actions, templates, ids, now } = making
+  // Copies are rare: three mails for one only where there are any.
+  const most = (haveCopies(templates) ? 3 : 1) * countMails(ready, actions)
+  if (most > ids.length) ids.push(...(await drawEmailIds(tx, most - ids.length)))
   let drawn = 0
   const addressing = { drawId: () => ids[drawn++]!, unsubscribeLink: firing.unsubscribeLink }
 
   const composed = ready.map((one) => ({
     ...one,
     ...composeAll(
-      actionsOf.get(one.definition.eventDefnId) ?? [],
-      contexts.get(keyOf(one.trigger)) ?? [],
+      actions.get(one.trigger.eventDefnId) ?? [],
+      one.rows,
       templates,
       addressing,
       firing.onError,
@@ -68,6 +62,12 @@ export const ended = (
   { businessId, eventTriggerId, scheduledTime }: ClaimedTrigger,
   { status, statusReason, plan = null }: Pick<Ending, 'status' | 'statusReason'> & Partial<Ending>,
 ): Ending => ({ businessId, eventTriggerId, scheduledTime, status, statusReason, plan })
+
+const countMails = (ready: Ready[], actions: Making['actions']) =>
+  ready.reduce(
+    (sum, { trigger, rows }) => sum + (actions.get(trigger.eventDefnId)?.length ?? 0) * rows.length,
+    0,
+  )
 
 const haveCopies = (templates: Map<number, StoredTemplate[]>) =>
   [...templates.values()].flat().some((template) => template.ccAddress || template.bccAddress)
@@ -169,32 +169,31 @@ function wireForm(
   return messageText(message)
 }
 
-async function listContexts(tx: Db, ready: Ready[]) {
-  const contexts = new Map<string, ContextRow[]>()
-  const objects = new Map(ready.map(({ trigger }) => [keyOf(trigger), trigger])).values()
-  for (const [objectType, some] of Map.groupBy(objects, (object) => object.objectType)) {
-    for (const row of await listMailContexts(tx, objectType, some)) {
-      const key = keyOf({ objectType, objectId: row.objectId, objectUUId: row.objectUUId })
-      const known = contexts.get(key)
-      if (known) known.push(row)
-      else contexts.set(key, [row])
-    }
-  }
-  return contexts
-}
-
 /** Bounced addresses get nothing; unsubscribed ones what they need and no more. */
 async function suppressions(tx: Db, mails: Composed[]) {
-  const asked = mails.map(({ row, recipient }) => ({
-    businessId: row.businessId,
-    emailAddress: recipient.address,
-  }))
+  // What is said of a client's own address was read with the client.
+  const asked = mails
+    .filter((mail) => !isToClient(mail))
+    .map(({ row, recipient }) => ({
+      businessId: row.businessId,
+      emailAddress: recipient.address,
+    }))
   const found = asked.length === 0 ? [] : await listSuppressed(tx, asked)
-  const reasons = new Set(found.map((one) => `${one.businessId} ${one.emailAddress} ${one.reason}`))
-  return ({ row, recipient, action, template }: Composed) => {
-    const address = `${row.businessId} ${recipient.address.toLowerCase()}`
-    if (reasons.has(`${address} BOUNCED`)) return 'the address bounced before'
+  const reasons = Map.groupBy(found, (one) => `${one.businessId} ${one.emailAddress}`)
+  const reasonsOf = (mail: Composed) =>
+    isToClient(mail)
+      ? mail.row.suppressed!
+      : (reasons.get(`${mail.row.businessId} ${mail.recipient.address.toLowerCase()}`) ?? []).map(
+          ({ reason }) => reason as string,
+        )
+  return (mail: Composed) => {
+    const { action, template } = mail
+    const given = reasonsOf(mail)
+    if (given.includes('BOUNCED')) return 'the address bounced before'
     if (action.transactional ?? template.transactional) return undefined
-    return reasons.has(`${address} UNSUBSCRIBED`) ? 'unsubscribed' : undefined
+    return given.includes('UNSUBSCRIBED') ? 'unsubscribed' : undefined
   }
 }
+
+const isToClient = ({ row, recipient }: Composed) =>
+  row.suppressed !== undefined && recipient.address === row.context.client?.emailAddress

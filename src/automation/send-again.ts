@@ -22,7 +22,7 @@ export async function sendAgain(
 ): Promise<number> {
   const [emailId] = (await drawEmailIds(tx, 1)) as [number]
   const messageId = messageIdOf(email.businessId, emailId, host)
-  await insertEmails(tx, [
+  insertEmails(tx, [
     {
       ...email,
       ...queued(now),
@@ -73,7 +73,7 @@ export async function sendTests(
       test: true,
     }
   })
-  await insertEmails(tx, emails)
+  insertEmails(tx, emails)
   return ids
 }
 

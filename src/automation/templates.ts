@@ -1,13 +1,21 @@
 import type { Db } from '../database/database.ts'
-import { holdTemplatesWithVariants, type StoredTemplate } from '../store/email-templates.ts'
+import {
+  holdTemplatesWithVariants,
+  type NamedTemplate,
+  type StoredTemplate,
+} from '../store/email-templates.ts'
 
 /** The templates that actions name: by that id, the one itself first, then its variants. */
 export async function listTemplates(
   tx: Db,
   actions: { businessId: number; emailTemplateId: number }[],
 ) {
-  if (actions.length === 0) return new Map<number, StoredTemplate[]>()
-  const rows = await holdTemplatesWithVariants(tx, actions)
+  return actions.length === 0
+    ? byNamedId([])
+    : byNamedId(await holdTemplatesWithVariants(tx, actions))
+}
+
+export function byNamedId(rows: NamedTemplate[]): Map<number, StoredTemplate[]> {
   const byName = Map.groupBy(rows, (row) => row.namedId)
   for (const [namedId, some] of byName) {
     byName.set(
@@ -15,7 +23,7 @@ export async function listTemplates(
       some.toSorted((a, b) => rank(a, namedId) - rank(b, namedId)),
     )
   }
-  return byName as Map<number, StoredTemplate[]>
+  return byName
 }
 
 const rank = (template: StoredTemplate, namedId: number) =>

@@ -179,7 +179,8 @@ const identity = ({ businessId, user }: Who) =>
 async function once<Row>(pool: pg.Pool, identify: pg.QueryConfig[], statement: Sql) {
   const client = await pool.connect()
   try {
-    const answers = await runBatch(client, [...identify, toQuery(statement)])
+    const planning = statement.isKept ? [KEEP_PLANS] : []
+    const answers = await runBatch(client, [...identify, ...planning, toQuery(statement)])
     client.release()
     return answers.at(-1)!.rows as Row[]
   } catch (error) {
@@ -233,8 +234,14 @@ async function firstFailure(sent: Promise<unknown>[]): Promise<unknown> {
 type Run = (statement: pg.QueryConfig) => Promise<pg.QueryResult>
 
 function inside(run: Run, sent: Promise<unknown>[], hints: Set<string>): Db {
+  let keepsPlans = false
+  const prepare = (statement: Sql) => {
+    if (statement.isKept && !keepsPlans) send(run, sent, KEEP_PLANS)
+    keepsPlans ||= statement.isKept === true
+    return toQuery(statement)
+  }
   const tx: Db = {
-    query: async (statement) => (await run(toQuery(statement))).rows,
+    query: async (statement) => (await run(prepare(statement))).rows,
     transaction: (work) => work(tx),
     attempt: async (work) => {
       await run(SAVEPOINT)
@@ -253,7 +260,7 @@ function inside(run: Run, sent: Promise<unknown>[], hints: Set<string>): Db {
       throw new Error('a transaction that has begun cannot be bound to one moment any more')
     },
     stream: (statement, batchSize) => fetchInBatches(run, statement, batchSize),
-    send: (statement) => send(run, sent, toQuery(statement)),
+    send: (statement) => send(run, sent, prepare(statement)),
     hint: (channel) => void hints.add(channel),
   }
   return tx
@@ -372,6 +379,13 @@ const COMMIT = toQuery(sql`commit`)
 const SAVEPOINT = toQuery(sql`savepoint attempt`)
 const RELEASE = toQuery(sql`release savepoint attempt`)
 const ROLLBACK_TO = toQuery(sql`rollback to savepoint attempt`)
+
+/** Until the transaction ends: plans are made once, and follow the order of the text (see `kept`). */
+const KEEP_PLANS = toQuery(sql`
+  select set_config('plan_cache_mode', 'force_generic_plan', true),
+         set_config('join_collapse_limit', '1', true), set_config('from_collapse_limit', '1', true),
+         set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
+         set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)`)
 
 /** A connection on which the server refused a statement is still good; any other one is not. */
 function release(client: pg.PoolClient, error: unknown) {

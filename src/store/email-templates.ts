@@ -1,5 +1,6 @@
 import type { Db } from '../database/database.ts'
-import { sql } from '../database/sql.ts'
+import { kept, sql, type Sql } from '../database/sql.ts'
+import { definitionKeys, type DefinitionKey } from './event-definitions.ts'
 
 /** A template as mails are made of it. */
 export type StoredTemplate = {
@@ -34,11 +35,31 @@ export type StoredTemplate = {
  * The templates that actions name, each with its variants: those of the same name. Nobody changes
  * them until the transaction ends.
  */
-export function holdTemplatesWithVariants(
+export const holdTemplatesWithVariants = (
   tx: Db,
   keys: { businessId: number; emailTemplateId: number }[],
-) {
-  return tx.query<StoredTemplate & { namedId: number }>(sql`
+) =>
+  tx.query<NamedTemplate>(
+    withVariants(sql`
+      select distinct * from unnest(${keys.map((key) => key.businessId)}::bigint[],
+                                    ${keys.map((key) => key.emailTemplateId)}::bigint[])
+        as n (business_id, email_template_id)`),
+  )
+
+/** The same of all active actions of these definitions. */
+export const holdTemplatesOfDefinitions = (tx: Db, keys: DefinitionKey[]) =>
+  tx.query<NamedTemplate>(
+    withVariants(sql`
+      select distinct a.business_id, a.email_template_id
+      from ${definitionKeys(keys)} join event_action a
+        on a.business_id = k.business_id and a.event_defn_id = k.event_defn_id and a.active`),
+  )
+
+/** `namedId`: the template that an action names, of which this one is a variant, or itself. */
+export type NamedTemplate = StoredTemplate & { namedId: number }
+
+const withVariants = (names: Sql) =>
+  kept(sql`
     select named.email_template_id as "namedId", t.business_id as "businessId",
            t.email_template_id as "emailTemplateId", t.version, t.active,
            t.template_name as "templateName", t.subject, t.email_body as "emailBody",
@@ -49,9 +70,7 @@ export function holdTemplatesWithVariants(
            t.cc_address as "ccAddress", t.bcc_address as "bccAddress",
            t.reply_to_address as "replyToAddress", t.language, t.level, t.location,
            t.reason_id_list as "reasonIdList", t.sort_order as "sortOrder"
-    from (select distinct * from unnest(${keys.map((key) => key.businessId)}::bigint[],
-                 ${keys.map((key) => key.emailTemplateId)}::bigint[])
-            as k (business_id, email_template_id)) k
+    from (${names}) n
     join email_template named using (business_id, email_template_id)
     join email_template t on t.business_id = named.business_id
       and (t.email_template_id = named.email_template_id
@@ -60,7 +79,6 @@ export function holdTemplatesWithVariants(
       on (g.business_id, g.email_category_id) = (t.business_id, t.email_category_id)
     order by t.email_template_id
     for share of t`)
-}
 
 /** What the automations that use a template are about, each event type once. */
 export async function listEventTypesOfTemplate(

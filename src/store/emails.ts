@@ -1,7 +1,7 @@
 import type { EmailStatus } from '../contract/email.ts'
 import type { ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
-import { empty, join, raw, sql, type Sql } from '../database/sql.ts'
+import { empty, join, kept, raw, sql, type Sql } from '../database/sql.ts'
 import type { Sight } from './objects.ts'
 import { aboutSeenObject } from './sight.ts'
 
@@ -72,23 +72,29 @@ const values = raw(
 )
 
 export async function drawEmailIds(db: Db, count: number): Promise<number[]> {
-  const rows = await db.query<{ id: number }>(
-    sql`select nextval('email_email_id_seq') as id from generate_series(1, ${count}::int)`,
+  const [row] = await db.query<{ ids: number[] }>(
+    kept(sql`
+      select array(select nextval('email_email_id_seq') from generate_series(1, ${count}::int)) as ids`),
   )
-  return rows.map((row) => row.id)
+  return row!.ids
 }
 
-/** One statement, however many. The same mail of the same trigger is never written twice. */
-export async function insertEmails(tx: Db, emails: NewEmail[]) {
+/**
+ * One statement, however many, which leaves with the next one or the commit. The same mail of the
+ * same trigger is never written twice.
+ */
+export function insertEmails(tx: Db, emails: NewEmail[]) {
   if (emails.length === 0) return
   const written = WRITTEN.map(([property, , type]) => {
     const column = emails.map((email) => email[property])
     return sql`${type === 'jsonb' ? column.map((value) => JSON.stringify(value)) : column}::${raw(type)}[]`
   })
-  await tx.query(sql`
-    insert into email (${names})
-    select ${values} from unnest(${join(written, ', ')}) as r (${names})
-    on conflict do nothing`)
+  tx.send(
+    kept(sql`
+      insert into email (${names})
+      select ${values} from unnest(${join(written, ', ')}) as r (${names})
+      on conflict do nothing`),
+  )
 }
 
 /** As answered, with moments still moments. */

@@ -1,6 +1,7 @@
 import type { RecipientValue } from '../contract/event-action.ts'
 import type { Db } from '../database/database.ts'
-import { sql } from '../database/sql.ts'
+import { empty, kept, sql, type Sql } from '../database/sql.ts'
+import { definitionKeys, type DefinitionKey } from './event-definitions.ts'
 
 export type StoredAction = {
   businessId: number
@@ -109,23 +110,21 @@ export type RunningAction = StoredAction & { transactional: boolean | null }
 
 /** The active actions of many definitions, in the order in which they run. */
 export const listActionsOfDefinitions = (db: Db, keys: DefinitionKey[]) =>
-  db.query<RunningAction>(actionsOf(keys))
+  db.query<RunningAction>(actionsOf(keys, empty))
 
 /** The same, and nobody changes them until the transaction ends. */
 export const holdActionsOfDefinitions = (tx: Db, keys: DefinitionKey[]) =>
-  tx.query<RunningAction>(sql`${actionsOf(keys)} for share of a`)
+  tx.query<RunningAction>(actionsOf(keys, sql`for share`))
 
-type DefinitionKey = { businessId: number; eventDefnId: number }
-
-const actionsOf = (keys: DefinitionKey[]) => sql`
-  select ${columns},
-         (select transactional from email_category g
-          where (g.business_id, g.email_category_id) = (a.business_id, a.email_category_id))
-  from event_action a
-  where active and (business_id, event_defn_id) in (
-    select * from unnest(${keys.map((key) => key.businessId)}::bigint[],
-                         ${keys.map((key) => key.eventDefnId)}::bigint[]))
-  order by event_action_id`
+const actionsOf = (keys: DefinitionKey[], locked: Sql) =>
+  kept(sql`
+    select a.* from ${definitionKeys(keys)} cross join lateral (
+      select ${columns},
+             (select transactional from email_category g
+              where (g.business_id, g.email_category_id) = (o.business_id, o.email_category_id))
+      from event_action o
+      where o.active and o.business_id = k.business_id and o.event_defn_id = k.event_defn_id
+      order by event_action_id ${locked}) a`)
 
 /** Of all definitions, the inactive ones too: what an export takes along. */
 export function listAllActions(db: Db, businessId: number) {

@@ -1,6 +1,6 @@
 import type { Definition } from '../contract/event-definition.ts'
 import type { Db } from '../database/database.ts'
-import { raw, sql, type Sql } from '../database/sql.ts'
+import { kept, raw, sql, type Sql } from '../database/sql.ts'
 
 /** A definition as it is kept. */
 export type StoredDefinition = Definition & {
@@ -79,16 +79,25 @@ export function listDefinitions(
     order by event_defn_id limit ${limit}`)
 }
 
-/** Definitions of any business as they are now, and stay until the transaction ends. */
-export function holdDefinitions(tx: Db, keys: { businessId: number; eventDefnId: number }[]) {
-  return tx.query<StoredDefinition>(sql`
-    select ${columns} from event_definition
-    where (business_id, event_defn_id) in (
-      select * from unnest(${keys.map((key) => key.businessId)}::bigint[],
-                           ${keys.map((key) => key.eventDefnId)}::bigint[]))
-    order by business_id, event_defn_id
-    for share`)
+/**
+ * Definitions of any business as they are now, and stay until the transaction ends. Each key once,
+ * in the order in which everybody locks.
+ */
+export function holdDefinitions(tx: Db, keys: DefinitionKey[]) {
+  return tx.query<StoredDefinition>(
+    kept(sql`
+      select d.* from ${definitionKeys(keys)} cross join lateral (
+        select ${columns} from event_definition o
+        where o.business_id = k.business_id and o.event_defn_id = k.event_defn_id
+        limit 1 for share) d`),
+  )
 }
+
+export type DefinitionKey = { businessId: number; eventDefnId: number }
+
+export const definitionKeys = (keys: DefinitionKey[]) => sql`
+  unnest(${keys.map((key) => key.businessId)}::bigint[],
+         ${keys.map((key) => key.eventDefnId)}::bigint[]) as k (business_id, event_defn_id)`
 
 /** Saved, but their pages are still to be planned; another node may have died over them. */
 export function listUnplannedDefinitions(db: Db, limit: number) {

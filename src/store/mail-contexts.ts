@@ -1,6 +1,7 @@
 import type { ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
-import { raw, sql, type Sql } from '../database/sql.ts'
+import type { Subject } from '../automation/subject.ts'
+import { kept, raw, sql, type Sql } from '../database/sql.ts'
 import type { MailContext } from '../email/context.ts'
 
 /** Which object a mail is about. */
@@ -20,6 +21,8 @@ export type ContextRow = {
   /** The name of its status, beside the label in the context. */
   objectStatus: string
   businessActive: boolean
+  /** Why the client's own address gets no more mail, where that was looked up. */
+  suppressed?: string[]
   context: MailContext
 }
 
@@ -28,14 +31,42 @@ export async function listMailContexts(
   objectType: ObjectType,
   keys: ObjectKey[],
 ): Promise<ContextRow[]> {
-  const rows = await db.query<Row>(sql`
-    select ${COLUMNS[objectType]}
-    from unnest(${keys.map((key) => key.businessId)}::bigint[],
-                ${keys.map((key) => key.objectId)}::bigint[],
-                ${keys.map((key) => key.objectUUId)}::text[]) as k (business_id, object_id, object_uuid)
-    ${FROM[objectType]}`)
+  const rows = await list(db, COLUMNS[objectType], objectType, keys)
   return rows.map((row) => ({ ...row, context: contextOf(row) }))
 }
+
+/** An object as matching and timing see it, and what a mail about it can speak of. */
+export type WholeObject = { subject: Subject; rows: ContextRow[] }
+
+/** All of that at once; for an object that is held, so that it stays as it was read. */
+export async function listWholeObjects(
+  db: Db,
+  objectType: ObjectType,
+  keys: ObjectKey[],
+): Promise<WholeObject[]> {
+  const columns = sql`${COLUMNS[objectType]}, ${SUBJECT_COLUMNS[objectType]}`
+  const rows = await list(db, columns, objectType, keys)
+  const objects = new Map<number | string, WholeObject>()
+  for (const row of rows) {
+    const id = (row.objectId ?? row.objectUUId)!
+    const known = objects.get(id)
+    const one = { ...row, context: contextOf(row) }
+    if (known) known.rows.push(one)
+    else objects.set(id, { subject: subjectOf(objectType, row), rows: [one] })
+  }
+  return [...objects.values()]
+}
+
+const list = (db: Db, columns: Sql, objectType: ObjectType, keys: ObjectKey[]) =>
+  db.query<Row>(
+    kept(sql`
+      select ${columns}
+      from unnest(${keys.map((key) => key.businessId)}::bigint[],
+                  ${keys.map((key) => key.objectId)}::bigint[],
+                  ${keys.map((key) => key.objectUUId)}::text[])
+        as k (business_id, object_id, object_uuid)
+      ${FROM[objectType]}`),
+  )
 
 // oxlint-disable-next-line typescript/no-explicit-any -- a flat row, given its shape just below
 type Row = Omit<ContextRow, 'context'> & Record<string, any>
@@ -83,6 +114,26 @@ const COLUMNS: Record<ObjectType, Sql> = {
   DISCLAIMER: sql`${object}, ${business}, ${client}, ${none}, f.name as "formName", f.body as "formBody"`,
 }
 
+const subject = sql`
+  t.active, coalesce(s.live, false) as live, coalesce(s.live_after, false) as "liveAfter", t.tags,
+  t.created_date as "createdDate"`
+/** Of the client, and whether its address is on the list of those that get no more. */
+const subjectOfClient = sql`
+  ${subject}, c.tags as "clientTags",
+  array(select n.reason from suppression n
+        where n.business_id = c.business_id and n.email_address = lower(c.email_address)) as suppressed`
+
+/** What matching and timing look at beside what a mail speaks of. */
+const SUBJECT_COLUMNS: Record<ObjectType, Sql> = {
+  CALENDAR: subjectOfClient,
+  CLASS_SCHEDULE: subject,
+  INVITATION: sql`${subjectOfClient}, t.invitation_campaign_id as "invitationCampaignId",
+    g.expires_time as "campaignExpiresTime"`,
+  RECALL: subjectOfClient,
+  DISCLAIMER: sql`${subjectOfClient}, t.disclaimer_form_id as "disclaimerFormId",
+    t.calendar_id as "calendarId"`,
+}
+
 const theBusiness = sql`join business b on b.business_id = k.business_id`
 const theClient = sql`join client c on (c.business_id, c.client_id) = (t.business_id, t.client_id)`
 const thePlace = sql`
@@ -122,6 +173,39 @@ const FROM: Record<ObjectType, Sql> = {
     join disclaimer_form f
       on (f.business_id, f.disclaimer_form_id) = (t.business_id, t.disclaimer_form_id)
     ${status(sql`'DISCLAIMER'`)}`,
+}
+
+function subjectOf(objectType: ObjectType, row: Row): Subject {
+  const { locationId, professionalId, reasonId } = row
+  const hasPlace = professionalId !== undefined
+  return {
+    businessId: row.businessId,
+    objectType,
+    objectId: row.objectId,
+    objectUUId: row.objectUUId,
+    active: row.active,
+    status: row.objectStatus,
+    live: row.live,
+    liveAfter: row.liveAfter,
+    ...(hasPlace && { locationId, professionalId, reasonId }),
+    ...(objectType === 'INVITATION' && {
+      invitationCampaignId: row.invitationCampaignId,
+      campaignExpiresTime: row.campaignExpiresTime,
+    }),
+    ...(objectType === 'DISCLAIMER' && {
+      disclaimerFormId: row.disclaimerFormId,
+      calendarId: row.calendarId,
+    }),
+    clientId: objectType === 'CLASS_SCHEDULE' ? null : row.clientId,
+    tags: row.tags,
+    clientTags: row.clientTags ?? {},
+    timeZone: row.locationZone ?? row.businessZone,
+    startTime: row.startTime ?? null,
+    endTime: row.endTime ?? null,
+    dueTime: row.dueTime ?? null,
+    expiresTime: row.expiresTime ?? null,
+    createdDate: row.createdDate,
+  }
 }
 
 function contextOf(row: Row): MailContext {

@@ -1,7 +1,7 @@
 import type { Subject } from '../automation/subject.ts'
 import type { ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
-import { empty, raw, sql, type Sql } from '../database/sql.ts'
+import { empty, kept, raw, sql, type Sql } from '../database/sql.ts'
 import type { ObjectKey } from './mail-contexts.ts'
 
 /** Objects of one type as matching and timing see them, by their ids. */
@@ -35,20 +35,27 @@ export function holdSubjects(
   objectType: ObjectType,
   keys: ObjectKey[],
 ): Promise<Subject[]> {
-  const { view, table, id } = VIEWS[objectType]
+  return tx.query<Subject>(kept(VIEWS[objectType].view(heldObjects(objectType, keys))))
+}
+
+/** Nobody changes these objects until the transaction ends. */
+export const lockObjects = (tx: Db, objectType: ObjectType, keys: ObjectKey[]) =>
+  tx.send(kept(sql`select count(*) from ${heldObjects(objectType, keys)} t`))
+
+function heldObjects(objectType: ObjectType, keys: ObjectKey[]) {
+  const { table, id } = VIEWS[objectType]
   // Everybody locks in the same order.
   const sorted = keys.toSorted(
     (a, b) => a.businessId - b.businessId || (idOf(a) < idOf(b) ? -1 : Number(idOf(a) > idOf(b))),
   )
   const ids = objectType === 'INVITATION' ? sql`text[]` : sql`bigint[]`
   // One by one by its key: left to choose, the planner may read all of a business for each of them.
-  const held = sql`
+  return sql`
     unnest(${sorted.map((key) => key.businessId)}::bigint[], ${sorted.map(idOf)}::${ids})
       as k (business_id, id)
     cross join lateral (
       select * from ${raw(table)} o where o.business_id = k.business_id and o.${raw(id)} = k.id
       limit 1 for share)`
-  return tx.query<Subject>(view(held))
 }
 
 const idOf = (key: ObjectKey) => key.objectId ?? key.objectUUId!

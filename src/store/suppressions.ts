@@ -1,5 +1,5 @@
 import type { Db } from '../database/database.ts'
-import { sql } from '../database/sql.ts'
+import { kept, sql } from '../database/sql.ts'
 
 export type Suppression = {
   businessId: number
@@ -16,12 +16,14 @@ const columns = sql`
 
 /** Which of these addresses a business no longer writes to. */
 export function listSuppressed(db: Db, asked: { businessId: number; emailAddress: string }[]) {
-  return db.query<Suppression>(sql`
-    select ${columns}
-    from suppression
-    where (business_id, email_address) in (
-      select * from unnest(${asked.map((one) => one.businessId)}::bigint[],
-                           ${asked.map((one) => one.emailAddress.toLowerCase())}::text[]))`)
+  return db.query<Suppression>(
+    kept(sql`
+      select ${columns}
+      from unnest(${asked.map((one) => one.businessId)}::bigint[],
+                  ${asked.map((one) => one.emailAddress.toLowerCase())}::text[])
+        as a (business_id, email_address)
+      join suppression using (business_id, email_address)`),
+  )
 }
 
 /** A page of the list, by address. */

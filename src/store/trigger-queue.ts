@@ -1,7 +1,7 @@
 import type { TriggerStatus } from '../contract/event-trigger.ts'
 import type { ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
-import { sql, type Sql } from '../database/sql.ts'
+import { kept, sql, type Sql } from '../database/sql.ts'
 
 /** A trigger that a worker has taken. */
 export type ClaimedTrigger = {
@@ -93,16 +93,23 @@ export function claimSharesOf(db: Db, claim: Claim, businessIds: number[], share
   )
 }
 
-/** The first worker to take a trigger counts at once; later ones when they begin with it. */
+/**
+ * The first worker to take a trigger counts at once; later ones when they begin with it. Does not
+ * wait for the disk: a claim that a crash of the database loses was never made, and what its worker
+ * writes is refused.
+ */
 function take(db: Db, { worker, now, leaseUntil }: Claim, due: Sql) {
-  return db.query<ClaimedTrigger>(sql`
-    with due as (${due})
-    update event_trigger t
-    set status = 'RUNNING', lease_worker = ${worker}, lease_until = ${leaseUntil},
-        claims = greatest(due.claims, 1), modified_date = ${now}, modified_user = 'SYSTEM'
-    from due
-    where (t.business_id, t.event_trigger_id) = (due.business_id, due.event_trigger_id)
-    returning ${columns}`)
+  return db.query<ClaimedTrigger>(
+    kept(sql`
+      with due as (${due})
+      update event_trigger t
+      set status = 'RUNNING', lease_worker = ${worker}, lease_until = ${leaseUntil},
+          claims = greatest(due.claims, 1), modified_date = ${now}, modified_user = 'SYSTEM'
+      from (select set_config('synchronous_commit', 'off', true) as waits) disk, due
+      where (t.business_id, t.event_trigger_id) = (due.business_id, due.event_trigger_id)
+        and disk.waits = 'off'
+      returning ${columns}`),
+  )
 }
 
 /** Says that this worker begins with a trigger over which others died: is it still its own? */
@@ -116,18 +123,26 @@ export async function beginAlone(db: Db, worker: string, trigger: ClaimedTrigger
 }
 
 /**
+ * Each is found by its key: what it must be stands in a case, else the planner may read all that
+ * runs, for each.
+ *
  * Those of the claimed that still are this worker's, kept so until the transaction ends; with each,
  * since when its object asks for another time, where it does.
  */
 export async function lockClaimed(tx: Db, worker: string, claimed: ClaimedTrigger[]) {
-  const rows = await tx.query<{ id: number; replanSince: Temporal.Instant | null }>(sql`
-    select t.event_trigger_id as id, t.replan_since as "replanSince"
-    from event_trigger t
-    join unnest(${claimed.map((trigger) => trigger.businessId)}::bigint[],
-                ${claimed.map((trigger) => trigger.eventTriggerId)}::bigint[])
-      as c (business_id, event_trigger_id) using (business_id, event_trigger_id)
-    where t.status = 'RUNNING' and t.lease_worker = ${worker} and t.lease_until is not null
-    for update of t`)
+  const rows = await tx.query<{ id: number; replanSince: Temporal.Instant | null }>(
+    kept(sql`
+      select t.event_trigger_id as id, t.replan_since as "replanSince"
+      from unnest(${claimed.map((trigger) => trigger.businessId)}::bigint[],
+                  ${claimed.map((trigger) => trigger.eventTriggerId)}::bigint[])
+        as k (business_id, event_trigger_id)
+      cross join lateral (
+        select t.event_trigger_id, t.replan_since from event_trigger t
+        where t.business_id = k.business_id and t.event_trigger_id = k.event_trigger_id
+          and case when t.status = 'RUNNING' and t.lease_worker = ${worker} and t.lease_until is not null
+                   then true end
+        limit 1 for update) t`),
+  )
   return new Map(rows.map((row) => [row.id, { replanSince: row.replanSince }]))
 }
 
@@ -144,33 +159,34 @@ export type Ending = {
   plan: Pick<ClaimedTrigger, 'defnVersion' | 'anchorTime' | 'scheduledTime'> | null
 }
 
-/** Records how a batch ended. A row whose lease went to another worker is left alone. */
-export async function endTriggers(
-  tx: Db,
-  worker: string,
-  endings: Ending[],
-  now: Temporal.Instant,
-) {
+/**
+ * Records how a batch ended; leaves with the next statement or the commit. A row whose lease went to
+ * another worker is left alone.
+ */
+export function endTriggers(tx: Db, worker: string, endings: Ending[], now: Temporal.Instant) {
   if (endings.length === 0) return
   const of = <Key extends keyof Ending>(key: Key) => endings.map((ending) => ending[key])
   const planned = <Key extends keyof NonNullable<Ending['plan']>>(key: Key) =>
     endings.map(({ plan }) => (plan ? plan[key] : null))
-  await tx.query(sql`
-    update event_trigger t
-    set status = e.status, status_reason = e.status_reason,
-        defn_version = coalesce(e.defn_version, t.defn_version),
-        anchor_time = coalesce(e.anchor_time, t.anchor_time),
-        scheduled_time = coalesce(e.scheduled_time, t.scheduled_time),
-        lease_worker = null, lease_until = null,
-        completed_time = case e.status when 'COMPLETED' then ${now}::timestamptz end,
-        modified_date = ${now}, modified_user = 'SYSTEM'
-    from unnest(${of('businessId')}::bigint[], ${of('eventTriggerId')}::bigint[],
-                ${of('status')}::text[], ${of('statusReason')}::text[],
-                ${planned('defnVersion')}::bigint[], ${planned('anchorTime')}::timestamptz[],
-                ${planned('scheduledTime')}::timestamptz[])
-      as e (business_id, event_trigger_id, status, status_reason, defn_version, anchor_time, scheduled_time)
-    where (t.business_id, t.event_trigger_id) = (e.business_id, e.event_trigger_id)
-      and t.status = 'RUNNING' and t.lease_worker = ${worker}`)
+  tx.send(
+    kept(sql`
+      update event_trigger t
+      set status = e.status, status_reason = e.status_reason,
+          defn_version = coalesce(e.defn_version, t.defn_version),
+          anchor_time = coalesce(e.anchor_time, t.anchor_time),
+          scheduled_time = coalesce(e.scheduled_time, t.scheduled_time),
+          lease_worker = null, lease_until = null,
+          completed_time = case e.status when 'COMPLETED' then ${now}::timestamptz end,
+          modified_date = ${now}, modified_user = 'SYSTEM'
+      from unnest(${of('businessId')}::bigint[], ${of('eventTriggerId')}::bigint[],
+                  ${of('status')}::text[], ${of('statusReason')}::text[],
+                  ${planned('defnVersion')}::bigint[], ${planned('anchorTime')}::timestamptz[],
+                  ${planned('scheduledTime')}::timestamptz[])
+        as e (business_id, event_trigger_id, status, status_reason, defn_version, anchor_time, scheduled_time)
+      where (t.business_id, t.event_trigger_id) = (e.business_id, e.event_trigger_id)
+        -- In a case, so that each is found by its key and not all that runs is read for each.
+        and case when t.status = 'RUNNING' and t.lease_worker = ${worker} then true end`),
+  )
 }
 
 /** How the reason begins of what was given up because it took its workers down. */
@@ -228,8 +244,10 @@ export function giveBackTriggers(db: Db, worker: string) {
 
 /** The next moment at which something is due, of those not before `from`. */
 export async function nextDueTime(db: Db, from?: Temporal.Instant) {
-  const [row] = await db.query<{ next: Temporal.Instant | null }>(sql`
-    select min(scheduled_time) as next from event_trigger
-    where status = 'SCHEDULED' and scheduled_time >= ${from ?? LONG_AGO}`)
+  const [row] = await db.query<{ next: Temporal.Instant | null }>(
+    kept(sql`
+      select min(scheduled_time) as next from event_trigger
+      where status = 'SCHEDULED' and scheduled_time >= ${from ?? LONG_AGO}`),
+  )
   return row!.next
 }

@@ -4,14 +4,15 @@ import { OBJECT_TYPES } from '../../src/contract/event-type.ts'
 import { kindOfObjectType, objectKind } from '../../src/contract/objects.ts'
 import { subjectOf } from '../../src/scheduling/subject-of.ts'
 import { findBusiness } from '../../src/store/businesses.ts'
+import { listWholeObjects } from '../../src/store/mail-contexts.ts'
 import { readBasis } from '../../src/store/basis.ts'
 import { findObject } from '../../src/store/objects.ts'
 import { listStatusesOf } from '../../src/store/statuses.ts'
 import { listSubjects } from '../../src/store/subjects.ts'
 import { startWorld } from '../support/world.ts'
 
-test('a new object is seen as it will be read once it is written, of every kind', async (t) => {
-  const { book, businessId, clock, db, ids, save } = await startWorld(t)
+test('a new object is seen as it will be read once it is written, and at firing, of every kind', async (t) => {
+  const { book, businessId, clock, database, db, ids, save } = await startWorld(t)
   await save('/client', { clientId: ids.clientId, tags: { plan: ['gold'] } })
   const tokyo = await save('/location', { name: 'Ginza', timeZone: 'Asia/Tokyo' })
   const { disclaimerFormId } = await save('/disclaimerForm', { name: 'Consent' })
@@ -60,5 +61,8 @@ test('a new object is seen as it will be read once it is written, of every kind'
     const text = (of: object | undefined) =>
       JSON.stringify(Object.entries(of ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1)))
     assert.equal(text(subjectOf(kind, object, { known, timeZone, statuses })), text(read), type)
+    const key = { businessId, objectId: read!.objectId, objectUUId: read!.objectUUId }
+    const [whole] = await listWholeObjects(database.engine, objectType, [key])
+    assert.equal(text(whole?.subject), text(read), `${type} at firing`)
   }
 })

@@ -19,10 +19,12 @@ test('a mail that names what its business does not have is refused, whatever it 
   const foreign = await namesOf(url, other!.businessId)
   let emailId = 1000
   const insert = (given: Partial<NewEmail>) =>
-    insertEmails(database.engine, [
-      mail({ businessId: own!.businessId, emailId: (emailId += 1), ...named }),
-      mail({ businessId: own!.businessId, emailId: (emailId += 1), recipientKey: 'x', ...given }),
-    ])
+    database.engine.transaction(async (tx) =>
+      insertEmails(tx, [
+        mail({ businessId: own!.businessId, emailId: (emailId += 1), ...named }),
+        mail({ businessId: own!.businessId, emailId: (emailId += 1), recipientKey: 'x', ...given }),
+      ]),
+    )
 
   await insert(named)
   await insert({ eventTriggerId: null, eventActionId: null, emailTemplateId: null, clientId: null })
