@@ -100,12 +100,12 @@ export class Deliveries {
 
   /** Waits a while for what is under way, and leaves the rest to others. */
   async stop() {
-    const { db, worker, now, stopPatienceMs = STOP_PATIENCE_MS } = this.#parts
+    const { db, worker, stopPatienceMs = STOP_PATIENCE_MS } = this.#parts
     const enough = new AbortController()
     const patience = sleep(stopPatienceMs, undefined, { signal: enough.signal })
     await Promise.race([this.settle(), patience.catch(() => {})])
     enough.abort()
-    if (this.#underWay.size > 0) await giveBackEmails(db, worker, now())
+    if (this.#underWay.size > 0) await giveBackEmails(db, worker)
   }
 
   /**

@@ -26,7 +26,10 @@ export async function inspectDatabase(url: string, moments: Temporal.Instant[]) 
     await client.connect()
     return {
       ...(await versionOf(client)),
-      schema: { version: await schemaVersion(client), known: (await readMigrations()).length },
+      schema: {
+        version: await schemaVersion(client),
+        known: (await readMigrations()).at(-1)!.version,
+      },
       rolesMissing: await rolesMissing(client),
       time: await timeOf(client),
       offsets: await offsetsOf(client, moments),

@@ -36,7 +36,7 @@ export const mailDelivery: Report = {
     select coalesce(max(e.template_name), 'No template') as template,
            count(*) as mails,
            count(*) filter (where t.status in ('SENT', 'CAPTURED')) as delivered,
-           count(*) filter (where t.status in ('QUEUED', 'SENDING', 'RETRYING', 'UNCERTAIN')) as waiting,
+           count(*) filter (where t.status in ('QUEUED', 'RETRYING', 'UNCERTAIN')) as waiting,
            count(*) filter (where t.status = 'FAILED') as failed,
            count(*) filter (where t.status = 'SUPPRESSED') as suppressed,
            count(*) filter (where t.status = 'CANCELLED') as cancelled,

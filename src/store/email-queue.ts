@@ -39,13 +39,18 @@ export function claimDueEmails(db: Db, claim: EmailClaim) {
     db,
     claim,
     sql`
-      select business_id, email_id from email
-      where next_attempt_time <= ${claim.now}
-      order by next_attempt_time
+      select e.business_id, e.email_id from email e
+      where e.next_attempt_time <= ${claim.now} and ${isWaiting}
+      order by e.next_attempt_time
       limit ${claim.limit}
-      for update skip locked`,
+      for update of e skip locked`,
   )
 }
+
+/** Nobody has it in hand. */
+const isWaiting = sql`
+  not exists (select from sending s
+              where (s.business_id, s.email_id) = (e.business_id, e.email_id))`
 
 /** The next businesses that have mails waiting, after one of them; and whether any is due. */
 export function listBusinessesWithMail(
@@ -54,9 +59,9 @@ export function listBusinessesWithMail(
   { after, limit }: { after: number; limit: number },
 ) {
   const next = (last: Sql) => sql`
-    select business_id, next_attempt_time from email
-    where next_attempt_time is not null and business_id > ${last}
-    order by business_id, next_attempt_time limit 1`
+    select e.business_id, e.next_attempt_time from email e
+    where e.next_attempt_time is not null and e.business_id > ${last} and ${isWaiting}
+    order by e.business_id, e.next_attempt_time limit 1`
   return db.query<{ businessId: number; isDue: boolean }>(sql`
     with recursive businesses as (
       (select *, 1 as place from (${next(sql`${after}`)}) first)
@@ -84,34 +89,34 @@ export function claimEmailsOf(db: Db, claim: EmailClaim, businessIds: number[], 
       select d.* from unnest(${businessIds}::bigint[]) as b (business_id), lateral (
         select e.business_id, e.email_id from email e
         where e.business_id = b.business_id and e.next_attempt_time <= ${claim.now}
+          and ${isWaiting}
         order by e.next_attempt_time limit ${share}
-        for update skip locked) d`,
+        for update of e skip locked) d`,
   )
 }
 
 function take(db: Db, { worker, leaseUntil }: EmailClaim, due: Sql) {
   return db.query<ClaimedEmail>(sql`
     with due as (${due}), taken as (
-      update email e
-      set status = 'SENDING', next_attempt_time = null, message_ended = false,
-          lease_worker = ${worker}, lease_until = ${leaseUntil}, attempt_count = attempt_count + 1,
-          epoch = (select epoch from sending_epoch)
+      insert into sending (business_id, email_id, worker, lease_until, epoch)
+      select business_id, email_id, ${worker}, ${leaseUntil}, (select epoch from sending_epoch)
       from due
-      where (e.business_id, e.email_id) = (due.business_id, due.email_id)
-      returning e.*
+      on conflict do nothing
+      returning business_id, email_id
     )
     select e.business_id as "businessId", e.email_id as "emailId",
            e.event_trigger_id as "eventTriggerId", e.object_type as "objectType",
            e.object_id as "objectId", e.object_uuid as "objectUUId", e.to_address as "toAddress",
            e.from_address as "fromAddress",
-           convert_from(e.message, 'UTF8') as message, e.attempt_count as "attemptCount",
+           convert_from(e.message, 'UTF8') as message, e.attempt_count + 1 as "attemptCount",
            b.active as "businessActive",
            (select min(s.reason) from suppression s
             where (s.business_id, s.email_address) = (e.business_id, lower(e.to_address))
               and (s.reason = 'BOUNCED' or not coalesce(g.transactional, true))) as suppressed,
            t.event_defn_id as "eventDefnId", t.anchor_time as "anchorTime",
            t.scheduled_time as "scheduledTime", t.fire_now as "fireNow"
-    from taken e
+    from taken k
+    join email e on (e.business_id, e.email_id) = (k.business_id, k.email_id)
     join business b on b.business_id = e.business_id
     left join email_category g
       on (g.business_id, g.email_category_id) = (e.business_id, e.email_category_id)
@@ -125,14 +130,11 @@ function take(db: Db, { worker, leaseUntil }: EmailClaim, due: Sql) {
  */
 export async function markMessagesEnded(db: Db, worker: string, mails: ClaimedEmail[]) {
   const rows = await db.query<{ id: number }>(sql`
-    update email e set message_ended = true
+    update sending s set message_ended = true
     from (select set_config('synchronous_commit', 'off', true) as waits) disk, ${keys(mails)}
-    cross join lateral (
-      select h.status, h.lease_worker from email h
-      where h.business_id = k.business_id and h.email_id = k.email_id limit 1 for update) held
-    where (e.business_id, e.email_id) = (k.business_id, k.email_id) and disk.waits = 'off'
-      and held.status = 'SENDING' and held.lease_worker = ${worker}
-    returning e.email_id as id`)
+    where (s.business_id, s.email_id) = (k.business_id, k.email_id) and s.worker = ${worker}
+      and disk.waits = 'off'
+    returning s.email_id as id`)
   return new Set(rows.map((row) => row.id))
 }
 
@@ -157,22 +159,22 @@ export async function endEmails(
 ) {
   const of = <Key extends keyof EmailEnding>(key: Key) => endings.map((ending) => ending[key])
   await tx.query(sql`
+    with n as (
+      delete from sending s
+      using unnest(${of('businessId')}::bigint[], ${of('emailId')}::bigint[], ${of('status')}::text[],
+                   ${of('statusReason')}::text[], ${of('nextAttemptTime')}::timestamptz[],
+                   ${endings.map((ending) => ending.attempt && JSON.stringify(ending.attempt))}::jsonb[])
+        as n (business_id, email_id, status, status_reason, next_attempt_time, attempt)
+      where (s.business_id, s.email_id) = (n.business_id, n.email_id) and s.worker = ${worker}
+      returning n.*
+    )
     update email e
     set status = n.status, status_reason = n.status_reason,
-        next_attempt_time = n.next_attempt_time, lease_worker = null, lease_until = null,
-        message_ended = n.status = 'UNCERTAIN',
+        next_attempt_time = n.next_attempt_time, attempt_count = e.attempt_count + 1,
         sent_time = case when n.status in ('SENT', 'CAPTURED') then ${now}::timestamptz end,
         attempts = case when n.attempt is null then e.attempts else e.attempts || n.attempt end
-    from unnest(${of('businessId')}::bigint[], ${of('emailId')}::bigint[], ${of('status')}::text[],
-                ${of('statusReason')}::text[], ${of('nextAttemptTime')}::timestamptz[],
-                ${endings.map((ending) => ending.attempt && JSON.stringify(ending.attempt))}::jsonb[])
-      as n (business_id, email_id, status, status_reason, next_attempt_time, attempt)
-    -- Each by its key: left to choose, the planner may read all that is under way.
-    cross join lateral (
-      select h.status, h.lease_worker from email h
-      where h.business_id = n.business_id and h.email_id = n.email_id limit 1 for update) held
-    where (e.business_id, e.email_id) = (n.business_id, n.email_id)
-      and held.status = 'SENDING' and held.lease_worker = ${worker}`)
+    from n
+    where (e.business_id, e.email_id) = (n.business_id, n.email_id)`)
 }
 
 /** Two workers may end the last two mails of one trigger at once: one after the other then. */
@@ -205,7 +207,7 @@ export function endTriggersOf(tx: Db, endings: EmailEnding[], now: Temporal.Inst
         select t.status from event_trigger t
         where t.business_id = k.business_id and t.event_trigger_id = k.event_trigger_id limit 1) t
       cross join lateral (
-        select bool_or(e.status in ('QUEUED', 'SENDING', 'RETRYING', 'UNCERTAIN')) as waits,
+        select bool_or(e.next_attempt_time is not null) as waits,
                count(*) filter (where e.status = 'FAILED') as failed,
                count(*) filter (where e.status in ('SENT', 'CAPTURED')) as sent,
                count(*) filter (where e.status = 'CANCELLED') as cancelled,
@@ -245,20 +247,24 @@ export async function takeBackEmails(db: Db, now: Temporal.Instant) {
     with lost as (
       select business_id, email_id,
              message_ended or epoch is distinct from (select epoch from sending_epoch) as ended
-      from email
-      where status = 'SENDING' and lease_until < ${now}
+      from sending
+      where lease_until < ${now}
       order by lease_until limit ${MOST_TAKEN_BACK}
       for update skip locked
+    ), freed as (
+      delete from sending s using lost
+      where (s.business_id, s.email_id) = (lost.business_id, lost.email_id)
+      returning s.business_id, s.email_id, ended
     )
     update email e
     set status = case when ended then 'UNCERTAIN' else 'RETRYING' end,
         status_reason = case when ended then 'the worker died before the answer came'
                              else 'the worker died before the message ended' end,
-        next_attempt_time = ${now}, lease_worker = null, lease_until = null,
+        next_attempt_time = ${now}, attempt_count = e.attempt_count + 1,
         attempts = attempts || case when ended then ${died('end')}::jsonb
                                     else ${died('before the end')}::jsonb end
-    from lost
-    where (e.business_id, e.email_id) = (lost.business_id, lost.email_id)
+    from freed
+    where (e.business_id, e.email_id) = (freed.business_id, freed.email_id)
     returning e.email_id`)
   return rows.length
 }
@@ -274,35 +280,33 @@ export function renewEmailLeases(
 ) {
   return db.query(sql`
     with held as (
-      select e.business_id, e.email_id
-      from email e join ${keys(mails)} on (e.business_id, e.email_id) = (k.business_id, k.email_id)
-      where e.status = 'SENDING' and e.lease_worker = ${worker}
+      select s.business_id, s.email_id
+      from sending s
+      join ${keys(mails)} on (s.business_id, s.email_id) = (k.business_id, k.email_id)
+      where s.worker = ${worker}
       -- What is locked is being ended this very moment.
-      for update of e skip locked
+      for update of s skip locked
     )
-    update email e set lease_until = ${leaseUntil}
-    from held where (e.business_id, e.email_id) = (held.business_id, held.email_id)`)
+    update sending s set lease_until = ${leaseUntil}
+    from held where (s.business_id, s.email_id) = (held.business_id, held.email_id)`)
 }
 
 /**
  * Puts back what this worker has taken and not ended: another one sends it at once. Its own attempt
  * cannot end the message any more, so nothing is sent twice.
  */
-export async function giveBackEmails(db: Db, worker: string, now: Temporal.Instant) {
+export async function giveBackEmails(db: Db, worker: string) {
   const rows = await db.query(sql`
-    update email
-    set status = case when attempts = '[]' then 'QUEUED' else 'RETRYING' end,
-        attempt_count = attempt_count - 1, next_attempt_time = ${now},
-        lease_worker = null, lease_until = null
-    where status = 'SENDING' and lease_worker = ${worker} and not message_ended
-    returning email_id`)
+    delete from sending where worker = ${worker} and not message_ended returning email_id`)
   return rows.length
 }
 
 export async function nextAttemptTime(db: Db) {
-  const [row] = await db.query<{ next: Temporal.Instant | null }>(sql`
-    select min(next_attempt_time) as next from email where next_attempt_time is not null`)
-  return row!.next
+  const [row] = await db.query<{ next: Temporal.Instant }>(sql`
+    select e.next_attempt_time as next from email e
+    where e.next_attempt_time is not null and ${isWaiting}
+    order by e.next_attempt_time limit 1`)
+  return row?.next ?? null
 }
 
 const keys = (mails: { businessId: number; emailId: number }[]) => sql`

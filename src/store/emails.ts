@@ -119,11 +119,20 @@ export type StoredEmail = {
   attempts: Attempt[]
 }
 
+/** A mail that somebody has in hand is under way, whatever it waits for otherwise. */
+const isUnderWay = sql`
+  email.next_attempt_time is not null
+  and exists (select from sending s
+              where (s.business_id, s.email_id) = (email.business_id, email.email_id))`
+
+/** A mail's status as it is shown. */
+export const shownStatus = sql`case when ${isUnderWay} then 'SENDING' else email.status end`
+
 const columns = sql`
   email_id as "emailId", business_id as "businessId", event_trigger_id as "eventTriggerId",
   event_action_id as "eventActionId", email_template_id as "emailTemplateId",
   object_type as "objectType", object_id as "objectId", object_uuid as "objectUUId",
-  client_id as "clientId", to_address as "to", subject, status, status_reason as "statusReason",
+  client_id as "clientId", to_address as "to", subject, ${shownStatus} as status, status_reason as "statusReason",
   test, message_id as "messageId", created_date as "createdDate", sent_time as "sentTime", attempts`
 
 export type EmailFilters = {
@@ -156,8 +165,12 @@ export function listEmails(db: Db, businessId: number, filters: EmailFilters) {
 }
 
 /** Spelled out, and with what goes with it: only so is it seen that an index of a few rows serves. */
-const withStatus = (status: EmailStatus) =>
-  sql`and status = ${raw(`'${status}'`)} ${status === 'QUEUED' ? sql`and next_attempt_time is not null` : empty}`
+function withStatus(status: EmailStatus) {
+  if (status === 'SENDING') return sql`and ${isUnderWay}`
+  const waits = status === 'QUEUED' || status === 'RETRYING' || status === 'UNCERTAIN'
+  const inHand = waits ? sql`and next_attempt_time is not null and not (${isUnderWay})` : empty
+  return sql`and status = ${raw(`'${status}'`)} ${inHand}`
+}
 
 /** All about one object or one client, in the order in which they were made. */
 export function listEmailsAbout(
@@ -228,7 +241,7 @@ export async function forgetBodies(engine: Db, before: Temporal.Instant, limit: 
         html = null, text = null, message = null
     from (select business_id, email_id from email
           where html is not null and created_date < ${before}
-            and status not in ('QUEUED', 'SENDING', 'RETRYING', 'UNCERTAIN')
+            and status not in ('QUEUED', 'RETRYING', 'UNCERTAIN')
           order by created_date limit ${limit}) old
     where (e.business_id, e.email_id) = (old.business_id, old.email_id)
     returning e.email_id`)

@@ -1,5 +1,6 @@
 import type { Db } from '../database/database.ts'
 import { sql } from '../database/sql.ts'
+import { shownStatus } from './emails.ts'
 import type { Sight } from './objects.ts'
 import { aboutSeenObject, atSeenPlace } from './sight.ts'
 
@@ -47,9 +48,9 @@ export async function readOverview(db: Db, businessId: number, look: Look): Prom
            and scheduled_time >= ${dayAgo} and scheduled_time <= ${now} ${triggers}
          group by status) t) as "triggersOfLastDay",
       (select coalesce(jsonb_object_agg(status, n), '{}') from (
-         select status, count(*) as n from email
+         select ${shownStatus} as status, count(*) as n from email
          where business_id = ${businessId} and created_date >= ${dayAgo}
            ${aboutSeenObject('email', sight)}
-         group by status) e) as "emailsOfLastDay"`)
+         group by 1) e) as "emailsOfLastDay"`)
   return row!
 }

@@ -28,7 +28,9 @@ async function due(world: World, mailer: Mailer, category: object = {}) {
 const mailOf = async ({ db }: World) =>
   (
     await db.query<{ status: string; reason: string; next: Temporal.Instant; attempts: object[] }>(
-      sql`select status, status_reason as reason, next_attempt_time as next, attempts from email`,
+      sql`
+        select case when exists (select from sending) then 'SENDING' else status end as status,
+               status_reason as reason, next_attempt_time as next, attempts from email`,
     )
   )[0]!
 
@@ -143,12 +145,12 @@ test('a worker that dies before the end of a message leaves it safe to send, aft
   const { runEngine } = await due(world, mailer)
   const die = (ended: boolean) =>
     world.database.engine.query(sql`
-      update email set status = 'SENDING', next_attempt_time = null, lease_worker = 'dead',
-             lease_until = ${world.clock.now().subtract({ seconds: 1 })}, message_ended = ${ended}`)
+      insert into sending (business_id, email_id, worker, lease_until, message_ended, epoch)
+      select business_id, email_id, 'dead', ${world.clock.now().subtract({ seconds: 1 })}, ${ended},
+             (select epoch from sending_epoch) from email`)
   const engine = startEngine(world, { mailer, captures: false })
   await engine.keep()
   await engine.fire()
-  await world.database.engine.query(sql`update email set epoch = (select epoch from sending_epoch)`)
   await die(false)
   await engine.keep()
   assert.equal((await mailOf(world)).status, 'RETRYING')
@@ -284,9 +286,13 @@ test('leases are renewed of what is under way, and of nothing else', async (t) =
   assert.equal((await mailOf(world)).status, 'SENT')
 
   await world.database.engine.query(sql`
-    update email set status = 'SENDING', sent_time = null, lease_worker = ${engine.worker},
-           message_ended = false, epoch = (select epoch from sending_epoch),
-           lease_until = ${world.clock.in({ seconds: 5 })}`)
+    with again as (
+      update email set status = 'QUEUED', sent_time = null, next_attempt_time = created_date
+      returning business_id, email_id
+    )
+    insert into sending (business_id, email_id, worker, lease_until, epoch)
+    select business_id, email_id, ${engine.worker}, ${world.clock.in({ seconds: 5 })},
+           (select epoch from sending_epoch) from again`)
   world.clock.advance({ seconds: 8 })
   await engine.renew()
   await other.keep()

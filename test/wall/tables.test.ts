@@ -84,8 +84,9 @@ describe('every table', () => {
   })
 
   test('has a composite key wherever it names another object', () => {
-    const isOwnId = ({ primaryKey, foreignKeys }: Table) =>
+    const isOwnId = ({ primaryKey, foreignKeys, lookedUp }: Table) =>
       primaryKey.length === 2 &&
+      lookedUp.every(([column]) => column !== primaryKey[1]) &&
       foreignKeys.every(({ columns }) => columns.every(([own]) => own !== primaryKey[1]))
     const idTable = new Map(
       tables.filter(isOwnId).map((table) => [table.primaryKey[1]!, table.name]),
