@@ -196,7 +196,7 @@ function withBecause(because: string | null, html: string, text: string) {
 /** The entry that a mail about an appointment or a class puts into its reader's calendar. */
 export function calendarEntry(
   objectType: ObjectType,
-  { mail, row, recipient }: Composed,
+  { mail, row, recipient }: { mail: { subject: string } } & Pick<Composed, 'row' | 'recipient'>,
   from: Mailbox,
   host: string,
 ): CalendarFile | null {

@@ -30,6 +30,8 @@ import { Together } from './together.ts'
 
 export type Delivering = {
   db: Db
+  /** For what is said of each mail, or of a few: its plans are kept. */
+  delivery: Db
   now(): Temporal.Instant
   worker: string
   leaseSeconds: number
@@ -179,7 +181,7 @@ export class Deliveries {
   }
 
   async #commitEnded(mails: ClaimedEmail[]) {
-    const marked = await markMessagesEnded(this.#parts.db, this.#parts.worker, mails)
+    const marked = await markMessagesEnded(this.#parts.delivery, this.#parts.worker, mails)
     return mails.map((mail) => marked.has(mail.emailId))
   }
 
@@ -205,10 +207,10 @@ export class Deliveries {
   }
 
   async #record(attempts: Attempted[]) {
-    const { db, worker } = this.#parts
+    const { delivery, worker } = this.#parts
     const now = this.#parts.now()
     const endings = attempts.map((attempted) => endingOf(attempted, now))
-    await db.transaction(async (tx) => {
+    await delivery.transaction(async (tx) => {
       const bounced = attempts.flatMap(bounceOf)
       // One after the other, but all on their way at once.
       const [, , , ended] = await Promise.all([

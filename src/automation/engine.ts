@@ -50,7 +50,7 @@ export function createEngine(parts: EngineParts) {
   const now = () => clock.now()
   const worker = parts.random(16).toString('hex')
   const batchSize = parts.batchSize ?? 500
-  const deliveries = new Deliveries({ ...parts, db, now, worker })
+  const deliveries = new Deliveries({ ...parts, db, delivery: database.delivery, now, worker })
   const holding = parts.captures ? {} : { backpressure: new Backpressure(db, parts.mostWaiting) }
   let lastTurn: Temporal.Instant | undefined
 

@@ -1,10 +1,14 @@
+import type { ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
 import type { Mailbox } from '../contract/addresses.ts'
 import { buildMessage, messageIdOf, messageText, readMessage } from '../email/message.ts'
 import { dateText } from '../email/headers.ts'
+import { mergeMail } from '../email/merge.ts'
 import { drawEmailIds, insertEmails, type NewEmail, type WholeEmail } from '../store/emails.ts'
+import { listMailContexts, type ContextRow } from '../store/mail-contexts.ts'
+import { calendarEntry, compiled, senderOf } from './compose.ts'
 import type { Preview } from './preview.ts'
-import { senderOf } from './compose.ts'
+import { listTemplates } from './templates.ts'
 
 /** What mails that people send by hand stand on. */
 export type Sending = {
@@ -12,14 +16,16 @@ export type Sending = {
   mailFrom: Mailbox
   /** The name of this installation in Message-IDs. */
   host: string
+  unsubscribeLink(businessId: number, emailId: number): string
 }
 
 /** A new mail that says what an earlier one said. The trigger of that one stays as it is. */
 export async function sendAgain(
   tx: Db,
   email: WholeEmail & { html: string; text: string },
-  { now, host }: Sending,
+  sending: Sending,
 ): Promise<number> {
+  const { now, host } = sending
   const [emailId] = (await drawEmailIds(tx, 1)) as [number]
   const messageId = messageIdOf(email.businessId, emailId, host)
   insertEmails(tx, [
@@ -30,7 +36,9 @@ export async function sendAgain(
       eventTriggerId: null,
       toAddress: email.to,
       messageId,
-      message: bytesAgain(email, messageId, now),
+      message: email.message
+        ? renamed(email.message, messageId, now)
+        : await firstWireForm(tx, email, messageId, sending),
     },
   ])
   return emailId
@@ -87,22 +95,59 @@ const queued = (now: Temporal.Instant) => ({
   createdDate: now,
 })
 
-/** The same message under another name; one that never was in wire form is put into it. */
-function bytesAgain(
-  email: WholeEmail & { html: string; text: string },
-  messageId: string,
-  now: Temporal.Instant,
-) {
-  if (!email.message) {
-    const from = { name: '', address: email.fromAddress }
-    const to = { name: '', address: email.to }
-    const parts = { ...email, from, to, cc: null, replyTo: null, messageId, date: now }
-    const message = buildMessage({ ...parts, calendar: null, unsubscribeLink: null })
-    return messageText(message)
-  }
-  const before = readMessage(email.message.toString('latin1'))
+/** The same message under another name. */
+function renamed(bytes: Buffer, messageId: string, now: Temporal.Instant) {
+  const before = readMessage(bytes.toString('latin1'))
   const headers = before.headers
     .replace(/^Message-ID: .*$/m, `Message-ID: ${messageId}`)
     .replace(/^Date: .*$/m, `Date: ${dateText(now)}`)
   return messageText({ ...before, headers, messageId })
+}
+
+/**
+ * Of a mail that was only kept: what it said, with all that goes with it when it leaves. The names in
+ * its headers and the calendar entry come from template and object as they are now.
+ */
+async function firstWireForm(
+  tx: Db,
+  email: WholeEmail & { html: string; text: string },
+  messageId: string,
+  { now, mailFrom, host, unsubscribeLink }: Sending,
+) {
+  const { businessId, objectType } = email
+  const row = objectType ? await findContext(tx, objectType, email) : undefined
+  const merged = row && (await mergeAgain(tx, email, row))
+  const sender = merged && senderOf(merged, mailFrom)
+  const from =
+    sender?.address === email.fromAddress ? sender : { name: '', address: email.fromAddress }
+  const recipient = merged?.to?.address === email.to ? merged.to : { name: '', address: email.to }
+  const message = buildMessage({
+    ...email,
+    from,
+    to: recipient,
+    cc: null,
+    replyTo: merged?.replyTo ?? null,
+    messageId,
+    date: now,
+    calendar:
+      objectType && row && !email.test
+        ? calendarEntry(objectType, { mail: email, row, recipient }, from, host)
+        : null,
+    // The one that its body names.
+    unsubscribeLink: email.transactional ? null : unsubscribeLink(businessId, email.emailId),
+  })
+  return messageText(message)
+}
+
+async function findContext(tx: Db, objectType: ObjectType, email: WholeEmail) {
+  const rows = await listMailContexts(tx, objectType, [email])
+  return rows.find((row) => row.clientId === email.clientId) ?? rows[0]
+}
+
+async function mergeAgain(tx: Db, email: WholeEmail, row: ContextRow) {
+  const { businessId, emailTemplateId } = email
+  if (emailTemplateId === null) return undefined
+  const templates = await listTemplates(tx, [{ businessId, emailTemplateId }])
+  const [template] = templates.get(emailTemplateId) ?? []
+  return template && mergeMail(compiled(template), row.context)
 }

@@ -39,9 +39,18 @@ export function openDatabase(given: PostgresOptions): Database {
     // A plan for one trigger is a bad one for five hundred.
     settings: { plan_cache_mode: 'force_custom_plan' },
   })
+  // Planning them costs more than running them. See `PLANS_KEPT_MS`.
+  const delivery = openPool(options, {
+    role: 'bellwether_engine',
+    max: 3,
+    statementSeconds: 10,
+    idleSeconds: 5,
+    settings: { plan_cache_mode: 'force_generic_plan', enable_seqscan: 'off' },
+    keepsPlans: true,
+  })
   const operator = openPool(options, { role: 'bellwether_operator', max: 3, statementSeconds: 5 })
   const reports = openPool(options, { role: 'bellwether_app', max: 4, statementSeconds: 120 })
-  const pools = [app, engine, operator, reports]
+  const pools = [app, engine, delivery, operator, reports]
   const listeners = new Set<pg.Client>()
   const heartbeat = options.heartbeat
     ? startHeartbeat({ connectionString: options.url }, () => {
@@ -54,6 +63,7 @@ export function openDatabase(given: PostgresOptions): Database {
     forBusiness: (businessId, user) => dbOf(app, { businessId, user }),
     reportsOf: (businessId) => dbOf(reports, { businessId, user: 'SYSTEM' }),
     engine: dbOf(engine, { user: 'SYSTEM' }),
+    delivery: dbOf(delivery, { user: 'SYSTEM' }),
     operator: dbOf(operator, { user: 'OPERATOR' }),
     readTime: async () => {
       const { rows } = await operator.query(
@@ -77,11 +87,13 @@ type PoolShape = {
   /** How long a transaction may hold its locks without a word. */
   idleSeconds?: number
   settings?: Record<string, string>
+  /** Once made, they serve for a while. */
+  keepsPlans?: boolean
 }
 
 function openPool(
   { url, onError, settings: given }: PostgresOptions,
-  { role, max, statementSeconds, idleSeconds = 60, settings = {} }: PoolShape,
+  { role, max, statementSeconds, idleSeconds = 60, settings = {}, keepsPlans }: PoolShape,
 ) {
   const address = new URL(url)
   const optionsOfUrl = address.searchParams.get('options') ?? ''
@@ -116,7 +128,25 @@ function openPool(
   // A client that breaks while it is lent out says so here; unheard, it would end the process.
   pool.on('connect', (client) => client.on('error', () => {}))
   trackConnections(pool)
+  if (keepsPlans) forgetPlansOf(pool)
   return pool
+}
+
+/**
+ * A plan that was made while a table was small is a bad one when it has grown, and the server itself
+ * looks once a minute. Kept so long, a plan serves some hundred statements and can harm for a moment.
+ */
+const PLANS_KEPT_MS = 1_000
+
+function forgetPlansOf(pool: pg.Pool) {
+  const plannedAt = new WeakMap<pg.ClientBase, number>()
+  pool.on('acquire', (client) => {
+    const now = monotonicMs()
+    if (now - (plannedAt.get(client) ?? 0) < PLANS_KEPT_MS) return
+    plannedAt.set(client, now)
+    // Leaves with the first statement; where it fails, so does that one.
+    client.query('discard plans').catch(() => {})
+  })
 }
 
 const connections = new WeakMap<pg.Pool, Set<pg.Client>>()

@@ -3,6 +3,7 @@ import { sendAgain, type Sending } from '../automation/send-again.ts'
 import { Email, EMAIL_STATUSES, WholeEmail } from '../contract/email.ts'
 import { objectKind } from '../contract/objects.ts'
 import { MomentFilter } from '../contract/schema.ts'
+import { unsubscribeLink } from '../email/unsubscribe.ts'
 import { conflict, notFound, RequestError } from '../errors.ts'
 import {
   findEmail,
@@ -187,8 +188,10 @@ export const emails: Routes = async (app, services) => {
 }
 
 /** What mails that people send by hand stand on. */
-export const sendingOf = ({ config }: Services, now: Temporal.Instant): Sending => ({
+export const sendingOf = ({ config, linkSeal }: Services, now: Temporal.Instant): Sending => ({
   now,
+  unsubscribeLink: (businessId, emailId) =>
+    unsubscribeLink(config.publicUrl, linkSeal, { businessId, emailId }),
   mailFrom: config.mailFrom,
   host: new URL(config.publicUrl).hostname,
 })
@@ -224,6 +227,7 @@ function withoutContent({
   message: _message,
   fromAddress: _from,
   emailCategoryId: _category,
+  transactional: _transactional,
   ...email
 }: StoredWholeEmail): StoredEmail {
   return email

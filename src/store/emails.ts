@@ -202,6 +202,8 @@ export type WholeEmail = StoredEmail & {
   html: string | null
   text: string | null
   emailCategoryId: number | null
+  /** Of its category; mail without one is transactional. */
+  transactional: boolean
   fromAddress: string
   message: Buffer | null
 }
@@ -209,6 +211,9 @@ export type WholeEmail = StoredEmail & {
 export async function findEmail(db: Db, businessId: number, emailId: number, sight: Sight) {
   const [email] = await db.query<WholeEmail>(sql`
     select ${columns}, html, text, email_category_id as "emailCategoryId",
+           coalesce((select g.transactional from email_category g
+                     where (g.business_id, g.email_category_id)
+                         = (email.business_id, email.email_category_id)), true) as transactional,
            from_address as "fromAddress", message
     from email
     where business_id = ${businessId} and email_id = ${emailId} ${aboutSeenObject('email', sight)}`)

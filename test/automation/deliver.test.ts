@@ -339,7 +339,7 @@ test('an answer is not lost with the connection to the database', async (t) => {
   const { fire, booked } = await due(world, mailer)
   await fire()
   let failures = 3
-  const { engine: db } = world.database
+  const { delivery: db } = world.database
   const flaky = {
     ...db,
     transaction: (async (work) => {
@@ -352,7 +352,7 @@ test('an answer is not lost with the connection to the database', async (t) => {
   const engine = startEngine(world, {
     mailer,
     captures: false,
-    database: { ...world.database, engine: flaky },
+    database: { ...world.database, delivery: flaky },
   })
   await engine.deliver()
   await engine.settle()

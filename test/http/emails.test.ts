@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Mailer, Outgoing } from '../../src/email/mailer.ts'
 import { unsubscribeLink } from '../../src/email/unsubscribe.ts'
 import { sql } from '../../src/database/sql.ts'
 import { forgetBodies } from '../../src/store/emails.ts'
@@ -75,6 +76,40 @@ test('a mail is sent again as a new one, and its trigger stays as it is', async 
   const many = await call('POST', '/emails/resend', { ids: [first.emailId, 999_999] })
   assert.deepEqual(many.body.done, [first.emailId])
   assert.equal(many.body.refused[0].status, 404)
+})
+
+test('a mail that was only kept leaves with all that goes with it when it is sent again', async (t) => {
+  const world = await startWorld(t)
+  const { booked, emailTemplateId } = await sent(world)
+  await world.save('/emailTemplate', {
+    emailTemplateId,
+    fromName: 'Harbour Clinic',
+    replyToAddress: 'desk@example.org',
+  })
+  const [kept] = (await world.call('GET', '/emails')).body.items
+  const again = await world.call('POST', `/emails/${kept.emailId}/resend`)
+  assert.equal(again.status, 201)
+  const taken: Outgoing[] = []
+  const mailer: Mailer = {
+    send: async (mail) => {
+      taken.push(mail)
+      return { kind: 'sent', phase: 'end', reply: '250 taken' }
+    },
+    room: () => 10,
+    close: async () => {},
+  }
+  await startEngine(world, { mailer, captures: false }).runEngine()
+  const { headers, body } = taken[0]!.message
+  const link = `/unsubscribe/${world.businessId}.${kept.emailId}.`
+  assert.match(headers, new RegExp(`^List-Unsubscribe: <http[^>]*${RegExp.escape(link)}`, 'm'))
+  assert.match(headers, /^List-Unsubscribe-Post: List-Unsubscribe=One-Click\r$/m)
+  assert.match(headers, /^From: .*Harbour Clinic/m)
+  assert.match(headers, /^To: =\?UTF-8\?B\?QW5u[^]*?<anna@example\.org>/m)
+  assert.match(headers, /^Reply-To: .*desk@example\.org/m)
+  const [, encoded] = /text\/calendar[^]*?\r\n\r\n([^]*?)\r\n--/.exec(body)!
+  const file = Buffer.from(encoded!, 'base64').toString()
+  assert.match(file, new RegExp(`^UID:.*${booked.calendarId}`, 'm'))
+  assert.match(file, /^METHOD:PUBLISH/m)
 })
 
 test('a test goes to the addresses that are named, and is marked as one', async (t) => {

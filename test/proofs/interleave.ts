@@ -159,11 +159,12 @@ export class Interleaving {
       // Whoever is simulated looks by itself.
       hint: () => {},
     })
-    const { forBusiness, engine } = database
+    const { forBusiness, engine, delivery } = database
     return {
       ...database,
       forBusiness: (id: number, user: string) => of(forBusiness(id, user)),
       engine: of(engine),
+      delivery: of(delivery),
     } satisfies Database
   }
 

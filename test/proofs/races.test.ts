@@ -122,7 +122,11 @@ function startNode(world: World, random: Random, mutation: Mutation, errors: unk
       ),
   })
   return createEngine({
-    database: { ...database, engine: of(database.engine) } satisfies Database,
+    database: {
+      ...database,
+      engine: of(database.engine),
+      delivery: of(database.delivery),
+    } satisfies Database,
     clock,
     ...capturing(),
     onError: (error) => void errors.push(error),
