@@ -144,12 +144,6 @@ function emailOf(
     test: false,
     status,
     statusReason: suppressed ?? null,
-    attempts:
-      status === 'CAPTURED'
-        ? [{ time: now.epochMilliseconds, phase: 'captured', reply: 'kept here, not sent' }]
-        : [],
-    nextAttemptTime: status === 'QUEUED' ? now : null,
-    sentTime: status === 'CAPTURED' ? now : null,
     createdDate: now,
   }
 }

@@ -89,9 +89,6 @@ const queued = (now: Temporal.Instant) => ({
   recipientKey: '',
   status: 'QUEUED' as const,
   statusReason: null,
-  attempts: [],
-  nextAttemptTime: now,
-  sentTime: null,
   createdDate: now,
 })
 

@@ -393,15 +393,23 @@ const TYPES = { getTypeParser }
 
 const unnamed = ({ text, values }: Sql): pg.QueryConfig => ({
   text,
-  values: values.map((value) => (Array.isArray(value) ? numbersText(value) : value)),
+  values: values.map((value) => (Array.isArray(value) ? listText(value) : value)),
   types: TYPES,
 })
 
-/** A batch sends ids by the thousand; joined here, none is quoted and escaped by itself. */
-function numbersText(values: unknown[]) {
-  const isPlain = values.every((value) => typeof value === 'number' || value === null)
-  return isPlain ? `{${values.map((value) => value ?? 'NULL').join(',')}}` : values
+/** A batch sends its columns as lists of hundreds: what needs no escaping is not looked at twice. */
+function listText(values: unknown[]) {
+  const elements: string[] = []
+  for (const value of values) {
+    if (value === null || value === undefined) elements.push('NULL')
+    else if (typeof value === 'number' || typeof value === 'boolean') elements.push(String(value))
+    else if (typeof value === 'string') elements.push(`"${escaped(value)}"`)
+    else return values
+  }
+  return `{${elements.join(',')}}`
 }
+
+const escaped = (text: string) => (/["\\]/.test(text) ? text.replaceAll(/["\\]/g, '\\$&') : text)
 
 const BEGIN = toQuery(sql`begin`)
 const BEGIN_READING = toQuery(sql`begin isolation level repeatable read, read only`)
@@ -505,8 +513,25 @@ function getTypeParser(oid: number, format?: 'text' | 'binary') {
   return parsers[oid] ?? pg.types.getTypeParser(oid, 'text')
 }
 
-const toInstant = (text: string) =>
-  Temporal.Instant.fromEpochMilliseconds(Date.parse(`${text.slice(0, 10)}T${text.slice(11)}:00`))
+/** As the server writes it in UTC, `2026-03-02 09:00:00.125+00`: read by hand, ten times as fast. */
+function toInstant(text: string) {
+  const isPlain = text.charCodeAt(4) === DASH && text.endsWith('+00')
+  return Temporal.Instant.fromEpochMilliseconds(
+    isPlain ? plainMs(text) : Date.parse(`${text.slice(0, 10)}T${text.slice(11)}:00`),
+  )
+}
+
+const DASH = 45
+
+function plainMs(text: string) {
+  const digit = (at: number) => text.charCodeAt(at) - 48
+  const two = (at: number) => digit(at) * 10 + digit(at + 1)
+  // What comes after the seconds: up to six digits, of which three count.
+  const part = text.length - 3 - 20
+  const ms =
+    (part > 0 ? digit(20) * 100 : 0) + (part > 1 ? digit(21) * 10 : 0) + (part > 2 ? digit(22) : 0)
+  return Date.UTC(two(0) * 100 + two(2), two(5) - 1, two(8), two(11), two(14), two(17), ms)
+}
 
 const INT8_ARRAY = 1016
 const TIMESTAMPTZ_ARRAY = 1185

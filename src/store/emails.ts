@@ -31,9 +31,7 @@ export type NewEmail = {
   test: boolean
   status: 'QUEUED' | 'CAPTURED' | 'SUPPRESSED'
   statusReason: string | null
-  attempts: Attempt[]
-  nextAttemptTime: Temporal.Instant | null
-  sentTime: Temporal.Instant | null
+  /** One for all that are written together: then they are captured, or due to be sent. */
   createdDate: Temporal.Instant
 }
 
@@ -59,10 +57,6 @@ const WRITTEN: [keyof NewEmail, string, string][] = [
   ['test', 'test', 'boolean'],
   ['status', 'status', 'text'],
   ['statusReason', 'status_reason', 'text'],
-  ['attempts', 'attempts', 'jsonb'],
-  ['nextAttemptTime', 'next_attempt_time', 'timestamptz'],
-  ['sentTime', 'sent_time', 'timestamptz'],
-  ['createdDate', 'created_date', 'timestamptz'],
 ]
 const names = raw(WRITTEN.map(([, column]) => column).join(', '))
 const values = raw(
@@ -85,14 +79,23 @@ export async function drawEmailIds(db: Db, count: number): Promise<number[]> {
  */
 export function insertEmails(tx: Db, emails: NewEmail[]) {
   if (emails.length === 0) return
-  const written = WRITTEN.map(([property, , type]) => {
-    const column = emails.map((email) => email[property])
-    return sql`${type === 'jsonb' ? column.map((value) => JSON.stringify(value)) : column}::${raw(type)}[]`
-  })
+  const { createdDate } = emails[0]!
+  const captured: Attempt = {
+    time: createdDate.epochMilliseconds,
+    phase: 'captured',
+    reply: 'kept here, not sent',
+  }
+  const written = WRITTEN.map(
+    ([property, , type]) => sql`${emails.map((email) => email[property])}::${raw(type)}[]`,
+  )
   tx.send(
     kept(sql`
-      insert into email (${names})
-      select ${values} from unnest(${join(written, ', ')}) as r (${names})
+      insert into email (${names}, created_date, next_attempt_time, sent_time, attempts)
+      select ${values}, made, case status when 'QUEUED' then made end,
+             case status when 'CAPTURED' then made end,
+             case status when 'CAPTURED' then ${JSON.stringify([captured])}::jsonb else '[]' end
+      from unnest(${join(written, ', ')}) as r (${names}),
+           (select ${createdDate}::timestamptz as made) created
       on conflict do nothing`),
   )
 }

@@ -75,9 +75,6 @@ const mail = (given: Partial<NewEmail> & { businessId: number; emailId: number }
   test: false,
   status: 'CAPTURED',
   statusReason: null,
-  attempts: [],
-  nextAttemptTime: null,
-  sentTime: now,
   createdDate: now,
   ...given,
 })
