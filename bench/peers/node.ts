@@ -1,3 +1,4 @@
+import { flushCompileCache } from 'node:module'
 import { openDatabase } from '../../src/database/postgres.ts'
 import { startEngine } from './bellwether.ts'
 
@@ -8,4 +9,6 @@ const engine = startEngine(database, (endings) => {
   process.send!({ late: endings.map((one) => now - one.scheduledTime.epochMilliseconds) })
 })
 setInterval(() => process.send!({ memory: process.memoryUsage().rss }), 500)
+// It is killed in the end; a service that is stopped keeps what it compiled by itself.
+flushCompileCache()
 await engine.run(new AbortController().signal)
