@@ -118,6 +118,10 @@ export class Interleaving {
     }
   }
 
+  isAnyoneAwake() {
+    return this.#waiting.some((one) => !one.process.isFrozen)
+  }
+
   /** Lets all of them die, so that nothing is left of them. */
   async abandon() {
     while (this.#open > 0) {
@@ -311,5 +315,6 @@ export class Interleaving {
 }
 
 const XID = sql`select pg_current_xact_id_if_assigned()::text as xid`
-const ASK_AFTER_MS = 3
+/** Most answers come sooner; the list of locks costs more than they do. */
+const ASK_AFTER_MS = 8
 const GIVE_UP_MS = 1_000

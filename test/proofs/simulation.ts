@@ -232,6 +232,7 @@ class Play {
       this.#thawSome(0.5)
     }
     this.#thawSome(1)
+    await this.#settle() // beside those who woke
     await this.#settle()
     for (let half = 0; half < 4; half += 1) {
       this.#move(15 * HOUR)
@@ -461,6 +462,7 @@ class Play {
   /** One node is well for long enough: dead leases run out, and all that is due is dealt with. */
   async #settle() {
     const before = this.#latest
+    const isAlone = !this.#steps.isAnyoneAwake()
     this.#move(LEASE_SECONDS * 1000 + 1_000)
     const { engine } = this.#boot(NODES, 50, true)
     const settle = async () => {
@@ -471,8 +473,10 @@ class Play {
     await this.#together([settle])
     const at = this.#world.clock.now().epochMilliseconds
     this.#steps.tell('all is settled')
-    // While the clock is behind what it said once, a dead worker's lease may last on.
-    if (at > before + LEASE_SECONDS * 1000) this.#settled.push({ step: this.#steps.steps, at })
+    // Whoever is at work beside it may leave something behind. And while the clock is behind what it
+    // said once, a dead worker's lease may last on.
+    if (isAlone && at > before + LEASE_SECONDS * 1000)
+      this.#settled.push({ step: this.#steps.steps, at })
   }
 
   /** The watchman too must find everything in order. */
