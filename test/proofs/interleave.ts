@@ -267,12 +267,14 @@ export class Interleaving {
   /** Nothing moves any more by itself: all is answered, or waits for the lock of one who waits. */
   async #quiet() {
     const startedAt = performance.now()
+    let patience = ASK_AFTER_MS
     await turn()
     while (this.#busy.size > 0) {
       const moves = this.#moves
-      await this.#moveOr(ASK_AFTER_MS)
+      await this.#moveOr(patience)
       await turn()
       if (moves !== this.#moves) continue
+      patience *= 2
       const blocked = await this.#countBlocked()
       if (moves === this.#moves && blocked >= this.#busy.size) break
       // Waits for a connection that one of those has who wait to be let through.

@@ -105,7 +105,7 @@ type Guard = { name: string; seed: number; without: string[]; mutation: Mutation
 const GUARDS: Guard[] = [
   {
     name: 'the lease is checked before anything is written',
-    seed: 2_123_826_430,
+    seed: 2_123_826_436,
     without: [],
     mutation: { rewrite: rewriting(withoutLeaseCheck), freezing: 0.9, firing: 0.5 },
     sign: /stumbled|twice|mails instead|not asked for|lost/,
@@ -119,7 +119,7 @@ const GUARDS: Guard[] = [
   },
   {
     name: 'an occasion is planned once',
-    seed: 1_447_168_752,
+    seed: 1_447_168_777,
     without: ['drop index event_trigger_one_pending, event_trigger_once_per_anchor'],
     mutation: { planning: 0.9, freezing: 0 },
     sign: /twice planned|doubled/,
@@ -135,7 +135,8 @@ const GUARDS: Guard[] = [
 
 for (const { name, sign, ...guard } of GUARDS) {
   test(`a history breaks a promise without this guard: ${name}`, async (t) => {
-    const { broken } = await play(t, { most: 2_000, seconds: 120, ...guard })
+    const { broken, at } = await play(t, { most: 2_000, seconds: 120, ...guard })
+    t.diagnostic(`broken in the history of seed ${at}`)
     assert.match(broken.join('\n'), sign)
   })
 }
