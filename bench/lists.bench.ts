@@ -2,18 +2,21 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import pg from 'pg'
+import { EMAIL_STATUSES } from '../src/contract/email.ts'
 import { objectKind } from '../src/contract/objects.ts'
 import { openEmbedded } from '../src/database/embedded.ts'
 import { migrate } from '../src/database/migrate.ts'
 import { openDatabase } from '../src/database/postgres.ts'
+import { listEmails, listEmailsAbout, type EmailFilters } from '../src/store/emails.ts'
 import { listObjects } from '../src/store/objects.ts'
 
 /**
  * How long a page of a list takes, from a thousand rows to a million, behind the wall and for every
- * filter: node bench/lists.bench.ts [most rows, 1000000] [pages of each, 200]
+ * filter: node bench/lists.bench.ts [most rows, 1000000] [pages of each, 200] [objects|mails]
  */
 const most = Number(process.argv[2] ?? 1_000_000)
 const samples = Number(process.argv[3] ?? 200)
+const which = process.argv[4]
 const START = Date.UTC(2024, 0)
 const STATUSES = ['OPEN', 'CONFIRMED', 'COMPLETED', 'CANCELLED', 'NO_SHOW']
 const NAMES = [
@@ -37,7 +40,9 @@ try {
   const measured = new Map<string, number[]>()
   for (const size of sizes) {
     const businessId = await fill(size)
-    for (const [name, times] of await measure(businessId, size)) {
+    const objects = which === 'mails' ? [] : await measure(businessId, size)
+    const mails = which === 'objects' ? [] : await measureMails(businessId, size)
+    for (const [name, times] of [...objects, ...mails]) {
       measured.set(name, [
         ...(measured.get(name) ?? []),
         percentile(times, 0.5),
@@ -81,7 +86,23 @@ async function fill(size: number): Promise<number> {
             to_timestamp(${START / 1000} + i * 60), to_timestamp(${START / 1000} + i * 60 + 1800),
             (array['${STATUSES.join(`','`)}'])[1 + i % 5], ${by}
      from generate_series(1, ${size}) i`,
-    'analyze',
+    // Nearly all were taken by the server; a few of every other fate, none of them captured.
+    `insert into email (business_id, email_id, email_template_id, object_type, object_id, client_id, to_address,
+                        from_address, subject, message_id, html, text, status, next_attempt_time, created_date)
+     select ${id}, ${id} * 10000000::bigint + i, case when i % 50000 = 7 then 13 else 1 + i % 12 end, 'CALENDAR', i,
+            1 + (i * 7) % ${Math.max(1, Math.round(size / 25))}, 'c' || i || '@example.org',
+            'hello@example.org', 'See you soon', '<' || i || '@example.org>', '<p>Hello</p>', 'Hello', m.status,
+            case when m.status in ('QUEUED', 'RETRYING', 'UNCERTAIN') then now() end,
+            to_timestamp(${START / 1000} + i * 60)
+     from generate_series(1, ${size}) i,
+       lateral (select case when i % 100 = 3 then 'FAILED' when i % 100 = 5 then 'SUPPRESSED'
+                            when i % 100 = 8 then 'CANCELLED' when i % 500 = 11 then 'RETRYING'
+                            when i % 1000 = 12 then 'UNCERTAIN' when i % 500 = 13 then 'QUEUED'
+                            else 'SENT' end as status) m`,
+    `insert into sending (business_id, email_id, worker, lease_until)
+     select business_id, email_id, 'bench', now() from email
+     where business_id = ${id} and status = 'QUEUED' order by created_date limit 200`,
+    'vacuum analyze',
   ]
   for (const statement of statements) await client.query(statement)
   await client.end()
@@ -138,6 +159,64 @@ async function measure(businessId: number, size: number) {
     }
     found.set(name, times.slice(10))
   }
+  await database.close()
+  return found
+}
+
+/** Every filter of `GET /emails`, each status, and what is asked for one object or one client. */
+async function measureMails(businessId: number, size: number) {
+  const database = openDatabase({ url: server.url })
+  const db = database.forBusiness(businessId, 'key:bench')
+  const moment = (share: number) =>
+    Temporal.Instant.fromEpochMilliseconds(START + Math.round(size * share) * 60_000)
+  const day = (i: number) => ({ from: moment((i % 97) / 100), to: moment((i % 97) / 100 + 0.01) })
+  const lists: [string, (i: number) => Partial<EmailFilters>][] = [
+    ['all mails', () => ({})],
+    [
+      'mails: a page further',
+      (i) => ({ after: { createdDate: String(moment((i % 90) / 100)), emailId: 1 } }),
+    ],
+    ...EMAIL_STATUSES.map((status): [string, () => Partial<EmailFilters>] => [
+      `mails: ${status}`,
+      () => ({ status }),
+    ]),
+    ['mails: templateId', (i) => ({ templateId: 1 + (i % 12) })],
+    ['mails: a template of few mails', () => ({ templateId: 13 })],
+    ['mails: a template of none', () => ({ templateId: 14 })],
+    ['mails: from, to', day],
+    ['mails: from', (i) => ({ from: moment((i % 97) / 100) })],
+    ['mails: to', (i) => ({ to: moment((i % 97) / 100 + 0.01) })],
+    ['mails: FAILED, from, to', (i) => ({ status: 'FAILED', ...day(i) })],
+    ['mails: SENDING, from', (i) => ({ status: 'SENDING', from: moment((i % 97) / 100) })],
+    [
+      'mails: SENT, templateId, from, to',
+      (i) => ({ status: 'SENT', templateId: 1 + (i % 12), ...day(i) }),
+    ],
+    ['mails: FAILED, templateId', (i) => ({ status: 'FAILED', templateId: 1 + (i % 12) })],
+    ['mails: CAPTURED, templateId', (i) => ({ status: 'CAPTURED', templateId: 1 + (i % 12) })],
+    ['mails: FAILED, a template of few', () => ({ status: 'FAILED', templateId: 13 })],
+  ]
+  const found = new Map<string, number[]>()
+  const take = async (name: string, ask: (i: number) => Promise<unknown>) => {
+    const times: number[] = []
+    for (let i = 0; i < samples; i += 1) {
+      const begin = performance.now()
+      await ask(i)
+      times.push(performance.now() - begin)
+      // One that takes so long is known well enough.
+      if (times.reduce((sum, ms) => sum + ms, 0) > 5_000) break
+    }
+    found.set(name, times.length > 20 ? times.slice(10) : times)
+  }
+  for (const [name, filtersOf] of lists) {
+    await take(name, (i) => listEmails(db, businessId, { limit: 51, sight: null, ...filtersOf(i) }))
+  }
+  await take('mails of a client', (i) =>
+    listEmailsAbout(db, businessId, { clientId: 1 + (i % 40) }, null),
+  )
+  await take('mails of an appointment', (i) =>
+    listEmailsAbout(db, businessId, { calendarId: 1 + i }, null),
+  )
   await database.close()
   return found
 }

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { createPrivateKey, hash, sign, type KeyObject } from 'node:crypto'
 import type { Message } from './message.ts'
 
@@ -93,9 +94,25 @@ function folded(signature: string) {
   return lines.join('\r\n ')
 }
 
-const signText = (text: string, key: KeyObject) =>
+/** Leaves a core to the event loop: signatures that are made on all of them hold up the mails. */
+const AT_ONCE = Math.max(1, availableParallelism() - 1)
+let signing = 0
+const waiting: (() => void)[] = []
+
+async function signText(text: string, key: KeyObject) {
+  if (signing >= AT_ONCE) await new Promise<void>((resolve) => waiting.push(resolve))
+  else signing++
+  try {
+    return await makeSignature(Buffer.from(text, 'latin1'), key)
+  } finally {
+    const next = waiting.shift()
+    if (next) next()
+    else signing--
+  }
+}
+
+const makeSignature = (bytes: Buffer, key: KeyObject) =>
   new Promise<string>((resolve, reject) => {
-    const bytes = Buffer.from(text, 'latin1')
     const done = (error: Error | null, signature: Buffer) =>
       error ? reject(error) : resolve(signature.toString('base64'))
     if (key.asymmetricKeyType === 'rsa') sign('sha256', bytes, key, done)
