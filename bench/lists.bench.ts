@@ -74,8 +74,7 @@ async function fill(size: number): Promise<number> {
     values ('Bench', 'Europe/Zurich', ${by}) returning business_id as id`)
   const id = Number(rows[0].id)
   const names = `array['${NAMES.join(`','`)}']`
-  const statements = [
-    'set session_replication_role = replica',
+  const objects = [
     `insert into client (business_id, client_id, first_name, last_name, email_address, created_date, created_user, modified_date, modified_user)
      select ${id}, i, 'Anna', (${names})[1 + i % 10], 'c' || i || '@example.org', ${by} from generate_series(1, ${size}) i`,
     `insert into client_word (business_id, word, client_id)
@@ -86,6 +85,8 @@ async function fill(size: number): Promise<number> {
             to_timestamp(${START / 1000} + i * 60), to_timestamp(${START / 1000} + i * 60 + 1800),
             (array['${STATUSES.join(`','`)}'])[1 + i % 5], ${by}
      from generate_series(1, ${size}) i`,
+  ]
+  const mails = [
     // Nearly all were taken by the server; a few of every other fate, none of them captured.
     `insert into email (business_id, email_id, email_template_id, object_type, object_id, client_id, to_address,
                         from_address, subject, message_id, html, text, status, next_attempt_time, created_date)
@@ -102,6 +103,11 @@ async function fill(size: number): Promise<number> {
     `insert into sending (business_id, email_id, worker, lease_until)
      select business_id, email_id, 'bench', now() from email
      where business_id = ${id} and status = 'QUEUED' order by created_date limit 200`,
+  ]
+  const statements = [
+    'set session_replication_role = replica',
+    ...(which === 'mails' ? [] : objects),
+    ...(which === 'objects' ? [] : mails),
     'vacuum analyze',
   ]
   for (const statement of statements) await client.query(statement)

@@ -53,24 +53,37 @@ if (process.argv[2] === 'sender') {
 
 type World = Awaited<ReturnType<typeof prepare>>
 
+/** The sender runs all the time, as a node does and as the pool's process does. */
 async function comparePool(world: World) {
   const fast = await startSink(0)
+  const sender = await startSender(world.url, fast.port)
+  sender.go()
   await compare(
     'from due trigger to 250, against nodemailer’s pool alone',
     1,
     () => sendPool(fast.port, 1_000),
-    () => sendWholeWay(world, fast.port, 1, MAILS),
+    () => sendWholeWay(world, MAILS),
   )
+  await sender.stop()
   fast.stop()
 }
 
 async function compareTwo(world: World) {
   const slow = await startSink(20)
+  const withSenders = async (senders: number, mails: number) => {
+    const processes = await Promise.all(
+      Array.from({ length: senders }, () => startSender(world.url, slow.port)),
+    )
+    for (const sender of processes) sender.go()
+    const rate = await sendWholeWay(world, mails)
+    await Promise.all(processes.map((sender) => sender.stop()))
+    return rate
+  }
   await compare(
     'the server answers after 20 ms: two senders against one',
     1.6,
-    () => sendWholeWay(world, slow.port, 1, 600),
-    () => sendWholeWay(world, slow.port, 2, 1_200),
+    () => withSenders(1, 600),
+    () => withSenders(2, 1_200),
   )
   slow.stop()
 }
@@ -129,18 +142,16 @@ async function sendPool(port: number, mails: number) {
 }
 
 /** Mails per second, from the moment in which they are due to the last trigger's COMPLETED. */
-async function sendWholeWay(world: World, port: number, senders: number, mails: number) {
-  const processes = await Promise.all(
-    Array.from({ length: senders }, () => startSender(world.url, port)),
-  )
-  const last = await world.makeDue(mails)
+async function sendWholeWay(world: World, mails: number) {
+  const { last, inMs } = await world.makeDue(mails, AHEAD_MS)
+  if (inMs < 0) throw new Error('they were due before they were all written')
+  await sleep(inMs)
   const begun = performance.now()
-  for (const sender of processes) sender.go()
   await world.untilDone(last)
-  const rate = (mails / (performance.now() - begun)) * 1000
-  await Promise.all(processes.map((sender) => sender.stop()))
-  return rate
+  return (mails / (performance.now() - begun)) * 1000
 }
+
+const AHEAD_MS = 4_000
 
 async function watchMemory(world: World, mails: number) {
   const { port, stop } = await startSink(0)
@@ -148,7 +159,8 @@ async function watchMemory(world: World, mails: number) {
   sender.go()
   const part = mails / 5
   for (let sent = part; sent <= mails; sent += part) {
-    await world.untilDone(await world.makeDue(part))
+    const { last } = await world.makeDue(part, 0)
+    await world.untilDone(last)
     console.log(`${sent} mails: ${await sender.memory()}`)
   }
   await sender.stop()
@@ -251,8 +263,9 @@ async function prepare(url: string) {
                               email_template_id, ${stamps})
     values (${businessId}, 1, 1, true, 'SEND_EMAIL', 1, ${who})`)
 
-  /** Writes triggers that are due now, each of an appointment of its own; gives back the last. */
-  const makeDue = async (count: number) => {
+  /** Writes triggers, each of an appointment of its own; gives back the last, and when they are due. */
+  const makeDue = async (count: number, aheadMs: number) => {
+    const due = monotonicMs() + aheadMs
     const [row] = await db.query<{ last: number }>(sql`
       with booked as (
         insert into calendar (business_id, client_id, professional_id, reason_id, location_id,
@@ -265,13 +278,13 @@ async function prepare(url: string) {
         insert into event_trigger (business_id, event_defn_id, defn_version, object_type, object_id,
                                    occurrence, new_status, anchor_time, scheduled_time, created_date)
         select ${businessId}, 1, 1, 'CALENDAR', calendar_id, 'created ' || calendar_id, 'OPEN', now(),
-               now() - interval '1 second', now()
+               now() + ${aheadMs}::int * interval '1 ms', now()
         from booked returning event_trigger_id
       )
       select max(event_trigger_id) as last from planned`)
     // As the server does by itself within a minute.
     await owner.query('vacuum analyze')
-    return row!.last
+    return { last: row!.last, inMs: due - monotonicMs() }
   }
   /** Asks for one row, and for all only when that one is done: this is not what is measured. */
   const untilDone = async (last: number) => {

@@ -1,5 +1,5 @@
-import { availableParallelism } from 'node:os'
 import { createPrivateKey, hash, sign, type KeyObject } from 'node:crypto'
+import { availableParallelism } from 'node:os'
 import type { Message } from './message.ts'
 
 export type DkimSigner = { domain: string; selector: string; key: KeyObject }
@@ -94,8 +94,8 @@ function folded(signature: string) {
   return lines.join('\r\n ')
 }
 
-/** Leaves a core to the event loop: signatures that are made on all of them hold up the mails. */
-const AT_ONCE = Math.max(1, availableParallelism() - 1)
+/** More than there are cores would crowd out the event loop, which sends the mails. */
+const AT_ONCE = availableParallelism()
 let signing = 0
 const waiting: (() => void)[] = []
 
@@ -105,6 +105,7 @@ async function signText(text: string, key: KeyObject) {
   try {
     return await makeSignature(Buffer.from(text, 'latin1'), key)
   } finally {
+    // Whoever comes next takes the place over.
     const next = waiting.shift()
     if (next) next()
     else signing--
