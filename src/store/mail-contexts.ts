@@ -3,6 +3,7 @@ import type { Db } from '../database/database.ts'
 import type { Subject } from '../automation/subject.ts'
 import { kept, raw, sql, type Sql } from '../database/sql.ts'
 import type { MailContext } from '../email/context.ts'
+import { readMarks, readSurroundings, statusKey, type Surroundings } from './surroundings.ts'
 
 /** Which object a mail is about. */
 export type ObjectKey = { businessId: number; objectId: number | null; objectUUId: string | null }
@@ -31,7 +32,8 @@ export async function listMailContexts(
   objectType: ObjectType,
   keys: ObjectKey[],
 ): Promise<ContextRow[]> {
-  return (await list(db, COLUMNS[objectType], objectType, keys)).map(withContext)
+  const rows = await list(db, COLUMNS[objectType], objectType, keys)
+  return rows.map(({ row, around }) => withContext(objectType, row, around))
 }
 
 /** An object as matching and timing see it, and what a mail about it can speak of. */
@@ -44,77 +46,67 @@ export async function listWholeObjects(
   keys: ObjectKey[],
 ): Promise<WholeObject[]> {
   const columns = sql`${COLUMNS[objectType]}, ${SUBJECT_COLUMNS[objectType]}`
-  const rows = await list(db, columns, objectType, keys)
   const objects = new Map<number | string, WholeObject>()
-  for (const row of rows) {
+  for (const { row, around } of await list(db, columns, objectType, keys)) {
     const id = (row.objectId ?? row.objectUUId)!
+    const one = withContext(objectType, row, around)
     const known = objects.get(id)
-    if (known) known.rows.push(withContext(row))
-    else objects.set(id, { subject: subjectOf(objectType, row), rows: [withContext(row)] })
+    if (known) known.rows.push(one)
+    else objects.set(id, { subject: subjectOf(objectType, row, around), rows: [one] })
   }
   return [...objects.values()]
 }
 
-const list = (db: Db, columns: Sql, objectType: ObjectType, keys: ObjectKey[]) =>
-  db.query<Row>(
-    kept(sql`
-      select ${columns}
-      from unnest(${keys.map((key) => key.businessId)}::bigint[],
-                  ${keys.map((key) => key.objectId)}::bigint[],
-                  ${keys.map((key) => key.objectUUId)}::text[])
-        as k (business_id, object_id, object_uuid)
-      ${FROM[objectType]}`),
-  )
+/** Rows, and what is around each; that is mostly remembered. */
+async function list(db: Db, columns: Sql, objectType: ObjectType, keys: ObjectKey[]) {
+  const businessIds = [...new Set(keys.map((key) => key.businessId))]
+  const [marks, rows] = await Promise.all([
+    readMarks(db, businessIds),
+    db.query<Row>(
+      kept(sql`
+        select ${columns}
+        from unnest(${keys.map((key) => key.businessId)}::bigint[],
+                    ${keys.map((key) => key.objectId)}::bigint[],
+                    ${keys.map((key) => key.objectUUId)}::text[])
+          as k (business_id, object_id, object_uuid)
+        ${FROM[objectType]}`),
+    ),
+  ])
+  const around = await readSurroundings(db, rows, marks)
+  return rows.map((row) => ({ row, around: around.get(row.businessId)! }))
+}
 
 // oxlint-disable-next-line typescript/no-explicit-any -- a flat row, given its shape just below
-type Row = Omit<ContextRow, 'context'> & Record<string, any>
+type Row = Omit<ContextRow, 'context' | 'businessActive'> & Record<string, any>
 
-const business = sql`
-  b.business_id as "businessId", b.active as "businessActive", b.name as "businessName", b.email_address as "businessEmail",
-  b.phone as "businessPhone", b.time_zone as "businessZone", b.language as "businessLanguage"`
-
-const location = sql`
-  l.location_id as "locationId", l.name as "locationName", l.address as "locationAddress",
-  l.email_address as "locationEmail", l.phone as "locationPhone",
-  l.directions as "locationDirections", l.time_zone as "locationZone"`
-
-const professional = sql`
-  p.professional_id as "professionalId", p.first_name as "professionalFirst",
-  p.last_name as "professionalLast", p.email_address as "professionalEmail",
-  p.time_zone as "professionalZone"`
+const object = sql`
+  t.business_id as "businessId", k.object_id as "objectId", k.object_uuid as "objectUUId", t.version,
+  t.modified_date as "modifiedDate", t.status as "objectStatus"`
 
 const client = sql`
   c.client_id as "clientId", c.first_name as "clientFirst", c.last_name as "clientLast",
   c.email_address as "clientEmail", c.phone as "clientPhone", c.time_zone as "clientZone",
   c.language as "clientLanguage"`
 
-const reason = sql`
-  r.reason_id as "reasonId", r.name as "reasonName", r.duration_minutes as "reasonMinutes",
-  r.price as "reasonPrice", r.currency as "reasonCurrency"`
-
-const object = sql`
-  k.object_id as "objectId", k.object_uuid as "objectUUId", t.version,
-  t.modified_date as "modifiedDate", t.status as "objectStatus",
-  coalesce(s.label, t.status) as "statusLabel"`
+const place = sql`
+  t.location_id as "locationId", t.professional_id as "professionalId", t.reason_id as "reasonId"`
 
 const none = sql`null::bigint as "reasonId", null::bigint as "locationId"`
 
 const COLUMNS: Record<ObjectType, Sql> = {
-  CALENDAR: sql`${object}, ${business}, ${location}, ${professional}, ${client}, ${reason},
-    t.start_time as "startTime", t.end_time as "endTime", t.note, t.change_note as "changeNote"`,
-  CLASS_SCHEDULE: sql`${object}, ${business}, ${location}, ${professional}, ${client}, ${reason},
-    t.start_time as "startTime", t.end_time as "endTime", t.name as "className", t.capacity`,
-  INVITATION: sql`${object}, ${business}, ${client}, ${none}, g.name as "campaignName",
+  CALENDAR: sql`${object}, ${place}, ${client}, t.start_time as "startTime",
+    t.end_time as "endTime", t.note, t.change_note as "changeNote"`,
+  CLASS_SCHEDULE: sql`${object}, ${place}, ${client}, t.start_time as "startTime",
+    t.end_time as "endTime", t.name as "className", t.capacity`,
+  INVITATION: sql`${object}, ${client}, ${none}, g.name as "campaignName",
     g.description as "campaignDescription", g.booking_url as "bookingUrl",
     coalesce(t.expires_time, g.expires_time) as "expiresTime"`,
-  RECALL: sql`${object}, ${business}, ${location}, ${professional}, ${client}, ${reason},
-    t.due_time as "dueTime"`,
-  DISCLAIMER: sql`${object}, ${business}, ${client}, ${none}, f.name as "formName", f.body as "formBody"`,
+  RECALL: sql`${object}, ${place}, ${client}, t.due_time as "dueTime"`,
+  DISCLAIMER: sql`${object}, ${client}, ${none}, f.name as "formName", f.body as "formBody"`,
 }
 
-const subject = sql`
-  t.active, coalesce(s.live, false) as live, coalesce(s.live_after, false) as "liveAfter", t.tags,
-  t.created_date as "createdDate"`
+const subject = sql`t.active, t.tags, t.created_date as "createdDate"`
+
 /** Of the client, and whether its address is on the list of those that get no more. */
 const subjectOfClient = sql`
   ${subject}, c.tags as "clientTags",
@@ -132,14 +124,7 @@ const SUBJECT_COLUMNS: Record<ObjectType, Sql> = {
     t.calendar_id as "calendarId"`,
 }
 
-const theBusiness = sql`join business b on b.business_id = k.business_id`
-const theClient = sql`join client c on (c.business_id, c.client_id) = (t.business_id, t.client_id)`
-const thePlace = sql`
-  left join location l on (l.business_id, l.location_id) = (t.business_id, t.location_id)
-  left join professional p on (p.business_id, p.professional_id) = (t.business_id, t.professional_id)
-  left join reason r on (r.business_id, r.reason_id) = (t.business_id, t.reason_id)`
-const status = (objectType: Sql) => sql`
-  left join status s on (s.business_id, s.object_type, s.status) = (t.business_id, ${objectType}, t.status)`
+const theClient = sql`join client c on c.business_id = t.business_id and c.client_id = t.client_id`
 
 /** By its key alone: left to choose, the planner may read all of a business for each of a batch. */
 const theObject = (table: string, id: string, key: string) => sql`
@@ -148,34 +133,25 @@ const theObject = (table: string, id: string, key: string) => sql`
     where o.business_id = k.business_id and o.${raw(id)} = k.${raw(key)} limit 1) t`
 
 const FROM: Record<ObjectType, Sql> = {
-  CALENDAR: sql`
-    ${theObject('calendar', 'calendar_id', 'object_id')}
-    ${theBusiness} ${theClient} ${thePlace} ${status(sql`'CALENDAR'`)}`,
+  CALENDAR: sql`${theObject('calendar', 'calendar_id', 'object_id')} ${theClient}`,
   CLASS_SCHEDULE: sql`
     ${theObject('class_schedule', 'class_schedule_id', 'object_id')}
-    ${theBusiness}
-    left join client c on c.business_id = t.business_id and c.client_id = any (t.client_id_list)
-    ${thePlace} ${status(sql`'CLASS_SCHEDULE'`)}`,
+    left join client c on c.business_id = t.business_id and c.client_id = any (t.client_id_list)`,
   INVITATION: sql`
-    ${theObject('invitation', 'invitation_uuid', 'object_uuid')}
-    ${theBusiness} ${theClient}
-    join invitation_campaign g
-      on (g.business_id, g.invitation_campaign_id) = (t.business_id, t.invitation_campaign_id)
-    ${status(sql`'INVITATION'`)}`,
-  RECALL: sql`
-    ${theObject('recall', 'recall_id', 'object_id')}
-    ${theBusiness} ${theClient} ${thePlace} ${status(sql`'RECALL'`)}`,
+    ${theObject('invitation', 'invitation_uuid', 'object_uuid')} ${theClient}
+    join invitation_campaign g on g.business_id = t.business_id
+      and g.invitation_campaign_id = t.invitation_campaign_id`,
+  RECALL: sql`${theObject('recall', 'recall_id', 'object_id')} ${theClient}`,
   DISCLAIMER: sql`
-    ${theObject('disclaimer', 'disclaimer_id', 'object_id')}
-    ${theBusiness} ${theClient}
-    join disclaimer_form f
-      on (f.business_id, f.disclaimer_form_id) = (t.business_id, t.disclaimer_form_id)
-    ${status(sql`'DISCLAIMER'`)}`,
+    ${theObject('disclaimer', 'disclaimer_id', 'object_id')} ${theClient}
+    join disclaimer_form f on f.business_id = t.business_id
+      and f.disclaimer_form_id = t.disclaimer_form_id`,
 }
 
-function subjectOf(objectType: ObjectType, row: Row): Subject {
+function subjectOf(objectType: ObjectType, row: Row, around: Surroundings): Subject {
   const { locationId, professionalId, reasonId } = row
   const hasPlace = professionalId !== undefined
+  const status = around.statuses.get(statusKey(objectType, row.objectStatus))
   return {
     businessId: row.businessId,
     objectType,
@@ -183,8 +159,8 @@ function subjectOf(objectType: ObjectType, row: Row): Subject {
     objectUUId: row.objectUUId,
     active: row.active,
     status: row.objectStatus,
-    live: row.live,
-    liveAfter: row.liveAfter,
+    live: status?.live ?? false,
+    liveAfter: status?.liveAfter ?? false,
     ...(hasPlace && { locationId, professionalId, reasonId }),
     ...(objectType === 'INVITATION' && {
       invitationCampaignId: row.invitationCampaignId,
@@ -197,7 +173,7 @@ function subjectOf(objectType: ObjectType, row: Row): Subject {
     clientId: objectType === 'CLASS_SCHEDULE' ? null : row.clientId,
     tags: row.tags,
     clientTags: row.clientTags ?? {},
-    timeZone: row.locationZone ?? row.businessZone,
+    timeZone: of(around.locations, locationId)?.timeZone ?? around.business.timeZone,
     startTime: row.startTime ?? null,
     endTime: row.endTime ?? null,
     dueTime: row.dueTime ?? null,
@@ -206,36 +182,22 @@ function subjectOf(objectType: ObjectType, row: Row): Subject {
   }
 }
 
-/** The row itself, which nobody else has: a copy of fifty columns would cost as much as reading them. */
-const withContext = (row: Row): ContextRow => Object.assign(row, { context: contextOf(row) })
+const of = <Kind>(known: Map<number, Kind>, id: number | null | undefined) =>
+  id ? (known.get(id) ?? null) : null
 
-function contextOf(row: Row): MailContext {
+/** The row itself, which nobody else has: a copy of thirty columns would cost as much as reading them. */
+const withContext = (objectType: ObjectType, row: Row, around: Surroundings): ContextRow =>
+  Object.assign(row, {
+    businessActive: around.business.active,
+    context: contextOf(objectType, row, around),
+  })
+
+function contextOf(objectType: ObjectType, row: Row, around: Surroundings): MailContext {
+  const status = around.statuses.get(statusKey(objectType, row.objectStatus))
   return {
-    business: {
-      name: row.businessName,
-      emailAddress: row.businessEmail,
-      phone: row.businessPhone,
-      timeZone: row.businessZone,
-      language: row.businessLanguage,
-    },
-    location: row.locationName
-      ? {
-          name: row.locationName,
-          address: row.locationAddress,
-          emailAddress: row.locationEmail,
-          phone: row.locationPhone,
-          directions: row.locationDirections,
-          timeZone: row.locationZone,
-        }
-      : null,
-    professional: row.professionalId
-      ? {
-          firstName: row.professionalFirst,
-          lastName: row.professionalLast,
-          emailAddress: row.professionalEmail,
-          timeZone: row.professionalZone,
-        }
-      : null,
+    business: around.business,
+    location: of(around.locations, row.locationId),
+    professional: of(around.professionals, row.professionalId),
     client: row.clientId
       ? {
           firstName: row.clientFirst,
@@ -246,22 +208,15 @@ function contextOf(row: Row): MailContext {
           language: row.clientLanguage,
         }
       : null,
-    reason: row.reasonName
-      ? {
-          name: row.reasonName,
-          durationMinutes: row.reasonMinutes,
-          price: row.reasonPrice,
-          currency: row.reasonCurrency,
-        }
-      : null,
-    ...happeningOf(row),
+    reason: of(around.reasons, row.reasonId),
+    ...happeningOf(row, status?.label ?? row.objectStatus),
     unsubscribeLink: null,
   }
 }
 
 /** The object itself: one of these, the others are null. */
-function happeningOf(row: Row) {
-  const { startTime, endTime, statusLabel: label } = row
+function happeningOf(row: Row, label: string) {
+  const { startTime, endTime } = row
   const calendar =
     startTime && row.className === undefined
       ? {

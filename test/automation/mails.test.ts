@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { sql } from '../../src/database/sql.ts'
 import { messageBytes } from '../../src/email/message.ts'
 import { scripted } from '../support/scripted-mailer.ts'
 import { startEngine, startWorld } from '../support/world.ts'
@@ -176,6 +177,35 @@ test('the template in the reader’s language, for the service, at the place is 
   const subjects = taken.map((mail) => /^Subject: (.*)$/m.exec(mail.message.headers)![1]!.trim())
   assert.deepEqual(subjects.toSorted(), ['Deutsch', 'Deutsch', 'Named', 'Seaside', 'Service'])
   assert.ok(ids.reasonId)
+})
+
+test('what is kept in memory from mail to mail is as it is in the database', async (t) => {
+  const { clock, book, define, runEngine, emails, save, ids, database, businessId } =
+    await mailing(t)
+  const { locationId, professionalId, reasonId } = ids
+  const tokens =
+    '%BUSINESS_NAME%, %LOCATION_NAME%, %STAFF_FIRSTNAME%, %SERVICE_NAME%, %APPT_STATUS%'
+  await define(1, { subject: tokens })
+  const asIs = async () => {
+    clock.advance({ minutes: 1 })
+    await book(clock.in({ hours: 48 }))
+    await runEngine()
+    return String((await emails())[0]!.subject).split(', ')
+  }
+  const before = await asIs()
+  assert.deepEqual(await asIs(), before)
+  await save('/location', { locationId, name: 'Seaside' })
+  assert.equal((await asIs())[1], 'Seaside')
+  await save('/professional', { professionalId, firstName: 'Ella' })
+  assert.equal((await asIs())[2], 'Ella')
+  await save('/reason', { reasonId, name: 'Talk' })
+  assert.equal((await asIs())[3], 'Talk')
+  await save('/status', { objectType: 'CALENDAR', status: 'OPEN', label: 'Booked', live: true })
+  assert.equal((await asIs())[4], 'Booked')
+  await database.operator.query(
+    sql`update business set name = 'Praxis' where business_id = ${businessId}`,
+  )
+  assert.deepEqual(await asIs(), ['Praxis', 'Seaside', 'Ella', 'Talk', 'Booked'])
 })
 
 test('staff read the business’s language, not the client’s', async (t) => {
