@@ -137,10 +137,13 @@ export class Interleaving {
   /** A process's own view of the database. `rewrite` takes guards out of statements. */
   view(database: Database, process: Process, rewrite: (statement: Sql) => Sql = (it) => it) {
     const of = (db: Db, open?: Session): Db => ({
-      query: (statement) =>
-        this.#step(process, open, () =>
-          this.#underWay(open ?? this.#session(), () => db.query(rewrite(statement))),
-        ),
+      query: <Row>(statement: Sql) => {
+        const answer = this.#step(process, open, () =>
+          this.#underWay(open ?? this.#session(), () => db.query<Row>(rewrite(statement))),
+        )
+        if (open) this.#beforeCommit(open, answer)
+        return answer
+      },
       transaction: open
         ? (work) => work(of(db, open))
         : async (work) => {
@@ -156,9 +159,10 @@ export class Interleaving {
       stream: db.stream,
       // Under way until it is answered: it may hold a lock, or wait for one.
       send: (statement) => {
-        const sent = this.#underWay(open!, () => db.query(rewrite(statement)))
-        sent.catch(() => {})
-        open!.sent.push(sent)
+        this.#beforeCommit(
+          open!,
+          this.#underWay(open!, () => db.query(rewrite(statement))),
+        )
       },
       // Whoever is simulated looks by itself.
       hint: () => {},
@@ -240,6 +244,12 @@ export class Interleaving {
     this.crashes += 1
     this.tell(`${process.name} dies`)
     throw new Crash()
+  }
+
+  /** Whoever does not wait for an answer still has it by the commit. */
+  #beforeCommit(session: Session, answer: Promise<unknown>) {
+    answer.catch(() => {})
+    session.sent.push(answer)
   }
 
   async #underWay<T>(session: Session, work: () => Promise<T>): Promise<T> {

@@ -10,6 +10,7 @@ import { sql, type Sql } from '../../src/database/sql.ts'
 import { CaptureMailer } from '../../src/email/capture.ts'
 import { findDefinition } from '../../src/store/event-definitions.ts'
 import { saveObject } from '../../src/scheduling/save.ts'
+import { SharedSaves } from '../../src/scheduling/save-together.ts'
 import { cloneDatabase, type Lifetime } from '../support/database.ts'
 import {
   Crash,
@@ -322,7 +323,8 @@ class Play {
     if (choice < 3) return () => node.engine.fire()
     if (choice < 5) return () => node.engine.keep()
     if (choice < 6) return () => node.engine.renew().then(() => node.engine.lookBack())
-    if (choice < 8 || this.#appointments.length === 0) return () => this.#book()
+    if (choice < 8 || this.#appointments.length === 0)
+      return random.chance(0.3) ? () => this.#saveTogether() : () => this.#book()
     if (choice < 10) return () => this.#change(random.pick(this.#appointments), this.#newTime())
     if (choice < 12) {
       const status = random.pick(['CANCELLED', 'OPEN', 'CONFIRMED', 'COMPLETED', 'NO_SHOW'])
@@ -358,6 +360,26 @@ class Play {
     const body = { ...this.#world.ids, ...this.#newTime() }
     const saved = await this.#saveCalendar(this.#caller('books'), body)
     this.#appointments.push(saved.calendarId as number)
+  }
+
+  /** Those who come to a service at the same moment share a transaction. */
+  async #saveTogether() {
+    const random = this.#random
+    const { businessId, clock, ids } = this.#world
+    const bodies: object[] = [{ ...ids, ...this.#newTime() }]
+    for (let more = 1 + random.below(2); more > 0 && this.#appointments.length > 0; more -= 1) {
+      const status = random.pick(['CANCELLED', 'OPEN', 'COMPLETED'])
+      const change = random.chance(0.5) ? this.#newTime() : { status }
+      bodies.push({ calendarId: random.pick(this.#appointments), ...change })
+    }
+    const database = this.#caller(`saves ${bodies.length} together`)
+    const db = database.forBusiness(businessId, 'key:simulation')
+    const shared = new SharedSaves(() => clock.now())
+    const kind = objectKind('calendar')!
+    const who = { businessId, user: 'key:simulation', sight: null }
+    const saved = await Promise.all(bodies.map((body) => shared.save({ db, ...who, kind, body })))
+    for (const { object, isNew } of saved)
+      if (isNew) this.#appointments.push(object.calendarId as number)
   }
 
   #change(calendarId: number, body: object) {
