@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from '../../src/database/sql.ts'
 import type { Mailer, Outcome } from '../../src/email/mailer.ts'
+import { eraseClient } from '../../src/store/erasure.ts'
 import { asOwner } from '../support/owner.ts'
 import { scripted } from '../support/scripted-mailer.ts'
 import { addBusiness, reminder, startEngine, startWorld } from '../support/world.ts'
@@ -331,6 +332,66 @@ test('a worker that is stopped leaves to others what it has not ended', async (t
   goOn.resolve()
   await engine.settle()
   assert.equal((await mailOf(world)).status, 'SENT')
+})
+
+/** A mailer that waits before the end of the message, until it is told to go on. */
+function holding() {
+  const begun = Promise.withResolvers<void>()
+  const goOn = Promise.withResolvers<void>()
+  let isEnded: boolean | undefined
+  const mailer: Mailer = {
+    async send(mail) {
+      begun.resolve()
+      await goOn.promise
+      isEnded = await mail.onMessageEnded().then(
+        () => true,
+        () => false,
+      )
+      return isEnded
+        ? { kind: 'sent', phase: 'end', reply: '250 taken' }
+        : { kind: 'retry', phase: 'body', reply: 'not ended' }
+    },
+    room: () => 10,
+    close: async () => {},
+  }
+  return { mailer, begun: begun.promise, goOn: () => goOn.resolve(), isEnded: () => isEnded }
+}
+
+test('a mail that somebody has in hand is SENDING, wherever it is shown', async (t) => {
+  const world = await startWorld(t)
+  const { mailer, begun, goOn } = holding()
+  const engine = await due(world, mailer)
+  await engine.fire()
+  const listed = async (query: string) =>
+    (await world.call('GET', `/emails?${query}`)).body.items.map(
+      (mail: { status: string }) => mail.status,
+    )
+  assert.deepEqual(await listed('status=QUEUED'), ['QUEUED'])
+  assert.deepEqual(await listed('status=SENDING'), [])
+  await engine.deliver()
+  await begun
+  assert.deepEqual(await listed(''), ['SENDING'])
+  assert.deepEqual(await listed('status=SENDING'), ['SENDING'])
+  assert.deepEqual(await listed('status=QUEUED'), [])
+  assert.deepEqual((await world.call('GET', '/overview')).body.emailsOfLastDay, { SENDING: 1 })
+  goOn()
+  await engine.settle()
+  assert.deepEqual(await listed('status=SENT'), ['SENT'])
+})
+
+test('a mail to a client who is forgotten while it is under way does not leave', async (t) => {
+  const world = await startWorld(t)
+  const { mailer, begun, goOn, isEnded } = holding()
+  const engine = await due(world, mailer)
+  await engine.fire()
+  await engine.deliver()
+  await begun
+  const { database, businessId, ids, clock } = world
+  await eraseClient(database.operator, businessId, ids.clientId, clock.now())
+  goOn()
+  await engine.settle()
+  assert.equal(isEnded(), false)
+  assert.equal((await mailOf(world)).status, 'CANCELLED')
 })
 
 test('an answer is not lost with the connection to the database', async (t) => {
