@@ -39,10 +39,9 @@ const NODES = 3
 export type Mutation = {
   rewrite?: (statement: Sql) => Sql
   parts?: Partial<EngineParts>
-  /** How often a process freezes and several plan the same, where that is what a guard is for. */
+  /** Instead of the history's own mood, where that is what a guard is for. */
   freezing?: number
   planning?: number
-  /** How often more than usual somebody fires. */
   firing?: number
 }
 
@@ -195,7 +194,8 @@ export async function playHistory(
 class Play {
   readonly #world: World
   readonly #random: Random
-  readonly #mutation: Mutation
+  readonly #parts: Partial<EngineParts>
+  readonly #mood: Mood
   readonly #rewrite: (statement: Sql) => Sql
   readonly #steps: Interleaving
   readonly #nodes: Node[] = []
@@ -209,10 +209,12 @@ class Play {
   /** The latest that the clock ever said: leases may last until a little after it. */
   #latest = START
 
-  constructor(world: World, seed: number, { rewrite = (it) => it, ...mutation }: Mutation) {
+  constructor(world: World, seed: number, mutation: Mutation) {
+    const { rewrite = (it) => it, parts = {} } = mutation
     this.#world = world
     this.#random = randomFrom(seed)
-    this.#mutation = mutation
+    this.#parts = parts
+    this.#mood = moodOf(this.#random, mutation)
     this.#rewrite = (statement) => inOrder(rewrite(statement))
     this.#steps = new Interleaving(this.#random, world.countBlocked)
   }
@@ -225,8 +227,7 @@ class Play {
     for (let moment = 0; moment < moments; moment += 1) {
       const together = 1 + random.below(4)
       const works = Array.from({ length: together }, () => this.#something())
-      if (random.chance(this.#mutation.planning ?? 0.15))
-        works.push(...(await this.#planTogether()))
+      if (random.chance(this.#mood.planning)) works.push(...(await this.#planTogether()))
       await this.#together(works)
       if (random.chance(0.25)) await this.#settle()
       this.#passTime()
@@ -268,7 +269,7 @@ class Play {
       host: 'localhost',
       unsubscribeLink: () => null,
       onError: (error) => this.#note(error),
-      ...this.#mutation.parts,
+      ...this.#parts,
       batchSize,
     })
     return { process, engine }
@@ -276,8 +277,9 @@ class Play {
 
   #process(what: string): Process {
     const name = `${what} (process ${(this.#processes += 1)})`
-    const crashIn = this.#random.chance(0.3) ? 1 + this.#random.below(40) : Infinity
-    const freezes = this.#random.chance(this.#mutation.freezing ?? 0.2)
+    const { crashing, freezing } = this.#mood
+    const crashIn = this.#random.chance(crashing) ? 1 + this.#random.below(40) : Infinity
+    const freezes = this.#random.chance(freezing)
     const freezeIn = freezes ? 2 + this.#random.below(4) : Infinity
     const crashesAfter = this.#random.chance(0.5)
     return { name, isDead: false, isFrozen: false, crashIn, crashesAfter, freezeIn }
@@ -317,26 +319,29 @@ class Play {
   #something(): () => Promise<unknown> {
     const random = this.#random
     const node = random.pick(this.#nodes)
-    const { firing } = this.#mutation
-    if (firing !== undefined && random.chance(firing)) return () => node.engine.fire()
+    if (random.chance(this.#mood.firing)) return () => node.engine.fire()
     const choice = random.below(15)
     if (choice < 3) return () => node.engine.fire()
     if (choice < 5) return () => node.engine.keep()
     if (choice < 6) return () => node.engine.renew().then(() => node.engine.lookBack())
     if (choice < 8 || this.#appointments.length === 0)
       return random.chance(0.3) ? () => this.#saveTogether() : () => this.#book()
-    if (choice < 10) return () => this.#change(random.pick(this.#appointments), this.#newTime())
+    if (choice < 10) return () => this.#change(this.#anAppointment(), this.#newTime())
     if (choice < 12) {
       const status = random.pick(['CANCELLED', 'OPEN', 'CONFIRMED', 'COMPLETED', 'NO_SHOW'])
-      return () => this.#change(random.pick(this.#appointments), { status })
+      return () => this.#change(this.#anAppointment(), { status })
     }
     if (choice < 13) return () => this.#redefine(random.pick(this.#definitions))
     if (choice < 14) {
       const active = random.chance(0.5)
-      return () => this.#change(random.pick(this.#appointments), { active })
+      return () => this.#change(this.#anAppointment(), { active })
     }
-    return () =>
-      this.#change(random.pick(this.#appointments), { note: `note ${random.below(100)}` })
+    return () => this.#change(this.#anAppointment(), { note: `note ${random.below(100)}` })
+  }
+
+  #anAppointment() {
+    const { isNarrow } = this.#mood
+    return isNarrow ? this.#appointments[0]! : this.#random.pick(this.#appointments)
   }
 
   /** A definition is switched on, and before its plan is done others take it up. */
@@ -370,7 +375,7 @@ class Play {
     for (let more = 1 + random.below(2); more > 0 && this.#appointments.length > 0; more -= 1) {
       const status = random.pick(['CANCELLED', 'OPEN', 'COMPLETED'])
       const change = random.chance(0.5) ? this.#newTime() : { status }
-      bodies.push({ calendarId: random.pick(this.#appointments), ...change })
+      bodies.push({ calendarId: this.#anAppointment(), ...change })
     }
     const database = this.#caller(`saves ${bodies.length} together`)
     const db = database.forBusiness(businessId, 'key:simulation')
@@ -562,6 +567,24 @@ class Play {
 }
 
 type Node = { process: Process; engine: Engine }
+
+/** How often what happens: histories that are alike find the same faults. */
+type Mood = {
+  crashing: number
+  freezing: number
+  planning: number
+  firing: number
+  /** All speak of the same appointment. */
+  isNarrow: boolean
+}
+
+const moodOf = (random: Random, { freezing, planning, firing }: Mutation): Mood => ({
+  crashing: random.pick([0.1, 0.3, 0.6]),
+  freezing: freezing ?? random.pick([0.1, 0.2, 0.6]),
+  planning: planning ?? random.pick([0, 0.15, 0.4]),
+  firing: firing ?? random.pick([0, 0, 0.3]),
+  isNarrow: random.chance(0.3),
+})
 type Form = { eventTypeId: number; triggerHours: number }
 
 const bodyOf = (businessId: number, { eventTypeId, ...form }: Form & { active: boolean }) => ({
