@@ -1,5 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
-
 /**
  * Lets many callers share one piece of work: while a round is under way, those who come wait for
  * the next one. A commit for each of a hundred mails would cost more than the mails.
@@ -24,11 +22,10 @@ export class Together<Item, Result> {
 
   async #run() {
     this.#lanes += 1
-    for (;;) {
-      // Whoever comes in this very moment is in the round too: all whose answers are read in this turn.
-      await nextTurn()
+    // Whoever comes in this very moment is in the first round too.
+    await Promise.resolve()
+    while (this.#waiting.length > 0) {
       const round = this.#waiting.splice(0, this.#limits.most)
-      if (round.length === 0) break
       try {
         const results = await this.#work(round.map((one) => one.item))
         round.forEach((one, i) => one.resolve(results[i]!))
