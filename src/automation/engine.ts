@@ -174,7 +174,7 @@ export function createEngine(parts: EngineParts) {
       if (await lane.giveBack()) due.wake()
       const claimed = await lookout.alone(() => awaitDue(lane))
       await lane.fire(claimed)
-      if (claimed.length > 0) queued.wake()
+      if (claimed.length > 0 && !parts.captures) queued.wake()
       return claimed.length
     }
     const restBeforeFiring = async () => {
@@ -221,8 +221,8 @@ export function createEngine(parts: EngineParts) {
   }
 }
 
-/** Two cores are busy with three: one composes, one reads or writes, one waits for the disk. */
-const LANES = ['', ' 2', ' 3']
+/** Two cores are busy with four: one composes, two read or write, one waits for the disk. */
+const LANES = ['', ' 2', ' 3', ' 4']
 
 /** Between two rounds of the watchman, and at least between two pages of one. */
 const ROUND_REST_MS = 60_000

@@ -33,7 +33,7 @@ export function openDatabase(given: PostgresOptions): Database {
   // A node that froze in the middle must not keep its triggers from the others.
   const engine = openPool(options, {
     role: 'bellwether_engine',
-    max: 6,
+    max: 8,
     statementSeconds: 10,
     idleSeconds: 5,
     // A plan for one trigger is a bad one for five hundred.
