@@ -161,7 +161,7 @@ async function watchMemory(world: World, mails: number) {
   for (let sent = part; sent <= mails; sent += part) {
     const { last } = await world.makeDue(part, 0)
     await world.untilDone(last)
-    console.log(`${sent} mails: ${await sender.memory()}`)
+    console.log(`${sent.toLocaleString('en')} mails: ${await sender.memory()}`)
   }
   await sender.stop()
   stop()

@@ -85,7 +85,8 @@ async function applyOnce(
         `The database's schema has version ${version}, this Bellwether knows ${newest}: run a newer Bellwether, or restore a backup from before the upgrade.`,
       )
     }
-    const due = version < migration.version
+    // By itself, not by the newest: one may come after others that have higher numbers.
+    const due = version === 0 || !(await isApplied(client, migration.version))
     if (due) {
       await client.query(`
         create table if not exists schema_migration (
@@ -111,6 +112,11 @@ async function applyOnce(
     }
     throw error
   }
+}
+
+async function isApplied(client: pg.Client, version: number) {
+  const { rows } = await client.query('select from schema_migration where version = $1', [version])
+  return rows.length > 0
 }
 
 /** Roles belong to the whole server, the lock to one database: two databases may meet there. */

@@ -14,6 +14,14 @@ test('migrations are applied in order, and only once', async (t) => {
   assert.deepEqual(await migrate(url, [first, second]), [])
 })
 
+test('one that comes later is applied, though another has a higher number', async (t) => {
+  const { url } = await createEmptyDatabase(t)
+  const third = { version: 3, name: '0003_third', text: 'create table three (id int)' }
+  assert.deepEqual(await migrate(url, [first, third]), ['0001_first', '0003_third'])
+  assert.deepEqual(await migrate(url, [first, second, third]), ['0002_second'])
+  assert.deepEqual(await migrate(url, [first, second, third]), [])
+})
+
 test('nodes that start together apply each migration once', async (t) => {
   const { url } = await createEmptyDatabase(t)
   const applied = await Promise.all([1, 2, 3, 4, 5].map(() => migrate(url, [first, second])))
