@@ -2,6 +2,7 @@ import type { Definition } from '../contract/event-definition.ts'
 import { eventTypeById, type EventTypeName, type ObjectType } from '../contract/event-type.ts'
 import { nominalMinutes } from '../contract/offset.ts'
 import type { Database, Db } from '../database/database.ts'
+import { brokenConstraint } from '../database/postgres.ts'
 import {
   findDefinition,
   lockPlans,
@@ -18,7 +19,7 @@ import {
   type EventRow,
   type Plan,
 } from '../store/event-triggers.ts'
-import { planLookUps } from '../store/objects.ts'
+import { keepPlans, planLookUps } from '../store/objects.ts'
 import {
   listSubjectIds,
   listSubjectsFrom,
@@ -55,16 +56,24 @@ export async function planDefinition(
   await db.transaction((tx) => waitForBookings(tx, businessId))
 
   const done: Planned = { created: 0, updated: 0 }
-  const page = async (work: (tx: Db, current: StoredDefinition) => Promise<Plan>) => {
-    await db.transaction(async (tx) => {
-      lockPlans(tx, businessId)
-      const current = await findDefinition(tx, businessId, eventDefnId)
-      if (current?.version !== version) throw new Superseded()
-      const plan = await work(tx, current)
-      done.created += plan.insert.length
-      done.updated += plan.update.length
-      writePlan(tx, businessId, plan, now())
+  const page: Page = async (work) => {
+    const write = (isFresh: boolean) =>
+      db.transaction(async (tx) => {
+        lockPlans(tx, businessId)
+        const current = await findDefinition(tx, businessId, eventDefnId)
+        if (current?.version !== version) throw new Superseded()
+        const plan = await work(tx, current)
+        writePlan(tx, businessId, { ...plan, isFresh }, now())
+        return plan
+      })
+    // A page has its objects to itself, and to look for others' rows would cost a quarter of it. Where
+    // there are some after all, such as those of a plan that was taken for dead, it looks for them.
+    const plan = await write(true).catch((error: unknown) => {
+      if (!brokenConstraint(error)) throw error
+      return write(false)
     })
+    done.created += plan.insert.length
+    done.updated += plan.update.length
   }
   try {
     await cancelOtherKinds(db, definition, objectTypeOf(definition), isReminder(definition), now())
@@ -91,12 +100,12 @@ async function planReminderPages(
   const { businessId, eventDefnId } = definition
   const plan = (ids: (number | string)[]) =>
     page(async (tx, current) => {
-      planLookUps(tx, true)
+      planLookUps(tx, PAGE)
       const [subjects, rows] = await Promise.all([
         lockSubjects(tx, businessId, objectType, ids),
         lockReminders(tx, businessId, objectType, ids, [eventDefnId]),
       ])
-      planLookUps(tx, false)
+      keepPlans(tx, PAGE)
       const followed = subjects.map((subject) => ({ subject }))
       return planReminders(followed, [current], rows, 'saved definition', now())
     })
@@ -139,7 +148,7 @@ async function* idsFrom(
 /** A large table is not read by a plan that was made while it was small. */
 const withFreshPlans = <T>(db: Db, work: (tx: Db) => Promise<T>) =>
   db.transaction((tx) => {
-    planLookUps(tx, true)
+    planLookUps(tx, PAGE)
     return work(tx)
   })
 

@@ -7,10 +7,11 @@ import {
 import type { Db } from '../database/database.ts'
 import type { StoredDefinition } from '../store/event-definitions.ts'
 import { lockReminders, writePlan, type NewTrigger } from '../store/event-triggers.ts'
+import { planLookUps } from '../store/objects.ts'
 import { refusals } from './match.ts'
 import { planReminders, type Cause } from './reschedule.ts'
 import type { SchedulingEvent, Subject } from './subject.ts'
-import { firingTime } from './timing.ts'
+import { firingTime, isReminder } from './timing.ts'
 
 /** A saved object, what it was before, and the events that this is. */
 export type SavedObject = {
@@ -35,9 +36,16 @@ export async function scheduleTriggers(
   { businessId, now, history }: Saving,
 ) {
   const known = saved.filter((object) => object.before).map(({ subject }) => idOf(subject))
+  planLookUps(tx, known.length)
   const rows =
     known.length > 0
-      ? await lockReminders(tx, businessId, objectType, known, idsOf(definitions))
+      ? await lockReminders(
+          tx,
+          businessId,
+          objectType,
+          known,
+          idsOf(definitions.filter(isReminder)),
+        )
       : []
   const cause: Cause = history ? 'history' : 'saved object'
   const plan = planReminders(saved, definitions, rows, cause, now)

@@ -7,10 +7,11 @@ export class Together<Item, Result> {
   readonly #limits: Limits
   #waiting: Waiting<Item, Result>[] = []
   #lanes = 0
+  #underWay = 0
 
   constructor(work: (items: Item[]) => Promise<Result[]>, limits: Partial<Limits> = {}) {
     this.#work = work
-    this.#limits = { most: Infinity, lanes: 1, ...limits }
+    this.#limits = { least: 1, most: Infinity, lanes: 1, ...limits }
   }
 
   add(item: Item): Promise<Result> {
@@ -25,20 +26,30 @@ export class Together<Item, Result> {
     // Whoever comes in this very moment is in the first round too.
     await Promise.resolve()
     while (this.#waiting.length > 0) {
-      const round = this.#waiting.splice(0, this.#limits.most)
+      const round = this.#waiting.splice(0, this.#share())
+      this.#underWay += 1
       try {
         const results = await this.#work(round.map((one) => one.item))
         round.forEach((one, i) => one.resolve(results[i]!))
       } catch (error) {
         for (const one of round) one.reject(error)
       }
+      this.#underWay -= 1
     }
     this.#lanes -= 1
+  }
+
+  /** Those who came at once share among the rounds that may begin now, or all would be in one. */
+  #share() {
+    const { least, most, lanes } = this.#limits
+    const free = lanes - this.#underWay
+    return Math.min(most, Math.max(least, Math.ceil(this.#waiting.length / free)))
   }
 }
 
 type Limits = {
-  /** How many share a round. */
+  /** How many share a round, unless there are fewer. */
+  least: number
   most: number
   /** How many rounds may be under way. */
   lanes: number

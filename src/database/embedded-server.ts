@@ -13,8 +13,8 @@ const SETTINGS = {
   timezone: 'UTC',
   log_timezone: 'UTC',
   // Small enough for a laptop: service and database together stay under 250 MB when idle.
-  shared_buffers: '64MB',
-  max_wal_size: '512MB',
+  shared_buffers: '128MB',
+  max_wal_size: '2GB',
   io_method: 'sync',
   max_logical_replication_workers: '0',
   huge_pages: 'off',

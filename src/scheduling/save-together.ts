@@ -2,13 +2,7 @@ import { Together } from '../automation/together.ts'
 import type { ObjectKind } from '../contract/objects.ts'
 import type { Db } from '../database/database.ts'
 import { isDatabaseAway } from '../database/postgres.ts'
-import {
-  findObject,
-  listObjectsById,
-  planLookUps,
-  type Sight,
-  type StoredObject,
-} from '../store/objects.ts'
+import { findObject, listObjectsById, type Sight, type StoredObject } from '../store/objects.ts'
 import { saveEachOnce, saveObject, type Allow } from './save.ts'
 
 export type ToSave = {
@@ -57,13 +51,17 @@ export class SharedSaves {
 
   #begin(name: string): Group {
     const round = (all: ToSave[]) => saveRound(all, this.#now())
-    const group = { rounds: new Together(round, { most: MOST, lanes: LANES }), members: 0 }
+    const group = {
+      rounds: new Together(round, { least: LEAST, most: MOST, lanes: LANES }),
+      members: 0,
+    }
     this.#groups.set(name, group)
     return group
   }
 }
 
-/** So many wait for the slowest of them, and are tried one by one where one of them fails. */
+/** Fewer save little by sharing; more would wait for the slowest of them, and all be tried again. */
+const LEAST = 8
 const MOST = 32
 
 /** While one round waits for the disk the next is worked out. */
@@ -95,7 +93,6 @@ async function saveAll(all: ToSave[], now: Temporal.Instant): Promise<(Result | 
     const ids = outcomes.flatMap((outcome) =>
       outcome && !outcome.refused ? (outcome.object[kind.id] as number) : [],
     )
-    if (ids.length > 1) planLookUps(tx, true)
     return { outcomes, reading: withCommit(listObjectsById(tx, businessId, kind, ids)) }
   })
   const stored = new Map((await reading).map((object) => [object[kind.id], object]))

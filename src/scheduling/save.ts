@@ -7,6 +7,7 @@ import type { Db } from '../database/database.ts'
 import { invalid, notFound, RequestError, type Fault } from '../errors.ts'
 import {
   insertObjects,
+  keepPlans,
   lockObjects,
   planLookUps,
   replaceClientWords,
@@ -81,7 +82,7 @@ export async function saveEachOnce(
   const inputs = bodies.map((body) => readObject(kind, prepare(kind, body), saving.businessId))
   // Shared with every other save; a definition that is being saved waits for it, and it for that.
   if (kind.objectType) lockPlans(tx, saving.businessId)
-  if (bodies.length > 1) planLookUps(tx, true)
+  planLookUps(tx, bodies.length)
   const found = await readExternalReferences(tx, saving.businessId, kind, inputs)
   const asked = {
     wanted: referredTo(kind, inputs, found),
@@ -323,7 +324,7 @@ async function write(
   const created = good.filter((outcome) => !outcome.before)
   const changed = good.filter((outcome) => outcome.before && outcome.before !== outcome.object)
   const rowsOf = (some: Good[]) => some.map((outcome) => outcome.object)
-  if (outcomes.length > 1) planLookUps(tx, false)
+  keepPlans(tx, outcomes.length)
   const isAskedFor = surroundings.definitions.length > 0
   if (kind.objectType && isAskedFor) {
     const [inserted, updated] = await Promise.all([
@@ -386,7 +387,6 @@ function plan(
       events: saving.history ? [] : eventsOf(objectType!, before, object),
     }
   })
-  if (saved.length > 1) planLookUps(tx, true)
   return scheduleTriggers(tx, objectType!, objects, definitions, saving)
 }
 

@@ -271,7 +271,7 @@ const ofOtherKinds = (
 
 /** Everything a change does to the plan, written at once by `writePlan`. */
 export type Plan = {
-  /** Of objects that are new themselves, so that nothing can be there already. */
+  /** Nothing of what is inserted is there already: the objects are new, or held by this plan. */
   isFresh?: boolean
   insert: NewTrigger[]
   /** Pending rows that get another time, or end before they fire. */

@@ -54,7 +54,7 @@ test('saves of one moment share a transaction with their triggers, audit and his
   const { audited, booking, businessId, call, count, save, saveAtOnce, transactions } =
     await start(t)
   for (const hours of [-24, -2]) await save('/eventDefinition', reminder(businessId, hours))
-  const notes = Array.from({ length: 10 }, (_, i) => `number ${i}`)
+  const notes = Array.from({ length: 8 }, (_, i) => `number ${i}`)
   const ended = await saveAtOnce(notes.map((note) => ({ body: booking({ note }) })))
 
   assert.equal(await transactions(), 1)
@@ -68,8 +68,8 @@ test('saves of one moment share a transaction with their triggers, audit and his
     const read = await call('GET', `/calendar/${calendarId}`)
     assert.equal(read.body.note, notes[i])
   }
-  assert.deepEqual(await audited(), Array(10).fill('key:test'))
-  assert.equal(await count('status_history'), 10)
+  assert.deepEqual(await audited(), Array(8).fill('key:test'))
+  assert.equal(await count('status_history'), 8)
 })
 
 test('what is wrong with one body is told to its sender alone', async (t) => {
@@ -87,10 +87,9 @@ test('what is wrong with one body is told to its sender alone', async (t) => {
     { body: null },
     { body: { calendarId: 999_999, note: 'nobody’s' } },
     { body: { calendarId, note: 'second' } },
-    { body: booking() },
   ])
   const statuses = ended.map((each) => (each.saved ? 'saved' : statusOf(each)))
-  assert.deepEqual(statuses, ['saved', 422, 412, 'saved', 422, 422, 404, 'saved', 'saved'])
+  assert.deepEqual(statuses, ['saved', 422, 412, 'saved', 422, 422, 404, 'saved'])
   const [first, second] = [ended[3]!, ended[7]!].map((each) => each.saved!.object)
   assert.deepEqual([first!.note, first!.version], ['first', 2], 'as it was after the first change')
   assert.deepEqual([second!.note, second!.version], ['second', 3])
@@ -147,7 +146,7 @@ test('users, sights and kinds never share; each is audited by its own name', asy
   assert.deepEqual(await audited(), ['key:other', 'key:test', 'key:test'])
 })
 
-test('a crowd is saved in bounded rounds', async (t) => {
+test('a crowd is saved in bounded rounds, two at a time', async (t) => {
   const { booking, saveAtOnce, transactions } = await start(t)
   const ended = await saveAtOnce(Array.from({ length: 100 }, () => ({ body: booking() })))
   assert.ok(ended.every(({ saved }) => saved))
