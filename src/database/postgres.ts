@@ -36,10 +36,11 @@ export function openDatabase(given: PostgresOptions): Database {
     max: 8,
     statementSeconds: 10,
     idleSeconds: 5,
-    // A plan for one trigger is a bad one for five hundred.
+    // A plan for one trigger is a bad one for five hundred, but where a statement is `kept`.
     settings: { plan_cache_mode: 'force_custom_plan' },
+    keepsPlans: true,
   })
-  // Planning them costs more than running them. See `PLANS_KEPT_MS`.
+  // Planning them costs more than running them. See `forgetPlansOf`.
   const delivery = openPool(options, {
     role: 'bellwether_engine',
     max: 3,
@@ -134,20 +135,26 @@ function openPool(
 
 /**
  * A plan that was made while a table was small is a bad one when it has grown, and the server itself
- * looks once a minute. Kept so long, a plan serves some hundred statements and can harm for a moment.
+ * looks once a minute. So a connection's first plans serve for a second, the next ones for two, and
+ * so on: a bad one does harm for a moment, and making them costs little of what they spare.
  */
-const PLANS_KEPT_MS = 1_000
+const [FIRST_KEPT_MS, LONGEST_KEPT_MS] = [1_000, 10_000]
 
 function forgetPlansOf(pool: pg.Pool) {
-  const plannedAt = new WeakMap<pg.ClientBase, number>()
+  const planned = new WeakMap<pg.ClientBase, { until: number; keptMs: number }>()
+  plansKept.add(pool)
   pool.on('acquire', (client) => {
     const now = monotonicMs()
-    if (now - (plannedAt.get(client) ?? 0) < PLANS_KEPT_MS) return
-    plannedAt.set(client, now)
+    const { until, keptMs } = planned.get(client) ?? { until: 0, keptMs: FIRST_KEPT_MS / 2 }
+    if (now < until) return
+    const next = Math.min(2 * keptMs, LONGEST_KEPT_MS)
+    planned.set(client, { until: now + next, keptMs: next })
     // Leaves with the first statement; where it fails, so does that one.
     client.query('discard plans').catch(() => {})
   })
 }
+
+const plansKept = new WeakSet<pg.Pool>()
 
 const connections = new WeakMap<pg.Pool, Set<pg.Client>>()
 
@@ -209,7 +216,7 @@ const identity = ({ businessId, user }: Who) =>
 async function once<Row>(pool: pg.Pool, identify: pg.QueryConfig[], statement: Sql) {
   const client = await pool.connect()
   try {
-    const planning = statement.isKept ? [KEEP_PLANS] : []
+    const planning = statement.isKept && plansKept.has(pool) ? [KEEP_PLANS] : []
     const answers = await runBatch(client, [...identify, ...planning, toQuery(statement)])
     client.release()
     return answers.at(-1)!.rows as Row[]
@@ -230,7 +237,7 @@ async function transact<T>(
   const hints = new Set<string>()
   try {
     for (const statement of opening) send(run, sent, statement)
-    const result = await work(inside(run, sent, hints))
+    const result = await work(inside(run, sent, hints, plansKept.has(pool)))
     const committed = run(COMMIT)
     await Promise.all([...sent, committed])
     assertCommitted(await committed)
@@ -263,8 +270,8 @@ async function firstFailure(sent: Promise<unknown>[]): Promise<unknown> {
 
 type Run = (statement: pg.QueryConfig) => Promise<pg.QueryResult>
 
-function inside(run: Run, sent: Promise<unknown>[], hints: Set<string>): Db {
-  let keepsPlans = false
+function inside(run: Run, sent: Promise<unknown>[], hints: Set<string>, mayKeep: boolean): Db {
+  let keepsPlans = !mayKeep
   const prepare = (statement: Sql) => {
     if (statement.isKept && !keepsPlans) send(run, sent, KEEP_PLANS)
     keepsPlans ||= statement.isKept === true
