@@ -54,7 +54,7 @@ async function play(t: TestContext, playing: Playing) {
         counts[key] += told[key]
       if (told.broken.length > 0) found.push({ at, told })
       // A long run says how far it is.
-      if (counts.histories % 1_000 === 0) console.log(`seed ${seed}: ${JSON.stringify(counts)}`)
+      if (counts.histories % 100 === 0) console.log(`seed ${seed}: ${JSON.stringify(counts)}`)
     }
   }
   await Promise.all(Array.from({ length: Math.min(WORLDS, most) }, playOn))
