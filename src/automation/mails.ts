@@ -61,9 +61,19 @@ export async function makeMails(tx: Db, firing: Firing, ready: Ready[], making: 
 
 /**
  * Lets others have their turn in between: five hundred mails take a tenth of a second, in which
- * answers of the mail server, and requests, would wait.
+ * answers of the mail server, and requests, would wait. Only not another batch: of two that are made
+ * at once both are done late, and the database has nothing to do meanwhile.
  */
-async function eachInTurn<Item, Made>(items: Item[], make: (item: Item) => Made) {
+function eachInTurn<Item, Made>(items: Item[], make: (item: Item) => Made): Promise<Made[]> {
+  if (items.length <= AT_A_TIME) return inPortions(items, make)
+  const made = lastBatch.then(() => inPortions(items, make))
+  lastBatch = made.catch(() => {})
+  return made
+}
+
+let lastBatch: Promise<unknown> = Promise.resolve()
+
+async function inPortions<Item, Made>(items: Item[], make: (item: Item) => Made) {
   const made: Made[] = []
   for (const item of items) {
     if (made.length > 0 && made.length % AT_A_TIME === 0) await nextTurn()
