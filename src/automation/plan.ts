@@ -33,10 +33,11 @@ import type { Subject } from './subject.ts'
 import { firingTime, isReminder } from './timing.ts'
 
 /**
- * A page that is not full is the last one. What bookings add after it was read they plan themselves:
- * whoever went on until nothing is left would follow them for as long as anybody books.
+ * One page at a time, and none so large that bookings would wait for it long. A page that is not full
+ * is the last one. What bookings add after it was read they plan themselves: whoever went on until
+ * nothing is left would follow them for as long as anybody books.
  */
-const PAGE = 2_000
+const PAGE = 1_000
 
 /** How many rows a plan changed. */
 export type Planned = { created: number; updated: number }
@@ -110,23 +111,10 @@ async function planReminderPages(
       return planReminders(followed, [current], rows, 'saved definition', now())
     })
   // First what is pending, which may have to go; then what lies ahead, which may have to come.
-  await inLanes(pendingObjects(db, definition), plan)
+  for await (const ids of pendingObjects(db, definition)) await plan(ids)
   if (!definition.active) return
   const ahead = candidates(definition, objectType, now())
-  await inLanes(idsFrom(db, businessId, objectType, ahead), plan)
-}
-
-/** While one page waits for the disk the next is worked out; more would only crowd out bookings. */
-const LANES = 2
-
-/** Each lane takes the next page when it is done with its own; after a failure none takes another. */
-async function inLanes<Each>(pages: AsyncGenerator<Each>, work: (page: Each) => Promise<void>) {
-  const lane = async () => {
-    for await (const page of pages) await work(page)
-  }
-  const ended = await Promise.allSettled(Array.from({ length: LANES }, lane))
-  const failed = ended.find((each) => each.status === 'rejected')
-  if (failed) throw failed.reason
+  for await (const ids of idsFrom(db, businessId, objectType, ahead)) await plan(ids)
 }
 
 async function* idsFrom(
