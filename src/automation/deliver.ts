@@ -51,6 +51,7 @@ export class Deliveries {
   readonly #recorded: Together<Attempted, void>
   /** How many the mailer has in hand. */
   #sending = 0
+  #claims = 0
   readonly #pace = new Pace()
   /** Where the round of the businesses stands. */
   #afterBusiness = 0
@@ -60,13 +61,13 @@ export class Deliveries {
   constructor(parts: Delivering) {
     this.#parts = parts
     // Many mails end at about the same moment: they share a commit.
-    this.#ended = new Together((mails) => this.#commitEnded(mails))
+    this.#ended = new Together((mails) => markMessagesEnded(parts.delivery, mails))
     this.#recorded = new Together((attempts) => this.#record(attempts))
   }
 
   /** Begins what is due; gives back how many mails that are. Does not wait for their end. */
   async begin(): Promise<number> {
-    const { db, now, worker, leaseSeconds } = this.#parts
+    const { db, now, leaseSeconds } = this.#parts
     const limit = this.#room()
     if (limit <= 0) {
       await this.#oneEnds()
@@ -74,6 +75,7 @@ export class Deliveries {
     }
     const moment = now()
     const leaseUntil = moment.add({ seconds: leaseSeconds })
+    const worker = `${this.#parts.worker} ${(this.#claims += 1)}`
     const { claimed, unwanted } = await db.transaction(async (tx) => {
       const claimed = await this.#claim(tx, { worker, now: moment, leaseUntil, limit })
       const unwanted = claimed.length > 0 ? await findUnwanted(tx, claimed, moment) : new Map()
@@ -87,7 +89,7 @@ export class Deliveries {
   async renew(leaseUntil: Temporal.Instant) {
     const mails = [...this.#underWay]
     if (mails.length === 0) return
-    await renewEmailLeases(this.#parts.db, this.#parts.worker, mails, leaseUntil)
+    await renewEmailLeases(this.#parts.db, mails, leaseUntil)
   }
 
   /** Waits for everything that is under way. */
@@ -180,11 +182,6 @@ export class Deliveries {
     })
   }
 
-  async #commitEnded(mails: ClaimedEmail[]) {
-    const marked = await markMessagesEnded(this.#parts.delivery, this.#parts.worker, mails)
-    return mails.map((mail) => marked.has(mail.emailId))
-  }
-
   /**
    * What the server answered must not be lost: the mail would go out again. So this waits for a
    * database that is away; and what cannot be recorded with others is tried by itself.
@@ -207,7 +204,7 @@ export class Deliveries {
   }
 
   async #record(attempts: Attempted[]) {
-    const { delivery, worker } = this.#parts
+    const { delivery } = this.#parts
     const now = this.#parts.now()
     const endings = attempts.map((attempted) => endingOf(attempted, now))
     await delivery.transaction(async (tx) => {
@@ -215,7 +212,7 @@ export class Deliveries {
       // One after the other, but all on their way at once.
       const [, , , ended] = await Promise.all([
         lockTriggersOf(tx, endings),
-        endEmails(tx, worker, endings, now),
+        endEmails(tx, endings, now),
         bounced.length > 0 && suppress(tx, bounced, { user: 'SYSTEM', now }),
         endTriggersOf(tx, endings, now),
       ])

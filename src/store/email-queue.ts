@@ -8,6 +8,8 @@ import type { Attempt } from './emails.ts'
 export type ClaimedEmail = {
   businessId: number
   emailId: number
+  /** Who has it, by this claim. */
+  worker: string
   eventTriggerId: number | null
   objectType: ObjectType | null
   objectId: number | null
@@ -27,6 +29,7 @@ export type ClaimedEmail = {
 }
 
 export type EmailClaim = {
+  /** Another name each time: a worker may take again what it lost, and its first attempt lives on. */
   worker: string
   now: Temporal.Instant
   leaseUntil: Temporal.Instant
@@ -102,9 +105,9 @@ function take(db: Db, { worker, leaseUntil }: EmailClaim, due: Sql) {
       select business_id, email_id, ${worker}, ${leaseUntil}, (select epoch from sending_epoch)
       from due
       on conflict do nothing
-      returning business_id, email_id
+      returning business_id, email_id, worker
     )
-    select e.business_id as "businessId", e.email_id as "emailId",
+    select e.business_id as "businessId", e.email_id as "emailId", k.worker,
            e.event_trigger_id as "eventTriggerId", e.object_type as "objectType",
            e.object_id as "objectId", e.object_uuid as "objectUUId", e.to_address as "toAddress",
            e.from_address as "fromAddress",
@@ -128,20 +131,19 @@ function take(db: Db, { worker, leaseUntil }: EmailClaim, due: Sql) {
  * The end of these messages may leave now: from here on only the mail server knows. Does not wait
  * for the disk: every connection to the mail server waits for this. See `takeBackEmails`.
  */
-export async function markMessagesEnded(db: Db, worker: string, mails: ClaimedEmail[]) {
-  const rows = await db.query<{ id: number }>(sql`
+export async function markMessagesEnded(db: Db, mails: ClaimedEmail[]) {
+  const rows = await db.query<{ id: number; worker: string }>(sql`
     update sending s set message_ended = true
     from (select set_config('synchronous_commit', 'off', true) as waits) disk, ${keys(mails)}
-    where (s.business_id, s.email_id) = (k.business_id, k.email_id) and s.worker = ${worker}
+    where (s.business_id, s.email_id) = (k.business_id, k.email_id) and s.worker = k.worker
       and disk.waits = 'off'
-    returning s.email_id as id`)
-  return new Set(rows.map((row) => row.id))
+    returning s.email_id as id, s.worker`)
+  const marked = new Set(rows.map((row) => `${row.id} ${row.worker}`))
+  return mails.map((mail) => marked.has(`${mail.emailId} ${mail.worker}`))
 }
 
 /** How an attempt ended, and so what becomes of the mail. */
-export type EmailEnding = {
-  businessId: number
-  emailId: number
+export type EmailEnding = Held & {
   eventTriggerId: number | null
   status: Exclude<EmailStatus, 'QUEUED' | 'SENDING'>
   statusReason: string | null
@@ -150,22 +152,17 @@ export type EmailEnding = {
   attempt: Attempt | null
 }
 
-/** A mail whose lease went to another worker is left alone. */
-export async function endEmails(
-  tx: Db,
-  worker: string,
-  endings: EmailEnding[],
-  now: Temporal.Instant,
-) {
+/** A mail whose lease went to another is left alone. */
+export async function endEmails(tx: Db, endings: EmailEnding[], now: Temporal.Instant) {
   const of = <Key extends keyof EmailEnding>(key: Key) => endings.map((ending) => ending[key])
   await tx.query(sql`
     with n as (
       delete from sending s
-      using unnest(${of('businessId')}::bigint[], ${of('emailId')}::bigint[], ${of('status')}::text[],
-                   ${of('statusReason')}::text[], ${of('nextAttemptTime')}::timestamptz[],
+      using unnest(${of('businessId')}::bigint[], ${of('emailId')}::bigint[], ${of('worker')}::text[],
+                   ${of('status')}::text[], ${of('statusReason')}::text[], ${of('nextAttemptTime')}::timestamptz[],
                    ${endings.map((ending) => ending.attempt && JSON.stringify(ending.attempt))}::jsonb[])
-        as n (business_id, email_id, status, status_reason, next_attempt_time, attempt)
-      where (s.business_id, s.email_id) = (n.business_id, n.email_id) and s.worker = ${worker}
+        as n (business_id, email_id, worker, status, status_reason, next_attempt_time, attempt)
+      where (s.business_id, s.email_id) = (n.business_id, n.email_id) and s.worker = n.worker
       returning n.*
     )
     update email e
@@ -272,18 +269,13 @@ export async function takeBackEmails(db: Db, now: Temporal.Instant) {
 const MOST_TAKEN_BACK = 5_000
 
 /** Only what is really under way: a mail whose record was lost must fall to another. */
-export function renewEmailLeases(
-  db: Db,
-  worker: string,
-  mails: { businessId: number; emailId: number }[],
-  leaseUntil: Temporal.Instant,
-) {
+export function renewEmailLeases(db: Db, mails: Held[], leaseUntil: Temporal.Instant) {
   return db.query(sql`
     with held as (
       select s.business_id, s.email_id
       from sending s
       join ${keys(mails)} on (s.business_id, s.email_id) = (k.business_id, k.email_id)
-      where s.worker = ${worker}
+      where s.worker = k.worker
       -- What is locked is being ended this very moment.
       for update of s skip locked
     )
@@ -297,7 +289,8 @@ export function renewEmailLeases(
  */
 export async function giveBackEmails(db: Db, worker: string) {
   const rows = await db.query(sql`
-    delete from sending where worker = ${worker} and not message_ended returning email_id`)
+    delete from sending
+    where split_part(worker, ' ', 1) = ${worker} and not message_ended returning email_id`)
   return rows.length
 }
 
@@ -309,9 +302,12 @@ export async function nextAttemptTime(db: Db) {
   return row?.next ?? null
 }
 
-const keys = (mails: { businessId: number; emailId: number }[]) => sql`
+type Held = Pick<ClaimedEmail, 'businessId' | 'emailId' | 'worker'>
+
+const keys = (mails: Held[]) => sql`
   unnest(${mails.map((mail) => mail.businessId)}::bigint[],
-         ${mails.map((mail) => mail.emailId)}::bigint[]) as k (business_id, email_id)`
+         ${mails.map((mail) => mail.emailId)}::bigint[],
+         ${mails.map((mail) => mail.worker)}::text[]) as k (business_id, email_id, worker)`
 
 /** Each once, in the order in which everybody locks. */
 function triggerKeys(endings: EmailEnding[]) {

@@ -338,15 +338,16 @@ test('a worker that is stopped leaves to others what it has not ended', async (t
 function holding() {
   const begun = Promise.withResolvers<void>()
   const goOn = Promise.withResolvers<void>()
-  let isEnded: boolean | undefined
+  const ended: boolean[] = []
   const mailer: Mailer = {
     async send(mail) {
       begun.resolve()
       await goOn.promise
-      isEnded = await mail.onMessageEnded().then(
+      const isEnded = await mail.onMessageEnded().then(
         () => true,
         () => false,
       )
+      ended.push(isEnded)
       return isEnded
         ? { kind: 'sent', phase: 'end', reply: '250 taken' }
         : { kind: 'retry', phase: 'body', reply: 'not ended' }
@@ -354,7 +355,7 @@ function holding() {
     room: () => 10,
     close: async () => {},
   }
-  return { mailer, begun: begun.promise, goOn: () => goOn.resolve(), isEnded: () => isEnded }
+  return { mailer, begun: begun.promise, goOn: () => goOn.resolve(), ended }
 }
 
 test('a mail that somebody has in hand is SENDING, wherever it is shown', async (t) => {
@@ -381,7 +382,7 @@ test('a mail that somebody has in hand is SENDING, wherever it is shown', async 
 
 test('a mail to a client who is forgotten while it is under way does not leave', async (t) => {
   const world = await startWorld(t)
-  const { mailer, begun, goOn, isEnded } = holding()
+  const { mailer, begun, goOn, ended } = holding()
   const engine = await due(world, mailer)
   await engine.fire()
   await engine.deliver()
@@ -390,8 +391,24 @@ test('a mail to a client who is forgotten while it is under way does not leave',
   await eraseClient(database.operator, businessId, ids.clientId, clock.now())
   goOn()
   await engine.settle()
-  assert.equal(isEnded(), false)
+  assert.deepEqual(ended, [false])
   assert.equal((await mailOf(world)).status, 'CANCELLED')
+})
+
+test('a worker that takes its own mail back and again ends the message once', async (t) => {
+  const world = await startWorld(t)
+  const { mailer, goOn, ended } = holding()
+  const engine = await due(world, mailer)
+  await engine.fire()
+  await engine.deliver()
+  // Frozen past its lease, or cut off from the database, while the mail server kept it waiting.
+  world.clock.advance({ seconds: 60 })
+  assert.equal(await engine.keep(), 1)
+  assert.equal(await engine.deliver(), 1)
+  goOn()
+  await engine.settle()
+  assert.deepEqual(ended.toSorted(), [false, true])
+  assert.equal((await mailOf(world)).status, 'SENT')
 })
 
 test('an answer is not lost with the connection to the database', async (t) => {

@@ -110,3 +110,19 @@ test('a plan is kept for the statements that ask for it, and for no longer than 
   assert.deepEqual(inside, [{ mode: 'force_generic_plan' }])
   assert.deepEqual(await engine.query(mode), [{ mode: 'force_custom_plan' }])
 })
+
+test('moments of every year that may be saved are read as they were written', async (t) => {
+  const database = await openNarrow(t)
+  for (const text of [
+    '0001-01-01T00:00:00Z',
+    '0099-12-31T23:59:59.999Z',
+    '1900-02-28T12:00:00.5Z',
+    '9999-12-31T23:59:59Z',
+  ]) {
+    const moment = Temporal.Instant.from(text)
+    const [row] = await database.engine.query<{ read: Temporal.Instant }>(
+      sql`select ${moment}::timestamptz as read`,
+    )
+    assert.equal(String(row!.read), String(moment))
+  }
+})
