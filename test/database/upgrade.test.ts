@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import pg from 'pg'
+import { migrate, readMigrations } from '../../src/database/migrate.ts'
+import { createEmptyDatabase } from '../support/database.ts'
+
+test('mails that are under way while the schema is brought up to date are neither lost nor taken for unsent', async (t) => {
+  const { url } = await createEmptyDatabase(t)
+  const all = await readMigrations()
+  await migrate(
+    url,
+    all.filter(({ version }) => version <= 26),
+  )
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  await client.query(`
+    insert into business (business_id, name, time_zone, created_date, created_user, modified_date, modified_user)
+    values (1, 'Old', 'UTC', now(), 'x', now(), 'x');
+    insert into email (business_id, email_id, to_address, from_address, subject, message_id, status,
+                       attempts, attempt_count, next_attempt_time, message_ended, lease_worker, lease_until,
+                       sent_time, created_date)
+    values (1, 1, 'a@b.c', 'd@e.f', 's', '<1>', 'SENDING', '[]', 1, null, false, 'w', now(), null, now()),
+           (1, 2, 'a@b.c', 'd@e.f', 's', '<2>', 'SENDING', '[{"time": 1, "phase": "rcpt", "reply": "451"}]', 2, null, true, 'w', now(), null, now()),
+           (1, 3, 'a@b.c', 'd@e.f', 's', '<3>', 'QUEUED', '[]', 0, now(), false, null, null, null, now()),
+           (1, 4, 'a@b.c', 'd@e.f', 's', '<4>', 'UNCERTAIN', '[{"time": 1, "phase": "end", "reply": "lost"}]', 1, now(), true, null, null, null, now()),
+           (1, 5, 'a@b.c', 'd@e.f', 's', '<5>', 'SENT', '[]', 1, null, true, null, null, now(), now())`)
+  await migrate(url)
+  const { rows } = await client.query(`
+    select e.email_id::int as id, e.status, e.attempt_count as tried, s.message_ended as ended
+    from email e left join sending s using (business_id, email_id) order by 1`)
+  await client.end()
+  assert.deepEqual(rows, [
+    { id: 1, status: 'QUEUED', tried: 0, ended: false },
+    { id: 2, status: 'RETRYING', tried: 1, ended: true },
+    { id: 3, status: 'QUEUED', tried: 0, ended: null },
+    { id: 4, status: 'UNCERTAIN', tried: 1, ended: null },
+    { id: 5, status: 'SENT', tried: 1, ended: null },
+  ])
+})
