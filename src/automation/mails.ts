@@ -7,7 +7,7 @@ import { drawEmailIds, type NewEmail } from '../store/emails.ts'
 import type { RunningAction } from '../store/event-actions.ts'
 import type { ContextRow } from '../store/mail-contexts.ts'
 import { listSuppressed } from '../store/suppressions.ts'
-import type { ClaimedTrigger, Ending } from '../store/trigger-queue.ts'
+import { stayAwake, type ClaimedTrigger, type Ending } from '../store/trigger-queue.ts'
 import { calendarEntry, compose, senderOf, type Composed } from './compose.ts'
 import type { Firing } from './fire.ts'
 
@@ -35,7 +35,7 @@ export async function makeMails(tx: Db, firing: Firing, ready: Ready[], making: 
   let drawn = 0
   const addressing = { drawId: () => ids[drawn++]!, unsubscribeLink: firing.unsubscribeLink }
 
-  const composed = await eachInTurn(ready, (one) => ({
+  const composed = await eachInTurn(tx, ready, (one) => ({
     ...one,
     ...composeAll(
       actions.get(one.trigger.eventDefnId) ?? [],
@@ -51,7 +51,7 @@ export async function makeMails(tx: Db, firing: Firing, ready: Ready[], making: 
   )
 
   const emails: NewEmail[] = []
-  const endings = await eachInTurn(composed, ({ trigger, mails, skipped, broken }): Ending => {
+  const endings = await eachInTurn(tx, composed, ({ trigger, mails, skipped, broken }): Ending => {
     const own = mails.map((mail) => emailOf(firing, trigger, mail, isSuppressed(mail), now))
     emails.push(...own)
     return ended(trigger, endingOf(own, skipped, broken))
@@ -64,11 +64,17 @@ export async function makeMails(tx: Db, firing: Firing, ready: Ready[], making: 
  * answers of the mail server, and requests, would wait. Only not another batch: of two that are made
  * at once both are done late, and the database has nothing to do meanwhile.
  */
-function eachInTurn<Item, Made>(items: Item[], make: (item: Item) => Made): Promise<Made[]> {
+function eachInTurn<Item, Made>(
+  tx: Db,
+  items: Item[],
+  make: (item: Item) => Made,
+): Promise<Made[]> {
   if (items.length <= AT_A_TIME) return inPortions(items, make)
   const made = lastBatch.then(() => inPortions(items, make))
   lastBatch = made.catch(() => {})
-  return made
+  // With those of other lanes before them, thousands of mails take longer than the server waits.
+  const awake = setInterval(() => void stayAwake(tx).catch(() => {}), STAY_AWAKE_MS)
+  return made.finally(() => clearInterval(awake))
 }
 
 let lastBatch: Promise<unknown> = Promise.resolve()
@@ -83,6 +89,7 @@ async function inPortions<Item, Made>(items: Item[], make: (item: Item) => Made)
 }
 
 const AT_A_TIME = 10
+const STAY_AWAKE_MS = 1_000
 
 export const ended = (
   { businessId, eventTriggerId, scheduledTime }: ClaimedTrigger,

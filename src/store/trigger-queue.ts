@@ -189,6 +189,9 @@ export function endTriggers(tx: Db, worker: string, endings: Ending[], now: Temp
   )
 }
 
+/** Who is long silent in a transaction is taken for frozen, and loses it. */
+export const stayAwake = (tx: Db) => tx.query(sql`select`)
+
 /** How the reason begins of what was given up because it took its workers down. */
 export const SET_ASIDE = 'set aside: '
 

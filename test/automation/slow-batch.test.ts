@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { openDatabase } from '../../src/database/postgres.ts'
+import { sql } from '../../src/database/sql.ts'
+import { scripted } from '../support/scripted-mailer.ts'
+import { reminder, startEngine, startWorld } from '../support/world.ts'
+
+test('a batch whose mails take longer than the server waits for a word is made all the same', async (t) => {
+  const world = await startWorld(t)
+  const { businessId, clock, save, book } = world
+  const { emailCategoryId } = await save('/emailCategory', { name: 'News', transactional: false })
+  const { emailTemplateId } = await save('/emailTemplate', {
+    templateName: 'Reminder',
+    subject: 'See you',
+    emailBody: '<p>Tomorrow</p>',
+    emailCategoryId,
+  })
+  const action = { actionType: 'SEND_EMAIL', active: true, businessId, emailTemplateId }
+  await save('/eventDefinition', reminder(businessId, -24, { eventActions: [action] }))
+  for (let i = 0; i < 60; i++) await book(clock.in({ hours: 48 }))
+  clock.advance({ hours: 24 })
+
+  const [row] = await world.db.query<{ name: string }>(sql`select current_database() as name`)
+  const url = new URL(process.env.TEST_SERVER_URL!)
+  url.pathname = `/${row!.name}`
+  const impatient = openDatabase({
+    url: url.href,
+    settings: { idle_in_transaction_session_timeout: '2s' },
+  })
+  t.after(() => impatient.close())
+  const nobody = new Int32Array(new SharedArrayBuffer(4))
+  const engine = startEngine(world, {
+    database: impatient,
+    mailer: scripted().mailer,
+    captures: false,
+    unsubscribeLink: () => {
+      Atomics.wait(nobody, 0, 0, 50)
+      return 'https://example.org/unsubscribe'
+    },
+  })
+  assert.equal(await engine.fire(), 60)
+  const mails = await world.db.query(sql`select from email where status = 'QUEUED'`)
+  assert.equal(mails.length, 60)
+})
