@@ -75,7 +75,8 @@ async function saveRound(all: ToSave[], now: Temporal.Instant): Promise<Result[]
   const results = await saveAll(all, now).catch((error: unknown) => {
     // Whether it was committed nobody knows: to save it again might save it twice.
     if (isDatabaseAway(error)) throw error
-    return all.map(() => undefined)
+    // Not one after another: where all wait for the same lock, the last would wait for all of them.
+    return Promise.all(all.map((each) => saveAlone(each, now)))
   })
   for (const [place, result] of results.entries()) {
     results[place] = result ?? (await saveAlone(all[place]!, now))

@@ -170,3 +170,23 @@ test('where nobody knows whether a round was committed, it is not tried again', 
   assert.equal(tries, 1)
   for (const { failed } of ended) assert.match(String(failed), /Connection terminated/)
 })
+
+test('a round that is refused is saved by each at once, so that none waits for all before it', async (t) => {
+  const { booking, db, saveAtOnce } = await start(t)
+  let [tries, underWay, most] = [0, 0, 0]
+  const refusing: Db = {
+    ...db,
+    transaction: (async (work) => {
+      tries += 1
+      if (tries === 1) throw new Error('refused')
+      underWay += 1
+      most = Math.max(most, underWay)
+      return db.transaction(work).finally(() => (underWay -= 1))
+    }) as Db['transaction'],
+  }
+  const ended = await saveAtOnce(
+    Array.from({ length: 4 }, () => ({ body: booking(), db: refusing })),
+  )
+  assert.ok(ended.every(({ saved }) => saved))
+  assert.equal(most, 4)
+})
