@@ -99,9 +99,14 @@ export function compose(
 /** A mail that goes out once for all students of a class names none of them. */
 function asOne(rows: ContextRow[]): ContextRow[] {
   const [first] = rows
-  if (!first || rows.length === 1) return rows
-  return [{ ...first, clientId: null, context: { ...first.context, client: null } }]
+  return !first || rows.length === 1 ? rows : [ofNobody(first)]
 }
+
+export const ofNobody = (row: ContextRow): ContextRow => ({
+  ...row,
+  clientId: null,
+  context: { ...row.context, client: null },
+})
 
 /** Clients have languages; who works here reads the business's. */
 const readerLanguage = ({ context }: ContextRow, { recipient }: RunningAction) =>

@@ -6,7 +6,7 @@ import { dateText } from '../email/headers.ts'
 import { mergeMail } from '../email/merge.ts'
 import { drawEmailIds, insertEmails, type NewEmail, type WholeEmail } from '../store/emails.ts'
 import { listMailContexts, type ContextRow } from '../store/mail-contexts.ts'
-import { calendarEntry, compiled, senderOf } from './compose.ts'
+import { calendarEntry, compiled, ofNobody, senderOf } from './compose.ts'
 import type { Preview } from './preview.ts'
 import { listTemplates } from './templates.ts'
 
@@ -136,9 +136,10 @@ async function firstWireForm(
   return messageText(message)
 }
 
+/** Who has left the class since, or was one of many, is not taken for another student. */
 async function findContext(tx: Db, objectType: ObjectType, email: WholeEmail) {
   const rows = await listMailContexts(tx, objectType, [email])
-  return rows.find((row) => row.clientId === email.clientId) ?? rows[0]
+  return rows.find((row) => row.clientId === email.clientId) ?? (rows[0] && ofNobody(rows[0]))
 }
 
 async function mergeAgain(tx: Db, email: WholeEmail, row: ContextRow) {

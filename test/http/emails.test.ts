@@ -112,6 +112,26 @@ test('a mail that was only kept leaves with all that goes with it when it is sen
   assert.match(file, /^METHOD:PUBLISH/m)
 })
 
+test('a mail that is sent again names no other client, though the appointment is another’s now', async (t) => {
+  const world = await startWorld(t)
+  const { booked, emailTemplateId } = await sent(world)
+  const { call, save } = world
+  await save('/emailTemplate', {
+    emailTemplateId,
+    fromName: 'For %CLIENT_FIRSTNAME%',
+    replyToAddress: '%CLIENT_EMAIL%',
+  })
+  const ben = { firstName: 'Ben', lastName: 'Weiss', emailAddress: 'ben@example.org' }
+  const { clientId } = await save('/client', ben)
+  await save('/calendar', { calendarId: booked.calendarId, clientId })
+  const [kept] = (await call('GET', '/emails')).body.items
+  const { emailId } = (await call('POST', `/emails/${kept.emailId}/resend`)).body
+  const [row] = await world.db.query<{ message: string }>(sql`
+    select convert_from(message, 'UTF8') as message from email where email_id = ${emailId}`)
+  assert.match(row!.message, /^To: .*anna@example\.org/m)
+  assert.doesNotMatch(row!.message, /Ben|ben@example/)
+})
+
 test('a test goes to the addresses that are named, and is marked as one', async (t) => {
   const world = await startWorld(t)
   const { booked, emailTemplateId, runEngine } = await sent(world)
