@@ -39,6 +39,7 @@ declare
   addresses text[];
   counts jsonb := '{}';
   touched bigint;
+  triggers bigint[];
 begin
   select * into known from public.client c
   where c.business_id = business and c.client_id = client for update;
@@ -84,7 +85,7 @@ begin
                                                           else '{"reply": "erased"}' end), '[]')
                     from jsonb_array_elements(e.attempts) one),
         -- What has not left yet never will.
-        status = case when e.status in ('QUEUED', 'SENDING', 'RETRYING', 'UNCERTAIN')
+        status = case when e.status in ('QUEUED', 'RETRYING', 'UNCERTAIN')
                       then 'CANCELLED' else e.status end,
         next_attempt_time = null
     from mails m
@@ -103,14 +104,29 @@ begin
     returning 1
   )
   select counts || jsonb_build_object('email', (select count(*) from erased),
-                                      'eventTrigger', (select count(*) from reasons))
-  into counts;
+                                      'eventTrigger', (select count(*) from reasons)),
+         array(select distinct event_trigger_id from erased where event_trigger_id is not null)
+  into counts, triggers;
 
   -- Whoever has one in hand finds that it no longer is, and does not end the message. After the mails:
   -- one that was being taken was waited for there.
   delete from sending s using email e
   where s.business_id = business and (e.business_id, e.email_id) = (s.business_id, s.email_id)
     and e.next_attempt_time is null;
+  -- And nobody comes back to end the triggers whose last mail that was.
+  update event_trigger t
+  set status = case when failed or t.status_reason is not null then 'FAILED'
+                    when sent then 'COMPLETED' else 'CANCELLED' end,
+      status_reason = case when failed or t.status_reason is not null or not sent then 'erased' end,
+      completed_time = case when sent and not failed and t.status_reason is null then moment end,
+      modified_date = moment, modified_user = 'SYSTEM'
+  from (select e.event_trigger_id, bool_or(e.next_attempt_time is not null) as waits,
+               bool_or(e.status = 'FAILED') as failed, bool_or(e.status in ('SENT', 'CAPTURED')) as sent
+        from email e
+        where e.business_id = business and e.event_trigger_id = any (triggers)
+        group by e.event_trigger_id) mails
+  where t.business_id = business and t.event_trigger_id = mails.event_trigger_id
+    and t.status = 'RUNNING' and t.lease_until is null and not waits;
 
   -- Unless somebody else has the same address, such as a parent with a child.
   update suppression s

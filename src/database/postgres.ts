@@ -149,7 +149,7 @@ function forgetPlansOf(pool: pg.Pool) {
     if (now < until) return
     const next = Math.min(2 * keptMs, LONGEST_KEPT_MS)
     planned.set(client, { until: now + next, keptMs: next })
-    // Leaves with the first statement; where it fails, so does that one.
+    // Goes before the first statement, which fails with it.
     client.query('discard plans').catch(() => {})
   })
 }

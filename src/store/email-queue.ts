@@ -262,6 +262,7 @@ export async function takeBackEmails(db: Db, now: Temporal.Instant) {
                                     else ${died('before the end')}::jsonb end
     from freed
     where (e.business_id, e.email_id) = (freed.business_id, freed.email_id)
+      and e.next_attempt_time is not null
     returning e.email_id`)
   return rows.length
 }

@@ -395,6 +395,19 @@ test('a mail to a client who is forgotten while it is under way does not leave',
   assert.equal((await mailOf(world)).status, 'CANCELLED')
 })
 
+test('a trigger whose last waiting mail is erased with its client ends', async (t) => {
+  const world = await startWorld(t)
+  const { mailer } = scripted({ kind: 'retry', phase: 'rcpt', reply: '451 busy' })
+  const { runEngine, booked } = await due(world, mailer)
+  await runEngine()
+  assert.equal((await triggerOf(world, booked)).status, 'RUNNING')
+  const { database, businessId, ids, clock } = world
+  await eraseClient(database.operator, businessId, ids.clientId, clock.now())
+  assert.equal((await mailOf(world)).status, 'CANCELLED')
+  const { status, statusReason } = await triggerOf(world, booked)
+  assert.deepEqual([status, statusReason], ['CANCELLED', 'erased'])
+})
+
 test('a worker that takes its own mail back and again ends the message once', async (t) => {
   const world = await startWorld(t)
   const { mailer, goOn, ended } = holding()

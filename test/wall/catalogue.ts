@@ -76,8 +76,7 @@ export function readCatalogue(url: string): Promise<Table[]> {
         array(select encode(t.tgargs, 'escape') from pg_trigger t join pg_proc p on p.oid = t.tgfoid
               where t.tgrelid = c.oid and p.proname = 'refuse_foreign_ids') as "arrayKeys",
         array(select encode(t.tgargs, 'escape') from pg_trigger t join pg_proc p on p.oid = t.tgfoid
-              where t.tgrelid = c.oid and t.tgtype & 4 = 4 and (p.proname like 'refuse\\_unknown\\_%'
-                or p.proname = c.relname || '_names')) as "lookedUp"
+              where t.tgrelid = c.oid and p.proname like 'refuse\\_unknown\\_%') as "lookedUp"
       from pg_class c
       where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')
       order by c.relname`)
