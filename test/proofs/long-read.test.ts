@@ -24,7 +24,7 @@ test('a long read does not make claims slow', async (t) => {
   const { before, during } = await readWhileFiring(t)
   const most = isFull ? 2 * before.p99 : Math.max(2 * before.p99, NOISE_MS)
   assert.ok(during.p99 <= most, `${during.p99} ms against ${before.p99} ms`)
-  assert.ok(during.pages <= 2 * before.pages + 20, `${during.pages} pages against ${before.pages}`)
+  assert.ok(during.pages <= before.pages + TRACES, `${during.pages} pages against ${before.pages}`)
 })
 
 test('without its beginning the queue is walked over from the start', async (t) => {
@@ -33,8 +33,11 @@ test('without its beginning the queue is walked over from the start', async (t) 
     rewriting(withoutBeginning),
     isFull ? 0.05 : 0.2,
   )
-  assert.ok(during.pages > 2 * before.pages + 20, `${during.pages} pages against ${before.pages}`)
+  assert.ok(during.pages > before.pages + TRACES, `${during.pages} pages against ${before.pages}`)
 })
+
+/** A page for each trigger that fired since where a claim begins, and some more. */
+const TRACES = 3 * PER_SECOND
 
 /** What a crowded machine adds to a statement of a millisecond. */
 const NOISE_MS = 50
@@ -42,7 +45,8 @@ const NOISE_MS = 50
 async function readWhileFiring(t: TestContext, rewrite = (it: Sql) => it, share = 1) {
   const { database, url } = await cloneDatabase(t)
   const seconds = { baseline: BASELINE_SECONDS * share, read: READ_SECONDS * share }
-  const total = seconds.baseline + seconds.read + 5
+  // With room for the time that it takes to write them all down.
+  const total = seconds.baseline + seconds.read + 20
   const start = Temporal.Now.instant().add({ seconds: 3 })
   await gatherCrowd(url, {
     businesses: 5,
@@ -103,6 +107,8 @@ function timed(db: Db, rewrite: (statement: Sql) => Sql, claims: { at: number; m
 async function pagesOfClaim(url: string, rewrite: (statement: Sql) => Sql) {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
+  // By the index, as the engine's: few rows are read otherwise just as well.
+  await client.query('set enable_seqscan = off; set enable_bitmapscan = off')
   const now = Temporal.Now.instant()
   const claim = rewrite(sql`
     explain (analyze, buffers, format json)

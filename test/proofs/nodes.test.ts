@@ -97,8 +97,10 @@ async function freezeInTurn(t: TestContext, environment: Record<string, string> 
     // On a slow machine all have come due before every node had its turn.
     if (!release) break
     const frozen = await freezeHolder(database, nodes, release.calendarId)
+    // Only once another has taken it over: what the frozen node said before, its server goes on with.
+    await sleep(LEASE_SECONDS * 1_000 + 1_000)
     await release.go()
-    await sleep(LEASE_SECONDS * 1_000 + 2_000)
+    await sleep(1_000)
     process.kill(-frozen.pid, 'SIGCONT')
     await sleep(500)
   }
