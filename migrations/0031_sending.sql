@@ -18,6 +18,8 @@ insert into sending (business_id, email_id, worker, lease_until, message_ended, 
 select business_id, email_id, lease_worker, lease_until, message_ended, epoch
 from email where status = 'SENDING';
 drop index email_leased;
+-- An earlier 0026 had it; its other half, how mails are stored, is what 0026 is now.
+drop function if exists mark_message_ended(bigint, bigint, text);
 alter table email drop constraint email_check, drop constraint email_check1;
 update email
 set status = case when attempts = '[]' then 'QUEUED' else 'RETRYING' end, next_attempt_time = lease_until,

@@ -2,6 +2,7 @@ import type { ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
 import { kept, sql, type Sql } from '../database/sql.ts'
 import type { MailContext } from '../email/context.ts'
+import type { Status } from './statuses.ts'
 
 /** What is the same for most objects of a business, and few ever change. */
 export type Surroundings = {
@@ -154,11 +155,7 @@ const PARTS: Record<Part, Reader> = {
   ),
 }
 
-type StatusRow = {
-  businessId: number
-  objectType: ObjectType
-  status: string
-  label: string
-  live: boolean
-  liveAfter: boolean
-}
+type StatusRow = Pick<
+  Status,
+  'businessId' | 'objectType' | 'status' | 'label' | 'live' | 'liveAfter'
+>

@@ -123,11 +123,9 @@ export async function beginAlone(db: Db, worker: string, trigger: ClaimedTrigger
 }
 
 /**
- * Each is found by its key: what it must be stands in a case, else the planner may read all that
- * runs, for each.
- *
  * Those of the claimed that still are this worker's, kept so until the transaction ends; with each,
- * since when its object asks for another time, where it does.
+ * since when its object asks for another time, where it does. What a row must be stands in a case,
+ * else the planner may read all that runs, for each.
  */
 export async function lockClaimed(tx: Db, worker: string, claimed: ClaimedTrigger[]) {
   const rows = await tx.query<{ id: number; replanSince: Temporal.Instant | null }>(
