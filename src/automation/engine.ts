@@ -48,7 +48,7 @@ export function createEngine(parts: EngineParts) {
   const { database, clock, leaseSeconds, onError } = parts
   const db = database.engine
   const now = () => clock.now()
-  const worker = parts.random(16).toString('hex')
+  const worker = parts.random(9).toString('base64url')
   const batchSize = parts.batchSize ?? 500
   const deliveries = new Deliveries({ ...parts, db, delivery: database.delivery, now, worker })
   const holding = parts.captures ? {} : { backpressure: new Backpressure(db, parts.mostWaiting) }
@@ -83,7 +83,7 @@ export function createEngine(parts: EngineParts) {
       isBroken = false
       lastTurn = clock.now()
     }
-    return { name, giveBack, take, fire }
+    return { name, giveBack, take, fire, holds: () => isBroken }
   }
   const lanes = LANES.map((name) => openLane(`${worker}${name}`))
 
@@ -130,7 +130,8 @@ export function createEngine(parts: EngineParts) {
 
   const renew = async () => {
     const leaseUntil = now().add({ seconds: leaseSeconds })
-    for (const { name } of lanes) await renewTriggerLeases(db, name, leaseUntil)
+    const busy = lanes.filter(({ holds }) => holds()).map(({ name }) => name)
+    if (busy.length > 0) await renewTriggerLeases(db, busy, leaseUntil)
     await deliveries.renew(leaseUntil)
     return 0
   }

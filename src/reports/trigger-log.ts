@@ -1,5 +1,6 @@
 import { EVENT_TYPES } from '../contract/event-type.ts'
 import { sql } from '../database/sql.ts'
+import { triggersByTime } from '../store/event-triggers.ts'
 import { anyOf, local, objectsOf } from './narrow.ts'
 import { percent, type Report, type Scope } from './report.ts'
 import { chartOverTime, stepOf } from './time-steps.ts'
@@ -35,7 +36,7 @@ export const triggerLog: Report = {
            t.status,
            t.completed_time as "completedTime",
            t.status_reason as reason
-    from event_trigger t
+    from ${triggersByTime()} t
     join event_definition d on (d.business_id, d.event_defn_id) = (t.business_id, t.event_defn_id)
     join unnest(${EVENT_TYPES.map((type) => type.eventTypeId)}::int[], ${EVENT_TYPES.map((type) => type.eventType)}::text[]) as e (id, name)
       on e.id = d.event_type_id
@@ -47,7 +48,7 @@ export const triggerLog: Report = {
            count(*) filter (where t.status = 'FAILED') as failed,
            count(*) filter (where t.status in ('COMPLETED', 'FAILED')) as ended,
            count(*) filter (where t.status = 'SCHEDULED') as waiting
-    from event_trigger t
+    from ${triggersByTime()} t
     where ${triggersIn(scope)}`,
   kpis: [
     {
@@ -90,7 +91,7 @@ export const triggerLog: Report = {
                count(*) filter (where t.status in ('SCHEDULED', 'RUNNING')) as waiting,
                count(*) filter (where t.status in ('CANCELLED', 'SKIPPED', 'EXPIRED')) as dropped,
                count(*) filter (where t.status = 'FAILED') as failed
-        from event_trigger t
+        from ${triggersByTime()} t
         where ${triggersIn(scope)}
         group by 1`,
       draw: (rows, scope) => [

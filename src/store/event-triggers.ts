@@ -22,6 +22,23 @@ const columns = sql`
   object_uuid as "objectUUId", scheduled_time as "scheduledTime", status,
   status_reason as "statusReason"`
 
+/** Whichever of the two they are in, the triggers of an object have an index. */
+export const triggersOfObjects = sql`(
+  select * from event_trigger where stage <> 'cancelled' and occurrence is null
+  union all
+  select * from event_trigger where stage = 'cancelled' or occurrence is not null)`
+
+const waiting = sql`select * from event_trigger where stage = 'waiting'`
+const leaving = sql`select * from event_trigger where stage = 'leaving'`
+const ended = sql`select * from event_trigger where stage in ('done', 'failed', 'cancelled')`
+
+/** And those of a business by their time, in one of these three. */
+export function triggersByTime(status?: TriggerStatus) {
+  if (!status) return sql`(${waiting} union all ${leaving} union all ${ended})`
+  if (status === 'SCHEDULED') return sql`(${waiting})`
+  return status === 'RUNNING' ? sql`(${waiting} union all ${leaving})` : sql`(${ended})`
+}
+
 export function listTriggersOfObject(
   db: Db,
   businessId: number,
@@ -30,7 +47,7 @@ export function listTriggersOfObject(
 ) {
   const named = typeof id === 'string' ? sql`object_uuid = ${id}` : sql`object_id = ${id}`
   return db.query<StoredTrigger>(sql`
-    select ${columns} from event_trigger
+    select ${columns} from ${triggersOfObjects} t
     where business_id = ${businessId} and object_type = ${objectType} and ${named}
     order by scheduled_time, event_trigger_id`)
 }
@@ -53,7 +70,7 @@ export function listTriggerStates(
     select event_trigger_id as "eventTriggerId", event_defn_id as "eventDefnId",
            anchor_time as "anchorTime", scheduled_time as "scheduledTime", status,
            status_reason as "statusReason"
-    from event_trigger
+    from ${triggersOfObjects} t
     where business_id = ${businessId} and object_type = ${objectType} and ${named}
     order by event_trigger_id desc limit 10000`)
 }
@@ -89,7 +106,7 @@ export type TriggerFilters = {
 export function listTriggers(db: Db, businessId: number, filters: TriggerFilters) {
   const { status, from, to, eventDefnId, objectType, after, limit, sight } = filters
   return db.query<StoredTrigger>(sql`
-    select ${columns} from event_trigger
+    select ${columns} from ${triggersByTime(status)} event_trigger
     where business_id = ${businessId}
       ${status ? sql`and status = ${status}` : empty}
       ${from ? sql`and scheduled_time >= ${from}` : empty}
@@ -170,11 +187,11 @@ function remindersOf(
       select r.* from (select unnest(${list}) as id order by 1) o
       cross join unnest(${eventDefnIds}::bigint[]) as d (id)
       cross join lateral (
-        ${reminder} and event_defn_id = d.id and ${id} = o.id and status <> 'CANCELLED'
+        ${reminder} and event_defn_id = d.id and ${id} = o.id and stage <> 'cancelled'
         order by event_trigger_id ${held}) r`,
     takenBack: sql`
       ${reminder} and event_defn_id = any (${eventDefnIds}::bigint[]) and ${id} = any (${list})
-        and status = 'CANCELLED' and modified_user <> 'SYSTEM'`,
+        and stage = 'cancelled' and modified_user <> 'SYSTEM'`,
   }
 }
 
@@ -189,7 +206,7 @@ export function listPendingObjects(
   return db.query<{ id: number | string }>(sql`
     select ${id} as id from event_trigger
     where business_id = ${businessId} and event_defn_id = ${eventDefnId} and occurrence is null
-      and status in ('SCHEDULED', 'RUNNING')
+      and stage in ('waiting', 'leaving')
       ${page.after === undefined ? empty : sql`and ${id} > ${page.after}`}
     order by ${id} limit ${page.limit}`)
 }

@@ -47,14 +47,17 @@ export function claimDueTriggers(db: Db, claim: Claim, from: Temporal.Instant | 
     db,
     claim,
     sql`
-      select business_id, event_trigger_id, claims from event_trigger
-      where status = 'SCHEDULED' and scheduled_time <= ${claim.now}
+      select business_id, event_trigger_id, claims, scheduled_time from event_trigger
+      where ${isFree} and scheduled_time <= ${claim.now}
         and scheduled_time >= ${from ?? LONG_AGO}
       order by scheduled_time
       limit ${claim.limit}
       for update skip locked`,
   )
 }
+
+/** Its index holds what is in a worker's hands too. */
+const isFree = sql`stage = 'waiting' and status = 'SCHEDULED'`
 
 const LONG_AGO = Temporal.Instant.fromEpochMilliseconds(0)
 
@@ -66,7 +69,7 @@ export function listBusinessesInTurn(
 ) {
   const next = (last: Sql) => sql`
     select business_id, scheduled_time from event_trigger
-    where status = 'SCHEDULED' and business_id > ${last}
+    where ${isFree} and business_id > ${last}
     order by business_id, scheduled_time limit 1`
   return db.query<{ businessId: number; isDue: boolean }>(sql`
     with recursive businesses as (
@@ -85,8 +88,8 @@ export function claimSharesOf(db: Db, claim: Claim, businessIds: number[], share
     claim,
     sql`
       select d.* from unnest(${businessIds}::bigint[]) as b (business_id), lateral (
-        select t.business_id, t.event_trigger_id, t.claims from event_trigger t
-        where t.status = 'SCHEDULED' and t.business_id = b.business_id
+        select t.business_id, t.event_trigger_id, t.claims, t.scheduled_time from event_trigger t
+        where ${isFree} and t.business_id = b.business_id
           and t.scheduled_time <= ${claim.now}
         order by t.scheduled_time limit ${share}
         for update skip locked) d`,
@@ -94,17 +97,21 @@ export function claimSharesOf(db: Db, claim: Claim, businessIds: number[], share
 }
 
 /**
- * The first worker to take a trigger counts at once; later ones when they begin with it. Does not
- * wait for the disk: a claim that a crash of the database loses was never made, and what its worker
- * writes is refused.
+ * The first worker to take a trigger counts at once; later ones when they begin with it. Changes
+ * nothing that an index knows. Does not wait for the disk: a claim that a crash of the database loses
+ * was never made, and what its worker writes is refused.
  */
-function take(db: Db, { worker, now, leaseUntil }: Claim, due: Sql) {
+function take(db: Db, { worker, leaseUntil }: Claim, due: Sql) {
   return db.query<ClaimedTrigger>(
     kept(sql`
-      with due as (${due})
+      with due as materialized (${due}), held as (
+        insert into lane (worker, lease_until, latest)
+        select ${worker}, ${leaseUntil}, max(scheduled_time) from due having count(*) > 0
+        on conflict (worker) do update
+        set lease_until = excluded.lease_until, latest = greatest(lane.latest, excluded.latest)
+      )
       update event_trigger t
-      set status = 'RUNNING', lease_worker = ${worker}, lease_until = ${leaseUntil},
-          claims = greatest(due.claims, 1), modified_date = ${now}, modified_user = 'SYSTEM'
+      set status = 'RUNNING', lease_worker = ${worker}, claims = greatest(due.claims, 1)
       from (select set_config('synchronous_commit', 'off', true) as waits) disk, due
       where (t.business_id, t.event_trigger_id) = (due.business_id, due.event_trigger_id)
         and disk.waits = 'off'
@@ -117,7 +124,7 @@ export async function beginAlone(db: Db, worker: string, trigger: ClaimedTrigger
   const rows = await db.query(sql`
     update event_trigger set claims = claims + 1
     where business_id = ${trigger.businessId} and event_trigger_id = ${trigger.eventTriggerId}
-      and status = 'RUNNING' and lease_worker = ${worker} and lease_until is not null
+      and status = 'RUNNING' and lease_worker = ${worker}
     returning event_trigger_id`)
   return rows.length > 0
 }
@@ -137,8 +144,7 @@ export async function lockClaimed(tx: Db, worker: string, claimed: ClaimedTrigge
       cross join lateral (
         select t.event_trigger_id, t.replan_since from event_trigger t
         where t.business_id = k.business_id and t.event_trigger_id = k.event_trigger_id
-          and case when t.status = 'RUNNING' and t.lease_worker = ${worker} and t.lease_until is not null
-                   then true end
+          and case when t.status = 'RUNNING' and t.lease_worker = ${worker} then true end
         limit 1 for update) t`),
   )
   return new Map(rows.map((row) => [row.id, { replanSince: row.replanSince }]))
@@ -173,7 +179,7 @@ export function endTriggers(tx: Db, worker: string, endings: Ending[], now: Temp
           defn_version = coalesce(e.defn_version, t.defn_version),
           anchor_time = coalesce(e.anchor_time, t.anchor_time),
           scheduled_time = coalesce(e.scheduled_time, t.scheduled_time),
-          lease_worker = null, lease_until = null,
+          lease_worker = null,
           completed_time = case e.status when 'COMPLETED' then ${now}::timestamptz end,
           modified_date = ${now}, modified_user = 'SYSTEM'
       from unnest(${of('businessId')}::bigint[], ${of('eventTriggerId')}::bigint[],
@@ -199,56 +205,58 @@ const MOST_TAKEN_BACK = 5_000
 
 /**
  * Work whose worker is gone is free again; what took several workers down is not tried on. Passes
- * over rows that a frozen worker still holds.
+ * over rows that a frozen worker still holds: its lane is there until all of them are free.
  */
 export async function takeBackTriggers(db: Db, now: Temporal.Instant) {
   const rows = await db.query(sql`
-    with lost as (
-      select business_id, event_trigger_id, claims > ${MOST_ALONE} as deadly from event_trigger
-      where status = 'RUNNING' and lease_until < ${now}
-      order by lease_until limit ${MOST_TAKEN_BACK}
-      for update skip locked
+    with gone as (
+      select worker, latest from lane where lease_until < ${now} for update skip locked
+    ), lost as (
+      select t.* from gone cross join lateral (
+        select business_id, event_trigger_id, claims > ${MOST_ALONE} as deadly from event_trigger t
+        where ${isInHandOf(sql`gone`)}
+        limit ${MOST_TAKEN_BACK}
+        for update skip locked) t
+    ), forgotten as (
+      delete from lane using gone
+      where lane.worker = gone.worker
+        and not exists (select from event_trigger t where ${isInHandOf(sql`gone`)})
     )
     update event_trigger t
     set status = case when deadly then 'FAILED' else 'SCHEDULED' end,
         status_reason = case when deadly
           then ${SET_ASIDE} || claims - 1 || ' workers died over it' end,
-        lease_worker = null, lease_until = null, modified_date = ${now}, modified_user = 'SYSTEM'
+        lease_worker = null, modified_date = ${now}, modified_user = 'SYSTEM'
     from lost
     where (t.business_id, t.event_trigger_id) = (lost.business_id, lost.event_trigger_id)
     returning t.event_trigger_id`)
   return rows.length
 }
 
+/** There is no index for what a lane has in its hands: it is looked for among what is due, seldom. */
+export const isInHandOf = (lane: Sql) => sql`
+  t.stage = 'waiting' and t.scheduled_time <= ${lane}.latest and t.lease_worker = ${lane}.worker`
+
 /** Says that this worker lives. */
-export function renewTriggerLeases(db: Db, worker: string, leaseUntil: Temporal.Instant) {
-  return db.query(sql`
-    with held as (
-      select business_id, event_trigger_id from event_trigger
-      where status = 'RUNNING' and lease_worker = ${worker} and lease_until is not null
-      -- What is locked is being ended this very moment.
-      for update skip locked
-    )
-    update event_trigger t set lease_until = ${leaseUntil}
-    from held
-    where (t.business_id, t.event_trigger_id) = (held.business_id, held.event_trigger_id)`)
-}
+export const renewTriggerLeases = (db: Db, workers: string[], leaseUntil: Temporal.Instant) =>
+  db.query(sql`
+    update lane set lease_until = ${leaseUntil} where worker = any (${workers}::text[])`)
 
 /** Puts back what this worker took and did not begin: another node takes it at once. */
-export function giveBackTriggers(db: Db, worker: string) {
-  return db.query(sql`
-    update event_trigger
-    set status = 'SCHEDULED', lease_worker = null, lease_until = null,
-        claims = case claims when 1 then 0 else claims end
-    where status = 'RUNNING' and lease_worker = ${worker} and lease_until is not null`)
-}
+export const giveBackTriggers = (db: Db, worker: string) =>
+  db.query(sql`
+    update event_trigger t
+    set status = 'SCHEDULED', lease_worker = null,
+        claims = case t.claims when 1 then 0 else t.claims end
+    from lane
+    where lane.worker = ${worker} and ${isInHandOf(sql`lane`)}`)
 
 /** The next moment at which something is due, of those not before `from`. */
 export async function nextDueTime(db: Db, from?: Temporal.Instant) {
   const [row] = await db.query<{ next: Temporal.Instant | null }>(
     kept(sql`
       select min(scheduled_time) as next from event_trigger
-      where status = 'SCHEDULED' and scheduled_time >= ${from ?? LONG_AGO}`),
+      where ${isFree} and scheduled_time >= ${from ?? LONG_AGO}`),
   )
   return row!.next
 }

@@ -2,7 +2,8 @@ import type { ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
 import { raw, sql } from '../database/sql.ts'
 import type { StoredDefinition } from './event-definitions.ts'
-import { SET_ASIDE } from './trigger-queue.ts'
+import { triggersOfObjects } from './event-triggers.ts'
+import { isInHandOf, SET_ASIDE } from './trigger-queue.ts'
 
 /** How the queue stands. Counts end at `COUNTED`: more is as bad. */
 export type QueueHealth = {
@@ -28,16 +29,17 @@ export async function readQueueHealth(db: Db, now: Temporal.Instant) {
   const [health] = await db.query<QueueHealth>(sql`
     select
       (select count(*) from (
-         select from event_trigger where status = 'SCHEDULED'
+         select from event_trigger where stage = 'waiting' and status = 'SCHEDULED'
            and scheduled_time < ${now.subtract({ seconds: 1 })} limit ${COUNTED}) due) as overdue,
       (select min(scheduled_time) from event_trigger
-       where status = 'SCHEDULED' and scheduled_time < ${now.subtract({ seconds: 1 })}) as "oldestOverdue",
-      (select count(*) from event_trigger
-       where status = 'RUNNING' and lease_until < ${now.subtract({ seconds: TAKEOVER_SECONDS })}) as "stuckLeases",
+       where stage = 'waiting' and status = 'SCHEDULED'
+         and scheduled_time < ${now.subtract({ seconds: 1 })}) as "oldestOverdue",
+      (select count(*) from lane join event_trigger t on ${isInHandOf(sql`lane`)}
+       where lane.lease_until < ${now.subtract({ seconds: TAKEOVER_SECONDS })}) as "stuckLeases",
       (select count(*) from event_definition where planned_version < version) as unplanned,
       (select min(modified_date) from event_definition where planned_version < version) as "oldestUnplanned",
       (select count(*) from event_trigger
-       where status = 'FAILED' and modified_date > ${now.subtract({ hours: 7 * 24 })}
+       where stage = 'failed' and modified_date > ${now.subtract({ hours: 7 * 24 })}
          and status_reason like ${`${SET_ASIDE}%`}) as "setAside",
       late.*
     from (
@@ -47,8 +49,7 @@ export async function readQueueHealth(db: Db, now: Temporal.Instant) {
                filter (where status <> 'EXPIRED' or status_reason like ${`${CAME_LATE}%`})), 0)::float8
                as "mostLateSeconds"
       from event_trigger
-      where status in ('COMPLETED', 'FAILED', 'SKIPPED', 'EXPIRED')
-        and modified_date - scheduled_time > interval '1 minute'
+      where stage in ('done', 'failed') and modified_date - scheduled_time > interval '1 minute'
         and modified_date > ${now.subtract({ hours: 24 })}) late`)
   return health!
 }
@@ -92,7 +93,7 @@ export async function readUptake(
       order by ${raw(order)} desc limit ${newest + before}
     ), seen as (
       select place <= ${newest} and created_date > ${since} as recent, exists (
-        select from event_trigger
+        select from ${triggersOfObjects} t
         where business_id = ${businessId} and object_type = ${objectType}
           and ${raw(key)} = objects.id and event_defn_id = ${eventDefnId}) as taken
       from objects

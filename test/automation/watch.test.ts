@@ -52,7 +52,8 @@ test('a lease that nobody took over and a trigger that was set aside are seen', 
   const until = world.clock.in({ seconds: 10 })
   await change(
     world,
-    sql`update event_trigger set status = 'RUNNING', lease_worker = 'dead', lease_until = ${until}, claims = 9`,
+    sql`with held as (insert into lane select 'dead', ${until}, max(scheduled_time) from event_trigger)
+        update event_trigger set status = 'RUNNING', lease_worker = 'dead', claims = 9`,
   )
   world.clock.advance({ seconds: 12 })
   assert.equal((await health(world)).stuckLeases, 0, 'there is still time to take it over')

@@ -150,7 +150,8 @@ async function freezeHolder(database: Database, nodes: Node[], calendarId: numbe
 /** Until when somebody holds the appointment's trigger; nothing where nobody does. */
 async function leaseOf({ engine }: Database, calendarId: number) {
   const [row] = await engine.query<{ until: Temporal.Instant | null }>(
-    sql`select lease_until as until from event_trigger where object_id = ${calendarId}`,
+    sql`select l.lease_until as until from event_trigger t left join lane l on l.worker = t.lease_worker
+        where object_id = ${calendarId}`,
   )
   return row?.until?.epochMilliseconds
 }
