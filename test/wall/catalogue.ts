@@ -2,6 +2,7 @@ import pg from 'pg'
 
 /** Of the installation, not of a business. Each is named in docs/decisions with its reason. */
 export const INSTALLATION_TABLES = [
+  'lane',
   'link_seal',
   'operator_key',
   'schema_migration',
