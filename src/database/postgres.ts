@@ -129,7 +129,9 @@ function openPool(
   // A client that breaks while it is lent out says so here; unheard, it would end the process.
   pool.on('connect', (client) => client.on('error', () => {}))
   trackConnections(pool)
-  if (keepsPlans) forgetPlansOf(pool)
+  if (keepsPlans) plansKept.add(pool)
+  // Whoever says how plans are made keeps them.
+  if (keepsPlans && !given?.plan_cache_mode) forgetPlansOf(pool)
   return pool
 }
 
@@ -142,7 +144,6 @@ const [FIRST_KEPT_MS, LONGEST_KEPT_MS] = [1_000, 10_000]
 
 function forgetPlansOf(pool: pg.Pool) {
   const planned = new WeakMap<pg.ClientBase, { until: number; keptMs: number }>()
-  plansKept.add(pool)
   pool.on('acquire', (client) => {
     const now = monotonicMs()
     const { until, keptMs } = planned.get(client) ?? { until: 0, keptMs: FIRST_KEPT_MS / 2 }

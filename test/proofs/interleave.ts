@@ -51,7 +51,13 @@ export type CountBlocked = () => Promise<number>
 export type Span = { began: number; committed: number }
 
 type Waiting = { process: Process; strand: number; session: number; letThrough: () => void }
-type Session = { number: number; underWay: number; sent: Promise<unknown>[] }
+type Session = {
+  number: number
+  underWay: number
+  /** In the middle of a transaction: what it locked is locked. */
+  isOpen: boolean
+  sent: Promise<unknown>[]
+}
 
 /**
  * Lets several processes on one real database take their steps in an order that the seed decides:
@@ -69,6 +75,8 @@ export class Interleaving {
   readonly #waiting: Waiting[] = []
   /** With something under way on the server. */
   readonly #busy = new Set<Session>()
+  /** Those of them that wait for a lock, as they do until some transaction ends. */
+  readonly #stuck = new Set<Session>()
   /** With a transaction open: they do not freeze, the server would end it, which is a crash. */
   readonly #inside = new Map<Process, number>()
   /** Which of the works it is that takes a step: a process may be at several. */
@@ -115,6 +123,7 @@ export class Interleaving {
         next.letThrough()
       } else if (this.#busy.size === 0 && this.#waiting.length >= this.#open) return errors
       // Else they wait for one another, and the server will choose whom it refuses.
+      else this.#stuck.clear()
     }
   }
 
@@ -190,6 +199,7 @@ export class Interleaving {
     try {
       const result = await db.transaction(async (tx) => {
         this.#leave(session)
+        session.isOpen = true
         try {
           const done = await work(tx, session)
           await this.#step(process, session) // all is said, the commit is not
@@ -201,6 +211,7 @@ export class Interleaving {
         } catch (error) {
           throw error instanceof Crash ? new Undone() : error
         } finally {
+          session.isOpen = false
           this.#enter(session) // until it is committed or undone
         }
       })
@@ -256,6 +267,9 @@ export class Interleaving {
     this.#enter(session)
     try {
       return await work()
+    } catch (error) {
+      this.#stuck.clear() // what is refused lets go of its locks
+      throw error
     } finally {
       this.#leave(session)
     }
@@ -271,6 +285,8 @@ export class Interleaving {
     this.#moves += 1
     session.underWay -= 1
     if (session.underWay === 0) this.#busy.delete(session)
+    this.#stuck.delete(session)
+    if (!session.isOpen) this.#stuck.clear()
     this.#moved()
   }
 
@@ -279,14 +295,17 @@ export class Interleaving {
     const startedAt = performance.now()
     let patience = ASK_AFTER_MS
     await turn()
-    while (this.#busy.size > 0) {
+    while (this.#busy.size > this.#stuck.size) {
       const moves = this.#moves
       await this.#moveOr(patience)
       await turn()
       if (moves !== this.#moves) continue
       patience *= 2
       const blocked = await this.#countBlocked()
-      if (moves === this.#moves && blocked >= this.#busy.size) break
+      if (moves === this.#moves && blocked >= this.#busy.size) {
+        for (const session of this.#busy) this.#stuck.add(session)
+        break
+      }
       // Waits for a connection that one of those has who wait to be let through.
       if (performance.now() - startedAt > GIVE_UP_MS) break
     }
@@ -306,9 +325,9 @@ export class Interleaving {
    * matter: where one commit lets several go on who waited for its locks, that is the machine's doing.
    */
   #choose(): Waiting | undefined {
-    const first = new Map<string, Waiting>()
+    const first = new Map<number, Waiting>()
     for (const one of this.#waiting) {
-      const key = `${one.strand} ${one.session}`
+      const key = one.strand * MOST_SESSIONS + one.session
       if (!one.process.isFrozen && !first.has(key)) first.set(key, one)
     }
     if (first.size === 0) return undefined
@@ -322,7 +341,7 @@ export class Interleaving {
   }
 
   #session(): Session {
-    return { number: (this.#sessions += 1), underWay: 0, sent: [] }
+    return { number: (this.#sessions += 1), underWay: 0, isOpen: false, sent: [] }
   }
 }
 
@@ -330,3 +349,5 @@ const XID = sql`select pg_current_xact_id_if_assigned()::text as xid`
 /** Most answers come sooner; the list of locks costs more than they do. */
 const ASK_AFTER_MS = 8
 const GIVE_UP_MS = 1_000
+/** More than a history has. */
+const MOST_SESSIONS = 1e6

@@ -1,80 +1,60 @@
 import assert from 'node:assert/strict'
+import { availableParallelism } from 'node:os'
 import { test, type TestContext } from 'node:test'
-import { asOwner } from '../support/owner.ts'
-import { isFull, proofSeed } from './random.ts'
+import { playHistories, type Playing } from './histories.ts'
 import { Disturbed } from './interleave.ts'
+import { playInProcesses } from './players.ts'
+import { isFull, proofSeed } from './random.ts'
 import { rewriting, withoutLeaseCheck } from './without-guards.ts'
-import { playHistory, startWorld, type Mutation, type Told, type World } from './simulation.ts'
+import { playHistory, startWorld, type Mutation, type Told } from './simulation.ts'
 
-type Playing = {
-  most: number
-  seconds: number
-  seed?: number
-  mutation?: Mutation
-  without?: string[]
-}
-
-/** Played beside each other, each in a world of its own: while one waits for a lock another goes on. */
-const WORLDS = 4
+type Extent = { most: number; seconds: number; seed?: number }
 
 /** Plays histories until one breaks a promise, the time is over or enough were played. */
-async function play(t: TestContext, playing: Playing) {
-  const { most, seconds, seed = proofSeed(), mutation, without = [] } = playing
+async function play(
+  t: TestContext,
+  { most, seconds, seed = proofSeed() }: Extent,
+  playAll: (playing: Playing) => Promise<void>,
+) {
   const startedAt = performance.now()
-  const counts = {
-    histories: 0,
-    steps: 0,
-    crashes: 0,
-    frozen: 0,
-    triggers: 0,
-    mails: 0,
-    disturbed: 0,
-  }
+  const counts = { histories: 0, steps: 0, crashes: 0, frozen: 0, triggers: 0, mails: 0 }
   const found: { at: number; told: Told }[] = []
-  let next = seed
+  const begun = new Set<number>()
+  let first = seed
   const isOver = () =>
-    found.length > 0 || next - seed >= most || performance.now() - startedAt > seconds * 1000
-  const openWorld = async () => {
-    const opened = await startWorld(t)
-    await asOwner(opened.database, ...without)
-    return opened
+    found.length > 0 || first - seed >= most || performance.now() - startedAt > seconds * 1000
+  const next = () => {
+    if (isOver()) return undefined
+    begun.add(first)
+    return first++
   }
-  const playOn = async () => {
-    let world = await openWorld()
-    while (!isOver()) {
-      const at = next++
-      let told = await playUndisturbed(world, at, mutation)
-      while (!told) {
-        counts.disturbed += 1
-        world = await openWorld()
-        told = await playUndisturbed(world, at, mutation)
-      }
-      counts.histories += 1
-      for (const key of ['steps', 'crashes', 'frozen', 'triggers', 'mails'] as const)
-        counts[key] += told[key]
-      if (told.broken.length > 0) found.push({ at, told })
-      // A long run says how far it is.
-      if (counts.histories % 100 === 0) console.log(`seed ${seed}: ${JSON.stringify(counts)}`)
-    }
+  const tell = (at: number, told: Told) => {
+    begun.delete(at)
+    counts.histories += 1
+    for (const key of ['steps', 'crashes', 'frozen', 'triggers', 'mails'] as const)
+      counts[key] += told[key]
+    if (told.broken.length > 0) found.push({ at, told })
+    if (counts.histories % SAID_EVERY > 0) return
+    // A long run says how far it is, and how another goes on where this one is ended.
+    const undone = Math.min(first, ...begun)
+    const rest = `PROOF_SEED=${undone} PROOF_HISTORIES=${seed + most - undone} plays the rest`
+    const minutes = ((performance.now() - startedAt) / 60_000).toFixed(1)
+    console.log(`seed ${seed}, ${minutes} min: ${JSON.stringify(counts)}; ${rest}`)
   }
-  await Promise.all(Array.from({ length: Math.min(WORLDS, most) }, playOn))
+  await playAll({ next, tell })
   t.diagnostic(`seed ${seed}: ${JSON.stringify(counts)}`)
-  const [first] = found.toSorted((a, b) => a.at - b.at)
-  return { broken: first?.told.broken ?? [], story: first?.told.story ?? [], at: first?.at }
+  const [worst] = found.toSorted((a, b) => a.at - b.at)
+  return { broken: worst?.told.broken ?? [], story: worst?.told.story ?? [], at: worst?.at }
 }
 
-/** Nothing where the machine played a part that it should not. */
-async function playUndisturbed(world: World, seed: number, mutation?: Mutation) {
-  try {
-    return await playHistory(world, seed, mutation)
-  } catch (error) {
-    if (error instanceof Disturbed) return undefined
-    throw error
-  }
-}
+const SAID_EVERY = 500
 
 test('no history of bookings, edits, crashes and clock jumps breaks a promise', async (t) => {
-  const { broken, story, at } = await play(t, isFull ? FULL : { most: Infinity, seconds: 10 })
+  const extent = isFull ? FULL : { most: Infinity, seconds: 10 }
+  const processes = isFull ? availableParallelism() : 1
+  const { broken, story, at } = await play(t, extent, (playing) =>
+    playInProcesses(processes, playing),
+  )
   for (const line of story) t.diagnostic(line)
   assert.deepEqual(broken, [], `history of seed ${at}`)
 })
@@ -133,9 +113,11 @@ const GUARDS: Guard[] = [
   },
 ]
 
-for (const { name, sign, ...guard } of GUARDS) {
+for (const { name, sign, seed, mutation, without } of GUARDS) {
   test(`a history breaks a promise without this guard: ${name}`, async (t) => {
-    const { broken, at } = await play(t, { most: 2_000, seconds: 120, ...guard })
+    const { broken, at } = await play(t, { most: 2_000, seconds: 120, seed }, (playing) =>
+      playHistories({ ...playing, mutation, without }),
+    )
     t.diagnostic(`broken in the history of seed ${at}`)
     assert.match(broken.join('\n'), sign)
   })

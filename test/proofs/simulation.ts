@@ -8,7 +8,7 @@ import { objectKind } from '../../src/contract/objects.ts'
 import type { Database } from '../../src/database/database.ts'
 import { sql, type Sql } from '../../src/database/sql.ts'
 import { CaptureMailer } from '../../src/email/capture.ts'
-import { findDefinition } from '../../src/store/event-definitions.ts'
+import { findDefinition, markPlanned } from '../../src/store/event-definitions.ts'
 import { saveObject } from '../../src/scheduling/save.ts'
 import { SharedSaves } from '../../src/scheduling/save-together.ts'
 import { cloneDatabase, type Lifetime } from '../support/database.ts'
@@ -69,11 +69,13 @@ export async function startWorld(t: Lifetime) {
   owner.on('error', () => {})
   await owner.connect()
   t.after(() => owner.end())
+  const name = new URL(url).pathname.slice(1)
+  for (const setting of ['track_activities', 'update_process_title'])
+    await owner.query(`alter database ${name} set ${setting} = off`)
   await owner.query(`select setval('business_business_id_seq', ${(worlds += 1)})`)
   const business = await openBusiness(database)
   const clear = await clearing(owner)
-  const countBlocked = async () => (await owner.query(BLOCKED)).rows[0].blocked as number
-  return { database, ...business, clear, countBlocked }
+  return { database, ...business, clear, countBlocked: counting(owner) }
 }
 
 /** Nodes remember a business by its number, so no two worlds of one process have the same. */
@@ -83,9 +85,9 @@ const SETTINGS = {
   // The same few statements by the hundred thousand on tables that stay small.
   plan_cache_mode: 'force_generic_plan',
   jit: 'off',
-  // On a busy machine the server should not lose patience.
-  statement_timeout: '60s',
-  idle_in_transaction_session_timeout: '60s',
+  // The server should not lose patience on a busy machine, nor with one who is paused for a while.
+  statement_timeout: '1h',
+  idle_in_transaction_session_timeout: '1h',
 }
 
 /**
@@ -100,14 +102,18 @@ async function clearing(owner: pg.Client) {
   const grown = tables.filter((name) => !KEPT.has(name))
   await owner.query('set session_replication_role = replica')
   for (const name of tables) await owner.query(`alter table ${name} set (autovacuum_enabled = off)`)
-  const statements = grown.map((name) => `delete from ${name}`).join(';')
+  // A function keeps the plans of its statements.
+  const statements = grown.map((name) => `delete from ${name};`).join(' ')
+  await owner.query(`
+    create function pg_temp.clear() returns void language plpgsql as $$begin ${statements} end$$`)
   let cleared = 0
   return async () => {
-    await owner.query(statements)
+    await owner.query(CLEAR)
     if ((cleared += 1) % VACUUM_EVERY === 0) await owner.query(`vacuum ${grown.join(',')}`)
   }
 }
 
+const CLEAR = { name: 'clear', text: 'select pg_temp.clear()' }
 const KEPT = new Set([
   'business',
   'client',
@@ -127,12 +133,33 @@ const inOrder = rewriting((text) =>
   text.replaceAll(/order by (t\.)?scheduled_time(?=\s+limit)/g, '$&, $1event_trigger_id'),
 )
 
-const BLOCKED = {
-  name: 'blocked',
+/** A plan is made anew before large tables are read; here none is ever large. */
+const withKeptPlans = ({ text, values, isKept = false }: Sql): Sql => {
+  const asksForPlans = values.length === 1 && text.includes(`set_config('plan_cache_mode', $1`)
+  return { text, isKept, values: asksForPlans ? ['force_generic_plan'] : values }
+}
+
+/** The engine's own statements, with nothing taken out. */
+const asWritten = (statement: Sql) => withKeptPlans(inOrder(statement))
+
+/** To ask who is at this database costs more than to ask who waits, and connections last. */
+function counting(owner: pg.Client) {
+  const isHere = new Map<number, boolean>()
+  const ask = async (question: pg.QueryConfig) =>
+    (await owner.query<{ pid: number; here: boolean }>(question)).rows
+  return async () => {
+    const waiting = await ask(WAITING)
+    const isAnyoneNew = waiting.some(({ pid }) => !isHere.has(pid))
+    for (const { pid, here } of isAnyoneNew ? await ask(PRESENT) : []) isHere.set(pid, here)
+    return waiting.filter(({ pid }) => isHere.get(pid)).length
+  }
+}
+
+const WAITING = { name: 'waiting', text: 'select distinct pid from pg_locks where not granted' }
+const PRESENT = {
+  name: 'present',
   text: `
-    select count(distinct pid)::int as blocked from pg_locks
-    where not granted and pid in (
-      select pid from pg_stat_activity where datname = current_database())`,
+    select pid, datname is not distinct from current_database() as here from pg_stat_activity`,
 }
 
 async function openBusiness(database: Database) {
@@ -215,7 +242,7 @@ class Play {
     this.#random = randomFrom(seed)
     this.#parts = parts
     this.#mood = moodOf(this.#random, mutation)
-    this.#rewrite = (statement) => inOrder(rewrite(statement))
+    this.#rewrite = (statement) => asWritten(rewrite(statement))
     this.#steps = new Interleaving(this.#random, world.countBlocked)
   }
 
@@ -414,7 +441,7 @@ class Play {
   async #undisturbed<T>(does: string, work: (database: Database) => Promise<T>): Promise<T> {
     const process = this.#process(`one who undisturbed ${does}`)
     process.crashIn = process.freezeIn = Infinity
-    const database = this.#steps.view(this.#world.database, process)
+    const database = this.#steps.view(this.#world.database, process, asWritten)
     const done: T[] = []
     await this.#together([() => work(database).then((result) => done.push(result))])
     if (done.length === 0) throw new Error(this.#broken.at(-1))
@@ -428,26 +455,30 @@ class Play {
       { eventTypeId: 3, triggerHours: random.pick([0, 1, 3]) },
       { eventTypeId: random.pick([1, 2]), triggerHours: 0 },
     ]
-    for (const form of forms) {
-      const recipients = ['client', 'staff'].slice(0, random.pick([1, 2]))
-      const id = await this.#undisturbed('defines', (database) =>
-        this.#define(database, form, recipients),
-      )
-      this.#definitions.push(id)
-    }
+    const bodies = forms.map((form) => this.#definition(form, random.pick([1, 2])))
+    const { businessId, clock } = this.#world
+    const defining = { businessId, user: 'key:simulation', now: clock.now() }
+    await this.#undisturbed('defines', (database) =>
+      database.forBusiness(businessId, 'key:simulation').transaction(async (tx) => {
+        for (const body of bodies) {
+          const { definition } = await saveDefinition(tx, body, defining)
+          await markPlanned(tx, definition) // there is nothing yet that could be planned
+          this.#definitions.push(definition.eventDefnId)
+        }
+      }),
+    )
   }
 
-  #define(database: Database, form: Form, recipients: string[]) {
+  #definition(form: Form, recipients: number) {
     const { businessId, emailTemplateId } = this.#world
-    const eventActions = recipients.map((value) => ({
+    const eventActions = ['client', 'staff'].slice(0, recipients).map((value) => ({
       actionType: 'SEND_EMAIL',
       active: true,
       businessId,
       emailTemplateId,
       recipient: { value },
     }))
-    const body = bodyOf(businessId, { ...form, active: true })
-    return this.#saveDefinition(database, { ...body, eventActions })
+    return { ...bodyOf(businessId, { ...form, active: true }), eventActions }
   }
 
   async #saveDefinition(database: Database, body: object) {
@@ -493,9 +524,13 @@ class Play {
     this.#move(LEASE_SECONDS * 1000 + 1_000)
     const { engine } = this.#boot(NODES, 50, true)
     const settle = async () => {
-      while ((await engine.keep()) + (await engine.lookBack()) + (await engine.fire()) > 0) {
-        if (this.#broken.length > 20) return
-      }
+      let kept = 0
+      do {
+        kept = await engine.keep()
+        while ((await engine.lookBack()) + (await engine.fire()) > 0) {
+          if (this.#broken.length > 20) return
+        }
+      } while (kept > 0)
     }
     await this.#together([settle])
     const at = this.#world.clock.now().epochMilliseconds

@@ -9,9 +9,15 @@ export const withoutLocks = (text: string) => text.replaceAll(/for share( of \w)
 export const withoutTurns = (text: string) =>
   text.replace('"isDue" from businesses', '"isDue" from businesses where false')
 
-export const rewriting =
-  (rewrite: (text: string) => string) =>
-  (statement: Sql): Sql => ({ ...statement, text: rewrite(statement.text) })
+export function rewriting(rewrite: (text: string) => string) {
+  const known = new Map<string, string>()
+  return (statement: Sql): Sql => {
+    const { text, values, isKept = false } = statement
+    const rewritten = known.get(text) ?? rewrite(text)
+    known.set(text, rewritten)
+    return rewritten === text ? statement : { text: rewritten, values, isKept }
+  }
+}
 
 /** A claim that begins at the beginning of time. */
 export const withoutBeginning = (text: string) =>

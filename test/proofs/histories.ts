@@ -1,0 +1,56 @@
+import { asOwner } from '../support/owner.ts'
+import { Disturbed } from './interleave.ts'
+import { playHistory, startWorld, type Mutation, type Told, type World } from './simulation.ts'
+
+export type Playing = {
+  /** The seed of the next history; none when enough were played. */
+  next(): number | undefined | Promise<number | undefined>
+  tell(seed: number, told: Told): void
+  mutation?: Mutation
+  without?: string[]
+}
+
+/** Plays histories beside each other, each in a world of its own. */
+export async function playHistories(playing: Playing) {
+  await Promise.all(Array.from({ length: WORLDS }, () => playOneByOne(playing)))
+}
+
+/** While one waits for the server another goes on. */
+const WORLDS = 3
+
+async function playOneByOne({ next, tell, mutation, without = [] }: Playing) {
+  let seed = await next()
+  let opened = seed === undefined ? undefined : await openWorld(without)
+  while (opened && seed !== undefined) {
+    const told = await playUndisturbed(opened.world, seed, mutation)
+    if (told) {
+      tell(seed, told)
+      seed = await next()
+    } else {
+      // Somebody may still be at something there.
+      void opened.close().catch(() => {})
+      opened = await openWorld(without)
+    }
+  }
+  await opened?.close()
+}
+
+async function openWorld(without: string[]) {
+  const ends: (() => unknown)[] = []
+  const world = await startWorld({ after: (end) => void ends.push(end) })
+  await asOwner(world.database, ...without)
+  const close = async () => {
+    for (const end of ends.toReversed()) await end()
+  }
+  return { world, close }
+}
+
+/** Nothing where the machine played a part that it should not. */
+async function playUndisturbed(world: World, seed: number, mutation?: Mutation) {
+  try {
+    return await playHistory(world, seed, mutation)
+  } catch (error) {
+    if (error instanceof Disturbed) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,19 @@
+import { playHistories } from './histories.ts'
+import type { Word } from './players.ts'
+
+// A process that plays histories for another, see players.ts.
+const say = (word: Word) => process.send!(word)
+const waiting: ((seed: number | undefined) => void)[] = []
+process.on('message', ({ seed }: { seed?: number }) => waiting.shift()!(seed))
+process.once('disconnect', () => process.exit(1)) // nobody is left to tell
+
+await playHistories({
+  next: () => {
+    const { promise, resolve } = Promise.withResolvers<number | undefined>()
+    waiting.push(resolve)
+    say({ ask: true })
+    return promise
+  },
+  tell: (seed, told) => say({ seed, told }),
+})
+process.exit(0)
