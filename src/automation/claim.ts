@@ -77,7 +77,9 @@ async function claimShares(firing: Firing, turn: Turn, request: Claim, held?: He
   const due = visited
     .filter(({ businessId, isDue }) => isDue && !held?.has(businessId))
     .map(({ businessId }) => businessId)
-  if (due.length === 0) return []
+  // One that has all of the queue to itself takes nobody's turn.
+  const isAlone = due.length === 1 && page.after === 0 && turn.afterBusiness === 0
+  if (due.length === 0 || (isAlone && !held)) return []
   const share = Math.max(1, Math.floor(batchSize / Math.max(10, due.length)))
   return claimSharesOf(db, request, due.slice(0, batchSize), share)
 }
