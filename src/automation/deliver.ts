@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { monotonicMs } from '../clock.ts'
 import type { Db } from '../database/database.ts'
-import { isDatabaseAway } from '../database/postgres.ts'
+import { isDatabaseAway } from '../database/refusals.ts'
 import { waitAfter, type Mailer, type Outcome } from '../email/mailer.ts'
 import { readMessage } from '../email/message.ts'
 import {

@@ -1,6 +1,6 @@
 import type { Db } from '../database/database.ts'
 import type { Mailbox } from '../contract/addresses.ts'
-import { isDatabaseAway } from '../database/postgres.ts'
+import { isDatabaseAway } from '../database/refusals.ts'
 import { drawEmailIds, insertEmails } from '../store/emails.ts'
 import { holdTemplatesOfDefinitions } from '../store/email-templates.ts'
 import { holdActionsOfDefinitions } from '../store/event-actions.ts'

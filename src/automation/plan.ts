@@ -2,7 +2,7 @@ import type { Definition } from '../contract/event-definition.ts'
 import { eventTypeById, type EventTypeName, type ObjectType } from '../contract/event-type.ts'
 import { nominalMinutes } from '../contract/offset.ts'
 import type { Database, Db } from '../database/database.ts'
-import { brokenConstraint } from '../database/postgres.ts'
+import { brokenConstraint } from '../database/refusals.ts'
 import {
   findDefinition,
   lockPlans,

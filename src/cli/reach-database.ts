@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts'
 import { openEmbedded, type Purpose } from '../database/embedded.ts'
 import { migrate } from '../database/migrate.ts'
-import { isDatabaseAway } from '../database/postgres.ts'
+import { isDatabaseAway } from '../database/refusals.ts'
 import { StartError } from '../errors.ts'
 
 export type Reached = {

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { brokenConstraint, isDatabaseAway, isTooSlow } from '../database/postgres.ts'
+import { brokenConstraint, isDatabaseAway, isTooSlow } from '../database/refusals.ts'
 import { RequestError, type Fault } from '../errors.ts'
 
 export const PROBLEM_JSON = 'application/problem+json'

@@ -1,7 +1,7 @@
 import { Together } from '../automation/together.ts'
 import type { ObjectKind } from '../contract/objects.ts'
 import type { Db } from '../database/database.ts'
-import { isDatabaseAway } from '../database/postgres.ts'
+import { isDatabaseAway } from '../database/refusals.ts'
 import { findObject, listObjectsById, type Sight, type StoredObject } from '../store/objects.ts'
 import { saveEachOnce, saveObject, type Allow } from './save.ts'
 

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
-import { openDatabase, type PostgresOptions } from '../../src/database/postgres.ts'
+import { openDatabase } from '../../src/database/postgres.ts'
+import type { PostgresOptions } from '../../src/database/pool.ts'
 
 /** The `t` of a test, or `{ after }` of node:test for what a whole file shares. */
 export type Lifetime = { after(work: () => unknown): void }

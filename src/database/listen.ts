@@ -1,0 +1,50 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { cut } from './heartbeat.ts'
+import type { PostgresOptions } from './pool.ts'
+
+/**
+ * One connection at a time, and a new one a second after the last was lost. Gives back at once: a
+ * hint is never waited for.
+ */
+export function listen(
+  { url, onError }: PostgresOptions,
+  listeners: Set<pg.Client>,
+  channel: string,
+  heard: (payload: string) => void,
+) {
+  const stopping = new AbortController()
+  const { signal } = stopping
+  const listenOnce = async () => {
+    const client = new pg.Client({ connectionString: url, keepAlive: true })
+    listeners.add(client)
+    const ended = new Promise((resolve) => client.once('end', resolve))
+    const leave = () => void client.end().catch(() => {})
+    client.on('notification', ({ payload }) => heard(payload ?? ''))
+    client.on('error', (error) => onError?.(error))
+    try {
+      await client.connect()
+      await client.query(`listen ${pg.escapeIdentifier(channel)}`)
+      signal.addEventListener('abort', leave)
+      if (signal.aborted) leave()
+      await ended
+    } finally {
+      signal.removeEventListener('abort', leave)
+      listeners.delete(client)
+      cut(client)
+    }
+  }
+  const keepListening = async () => {
+    while (!signal.aborted) {
+      await listenOnce().catch(() => {})
+      await sleep(AGAIN_MS, undefined, { signal, ref: false }).catch(() => {})
+    }
+  }
+  const listening = keepListening()
+  return () => {
+    stopping.abort()
+    return listening
+  }
+}
+
+const AGAIN_MS = 1_000

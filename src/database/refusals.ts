@@ -1,0 +1,32 @@
+import pg from 'pg'
+
+/** The database is away, as against a statement that it refused. */
+export function isDatabaseAway(error: unknown) {
+  if (error instanceof pg.DatabaseError) return /^(08|57P|53)/.test(error.code ?? '')
+  if (!(error instanceof Error)) return false
+  const code = (error as NodeJS.ErrnoException).code ?? ''
+  return (
+    /^(ECONN|EPIPE|ENOENT|ETIMEDOUT|EHOSTUNREACH|ENOTFOUND|EAI_AGAIN)/.test(code) ||
+    /timeout|Connection terminated|connection error|not queryable|Query read/i.test(error.message)
+  )
+}
+
+/** The constraint that a statement broke, where it broke one. */
+export const brokenConstraint = (error: unknown) =>
+  error instanceof pg.DatabaseError && error.code?.startsWith('23') ? error.constraint : undefined
+
+/** The server gave a statement up: it took longer than it may. */
+export const isTooSlow = (error: unknown) =>
+  error instanceof pg.DatabaseError && error.code === '57014'
+
+/** The statement was understood, and what it would write cannot be. */
+export const isRefusedValue = (error: unknown) =>
+  error instanceof pg.DatabaseError && /^(22|23|54)/.test(error.code ?? '')
+
+/** Two who waited for each other: to be tried again. */
+export const isDeadlock = (error: unknown) =>
+  error instanceof pg.DatabaseError && error.code === '40P01'
+
+/** What the connection it happened on does not survive. */
+export const isConnectionError = (error: unknown) =>
+  isDatabaseAway(error) || (error instanceof pg.DatabaseError && error.severity === 'FATAL')

@@ -1,0 +1,207 @@
+import type pg from 'pg'
+import { runBatch } from './batch.ts'
+import type { Db } from './database.ts'
+import { hintSoon } from './hint.ts'
+import { plansKept } from './pool.ts'
+import { toQuery, unnamed } from './query.ts'
+import { isConnectionError, isDeadlock } from './refusals.ts'
+import { raw, sql, type Sql } from './sql.ts'
+
+type Who = { businessId?: number; user: string }
+
+/** What runs statements for somebody, over the connections of a pool. */
+export function dbOf(pool: pg.Pool, who: Who): Db {
+  const identify = identity(who).map(toQuery)
+  return {
+    query: (statement) => once(pool, identify, statement),
+    transaction: (work) => transact(pool, [BEGIN, ...identify], work),
+    attempt: (work) => transact(pool, [BEGIN, ...identify], work),
+    snapshot: (work) => transact(pool, [BEGIN_READING, ...identify], work),
+    stream: (statement, batchSize) => stream(pool, identify, statement, batchSize),
+    send: () => {
+      throw new Error('only a transaction can fail for what nobody waits for')
+    },
+    hint: (channel) => hintSoon(pool, channel),
+  }
+}
+
+/**
+ * Local to the transaction: a setting of the session would leak to the next borrower. Who says
+ * nothing speaks for no business, and as SYSTEM: the engine, which begins thousands a second.
+ */
+const identity = ({ businessId, user }: Who) =>
+  businessId === undefined && user === 'SYSTEM'
+    ? []
+    : [
+        sql`
+          select set_config('app.business_id', ${String(businessId ?? '')}, true),
+                 set_config('app.username', ${user}, true)`,
+      ]
+
+/** A transaction of its own, though nobody says so: what is sent together is one. */
+async function once<Row>(pool: pg.Pool, identify: pg.QueryConfig[], statement: Sql) {
+  const client = await pool.connect()
+  try {
+    const planning = statement.isKept && plansKept.has(pool) ? [KEEP_PLANS] : []
+    const answers = await runBatch(client, [...identify, ...planning, toQuery(statement)])
+    client.release()
+    return answers.at(-1)!.rows as Row[]
+  } catch (error) {
+    throw release(client, error)
+  }
+}
+
+async function transact<T>(
+  pool: pg.Pool,
+  opening: pg.QueryConfig[],
+  work: (tx: Db) => Promise<T>,
+  triesLeft = 3,
+): Promise<T> {
+  const client = await pool.connect()
+  const { run, leave } = gather(client)
+  const sent: Promise<unknown>[] = []
+  const hints = new Set<string>()
+  try {
+    for (const statement of opening) send(run, sent, statement)
+    const result = await work(inside(run, sent, hints, plansKept.has(pool)))
+    const committed = run(COMMIT)
+    await Promise.all([...sent, committed])
+    assertCommitted(await committed)
+    client.release()
+    for (const channel of hints) hintSoon(pool, channel)
+    return result
+  } catch (error) {
+    leave()
+    // A dead connection would only let us wait once more.
+    if (!isConnectionError(error)) await client.query('rollback').catch(() => {})
+    // What failed unseen is why the statement after it was refused.
+    const cause = (await firstFailure(sent)) ?? error
+    release(client, cause)
+    if (isDeadlock(cause) && triesLeft > 1) return transact(pool, opening, work, triesLeft - 1)
+    throw cause
+  }
+}
+
+/** Its failure is looked for when the transaction ends, or the attempt of which it is a part. */
+function send(run: Run, sent: Promise<unknown>[], statement: pg.QueryConfig) {
+  const answer = run(statement)
+  answer.catch(() => {})
+  sent.push(answer)
+}
+
+async function firstFailure(sent: Promise<unknown>[]): Promise<unknown> {
+  const ended = await Promise.allSettled(sent)
+  return ended.find((each) => each.status === 'rejected')?.reason
+}
+
+type Run = (statement: pg.QueryConfig) => Promise<pg.QueryResult>
+
+function inside(run: Run, sent: Promise<unknown>[], hints: Set<string>, mayKeep: boolean): Db {
+  let keepsPlans = !mayKeep
+  const prepare = (statement: Sql) => {
+    if (statement.isKept && !keepsPlans) send(run, sent, KEEP_PLANS)
+    keepsPlans ||= statement.isKept === true
+    return toQuery(statement)
+  }
+  const tx: Db = {
+    query: async (statement) => (await run(prepare(statement))).rows,
+    transaction: (work) => work(tx),
+    attempt: async (work) => {
+      await run(SAVEPOINT)
+      const before = sent.length
+      try {
+        const result = await work(tx)
+        await Promise.all([...sent.slice(before), run(RELEASE)])
+        return result
+      } catch (error) {
+        const cause = (await firstFailure(sent.splice(before))) ?? error
+        await run(ROLLBACK_TO)
+        throw cause
+      }
+    },
+    snapshot: () => {
+      throw new Error('a transaction that has begun cannot be bound to one moment any more')
+    },
+    stream: (statement, batchSize) => fetchInBatches(run, statement, batchSize),
+    send: (statement) => send(run, sent, prepare(statement)),
+    hint: (channel) => void hints.add(channel),
+  }
+  return tx
+}
+
+/** What is said at once leaves at once: a packet costs more than a small statement. */
+function gather(client: pg.PoolClient) {
+  let batch: Batch | undefined
+  const leave = () => {
+    const leaving = batch
+    batch = undefined
+    leaving?.resolve(runBatch(client, leaving.statements))
+  }
+  const begin = (): Batch => {
+    process.nextTick(leave)
+    return { statements: [], ...Promise.withResolvers<pg.QueryResult[]>() }
+  }
+  const run: Run = async (statement) => {
+    const { statements, promise } = (batch ??= begin())
+    const place = statements.push(statement) - 1
+    return (await promise)[place]!
+  }
+  return { run, leave }
+}
+
+type Batch = { statements: pg.QueryConfig[] } & PromiseWithResolvers<pg.QueryResult[]>
+
+async function* stream<Row>(
+  pool: pg.Pool,
+  identify: pg.QueryConfig[],
+  statement: Sql,
+  batchSize: number,
+) {
+  const client = await pool.connect()
+  try {
+    await runBatch(client, [BEGIN_READING, ...identify])
+    yield* fetchInBatches<Row>(gather(client).run, statement, batchSize)
+  } finally {
+    // Also when the reader stops early: there is nothing to keep.
+    const ended = await client.query('rollback').catch((error: Error) => error)
+    client.release(ended instanceof Error ? ended : undefined)
+  }
+}
+
+let cursors = 0
+
+async function* fetchInBatches<Row>(run: Run, statement: Sql, batchSize: number) {
+  const cursor = raw(`batches_${(cursors += 1)}`)
+  await run(unnamed(sql`declare ${cursor} no scroll cursor for ${statement}`))
+  for (;;) {
+    const { rows } = await run(unnamed(sql`fetch ${raw(String(batchSize))} from ${cursor}`))
+    if (rows.length > 0) yield rows as Row[]
+    if (rows.length < batchSize) break
+  }
+  await run(unnamed(sql`close ${cursor}`))
+}
+
+/** After a failed statement a COMMIT resolves all the same, and says ROLLBACK. */
+function assertCommitted(commit: pg.QueryResult) {
+  if (commit.command !== 'COMMIT') throw new Error(`commit answered ${commit.command}`)
+}
+
+/** A connection on which the server refused a statement is still good; any other one is not. */
+function release(client: pg.PoolClient, error: unknown) {
+  client.release(isConnectionError(error) ? (error as Error) : undefined)
+  return error
+}
+
+const BEGIN = toQuery(sql`begin`)
+const BEGIN_READING = toQuery(sql`begin isolation level repeatable read, read only`)
+const COMMIT = toQuery(sql`commit`)
+const SAVEPOINT = toQuery(sql`savepoint attempt`)
+const RELEASE = toQuery(sql`release savepoint attempt`)
+const ROLLBACK_TO = toQuery(sql`rollback to savepoint attempt`)
+
+/** Until the transaction ends: plans are made once, and follow the order of the text (see `kept`). */
+const KEEP_PLANS = toQuery(sql`
+  select set_config('plan_cache_mode', 'force_generic_plan', true),
+         set_config('join_collapse_limit', '1', true), set_config('from_collapse_limit', '1', true),
+         set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
+         set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)`)
