@@ -33,7 +33,7 @@ const leaving = sql`select * from event_trigger where stage = 'leaving'`
 const ended = sql`select * from event_trigger where stage in ('done', 'failed', 'cancelled')`
 
 /** And those of a business by their time, in one of these three. */
-export function triggersByTime(status?: TriggerStatus) {
+function triggersByTime(status?: TriggerStatus) {
   if (!status) return sql`(${waiting} union all ${leaving} union all ${ended})`
   if (status === 'SCHEDULED') return sql`(${waiting})`
   return status === 'RUNNING' ? sql`(${waiting} union all ${leaving})` : sql`(${ended})`
