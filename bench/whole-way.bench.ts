@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
@@ -42,7 +42,7 @@ if (process.argv[2] === 'sender') {
   const embedded = await openEmbedded(path.join(folder, 'data'), 'command')
   try {
     await migrate(embedded.url)
-    const world = await prepare(embedded.url)
+    const world = { ...(await prepare(embedded.url)), data: path.join(folder, 'data/postgres') }
     if (process.argv[2] === 'memory') await watchMemory(world, Number(process.argv[3] ?? 100_000))
     else if (process.argv[2] === 'two') await compareTwo(world)
     else await comparePool(world)
@@ -53,19 +53,25 @@ if (process.argv[2] === 'sender') {
   process.exit()
 }
 
-type World = Awaited<ReturnType<typeof prepare>>
+type World = Awaited<ReturnType<typeof prepare>> & { data: string }
 
 /** The sender runs all the time, as a node does and as the pool's process does. */
 async function comparePool(world: World) {
   const fast = await startSink(0)
   const sender = await startSender(world.url, fast.port)
   sender.go()
+  const spent: [number, number][] = []
+  const pooled: number[] = []
+  const cpu = () => cpuMs(world.data, sender.pid)
   await compare(
     'from due trigger to 250, against nodemailer’s pool alone',
     1,
-    () => sendPool(fast.port, 1_000),
-    () => sendWholeWay(world, MAILS),
+    () => sendPool(fast.port, 1_000, pooled),
+    () => sendWholeWay(world, MAILS, cpu, spent),
   )
+  const [server, node] = [0, 1].map((side) => median(spent.map((each) => each[side]!)).toFixed(2))
+  const pool = median(pooled).toFixed(2)
+  console.log(`CPU of a mail: ${pool} ms; ${server} ms in PostgreSQL and ${node} ms in Node`)
   await sender.stop()
   fast.stop()
 }
@@ -110,7 +116,7 @@ function median(values: number[]) {
   return values.toSorted((a, b) => a - b)[values.length >> 1]!
 }
 
-async function sendPool(port: number, mails: number) {
+async function sendPool(port: number, mails: number, spent: number[] = []) {
   const pool = nodemailer.createTransport({
     pool: true,
     host: '127.0.0.1',
@@ -123,7 +129,7 @@ async function sendPool(port: number, mails: number) {
     .replaceAll('%CLIENT_FULLNAME%', 'Ada Okafor')
     .replaceAll('%APPT_DATE_TIME%', 'Tuesday, 3 November 2026 at 14:30')
   const text = html.replace(/<[^>]*>/g, '')
-  const begun = performance.now()
+  const [begun, before] = [performance.now(), process.cpuUsage()]
   let next = 0
   const sendNext = async () => {
     while (next < mails) {
@@ -140,17 +146,44 @@ async function sendPool(port: number, mails: number) {
   await Promise.all(Array.from({ length: CONNECTIONS * 2 }, sendNext))
   const rate = (mails / (performance.now() - begun)) * 1000
   pool.close()
+  const { user, system } = process.cpuUsage(before)
+  spent.push((user + system) / 1000 / mails)
   return rate
 }
 
 /** Mails per second, from the moment in which they are due to the last trigger's COMPLETED. */
-async function sendWholeWay(world: World, mails: number) {
+async function sendWholeWay(
+  world: World,
+  mails: number,
+  cpu: () => [number, number] = () => [0, 0],
+  spent: [number, number][] = [],
+) {
   const { last, inMs } = await world.makeDue(mails, AHEAD_MS)
   if (inMs < 0) throw new Error('they were due before they were all written')
   await sleep(inMs)
-  const begun = performance.now()
+  const [begun, [server, node]] = [performance.now(), cpu()]
   await world.untilDone(last)
-  return (mails / (performance.now() - begun)) * 1000
+  const rate = (mails / (performance.now() - begun)) * 1000
+  const [serverNow, nodeNow] = cpu()
+  spent.push([(serverNow - server) / mails, (nodeNow - node) / mails])
+  return rate
+}
+
+/** Of the embedded server's processes, and of the sender. */
+function cpuMs(data: string, sender: number): [number, number] {
+  const [postmaster] = readFileSync(path.join(data, 'postmaster.pid'), 'utf8').split('\n')
+  let [server, node] = [0, 0]
+  for (const name of readdirSync('/proc').filter((each) => /^\d+$/.test(each))) {
+    try {
+      const fields = readFileSync(`/proc/${name}/stat`, 'utf8').split(') ').at(-1)!.split(' ')
+      const ticks = Number(fields[11]) + Number(fields[12])
+      if (fields[1] === postmaster) server += ticks
+      if (Number(name) === sender) node += ticks
+    } catch {
+      // It has just ended.
+    }
+  }
+  return [server * 10, node * 10]
 }
 
 async function watchMemory(world: World, mails: number) {
@@ -181,7 +214,7 @@ async function startSender(url: string, port: number) {
     sender.stdin.end()
     await once(sender, 'exit')
   }
-  return { go: () => sender.stdin.write('go\n'), memory, stop }
+  return { pid: sender.pid!, go: () => sender.stdin.write('go\n'), memory, stop }
 }
 
 /** An engine as the service runs it, in a process of its own. */

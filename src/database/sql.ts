@@ -65,6 +65,31 @@ export const withValues = (statement: Sql, values: unknown[]): Sql =>
 export const kept = (statement: Sql): Sql =>
   new Fragment((statement as Fragment).pieces, statement.values, true)
 
+/**
+ * A list of texts in the server's own form, for a parameter that is a `text[]`. As one long text, each
+ * letter would be looked at twice: here for what must be escaped, and there.
+ */
+export function textList(values: readonly (string | null)[]): Buffer {
+  const sizes = values.map((value) => (value === null ? 0 : Buffer.byteLength(value)))
+  const list = Buffer.allocUnsafe(
+    20 + 4 * values.length + sizes.reduce((sum, size) => sum + size, 0),
+  )
+  const isOne = values.length > 0
+  let at = list.writeInt32BE(isOne ? 1 : 0, 0) // dimensions
+  at = list.writeInt32BE(values.includes(null) ? 1 : 0, at)
+  at = list.writeInt32BE(TEXT_OID, at)
+  if (!isOne) return list.subarray(0, at)
+  at = list.writeInt32BE(values.length, at)
+  at = list.writeInt32BE(1, at) // counted from
+  values.forEach((value, i) => {
+    at = list.writeInt32BE(value === null ? -1 : sizes[i]!, at)
+    if (value !== null) at += list.write(value, at)
+  })
+  return list
+}
+
+const TEXT_OID = 25
+
 /** A piece of SQL that is ours, such as a column's name from a declaration. Never a caller's text. */
 export const raw = (text: string): Sql => new Fragment([text], [])
 

@@ -1,7 +1,7 @@
 import type { EmailStatus } from '../contract/email.ts'
 import type { ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
-import { sql, type Sql } from '../database/sql.ts'
+import { empty, kept, sql, type Sql } from '../database/sql.ts'
 import type { Attempt } from './emails.ts'
 
 /** A mail that a worker has taken to send it. */
@@ -42,18 +42,16 @@ export function claimDueEmails(db: Db, claim: EmailClaim) {
     db,
     claim,
     sql`
-      select e.business_id, e.email_id from email e
-      where e.next_attempt_time <= ${claim.now} and ${isWaiting}
-      order by e.next_attempt_time
+      select s.business_id, s.email_id from sending s
+      where s.next_attempt_time <= ${claim.now} and ${isWaiting}
+      order by s.next_attempt_time
       limit ${claim.limit}
-      for update of e skip locked`,
+      for update skip locked`,
   )
 }
 
 /** Nobody has it in hand. */
-const isWaiting = sql`
-  not exists (select from sending s
-              where (s.business_id, s.email_id) = (e.business_id, e.email_id))`
+const isWaiting = sql`s.worker is null`
 
 /** The next businesses that have mails waiting, after one of them; and whether any is due. */
 export function listBusinessesWithMail(
@@ -62,23 +60,25 @@ export function listBusinessesWithMail(
   { after, limit }: { after: number; limit: number },
 ) {
   const next = (last: Sql) => sql`
-    select e.business_id, e.next_attempt_time from email e
-    where e.next_attempt_time is not null and e.business_id > ${last} and ${isWaiting}
-    order by e.business_id, e.next_attempt_time limit 1`
-  return db.query<{ businessId: number; isDue: boolean }>(sql`
-    with recursive businesses as (
-      (select *, 1 as place from (${next(sql`${after}`)}) first)
-      union all
-      select next.*, place + 1 from businesses b, lateral (${next(sql`b.business_id`)}) next
-      where place < ${limit}
-    )
-    select business_id as "businessId", next_attempt_time <= ${now} as "isDue" from businesses`)
+    select s.business_id, s.next_attempt_time from sending s
+    where s.business_id > ${last} and ${isWaiting}
+    order by s.business_id, s.next_attempt_time limit 1`
+  return db.query<{ businessId: number; isDue: boolean }>(
+    kept(sql`
+      with recursive businesses as (
+        (select *, 1 as place from (${next(sql`${after}`)}) first)
+        union all
+        select next.*, place + 1 from businesses b, lateral (${next(sql`b.business_id`)}) next
+        where place < ${limit}
+      )
+      select business_id as "businessId", next_attempt_time <= ${now} as "isDue" from businesses`),
+  )
 }
 
 /** The businesses of whose mails more than so many are due and wait. */
 export async function listLongQueues(db: Db, now: Temporal.Instant, most: number) {
   const rows = await db.query<{ businessId: number }>(sql`
-    select business_id as "businessId" from email where next_attempt_time <= ${now}
+    select business_id as "businessId" from sending where next_attempt_time <= ${now}
     group by business_id having count(*) > ${most}`)
   return rows.map((row) => row.businessId)
 }
@@ -90,41 +90,43 @@ export function claimEmailsOf(db: Db, claim: EmailClaim, businessIds: number[], 
     claim,
     sql`
       select d.* from unnest(${businessIds}::bigint[]) as b (business_id), lateral (
-        select e.business_id, e.email_id from email e
-        where e.business_id = b.business_id and e.next_attempt_time <= ${claim.now}
+        select s.business_id, s.email_id from sending s
+        where s.business_id = b.business_id and s.next_attempt_time <= ${claim.now}
           and ${isWaiting}
-        order by e.next_attempt_time limit ${share}
-        for update of e skip locked) d`,
+        order by s.next_attempt_time limit ${share}
+        for update skip locked) d`,
   )
 }
 
 function take(db: Db, { worker, leaseUntil }: EmailClaim, due: Sql) {
-  return db.query<ClaimedEmail>(sql`
-    with due as (${due}), taken as (
-      insert into sending (business_id, email_id, worker, lease_until, epoch)
-      select business_id, email_id, ${worker}, ${leaseUntil}, (select epoch from sending_epoch)
-      from due
-      on conflict do nothing
-      returning business_id, email_id, worker
-    )
-    select e.business_id as "businessId", e.email_id as "emailId", k.worker,
-           e.event_trigger_id as "eventTriggerId", e.object_type as "objectType",
-           e.object_id as "objectId", e.object_uuid as "objectUUId", e.to_address as "toAddress",
-           e.from_address as "fromAddress",
-           convert_from(e.message, 'UTF8') as message, e.attempt_count + 1 as "attemptCount",
-           b.active as "businessActive",
-           (select min(s.reason) from suppression s
-            where (s.business_id, s.email_address) = (e.business_id, lower(e.to_address))
-              and (s.reason = 'BOUNCED' or not coalesce(g.transactional, true))) as suppressed,
-           t.event_defn_id as "eventDefnId", t.anchor_time as "anchorTime",
-           t.scheduled_time as "scheduledTime", t.fire_now as "fireNow"
-    from taken k
-    join email e on (e.business_id, e.email_id) = (k.business_id, k.email_id)
-    join business b on b.business_id = e.business_id
-    left join email_category g
-      on (g.business_id, g.email_category_id) = (e.business_id, e.email_category_id)
-    left join event_trigger t
-      on (t.business_id, t.event_trigger_id) = (e.business_id, e.event_trigger_id)`)
+  return db.query<ClaimedEmail>(
+    kept(sql`
+      with due as (${due}), taken as (
+        update sending s
+        set worker = ${worker}, lease_until = ${leaseUntil}, epoch = (select epoch from sending_epoch)
+        from due
+        where (s.business_id, s.email_id) = (due.business_id, due.email_id)
+        returning s.business_id, s.email_id, s.worker
+      )
+      select e.business_id as "businessId", e.email_id as "emailId", k.worker,
+             e.event_trigger_id as "eventTriggerId", e.object_type as "objectType",
+             e.object_id as "objectId", e.object_uuid as "objectUUId", e.to_address as "toAddress",
+             e.from_address as "fromAddress",
+             convert_from(e.message, 'UTF8') as message, e.attempt_count + 1 as "attemptCount",
+             b.active as "businessActive",
+             (select min(s.reason) from suppression s
+              where (s.business_id, s.email_address) = (e.business_id, lower(e.to_address))
+                and (s.reason = 'BOUNCED' or not coalesce(g.transactional, true))) as suppressed,
+             t.event_defn_id as "eventDefnId", t.anchor_time as "anchorTime",
+             t.scheduled_time as "scheduledTime", t.fire_now as "fireNow"
+      from taken k
+      join email e on (e.business_id, e.email_id) = (k.business_id, k.email_id)
+      join business b on b.business_id = e.business_id
+      left join email_category g
+        on (g.business_id, g.email_category_id) = (e.business_id, e.email_category_id)
+      left join event_trigger t
+        on (t.business_id, t.event_trigger_id) = (e.business_id, e.event_trigger_id)`),
+  )
 }
 
 /**
@@ -155,24 +157,38 @@ export type EmailEnding = Held & {
 /** A mail whose lease went to another is left alone. */
 export async function endEmails(tx: Db, endings: EmailEnding[], now: Temporal.Instant) {
   const of = <Key extends keyof EmailEnding>(key: Key) => endings.map((ending) => ending[key])
+  const isOwn = sql`
+    (s.business_id, s.email_id) = (n.business_id, n.email_id) and s.worker = n.worker`
+  // Most are done. What is tried again stays in the queue, in nobody's hands.
+  const waitsAgain = endings.some((ending) => ending.nextAttemptTime !== null)
+  const again = sql`, again as (
+    update sending s
+    set next_attempt_time = n.next_attempt_time, ${FREE} from n
+    where ${isOwn} and n.next_attempt_time is not null
+    returning n.*
+  )`
   await tx.query(sql`
     with n as (
-      delete from sending s
-      using unnest(${of('businessId')}::bigint[], ${of('emailId')}::bigint[], ${of('worker')}::text[],
-                   ${of('status')}::text[], ${of('statusReason')}::text[], ${of('nextAttemptTime')}::timestamptz[],
-                   ${endings.map((ending) => ending.attempt && JSON.stringify(ending.attempt))}::jsonb[])
+      select * from unnest(
+          ${of('businessId')}::bigint[], ${of('emailId')}::bigint[], ${of('worker')}::text[],
+          ${of('status')}::text[], ${of('statusReason')}::text[], ${of('nextAttemptTime')}::timestamptz[],
+          ${endings.map((ending) => ending.attempt && JSON.stringify(ending.attempt))}::jsonb[])
         as n (business_id, email_id, worker, status, status_reason, next_attempt_time, attempt)
-      where (s.business_id, s.email_id) = (n.business_id, n.email_id) and s.worker = n.worker
+    ), done as (
+      delete from sending s using n where ${isOwn} and n.next_attempt_time is null
       returning n.*
-    )
+    ) ${waitsAgain ? again : empty}
     update email e
     set status = n.status, status_reason = n.status_reason,
         next_attempt_time = n.next_attempt_time, attempt_count = e.attempt_count + 1,
         sent_time = case when n.status in ('SENT', 'CAPTURED') then ${now}::timestamptz end,
         attempts = case when n.attempt is null then e.attempts else e.attempts || n.attempt end
-    from n
+    from (select * from done ${waitsAgain ? sql`union all select * from again` : empty}) n
     where (e.business_id, e.email_id) = (n.business_id, n.email_id)`)
 }
+
+/** In nobody's hands. */
+const FREE = sql`worker = null, lease_until = null, message_ended = false, epoch = null`
 
 /** Two workers may end the last two mails of one trigger at once: one after the other then. */
 export async function lockTriggersOf(tx: Db, endings: EmailEnding[]) {
@@ -249,7 +265,7 @@ export async function takeBackEmails(db: Db, now: Temporal.Instant) {
       order by lease_until limit ${MOST_TAKEN_BACK}
       for update skip locked
     ), freed as (
-      delete from sending s using lost
+      update sending s set next_attempt_time = ${now}, ${FREE} from lost
       where (s.business_id, s.email_id) = (lost.business_id, lost.email_id)
       returning s.business_id, s.email_id, ended
     )
@@ -290,16 +306,15 @@ export function renewEmailLeases(db: Db, mails: Held[], leaseUntil: Temporal.Ins
  */
 export async function giveBackEmails(db: Db, worker: string) {
   const rows = await db.query(sql`
-    delete from sending
+    update sending set ${FREE}
     where split_part(worker, ' ', 1) = ${worker} and not message_ended returning email_id`)
   return rows.length
 }
 
 export async function nextAttemptTime(db: Db) {
   const [row] = await db.query<{ next: Temporal.Instant }>(sql`
-    select e.next_attempt_time as next from email e
-    where e.next_attempt_time is not null and ${isWaiting}
-    order by e.next_attempt_time limit 1`)
+    select s.next_attempt_time as next from sending s
+    where ${isWaiting} order by s.next_attempt_time limit 1`)
   return row?.next ?? null
 }
 

@@ -1,7 +1,7 @@
 import type { EmailStatus } from '../contract/email.ts'
 import type { ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
-import { empty, join, kept, raw, sql, type Sql } from '../database/sql.ts'
+import { empty, join, kept, raw, sql, textList, type Sql } from '../database/sql.ts'
 import type { Sight } from './objects.ts'
 import { aboutSeenObject } from './sight.ts'
 
@@ -85,20 +85,27 @@ export function insertEmails(tx: Db, emails: NewEmail[]) {
     phase: 'captured',
     reply: 'kept here, not sent',
   }
-  const written = WRITTEN.map(
-    ([property, , type]) => sql`${emails.map((email) => email[property])}::${raw(type)}[]`,
-  )
-  tx.send(
-    kept(sql`
-      insert into email (${names}, created_date, next_attempt_time, sent_time, attempts)
-      select ${values}, made, case status when 'QUEUED' then made end,
-             case status when 'CAPTURED' then made end,
-             case status when 'CAPTURED' then ${JSON.stringify([captured])}::jsonb else '[]' end
-      from unnest(${join(written, ', ')}) as r (${names}),
-           (select ${createdDate}::timestamptz as made) created
-      on conflict do nothing`),
-  )
+  const written = WRITTEN.map(([property, , type]) => {
+    const list = emails.map((email) => email[property])
+    return sql`${type === 'text' ? textList(list as (string | null)[]) : list}::${raw(type)}[]`
+  })
+  const insert = sql`
+    insert into email (${names}, created_date, next_attempt_time, sent_time, attempts)
+    select ${values}, made, case status when 'QUEUED' then made end,
+           case status when 'CAPTURED' then made end,
+           case status when 'CAPTURED' then ${JSON.stringify([captured])}::jsonb else '[]' end
+    from unnest(${join(written, ', ')}) as r (${names}),
+         (select ${createdDate}::timestamptz as made) created
+    on conflict do nothing`
+  const isQueued = emails.some((email) => email.status === 'QUEUED')
+  tx.send(kept(isQueued ? withQueue(insert) : insert))
 }
+
+/** What will leave waits in the queue from the same moment. */
+const withQueue = (insert: Sql) => sql`
+  with made as (${insert} returning business_id, email_id, next_attempt_time)
+  insert into sending (business_id, email_id, next_attempt_time)
+  select * from made where next_attempt_time is not null`
 
 /** As answered, with moments still moments. */
 export type StoredEmail = {
@@ -126,7 +133,8 @@ export type StoredEmail = {
 const isUnderWay = sql`
   email.next_attempt_time is not null
   and exists (select from sending s
-              where (s.business_id, s.email_id) = (email.business_id, email.email_id))`
+              where (s.business_id, s.email_id) = (email.business_id, email.email_id)
+                and s.worker is not null)`
 
 /** A mail's status as it is shown. */
 export const shownStatus = sql`case when ${isUnderWay} then 'SENDING' else email.status end`
@@ -154,7 +162,7 @@ export function listEmails(db: Db, businessId: number, filters: EmailFilters) {
   return db.query<StoredEmail>(sql`
     select ${columns} from email
     where business_id = ${businessId}
-      ${status ? withStatus(status) : empty}
+      ${status ? withStatus(businessId, status) : empty}
       ${templateId ? sql`and email_template_id = ${templateId}` : empty}
       ${from ? sql`and created_date >= ${from}` : empty}
       ${to ? sql`and created_date < ${to}` : empty}
@@ -167,13 +175,17 @@ export function listEmails(db: Db, businessId: number, filters: EmailFilters) {
     order by created_date desc, email_id desc limit ${limit}`)
 }
 
-/** Spelled out, and with what goes with it: only so is it seen that an index of a few rows serves. */
-function withStatus(status: EmailStatus) {
-  if (status === 'SENDING') return sql`and ${isUnderWay}`
-  const waits = status === 'QUEUED' || status === 'RETRYING' || status === 'UNCERTAIN'
-  const inHand = waits ? sql`and next_attempt_time is not null and not (${isUnderWay})` : empty
-  return sql`and status = ${raw(`'${status}'`)} ${inHand}`
+/** What waits, or is under way, is found by the queue, and all else by its index. */
+function withStatus(businessId: number, status: EmailStatus) {
+  const isInHand = status === 'SENDING'
+  if (!isInHand && !WAITING.has(status)) return sql`and outcome = ${status} and status = ${status}`
+  return sql`
+    and email_id in (select s.email_id from sending s
+                     where s.business_id = ${businessId} and s.worker is ${isInHand ? sql`not` : empty} null)
+    and next_attempt_time is not null ${isInHand ? empty : sql`and status = ${status}`}`
 }
+
+const WAITING = new Set<EmailStatus>(['QUEUED', 'RETRYING', 'UNCERTAIN'])
 
 /** All about one object or one client, in the order in which they were made. */
 export function listEmailsAbout(

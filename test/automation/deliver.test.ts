@@ -30,7 +30,7 @@ const mailOf = async ({ db }: World) =>
   (
     await db.query<{ status: string; reason: string; next: Temporal.Instant; attempts: object[] }>(
       sql`
-        select case when exists (select from sending) then 'SENDING' else status end as status,
+        select case when exists (select from sending where worker is not null) then 'SENDING' else status end as status,
                status_reason as reason, next_attempt_time as next, attempts from email`,
     )
   )[0]!
@@ -146,9 +146,9 @@ test('a worker that dies before the end of a message leaves it safe to send, aft
   const { runEngine } = await due(world, mailer)
   const die = (ended: boolean) =>
     world.database.engine.query(sql`
-      insert into sending (business_id, email_id, worker, lease_until, message_ended, epoch)
-      select business_id, email_id, 'dead', ${world.clock.now().subtract({ seconds: 1 })}, ${ended},
-             (select epoch from sending_epoch) from email`)
+      update sending
+      set worker = 'dead', lease_until = ${world.clock.now().subtract({ seconds: 1 })},
+          message_ended = ${ended}, epoch = (select epoch from sending_epoch)`)
   const engine = startEngine(world, { mailer, captures: false })
   await engine.keep()
   await engine.fire()
@@ -253,11 +253,15 @@ test('the many mails of one business do not hold up the one of another', async (
   await fire()
   // Its own, a thousand times.
   await world.database.engine.query(sql`
-    insert into email (business_id, to_address, from_address, subject, message, message_id, status,
-                       next_attempt_time, created_date)
-    select business_id, 'herd@example.org', from_address, subject, message, '<' || n || '@herd>',
-           'QUEUED', created_date - interval '1 hour', created_date
-    from email, generate_series(1, 1000) n`)
+    with herd as (
+      insert into email (business_id, to_address, from_address, subject, message, message_id, status,
+                         next_attempt_time, created_date)
+      select business_id, 'herd@example.org', from_address, subject, message, '<' || n || '@herd>',
+             'QUEUED', created_date - interval '1 hour', created_date
+      from email, generate_series(1, 1000) n
+      returning business_id, email_id, next_attempt_time
+    )
+    insert into sending (business_id, email_id, next_attempt_time) select * from herd`)
   await deliver()
   await settle()
   const other = { ...world, ...(await addBusiness(world)) }
@@ -289,10 +293,10 @@ test('leases are renewed of what is under way, and of nothing else', async (t) =
   await world.database.engine.query(sql`
     with again as (
       update email set status = 'QUEUED', sent_time = null, next_attempt_time = created_date
-      returning business_id, email_id
+      returning business_id, email_id, next_attempt_time
     )
-    insert into sending (business_id, email_id, worker, lease_until, epoch)
-    select business_id, email_id, ${engine.worker}, ${world.clock.in({ seconds: 5 })},
+    insert into sending (business_id, email_id, next_attempt_time, worker, lease_until, epoch)
+    select business_id, email_id, next_attempt_time, ${engine.worker}, ${world.clock.in({ seconds: 5 })},
            (select epoch from sending_epoch) from again`)
   world.clock.advance({ seconds: 8 })
   await engine.renew()

@@ -163,10 +163,14 @@ test('what was not sent to an erased client never is', async (t) => {
                        message_id, status, next_attempt_time, created_date)
     values (${businessId}, ${ids.clientId}, 'client', 'anna@example.org', 'x@example.org', 'Anna', 'Anna',
             'id', 'RETRYING', ${clock.now()}, ${clock.now()})`)
+  await db.query(sql`
+    insert into sending (business_id, email_id, next_attempt_time)
+    select business_id, email_id, next_attempt_time from email`)
   const settings = { DATABASE_URL: await urlOf(database) }
   await runCommand(['erase-client', String(ids.clientId)], settings)
   const [mail] = await db.query(sql`select status, to_address as "to", html from email`)
   assert.deepEqual(mail, { status: 'CANCELLED', to: 'erased@erased.invalid', html: null })
+  assert.deepEqual(await db.query(sql`select from sending`), [])
 })
 
 test('an address that another client has too stays on the list of the suppressed', async (t) => {

@@ -26,14 +26,15 @@ test('mails that are under way while the schema is brought up to date are neithe
            (1, 5, 'a@b.c', 'd@e.f', 's', '<5>', 'SENT', '[]', 1, null, true, null, null, now(), now())`)
   await migrate(url)
   const { rows } = await client.query(`
-    select e.email_id::int as id, e.status, e.attempt_count as tried, s.message_ended as ended
+    select e.email_id::int as id, e.status, e.attempt_count as tried, s.worker,
+           s.next_attempt_time = e.next_attempt_time as waits, s.message_ended as ended
     from email e left join sending s using (business_id, email_id) order by 1`)
   await client.end()
   assert.deepEqual(rows, [
-    { id: 1, status: 'QUEUED', tried: 0, ended: false },
-    { id: 2, status: 'RETRYING', tried: 1, ended: true },
-    { id: 3, status: 'QUEUED', tried: 0, ended: null },
-    { id: 4, status: 'UNCERTAIN', tried: 1, ended: null },
-    { id: 5, status: 'SENT', tried: 1, ended: null },
+    { id: 1, status: 'QUEUED', tried: 0, worker: 'w', waits: true, ended: false },
+    { id: 2, status: 'RETRYING', tried: 1, worker: 'w', waits: true, ended: true },
+    { id: 3, status: 'QUEUED', tried: 0, worker: null, waits: true, ended: false },
+    { id: 4, status: 'UNCERTAIN', tried: 1, worker: null, waits: true, ended: false },
+    { id: 5, status: 'SENT', tried: 1, worker: null, waits: null, ended: null },
   ])
 })
