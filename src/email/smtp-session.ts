@@ -1,8 +1,8 @@
 import { Socket } from 'node:net'
-import { Readable } from 'node:stream'
 import type { ConnectionOptions } from 'node:tls'
 import SMTPConnection from 'nodemailer/lib/smtp-connection'
 import type { Outcome, Phase } from './mailer.ts'
+import { SmtpDialogue, lost, wordsOf, type Delivery, type Trouble } from './smtp-dialogue.ts'
 
 export type SessionOptions = {
   host: string
@@ -31,20 +31,10 @@ export type PhaseTimeouts = {
   end: number
 }
 
-export type Trouble = Extract<Outcome, { kind: 'retry' | 'failed' | 'uncertain' }>
-
-/** A mail for this session: bytes that are ready, and the commit before their end. */
-export type Delivery = {
-  from: string
-  to: string
-  bytes: Buffer
-  onMessageEnded: () => Promise<void>
-}
-
 /**
- * One conversation with a mail server. The protocol is nodemailer's; the phase is ours, because a
- * connection that breaks before the end of the message and one that breaks after it look the same
- * to the library and are worlds apart for the mail.
+ * One conversation with a mail server. Up to the first mail, with TLS and signing in, it is
+ * nodemailer's; mails are passed in our own words (`SmtpDialogue`). Whose turn it is we note
+ * ourselves: where a connection broke decides what becomes of a mail.
  */
 export class SmtpSession {
   /** Mails it took care of, accepted or not. */
@@ -58,8 +48,7 @@ export class SmtpSession {
   #answered: Phase = 'connect'
   /** The server's last refusal in this exchange: the library forgets it when the server hangs up. */
   #refusal: Trouble | undefined
-  /** Where the message is, once its transaction has come that far. */
-  #message: 'body' | 'end' | undefined
+  #dialogue: SmtpDialogue | undefined
   #timer: NodeJS.Timeout | undefined
   #waiting: ((trouble: Trouble) => void) | undefined
   #closed = false
@@ -97,60 +86,23 @@ export class SmtpSession {
     return !this.#closed
   }
 
-  get phase(): Phase {
-    return this.#message ?? this.#unanswered[0] ?? this.#answered
-  }
-
   /** Connects, secures and signs in. Gives what went wrong, or undefined. */
   async open(): Promise<Trouble | undefined> {
-    const { user, password } = this.#options
-    const trouble = await this.#exchange((done) => this.#connection.connect(done))
-    if (trouble || user === null) return trouble
-    if (!this.#connection.allowsAuth) {
-      this.close()
-      return { kind: 'retry', phase: 'auth', reply: 'the server offers no way to sign in' }
-    }
-    const credentials = { user, pass: password ?? '' }
-    const refused = await this.#exchange((done) => this.#connection.login({ credentials }, done))
-    if (refused) this.close()
-    return refused
+    const trouble =
+      (await this.#exchange((done) => this.#connection.connect(done))) ?? (await this.#signIn())
+    if (trouble) this.close()
+    else this.#takeOver()
+    return trouble
   }
 
-  async send({ from, to, bytes, onMessageEnded }: Delivery): Promise<Outcome> {
+  /** See `SmtpDialogue`. */
+  send(delivery: Delivery, next: () => Delivery | undefined): Promise<Outcome> {
     this.mails++
-    let reply = ''
-    this.#unanswered = []
-    this.#message = undefined
-    // A small message leaves in one piece with its end; a large one flows while its end is committed.
-    const inOnePiece = bytes.length <= ONE_PIECE
-    const stream = new MessageStream(bytes, {
-      begins: () => {
-        if (inOnePiece) this.#socket.cork()
-        this.#enter('body')
-      },
-      beforeEnd: onMessageEnded,
-      ends: () => {
-        this.#enter('end')
-        if (inOnePiece) setImmediate(() => this.#socket.uncork())
-      },
-    })
-    const trouble = await this.#exchange((done) =>
-      this.#connection.send({ from, to: [to], size: bytes.length }, stream, (error, info) => {
-        reply = wordsOf(info?.response ?? '')
-        if (!error && this.#message !== 'end') {
-          // Accepted before it was whole: whatever that was, it was not this message.
-          done(new Error(`answered before the end of the message: ${reply}`))
-        } else done(error)
-      }),
-    )
-    if (!trouble) {
-      this.#message = undefined
-      this.#answered = 'mail'
-      return { kind: 'sent', phase: 'end', reply }
-    }
-    stream.destroy()
-    await this.#recover(trouble)
-    return trouble
+    return this.#dialogue!.send(delivery, next)
+  }
+
+  releaseFollowing() {
+    this.#dialogue!.releaseFollowing()
   }
 
   /** Says goodbye; the server has a moment to answer. */
@@ -158,7 +110,7 @@ export class SmtpSession {
     if (this.#closed) return
     const ended = new Promise((resolve) => this.#connection.once('end', resolve))
     const timer = setTimeout(() => this.close(), patience)
-    this.#connection.quit()
+    this.#dialogue!.quit()
     await ended
     clearTimeout(timer)
     this.#closed = true
@@ -167,7 +119,35 @@ export class SmtpSession {
   close() {
     this.#closed = true
     clearTimeout(this.#timer)
+    this.#dialogue?.broke(new Error('the connection was closed'))
     this.#connection.close()
+  }
+
+  async #signIn(): Promise<Trouble | undefined> {
+    const { user, password } = this.#options
+    if (user === null) return undefined
+    if (!this.#connection.allowsAuth) {
+      return { kind: 'retry', phase: 'auth', reply: 'the server offers no way to sign in' }
+    }
+    const credentials = { user, pass: password ?? '' }
+    return this.#exchange((done) => this.#connection.login({ credentials }, done))
+  }
+
+  /** What the library knows of the server, and its socket: the plain one, or the one with TLS. */
+  #takeOver() {
+    const opened = this.#connection as unknown as Opened
+    const { _socket: socket, _supportedExtensions: extensions, _maxAllowedSize: most } = opened
+    const { _onSocketData: hear } = opened
+    socket.off('data', hear)
+    socket.setTimeout(0)
+    this.#dialogue = new SmtpDialogue({
+      socket,
+      pipelining: extensions.includes('PIPELINING'),
+      size: extensions.includes('SIZE'),
+      most,
+      timeouts: this.#options.timeouts,
+      close: () => this.close(),
+    })
   }
 
   /** One question to the library, answered by it, by a broken connection or by our timer. */
@@ -187,59 +167,35 @@ export class SmtpSession {
     })
   }
 
-  /** After a refusal the server is asked to forget the transaction; after all else we part. */
-  async #recover(trouble: Trouble) {
-    const refusedMail = /^[45]\d\d/.test(trouble.reply) && !trouble.reply.startsWith('421')
-    if (this.#closed || !refusedMail || this.#message === 'body') return this.close()
-    this.#message = undefined
-    const lost = await this.#exchange((done) => this.#connection.reset(done))
-    if (lost) this.close()
-  }
-
   #broke(error: Error) {
     this.#closed = true
+    this.#dialogue?.broke(error)
     this.#waiting?.(this.#troubleOf(error))
   }
 
+  get #phase(): Phase {
+    return this.#unanswered[0] ?? this.#answered
+  }
+
   #troubleOf(error: SmtpError) {
-    const trouble = troubleOf(error, this.phase)
+    const trouble = troubleOf(error, this.#phase)
     const unsaid = trouble.kind === 'retry' && !error.response
     return this.#refusal && (unsaid || this.#refusal.reply === trouble.reply)
       ? this.#refusal
       : trouble
   }
 
-  #enter(message: 'body' | 'end') {
-    this.#message = message
-    this.#arm()
-  }
-
   #arm() {
     clearTimeout(this.#timer)
     if (!this.#waiting) return
-    const { phase } = this
-    const patience = this.#patience(phase)
+    const phase = this.#phase
+    const { timeouts } = this.#options
+    const patience =
+      phase === 'connect' || phase === 'greeting' ? timeouts[phase] : timeouts.command
     this.#timer = setTimeout(() => {
-      const trouble = troubleOf(
-        new Error(`no answer within ${patience / 1000} s (${phase})`),
-        phase,
-      )
-      this.#waiting?.(trouble)
+      this.#waiting?.(lost(new Error(`no answer within ${patience / 1000} s (${phase})`), phase))
       this.close()
     }, patience)
-  }
-
-  #patience(phase: Phase) {
-    const { timeouts } = this.#options
-    switch (phase) {
-      case 'connect':
-      case 'greeting':
-      case 'body':
-      case 'end':
-        return timeouts[phase]
-      default:
-        return timeouts.command
-    }
   }
 
   /** The library tells its logger each command and each reply: that is where we read the phase. */
@@ -250,7 +206,7 @@ export class SmtpSession {
         this.#arm()
       } else if (entry?.tnx === 'server') {
         this.#answered = this.#unanswered.shift() ?? this.#answered
-        this.#refusal = refusalOf(text ?? '', this.#message ?? this.#answered) ?? this.#refusal
+        this.#refusal = refusalOf(text ?? '', this.#answered) ?? this.#refusal
         this.#arm()
       } else if (entry?.tnx === 'network' && entry.remotePort && this.#answered === 'connect') {
         this.#unanswered.push('greeting')
@@ -261,43 +217,12 @@ export class SmtpSession {
   }
 }
 
-const ONE_PIECE = 32_768
-
-/** The message, and then nothing until its end has been committed. */
-class MessageStream extends Readable {
-  readonly #bytes: Buffer
-  readonly #steps: { begins(): void; beforeEnd(): Promise<void>; ends(): void }
-  #stage: 'ready' | 'sent' | 'committing' = 'ready'
-
-  constructor(bytes: Buffer, steps: { begins(): void; beforeEnd(): Promise<void>; ends(): void }) {
-    super({ highWaterMark: bytes.length + 1 })
-    this.#bytes = bytes
-    this.#steps = steps
-  }
-
-  override _read() {
-    if (this.#stage === 'ready') {
-      this.#stage = 'sent'
-      this.#steps.begins()
-      this.push(this.#bytes)
-    } else if (this.#stage === 'sent') {
-      this.#stage = 'committing'
-      void this.#end()
-    }
-  }
-
-  async #end() {
-    try {
-      await this.#steps.beforeEnd()
-    } catch (error) {
-      this.destroy(error instanceof Error ? error : new Error(String(error)))
-      return
-    }
-    // The connection may have broken during the commit: then the end is never written.
-    if (this.destroyed) return
-    this.#steps.ends()
-    this.push(null)
-  }
+/** What a connection of the library's keeps to itself. */
+type Opened = {
+  _socket: Socket
+  _onSocketData: (chunk: Buffer) => void
+  _supportedExtensions: string[]
+  _maxAllowedSize: number
 }
 
 const phaseOf = (command: string): Phase => {
@@ -307,55 +232,21 @@ const phaseOf = (command: string): Phase => {
       return 'ehlo'
     case 'STAR':
       return 'starttls'
-    case 'MAIL':
-    case 'RSET':
-    case 'QUIT':
-      return 'mail'
-    case 'RCPT':
-      return 'rcpt'
-    case 'DATA':
-      return 'data'
     default:
       return 'auth'
   }
 }
 
-type SmtpError = Error & {
-  response?: string
-  responseCode?: number
-  code?: string
-  command?: string
-}
+type SmtpError = Error & { response?: string; responseCode?: number }
 
-/** 4xx may pass and 5xx is final; without an answer it depends on whether the message had ended. */
+/** 4xx may pass and 5xx is final. */
 function troubleOf(error: SmtpError, phase: Phase): Trouble {
   const { response, responseCode = 0 } = error
-  const said = commandPhase(error) ?? phase
-  if (response && responseCode >= 500)
-    return { kind: 'failed', phase: said, reply: wordsOf(response) }
-  if (response && responseCode >= 400)
-    return { kind: 'retry', phase: said, reply: wordsOf(response) }
-  const reply = wordsOf(error.message)
-  if (phase === 'end') return { kind: 'uncertain', phase, reply }
-  // Refused by the library before a word was said: this message is larger than the server takes.
-  if (error.code === 'EMESSAGE' && !response) return { kind: 'failed', phase: 'mail', reply }
-  return { kind: 'retry', phase, reply }
+  if (!response || responseCode < 400) return lost(error, phase)
+  return { kind: responseCode >= 500 ? 'failed' : 'retry', phase, reply: wordsOf(response) }
 }
 
 const refusalOf = (reply: string, phase: Phase): Trouble | undefined =>
   /^[45]\d\d/.test(reply)
     ? { kind: reply.startsWith('5') ? 'failed' : 'retry', phase, reply: wordsOf(reply) }
     : undefined
-
-/** Pipelined refusals come out when DATA is answered, but the error names its own command. */
-function commandPhase({ command }: SmtpError): Phase | undefined {
-  if (command === 'MAIL FROM') return 'mail'
-  if (command === 'RCPT TO') return 'rcpt'
-  return undefined
-}
-
-const wordsOf = (text: string) =>
-  text
-    .replace(/\s*\r?\n\s*/g, ' ')
-    .replace(/\p{Cc}/gu, '')
-    .slice(0, 500)

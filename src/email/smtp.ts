@@ -3,8 +3,9 @@ import { monotonicMs } from '../clock.ts'
 import { domainOf, parseAddress } from '../contract/addresses.ts'
 import { signMessage, type DkimSigner } from './dkim.ts'
 import type { Mailer, Outcome, Outgoing } from './mailer.ts'
-import { messageBytes } from './message.ts'
+import { messageText } from './message.ts'
 import { ProviderLimits, Width, type ProviderLimit } from './send-limits.ts'
+import type { Delivery } from './smtp-dialogue.ts'
 import { SmtpSession, type PhaseTimeouts, type SessionOptions } from './smtp-session.ts'
 
 /** Where the mail server is and how we speak to it: what `SMTP_URL` says. */
@@ -45,7 +46,9 @@ export class SmtpMailer implements Mailer {
   readonly #width: Width
   readonly #pace = new Pace()
   readonly #idle: { session: SmtpSession; since: number }[] = []
-  readonly #waiting: { domain: string; begin: () => void }[] = []
+  readonly #waiting: Waiting[] = []
+  /** Whose envelope left with the end of the mail before it, on the same connection. */
+  readonly #following = new Map<SmtpSession, Waiting>()
   #active = 0
   #closing: (() => void) | undefined
   #pumpTimer: NodeJS.Timeout | undefined
@@ -65,12 +68,14 @@ export class SmtpMailer implements Mailer {
     if (to === undefined || from === undefined) {
       return { kind: 'failed', phase: to ? 'mail' : 'rcpt', reply: 'not one plain address' }
     }
-    const bytes = messageBytes(await signMessage(mail.message, this.#options.dkim))
+    const text = messageText(await signMessage(mail.message, this.#options.dkim))
+    const { onMessageEnded } = mail
+    const delivery: Delivery = { from, to, text, onMessageEnded, committingMs: 0 }
     const domain = domainOf(to)
-    await this.#turn(domain)
+    const begun = await this.#turn(domain, delivery)
     let outcome: Outcome | undefined
     try {
-      outcome = await this.#deliver({ from, to, bytes, onMessageEnded: mail.onMessageEnded })
+      outcome = await this.#deliver(delivery, begun)
       return outcome
     } finally {
       this.#active--
@@ -80,11 +85,15 @@ export class SmtpMailer implements Mailer {
   }
 
   room() {
-    return Math.max(0, this.#width.current * 2 - this.#active - this.#waiting.length)
+    return Math.max(0, this.#width.current * 2 - this.#busy())
+  }
+
+  #busy() {
+    return this.#active + this.#waiting.length + this.#following.size
   }
 
   async close() {
-    if (this.#active + this.#waiting.length > 0) {
+    if (this.#busy() > 0) {
       await new Promise<void>((resolve) => (this.#closing = resolve))
     }
     clearTimeout(this.#pumpTimer)
@@ -93,11 +102,12 @@ export class SmtpMailer implements Mailer {
     await Promise.all(sessions.map(({ session }) => session.quit(GOODBYE_MS)))
   }
 
-  async #deliver(delivery: Parameters<SmtpSession['send']>[0]): Promise<Outcome> {
-    const kept = this.#takeIdle()
+  /** Over the connection on which it has begun, or one that is kept, or a new one. */
+  async #deliver(delivery: Delivery, begun: SmtpSession | undefined): Promise<Outcome> {
+    const kept = begun ?? this.#takeIdle()
     if (kept) {
       const outcome = await this.#sendOver(kept, delivery)
-      // It had been closed while it lay idle: not a word of this mail was heard.
+      // It had been closed before: not a word of this mail was heard.
       const stale =
         outcome.kind === 'retry' && outcome.phase === 'mail' && !kept.alive && !isTimeout(outcome)
       if (!stale) return outcome
@@ -111,21 +121,24 @@ export class SmtpMailer implements Mailer {
     return this.#sendOver(session, delivery)
   }
 
-  async #sendOver(session: SmtpSession, delivery: Parameters<SmtpSession['send']>[0]) {
+  async #sendOver(session: SmtpSession, delivery: Delivery) {
     const started = monotonicMs()
-    let committing = 0
-    const outcome = await session.send({
-      ...delivery,
-      onMessageEnded: async () => {
-        const asked = monotonicMs()
-        await delivery.onMessageEnded()
-        committing = monotonicMs() - asked
-      },
+    let patience: NodeJS.Timeout | undefined
+    const outcome = await session.send(delivery, () => {
+      const next = this.#follow(session)
+      if (next) patience = setTimeout(() => this.#release(session), FOLLOWING_MS)
+      return next
     })
-    const slow = this.#pace.isSlow(monotonicMs() - started - committing)
+    clearTimeout(patience)
+    const slow = this.#pace.isSlow(monotonicMs() - started - delivery.committingMs)
     if (slow || outcome.reply.startsWith('421')) this.#width.narrow()
     else if (outcome.kind === 'sent') this.#width.widen()
-    this.#keep(session)
+    const following = this.#following.get(session)
+    if (following) {
+      this.#following.delete(session)
+      this.#active++
+      following.begin(session)
+    } else this.#keep(session)
     return outcome
   }
 
@@ -156,11 +169,36 @@ export class SmtpMailer implements Mailer {
     }, this.#options.idleMs / 2).unref()
   }
 
-  #turn(domain: string) {
-    return new Promise<void>((resolve) => {
-      this.#waiting.push({ domain, begin: resolve })
+  /** Gives back the connection over which it has begun, where it has. */
+  #turn(domain: string, delivery: Delivery) {
+    return new Promise<SmtpSession | undefined>((resolve) => {
+      this.#waiting.push({ domain, delivery, begin: resolve })
       this.#pump()
     })
+  }
+
+  /** The mail that may begin on this connection while the server still answers the one before. */
+  #follow(session: SmtpSession) {
+    if (session.mails >= this.#options.maxMailsPerConnection) return undefined
+    if (this.#active > this.#width.current) return undefined
+    const place = this.#waiting.findIndex(
+      ({ domain }) => this.#limits.enter(domain, monotonicMs()) === 0,
+    )
+    if (place < 0) return undefined
+    const [waiting] = this.#waiting.splice(place, 1) as [Waiting]
+    this.#following.set(session, waiting)
+    return waiting.delivery
+  }
+
+  /** The server takes its time over one mail: the one that was to follow does not wait for it. */
+  #release(session: SmtpSession) {
+    const waiting = this.#following.get(session)
+    if (!waiting) return
+    this.#following.delete(session)
+    session.releaseFollowing()
+    this.#limits.leave(waiting.domain, monotonicMs(), false)
+    this.#waiting.unshift(waiting)
+    this.#pump()
   }
 
   /** Begins what may begin: a provider at its limit does not hold up the others. */
@@ -169,7 +207,7 @@ export class SmtpMailer implements Mailer {
     const now = monotonicMs()
     let soonest = Number.POSITIVE_INFINITY
     for (let i = 0; i < this.#waiting.length && this.#active < this.#width.current;) {
-      const waiting = this.#waiting[i] as { domain: string; begin: () => void }
+      const waiting = this.#waiting[i] as Waiting
       const wait = this.#limits.enter(waiting.domain, now)
       if (wait > 0) {
         soonest = Math.min(soonest, wait)
@@ -178,11 +216,17 @@ export class SmtpMailer implements Mailer {
       }
       this.#waiting.splice(i, 1)
       this.#active++
-      waiting.begin()
+      waiting.begin(undefined)
     }
     if (Number.isFinite(soonest)) this.#pumpTimer = setTimeout(() => this.#pump(), soonest)
-    if (this.#active + this.#waiting.length === 0) this.#closing?.()
+    if (this.#busy() === 0) this.#closing?.()
   }
+}
+
+type Waiting = {
+  domain: string
+  delivery: Delivery
+  begin: (session: SmtpSession | undefined) => void
 }
 
 /**
@@ -212,6 +256,7 @@ export function parseSmtpUrl(text: string): SmtpServer {
 }
 
 const GOODBYE_MS = 1000
+const FOLLOWING_MS = 500
 
 const isLoopback = (host: string) =>
   host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host)

@@ -466,6 +466,79 @@ test('a refused recipient leaves the connection for the next mail', async (t) =>
   assert.deepEqual(server.taken[0]?.to, ['ada@example.org'])
 })
 
+/** What the server does at the end of one mail, while the envelope of the next has left with it. */
+const ends: { name: string; act: Act; kind: Outcome['kind']; connections: number }[] = [
+  { name: 'is taken', act: { reply: '250 fine\r\n', takes: true }, kind: 'sent', connections: 1 },
+  { name: 'may come later', act: { reply: '451 later\r\n' }, kind: 'retry', connections: 1 },
+  { name: 'is refused', act: { reply: '554 never\r\n' }, kind: 'failed', connections: 1 },
+  {
+    name: 'is answered by nonsense',
+    act: { reply: 'what?\r\n' },
+    kind: 'uncertain',
+    connections: 2,
+  },
+  {
+    name: 'is one too many',
+    act: { reply: '421 enough\r\n', next: 'close' },
+    kind: 'retry',
+    connections: 2,
+  },
+  { name: 'is lost', act: { next: 'close' }, kind: 'uncertain', connections: 2 },
+  { name: 'is lost with a reset', act: { next: 'reset' }, kind: 'uncertain', connections: 2 },
+]
+
+for (const { name, act, kind, connections } of ends) {
+  test(`a mail that follows one that ${name} is sent once`, async (t) => {
+    const server = await startMailServer(t, { at: 'end', act })
+    const mailer = openMailer(t, server, { maxConnections: 1 })
+    const ends: number[] = []
+    const outcomes = await Promise.all(
+      [1, 2, 3].map((id) =>
+        send(mailer, async () => void ends.push(id), `ada${id}@example.org`, message(id)),
+      ),
+    )
+    assert.deepEqual(
+      outcomes.map((outcome) => outcome.kind),
+      [kind, 'sent', 'sent'],
+    )
+    assert.deepEqual(ends, [1, 2, 3])
+    assert.deepEqual(
+      server.taken.map(({ to, bytes }) => `${to} ${/^Message-ID: <(\d+)/m.exec(bytes)?.[1]}`),
+      [...(kind === 'sent' ? [1] : []), 2, 3].map((id) => `ada${id}@example.org ${id}`),
+    )
+    assert.equal(server.connections(), connections)
+  })
+}
+
+test('a mail whose envelope is refused while another is answered has its own answer', async (t) => {
+  const server = await startMailServer(t, { at: 'rcpt', act: { reply: '550 nobody\r\n' } })
+  const mailer = openMailer(t, server, { maxConnections: 1 })
+  const refused = send(mailer, undefined, 'nobody@example.org')
+  const outcomes = await Promise.all([refused, send(mailer), send(mailer)])
+  assert.deepEqual(
+    outcomes.map(({ kind, phase }) => `${kind} ${phase}`),
+    ['failed rcpt', 'sent end', 'sent end'],
+  )
+  assert.equal(server.connections(), 1)
+})
+
+test('a server that takes its time over one mail does not hold up the one that was to follow', async (t) => {
+  const server = await startMailServer(t, { at: 'end', act: { next: 'hang' } })
+  const timeouts = { ...PATIENT, end: 3_000 }
+  const mailer = openMailer(t, server, { maxConnections: 2, timeouts })
+  const answered: number[] = []
+  const outcomes = await Promise.all(
+    [1, 2, 3].map(async (id) => {
+      const outcome = await send(mailer, undefined, undefined, message(id))
+      answered.push(id)
+      return outcome.kind
+    }),
+  )
+  assert.deepEqual(outcomes, ['uncertain', 'sent', 'sent'])
+  assert.deepEqual(answered, [2, 3, 1])
+  assert.equal(server.taken.length, 2)
+})
+
 test('connections are kept, bounded, and replaced after so many mails', async (t) => {
   const server = await startMailServer(t, { delay: 2 })
   const mailer = openMailer(t, server, { maxConnections: 3, maxMailsPerConnection: 5 })
