@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { setImmediate } from 'node:timers/promises'
 import { scheduleTriggers, type SavedObject } from '../automation/schedule.ts'
 import type { Subject } from '../automation/subject.ts'
 import { externalName, readObject, type ObjectInput } from '../contract/object-body.ts'
@@ -60,14 +61,62 @@ export async function saveObjects(
   allows: (Allow | undefined)[] = [],
   round = 1,
 ): Promise<Outcome[]> {
-  const outcomes = await saveEachOnce(tx, kind, bodies, saving, allows, round)
-  const again = outcomes.flatMap((outcome, place) => (outcome ? [] : place))
+  const outcomes: (Outcome | undefined)[] = []
+  const of = <T>(all: T[], places: number[]) => places.map((place) => all[place]!)
+  await inTurn(pagesOf(kind, bodies), async (places) => {
+    const [some, guards] = [of(bodies, places), of(allows, places)]
+    const saved = await saveEachOnce(tx, kind, some, saving, guards, round)
+    places.forEach((place, i) => (outcomes[place] = saved[i]))
+  })
+  const again = bodies.flatMap((_, place) => (outcomes[place] ? [] : place))
   if (again.length > 0) {
-    const of = <T>(all: T[]) => again.map((place) => all[place]!)
-    const later = await saveObjects(tx, kind, of(bodies), saving, of(allows), round + 1)
+    const later = await saveObjects(
+      tx,
+      kind,
+      of(bodies, again),
+      saving,
+      of(allows, again),
+      round + 1,
+    )
     again.forEach((place, i) => (outcomes[place] = later[i]))
   }
   return outcomes as Outcome[]
+}
+
+/**
+ * Many objects are saved page by page, in the order of their ids: while the server writes one page,
+ * the next is worked out. Where two bodies may be about the same object all stay together.
+ */
+function pagesOf(kind: ObjectKind, bodies: unknown[]): number[][] {
+  const places = [...bodies.keys()]
+  if (bodies.length <= PAGE || !kind.objectType) return [places]
+  const ids = bodies.map((body) => (body as Record<string, unknown> | null)?.[kind.id])
+  const isByItself = ids.every((id, place) => typeof id === 'number' && !hasName(bodies[place]))
+  if (!isByItself || new Set(ids).size < ids.length) return [places]
+  const inOrder = places.toSorted((a, b) => (ids[a] as number) - (ids[b] as number))
+  return Array.from({ length: Math.ceil(places.length / PAGE) }, (_, page) =>
+    inOrder.slice(page * PAGE, (page + 1) * PAGE),
+  )
+}
+
+const PAGE = 125
+
+const hasName = (body: unknown) => (body as Record<string, unknown>).externalId !== undefined
+
+/**
+ * Each begins when what the one before asks for has left. Ends when all have ended, or what is still
+ * under way would go on in a transaction that is over.
+ */
+async function inTurn<T>(pages: T[], work: (page: T) => Promise<void>) {
+  // The first to fail is why the others do.
+  let failure: { error: unknown } | undefined
+  const underWay: Promise<unknown>[] = []
+  for (const page of pages) {
+    if (underWay.length > 0) await setImmediate()
+    underWay.push(work(page).catch((error: unknown) => (failure ??= { error })))
+  }
+  await Promise.all(underWay)
+  if (failure) throw failure.error
 }
 
 /** The same, but what names an object that another of these bodies has just written is left out. */
@@ -84,6 +133,8 @@ export async function saveEachOnce(
   if (kind.objectType) lockPlans(tx, saving.businessId)
   planLookUps(tx, bodies.length)
   const found = await readExternalReferences(tx, saving.businessId, kind, inputs)
+  // Another page may have written meanwhile.
+  planLookUps(tx, bodies.length)
   const asked = {
     wanted: referredTo(kind, inputs, found),
     count: inputs.filter((input) => input.id === undefined).length,

@@ -173,7 +173,9 @@ function remindersOf(
   eventDefnIds: number[],
 ) {
   const isInvitation = objectType === 'INVITATION'
-  const id = isInvitation ? sql`object_uuid` : sql`object_id`
+  const id = isInvitation
+    ? sql`object_id is null and object_uuid`
+    : sql`object_uuid is null and object_id`
   const list = isInvitation ? sql`${ids}::text[]` : sql`${ids}::bigint[]`
   const reminder = sql`
     select event_trigger_id as "eventTriggerId", event_defn_id as "eventDefnId",
@@ -182,13 +184,13 @@ function remindersOf(
     from event_trigger
     where business_id = ${businessId} and object_type = ${objectType} and occurrence is null`
   return {
-    // One by one: left to choose, the planner may read all triggers of the business for a page.
+    // One by one: left to choose, the planner may read all triggers of the business for a page. In
+    // the order of the objects, which whoever plans has locked before: within one any order will do.
     standing: (held: Sql) => sql`
       select r.* from (select unnest(${list}) as id order by 1) o
-      cross join unnest(${eventDefnIds}::bigint[]) as d (id)
       cross join lateral (
-        ${reminder} and event_defn_id = d.id and ${id} = o.id and stage <> 'cancelled'
-        order by event_trigger_id ${held}) r`,
+        ${reminder} and ${id} = o.id and event_defn_id = any (${eventDefnIds}::bigint[])
+          and stage <> 'cancelled' ${held}) r`,
     takenBack: sql`
       ${reminder} and event_defn_id = any (${eventDefnIds}::bigint[]) and ${id} = any (${list})
         and stage = 'cancelled' and modified_user <> 'SYSTEM'`,
@@ -331,16 +333,16 @@ export type PlannedUpdate = {
 /** What is about to be due wakes the engines; the rest they find by themselves. */
 const SOON_MS = 10_000
 
-/** One statement, however many triggers: the same natural key is never planned twice. */
+/** A statement for each sort of change, however many triggers: the same natural key is never planned twice. */
 export function writePlan(tx: Db, businessId: number, plan: Plan, now: Temporal.Instant) {
   const { insert, update, replan } = plan
   if (insert.length + update.length + replan.length === 0) return
-  const inserting = insertion(businessId, insert, now)
-  const isNewOnly = update.length + replan.length === 0
-  if (isNewOnly && plan.isFresh) tx.send(inserting)
-  else {
-    const changing = isNewOnly ? empty : changes(businessId, plan, now)
-    tx.send(sql`${changing} ${inserting} on conflict do nothing`)
+  // First what moves away: another may be planned for where it was.
+  if (update.length > 0) tx.send(moving(businessId, update, now))
+  if (replan.length > 0) tx.send(marking(businessId, replan))
+  if (insert.length > 0) {
+    const inserting = insertion(businessId, insert, now)
+    tx.send(plan.isFresh ? inserting : sql`${inserting} on conflict do nothing`)
   }
   const isSoon = [...insert, ...update].some(
     ({ status, scheduledTime }) =>
@@ -351,80 +353,90 @@ export function writePlan(tx: Db, businessId: number, plan: Plan, now: Temporal.
 
 const of = <Row, Key extends keyof Row>(rows: Row[], key: Key) => rows.map((row) => row[key])
 
-const WRITTEN: [keyof NewTrigger, string, string][] = [
+type Written = [keyof NewTrigger, string, string]
+
+/** What each trigger has of its own, whatever it is for. */
+const OWN: Written[] = [
   ['eventDefnId', 'event_defn_id', 'bigint'],
   ['defnVersion', 'defn_version', 'bigint'],
-  ['objectType', 'object_type', 'text'],
   ['objectId', 'object_id', 'bigint'],
+  ['anchorTime', 'anchor_time', 'timestamptz'],
+  ['scheduledTime', 'scheduled_time', 'timestamptz'],
+]
+
+/** What is the same in all of a statement where those are reminders of what lies ahead. */
+const COMMON: Written[] = [
+  ['objectType', 'object_type', 'text'],
   ['objectUUId', 'object_uuid', 'text'],
   ['occurrence', 'occurrence', 'text'],
   ['oldStatus', 'old_status', 'text'],
   ['newStatus', 'new_status', 'text'],
-  ['anchorTime', 'anchor_time', 'timestamptz'],
-  ['scheduledTime', 'scheduled_time', 'timestamptz'],
   ['status', 'status', 'text'],
   ['statusReason', 'status_reason', 'text'],
 ]
-const names = raw(WRITTEN.map(([, column]) => column).join(', '))
 
 /** Those of a booking are few: put down row by row they cost the server less than as lists. */
 const FEW = 8
 
 function insertion(businessId: number, insert: NewTrigger[], now: Temporal.Instant) {
-  const isFew = insert.length > 0 && insert.length <= FEW
+  const [first] = insert
+  const isFew = insert.length <= FEW
+  const areAlike = insert.every((row) => COMMON.every(([key]) => row[key] === first![key]))
+  const valuesOf = (row: NewTrigger, fields: Written[]) => fields.map(([key]) => row[key])
+  const common = areAlike ? valuesOf(first!, COMMON) : []
+  const own = areAlike ? OWN : [...OWN, ...COMMON]
   const rows = isFew
-    ? insert.flatMap((trigger) => WRITTEN.map(([property]) => trigger[property]))
-    : WRITTEN.map(([property]) => of(insert, property))
-  return withValues(insertionOf(isFew ? insert.length : MANY), [businessId, now, ...rows])
+    ? insert.flatMap((row) => valuesOf(row, own))
+    : own.map(([key]) => insert.map((row) => row[key]))
+  const statement = insertionOf(isFew ? insert.length : MANY, own, areAlike ? COMMON : [])
+  return withValues(statement, [businessId, now, ...common, ...rows])
 }
 
 const MANY = Infinity
-const insertions = new Map<number, Sql>()
+const insertions = new Map<string, Sql>()
 
 /** The text is put together once for each number of rows. */
-function insertionOf(count: number): Sql {
-  let statement = insertions.get(count)
+function insertionOf(count: number, own: Written[], common: Written[]): Sql {
+  const name = `${count} ${common.length}`
+  let statement = insertions.get(name)
   if (!statement) {
-    const types = WRITTEN.map(([, , type]) => raw(type))
-    const row = sql`(${join(
-      types.map((type) => sql`${null}::${type}`),
-      ', ',
-    )})`
-    const lists = join(
-      types.map((type) => sql`${null}::${type}[]`),
-      ', ',
-    )
+    const names = raw([...common, ...own].map(([, column]) => column).join(', '))
+    const parameters = (fields: Written[], many = '') =>
+      fields.map(([, , type]) => sql`${null}::${raw(type + many)}`)
+    const row = sql`(${join(parameters(own), ', ')})`
     const rows =
-      count === MANY ? sql`unnest(${lists})` : sql`(values ${join(Array(count).fill(row), ', ')})`
+      count === MANY
+        ? sql`unnest(${join(parameters(own, '[]'), ', ')})`
+        : sql`(values ${join(Array(count).fill(row), ', ')})`
+    const shared = [sql`${null}::bigint`, sql`${null}::timestamptz`, ...parameters(common)]
     statement = sql`
       insert into event_trigger (business_id, created_date, ${names})
-      select ${null}::bigint, ${null}::timestamptz, i.* from ${rows} as i`
-    insertions.set(count, statement)
+      select ${join(shared, ', ')}, i.* from ${rows} as i`
+    insertions.set(name, statement)
   }
   return statement
 }
 
-const changes = (businessId: number, { update, replan }: Plan, now: Temporal.Instant) => sql`
-  with updated as (
-    update event_trigger t
-    set anchor_time = u.anchor_time, scheduled_time = u.scheduled_time, status = u.status,
-        status_reason = u.status_reason, defn_version = u.defn_version, replan = false,
-        replan_since = null, modified_date = ${now}, modified_user = 'SYSTEM'
-    from unnest(${of(update, 'eventTriggerId')}::bigint[], ${of(update, 'defnVersion')}::bigint[],
-                ${of(update, 'anchorTime')}::timestamptz[], ${of(update, 'scheduledTime')}::timestamptz[],
-                ${of(update, 'status')}::text[], ${of(update, 'statusReason')}::text[])
-      as u (event_trigger_id, defn_version, anchor_time, scheduled_time, status, status_reason)
-    where t.business_id = ${businessId} and t.event_trigger_id = u.event_trigger_id
-      and t.status = 'SCHEDULED'
-  ), marked as (
-    update event_trigger t
-    set replan = true,
-        replan_since = case when r.is_known then coalesce(t.replan_since, r.since) else r.since end
-    from unnest(${of(replan, 'eventTriggerId')}::bigint[], ${of(replan, 'since')}::timestamptz[],
-                ${of(replan, 'isKnown')}::boolean[]) as r (event_trigger_id, since, is_known)
-    where t.business_id = ${businessId} and t.event_trigger_id = r.event_trigger_id
-      and t.status = 'RUNNING'
-  )`
+const moving = (businessId: number, update: PlannedUpdate[], now: Temporal.Instant) => sql`
+  update event_trigger t
+  set anchor_time = u.anchor_time, scheduled_time = u.scheduled_time, status = u.status,
+      status_reason = u.status_reason, defn_version = u.defn_version, replan = false,
+      replan_since = null, modified_date = ${now}, modified_user = 'SYSTEM'
+  from unnest(${of(update, 'eventTriggerId')}::bigint[], ${of(update, 'defnVersion')}::bigint[],
+              ${of(update, 'anchorTime')}::timestamptz[], ${of(update, 'scheduledTime')}::timestamptz[],
+              ${of(update, 'status')}::text[], ${of(update, 'statusReason')}::text[])
+    as u (event_trigger_id, defn_version, anchor_time, scheduled_time, status, status_reason)
+  where t.business_id = ${businessId} and t.event_trigger_id = u.event_trigger_id
+    and t.status = 'SCHEDULED'`
+
+const marking = (businessId: number, replan: Replanned[]) => sql`
+  update event_trigger t
+  set replan = true,
+      replan_since = case when r.is_known then coalesce(t.replan_since, r.since) else r.since end
+  from unnest(${of(replan, 'eventTriggerId')}::bigint[], ${of(replan, 'since')}::timestamptz[],
+              ${of(replan, 'isKnown')}::boolean[]) as r (event_trigger_id, since, is_known)
+  where t.business_id = ${businessId} and t.event_trigger_id = r.event_trigger_id
+    and t.status = 'RUNNING'`
 
 /** Due at once, because somebody asked for it. Only what still waits; gives back what it was. */
 export function fireTriggersNow(tx: Db, businessId: number, ids: number[], { user, now }: Who) {

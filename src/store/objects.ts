@@ -119,7 +119,7 @@ export const lookAtTables = (db: Db) => db.query(sql`select look_at_tables()`)
 /** Gives back the ids that were written: another transaction may have taken an `externalId` first. */
 export async function insertObjects(tx: Db, kind: ObjectKind, rows: StoredObject[]) {
   const written = await tx.query<{ id: number | string }>(sql`
-    ${insertion(kind, rows)} returning ${idColumn(kind)} as id`)
+    ${insertion(kind, rows)} ${unlessTaken} returning ${idColumn(kind)} as id`)
   return new Set(written.map((row) => row.id))
 }
 
@@ -137,28 +137,32 @@ export function updateSubjects(tx: Db, kind: ObjectKind, rows: StoredObject[]) {
     ${subjectsIn(raw('written'), kind.objectType!)}`)
 }
 
-const insertion = (kind: ObjectKind, rows: StoredObject[]) =>
-  withValues(insertionOf(kind, rows.length === 1 ? oneRow : manyRows), valuesOf(kind, rows))
+function insertion(kind: ObjectKind, rows: StoredObject[]) {
+  const layout = layoutOf(kind, areAlike(rows) ? 'envelope' : 'nothing', rows.length === 1)
+  layout.insertion ??= sql`
+    insert into ${raw(kind.table)} (${columnList(layout)})
+    select ${columnList(layout)} from ${layout.rows}`
+  return withValues(layout.insertion, layout.values(rows))
+}
 
-const insertionOf = once(
-  (kind, rows) => sql`
-    insert into ${raw(kind.table)} (${allColumns(kind)})
-    select ${allColumns(kind)} from ${rows(kind)}
-    on conflict (business_id, external_id) do nothing`,
-)
+/** Most bookings that share a statement are: new, by the same user and at the same moment. */
+const areAlike = ([first, ...rest]: StoredObject[]) =>
+  rest.every((row) => ENVELOPE.every(({ property }) => row[property] === first![property]))
 
-const change = (kind: ObjectKind, rows: StoredObject[]) =>
-  withValues(changeOf(kind, rows.length === 1 ? oneRow : manyRows), valuesOf(kind, rows))
+const unlessTaken = sql`on conflict (business_id, external_id) where external_id is not null do nothing`
 
-const changeOf = once((kind, rows) => {
-  const assignments = writtenFields(kind)
-    .filter(({ column }) => column !== toColumn(kind.id) && column !== 'business_id')
-    .map(({ column }) => `${column} = r.${column}`)
-  return sql`
-    update ${raw(kind.table)} t set ${raw(assignments.join(', '))}
-    from ${rows(kind)}
+function change(kind: ObjectKind, rows: StoredObject[]) {
+  const layout = layoutOf(kind, 'stamps', rows.length === 1)
+  const assignments = () =>
+    layout.fields
+      .filter(({ column }) => column !== toColumn(kind.id) && column !== 'business_id')
+      .map(({ column }) => `${column} = r.${column}`)
+  layout.change ??= sql`
+    update ${raw(kind.table)} t set ${raw(assignments().join(', '))}
+    from ${layout.rows}
     where t.business_id = r.business_id and t.${idColumn(kind)} = r.${idColumn(kind)}`
-})
+  return withValues(layout.change, layout.values(rows))
+}
 
 /** Which of the ids that are referred to are the business's own, as `kind:id`. */
 export async function listKnownIds(
@@ -249,63 +253,94 @@ function writtenFields(kind: ObjectKind): Written[] {
   return fields
 }
 
-const allColumns = once((kind) =>
-  raw(
-    writtenFields(kind)
-      .map(({ column }) => column)
-      .join(', '),
-  ),
-)
+const idColumn = (kind: ObjectKind) => {
+  let column = idColumns.get(kind)
+  if (!column) idColumns.set(kind, (column = raw(toColumn(kind.id))))
+  return column
+}
+const idColumns = new Map<ObjectKind, Sql>()
 
-const idColumn = once((kind) => raw(toColumn(kind.id)))
+/** What all rows of a statement have in common; of a change, who made it and when. */
+type Shared = 'nothing' | 'envelope' | 'stamps'
 
-/** What follows from a declaration is worked out once, for one row and for many. */
-function once(make: (kind: ObjectKind, rows: Rows) => Sql) {
-  const made = new Map<Rows, Map<ObjectKind, Sql>>()
-  return (kind: ObjectKind, rows: Rows = manyRows) => {
-    let known = made.get(rows)
-    if (!known) made.set(rows, (known = new Map()))
-    let statement = known.get(kind)
-    if (!statement) known.set(kind, (statement = make(kind, rows)))
-    return statement
-  }
+/** How rows go into a statement. It follows from a declaration, and is worked out once. */
+type Layout = {
+  fields: Written[]
+  rows: Sql
+  values: (rows: StoredObject[]) => unknown[]
+  insertion?: Sql
+  change?: Sql
 }
 
-/** Where a statement has its rows from; `valuesOf` are the values. */
-type Rows = (kind: ObjectKind) => Sql
+const layouts = new Map<string, Layout>()
+
+function layoutOf(kind: ObjectKind, shared: Shared, isOne: boolean): Layout {
+  const name = `${kind.kind} ${shared} ${isOne}`
+  let layout = layouts.get(name)
+  if (!layout) layouts.set(name, (layout = layOut(kind, shared, isOne)))
+  return layout
+}
+
+function layOut(kind: ObjectKind, shared: Shared, isOne: boolean): Layout {
+  const known = writtenFields(kind).filter(
+    ({ property }) => shared !== 'stamps' || !property.startsWith('created'),
+  )
+  const isShared = ({ property }: Written) =>
+    shared === 'envelope'
+      ? ENVELOPE.some((field) => field.property === property)
+      : shared === 'stamps' && STAMPS.includes(property)
+  if (isOne) return oneRow(known)
+  // A list in a list of lists would be taken apart: those kinds go in as one JSON text.
+  if (known.some(({ sqlType }) => sqlType.endsWith('[]'))) return records(known)
+  return lists(
+    known.filter((field) => !isShared(field)),
+    known.filter(isShared),
+  )
+}
+
+const STAMPS = ['businessId', 'modifiedDate', 'modifiedUser']
 
 /** A booking is one row: put down as it is, it costs a third less than as lists of one. */
-function oneRow(kind: ObjectKind): Sql {
-  const values = writtenFields(kind).map(({ sqlType }) => sql`${null}::${raw(sqlType)}`)
-  return sql`(values (${join(values, ', ')})) as r (${allColumns(kind)})`
-}
+const oneRow = (fields: Written[]): Layout => ({
+  fields,
+  rows: sql`(values (${join(fields.map(parameter), ', ')})) as r (${columnList({ fields })})`,
+  values: ([row]) => fields.map((field) => valueOf(row!, field)),
+})
 
-function manyRows(kind: ObjectKind): Sql {
-  const fields = writtenFields(kind)
-  if (hasLists(fields)) {
-    const types = fields.map(({ column, sqlType }) => `${column} ${sqlType}`).join(', ')
-    return sql`json_to_recordset(${null}::json) as r (${raw(types)})`
+const records = (fields: Written[]): Layout => ({
+  fields,
+  rows: sql`json_to_recordset(${null}::json) as r (${raw(
+    fields.map(({ column, sqlType }) => `${column} ${sqlType}`).join(', '),
+  )})`,
+  values: (rows) => {
+    const recordOf = (row: StoredObject) =>
+      Object.fromEntries(fields.map(({ property, column }) => [column, row[property]]))
+    return [JSON.stringify(rows.map(recordOf))]
+  },
+})
+
+/** What is the same in all rows is said once. */
+function lists(own: Written[], shared: Written[]): Layout {
+  const once = shared.map((field) => sql`, ${parameter(field)} as ${raw(field.column)}`)
+  const columns = own.map((field) => sql`${parameter(field)}[]`)
+  return {
+    fields: [...own, ...shared],
+    rows: sql`(select u.*${join(once, '')}
+               from unnest(${join(columns, ', ')}) as u (${columnList({ fields: own })})) as r`,
+    values: (rows) => [
+      ...shared.map((field) => valueOf(rows[0]!, field)),
+      ...own.map((field) => rows.map((row) => valueOf(row, field))),
+    ],
   }
-  const columns = fields.map(({ sqlType }) => sql`${null}::${raw(sqlType)}[]`)
-  return sql`unnest(${join(columns, ', ')}) as r (${allColumns(kind)})`
 }
 
-function valuesOf(kind: ObjectKind, rows: StoredObject[]): unknown[] {
-  const fields = writtenFields(kind)
-  const valueOf = (row: StoredObject, { property, sqlType }: Written) =>
-    sqlType === 'jsonb' ? JSON.stringify(row[property]) : row[property]
-  if (rows.length === 1) return fields.map((field) => valueOf(rows[0]!, field))
-  if (hasLists(fields)) {
-    const records = rows.map((row) =>
-      Object.fromEntries(fields.map(({ property, column }) => [column, row[property]])),
-    )
-    return [JSON.stringify(records)]
-  }
-  return fields.map((field) => rows.map((row) => valueOf(row, field)))
-}
+const parameter = ({ sqlType }: Written) => sql`${null}::${raw(sqlType)}`
 
-/** A list in a list of lists would be taken apart: those kinds go in as one JSON text. */
-const hasLists = (fields: Written[]) => fields.some(({ sqlType }) => sqlType.endsWith('[]'))
+const columnList = ({ fields }: Pick<Layout, 'fields'>) =>
+  raw(fields.map(({ column }) => column).join(', '))
+
+const valueOf = (row: StoredObject, { property, sqlType }: Written) =>
+  sqlType === 'jsonb' ? JSON.stringify(row[property]) : row[property]
 
 const columns = new Map<ObjectKind, Sql>()
 

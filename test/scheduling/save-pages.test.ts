@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import { objectKind } from '../../src/contract/objects.ts'
+import { sql } from '../../src/database/sql.ts'
+import { saveObjects, type Allow, type Outcome } from '../../src/scheduling/save.ts'
+import { reminder, startWorld } from '../support/world.ts'
+
+const COUNT = 400
+const HOUR = 3_600_000
+
+const objectOf = (outcome: Outcome) => (outcome.refused ? undefined : outcome.object)
+
+/** Four hundred appointments with a reminder each, which are then saved in one batch. */
+async function start(t: TestContext) {
+  const world = await startWorld(t)
+  const { businessId, clock, db, ids, save } = world
+  const calendar = objectKind('calendar')!
+  const first = clock.in({ hours: 72 }).epochMilliseconds
+  const saveBatch = (bodies: object[], allows: (Allow | undefined)[] = []) => {
+    const saving = { businessId, user: 'key:test', now: clock.now() }
+    return db.transaction((tx) => saveObjects(tx, calendar, bodies, saving, allows))
+  }
+  await save('/eventDefinition', reminder(businessId, -24))
+  const booked = await saveBatch(
+    Array.from({ length: COUNT }, (_, i) => ({
+      ...ids,
+      startTime: first + i * HOUR,
+      endTime: first + (i + 1) * HOUR,
+    })),
+  )
+  const calendarIds = booked.map((outcome) => objectOf(outcome)!.calendarId as number)
+  const moveOf = (calendarId: number, startTime: number) => ({
+    calendarId,
+    startTime,
+    endTime: startTime + HOUR,
+  })
+  /** Where each appointment is, and when its reminder is due. */
+  const standing = async () => {
+    const rows = await db.query<{ id: number; start: number; due: number }>(sql`
+      select c.calendar_id as id, (extract(epoch from c.start_time) * 1000)::bigint as start,
+             (extract(epoch from t.scheduled_time) * 1000)::bigint as due
+      from calendar c join event_trigger t on t.object_id = c.calendar_id
+      where t.status = 'SCHEDULED' order by c.calendar_id`)
+    return rows.map(({ id, start, due }) => [id, start, due])
+  }
+  return { ...world, calendarIds, first, moveOf, saveBatch, standing }
+}
+
+test('a batch that is saved in pages moves each object and its reminder, in any order', async (t) => {
+  const { calendarIds, first, moveOf, saveBatch, standing } = await start(t)
+  const moved = calendarIds.map((id, i) => ({ id, start: first + (1_000 - i) * HOUR }))
+  const outcomes = await saveBatch(moved.map(({ id, start }) => moveOf(id, start)).toReversed())
+
+  assert.deepEqual(
+    outcomes.map((outcome) => objectOf(outcome)?.calendarId),
+    calendarIds.toReversed(),
+    'each is answered in its place',
+  )
+  assert.deepEqual(
+    await standing(),
+    moved.map(({ id, start }) => [id, start, start - 24 * HOUR]),
+  )
+})
+
+test('what is wrong with some of a batch is told in its place, and the rest is saved', async (t) => {
+  const { calendarIds, first, moveOf, saveBatch } = await start(t)
+  const bodies = calendarIds.map((id, i) => moveOf(id, first + (500 + i) * HOUR))
+  bodies[10] = moveOf(999_999_999, first)
+  bodies[390] = { ...bodies[390]!, endTime: first }
+  const outcomes = await saveBatch(bodies)
+
+  const refused = outcomes.flatMap((outcome, place) => (outcome.refused ? place : []))
+  assert.deepEqual(refused, [10, 390])
+})
+
+test('the same object twice in a batch ends as the last body says', async (t) => {
+  const { calendarIds, first, moveOf, saveBatch, standing } = await start(t)
+  const bodies = calendarIds.map((id, i) => moveOf(id, first + (500 + i) * HOUR))
+  const outcomes = await saveBatch([...bodies, moveOf(calendarIds[0]!, first + 2_000 * HOUR)])
+
+  assert.equal(objectOf(outcomes.at(-1)!)?.version, 3)
+  const start0 = first + 2_000 * HOUR
+  assert.deepEqual((await standing())[0], [calendarIds[0], start0, start0 - 24 * HOUR])
+})
+
+test('where one page fails nothing of the batch is kept, and its own failure is told', async (t) => {
+  const { calendarIds, first, moveOf, saveBatch, standing } = await start(t)
+  const before = await standing()
+  const allows = calendarIds.map((_, i) =>
+    i === 200
+      ? () => {
+          throw new Error('broken')
+        }
+      : undefined,
+  )
+  const bodies = calendarIds.map((id, i) => moveOf(id, first + (500 + i) * HOUR))
+
+  await assert.rejects(saveBatch(bodies, allows), /broken/)
+  assert.deepEqual(await standing(), before)
+})
