@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { monotonicMs } from '../clock.ts'
 import type { Db } from '../database/database.ts'
 import { isDatabaseAway } from '../database/refusals.ts'
@@ -60,9 +60,11 @@ export class Deliveries {
 
   constructor(parts: Delivering) {
     this.#parts = parts
-    // Many mails end at about the same moment: they share a commit.
-    this.#ended = new Together((mails) => markMessagesEnded(parts.delivery, mails))
-    this.#recorded = new Together((attempts) => this.#record(attempts))
+    // Many mails end at about the same moment: they share a commit. Answers of the mail server that
+    // have come in already are read in this turn.
+    const shared = { gather: () => nextTurn() }
+    this.#ended = new Together((mails) => markMessagesEnded(parts.delivery, mails), shared)
+    this.#recorded = new Together((attempts) => this.#record(attempts), shared)
   }
 
   /** Begins what is due; gives back how many mails that are. Does not wait for their end. */

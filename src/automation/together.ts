@@ -11,7 +11,7 @@ export class Together<Item, Result> {
 
   constructor(work: (items: Item[]) => Promise<Result[]>, limits: Partial<Limits> = {}) {
     this.#work = work
-    this.#limits = { least: 1, most: Infinity, lanes: 1, ...limits }
+    this.#limits = { least: 1, most: Infinity, lanes: 1, gather: async () => {}, ...limits }
   }
 
   add(item: Item): Promise<Result> {
@@ -23,9 +23,10 @@ export class Together<Item, Result> {
 
   async #run() {
     this.#lanes += 1
-    // Whoever comes in this very moment is in the first round too.
-    await Promise.resolve()
-    while (this.#waiting.length > 0) {
+    for (;;) {
+      // Whoever comes in this very moment is in the round too.
+      await this.#limits.gather()
+      if (this.#waiting.length === 0) break
       const round = this.#waiting.splice(0, this.#share())
       this.#underWay += 1
       try {
@@ -53,6 +54,8 @@ type Limits = {
   most: number
   /** How many rounds may be under way. */
   lanes: number
+  /** What a round waits for, so that more may share it. */
+  gather(): Promise<void>
 }
 
 type Waiting<Item, Result> = {
