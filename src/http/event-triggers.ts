@@ -92,6 +92,7 @@ export const eventTriggers: Routes = async (app, services) => {
         after: after && { scheduledTime: String(after[0]), eventTriggerId: Number(after[1]) },
         limit: limit + 1,
         sight: caller.scope,
+        now: services.clock.now(),
       })
       const page = pageOf(found, limit, list, (trigger) => [
         String(trigger.scheduledTime),

@@ -1,5 +1,9 @@
 import type { ObjectType } from '../contract/event-type.ts'
-import type { EventTrigger, TriggerStatus } from '../contract/event-trigger.ts'
+import {
+  TRIGGER_STATUSES,
+  type EventTrigger,
+  type TriggerStatus,
+} from '../contract/event-trigger.ts'
 import type { Db } from '../database/database.ts'
 import { empty, join, raw, sql, withValues, type Sql } from '../database/sql.ts'
 import type { Sight } from './objects.ts'
@@ -24,20 +28,9 @@ const columns = sql`
 
 /** Whichever of the two they are in, the triggers of an object have an index. */
 export const triggersOfObjects = sql`(
-  select * from event_trigger where stage <> 'cancelled' and occurrence is null
+  select * from event_trigger where filed_as <> 'CANCELLED' and occurrence is null
   union all
-  select * from event_trigger where stage = 'cancelled' or occurrence is not null)`
-
-const waiting = sql`select * from event_trigger where stage = 'waiting'`
-const leaving = sql`select * from event_trigger where stage = 'leaving'`
-const ended = sql`select * from event_trigger where stage in ('done', 'failed', 'cancelled')`
-
-/** And those of a business by their time, in one of these three. */
-function triggersByTime(status?: TriggerStatus) {
-  if (!status) return sql`(${waiting} union all ${leaving} union all ${ended})`
-  if (status === 'SCHEDULED') return sql`(${waiting})`
-  return status === 'RUNNING' ? sql`(${waiting} union all ${leaving})` : sql`(${ended})`
-}
+  select * from event_trigger where filed_as = 'CANCELLED' or occurrence is not null)`
 
 export function listTriggersOfObject(
   db: Db,
@@ -101,26 +94,35 @@ export type TriggerFilters = {
   after?: { scheduledTime: string; eventTriggerId: number } | undefined
   limit: number
   sight: Sight
+  now: Temporal.Instant
 }
 
+/** A page of each status, and of these the first: each is found by its index. */
 export function listTriggers(db: Db, businessId: number, filters: TriggerFilters) {
-  const { status, from, to, eventDefnId, objectType, after, limit, sight } = filters
+  const { status, from, to, eventDefnId, objectType, after, limit, sight, now } = filters
+  const filed = status === 'RUNNING' ? IN_HAND_OR_LEAVING : status ? [status] : TRIGGER_STATUSES
   return db.query<StoredTrigger>(sql`
-    select ${columns} from ${triggersByTime(status)} event_trigger
-    where business_id = ${businessId}
-      ${status ? sql`and status = ${status}` : empty}
-      ${from ? sql`and scheduled_time >= ${from}` : empty}
-      ${to ? sql`and scheduled_time < ${to}` : empty}
-      ${eventDefnId ? sql`and event_defn_id = ${eventDefnId}` : empty}
-      ${objectType ? sql`and object_type = ${objectType}` : empty}
-      ${aboutSeenObject('event_trigger', sight)}
-      ${
-        after
-          ? sql`and (scheduled_time, event_trigger_id) > (${after.scheduledTime}::timestamptz, ${after.eventTriggerId})`
-          : empty
-      }
-    order by scheduled_time, event_trigger_id limit ${limit}`)
+    select t.* from unnest(${filed}::text[]) as filed (status) cross join lateral (
+      select ${columns} from event_trigger
+      where business_id = ${businessId} and filed_as = filed.status
+        ${status ? sql`and status = ${status}` : empty}
+        ${status === 'RUNNING' ? sql`and scheduled_time <= ${now}` : empty}
+        ${from ? sql`and scheduled_time >= ${from}` : empty}
+        ${to ? sql`and scheduled_time < ${to}` : empty}
+        ${eventDefnId ? sql`and event_defn_id = ${eventDefnId}` : empty}
+        ${objectType ? sql`and object_type = ${objectType}` : empty}
+        ${aboutSeenObject('event_trigger', sight)}
+        ${
+          after
+            ? sql`and (scheduled_time, event_trigger_id) > (${after.scheduledTime}::timestamptz, ${after.eventTriggerId})`
+            : empty
+        }
+      order by scheduled_time, event_trigger_id limit ${limit}) t
+    order by t."scheduledTime", t."eventTriggerId" limit ${limit}`)
 }
+
+/** What runs is due: it is not looked for among all that waits. */
+const IN_HAND_OR_LEAVING = ['SCHEDULED', 'RUNNING']
 
 /** A reminder's row, as planning sees it. */
 export type ReminderRow = {
@@ -190,10 +192,10 @@ function remindersOf(
       select r.* from (select unnest(${list}) as id order by 1) o
       cross join lateral (
         ${reminder} and ${id} = o.id and event_defn_id = any (${eventDefnIds}::bigint[])
-          and stage <> 'cancelled' ${held}) r`,
+          and filed_as <> 'CANCELLED' ${held}) r`,
     takenBack: sql`
       ${reminder} and event_defn_id = any (${eventDefnIds}::bigint[]) and ${id} = any (${list})
-        and stage = 'cancelled' and modified_user <> 'SYSTEM'`,
+        and filed_as = 'CANCELLED' and modified_user <> 'SYSTEM'`,
   }
 }
 
@@ -208,7 +210,7 @@ export function listPendingObjects(
   return db.query<{ id: number | string }>(sql`
     select ${id} as id from event_trigger
     where business_id = ${businessId} and event_defn_id = ${eventDefnId} and occurrence is null
-      and stage in ('waiting', 'leaving')
+      and filed_as in ('SCHEDULED', 'RUNNING')
       ${page.after === undefined ? empty : sql`and ${id} > ${page.after}`}
     order by ${id} limit ${page.limit}`)
 }

@@ -37,14 +37,14 @@ export async function readOverview(db: Db, businessId: number, look: Look): Prom
       (select count(*) from event_definition
        where business_id = ${businessId} and active) as "activeDefinitions",
       (select count(*) from event_trigger
-       where business_id = ${businessId} and stage = 'waiting' and status = 'SCHEDULED' ${triggers}) as "triggersWaiting",
+       where business_id = ${businessId} and filed_as = 'SCHEDULED' and status = 'SCHEDULED' ${triggers}) as "triggersWaiting",
       (select count(*) from event_trigger where business_id = ${businessId}
-         and stage = 'waiting' and status = 'SCHEDULED' and scheduled_time < ${dayEnd} ${triggers}) as "triggersDueToday",
+         and filed_as = 'SCHEDULED' and status = 'SCHEDULED' and scheduled_time < ${dayEnd} ${triggers}) as "triggersDueToday",
       (select min(scheduled_time) from event_trigger
-       where business_id = ${businessId} and stage = 'waiting' and status = 'SCHEDULED' ${triggers}) as "nextTriggerTime",
+       where business_id = ${businessId} and filed_as = 'SCHEDULED' and status = 'SCHEDULED' ${triggers}) as "nextTriggerTime",
       (select coalesce(jsonb_object_agg(status, n), '{}') from (
          select status, count(*) as n from event_trigger
-         where business_id = ${businessId} and stage in ('done', 'failed', 'cancelled')
+         where business_id = ${businessId} and filed_as in ('COMPLETED', 'FAILED', 'CANCELLED', 'SKIPPED', 'EXPIRED')
            and scheduled_time >= ${dayAgo} and scheduled_time <= ${now} ${triggers}
          group by status) t) as "triggersOfLastDay",
       (select coalesce(jsonb_object_agg(status, n), '{}') from (

@@ -57,7 +57,7 @@ export function claimDueTriggers(db: Db, claim: Claim, from: Temporal.Instant | 
 }
 
 /** Its index holds what is in a worker's hands too. */
-const isFree = sql`stage = 'waiting' and status = 'SCHEDULED'`
+const isFree = sql`filed_as = 'SCHEDULED' and status = 'SCHEDULED'`
 
 const LONG_AGO = Temporal.Instant.fromEpochMilliseconds(0)
 
@@ -235,7 +235,7 @@ export async function takeBackTriggers(db: Db, now: Temporal.Instant) {
 
 /** There is no index for what a lane has in its hands: it is looked for among what is due, seldom. */
 export const isInHandOf = (lane: Sql) => sql`
-  t.stage = 'waiting' and t.scheduled_time <= ${lane}.latest and t.lease_worker = ${lane}.worker`
+  t.filed_as = 'SCHEDULED' and t.scheduled_time <= ${lane}.latest and t.lease_worker = ${lane}.worker`
 
 /** Says that this worker lives. */
 export const renewTriggerLeases = (db: Db, workers: string[], leaseUntil: Temporal.Instant) =>

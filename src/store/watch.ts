@@ -29,17 +29,17 @@ export async function readQueueHealth(db: Db, now: Temporal.Instant) {
   const [health] = await db.query<QueueHealth>(sql`
     select
       (select count(*) from (
-         select from event_trigger where stage = 'waiting' and status = 'SCHEDULED'
+         select from event_trigger where filed_as = 'SCHEDULED' and status = 'SCHEDULED'
            and scheduled_time < ${now.subtract({ seconds: 1 })} limit ${COUNTED}) due) as overdue,
       (select min(scheduled_time) from event_trigger
-       where stage = 'waiting' and status = 'SCHEDULED'
+       where filed_as = 'SCHEDULED' and status = 'SCHEDULED'
          and scheduled_time < ${now.subtract({ seconds: 1 })}) as "oldestOverdue",
       (select count(*) from lane join event_trigger t on ${isInHandOf(sql`lane`)}
        where lane.lease_until < ${now.subtract({ seconds: TAKEOVER_SECONDS })}) as "stuckLeases",
       (select count(*) from event_definition where planned_version < version) as unplanned,
       (select min(modified_date) from event_definition where planned_version < version) as "oldestUnplanned",
       (select count(*) from event_trigger
-       where stage = 'failed' and modified_date > ${now.subtract({ hours: 7 * 24 })}
+       where filed_as = 'FAILED' and modified_date > ${now.subtract({ hours: 7 * 24 })}
          and status_reason like ${`${SET_ASIDE}%`}) as "setAside",
       late.*
     from (
@@ -49,7 +49,8 @@ export async function readQueueHealth(db: Db, now: Temporal.Instant) {
                filter (where status <> 'EXPIRED' or status_reason like ${`${CAME_LATE}%`})), 0)::float8
                as "mostLateSeconds"
       from event_trigger
-      where stage in ('done', 'failed') and modified_date - scheduled_time > interval '1 minute'
+      where filed_as in ('COMPLETED', 'FAILED', 'SKIPPED', 'EXPIRED')
+        and modified_date - scheduled_time > interval '1 minute'
         and modified_date > ${now.subtract({ hours: 24 })}) late`)
   return health!
 }

@@ -113,7 +113,7 @@ async function pagesOfClaim(url: string, rewrite: (statement: Sql) => Sql) {
   const claim = rewrite(sql`
     explain (analyze, buffers, format json)
     select event_trigger_id from event_trigger
-    where stage = 'waiting' and status = 'SCHEDULED' and scheduled_time <= ${now}
+    where filed_as = 'SCHEDULED' and status = 'SCHEDULED' and scheduled_time <= ${now}
       and scheduled_time >= ${now.subtract({ seconds: 2 })}
     order by scheduled_time limit 500`)
   const { rows } = await client.query(claim.text, [...claim.values])
