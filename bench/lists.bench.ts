@@ -100,13 +100,13 @@ async function fill(size: number): Promise<number> {
                             when i % 100 = 8 then 'CANCELLED' when i % 500 = 11 then 'RETRYING'
                             when i % 1000 = 12 then 'UNCERTAIN' when i % 500 = 13 then 'QUEUED'
                             else 'SENT' end as status) m`,
-    `insert into sending (business_id, email_id, next_attempt_time)
-     select business_id, email_id, next_attempt_time from email
-     where business_id = ${id} and next_attempt_time is not null`,
-    `update sending set worker = 'bench', lease_until = now()
-     where business_id = ${id} and email_id in (
-       select email_id from email
-       where business_id = ${id} and status = 'QUEUED' order by created_date limit 200)`,
+    // The oldest of them are under way.
+    `insert into sending (business_id, email_id, status, created_date, next_attempt_time, worker, lease_until)
+     select business_id, email_id, status, created_date, next_attempt_time, case when taken then 'bench' end,
+            case when taken then now() end
+     from (select *, status = 'QUEUED'
+                     and row_number() over (partition by status order by created_date) <= 200 as taken
+           from email where business_id = ${id} and next_attempt_time is not null) waiting`,
   ]
   const statements = [
     'set session_replication_role = replica',

@@ -163,7 +163,7 @@ export async function endEmails(tx: Db, endings: EmailEnding[], now: Temporal.In
   const waitsAgain = endings.some((ending) => ending.nextAttemptTime !== null)
   const again = sql`, again as (
     update sending s
-    set next_attempt_time = n.next_attempt_time, ${FREE} from n
+    set status = n.status, next_attempt_time = n.next_attempt_time, ${FREE} from n
     where ${isOwn} and n.next_attempt_time is not null
     returning n.*
   )`
@@ -265,7 +265,10 @@ export async function takeBackEmails(db: Db, now: Temporal.Instant) {
       order by lease_until limit ${MOST_TAKEN_BACK}
       for update skip locked
     ), freed as (
-      update sending s set next_attempt_time = ${now}, ${FREE} from lost
+      update sending s
+      set status = case when ended then 'UNCERTAIN' else 'RETRYING' end,
+          next_attempt_time = ${now}, ${FREE}
+      from lost
       where (s.business_id, s.email_id) = (lost.business_id, lost.email_id)
       returning s.business_id, s.email_id, ended
     )

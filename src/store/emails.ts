@@ -103,8 +103,8 @@ export function insertEmails(tx: Db, emails: NewEmail[]) {
 
 /** What will leave waits in the queue from the same moment. */
 const withQueue = (insert: Sql) => sql`
-  with made as (${insert} returning business_id, email_id, next_attempt_time)
-  insert into sending (business_id, email_id, next_attempt_time)
+  with made as (${insert} returning business_id, email_id, next_attempt_time, created_date)
+  insert into sending (business_id, email_id, next_attempt_time, created_date)
   select * from made where next_attempt_time is not null`
 
 /** As answered, with moments still moments. */
@@ -159,33 +159,36 @@ export type EmailFilters = {
 /** A page of the mails, the newest first. */
 export function listEmails(db: Db, businessId: number, filters: EmailFilters) {
   const { status, templateId, from, to, after, limit, sight } = filters
+  const waits = status && isOfQueue(status)
+  const made = waits ? sql`q.made` : sql`created_date`
+  const id = waits ? sql`q.id` : sql`email_id`
   return db.query<StoredEmail>(sql`
-    select ${columns} from email
+    select ${columns} from ${waits ? inQueue(businessId, status) : sql`email`}
     where business_id = ${businessId}
-      ${status ? withStatus(businessId, status) : empty}
+      ${status && !waits ? sql`and outcome = ${status} and status = ${status}` : empty}
       ${templateId ? sql`and email_template_id = ${templateId}` : empty}
-      ${from ? sql`and created_date >= ${from}` : empty}
-      ${to ? sql`and created_date < ${to}` : empty}
+      ${from ? sql`and ${made} >= ${from}` : empty}
+      ${to ? sql`and ${made} < ${to}` : empty}
       ${
         after
-          ? sql`and (created_date, email_id) < (${after.createdDate}::timestamptz, ${after.emailId})`
+          ? sql`and (${made}, ${id}) < (${after.createdDate}::timestamptz, ${after.emailId})`
           : empty
       }
       ${aboutSeenObject('email', sight)}
-    order by created_date desc, email_id desc limit ${limit}`)
+    order by ${made} desc, ${id} desc limit ${limit}`)
 }
 
-/** What waits, or is under way, is found by the queue, and all else by its index. */
-function withStatus(businessId: number, status: EmailStatus) {
-  const isInHand = status === 'SENDING'
-  if (!isInHand && !WAITING.has(status)) return sql`and outcome = ${status} and status = ${status}`
-  return sql`
-    and email_id in (select s.email_id from sending s
-                     where s.business_id = ${businessId} and s.worker is ${isInHand ? sql`not` : empty} null)
-    and next_attempt_time is not null ${isInHand ? empty : sql`and status = ${status}`}`
-}
+const isOfQueue = (status: EmailStatus) =>
+  status === 'SENDING' || status === 'QUEUED' || status === 'RETRYING' || status === 'UNCERTAIN'
 
-const WAITING = new Set<EmailStatus>(['QUEUED', 'RETRYING', 'UNCERTAIN'])
+/** What waits, or is under way, is found by the queue, in which there are few; all else by an index. */
+const inQueue = (businessId: number, status: EmailStatus) => sql`
+  (select s.business_id as of, s.email_id as id, s.created_date as made from sending s
+   where s.business_id = ${businessId}
+     and ${status === 'SENDING' ? sql`s.worker is not null` : sql`s.worker is null and s.status = ${status}`}
+   -- Sorted here: a page is cut before any mail is read.
+   order by made desc, id desc) q
+  join email on email.business_id = q.of and email.email_id = q.id and next_attempt_time is not null`
 
 /** All about one object or one client, in the order in which they were made. */
 export function listEmailsAbout(

@@ -64,7 +64,10 @@ test('a mail that is refused for now is tried again after 1, 4, 9 minutes', asyn
   const start = world.clock.now()
   await runEngine()
   const after = (minutes: number) => String(start.add({ minutes }))
+  const listed = async (status: string) =>
+    (await world.call('GET', `/emails?status=${status}`)).body.items.length
   assert.equal((await mailOf(world)).status, 'RETRYING')
+  assert.deepEqual(await Promise.all(['QUEUED', 'RETRYING', 'SENT'].map(listed)), [0, 1, 0])
   assert.equal(String((await mailOf(world)).next), after(1))
   assert.equal((await triggerOf(world, booked)).status, 'RUNNING')
   world.clock.advance({ minutes: 1 })
@@ -74,6 +77,7 @@ test('a mail that is refused for now is tried again after 1, 4, 9 minutes', asyn
   await runEngine()
   assert.equal(taken.length, 1)
   assert.equal((await mailOf(world)).attempts.length, 3)
+  assert.deepEqual(await Promise.all(['QUEUED', 'RETRYING', 'SENT'].map(listed)), [0, 0, 1])
   assert.equal((await triggerOf(world, booked)).status, 'COMPLETED')
 })
 
@@ -158,6 +162,8 @@ test('a worker that dies before the end of a message leaves it safe to send, aft
   await die(true)
   await engine.keep()
   assert.equal((await mailOf(world)).status, 'UNCERTAIN')
+  const { items } = (await world.call('GET', '/emails?status=UNCERTAIN')).body
+  assert.equal(items.length, 1)
   await runEngine()
   assert.equal(taken.length, 1)
 })
@@ -259,9 +265,10 @@ test('the many mails of one business do not hold up the one of another', async (
       select business_id, 'herd@example.org', from_address, subject, message, '<' || n || '@herd>',
              'QUEUED', created_date - interval '1 hour', created_date
       from email, generate_series(1, 1000) n
-      returning business_id, email_id, next_attempt_time
+      returning business_id, email_id, next_attempt_time, created_date
     )
-    insert into sending (business_id, email_id, next_attempt_time) select * from herd`)
+    insert into sending (business_id, email_id, next_attempt_time, created_date)
+    select * from herd`)
   await deliver()
   await settle()
   const other = { ...world, ...(await addBusiness(world)) }
@@ -293,10 +300,10 @@ test('leases are renewed of what is under way, and of nothing else', async (t) =
   await world.database.engine.query(sql`
     with again as (
       update email set status = 'QUEUED', sent_time = null, next_attempt_time = created_date
-      returning business_id, email_id, next_attempt_time
+      returning business_id, email_id, created_date
     )
-    insert into sending (business_id, email_id, next_attempt_time, worker, lease_until, epoch)
-    select business_id, email_id, next_attempt_time, ${engine.worker}, ${world.clock.in({ seconds: 5 })},
+    insert into sending (business_id, email_id, created_date, next_attempt_time, worker, lease_until, epoch)
+    select business_id, email_id, created_date, created_date, ${engine.worker}, ${world.clock.in({ seconds: 5 })},
            (select epoch from sending_epoch) from again`)
   world.clock.advance({ seconds: 8 })
   await engine.renew()

@@ -164,8 +164,8 @@ test('what was not sent to an erased client never is', async (t) => {
     values (${businessId}, ${ids.clientId}, 'client', 'anna@example.org', 'x@example.org', 'Anna', 'Anna',
             'id', 'RETRYING', ${clock.now()}, ${clock.now()})`)
   await db.query(sql`
-    insert into sending (business_id, email_id, next_attempt_time)
-    select business_id, email_id, next_attempt_time from email`)
+    insert into sending (business_id, email_id, next_attempt_time, status, created_date)
+    select business_id, email_id, next_attempt_time, status, created_date from email`)
   const settings = { DATABASE_URL: await urlOf(database) }
   await runCommand(['erase-client', String(ids.clientId)], settings)
   const [mail] = await db.query(sql`select status, to_address as "to", html from email`)
