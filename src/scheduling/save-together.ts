@@ -2,7 +2,7 @@ import { Together } from '../automation/together.ts'
 import type { ObjectKind } from '../contract/objects.ts'
 import type { Db } from '../database/database.ts'
 import { isDatabaseAway } from '../database/refusals.ts'
-import { findObject, listObjectsById, type Sight, type StoredObject } from '../store/objects.ts'
+import { asStored, listObjectsById, type Sight, type StoredObject } from '../store/objects.ts'
 import { saveEachOnce, saveObject, type Allow } from './save.ts'
 
 export type ToSave = {
@@ -61,11 +61,11 @@ export class SharedSaves {
 }
 
 /** Fewer save little by sharing; more would wait for the slowest of them, and all be tried again. */
-const LEAST = 8
+const LEAST = Number(process.env.LEAST ?? 8)
 const MOST = 32
 
 /** While one round waits for the disk the next is worked out. */
-const LANES = 2
+const LANES = Number(process.env.LANES ?? 2)
 
 type Group = { rounds: Together<ToSave, Result>; members: number }
 type Result = Saved | { failed: unknown }
@@ -89,29 +89,42 @@ async function saveAll(all: ToSave[], now: Temporal.Instant): Promise<(Result | 
   const { db, businessId, user, sight, kind } = all[0]!
   const bodies = all.map(({ body }) => body)
   const allows = all.map(({ allow }) => allow)
-  const { outcomes, reading } = await db.transaction(async (tx) => {
+  const { outcomes, stored } = await db.transaction(async (tx) => {
     const outcomes = await saveEachOnce(tx, kind, bodies, { businessId, user, now, sight }, allows)
-    const ids = outcomes.flatMap((outcome) =>
-      outcome && !outcome.refused ? (outcome.object[kind.id] as number) : [],
+    const objects = outcomes.flatMap((outcome) =>
+      outcome && !outcome.refused ? outcome.object : [],
     )
-    return { outcomes, reading: withCommit(listObjectsById(tx, businessId, kind, ids)) }
+    return { outcomes, stored: withCommit(readBack(tx, businessId, kind, objects)) }
   })
-  const stored = new Map((await reading).map((object) => [object[kind.id], object]))
+  const read = await stored
   return outcomes.map((outcome) => {
     if (!outcome) return undefined
     if (outcome.refused) return { failed: outcome.refused }
-    return { object: stored.get(outcome.object[kind.id])!, isNew: !outcome.before }
+    return { object: read.get(outcome.object[kind.id])!, isNew: !outcome.before }
   })
+}
+
+/** The objects as they are stored now. What that is need not be asked for where it is known. */
+async function readBack(tx: Db, businessId: number, kind: ObjectKind, objects: StoredObject[]) {
+  const stored = new Map<unknown, StoredObject>()
+  const open: (number | string)[] = []
+  for (const object of objects) {
+    const known = asStored(kind, object)
+    if (known) stored.set(object[kind.id], known)
+    else open.push(object[kind.id] as number | string)
+  }
+  const read = open.length > 0 ? await listObjectsById(tx, businessId, kind, open) : []
+  for (const object of read) stored.set(object[kind.id], object)
+  return stored
 }
 
 async function saveAlone({ db, kind, body, allow, ...who }: ToSave, now: Temporal.Instant) {
   try {
-    const { before, reading } = await db.transaction(async (tx) => {
-      const { object, before } = await saveObject(tx, kind, body, { ...who, now }, allow)
-      const id = object[kind.id] as number
-      return { before, reading: withCommit(findObject(tx, who.businessId, kind, id)) }
+    const { object, before, stored } = await db.transaction(async (tx) => {
+      const saved = await saveObject(tx, kind, body, { ...who, now }, allow)
+      return { ...saved, stored: withCommit(readBack(tx, who.businessId, kind, [saved.object])) }
     })
-    return { object: (await reading)!, isNew: !before }
+    return { object: (await stored).get(object[kind.id])!, isNew: !before }
   } catch (failed) {
     return { failed }
   }

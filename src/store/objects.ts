@@ -44,6 +44,25 @@ export function listObjectsById(
     where business_id = ${businessId} and ${idColumn(kind)} = any (${ids})`)
 }
 
+/**
+ * What was written just now, as it would be read back. Nothing where only the server can tell: it
+ * puts JSON in order, and some kinds show more than their own columns.
+ */
+export function asStored(kind: ObjectKind, object: StoredObject): StoredObject | undefined {
+  const stored: Record<string, unknown> = {}
+  for (const { property, sqlType } of writtenFields(kind)) {
+    const value = object[property] ?? null
+    if (!isKeptAsWritten(value, sqlType)) return undefined
+    stored[property] = value
+  }
+  return BESIDE[kind.kind] ? undefined : (stored as StoredObject)
+}
+
+const isKeptAsWritten = (value: unknown, sqlType: string) =>
+  sqlType === 'jsonb'
+    ? Object.keys(value ?? {}).length === 0
+    : sqlType !== 'numeric' && !sqlType.endsWith('[]')
+
 export type Listing = {
   filters: Record<string, unknown>
   /** Where the page before ended. */

@@ -3,6 +3,8 @@ import { test, type TestContext } from 'node:test'
 import { objectKind } from '../../src/contract/objects.ts'
 import type { Db } from '../../src/database/database.ts'
 import { raw, sql } from '../../src/database/sql.ts'
+import { wireText } from '../../src/http/wire.ts'
+import { findObject } from '../../src/store/objects.ts'
 import { RequestError } from '../../src/errors.ts'
 import { SharedSaves, type Saved, type ToSave } from '../../src/scheduling/save-together.ts'
 import { reminder, startWorld } from '../support/world.ts'
@@ -189,4 +191,31 @@ test('a round that is refused is saved by each at once, so that none waits for a
   )
   assert.ok(ended.every(({ saved }) => saved))
   assert.equal(most, 4)
+})
+
+test('each is answered to the letter as it is read afterwards, alone and among others', async (t) => {
+  const { booking, businessId, db, saveAtOnce, ids } = await start(t)
+  const bodies = {
+    calendar: [
+      booking(),
+      booking({ note: 'Grüße “an” \\ 😀', tags: { longer: ['b', 'a'], x: ['1'] } }),
+      booking({ tags: { one: ['2'] }, externalId: 'E-1', active: false }),
+    ],
+    recall: [{ clientId: ids.clientId, dueTime: booking().startTime }],
+    classSchedule: [
+      { ...booking(), name: 'Yoga', clientIdList: [ids.clientId], capacity: 12 },
+      { ...booking(), name: 'Pilates', capacity: null },
+    ],
+    reason: [{ name: 'Consultation', price: 12.5, durationMinutes: 30 }, { name: 'Other' }],
+  }
+  for (const [name, all] of Object.entries(bodies)) {
+    const kind = objectKind(name)!
+    const ended = await saveAtOnce(all.map((body) => ({ kind, body })))
+    ended.push(...(await saveAtOnce([{ kind, body: all[0] }])))
+    for (const { saved, failed } of ended) {
+      assert.ifError(failed)
+      const read = await findObject(db, businessId, kind, saved!.object[kind.id] as number)
+      assert.equal(wireText(saved!.object), wireText(read))
+    }
+  }
 })
