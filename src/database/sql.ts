@@ -111,7 +111,7 @@ function toParameter(value: unknown): unknown {
   return value
 }
 
-/** A booking sends two dozen moments; a Date writes them ten times as fast. */
+/** A booking sends two dozen moments; by hand they are written ten times as fast. */
 function momentText(moment: Temporal.Instant) {
   // A batch is written at one and the same moment.
   if (moment === lastMoment) return lastText
@@ -125,8 +125,26 @@ let lastText = ''
 function textOf(moment: Temporal.Instant) {
   const ms = moment.epochMilliseconds
   const isPlain = ms >= 0 && ms <= LAST_PLAIN_MS && moment.epochNanoseconds % 1_000_000n === 0n
-  return isPlain ? new Date(ms).toISOString() : moment.toString()
+  return isPlain ? plainText(ms) : moment.toString()
 }
+
+/** As `Date` writes it. The moments of a batch are mostly of one day: that part of them is kept. */
+function plainText(ms: number) {
+  const day = Math.floor(ms / DAY_MS)
+  if (day !== lastDay) {
+    lastDay = day
+    dayText = new Date(ms).toISOString().slice(0, 'YYYY-MM-DDT'.length)
+  }
+  const inDay = ms - day * DAY_MS
+  const seconds = Math.floor(inDay / 1000)
+  const [hour, minute] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60]
+  return `${dayText}${DIGITS[hour]}:${DIGITS[minute]}:${DIGITS[seconds % 60]}.${String(inDay % 1000).padStart(3, '0')}Z`
+}
+
+const DAY_MS = 86_400_000
+const DIGITS = Array.from({ length: 60 }, (_, i) => String(i).padStart(2, '0'))
+let lastDay = NaN
+let dayText = ''
 
 /** The end of the year 9999: later years are written in another way. */
 const LAST_PLAIN_MS = 253_402_300_799_999

@@ -61,11 +61,11 @@ export class SharedSaves {
 }
 
 /** Fewer save little by sharing; more would wait for the slowest of them, and all be tried again. */
-const LEAST = Number(process.env.LEAST ?? 8)
+const LEAST = 8
 const MOST = 32
 
 /** While one round waits for the disk the next is worked out. */
-const LANES = Number(process.env.LANES ?? 2)
+const LANES = 2
 
 type Group = { rounds: Together<ToSave, Result>; members: number }
 type Result = Saved | { failed: unknown }

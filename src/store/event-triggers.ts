@@ -419,17 +419,31 @@ function insertionOf(count: number, own: Written[], common: Written[]): Sql {
   return statement
 }
 
-const moving = (businessId: number, update: PlannedUpdate[], now: Temporal.Instant) => sql`
-  update event_trigger t
-  set anchor_time = u.anchor_time, scheduled_time = u.scheduled_time, status = u.status,
-      status_reason = u.status_reason, defn_version = u.defn_version, replan = false,
-      replan_since = null, modified_date = ${now}, modified_user = 'SYSTEM'
-  from unnest(${of(update, 'eventTriggerId')}::bigint[], ${of(update, 'defnVersion')}::bigint[],
-              ${of(update, 'anchorTime')}::timestamptz[], ${of(update, 'scheduledTime')}::timestamptz[],
-              ${of(update, 'status')}::text[], ${of(update, 'statusReason')}::text[])
-    as u (event_trigger_id, defn_version, anchor_time, scheduled_time, status, status_reason)
-  where t.business_id = ${businessId} and t.event_trigger_id = u.event_trigger_id
-    and t.status = 'SCHEDULED'`
+function moving(businessId: number, update: PlannedUpdate[], now: Temporal.Instant) {
+  const [first] = update
+  const areAlike = update.every(
+    ({ status, statusReason }) => status === first!.status && statusReason === first!.statusReason,
+  )
+  // Most go on waiting, for another moment: that is said once.
+  const [state, lists, names] = areAlike
+    ? [sql`status = ${first!.status}, status_reason = ${first!.statusReason}`, empty, empty]
+    : [
+        sql`status = u.status, status_reason = u.status_reason`,
+        sql`, ${of(update, 'status')}::text[], ${of(update, 'statusReason')}::text[]`,
+        sql`, status, status_reason`,
+      ]
+  return sql`
+    update event_trigger t
+    set anchor_time = u.anchor_time, scheduled_time = u.scheduled_time, ${state},
+        defn_version = u.defn_version, replan = false, replan_since = null,
+        modified_date = ${now}, modified_user = 'SYSTEM'
+    from unnest(${of(update, 'eventTriggerId')}::bigint[], ${of(update, 'defnVersion')}::bigint[],
+                ${of(update, 'anchorTime')}::timestamptz[], ${of(update, 'scheduledTime')}::timestamptz[]
+                ${lists})
+      as u (event_trigger_id, defn_version, anchor_time, scheduled_time${names})
+    where t.business_id = ${businessId} and t.event_trigger_id = u.event_trigger_id
+      and t.status = 'SCHEDULED'`
+}
 
 const marking = (businessId: number, replan: Replanned[]) => sql`
   update event_trigger t
