@@ -16,7 +16,11 @@ export function listSubjects(
     ${view(raw(table))} where t.business_id = ${businessId} and t.${raw(id)} = any (${ids})`)
 }
 
-/** The same, and nobody changes the objects until the transaction ends. */
+/**
+ * The same, and nobody changes the objects, nor fires what is about them, until the transaction ends.
+ * Firing holds an object before its triggers, as one of many: who plans would wait for the one trigger
+ * with another in hand that firing may want.
+ */
 export function lockSubjects(
   tx: Db,
   businessId: number,
@@ -26,7 +30,7 @@ export function lockSubjects(
   const { view, table, id } = VIEWS[objectType]
   return tx.query<Subject>(sql`
     ${view(raw(table))} where t.business_id = ${businessId} and t.${raw(id)} = any (${ids})
-    order by t.${raw(id)} for share of t`)
+    order by t.${raw(id)} for no key update of t`)
 }
 
 /** The same for objects of any business: what the engine is about to write of. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from '../../src/database/sql.ts'
+import { until } from '../support/until.ts'
 import { reminder, startWorld } from '../support/world.ts'
 
 test('a row that stands in the way of a page keeps none of the others from being planned', async (t) => {
@@ -21,4 +22,31 @@ test('a row that stands in the way of a page keeps none of the others from being
     ids.map(async (id) => (await call('GET', `/eventTriggers/CALENDAR/${id}`)).body.length),
   )
   assert.deepEqual(planned, [1, 0, 1])
+})
+
+test('a plan that waits for a trigger which fires holds no other of its appointment, which firing may want', async (t) => {
+  const { book, businessId, clock, database, db, save } = await startWorld(t)
+  const { eventDefnId } = await save('/eventDefinition', reminder(businessId, -24))
+  const { calendarId } = await book(clock.in({ hours: 2 })) // too late to be reminded of
+  const startTime = clock.in({ hours: 72 }).epochMilliseconds
+  await save('/calendar', { calendarId, startTime, endTime: startTime + 1_800_000 })
+  const isAnyoneWaiting = async () => {
+    const [row] = await db.query<{ waiting: boolean }>(sql`
+      select exists (select from pg_locks join pg_stat_activity using (pid)
+                     where not granted and datname = current_database()) as waiting`)
+    return row!.waiting
+  }
+
+  const { free, planning } = await database.engine.transaction(async (tx) => {
+    const triggers = sql`
+      select event_trigger_id, status from event_trigger where object_id = ${calendarId}`
+    await tx.query(sql`select from calendar where calendar_id = ${calendarId} for share`)
+    await tx.query(sql`${triggers} and status = 'SCHEDULED' for update`)
+    const saved = save('/eventDefinition', reminder(businessId, -1, { eventDefnId }))
+    await until(isAnyoneWaiting)
+    const rows = await tx.query<{ status: string }>(sql`${triggers} for update skip locked`)
+    return { free: rows.map((row) => row.status).toSorted(), planning: () => saved }
+  })
+  await planning()
+  assert.deepEqual(free, ['EXPIRED', 'SCHEDULED'])
 })

@@ -6,6 +6,8 @@ export type Playing = {
   /** The seed of the next history; none when enough were played. */
   next(): number | undefined | Promise<number | undefined>
   tell(seed: number, told: Told): void
+  /** The machine played a part that it should not: it is played again. */
+  disturbed(seed: number): void
   mutation?: Mutation
   without?: string[]
 }
@@ -18,7 +20,7 @@ export async function playHistories(playing: Playing) {
 /** While one waits for the server another goes on. */
 const WORLDS = 3
 
-async function playOneByOne({ next, tell, mutation, without = [] }: Playing) {
+async function playOneByOne({ next, tell, disturbed, mutation, without = [] }: Playing) {
   let seed = await next()
   let opened = seed === undefined ? undefined : await openWorld(without)
   while (opened && seed !== undefined) {
@@ -27,6 +29,7 @@ async function playOneByOne({ next, tell, mutation, without = [] }: Playing) {
       tell(seed, told)
       seed = await next()
     } else {
+      disturbed(seed)
       // Somebody may still be at something there.
       void opened.close().catch(() => {})
       opened = await openWorld(without)

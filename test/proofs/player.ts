@@ -15,5 +15,6 @@ await playHistories({
     return promise
   },
   tell: (seed, told) => say({ seed, told }),
+  disturbed: (seed) => say({ disturbed: seed }),
 })
 process.exit(0)

@@ -315,7 +315,10 @@ class Play {
   /** Nobody may stumble over anything but a crash. */
   #note(error: unknown) {
     if (isImpatience(error)) this.#impatience ??= error
-    else if (!(error instanceof Crash)) this.#broken.push(`stumbled: ${String(error)}`)
+    else if (!(error instanceof Crash)) {
+      const { detail = '', where = '' } = error as { detail?: string; where?: string }
+      this.#broken.push(`stumbled: ${String(error)} ${detail} ${where}`.trim())
+    }
   }
 
   #move(ms: number) {

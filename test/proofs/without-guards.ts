@@ -6,6 +6,10 @@ export const withoutLeaseCheck = (text: string) =>
 
 export const withoutLocks = (text: string) => text.replaceAll(/for share( of \w)?/g, '')
 
+/** Who plans and who fires may hold an object at the same time. */
+export const withoutTurnsAtObjects = (text: string) =>
+  text.replaceAll('for no key update of t', 'for share of t')
+
 export const withoutTurns = (text: string) =>
   text.replace('"isDue" from businesses', '"isDue" from businesses where false')
 
