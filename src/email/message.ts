@@ -1,7 +1,7 @@
 import { parseAddress, type Mailbox } from '../contract/addresses.ts'
 import type { CalendarFile } from './calendar-file.ts'
 import { dateText, header, mailboxHeader, textHeader } from './headers.ts'
-import { quotedPrintable } from './quoted-printable.ts'
+import { quotedPrintable, unquoted } from './quoted-printable.ts'
 
 export type MessageParts = {
   /** `<…@…>`, the same for every attempt: see `messageIdOf`. */
@@ -69,6 +69,20 @@ export function readMessage(text: string): Message {
   const messageId = /^Message-ID: (<[^>\r\n]*>)/m.exec(text.slice(0, end))?.[1] ?? ''
   return { messageId, headers: text.slice(0, end), body: text.slice(end + 2) }
 }
+
+/** What the text of a message that was built here says, with plain line ends. */
+export function contentOf(text: string): { html: string; text: string } {
+  const said = { html: '', text: '' }
+  for (const [, type, encoding, encoded] of text.matchAll(PART)) {
+    const bytes = encoding === 'base64' ? Buffer.from(encoded!, 'base64') : unquoted(encoded!)
+    said[type === 'html' ? 'html' : 'text'] = bytes.toString().replaceAll('\r\n', '\n')
+  }
+  return said
+}
+
+/** Up to the next boundary, whose `=_` stands in no body. */
+const PART =
+  /^Content-Type: text\/(html|plain); charset=utf-8\r\nContent-Transfer-Encoding: ([\w-]+)\r\n\r\n([^]*?)\r\n--=_/gm
 
 /** One per mail and for good; the host makes it unique among installations. */
 export const messageIdOf = (businessId: number, emailId: number, host: string) =>

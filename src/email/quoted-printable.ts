@@ -41,6 +41,17 @@ export function quotedPrintable(text: string): string {
   return out.toString('latin1', 0, length)
 }
 
+/** The bytes of what `quotedPrintable` made. */
+export const unquoted = (encoded: string) =>
+  Buffer.from(
+    encoded
+      .replaceAll('=\r\n', '')
+      .replace(/=([0-9A-F]{2})/g, (_, hex: string) =>
+        String.fromCharCode(Number.parseInt(hex, 16)),
+      ),
+    'latin1',
+  )
+
 const CR = 0x0d
 const LF = 0x0a
 const TAB = 0x09

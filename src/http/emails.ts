@@ -3,6 +3,7 @@ import { sendAgain, type Sending } from '../automation/send-again.ts'
 import { Email, EMAIL_STATUSES, WholeEmail } from '../contract/email.ts'
 import { objectKind } from '../contract/objects.ts'
 import { MomentFilter } from '../contract/schema.ts'
+import { contentOf } from '../email/message.ts'
 import { unsubscribeLink } from '../email/unsubscribe.ts'
 import { conflict, notFound, RequestError } from '../errors.ts'
 import {
@@ -201,7 +202,8 @@ type Asking = { db: Db; businessId: number; scope: Sight }
 async function requireEmail({ db, businessId, scope }: Asking, emailId: number) {
   const email = await findEmail(db, businessId, emailId, scope)
   if (!email) throw notFound('mail', emailId)
-  return email
+  const { html, message } = email
+  return html === null && message ? { ...email, ...contentOf(message.toString('latin1')) } : email
 }
 
 async function resend(

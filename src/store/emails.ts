@@ -25,7 +25,7 @@ export type NewEmail = {
   subject: string
   html: string
   text: string
-  /** As it goes over the wire, ASCII only; null where none will leave. */
+  /** As it goes over the wire, ASCII only; null where none will leave. It says what html and text do. */
   message: string | null
   messageId: string
   test: boolean
@@ -86,7 +86,8 @@ export function insertEmails(tx: Db, emails: NewEmail[]) {
     reply: 'kept here, not sent',
   }
   const written = WRITTEN.map(([property, , type]) => {
-    const list = emails.map((email) => email[property])
+    const isSaid = property === 'html' || property === 'text'
+    const list = emails.map((email) => (isSaid && email.message !== null ? null : email[property]))
     return sql`${type === 'text' ? textList(list as (string | null)[]) : list}::${raw(type)}[]`
   })
   const insert = sql`
@@ -215,7 +216,7 @@ export function listEmailsById(db: Db, businessId: number, ids: number[]) {
     where business_id = ${businessId} and email_id = any (${ids}::bigint[]) order by email_id`)
 }
 
-/** A mail with what it was made of, while that is kept. */
+/** A mail with what it says, while that is kept: in its message, or as it was only kept here. */
 export type WholeEmail = StoredEmail & {
   html: string | null
   text: string | null
@@ -260,10 +261,11 @@ export async function noteBounces(
 export async function forgetBodies(engine: Db, before: Temporal.Instant, limit: number) {
   const rows = await engine.query(sql`
     update email e
-    set body_hash = encode(sha256(convert_to(coalesce(html, '') || coalesce(text, ''), 'UTF8')), 'hex'),
+    set body_hash = encode(sha256(coalesce(
+          message, convert_to(coalesce(html, '') || coalesce(text, ''), 'UTF8'))), 'hex'),
         html = null, text = null, message = null
     from (select business_id, email_id from email
-          where html is not null and created_date < ${before}
+          where (html is not null or message is not null) and created_date < ${before}
             and status not in ('QUEUED', 'RETRYING', 'UNCERTAIN')
           order by created_date limit ${limit}) old
     where (e.business_id, e.email_id) = (old.business_id, old.email_id)

@@ -13,6 +13,7 @@ import { calendarFile, calendarUid, type CalendarEntry } from '../../src/email/c
 import { dkimSigner, signMessage } from '../../src/email/dkim.ts'
 import {
   buildMessage,
+  contentOf,
   messageBytes,
   messageIdOf,
   messageText,
@@ -83,6 +84,27 @@ test('the same input gives the same bytes', () => {
 test('a kept message is read back as it was', () => {
   const message = buildMessage(parts({ calendar: calendarFile(entry()) }))
   assert.deepEqual(readMessage(messageText(message)), message)
+})
+
+const SAID = [
+  '',
+  'Hello',
+  'Hello \n\n.\nFrom here\t\n',
+  'a=b, =3D, =_1, --=_1.1mail.harbour.example--\n--=_42',
+  'Content-Type: text/html; charset=utf-8\nContent-Transfer-Encoding: base64\n\nSGk=\n--=_x',
+  `long ${'words and Ärger — '.repeat(200)}`,
+  '你好 😀\n'.repeat(100),
+]
+
+test('what a message says is read from it as it was written', () => {
+  for (const text of SAID) {
+    for (const html of SAID) {
+      for (const calendar of [null, calendarFile(entry({ description: html }))]) {
+        const message = buildMessage(parts({ text, html, calendar }))
+        assert.deepEqual(contentOf(messageText(message)), { text, html })
+      }
+    }
+  }
 })
 
 test('no line is too long, bare or beyond ASCII', () => {

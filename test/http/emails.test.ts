@@ -280,5 +280,16 @@ test('a mail that still waits keeps what it says, however old it is', async (t) 
   world.clock.advance({ hours: 24 * 50 })
   assert.equal(await forgetBodies(world.database.engine, world.clock.now(), 10), 1)
   const [waiting] = (await world.call('GET', '/emails?status=QUEUED')).body.items
-  assert.match((await world.call('GET', `/emails/${waiting.emailId}`)).body.html, /Tomorrow/)
+  const whole = () => world.call('GET', `/emails/${waiting.emailId}`)
+  assert.match((await whole()).body.html, /Tomorrow/)
+
+  await world.db.query(
+    sql`update email set status = 'SENT', next_attempt_time = null where status = 'QUEUED'`,
+  )
+  assert.match((await whole()).body.html, /Tomorrow/)
+  assert.match((await whole()).body.text, /Tomorrow/)
+  assert.equal(await forgetBodies(world.database.engine, world.clock.now(), 10), 1)
+  assert.equal((await whole()).body.html, null)
+  assert.equal((await whole()).body.text, null)
+  assert.equal(await forgetBodies(world.database.engine, world.clock.now(), 10), 0)
 })
