@@ -30,7 +30,8 @@ export function planReminders(
   const rowsOf = Map.groupBy(rows, (row) => keyOf(row.eventDefnId, row))
   for (const definition of definitions.filter(isReminder)) {
     for (const object of followed) {
-      const existing = rowsOf.get(keyOf(definition.eventDefnId, object.subject)) ?? []
+      const existing =
+        rows.length === 0 ? rows : (rowsOf.get(keyOf(definition.eventDefnId, object.subject)) ?? [])
       planReminder(plan, definition, object, existing, cause, now)
     }
   }

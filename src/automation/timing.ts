@@ -106,7 +106,7 @@ function anchorOf(definition: Timing, subject: AnchorTimes): Temporal.Instant | 
  * one, one that comes twice the earlier: Temporal's `compatible`.
  */
 function offsetFrom(anchor: Temporal.Instant, definition: Timing, timeZone: string) {
-  const { months, days, elapsed } = stepsOf(definition)
+  const { months, days, elapsedMs } = stepsOf(definition)
   let time = anchor
   // Most offsets are plain hours: they need no zone, which is what costs.
   if (months && days) {
@@ -119,10 +119,20 @@ function offsetFrom(anchor: Temporal.Instant, definition: Timing, timeZone: stri
       .add((months ?? days)!)
       .toInstant()
   }
-  return elapsed ? time.add(elapsed) : time
+  return elapsedMs === 0 ? time : plus(time, elapsedMs)
 }
 
-type Steps = { [Step in 'months' | 'days' | 'elapsed']: Temporal.Duration | undefined }
+/** As Temporal adds it, at half the price where the moment is one of whole milliseconds. */
+function plus(time: Temporal.Instant, ms: number) {
+  if (time.epochNanoseconds % 1_000_000n !== 0n) return time.add({ milliseconds: ms })
+  return Temporal.Instant.fromEpochMilliseconds(time.epochMilliseconds + ms)
+}
+
+type Steps = {
+  months: Temporal.Duration | undefined
+  days: Temporal.Duration | undefined
+  elapsedMs: number
+}
 
 function stepsOf(definition: Timing): Steps {
   const known = steps.get(definition)
@@ -134,7 +144,7 @@ function stepsOf(definition: Timing): Steps {
   const made = {
     months: triggerMonths === 0 ? undefined : Temporal.Duration.from({ months: triggerMonths }),
     days: days === 0 ? undefined : Temporal.Duration.from({ days }),
-    elapsed: minutes === 0 ? undefined : Temporal.Duration.from({ minutes }),
+    elapsedMs: minutes * 60_000,
   }
   steps.set(definition, made)
   return made
