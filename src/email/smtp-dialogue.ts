@@ -127,6 +127,8 @@ export class SmtpDialogue {
 
   #askEnvelope(attempt: Attempt, phase: 'mail' | 'rcpt', then = () => {}) {
     this.#ask(phase, (reply) => {
+      // Nobody said no to what was never answered.
+      if (this.#over) return
       if (!reply.startsWith('2')) attempt.refused ??= refusal(reply, phase)
       attempt.phase = phase === 'mail' ? 'rcpt' : 'data'
       then()
@@ -229,6 +231,7 @@ export class SmtpDialogue {
   #hear(text: string) {
     if (this.#over) return
     this.#unread += text
+    let isAnswered = false
     for (let end = this.#unread.indexOf('\n'); end >= 0; end = this.#unread.indexOf('\n')) {
       const line = this.#unread.slice(0, this.#unread[end - 1] === '\r' ? end - 1 : end)
       this.#unread = this.#unread.slice(end + 1)
@@ -239,9 +242,11 @@ export class SmtpDialogue {
       this.#lines = []
       this.#reply(reply)
       if (this.#over) return
+      isAnswered = true
     }
     if (this.#unread.length > LONGEST_LINE) this.#unread = ''
-    this.#arm()
+    // Only then: who speaks on and on, and never ends, would be waited for without end.
+    if (isAnswered) this.#arm()
   }
 
   #reply(reply: string) {

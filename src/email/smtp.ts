@@ -49,6 +49,7 @@ export class SmtpMailer implements Mailer {
   readonly #waiting: Waiting[] = []
   /** Whose envelope left with the end of the mail before it, on the same connection. */
   readonly #following = new Map<SmtpSession, Waiting>()
+  #followAgainAt = 0
   #active = 0
   #closing: (() => void) | undefined
   #pumpTimer: NodeJS.Timeout | undefined
@@ -179,6 +180,7 @@ export class SmtpMailer implements Mailer {
 
   /** The mail that may begin on this connection while the server still answers the one before. */
   #follow(session: SmtpSession) {
+    if (monotonicMs() < this.#followAgainAt) return undefined
     if (session.mails >= this.#options.maxMailsPerConnection) return undefined
     if (this.#active > this.#width.current) return undefined
     const place = this.#waiting.findIndex(
@@ -190,10 +192,14 @@ export class SmtpMailer implements Mailer {
     return waiting.delivery
   }
 
-  /** The server takes its time over one mail: the one that was to follow does not wait for it. */
+  /**
+   * The server takes its time over one mail: the one that was to follow does not wait for it. That
+   * costs the connection, so that for a while none is sent ahead.
+   */
   #release(session: SmtpSession) {
     const waiting = this.#following.get(session)
     if (!waiting) return
+    this.#followAgainAt = monotonicMs() + SLOW_FOR_MS
     this.#following.delete(session)
     session.releaseFollowing()
     this.#limits.leave(waiting.domain, monotonicMs(), false)
@@ -257,6 +263,7 @@ export function parseSmtpUrl(text: string): SmtpServer {
 
 const GOODBYE_MS = 1000
 const FOLLOWING_MS = 500
+const SLOW_FOR_MS = 10_000
 
 const isLoopback = (host: string) =>
   host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host)

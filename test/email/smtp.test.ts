@@ -108,6 +108,15 @@ function at(point: Point, phase: Phase, more: Partial<Case> = {}): Case[] {
         options: { ...more.options, timeouts: impatient(phase) },
       },
     ),
+    act(
+      'words without end',
+      lost,
+      { next: 'mumble' },
+      {
+        reply: /no answer within 0\.15 s/,
+        options: { ...more.options, timeouts: impatient(phase) },
+      },
+    ),
     act('closed', lost, { next: 'close' }),
     act('reset', lost, { next: 'reset' }),
     act('half an answer, then closed', lost, { reply: '25', next: 'close' }),
@@ -388,7 +397,7 @@ const told = (phase: Phase, { reply }: Outcome): Phase[] => {
 }
 
 const repaired = (name: string) =>
-  name.includes('silence') || name.includes('no TLS') ? { timeouts: PATIENT } : {}
+  /silence|without end|no TLS/.test(name) ? { timeouts: PATIENT } : {}
 
 test('without a mail server a mail goes the same way to its end, and stays', async () => {
   const mailer = new CaptureMailer()
@@ -478,6 +487,12 @@ const ends: { name: string; act: Act; kind: Outcome['kind']; connections: number
     connections: 2,
   },
   {
+    name: 'is answered by nonsense and more',
+    act: { reply: 'what?\r\n250 well\r\n', next: 'hang' },
+    kind: 'uncertain',
+    connections: 2,
+  },
+  {
     name: 'is one too many',
     act: { reply: '421 enough\r\n', next: 'close' },
     kind: 'retry',
@@ -537,6 +552,16 @@ test('a server that takes its time over one mail does not hold up the one that w
   assert.deepEqual(outcomes, ['uncertain', 'sent', 'sent'])
   assert.deepEqual(answered, [2, 3, 1])
   assert.equal(server.taken.length, 2)
+})
+
+test('a server that takes its time over every mail keeps its connections', async (t) => {
+  const server = await startMailServer(t, { pondering: 600 })
+  const mailer = openMailer(t, server, { maxConnections: 2 })
+  const outcomes = await Promise.all(Array.from({ length: 8 }, () => send(mailer)))
+  assert.ok(outcomes.every(({ kind }) => kind === 'sent'))
+  assert.equal(server.taken.length, 8)
+  // Those over which it was learnt that they are not to be followed are lost.
+  assert.ok(server.connections() <= 4, String(server.connections()))
 })
 
 test('connections are kept, bounded, and replaced after so many mails', async (t) => {

@@ -23,11 +23,12 @@ export type Point =
 
 /**
  * What it does there: answers something else (a text, sent as it stands), says nothing, closes,
- * resets. `close`: closes after the text. `takes`: at the end of a message, it is kept all the same.
+ * resets. `close`: closes after the text. `mumble`: speaks on and on, and never ends its line. `takes`: at
+ * the end of a message, it is kept all the same.
  */
 export type Act = {
   reply?: string
-  next?: 'go on' | 'hang' | 'close' | 'reset'
+  next?: 'go on' | 'hang' | 'close' | 'reset' | 'mumble'
   takes?: boolean
 }
 
@@ -43,6 +44,8 @@ export type Behaviour = {
   pipelining?: boolean
   /** Milliseconds before each answer. */
   delay?: number
+  /** The same before it answers a message. */
+  pondering?: number
   /** Answers one byte at a time. */
   trickle?: boolean
   /** The largest message it says it takes. */
@@ -213,7 +216,7 @@ class Conversation {
     const act = this.#misbehaves('end')
     if (!act || act.takes) this.#taken.push(mail)
     if (act) return this.#perform(act)
-    this.#say('250 2.0.0 taken\r\n')
+    this.#say('250 2.0.0 taken\r\n', 'go on', this.#behaviour.pondering)
     const after = this.#misbehaves('after')
     if (after) this.#perform(after)
   }
@@ -262,9 +265,9 @@ class Conversation {
     this.#say(reply, next)
   }
 
-  #say(text: string, next: Act['next'] = 'go on') {
+  #say(text: string, next: Act['next'] = 'go on', delay = this.#behaviour.delay ?? 0) {
     if (next !== 'go on') this.#deaf = true
-    const { delay = 0, trickle = false } = this.#behaviour
+    const { trickle = false } = this.#behaviour
     this.#answers = this.#answers.then(async () => {
       const socket = this.#socket
       if (delay > 0) await new Promise((resolve) => setTimeout(resolve, delay))
@@ -274,6 +277,10 @@ class Conversation {
         }
       }
       if (next === 'close') socket.end()
+      if (next === 'mumble') {
+        const mumbling = setInterval(() => socket.write('2'), 20)
+        socket.on('close', () => clearInterval(mumbling))
+      }
       if (next === 'reset') {
         if (socket instanceof TLSSocket) socket.destroy()
         else socket.resetAndDestroy()
