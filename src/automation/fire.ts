@@ -7,6 +7,7 @@ import { holdActionsOfDefinitions } from '../store/event-actions.ts'
 import {
   beginAlone,
   endTriggers,
+  leaveToItsLease,
   lockClaimed,
   type ClaimedTrigger,
   type Ending,
@@ -67,8 +68,13 @@ async function fireOrSplit(firing: Firing, claimed: ClaimedTrigger[]): Promise<v
     // Nothing is wrong with the triggers.
     if (isDatabaseAway(error)) throw error
     firing.onError(error)
+    const [trigger, ...others] = claimed as [ClaimedTrigger]
     // Alone, it is left to its lease: after three of them it is set aside.
-    if (claimed.length === 1) return
+    if (others.length === 0) {
+      const leaseUntil = firing.now().add({ seconds: firing.leaseSeconds })
+      await leaveToItsLease(firing.db, firing.worker, trigger, leaseUntil)
+      return
+    }
     const half = Math.ceil(claimed.length / 2)
     await fireOrSplit(firing, claimed.slice(0, half))
     await fireOrSplit(firing, claimed.slice(half))

@@ -130,6 +130,30 @@ export async function beginAlone(db: Db, worker: string, trigger: ClaimedTrigger
 }
 
 /**
+ * One that fails by itself leaves its worker's lane for a lane of its own, which nobody renews: a busy
+ * worker would keep it in hand for good.
+ */
+export function leaveToItsLease(
+  db: Db,
+  worker: string,
+  { businessId, eventTriggerId }: ClaimedTrigger,
+  leaseUntil: Temporal.Instant,
+) {
+  const alone = `${worker} with ${eventTriggerId}`
+  return db.query(sql`
+    with parted as (
+      update event_trigger set lease_worker = ${alone}
+      where business_id = ${businessId} and event_trigger_id = ${eventTriggerId}
+        and status = 'RUNNING' and lease_worker = ${worker}
+      returning scheduled_time
+    )
+    insert into lane (worker, lease_until, latest)
+    select ${alone}, ${leaseUntil}, scheduled_time from parted
+    on conflict (worker) do update
+    set lease_until = excluded.lease_until, latest = greatest(lane.latest, excluded.latest)`)
+}
+
+/**
  * Those of the claimed that still are this worker's, kept so until the transaction ends; with each,
  * since when its object asks for another time, where it does. What a row must be stands in a case,
  * else the planner may read all that runs, for each.
@@ -210,7 +234,7 @@ const MOST_TAKEN_BACK = 5_000
 export async function takeBackTriggers(db: Db, now: Temporal.Instant) {
   const rows = await db.query(sql`
     with gone as (
-      select worker, latest from lane where lease_until < ${now} for update skip locked
+      select ctid, worker, latest from lane where lease_until < ${now} for update skip locked
     ), lost as (
       select t.* from gone cross join lateral (
         select business_id, event_trigger_id, claims > ${MOST_ALONE} as deadly from event_trigger t
@@ -218,8 +242,9 @@ export async function takeBackTriggers(db: Db, now: Temporal.Instant) {
         limit ${MOST_TAKEN_BACK}
         for update skip locked) t
     ), forgotten as (
+      -- Only as it was when this statement began: what a lane took since is not seen here.
       delete from lane using gone
-      where lane.worker = gone.worker
+      where lane.ctid = gone.ctid
         and not exists (select from event_trigger t where ${isInHandOf(sql`gone`)})
     )
     update event_trigger t

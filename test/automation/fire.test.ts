@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { decide } from '../../src/automation/decide.ts'
 import type { Db } from '../../src/database/database.ts'
 import { sql, type Sql } from '../../src/database/sql.ts'
 import { scripted } from '../support/scripted-mailer.ts'
@@ -230,6 +231,34 @@ test('a trigger that takes down three workers by itself is set aside, those besi
     assert.equal((await triggersOf(world, { calendarId }))[0]!.status, 'COMPLETED')
   }
   const [trigger] = await triggersOf(world, deadly)
+  assert.equal(trigger!.status, 'FAILED')
+  assert.match(trigger!.statusReason!, /set aside: 3 workers died over it/)
+})
+
+test('a trigger that fails by itself is tried again and set aside, however busy its worker is', async (t) => {
+  const world = await startWorld(t)
+  await remind(world)
+  const bad = await world.book(world.clock.in({ hours: 25 }))
+  const others = []
+  for (let i = 0; i < 14; i += 1)
+    others.push(await world.book(world.clock.in({ hours: 25, seconds: 5 * i })))
+  world.clock.advance({ hours: 1 })
+  const busy = startEngine(world, {
+    decide: (trigger, ...rest) => {
+      if (trigger.objectId === bad.calendarId) throw new Error('nobody thought of this')
+      return decide(trigger, ...rest)
+    },
+  })
+  // It has something to do every 5 s, and its lease is 10 s.
+  for (let turn = 0; turn < 14; turn += 1) {
+    await busy.keep()
+    await busy.fire()
+    await busy.renew()
+    world.clock.advance({ seconds: 5 })
+  }
+  for (const { calendarId } of others)
+    assert.equal((await triggersOf(world, { calendarId }))[0]!.status, 'COMPLETED')
+  const [trigger] = await triggersOf(world, bad)
   assert.equal(trigger!.status, 'FAILED')
   assert.match(trigger!.statusReason!, /set aside: 3 workers died over it/)
 })
