@@ -59,26 +59,32 @@ export function claimDueTriggers(db: Db, claim: Claim, from: Temporal.Instant | 
 /** Its index holds what is in a worker's hands too. */
 const isFree = sql`filed_as = 'SCHEDULED' and status = 'SCHEDULED'`
 
+/**
+ * The same of one business, said so that only the index that begins with the business will do: in that
+ * of all that is due, the planner would walk over the herd of one for each of the others.
+ */
+const isFreeOfBusiness = sql`
+  t.business_id = b.business_id and t.filed_as = free.status and t.status = free.status`
+const FREE = sql`unnest(array['SCHEDULED']) as free (status)`
+
 const LONG_AGO = Temporal.Instant.fromEpochMilliseconds(0)
 
-/** The next businesses that have triggers, after one of them; and whether any is due. */
+/** The next businesses after one of them, and whether any of their triggers is due; each by its key. */
 export function listBusinessesInTurn(
   db: Db,
   now: Temporal.Instant,
   { after, limit }: { after: number; limit: number },
 ) {
-  const next = (last: Sql) => sql`
-    select business_id, scheduled_time from event_trigger
-    where ${isFree} and business_id > ${last}
-    order by business_id, scheduled_time limit 1`
   return db.query<{ businessId: number; isDue: boolean }>(sql`
-    with recursive businesses as (
-      (select *, 1 as place from (${next(sql`${after}`)}) first)
-      union all
-      select next.*, place + 1 from businesses b, lateral (${next(sql`b.business_id`)}) next
-      where place < ${limit}
-    )
-    select business_id as "businessId", scheduled_time <= ${now} as "isDue" from businesses`)
+    select b.business_id as "businessId", first.scheduled_time is not null as "isDue"
+    from (select business_id from business
+          where business_id > ${after} order by business_id limit ${limit}) b
+    cross join ${FREE}
+    left join lateral (
+      select t.scheduled_time from event_trigger t
+      where ${isFreeOfBusiness} and t.scheduled_time <= ${now}
+      order by t.scheduled_time limit 1) first on true
+    order by b.business_id`)
 }
 
 /** A share for each of these businesses, so that the herd of one does not hold up the others. */
@@ -87,10 +93,10 @@ export function claimSharesOf(db: Db, claim: Claim, businessIds: number[], share
     db,
     claim,
     sql`
-      select d.* from unnest(${businessIds}::bigint[]) as b (business_id), lateral (
+      select d.* from unnest(${businessIds}::bigint[]) as b (business_id) cross join ${FREE}
+      cross join lateral (
         select t.business_id, t.event_trigger_id, t.claims, t.scheduled_time from event_trigger t
-        where ${isFree} and t.business_id = b.business_id
-          and t.scheduled_time <= ${claim.now}
+        where ${isFreeOfBusiness} and t.scheduled_time <= ${claim.now}
         order by t.scheduled_time limit ${share}
         for update skip locked) d`,
   )
@@ -245,7 +251,7 @@ export async function takeBackTriggers(db: Db, now: Temporal.Instant) {
       -- Only as it was when this statement began: what a lane took since is not seen here.
       delete from lane using gone
       where lane.ctid = gone.ctid
-        and not exists (select from event_trigger t where ${isInHandOf(sql`gone`)})
+        and (select true from event_trigger t where ${isInHandOf(sql`gone`)} limit 1) is null
     )
     update event_trigger t
     set status = case when deadly then 'FAILED' else 'SCHEDULED' end,

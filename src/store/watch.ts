@@ -34,7 +34,8 @@ export async function readQueueHealth(db: Db, now: Temporal.Instant) {
       (select min(scheduled_time) from event_trigger
        where filed_as = 'SCHEDULED' and status = 'SCHEDULED'
          and scheduled_time < ${now.subtract({ seconds: 1 })}) as "oldestOverdue",
-      (select count(*) from lane join event_trigger t on ${isInHandOf(sql`lane`)}
+      (select count(*) from lane cross join lateral (
+         select from event_trigger t where ${isInHandOf(sql`lane`)} limit ${COUNTED}) held
        where lane.lease_until < ${now.subtract({ seconds: TAKEOVER_SECONDS })}) as "stuckLeases",
       (select count(*) from event_definition where planned_version < version) as unplanned,
       (select min(modified_date) from event_definition where planned_version < version) as "oldestUnplanned",
@@ -86,7 +87,7 @@ export async function readUptake(
   objectType: ObjectType,
   { since, newest, before }: { since: Temporal.Instant; newest: number; before: number },
 ) {
-  const { table, id, order, key } = OBJECTS[objectType]
+  const { table, id, order, key, other } = OBJECTS[objectType]
   const [uptake] = await db.query<Uptake>(sql`
     with objects as (
       select ${raw(id)} as id, created_date, row_number() over (order by ${raw(order)} desc) as place
@@ -96,7 +97,7 @@ export async function readUptake(
       select place <= ${newest} and created_date > ${since} as recent, exists (
         select from ${triggersOfObjects} t
         where business_id = ${businessId} and object_type = ${objectType}
-          and ${raw(key)} = objects.id and event_defn_id = ${eventDefnId}) as taken
+          and ${raw(key)} = objects.id and ${raw(other)} is null and event_defn_id = ${eventDefnId}) as taken
       from objects
     )
     select count(*) filter (where recent) as came,
@@ -107,13 +108,15 @@ export async function readUptake(
   return uptake!
 }
 
-type ObjectTable = { table: string; id: string; order: string; key: string }
+/** `key` is the column of triggers that names it, `other` the one that then does not. */
+type ObjectTable = { table: string; id: string; order: string; key: string; other: string }
 
 const byId = (table: string): ObjectTable => ({
   table,
   id: `${table}_id`,
   order: `${table}_id`,
   key: 'object_id',
+  other: 'object_uuid',
 })
 
 const OBJECTS: Record<ObjectType, ObjectTable> = {
@@ -126,5 +129,6 @@ const OBJECTS: Record<ObjectType, ObjectTable> = {
     id: 'invitation_uuid',
     order: 'created_date',
     key: 'object_uuid',
+    other: 'object_id',
   },
 }

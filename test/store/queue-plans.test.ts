@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Db } from '../../src/database/database.ts'
+import { sql, type Sql } from '../../src/database/sql.ts'
+import {
+  countOtherKinds,
+  listPendingEvents,
+  listTriggersOfObject,
+} from '../../src/store/event-triggers.ts'
+import {
+  claimSharesOf,
+  listBusinessesInTurn,
+  takeBackTriggers,
+} from '../../src/store/trigger-queue.ts'
+import { readQueueHealth } from '../../src/store/watch.ts'
+import { cloneDatabase } from '../support/database.ts'
+import { asOwner } from '../support/owner.ts'
+
+const BUSINESSES = 20
+const { database } = await cloneDatabase({ after })
+
+/** Much that waits and far more that is done, so that reading all of either would be a mistake. */
+before(async () => {
+  await asOwner(
+    database,
+    `insert into business (business_id, name, time_zone, created_date, created_user, modified_date, modified_user)
+     select i, 'B', 'UTC', now(), 'x', now(), 'x' from generate_series(1, ${BUSINESSES}) i`,
+    'set session_replication_role = replica',
+    `insert into event_trigger (business_id, event_defn_id, defn_version, object_type, object_id, occurrence,
+                                anchor_time, scheduled_time, status, created_date)
+     select 1 + i % ${BUSINESSES}, 1 + i % 7, 1, 'CALENDAR', i, case when i % 2 = 0 then 'x ' || i end, time, time,
+            case when i % 5 = 0 then 'SCHEDULED' else 'SKIPPED' end, time
+     from (select i, to_timestamp(1700000000 + i * 60) as time from generate_series(1, 40000) i) g`,
+    `insert into lane select 'w' || i, to_timestamp(0), to_timestamp(1700000600) from generate_series(1, 9) i`,
+    'analyze',
+  )
+})
+
+const now = Temporal.Instant.fromEpochMilliseconds(1_700_000_600_000)
+const ofBusiness = /"Index Cond":"[^"]*business_id = [a-z_]+\.business_id\) AND \(filed_as = /
+const untilLatest = /"Index Cond":"[^"]*scheduled_time <= /g
+
+test('whose turn it is, is looked up business by business', async () => {
+  const plan = await planOf((db) => listBusinessesInTurn(db, now, { after: 0, limit: 200 }))
+  assert.match(plan, ofBusiness)
+  const claim = { worker: 'w', now, leaseUntil: now, limit: 500 }
+  assert.match(await planOf((db) => claimSharesOf(db, claim, [1, 2, 3], 50)), ofBusiness)
+})
+
+test('what a lane that is gone had is looked for among what was due, twice and no further', async () => {
+  const plan = await planOf((db) => takeBackTriggers(db, now))
+  assert.equal(plan.match(untilLatest)?.length, 2)
+  assert.match(await planOf((db) => readQueueHealth(db, now)), untilLatest)
+})
+
+test('what a definition still waits for is not looked for among what is done', async () => {
+  const definition = { businessId: 1, eventDefnId: 1 }
+  const events = await planOf((db) => listPendingEvents(db, 1, 1, { after: 0, limit: 1000 }))
+  const others = await planOf((db) => countOtherKinds(db, definition, 'CALENDAR', true, 5))
+  for (const plan of [events, others]) assert.match(plan, /event_trigger_(by_status|due)'?"/)
+})
+
+test('what is about an invitation is found by its one id', async () => {
+  const plan = await planOf((db) => listTriggersOfObject(db, 1, 'INVITATION', 'a1'))
+  assert.equal(plan.match(/object_id IS NULL\) AND \(object_uuid = /g)?.length, 2)
+})
+
+/** What the server would do for the engine's statement. */
+async function planOf(ask: (db: Db) => Promise<unknown>): Promise<string> {
+  let statement: Sql | undefined
+  const query = async (asked: Sql) => ((statement = asked), [])
+  await ask({ query } as unknown as Db).catch(() => {})
+  const rows = await database.engine.query(sql`explain (format json) ${statement}`)
+  return JSON.stringify(rows).replaceAll('\\"', "'")
+}
