@@ -1,4 +1,4 @@
-import { Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import type { ConnectionOptions } from 'node:tls'
 import SMTPConnection from 'nodemailer/lib/smtp-connection'
 import type { Outcome, Phase } from './mailer.ts'
@@ -40,8 +40,6 @@ export class SmtpSession {
   /** Mails it took care of, accepted or not. */
   mails = 0
   readonly #connection: SMTPConnection
-  /** The plain socket; under TLS another one speaks over it. */
-  readonly #socket = new Socket()
   readonly #options: SessionOptions
   /** Commands the server has not answered yet, oldest first. */
   #unanswered: Phase[] = []
@@ -61,7 +59,6 @@ export class SmtpSession {
     this.#connection = new SMTPConnection({
       host: options.host,
       port: options.port,
-      socket: this.#socket,
       secure: options.secure,
       requireTLS: options.requireTls,
       ignoreTLS: !options.requireTls,
@@ -70,7 +67,7 @@ export class SmtpSession {
       connectionTimeout: longest,
       greetingTimeout: longest,
       dnsTimeout: timeouts.connect * 2,
-      socketTimeout: 2 * Math.max(timeouts.body, timeouts.end, longest),
+      socketTimeout: longest,
       transactionLog: true,
       logger: this.#listener(),
     })
