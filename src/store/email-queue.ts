@@ -305,12 +305,15 @@ export function renewEmailLeases(db: Db, mails: Held[], leaseUntil: Temporal.Ins
 
 /**
  * Puts back what this worker has taken and not ended: another one sends it at once. Its own attempt
- * cannot end the message any more, so nothing is sent twice.
+ * cannot end the message any more, so nothing is sent twice. What was taken before a crash of the
+ * database is left: see `takeBackEmails`.
  */
 export async function giveBackEmails(db: Db, worker: string) {
   const rows = await db.query(sql`
     update sending set ${FREE}
-    where split_part(worker, ' ', 1) = ${worker} and not message_ended returning email_id`)
+    where split_part(worker, ' ', 1) = ${worker} and not message_ended
+      and epoch = (select epoch from sending_epoch)
+    returning email_id`)
   return rows.length
 }
 

@@ -485,3 +485,31 @@ test('after a crash of the database what was under way may have been sent', asyn
   await other.runEngine()
   assert.equal(taken.length, 1)
 })
+
+test('a worker that is stopped after a crash of the database gives nothing back as unsent', async (t) => {
+  const world = await startWorld(t)
+  const ended = Promise.withResolvers<void>()
+  const answer = Promise.withResolvers<Outcome>()
+  const mailer: Mailer = {
+    async send(mail) {
+      await mail.onMessageEnded()
+      ended.resolve()
+      return answer.promise
+    },
+    room: () => 10,
+    close: async () => {},
+  }
+  await due(world, mailer)
+  const engine = startEngine(world, { mailer, captures: false, stopPatienceMs: 50 })
+  const stopping = new AbortController()
+  const stopped = engine.run(stopping.signal)
+  await ended.promise
+  // What a crash does to an unlogged table, and to a mark that had not reached the disk.
+  await asOwner(world.database, 'truncate sending_epoch')
+  await asOwner(world.database, 'update sending set message_ended = false')
+  stopping.abort()
+  await stopped
+  assert.equal((await mailOf(world)).status, 'SENDING')
+  answer.resolve({ kind: 'sent', phase: 'end', reply: '250 taken' })
+  await engine.settle()
+})
