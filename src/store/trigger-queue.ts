@@ -265,7 +265,7 @@ export async function takeBackTriggers(db: Db, now: Temporal.Instant) {
 }
 
 /** There is no index for what a lane has in its hands: it is looked for among what is due, seldom. */
-export const isInHandOf = (lane: Sql) => sql`
+const isInHandOf = (lane: Sql) => sql`
   t.filed_as = 'SCHEDULED' and t.scheduled_time <= ${lane}.latest and t.lease_worker = ${lane}.worker`
 
 /** Says that this worker lives. */

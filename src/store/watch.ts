@@ -3,14 +3,14 @@ import type { Db } from '../database/database.ts'
 import { raw, sql } from '../database/sql.ts'
 import type { StoredDefinition } from './event-definitions.ts'
 import { triggersOfObjects } from './event-triggers.ts'
-import { isInHandOf, SET_ASIDE } from './trigger-queue.ts'
+import { SET_ASIDE } from './trigger-queue.ts'
 
 /** How the queue stands. Counts end at `COUNTED`: more is as bad. */
 export type QueueHealth = {
   /** How many should have fired a second ago, and since when the oldest waits. */
   overdue: number
   oldestOverdue: Temporal.Instant | null
-  /** Leases that ran out and that nobody took over. */
+  /** Those in the hands of a lane whose lease ran out and that nobody took over, or of none. */
   stuckLeases: number
   /** Saved definitions whose plan is not finished, and since when the oldest waits. */
   unplanned: number
@@ -34,9 +34,11 @@ export async function readQueueHealth(db: Db, now: Temporal.Instant) {
       (select min(scheduled_time) from event_trigger
        where filed_as = 'SCHEDULED' and status = 'SCHEDULED'
          and scheduled_time < ${now.subtract({ seconds: 1 })}) as "oldestOverdue",
-      (select count(*) from lane cross join lateral (
-         select from event_trigger t where ${isInHandOf(sql`lane`)} limit ${COUNTED}) held
-       where lane.lease_until < ${now.subtract({ seconds: TAKEOVER_SECONDS })}) as "stuckLeases",
+      (select count(*) from (
+         select from event_trigger t left join lane on lane.worker = t.lease_worker
+         where t.filed_as = 'SCHEDULED' and t.scheduled_time <= ${now} and t.lease_worker is not null
+           and coalesce(lane.lease_until, '-infinity') < ${now.subtract({ seconds: TAKEOVER_SECONDS })}
+         limit ${COUNTED}) stuck) as "stuckLeases",
       (select count(*) from event_definition where planned_version < version) as unplanned,
       (select min(modified_date) from event_definition where planned_version < version) as "oldestUnplanned",
       (select count(*) from event_trigger

@@ -65,6 +65,16 @@ test('a lease that nobody took over and a trigger that was set aside are seen', 
   assert.deepEqual([stuckLeases, setAside], [0, 1])
 })
 
+test('what is in the hands of nobody at all is shown', async (t) => {
+  const world = await startWorld(t)
+  await world.save('/eventDefinition', reminder(world.businessId, -24))
+  await world.book(world.clock.in({ hours: 25 }))
+  world.clock.advance({ hours: 1 })
+  await world.database.engine.query(sql`
+    update event_trigger set status = 'RUNNING', lease_worker = 'without a lane'`)
+  assert.equal((await health(world)).stuckLeases, 1)
+})
+
 test('reconciliation is content with what the service plans', async (t) => {
   const world = await startWorld(t)
   await world.save('/eventDefinition', reminder(world.businessId, -24))

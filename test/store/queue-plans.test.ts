@@ -12,7 +12,6 @@ import {
   listBusinessesInTurn,
   takeBackTriggers,
 } from '../../src/store/trigger-queue.ts'
-import { readQueueHealth } from '../../src/store/watch.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { asOwner } from '../support/owner.ts'
 
@@ -50,7 +49,6 @@ test('whose turn it is, is looked up business by business', async () => {
 test('what a lane that is gone had is looked for among what was due, twice and no further', async () => {
   const plan = await planOf((db) => takeBackTriggers(db, now))
   assert.equal(plan.match(untilLatest)?.length, 2)
-  assert.match(await planOf((db) => readQueueHealth(db, now)), untilLatest)
 })
 
 test('what a definition still waits for is not looked for among what is done', async () => {
