@@ -57,9 +57,6 @@ export function buildMessage(parts: MessageParts): Message {
   return { messageId, headers, body }
 }
 
-export const messageBytes = ({ headers, body }: Message) =>
-  Buffer.from(`${headers}\r\n${body}`, 'latin1')
-
 /** A message as it is kept: its bytes, which are ASCII, as a text. */
 export const messageText = ({ headers, body }: Message) => `${headers}\r\n${body}`
 

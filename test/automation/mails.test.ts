@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from '../../src/database/sql.ts'
-import { messageBytes } from '../../src/email/message.ts'
+import { messageText } from '../../src/email/message.ts'
 import { scripted } from '../support/scripted-mailer.ts'
 import { startEngine, startWorld } from '../support/world.ts'
 
@@ -49,8 +49,7 @@ async function mailing(t: Parameters<typeof startWorld>[0]) {
 
 /** A mail with its lines unfolded and its calendar file in clear. */
 const textOf = (mail: { message: { headers: string; body: string; messageId: string } }) =>
-  messageBytes(mail.message)
-    .toString('latin1')
+  messageText(mail.message)
     .replace(/(?:[A-Za-z0-9+/=]{60,}\r\n)+[A-Za-z0-9+/=]*/g, (text) =>
       Buffer.from(text, 'base64').toString('utf8'),
     )

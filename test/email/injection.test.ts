@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import PostalMime, { type Email } from 'postal-mime'
 import type { MailContext } from '../../src/email/context.ts'
 import { compileTemplate, mergeMail, type MergedMail } from '../../src/email/merge.ts'
-import { buildMessage, messageBytes, messageIdOf } from '../../src/email/message.ts'
+import { buildMessage, messageIdOf, messageText } from '../../src/email/message.ts'
 import { listTokens } from '../../src/email/tokens.ts'
 import { fullContext, plainTemplate } from '../support/mail-context.ts'
 
@@ -46,7 +46,7 @@ function contextOf(attack: string): MailContext {
 
 const read = (mail: MergedMail) =>
   PostalMime.parse(
-    messageBytes(
+    messageText(
       buildMessage({
         messageId: messageIdOf(1, 7, 'mail.harbour.example'),
         date: Temporal.Instant.from('2026-11-03T09:05:07Z'),
