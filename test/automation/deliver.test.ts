@@ -2,9 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from '../../src/database/sql.ts'
 import type { Mailer, Outcome } from '../../src/email/mailer.ts'
+import { claimDueEmails, markMessagesEnded } from '../../src/store/email-queue.ts'
 import { eraseClient } from '../../src/store/erasure.ts'
 import { asOwner } from '../support/owner.ts'
 import { scripted } from '../support/scripted-mailer.ts'
+import { until } from '../support/until.ts'
 import { addBusiness, reminder, startEngine, startWorld } from '../support/world.ts'
 
 type World = Awaited<ReturnType<typeof startWorld>>
@@ -403,6 +405,32 @@ test('a mail to a client who is forgotten while it is under way does not leave',
   goOn()
   await engine.settle()
   assert.deepEqual(ended, [false])
+  assert.equal((await mailOf(world)).status, 'CANCELLED')
+})
+
+test('a mail that is being taken while its client is forgotten does not leave either', async (t) => {
+  const world = await startWorld(t)
+  const { mailer } = scripted()
+  const { fire } = await due(world, mailer)
+  await fire()
+  const { database, businessId, ids, clock } = world
+  const now = clock.now()
+  const { claimed, erased } = await database.engine.transaction(async (tx) => {
+    const claim = { worker: 'w 1', now, leaseUntil: now.add({ seconds: 10 }), limit: 10 }
+    const claimed = await claimDueEmails(tx, claim)
+    // As a promise in an object: it is not waited for here.
+    const erased = { done: eraseClient(database.operator, businessId, ids.clientId, now) }
+    await until(async () => {
+      const [row] = await database.engine.query<{ waits: boolean }>(sql`
+        select exists (select from pg_locks join pg_stat_activity using (pid)
+                       where not granted and datname = current_database()) as waits`)
+      return row!.waits
+    })
+    return { claimed, erased }
+  })
+  assert.equal((await erased.done)?.email, 1)
+  assert.deepEqual(await markMessagesEnded(database.engine, claimed), [false])
+  assert.deepEqual(await database.engine.query(sql`select from sending`), [])
   assert.equal((await mailOf(world)).status, 'CANCELLED')
 })
 
