@@ -166,6 +166,14 @@ const cases: Case[] = [
     phase: 'starttls',
     options: tls,
   },
+  ...['250 fine\r\n', '250-evil\r\n250 SIZE 1\r\n', '250-ev'].map((injected): Case => ({
+    name: `starttls: ${JSON.stringify(injected)} slipped in before the handshake`,
+    injected,
+    kind: 'sent',
+    phase: 'end',
+    starttls: true,
+    options: tls,
+  })),
   {
     name: 'handshake: closed',
     at: 'handshake',

@@ -38,6 +38,8 @@ export type Behaviour = {
   /** How often, over all connections; then it behaves. Once unless told otherwise. */
   times?: number
   starttls?: boolean
+  /** What somebody on the way slips in before the handshake. */
+  injected?: string
   /** TLS from the first byte. */
   secure?: boolean
   auth?: boolean
@@ -228,7 +230,7 @@ class Conversation {
     const plain = this.#socket
     plain.removeAllListeners('data')
     this.#buffered = ''
-    plain.write('220 go\r\n')
+    plain.write(`220 go\r\n${this.#behaviour.injected ?? ''}`)
     if (inHandshake) return this.#perform(inHandshake)
     this.#encrypt()
   }
