@@ -29,12 +29,13 @@ create index event_trigger_by_status on event_trigger (business_id, filed_as, sc
 
 -- Each is in one of these two: what stands for an object, each of its moments once, and the rest.
 create unique index event_trigger_once_per_anchor
-  on event_trigger (business_id, object_id, object_uuid, event_defn_id, anchor_time)
+  on event_trigger (business_id, object_id, object_uuid, event_defn_id, anchor_time, object_type)
   nulls not distinct where filed_as <> 'CANCELLED' and occurrence is null;
 create index event_trigger_of_object on event_trigger (business_id, object_id, object_uuid)
   where filed_as = 'CANCELLED' or occurrence is not null;
 
-create unique index event_trigger_one_pending on event_trigger (business_id, event_defn_id, object_id, object_uuid)
+create unique index event_trigger_one_pending
+  on event_trigger (business_id, event_defn_id, object_id, object_uuid, object_type)
   nulls not distinct where filed_as in ('SCHEDULED', 'RUNNING') and occurrence is null;
 create index event_trigger_failed on event_trigger (modified_date) where filed_as = 'FAILED';
 create index event_trigger_late on event_trigger (modified_date)

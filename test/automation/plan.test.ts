@@ -72,6 +72,30 @@ test('a saved definition plans what lies ahead and leaves no row for what is pas
   assert.equal((await call('GET', `/eventDefinition/${eventDefnId}`)).status, 404)
 })
 
+test('a definition turned from appointments to classes reminds of a class with the number of an appointment', async (t) => {
+  const world = await startWorld(t)
+  const { book, businessId, call, clock, ids, save } = world
+  const { eventDefnId } = await save('/eventDefinition', reminder(businessId, -24))
+  const { calendarId } = await book(clock.in({ hours: 72 }))
+  clock.advance({ hours: 48 })
+  await startEngine(world).runEngine()
+  assert.deepEqual(statuses(await triggersOf(world, { calendarId })), ['SKIPPED'])
+
+  const ofClasses = { eventDefnId, objectType: 'CLASS_SCHEDULE', eventType: { eventTypeId: 6 } }
+  await save('/eventDefinition', reminder(businessId, -1, ofClasses))
+  const startTime = clock.in({ hours: 24 }).epochMilliseconds
+  const { classScheduleId } = await save('/classSchedule', {
+    name: 'Yoga',
+    professionalId: ids.professionalId,
+    locationId: ids.locationId,
+    startTime,
+    endTime: startTime + 3_600_000,
+  })
+  assert.equal(classScheduleId, calendarId)
+  const { body } = await call('GET', `/eventTriggers/CLASS_SCHEDULE/${classScheduleId}`)
+  assert.deepEqual(statuses(body), ['SCHEDULED'])
+})
+
 test('what is booked after its reminder time is recorded as expired', async (t) => {
   const world = await startWorld(t)
   const { book, businessId, clock, save } = world
