@@ -122,7 +122,7 @@ async function stopAtNext(url: string) {
   const { rows } = await client.query(`
     select c.calendar_id as id from calendar c join event_trigger t
       on (t.business_id, t.object_id) = (c.business_id, c.calendar_id)
-    where t.status = 'SCHEDULED' and t.scheduled_time > clock_timestamp() + interval '200 ms'
+    where t.filed_as = 'SCHEDULED' and t.scheduled_time > clock_timestamp() + interval '1 second'
     order by t.scheduled_time limit 1 for update of c`)
   const go = async () => {
     await client.query('rollback')
