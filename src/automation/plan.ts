@@ -141,15 +141,15 @@ const withFreshPlans = <T>(db: Db, work: (tx: Db) => Promise<T>) =>
   })
 
 /** Ids of the objects for which the definition has a reminder pending, page by page. */
-export async function* pendingObjects(db: Db, definition: StoredDefinition) {
+export async function* pendingObjects(db: Db, definition: StoredDefinition, limit = PAGE) {
   const { businessId, eventDefnId } = definition
   const uuids = objectTypeOf(definition) === 'INVITATION'
   for (let after: number | string | undefined; ;) {
-    const page = { after, limit: PAGE, uuids }
+    const page = { after, limit, uuids }
     const pending = await listPendingObjects(db, businessId, eventDefnId, page)
     const ids = pending.map((row) => row.id)
     if (ids.length > 0) yield ids
-    if (ids.length < PAGE) return
+    if (ids.length < limit) return
     after = ids.at(-1)
   }
 }
@@ -160,14 +160,15 @@ export async function* subjectsFrom(
   businessId: number,
   objectType: ObjectType,
   listing: { anchor: Anchor; from: Temporal.Instant; to?: Temporal.Instant | undefined },
+  limit = PAGE,
 ) {
   for (let after: SubjectCursor | undefined; ;) {
-    const page = { ...listing, after, limit: PAGE }
+    const page = { ...listing, after, limit }
     const subjects = await withFreshPlans(db, (tx) =>
       listSubjectsFrom(tx, businessId, objectType, page),
     )
     if (subjects.length > 0) yield subjects
-    if (subjects.length < PAGE) return
+    if (subjects.length < limit) return
     after = cursorOf(subjects.at(-1)!, listing.anchor)
   }
 }

@@ -36,6 +36,8 @@ type Fault = 'missing' | 'unfounded' | 'doubled' | 'silent'
 
 const MOST_SAMPLES = 10
 const PAGE = 500
+/** So few objects at a time: whatever comes due while they are compared waits for it. */
+const AT_A_LOOK = 100
 
 const nothingYet = (): Findings => ({
   definitions: 0,
@@ -83,13 +85,13 @@ async function* reconcile(
   findings: Findings,
   now: () => Temporal.Instant,
 ) {
-  for await (const ids of pendingObjects(db, definition)) {
+  for await (const ids of pendingObjects(db, definition, AT_A_LOOK)) {
     await compare(db, definition, [...new Set(ids)], findings, now, ['unfounded', 'doubled'])
     yield findings
   }
   const objectType = objectTypeOf(definition)
   const from = candidates(definition, objectType, now())
-  for await (const ahead of subjectsFrom(db, definition.businessId, objectType, from)) {
+  for await (const ahead of subjectsFrom(db, definition.businessId, objectType, from, AT_A_LOOK)) {
     findings.objects += ahead.length
     await compare(db, definition, ahead.map(idOf), findings, now, ['missing'])
     yield findings
