@@ -37,7 +37,7 @@ import { firingTime, isReminder } from './timing.ts'
  * is the last one. What bookings add after it was read they plan themselves: whoever went on until
  * nothing is left would follow them for as long as anybody books.
  */
-const PAGE = 1_000
+const PAGE = 500
 
 /** How many rows a plan changed. */
 export type Planned = { created: number; updated: number }
