@@ -185,7 +185,7 @@ export type Ending = {
   businessId: number
   eventTriggerId: number
   /** SCHEDULED: its time moved meanwhile. RUNNING: its mails are made and wait to be sent. */
-  status: Exclude<TriggerStatus, never>
+  status: TriggerStatus
   statusReason: string | null
   /** When it was due. */
   scheduledTime: Temporal.Instant
