@@ -65,7 +65,12 @@ const withVariants = (names: Sql) =>
            t.template_name as "templateName", t.subject, t.email_body as "emailBody",
            t.email_body_text as "emailBodyText", t.email_because as "emailBecause",
            t.email_category_id as "emailCategoryId",
-           coalesce(g.transactional, true) as transactional, t.from_name as "fromName",
+           -- By itself: joined, it would still be that of the category which a template had that is
+           -- saved while this waits for it.
+           coalesce((select g.transactional from email_category g
+                     where (g.business_id, g.email_category_id)
+                         = (t.business_id, t.email_category_id)), true) as transactional,
+           t.from_name as "fromName",
            t.from_address as "fromAddress", t.to_name as "toName", t.to_address as "toAddress",
            t.cc_address as "ccAddress", t.bcc_address as "bccAddress",
            t.reply_to_address as "replyToAddress", t.language, t.level, t.location,
@@ -75,8 +80,6 @@ const withVariants = (names: Sql) =>
     join email_template t on t.business_id = named.business_id
       and (t.email_template_id = named.email_template_id
            or (t.template_name = named.template_name and t.active))
-    left join email_category g
-      on (g.business_id, g.email_category_id) = (t.business_id, t.email_category_id)
     order by t.email_template_id
     for share of t`)
 

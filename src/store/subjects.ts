@@ -20,6 +20,9 @@ export function listSubjects(
  * The same, and nobody changes the objects, nor fires what is about them, until the transaction ends.
  * Firing holds an object before its triggers, as one of many: who plans would wait for the one trigger
  * with another in hand that firing may want.
+ *
+ * Read only once all are locked, by a statement of its own: one that waits for an object and then goes
+ * on sees it as it is now, but beside it the status and client it had when the statement began.
  */
 export function lockSubjects(
   tx: Db,
@@ -27,10 +30,11 @@ export function lockSubjects(
   objectType: ObjectType,
   ids: (number | string)[],
 ): Promise<Subject[]> {
-  const { view, table, id } = VIEWS[objectType]
-  return tx.query<Subject>(sql`
-    ${view(raw(table))} where t.business_id = ${businessId} and t.${raw(id)} = any (${ids})
-    order by t.${raw(id)} for no key update of t`)
+  const { table, id } = VIEWS[objectType]
+  tx.send(sql`
+    select from ${raw(table)} t where t.business_id = ${businessId} and t.${raw(id)} = any (${ids})
+    order by t.${raw(id)} for no key update`)
+  return listSubjects(tx, businessId, objectType, ids)
 }
 
 /** The same for objects of any business: what the engine is about to write of. */
@@ -39,14 +43,15 @@ export function holdSubjects(
   objectType: ObjectType,
   keys: ObjectKey[],
 ): Promise<Subject[]> {
-  return tx.query<Subject>(kept(VIEWS[objectType].view(heldObjects(objectType, keys))))
+  lockObjects(tx, objectType, keys)
+  return tx.query<Subject>(kept(VIEWS[objectType].view(objectsBy(objectType, keys, empty))))
 }
 
 /** Nobody changes these objects until the transaction ends. */
 export const lockObjects = (tx: Db, objectType: ObjectType, keys: ObjectKey[]) =>
-  tx.send(kept(sql`select count(*) from ${heldObjects(objectType, keys)} t`))
+  tx.send(kept(sql`select count(*) from ${objectsBy(objectType, keys, sql`for share`)} t`))
 
-function heldObjects(objectType: ObjectType, keys: ObjectKey[]) {
+function objectsBy(objectType: ObjectType, keys: ObjectKey[], held: Sql) {
   const { table, id } = VIEWS[objectType]
   // Everybody locks in the same order.
   const sorted = keys.toSorted(
@@ -59,7 +64,7 @@ function heldObjects(objectType: ObjectType, keys: ObjectKey[]) {
       as k (business_id, id)
     cross join lateral (
       select * from ${raw(table)} o where o.business_id = k.business_id and o.${raw(id)} = k.id
-      limit 1 for share)`
+      limit 1 ${held})`
 }
 
 const idOf = (key: ObjectKey) => key.objectId ?? key.objectUUId!
