@@ -46,19 +46,21 @@ function planReminder(
   cause: Cause,
   now: Temporal.Instant,
 ) {
-  const asOf = since ?? askedFrom(definition, cause, now)
   const refused = refusals(definition, subject)
   const firing = refused.length === 0 ? firingTime(definition, subject) : undefined
   const pending = existing.find((row) => row.status === 'SCHEDULED' || row.status === 'RUNNING')
+  const isNews = () =>
+    cause === 'saved definition'
+      ? definition.askedSince !== null
+      : !firing || !wasAskedFor(definition, before, firing)
+  // It was asked for while the reminder was in a worker's hands, and is not yet planned.
+  const owedSince = pending?.replanSince && !isNews() ? pending.replanSince : undefined
+  const asOf = since ?? owedSince ?? askedFrom(definition, cause, now)
 
   if (pending?.status === 'RUNNING') {
     // It cannot be taken back from its worker, who will ask again.
     if (!firing || !isAt(pending, firing) || isOutdated(pending, definition, firing)) {
-      const isKnown =
-        cause === 'saved definition'
-          ? definition.askedSince === null
-          : firing !== undefined && wasAskedFor(definition, before, firing)
-      plan.replan.push({ eventTriggerId: pending.eventTriggerId, since: asOf, isKnown })
+      plan.replan.push({ eventTriggerId: pending.eventTriggerId, since: asOf })
     }
     return
   }
@@ -89,7 +91,7 @@ function planReminder(
   }
   if (pending && isAt(pending, firing) && isDueAsPlanned(pending, definition, now)) return
   const isLate = isBefore(firing.scheduledTime, asOf)
-  if (isLate && (cause !== 'saved object' || wasAskedFor(definition, before, firing))) {
+  if (isLate && (cause !== 'saved object' || !(owedSince || isNews()))) {
     if (pending) plan.update.push(cancelled(pending, definition, 'its new time has passed already'))
     return
   }

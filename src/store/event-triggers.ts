@@ -138,6 +138,8 @@ export type ReminderRow = {
   anchorTime: Temporal.Instant
   scheduledTime: Temporal.Instant
   status: TriggerStatus
+  /** Since when its object asks for another time, which could not be planned while it was in hand. */
+  replanSince: Temporal.Instant | null
 }
 
 /**
@@ -186,7 +188,8 @@ function remindersOf(
   const reminder = sql`
     select event_trigger_id as "eventTriggerId", event_defn_id as "eventDefnId",
            defn_version as "defnVersion", object_id as "objectId", object_uuid as "objectUUId",
-           anchor_time as "anchorTime", scheduled_time as "scheduledTime", status
+           anchor_time as "anchorTime", scheduled_time as "scheduledTime", status,
+           replan_since as "replanSince"
     from event_trigger
     where business_id = ${businessId} and object_type = ${objectType} and occurrence is null`
   return {
@@ -310,9 +313,8 @@ export type Plan = {
 
 export type Replanned = {
   eventTriggerId: number
-  /** From when the other time is asked for, unless it was before. */
+  /** From when the other time is asked for. */
   since: Temporal.Instant
-  isKnown: boolean
 }
 
 export type NewTrigger = {
@@ -454,10 +456,9 @@ function moving(businessId: number, update: PlannedUpdate[], now: Temporal.Insta
 
 const marking = (businessId: number, replan: Replanned[]) => sql`
   update event_trigger t
-  set replan = true,
-      replan_since = case when r.is_known then coalesce(t.replan_since, r.since) else r.since end
-  from unnest(${of(replan, 'eventTriggerId')}::bigint[], ${of(replan, 'since')}::timestamptz[],
-              ${of(replan, 'isKnown')}::boolean[]) as r (event_trigger_id, since, is_known)
+  set replan = true, replan_since = r.since
+  from unnest(${of(replan, 'eventTriggerId')}::bigint[], ${of(replan, 'since')}::timestamptz[])
+    as r (event_trigger_id, since)
   where t.business_id = ${businessId} and t.event_trigger_id = r.event_trigger_id
     and t.status = 'RUNNING'`
 

@@ -212,6 +212,34 @@ test('what its definition moved in the hands of a worker that died counts from t
   assert.deepEqual(statuses, ['CANCELLED', 'COMPLETED'])
 })
 
+for (const [what, saveAgain] of Object.entries({
+  'its object': (world: World, calendarId: number) =>
+    world.save('/calendar', { calendarId, note: 'by the window' }),
+  'its definition': (world: World, _: number, eventDefnId: number) =>
+    world.save(
+      '/eventDefinition',
+      reminder(world.businessId, -1, { eventDefnId, description: '…' }),
+    ),
+})) {
+  test(`what moved in the hands of a worker that died counts from the move, also where ${what} is saved once it is free`, async (t) => {
+    const world = await startWorld(t)
+    const { eventDefnId } = await remind(world, { triggerHours: -1 })
+    const booked = await world.book(world.clock.in({ hours: 3 }))
+    world.clock.advance({ hours: 2 })
+    await assert.rejects(startMortal(world, booked.calendarId).fire(), /terminated/)
+    const { calendarId } = booked
+    const startTime = world.clock.in({ hours: 2 }).epochMilliseconds
+    await world.save('/calendar', { calendarId, startTime, endTime: startTime + 60_000 })
+    world.clock.advance({ minutes: 90 })
+    const { keep, runEngine } = startEngine(world)
+    await keep()
+    await saveAgain(world, calendarId, eventDefnId)
+    await runEngine()
+    const statuses = (await triggersOf(world, booked)).map((trigger) => trigger.status)
+    assert.deepEqual(statuses, ['COMPLETED'])
+  })
+}
+
 test('a trigger that takes down three workers by itself is set aside, those beside it are sent', async (t) => {
   const world = await startWorld(t)
   await remind(world)
