@@ -87,10 +87,17 @@ async function fill(size: number): Promise<number> {
      from generate_series(1, ${size}) i`,
   ]
   const mails = [
+    `insert into event_trigger (business_id, event_trigger_id, event_defn_id, defn_version, object_type, object_id,
+                                anchor_time, scheduled_time, status, completed_time, created_date, created_user)
+     overriding system value
+     select ${id}, ${id} * 10000000::bigint + i, 1, 1, 'CALENDAR', i, to_timestamp(${START / 1000} + i * 60),
+            to_timestamp(${START / 1000} + i * 60), 'COMPLETED', now(), now(), 'x'
+     from generate_series(1, ${size}) i`,
     // Nearly all were taken by the server; a few of every other fate, none of them captured.
-    `insert into email (business_id, email_id, email_template_id, object_type, object_id, client_id, to_address,
+    `insert into email (business_id, email_id, event_trigger_id, email_template_id, object_type, object_id, client_id, to_address,
                         from_address, subject, message_id, html, text, status, next_attempt_time, created_date)
-     select ${id}, ${id} * 10000000::bigint + i, case when i % 50000 = 7 then 13 else 1 + i % 12 end, 'CALENDAR', i,
+     select ${id}, ${id} * 10000000::bigint + i,
+            case when i % 100 <> 9 then ${id} * 10000000::bigint + i end, case when i % 50000 = 7 then 13 else 1 + i % 12 end, 'CALENDAR', i,
             1 + (i * 7) % ${Math.max(1, Math.round(size / 25))}, 'c' || i || '@example.org',
             'hello@example.org', 'See you soon', '<' || i || '@example.org>', '<p>Hello</p>', 'Hello', m.status,
             case when m.status in ('QUEUED', 'RETRYING', 'UNCERTAIN') then now() end,

@@ -123,7 +123,9 @@ async function fireBatch(tx: Db, firing: Firing, claimed: ClaimedTrigger[]) {
   })
   endings.push(...made.endings)
   endTriggers(tx, firing.worker, endings, now)
-  insertEmails(tx, made.emails)
+  // The trigger's lock rules out that one is there already. Should it be, halves are tried, and in the
+  // end that trigger alone, which ends as if it had made the mail.
+  insertEmails(tx, made.emails, claimed.length === 1 ? 'pass over' : 'refuse')
   if (moved.length > 0) await planAgainFor(tx, moved, now)
   return { endings, now }
 }

@@ -3,9 +3,10 @@ import { anyOf, local, objectsOf } from './narrow.ts'
 import { percent, type Report, type Scope } from './report.ts'
 import { chartOverTime, stepOf } from './time-steps.ts'
 
-/** Tests are not mail to clients. */
+/** Tests are not mail to clients. With all outcomes said, their index is in the order of time. */
 const mailsIn = (scope: Scope) => sql`
   t.business_id = ${scope.businessId} and not t.test
+  and t.outcome in ('SENT', 'CAPTURED', 'FAILED', 'SUPPRESSED', 'CANCELLED')
   and t.created_date >= ${scope.from} and t.created_date < ${scope.until}
   ${anyOf('t.status', scope.statuses, 'text')} ${objectsOf(scope)}`
 

@@ -2,6 +2,7 @@ import type { EmailStatus } from '../contract/email.ts'
 import type { ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
 import { empty, join, kept, raw, sql, textList, type Sql } from '../database/sql.ts'
+import { triggersOfObjects } from './event-triggers.ts'
 import type { Sight } from './objects.ts'
 import { aboutSeenObject } from './sight.ts'
 
@@ -75,9 +76,14 @@ export async function drawEmailIds(db: Db, count: number): Promise<number[]> {
 
 /**
  * One statement, however many, which leaves with the next one or the commit. The same mail of the
- * same trigger is never written twice.
+ * same trigger is never written twice: with one that is there already all of them are refused, or
+ * that one is passed over, for which each has to be looked for.
  */
-export function insertEmails(tx: Db, emails: NewEmail[]) {
+export function insertEmails(
+  tx: Db,
+  emails: NewEmail[],
+  ifThere: 'refuse' | 'pass over' = 'refuse',
+) {
   if (emails.length === 0) return
   const { createdDate } = emails[0]!
   const captured: Attempt = {
@@ -97,7 +103,7 @@ export function insertEmails(tx: Db, emails: NewEmail[]) {
            case status when 'CAPTURED' then ${JSON.stringify([captured])}::jsonb else '[]' end
     from unnest(${join(written, ', ')}) as r (${names}),
          (select ${createdDate}::timestamptz as made) created
-    on conflict do nothing`
+    ${ifThere === 'pass over' ? sql`on conflict do nothing` : empty}`
   const isQueued = emails.some((email) => email.status === 'QUEUED')
   tx.send(kept(isQueued ? withQueue(insert) : insert))
 }
@@ -159,13 +165,29 @@ export type EmailFilters = {
 
 /** A page of the mails, the newest first. */
 export function listEmails(db: Db, businessId: number, filters: EmailFilters) {
+  const { status, templateId, limit } = filters
+  if (status || templateId) return db.query<StoredEmail>(pageOf(businessId, filters))
+  // A page of each outcome, and of these the first: each is found by its index.
+  return db.query<StoredEmail>(sql`
+    select e.* from unnest(${OUTCOMES}::text[]) as known (outcome)
+    cross join lateral (${pageOf(businessId, filters, sql`and outcome = known.outcome`)}) e
+    order by e."createdDate" desc, e."emailId" desc limit ${limit}`)
+}
+
+/** What becomes of mails. */
+const OUTCOMES = ['SENT', 'CAPTURED', 'FAILED', 'SUPPRESSED', 'CANCELLED']
+
+/** To be said where mails are looked for by time: by this their index is in the order of time. */
+export const ofAnyOutcome = raw(`outcome in ('${OUTCOMES.join("', '")}')`)
+
+function pageOf(businessId: number, filters: EmailFilters, condition = empty) {
   const { status, templateId, from, to, after, limit, sight } = filters
   const waits = status && isOfQueue(status)
   const made = waits ? sql`q.made` : sql`created_date`
   const id = waits ? sql`q.id` : sql`email_id`
-  return db.query<StoredEmail>(sql`
+  return sql`
     select ${columns} from ${waits ? inQueue(businessId, status) : sql`email`}
-    where business_id = ${businessId}
+    where business_id = ${businessId} ${condition}
       ${status && !waits ? sql`and outcome = ${status} and status = ${status}` : empty}
       ${templateId ? sql`and email_template_id = ${templateId}` : empty}
       ${from ? sql`and ${made} >= ${from}` : empty}
@@ -176,7 +198,7 @@ export function listEmails(db: Db, businessId: number, filters: EmailFilters) {
           : empty
       }
       ${aboutSeenObject('email', sight)}
-    order by ${made} desc, ${id} desc limit ${limit}`)
+    order by ${made} desc, ${id} desc limit ${limit}`
 }
 
 const isOfQueue = (status: EmailStatus) =>
@@ -198,16 +220,30 @@ export function listEmailsAbout(
   about: { calendarId: number } | { invitationUUID: string } | { clientId: number },
   sight: Sight,
 ) {
-  const condition: Sql =
-    'calendarId' in about
-      ? sql`object_type = 'CALENDAR' and object_id = ${about.calendarId}`
-      : 'clientId' in about
-        ? sql`client_id = ${about.clientId}`
-        : sql`object_type = 'INVITATION' and object_uuid = ${about.invitationUUID}`
+  const condition =
+    'clientId' in about
+      ? sql`client_id = ${about.clientId}`
+      : sql`email_id = any (array(${idsAbout(businessId, about)}))`
   return db.query<StoredEmail>(sql`
     select ${columns} from email
     where business_id = ${businessId} and ${condition} ${aboutSeenObject('email', sight)}
     order by created_date, email_id`)
+}
+
+/** Those of its triggers, and what people sent by hand. */
+function idsAbout(businessId: number, about: { calendarId: number } | { invitationUUID: string }) {
+  const object =
+    'calendarId' in about
+      ? sql`object_type = 'CALENDAR' and object_id = ${about.calendarId} and object_uuid is null`
+      : sql`object_type = 'INVITATION' and object_id is null and object_uuid = ${about.invitationUUID}`
+  return sql`
+    select e.email_id
+    from (select event_trigger_id from ${triggersOfObjects} every
+          where business_id = ${businessId} and ${object}) t
+    join email e on e.business_id = ${businessId} and e.event_trigger_id = t.event_trigger_id
+    union all
+    select email_id from email
+    where business_id = ${businessId} and ${object} and event_trigger_id is null`
 }
 
 export function listEmailsById(db: Db, businessId: number, ids: number[]) {

@@ -1,6 +1,6 @@
 import type { Db } from '../database/database.ts'
 import { sql } from '../database/sql.ts'
-import { shownStatus } from './emails.ts'
+import { ofAnyOutcome, shownStatus } from './emails.ts'
 import type { Sight } from './objects.ts'
 import { aboutSeenObject, atSeenPlace } from './sight.ts'
 
@@ -49,7 +49,7 @@ export async function readOverview(db: Db, businessId: number, look: Look): Prom
          group by status) t) as "triggersOfLastDay",
       (select coalesce(jsonb_object_agg(status, n), '{}') from (
          select ${shownStatus} as status, count(*) as n from email
-         where business_id = ${businessId} and created_date >= ${dayAgo}
+         where business_id = ${businessId} and ${ofAnyOutcome} and created_date >= ${dayAgo}
            ${aboutSeenObject('email', sight)}
          group by 1) e) as "emailsOfLastDay"`)
   return row!

@@ -413,6 +413,40 @@ test('a trigger that came late to the queue is found though later ones were fire
   assert.equal(await runEngine(), 1)
 })
 
+test('where one mail of a batch is there already, its trigger ends as well, and nothing is sent twice', async (t) => {
+  const world = await startWorld(t)
+  await remind(world)
+  const booked = []
+  for (let i = 0; i < 5; i += 1) booked.push(await world.book(world.clock.in({ hours: 25 })))
+  const third = booked[2]!
+  // No way of ours leads there: its mail is written, and the trigger waits as if it were not.
+  const { eventTriggerId } = (await triggersOf(world, third))[0]!
+  await world.database.engine.query(sql`
+    insert into email (business_id, email_id, event_trigger_id, event_action_id, object_type, object_id,
+                       client_id, recipient_key, to_address, from_address, subject, message_id, status, created_date)
+    select t.business_id, nextval('email_email_id_seq'), t.event_trigger_id, a.event_action_id, t.object_type,
+           t.object_id, c.client_id, 'client ' || c.client_id, 'anna@example.org', 'a@b.c', 'Before', '<1>',
+           'CAPTURED', ${world.clock.now()}
+    from event_trigger t
+    join event_action a using (business_id, event_defn_id)
+    join calendar c on (c.business_id, c.calendar_id) = (t.business_id, t.object_id)
+    where t.event_trigger_id = ${eventTriggerId}`)
+  world.clock.advance({ hours: 1 })
+
+  const engine = startEngine(world)
+  assert.equal(await engine.fire(), 5)
+  for (const { calendarId } of booked) {
+    const [trigger] = await triggersOf(world, { calendarId })
+    assert.equal(trigger!.status, 'COMPLETED', String(calendarId))
+    const { body } = await world.call('GET', `/emails/calendar/${calendarId}`)
+    assert.deepEqual(
+      body.map((mail: { subject: string }) => mail.subject),
+      [calendarId === third.calendarId ? 'Before' : 'See you, Anna'],
+    )
+  }
+  assert.ok(engine.errors.length > 0, 'it is told')
+})
+
 test('a frozen worker that wakes after its lease writes nothing', async (t) => {
   const world = await startWorld(t)
   await remind(world)

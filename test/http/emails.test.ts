@@ -43,6 +43,7 @@ test('mails are listed, read as rendered, and found by object and client', async
   assert.equal(mail.test, false)
   assert.equal(mail.attempts.length, 1)
   assert.equal((await call('GET', '/emails?status=FAILED')).body.items.length, 0)
+  assert.deepEqual((await call('GET', '/emails')).body.items, items)
 
   const whole = (await call('GET', `/emails/${mail.emailId}`)).body
   assert.match(whole.html, /Tomorrow/)
@@ -71,6 +72,12 @@ test('a mail is sent again as a new one, and its trigger stays as it is', async 
   const mail = (await call('GET', `/emails/${again.body.emailId}`)).body
   assert.equal(mail.status, 'CAPTURED')
   assert.match(mail.html, /Tomorrow/)
+  const about = (await call('GET', `/emails/calendar/${booked.calendarId}`)).body
+  assert.deepEqual(
+    about.map((one: { emailId: number }) => one.emailId),
+    [first.emailId, mail.emailId],
+    'also without a trigger it is one of the mails about its object',
+  )
   const after = (await call('GET', `/eventTriggers/CALENDAR/${booked.calendarId}`)).body
   assert.deepEqual(after, before)
   const many = await call('POST', '/emails/resend', { ids: [first.emailId, 999_999] })

@@ -20,10 +20,19 @@ test('a mail that names what its business does not have is refused, whatever it 
   let emailId = 1000
   const insert = (given: Partial<NewEmail>) =>
     database.engine.transaction(async (tx) =>
-      insertEmails(tx, [
-        mail({ businessId: own!.businessId, emailId: (emailId += 1), ...named }),
-        mail({ businessId: own!.businessId, emailId: (emailId += 1), recipientKey: 'x', ...given }),
-      ]),
+      insertEmails(
+        tx,
+        [
+          mail({ businessId: own!.businessId, emailId: (emailId += 1), ...named }),
+          mail({
+            businessId: own!.businessId,
+            emailId: (emailId += 1),
+            recipientKey: 'x',
+            ...given,
+          }),
+        ],
+        'pass over',
+      ),
     )
 
   await insert(named)
