@@ -8,7 +8,7 @@ export const withoutLocks = (text: string) => text.replaceAll(/for share( of \w)
 
 /** Who plans and who fires may hold an object at the same time. */
 export const withoutTurnsAtObjects = (text: string) =>
-  text.replaceAll('for no key update of t', 'for share of t')
+  text.replaceAll('for no key update', 'for share')
 
 export const withoutTurns = (text: string) =>
   text.replace('first.scheduled_time is not null as "isDue"', 'false as "isDue"')
