@@ -56,14 +56,10 @@ export function compose(
   const once = !isForEachClient(compiled(named), action.recipient)
   const written = new Set<string>()
   for (const row of once ? asOne(rows) : rows) {
-    const template = chooseVariant([variantOf(named), ...templates.slice(1).map(variantOf)], {
-      language: readerLanguage(row, action),
-      reasonId: row.reasonId,
-      locationId: row.locationId,
-    }).template
+    const template = templates.length === 1 ? named : variantFor(row, action, templates)
     const isUnwantable = !(action.transactional ?? template.transactional)
     const merge = (link: string | null) => {
-      const context = { ...row.context, unsubscribeLink: link }
+      const context = link === null ? row.context : { ...row.context, unsubscribeLink: link }
       return mergeMail(compiled(template), context, action.recipient)
     }
     const add = (recipientKey: string, recipient: Mailbox, known?: MergedMail) => {
@@ -73,9 +69,16 @@ export function compose(
       // Everyone has a link of their own: who opens it speaks for nobody else.
       const link = isUnwantable ? unsubscribeLink(row.businessId, emailId) : null
       const mail = (link === null && known) || merge(link)
-      const { to } = mail
-      const made = { emailId, action, template, row, recipientKey, recipient }
-      composition.mails.push({ ...made, mail: { ...mail, to: to! }, unsubscribeLink: link })
+      composition.mails.push({
+        emailId,
+        action,
+        template,
+        row,
+        recipientKey,
+        recipient,
+        mail: mail as Composed['mail'],
+        unsubscribeLink: link,
+      })
     }
     const mail = merge(null)
     if (!mail.to) {
@@ -95,6 +98,17 @@ export function compose(
   }
   return composition
 }
+
+function variantFor(row: ContextRow, action: RunningAction, templates: StoredTemplate[]) {
+  const variants = templates.map(variantOf) as [Variant, ...Variant[]]
+  return chooseVariant(variants, {
+    language: readerLanguage(row, action),
+    reasonId: row.reasonId,
+    locationId: row.locationId,
+  }).template
+}
+
+type Variant = ReturnType<typeof variantOf>
 
 /** A mail that goes out once for all students of a class names none of them. */
 function asOne(rows: ContextRow[]): ContextRow[] {
@@ -116,8 +130,9 @@ const readerLanguage = ({ context }: ContextRow, { recipient }: RunningAction) =
 
 /** Who else gets it, each address once. */
 function copiesOf({ to, cc, bcc }: MergedMail) {
-  const known = new Set([to?.address.toLowerCase()])
   const copies: { field: 'ccAddress' | 'bccAddress'; recipient: Mailbox }[] = []
+  if (!cc && !bcc) return copies
+  const known = new Set([to?.address.toLowerCase()])
   for (const [field, recipient] of [['ccAddress', cc] as const, ['bccAddress', bcc] as const]) {
     if (!recipient || known.has(recipient.address.toLowerCase())) continue
     known.add(recipient.address.toLowerCase())

@@ -107,9 +107,9 @@ function makeFormats(language: string, timeZone: string): Formats {
   return {
     language,
     timeZone,
-    date: (moment) => write(dateFormat, moment),
-    time: (moment) => write(timeFormat, moment),
-    dateTime: (moment) => write(bothFormat, moment),
+    date: writer(dateFormat),
+    time: writer(timeFormat),
+    dateTime: writer(bothFormat),
     zoneName: (moment) =>
       zoneFormat
         .formatToParts(moment.epochMilliseconds)
@@ -124,9 +124,25 @@ function makeFormats(language: string, timeZone: string): Formats {
   }
 }
 
-// A narrow space before "PM" shows as a box in older mail programs.
-const write = (format: Intl.DateTimeFormat, moment: Temporal.Instant) =>
-  format.format(moment.epochMilliseconds).replaceAll('\u202f', ' ')
+/**
+ * Mails that are made together speak of few moments, and of each minute only: the last one is
+ * remembered. Clocks were off by seconds in the past.
+ */
+function writer(format: Intl.DateTimeFormat) {
+  let [lastMinute, lastText] = [NaN, '']
+  return (moment: Temporal.Instant) => {
+    const ms = moment.epochMilliseconds
+    const minute = Math.floor(ms / 60_000)
+    if (minute === lastMinute) return lastText
+    // A narrow space before "PM" shows as a box in older mail programs.
+    const text = format.format(ms).replaceAll('\u202f', ' ')
+    if (ms >= WHOLE_MINUTES_SINCE_MS) [lastMinute, lastText] = [minute, text]
+    return text
+  }
+}
+
+/** 1973: the last clock that was off by seconds was set right a year before. */
+const WHOLE_MINUTES_SINCE_MS = 94_694_400_000
 
 function priceFormat(language: string, currency: string | null) {
   try {

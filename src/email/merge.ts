@@ -1,6 +1,6 @@
 import { parseAddress, type Mailbox } from '../contract/addresses.ts'
 import type { MailContext } from './context.ts'
-import { directionOf, formatsFor, knownLanguage } from './formats.ts'
+import { directionOf, formatsFor, knownLanguage, type Formats } from './formats.ts'
 import { findToken, TOKEN, tokensIn, type Readers, type TokenName } from './tokens.ts'
 
 /** The fields of an email template that a mail is made of. `html` has been through `html.ts`. */
@@ -89,14 +89,14 @@ export function mergeMail(
     replyTo: mailbox('replyToAddress', template.replyToAddress),
     subject,
     html: htmlDocument(
-      values.fill(template.html, htmlValue(direction)),
+      values.fill(template.html, direction === 'rtl' ? htmlValueInRightToLeft : htmlValue),
       subject,
       language,
       direction,
     ),
     text: values.fill(template.text, textValue),
     language,
-    emptyTokens: [...values.empty],
+    emptyTokens: values.empty,
     badAddresses,
   }
 }
@@ -185,20 +185,31 @@ function recipientFields(template: CompiledTemplate, recipient: Recipient | null
   }
 }
 
+/** Made when they are asked for: few mails name a moment as staff read it. */
 function readersOf(context: MailContext, templateLanguage: string | null): Readers {
   const { business, client, location, professional } = context
-  const place = [location?.timeZone, business.timeZone]
-  const languages = [templateLanguage, business.language]
+  let reader: Formats | undefined
+  let staff: Formats | undefined
   return {
-    reader: formatsFor([client?.language, ...languages], [client?.timeZone, ...place]),
-    staff: formatsFor(languages, [professional?.timeZone, ...place]),
+    get reader() {
+      return (reader ??= formatsFor(
+        [client?.language, templateLanguage, business.language],
+        [client?.timeZone, location?.timeZone, business.timeZone],
+      ))
+    },
+    get staff() {
+      return (staff ??= formatsFor(
+        [templateLanguage, business.language],
+        [professional?.timeZone, location?.timeZone, business.timeZone],
+      ))
+    },
   }
 }
 
 /** The values of one mail: each is worked out once, those that are empty are remembered. */
 class Values {
-  readonly empty = new Set<TokenName>()
-  readonly #known = new Map<TokenName, string>()
+  readonly empty: TokenName[] = []
+  readonly #known: Partial<Record<TokenName, string>> = {}
   readonly #context: MailContext
   readonly #readers: Readers
 
@@ -217,11 +228,11 @@ class Values {
   }
 
   #value(name: TokenName) {
-    let value = this.#known.get(name)
+    let value = this.#known[name]
     if (value === undefined) {
       value = findToken(name)?.value(this.#context, this.#readers) ?? ''
-      if (value === '') this.empty.add(name)
-      this.#known.set(name, value)
+      if (value === '') this.empty.push(name)
+      this.#known[name] = value
     }
     return value
   }
@@ -278,15 +289,29 @@ const URL_ATTRIBUTES = new Set(['href', 'src', 'background', 'cite', 'longdesc',
 const plain = (value: string) => value
 
 /** For a header: one line, whatever the value holds. */
-export const headerValue = (value: string) =>
+export const headerValue = (value: string) => (ONE_LINE.test(value) ? value : oneLineOf(value))
+
+const oneLineOf = (value: string) =>
   withoutControls(value)
     .replace(/[\s\u2028\u2029]+/g, ' ')
     .trim()
 
 /** For a text of several lines: no controls, and `\n` for every break. */
-export const textValue = (value: string) => withoutControls(value).replace(LINE_BREAK, '\n')
+export const textValue = (value: string) =>
+  ONE_LINE.test(value) ? value : withoutControls(value).replace(LINE_BREAK, '\n')
 
-const htmlValue = (direction: 'ltr' | 'rtl') => (value: string, place: Place) => {
+/**
+ * Words of Latin letters with one space between them, which most values are: nothing in them has to
+ * be taken out, broken into lines or isolated.
+ */
+const ONE_LINE = /^(?:[!-~\u00a1-\u02ff]+(?: [!-~\u00a1-\u02ff]+)*)?$/
+
+const htmlValueInRightToLeft = (value: string, place: Place) =>
+  place === 'text' ? `<bdi>${htmlText(value)}</bdi>` : htmlValue(value, place)
+
+const htmlText = (value: string) => escapeHtml(textValue(value)).replaceAll('\n', '<br>\n')
+
+const htmlValue = (value: string, place: Place) => {
   switch (place) {
     case 'url':
       return escapeHtml(wholeUrl(value))
@@ -298,11 +323,10 @@ const htmlValue = (direction: 'ltr' | 'rtl') => (value: string, place: Place) =>
       return value.replace(/[^\w #.-]/g, '')
     case 'attribute':
       return escapeHtml(headerValue(value))
-    case 'text': {
-      const escaped = escapeHtml(textValue(value)).replaceAll('\n', '<br>\n')
+    case 'text':
+      if (ONE_LINE.test(value)) return escapeHtml(value)
       // Isolated, a name in another direction cannot reorder the words around it.
-      return direction === 'rtl' || RIGHT_TO_LEFT.test(value) ? `<bdi>${escaped}</bdi>` : escaped
-    }
+      return RIGHT_TO_LEFT.test(value) ? `<bdi>${htmlText(value)}</bdi>` : htmlText(value)
   }
 }
 
@@ -332,7 +356,9 @@ const SAFE_SCHEMES = new Set(['http:', 'https:', 'mailto:', 'tel:'])
 const encodeUrl = (value: string) => encodeURIComponent(value.toWellFormed())
 
 export const escapeHtml = (text: string) =>
-  text.replace(/[&<>"']/g, (character) => HTML_ESCAPES[character] as string)
+  /[&<>"']/.test(text)
+    ? text.replace(/[&<>"']/g, (character) => HTML_ESCAPES[character] as string)
+    : text
 
 const HTML_ESCAPES: Record<string, string> = {
   '&': '&amp;',

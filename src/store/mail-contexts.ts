@@ -23,7 +23,7 @@ export type ContextRow = {
   objectStatus: string
   businessActive: boolean
   /** Why the client's own address gets no more mail, where that was looked up. */
-  suppressed?: string[]
+  suppressed?: string[] | undefined
   context: MailContext
 }
 
@@ -185,12 +185,21 @@ function subjectOf(objectType: ObjectType, row: Row, around: Surroundings): Subj
 const of = <Kind>(known: Map<number, Kind>, id: number | null | undefined) =>
   id ? (known.get(id) ?? null) : null
 
-/** The row itself, which nobody else has: a copy of thirty columns would cost as much as reading them. */
-const withContext = (objectType: ObjectType, row: Row, around: Surroundings): ContextRow =>
-  Object.assign(row, {
-    businessActive: around.business.active,
-    context: contextOf(objectType, row, around),
-  })
+/** Only what is asked for later: many of these live at once, the thirty columns of a row need not. */
+const withContext = (objectType: ObjectType, row: Row, around: Surroundings): ContextRow => ({
+  businessId: row.businessId,
+  objectId: row.objectId,
+  objectUUId: row.objectUUId,
+  clientId: row.clientId,
+  reasonId: row.reasonId,
+  locationId: row.locationId,
+  version: row.version,
+  modifiedDate: row.modifiedDate,
+  objectStatus: row.objectStatus,
+  businessActive: around.business.active,
+  suppressed: row.suppressed,
+  context: contextOf(objectType, row, around),
+})
 
 function contextOf(objectType: ObjectType, row: Row, around: Surroundings): MailContext {
   const status = around.statuses.get(statusKey(objectType, row.objectStatus))

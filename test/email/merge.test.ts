@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { formatsFor } from '../../src/email/formats.ts'
 import {
   addressFieldFault,
   compileTemplate,
@@ -205,6 +206,17 @@ for (const { name, client, location, language, expected } of readers)
     )
     assert.equal(mail.text, expected)
   })
+
+test('moments are written to the minute, each as it was there, where clocks were off by seconds too', () => {
+  const { time } = formatsFor(['en'], ['Africa/Monrovia'])
+  const written = (text: string) => time(Temporal.Instant.from(text))
+  assert.equal(written('1971-12-31T23:59:20Z'), '11:14 PM')
+  assert.equal(written('1971-12-31T23:59:40Z'), '11:15 PM')
+  assert.equal(written('2026-03-02T09:00:00Z'), '9:00 AM')
+  assert.equal(written('2026-03-02T09:00:59.999Z'), '9:00 AM')
+  assert.equal(written('2026-03-02T09:01:00Z'), '9:01 AM')
+  assert.equal(written('2026-03-02T09:00:59.999Z'), '9:00 AM')
+})
 
 test('the staff’s own tokens are in the staff’s zone', () => {
   assert.equal(merge({ text: '%APPT_TIME% %APPT_TIME_STAFF%' }).text, '9:30 AM 3:30 PM')
