@@ -122,10 +122,11 @@ async function fireBatch(tx: Db, firing: Firing, claimed: ClaimedTrigger[]) {
     now,
   })
   endings.push(...made.endings)
-  endTriggers(tx, firing.worker, endings, now)
   // The trigger's lock rules out that one is there already. Should it be, halves are tried, and in the
   // end that trigger alone, which ends as if it had made the mail.
   insertEmails(tx, made.emails, claimed.length === 1 ? 'pass over' : 'refuse')
+  // After the mails, for each of which its trigger is looked up: it has one version less by then.
+  endTriggers(tx, firing.worker, endings, now)
   if (moved.length > 0) await planAgainFor(tx, moved, now)
   return { endings, now }
 }

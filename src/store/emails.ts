@@ -36,32 +36,47 @@ export type NewEmail = {
   createdDate: Temporal.Instant
 }
 
-const WRITTEN: [keyof NewEmail, string, string][] = [
-  ['businessId', 'business_id', 'bigint'],
+type Written = [keyof NewEmail, string, string]
+
+/** What each mail has of its own, with its column and type. */
+const OWN: Written[] = [
   ['emailId', 'email_id', 'bigint'],
   ['eventTriggerId', 'event_trigger_id', 'bigint'],
-  ['eventActionId', 'event_action_id', 'bigint'],
-  ['emailTemplateId', 'email_template_id', 'bigint'],
-  ['emailCategoryId', 'email_category_id', 'bigint'],
-  ['objectType', 'object_type', 'text'],
   ['objectId', 'object_id', 'bigint'],
-  ['objectUUId', 'object_uuid', 'text'],
   ['clientId', 'client_id', 'bigint'],
   ['recipientKey', 'recipient_key', 'text'],
   ['toAddress', 'to_address', 'text'],
-  ['fromAddress', 'from_address', 'text'],
   ['subject', 'subject', 'text'],
   ['html', 'html', 'text'],
   ['text', 'text', 'text'],
-  ['message', 'message', 'text'],
   ['messageId', 'message_id', 'text'],
-  ['test', 'test', 'boolean'],
-  ['status', 'status', 'text'],
-  ['statusReason', 'status_reason', 'text'],
 ]
-const names = raw(WRITTEN.map(([, column]) => column).join(', '))
+/** What mails that are written together often have in common; each of these is then said once. */
+const COMMON: Written[][] = [
+  [
+    ['businessId', 'business_id', 'bigint'],
+    ['fromAddress', 'from_address', 'text'],
+  ],
+  [
+    ['eventActionId', 'event_action_id', 'bigint'],
+    ['emailTemplateId', 'email_template_id', 'bigint'],
+    ['emailCategoryId', 'email_category_id', 'bigint'],
+  ],
+  [
+    ['objectType', 'object_type', 'text'],
+    ['objectUUId', 'object_uuid', 'text'],
+    ['test', 'test', 'boolean'],
+  ],
+  [
+    ['message', 'message', 'text'],
+    ['status', 'status', 'text'],
+    ['statusReason', 'status_reason', 'text'],
+  ],
+]
+const COLUMNS = [...OWN, ...COMMON.flat()].map(([, column]) => column)
+const names = raw(COLUMNS.join(', '))
 const values = raw(
-  WRITTEN.map(([, column]) => (column === 'message' ? `convert_to(message, 'UTF8')` : column)).join(
+  COLUMNS.map((column) => (column === 'message' ? `convert_to(message, 'UTF8')` : column)).join(
     ', ',
   ),
 )
@@ -85,27 +100,39 @@ export function insertEmails(
   ifThere: 'refuse' | 'pass over' = 'refuse',
 ) {
   if (emails.length === 0) return
-  const { createdDate } = emails[0]!
+  const [first] = emails as [NewEmail]
+  const { createdDate } = first
   const captured: Attempt = {
     time: createdDate.epochMilliseconds,
     phase: 'captured',
     reply: 'kept here, not sent',
   }
-  const written = WRITTEN.map(([property, , type]) => {
-    const isSaid = property === 'html' || property === 'text'
-    const list = emails.map((email) => (isSaid && email.message !== null ? null : email[property]))
-    return sql`${type === 'text' ? textList(list as (string | null)[]) : list}::${raw(type)}[]`
-  })
+  const isShared = ([property]: Written) =>
+    emails.every((email) => email[property] === first[property])
+  const shared = COMMON.filter((columns) => columns.every(isShared)).flat()
+  const own = [...OWN, ...COMMON.flat().filter((written) => !shared.includes(written))]
+  const lists = own.map((written) => listOf(emails, written))
+  const ones = [sql`${createdDate}::timestamptz as made`, ...shared.map((one) => oneOf(first, one))]
   const insert = sql`
     insert into email (${names}, created_date, next_attempt_time, sent_time, attempts)
     select ${values}, made, case status when 'QUEUED' then made end,
            case status when 'CAPTURED' then made end,
            case status when 'CAPTURED' then ${JSON.stringify([captured])}::jsonb else '[]' end
-    from unnest(${join(written, ', ')}) as r (${names}),
-         (select ${createdDate}::timestamptz as made) created
+    from unnest(${join(lists, ', ')}) as own (${raw(own.map(([, column]) => column).join(', '))}),
+         (select ${join(ones, ', ')}) shared
     ${ifThere === 'pass over' ? sql`on conflict do nothing` : empty}`
   const isQueued = emails.some((email) => email.status === 'QUEUED')
   tx.send(kept(isQueued ? withQueue(insert) : insert))
+}
+
+const oneOf = (email: NewEmail, [property, column, type]: Written) =>
+  sql`${email[property]}::${raw(`${type} as ${column}`)}`
+
+function listOf(emails: NewEmail[], [property, , type]: Written) {
+  // It says what html and text do.
+  const isSaid = property === 'html' || property === 'text'
+  const list = emails.map((email) => (isSaid && email.message !== null ? null : email[property]))
+  return sql`${type === 'text' ? textList(list as (string | null)[]) : list}::${raw(type)}[]`
 }
 
 /** What will leave waits in the queue from the same moment. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import pg from 'pg'
+import { sql } from '../../src/database/sql.ts'
 import { insertEmails, type NewEmail } from '../../src/store/emails.ts'
 import { gatherCrowd } from '../support/crowd.ts'
 import { cloneDatabase } from '../support/database.ts'
@@ -45,6 +46,52 @@ test('a mail that names what its business does not have is refused, whatever it 
   }
   await assert.rejects(insert({ emailCategoryId: 999_999_999 }), { code: '23503' })
   await assert.rejects(insert({ businessId: 999_999_999, eventTriggerId: null }), { code: '23503' })
+})
+
+test('mails are written as they were given, whatever they have in common', async (t) => {
+  const { database, url } = await cloneDatabase(t)
+  const [one, two] = await gatherCrowd(url, {
+    businesses: 2,
+    appointments: () => 1,
+    dueFrom: () => now,
+    spreadMs: 0,
+  })
+  const { eventActionId, emailTemplateId } = await namesOf(url, one!.businessId)
+  const first = mail({ businessId: one!.businessId, emailId: 1, eventActionId, emailTemplateId })
+  const others: Partial<NewEmail>[] = [
+    {},
+    { businessId: two!.businessId, eventActionId: null, emailTemplateId: null },
+    { fromAddress: 'other@example.org' },
+    { eventActionId: null },
+    { objectType: 'INVITATION', objectId: null, objectUUId: 'u' },
+    { status: 'SUPPRESSED', statusReason: 'unsubscribed' },
+    { status: 'QUEUED', message: 'Subject: x', html: '', text: '' },
+    { test: true, clientId: null, toAddress: '', subject: 'NULL' },
+  ]
+  let emailId = 1
+  const batches = [
+    ...others.map((other) => [first, { ...first, ...other }]),
+    [first],
+    others.map((other) => ({ ...first, ...other })),
+  ].map((batch) => batch.map((email) => ({ ...email, emailId: (emailId += 1) })))
+  for (const batch of batches) {
+    await database.engine.transaction(async (tx) => insertEmails(tx, batch))
+  }
+  const rows = await database.engine.query<NewEmail>(sql`
+    select business_id as "businessId", email_id as "emailId", event_trigger_id as "eventTriggerId",
+           event_action_id as "eventActionId", email_template_id as "emailTemplateId",
+           email_category_id as "emailCategoryId", object_type as "objectType", object_id as "objectId",
+           object_uuid as "objectUUId", client_id as "clientId", recipient_key as "recipientKey",
+           to_address as "toAddress", from_address as "fromAddress", subject, coalesce(html, '') as html,
+           coalesce(text, '') as text, convert_from(message, 'UTF8') as message, message_id as "messageId",
+           test, status, status_reason as "statusReason", created_date as "createdDate"
+    from email order by email_id`)
+  const plain = ({ createdDate, ...rest }: NewEmail) => ({ ...rest, createdDate: `${createdDate}` })
+  assert.deepEqual(rows.map(plain), batches.flat().map(plain))
+  const waiting = await database.engine.query<{ id: number }>(
+    sql`select email_id as id from sending`,
+  )
+  assert.equal(waiting.length, 2)
 })
 
 async function namesOf(url: string, businessId: number) {
