@@ -25,7 +25,7 @@ async function measure({ name, fire }: Contender) {
   const ids = await book(stage, JOBS, { dueFrom, spreadMs: 1_000 })
   // The peers have queues of their own.
   if (name !== 'Bellwether') {
-    await pool.query(`update event_trigger set status = 'CANCELLED' where status = 'SCHEDULED'`)
+    await pool.query('delete from waiting')
   }
   await pool.query('vacuum analyze')
   await pool.query('checkpoint')

@@ -308,7 +308,7 @@ async function prepare(url: string) {
         from generate_series(1, ${count}::int)
         returning calendar_id
       ), planned as (
-        insert into event_trigger (business_id, event_defn_id, defn_version, object_type, object_id,
+        insert into waiting (business_id, event_defn_id, defn_version, object_type, object_id,
                                    occurrence, new_status, anchor_time, scheduled_time, created_date)
         select ${businessId}, 1, 1, 'CALENDAR', calendar_id, 'created ' || calendar_id, 'OPEN', now(),
                now() + ${aheadMs}::int * interval '1 ms', now()
@@ -323,7 +323,7 @@ async function prepare(url: string) {
   const untilDone = async (last: number) => {
     const isLeft = async (some: Sql) => {
       const [row] = await database.engine.query<{ left: boolean }>(sql`
-        select exists (select from event_trigger
+        select exists (select from any_trigger
                        where business_id = ${businessId} and ${some}
                          and status in ('SCHEDULED', 'RUNNING')) as left`)
       return row!.left
@@ -331,7 +331,7 @@ async function prepare(url: string) {
     while (await isLeft(sql`event_trigger_id = ${last}`)) await sleep(20)
     while (await isLeft(sql`event_trigger_id <= ${last}`)) await sleep(20)
     const [row] = await database.engine.query<{ failed: number }>(
-      sql`select count(*) as failed from event_trigger where status <> 'COMPLETED'`,
+      sql`select count(*) as failed from any_trigger where status <> 'COMPLETED'`,
     )
     if (row!.failed > 0) throw new Error(`${row!.failed} triggers did not complete`)
   }

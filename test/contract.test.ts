@@ -416,7 +416,7 @@ const written = () =>
   db.query(sql`
     select (select count(*) from event_definition) as definitions,
            (select count(*) from event_action) as actions,
-           (select count(*) from event_trigger) as triggers, (select count(*) from audit) as audit`)
+           (select count(*) from any_trigger) as triggers, (select count(*) from audit) as audit`)
 
 test('POST /eventDefinition: definition and actions are one; one bad action and nothing is written', async () => {
   const before = await written()

@@ -221,7 +221,7 @@ export class Deliveries {
       ])
       await planMoved(
         tx,
-        ended.filter((trigger) => trigger.replan),
+        ended.filter((trigger) => trigger.replanSince !== null),
         now,
       )
     })

@@ -101,8 +101,7 @@ async function fireBatch(tx: Db, firing: Firing, claimed: ClaimedTrigger[]) {
   const moved: Moved[] = []
   const firable: Ready[] = []
   for (const trigger of claimed) {
-    const held = mine.get(trigger.eventTriggerId)
-    if (!held) continue
+    if (!mine.has(trigger.eventTriggerId)) continue
     const definition = definitions.get(trigger.eventDefnId)!
     const { subject, rows } = objects.get(keyOf(trigger))!
     const decision = (firing.decide ?? decide)(trigger, definition, subject, now)
@@ -111,7 +110,7 @@ async function fireBatch(tx: Db, firing: Firing, claimed: ClaimedTrigger[]) {
       endings.push(ended(trigger, decision))
       if (decision.isMoved) {
         const isOldVersion = trigger.defnVersion < definition.version
-        moved.push({ subject, definition, isOldVersion, since: held.replanSince })
+        moved.push({ subject, definition, isOldVersion, since: null })
       }
     }
   }
@@ -122,11 +121,11 @@ async function fireBatch(tx: Db, firing: Firing, claimed: ClaimedTrigger[]) {
     now,
   })
   endings.push(...made.endings)
+  // Before the mails, for each of which its trigger is looked up in what is recorded.
+  endTriggers(tx, firing.worker, endings, now)
   // The trigger's lock rules out that one is there already. Should it be, halves are tried, and in the
   // end that trigger alone, which ends as if it had made the mail.
   insertEmails(tx, made.emails, claimed.length === 1 ? 'pass over' : 'refuse')
-  // After the mails, for each of which its trigger is looked up: it has one version less by then.
-  endTriggers(tx, firing.worker, endings, now)
   if (moved.length > 0) await planAgainFor(tx, moved, now)
   return { endings, now }
 }

@@ -2,7 +2,6 @@ import type { Definition } from '../contract/event-definition.ts'
 import { eventTypeById, type EventTypeName, type ObjectType } from '../contract/event-type.ts'
 import { nominalMinutes } from '../contract/offset.ts'
 import type { Database, Db } from '../database/database.ts'
-import { brokenConstraint } from '../database/refusals.ts'
 import {
   findDefinition,
   lockPlans,
@@ -14,7 +13,7 @@ import {
   cancelOtherKinds,
   listPendingEvents,
   listPendingObjects,
-  lockReminders,
+  readReminders,
   writePlan,
   type EventRow,
   type Plan,
@@ -58,20 +57,13 @@ export async function planDefinition(
 
   const done: Planned = { created: 0, updated: 0 }
   const page: Page = async (work) => {
-    const write = (isFresh: boolean) =>
-      db.transaction(async (tx) => {
-        lockPlans(tx, businessId)
-        const current = await findDefinition(tx, businessId, eventDefnId)
-        if (current?.version !== version) throw new Superseded()
-        const plan = await work(tx, current)
-        writePlan(tx, businessId, { ...plan, isFresh }, now())
-        return plan
-      })
-    // A page has its objects to itself, and to look for others' rows would cost a quarter of it. Where
-    // there are some after all, such as those of a plan that was taken for dead, it looks for them.
-    const plan = await write(true).catch((error: unknown) => {
-      if (!brokenConstraint(error)) throw error
-      return write(false)
+    const plan = await db.transaction(async (tx) => {
+      lockPlans(tx, businessId)
+      const current = await findDefinition(tx, businessId, eventDefnId)
+      if (current?.version !== version) throw new Superseded()
+      const plan = await work(tx, current)
+      writePlan(tx, businessId, plan, now())
+      return plan
     })
     done.created += plan.insert.length
     done.updated += plan.update.length
@@ -104,7 +96,7 @@ async function planReminderPages(
       planLookUps(tx, PAGE)
       const [subjects, rows] = await Promise.all([
         lockSubjects(tx, businessId, objectType, ids),
-        lockReminders(tx, businessId, objectType, ids, [eventDefnId]),
+        readReminders(tx, businessId, objectType, ids, [eventDefnId]),
       ])
       keepPlans(tx, PAGE)
       const followed = subjects.map((subject) => ({ subject }))

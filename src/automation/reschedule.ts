@@ -53,12 +53,12 @@ function planReminder(
     cause === 'saved definition'
       ? definition.askedSince !== null
       : !firing || !wasAskedFor(definition, before, firing)
-  // It was asked for while the reminder was in a worker's hands, and is not yet planned.
+  // It was asked for while mails of the reminder waited to be sent, and is not yet planned.
   const owedSince = pending?.replanSince && !isNews() ? pending.replanSince : undefined
   const asOf = since ?? owedSince ?? askedFrom(definition, cause, now)
 
   if (pending?.status === 'RUNNING') {
-    // It cannot be taken back from its worker, who will ask again.
+    // Its mails are made: it is planned again when the last of them has ended.
     if (!firing || !isAt(pending, firing) || isOutdated(pending, definition, firing)) {
       plan.replan.push({ eventTriggerId: pending.eventTriggerId, since: asOf })
     }

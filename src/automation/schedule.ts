@@ -6,7 +6,7 @@ import {
 } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
 import type { StoredDefinition } from '../store/event-definitions.ts'
-import { lockReminders, writePlan, type NewTrigger } from '../store/event-triggers.ts'
+import { readReminders, writePlan, type NewTrigger } from '../store/event-triggers.ts'
 import { planLookUps } from '../store/objects.ts'
 import { refusals } from './match.ts'
 import { planReminders, type Cause } from './reschedule.ts'
@@ -39,7 +39,7 @@ export async function scheduleTriggers(
   planLookUps(tx, known.length)
   const rows =
     known.length > 0
-      ? await lockReminders(
+      ? await readReminders(
           tx,
           businessId,
           objectType,
@@ -50,7 +50,6 @@ export async function scheduleTriggers(
   const cause: Cause = history ? 'history' : 'saved object'
   const plan = planReminders(saved, definitions, rows, cause, now)
   for (const object of saved) plan.insert.push(...eventTriggers(object, definitions, now))
-  plan.isFresh = known.length === 0
   writePlan(tx, businessId, plan, now)
 }
 
@@ -70,7 +69,7 @@ export async function planAgainFor(tx: Db, moved: Moved[], now: Temporal.Instant
   for (const { subject, definition, isOldVersion, since } of moved) {
     const { businessId, objectType } = subject
     const id = subject.objectId ?? subject.objectUUId!
-    const rows = await lockReminders(tx, businessId, objectType, [id], [definition.eventDefnId])
+    const rows = await readReminders(tx, businessId, objectType, [id], [definition.eventDefnId])
     const cause: Cause = isOldVersion ? 'saved definition' : 'saved object'
     const followed = { subject, since: since ?? undefined }
     writePlan(tx, businessId, planReminders([followed], [definition], rows, cause, now), now)

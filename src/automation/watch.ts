@@ -2,7 +2,7 @@ import type { Db } from '../database/database.ts'
 import { findDefinition, type StoredDefinition } from '../store/event-definitions.ts'
 import {
   listReminders,
-  lockReminders,
+  readReminders,
   type Plan,
   type ReminderRow,
 } from '../store/event-triggers.ts'
@@ -120,7 +120,7 @@ async function compare(
     // Saved since: its own plan will see to it.
     if (current?.version !== definition.version || current.plannedVersion !== current.version)
       return []
-    const kept = await lockReminders(tx, businessId, objectType, suspectIds, [eventDefnId])
+    const kept = await readReminders(tx, businessId, objectType, suspectIds, [eventDefnId])
     return wrong(current, held, kept, now())
   })
   for (const { fault, id } of confirmed) {

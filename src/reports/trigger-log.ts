@@ -6,7 +6,7 @@ import { percent, type Report, type Scope } from './report.ts'
 import { chartOverTime, stepOf } from './time-steps.ts'
 
 const triggersIn = (scope: Scope) => sql`
-  t.business_id = ${scope.businessId} and t.filed_as = any (${TRIGGER_STATUSES}::text[])
+  t.business_id = ${scope.businessId} and t.status = any (${TRIGGER_STATUSES}::text[])
   and t.scheduled_time >= ${scope.from} and t.scheduled_time < ${scope.until}
   ${anyOf('t.status', scope.statuses, 'text')} ${objectsOf(scope)}`
 
@@ -36,7 +36,7 @@ export const triggerLog: Report = {
            t.status,
            t.completed_time as "completedTime",
            t.status_reason as reason
-    from event_trigger t
+    from any_trigger t
     join event_definition d on (d.business_id, d.event_defn_id) = (t.business_id, t.event_defn_id)
     join unnest(${EVENT_TYPES.map((type) => type.eventTypeId)}::int[], ${EVENT_TYPES.map((type) => type.eventType)}::text[]) as e (id, name)
       on e.id = d.event_type_id
@@ -48,7 +48,7 @@ export const triggerLog: Report = {
            count(*) filter (where t.status = 'FAILED') as failed,
            count(*) filter (where t.status in ('COMPLETED', 'FAILED')) as ended,
            count(*) filter (where t.status = 'SCHEDULED') as waiting
-    from event_trigger t
+    from any_trigger t
     where ${triggersIn(scope)}`,
   kpis: [
     {
@@ -91,7 +91,7 @@ export const triggerLog: Report = {
                count(*) filter (where t.status in ('SCHEDULED', 'RUNNING')) as waiting,
                count(*) filter (where t.status in ('CANCELLED', 'SKIPPED', 'EXPIRED')) as dropped,
                count(*) filter (where t.status = 'FAILED') as failed
-        from event_trigger t
+        from any_trigger t
         where ${triggersIn(scope)}
         group by 1`,
       draw: (rows, scope) => [

@@ -206,7 +206,6 @@ export type EndedTrigger = {
   objectType: ObjectType
   objectId: number | null
   objectUUId: string | null
-  replan: boolean
   replanSince: Temporal.Instant | null
 }
 
@@ -244,7 +243,7 @@ export function endTriggersOf(tx: Db, endings: EmailEnding[], now: Temporal.Inst
     where (t.business_id, t.event_trigger_id) = (ended.business_id, ended.event_trigger_id)
     returning t.business_id as "businessId", t.event_defn_id as "eventDefnId",
               t.object_type as "objectType", t.object_id as "objectId",
-              t.object_uuid as "objectUUId", t.replan, t.replan_since as "replanSince"`)
+              t.object_uuid as "objectUUId", t.replan_since as "replanSince"`)
 }
 
 /**

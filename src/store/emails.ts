@@ -2,7 +2,7 @@ import type { EmailStatus } from '../contract/email.ts'
 import type { ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
 import { empty, join, kept, raw, sql, textList, type Sql } from '../database/sql.ts'
-import { triggersOfObjects } from './event-triggers.ts'
+import { endedOfObjects } from './event-triggers.ts'
 import type { Sight } from './objects.ts'
 import { aboutSeenObject } from './sight.ts'
 
@@ -265,7 +265,7 @@ function idsAbout(businessId: number, about: { calendarId: number } | { invitati
       : sql`object_type = 'INVITATION' and object_id is null and object_uuid = ${about.invitationUUID}`
   return sql`
     select e.email_id
-    from (select event_trigger_id from ${triggersOfObjects} every
+    from (select event_trigger_id from ${endedOfObjects} every
           where business_id = ${businessId} and ${object}) t
     join email e on e.business_id = ${businessId} and e.event_trigger_id = t.event_trigger_id
     union all

@@ -8,6 +8,7 @@ import type { Db } from '../database/database.ts'
 import { empty, join, raw, sql, withValues, type Sql } from '../database/sql.ts'
 import type { Sight } from './objects.ts'
 import { aboutSeenObject } from './sight.ts'
+import { asPlanned, recording } from './trigger-queue.ts'
 
 /** As answered, with moments still moments. */
 export type StoredTrigger = Omit<EventTrigger, Moments> & {
@@ -18,25 +19,37 @@ export type StoredTrigger = Omit<EventTrigger, Moments> & {
 }
 type Moments = 'completedTime' | 'createdDate' | 'modifiedDate' | 'scheduledTime'
 
-const columns = sql`
-  business_id as "businessId", completed_time as "completedTime", created_date as "createdDate",
+const columnsOf = (state: Sql) => sql`
+  business_id as "businessId", created_date as "createdDate",
   created_user as "createdUser", event_defn_id as "eventDefnId",
   event_trigger_id as "eventTriggerId", modified_date as "modifiedDate",
   modified_user as "modifiedUser", object_id as "objectId", object_type as "objectType",
-  object_uuid as "objectUUId", scheduled_time as "scheduledTime", status,
-  status_reason as "statusReason"`
-
-/** Whichever of the two they are in, the triggers of an object have an index. */
-export const triggersOfObjects = sql`(
-  select * from event_trigger where filed_as <> 'CANCELLED' and occurrence is null
-  union all
-  select * from event_trigger where filed_as = 'CANCELLED' or occurrence is not null)`
+  object_uuid as "objectUUId", scheduled_time as "scheduledTime", ${state}`
+const columns = columnsOf(
+  sql`status, status_reason as "statusReason", completed_time as "completedTime"`,
+)
+/** What is in a worker's hands is RUNNING. */
+const waitingColumns = columnsOf(sql`
+  case when worker is null then 'SCHEDULED' else 'RUNNING' end as status,
+  null::text as "statusReason", null::timestamptz as "completedTime"`)
 
 /** It has this id and not one of the other sort: the indexes begin with one and go on with the other. */
 const isAbout = (id: number | string) =>
   typeof id === 'string'
     ? sql`object_id is null and object_uuid = ${id}`
     : sql`object_uuid is null and object_id = ${id}`
+
+/** Whichever of the two indexes they are in, what became of the triggers of an object has one. */
+export const endedOfObjects = sql`(
+  select * from event_trigger where status <> 'CANCELLED' and occurrence is null
+  union all
+  select * from event_trigger where status = 'CANCELLED' or occurrence is not null)`
+
+/** All triggers of one object. What waits has an index by definition, and then by object. */
+const ofObject = (businessId: number, objectType: ObjectType, id: number | string) => sql`
+  business_id = ${businessId} and object_type = ${objectType} and ${isAbout(id)}
+  and event_defn_id = any (array(
+    select event_defn_id from event_definition where business_id = ${businessId}))`
 
 export function listTriggersOfObject(
   db: Db,
@@ -45,8 +58,7 @@ export function listTriggersOfObject(
   id: number | string,
 ) {
   return db.query<StoredTrigger>(sql`
-    select ${columns} from ${triggersOfObjects} t
-    where business_id = ${businessId} and object_type = ${objectType} and ${isAbout(id)}
+    select ${columns} from any_trigger where ${ofObject(businessId, objectType, id)}
     order by scheduled_time, event_trigger_id`)
 }
 
@@ -67,8 +79,7 @@ export function listTriggerStates(
     select event_trigger_id as "eventTriggerId", event_defn_id as "eventDefnId",
            anchor_time as "anchorTime", scheduled_time as "scheduledTime", status,
            status_reason as "statusReason"
-    from ${triggersOfObjects} t
-    where business_id = ${businessId} and object_type = ${objectType} and ${isAbout(id)}
+    from any_trigger where ${ofObject(businessId, objectType, id)}
     order by event_trigger_id desc limit 10000`)
 }
 
@@ -84,9 +95,9 @@ export async function findTrigger(
 
 export function listTriggersById(db: Db, businessId: number, ids: number[], sight: Sight) {
   return db.query<StoredTrigger>(sql`
-    select ${columns} from event_trigger
+    select ${columns} from any_trigger t
     where business_id = ${businessId} and event_trigger_id = any (${ids}::bigint[])
-      ${aboutSeenObject('event_trigger', sight)}`)
+      ${aboutSeenObject('t', sight)}`)
 }
 
 export type TriggerFilters = {
@@ -101,32 +112,46 @@ export type TriggerFilters = {
   now: Temporal.Instant
 }
 
-/** A page of each status, and of these the first: each is found by its index. */
+/** A page of what waits and one of each status that is recorded, each found by its index; of these the first. */
 export function listTriggers(db: Db, businessId: number, filters: TriggerFilters) {
   const { status, from, to, eventDefnId, objectType, after, limit, sight, now } = filters
-  const filed = status === 'RUNNING' ? IN_HAND_OR_LEAVING : status ? [status] : TRIGGER_STATUSES
+  const page = sql`
+    ${from ? sql`and t.scheduled_time >= ${from}` : empty}
+    ${to ? sql`and t.scheduled_time < ${to}` : empty}
+    ${eventDefnId ? sql`and t.event_defn_id = ${eventDefnId}` : empty}
+    ${objectType ? sql`and t.object_type = ${objectType}` : empty}
+    ${aboutSeenObject('t', sight)}
+    ${
+      after
+        ? sql`and (t.scheduled_time, t.event_trigger_id) > (${after.scheduledTime}::timestamptz, ${after.eventTriggerId})`
+        : empty
+    }
+    order by t.scheduled_time, t.event_trigger_id limit ${limit}`
+  const pages: Sql[] = []
+  if (!status || status === 'SCHEDULED' || status === 'RUNNING') {
+    // What runs is due: it is not looked for among all that waits.
+    const shown =
+      status === 'SCHEDULED'
+        ? sql`and t.worker is null`
+        : status
+          ? sql`and t.worker is not null and t.scheduled_time <= ${now}`
+          : empty
+    pages.push(sql`(
+      select ${waitingColumns} from waiting t where t.business_id = ${businessId} ${shown} ${page})`)
+  }
+  if (status !== 'SCHEDULED') {
+    pages.push(sql`(
+      select t.* from unnest(${status ? [status] : RECORDED}::text[]) as recorded (status)
+      cross join lateral (
+        select ${columns} from event_trigger t
+        where t.business_id = ${businessId} and t.status = recorded.status ${page}) t)`)
+  }
   return db.query<StoredTrigger>(sql`
-    select t.* from unnest(${filed}::text[]) as filed (status) cross join lateral (
-      select ${columns} from event_trigger
-      where business_id = ${businessId} and filed_as = filed.status
-        ${status ? sql`and status = ${status}` : empty}
-        ${status === 'RUNNING' ? sql`and scheduled_time <= ${now}` : empty}
-        ${from ? sql`and scheduled_time >= ${from}` : empty}
-        ${to ? sql`and scheduled_time < ${to}` : empty}
-        ${eventDefnId ? sql`and event_defn_id = ${eventDefnId}` : empty}
-        ${objectType ? sql`and object_type = ${objectType}` : empty}
-        ${aboutSeenObject('event_trigger', sight)}
-        ${
-          after
-            ? sql`and (scheduled_time, event_trigger_id) > (${after.scheduledTime}::timestamptz, ${after.eventTriggerId})`
-            : empty
-        }
-      order by scheduled_time, event_trigger_id limit ${limit}) t
+    select * from (${join(pages, ' union all ')}) t
     order by t."scheduledTime", t."eventTriggerId" limit ${limit}`)
 }
 
-/** What runs is due: it is not looked for among all that waits. */
-const IN_HAND_OR_LEAVING = ['SCHEDULED', 'RUNNING']
+const RECORDED = TRIGGER_STATUSES.filter((status) => status !== 'SCHEDULED')
 
 /** A reminder's row, as planning sees it. */
 export type ReminderRow = {
@@ -138,25 +163,26 @@ export type ReminderRow = {
   anchorTime: Temporal.Instant
   scheduledTime: Temporal.Instant
   status: TriggerStatus
-  /** Since when its object asks for another time, which could not be planned while it was in hand. */
+  /** Since when its object asks for another time, which could not be planned while its mails left. */
   replanSince: Temporal.Instant | null
 }
 
 /**
- * The reminders of these objects, pending and past. The pending ones are kept still: the engine
- * passes over a row that is locked here, and takes it as it is after the commit.
+ * The reminders of these objects, pending and past, for one who holds the objects: nobody fires what
+ * waits for them meanwhile. What is about to be sent is kept still, so that it can be marked.
  */
-export async function lockReminders(
+export async function readReminders(
   tx: Db,
   businessId: number,
   objectType: ObjectType,
   ids: (number | string)[],
   eventDefnIds: number[],
-) {
-  const reminders = remindersOf(businessId, objectType, ids, eventDefnIds)
+): Promise<ReminderRow[]> {
+  const { waiting, standing, takenBack } = remindersOf(businessId, objectType, ids, eventDefnIds)
   const rows = await Promise.all([
-    tx.query<ReminderRow>(reminders.standing(sql`for update`)),
-    tx.query<ReminderRow>(reminders.takenBack),
+    tx.query<ReminderRow>(waiting),
+    tx.query<ReminderRow>(standing(sql`for update`)),
+    tx.query<ReminderRow>(takenBack),
   ])
   return rows.flat()
 }
@@ -169,11 +195,13 @@ export function listReminders(
   ids: (number | string)[],
   eventDefnIds: number[],
 ) {
-  const { standing, takenBack } = remindersOf(businessId, objectType, ids, eventDefnIds)
-  return db.query<ReminderRow>(sql`${standing(sql`offset 0`)} union all ${takenBack}`)
+  const { waiting, standing, takenBack } = remindersOf(businessId, objectType, ids, eventDefnIds)
+  return db.query<ReminderRow>(
+    sql`${waiting} union all ${standing(sql`offset 0`)} union all ${takenBack}`,
+  )
 }
 
-/** Those that stand, and those that a person cancelled, which stay so; each has an index. */
+/** Those that wait, those that stand, and those that a person cancelled, which stay so; each has an index. */
 function remindersOf(
   businessId: number,
   objectType: ObjectType,
@@ -185,24 +213,25 @@ function remindersOf(
     ? sql`object_id is null and object_uuid`
     : sql`object_uuid is null and object_id`
   const list = isInvitation ? sql`${ids}::text[]` : sql`${ids}::bigint[]`
-  const reminder = sql`
+  const reminder = (table: Sql, state: Sql) => sql`
     select event_trigger_id as "eventTriggerId", event_defn_id as "eventDefnId",
            defn_version as "defnVersion", object_id as "objectId", object_uuid as "objectUUId",
-           anchor_time as "anchorTime", scheduled_time as "scheduledTime", status,
-           replan_since as "replanSince"
-    from event_trigger
-    where business_id = ${businessId} and object_type = ${objectType} and occurrence is null`
+           anchor_time as "anchorTime", scheduled_time as "scheduledTime", ${state}
+    from ${table}
+    where business_id = ${businessId} and object_type = ${objectType} and occurrence is null
+      and event_defn_id = any (${eventDefnIds}::bigint[])`
+  const recorded = reminder(sql`event_trigger`, sql`status, replan_since as "replanSince"`)
   return {
+    waiting: sql`
+      ${reminder(sql`waiting`, sql`'SCHEDULED' as status, null::timestamptz as "replanSince"`)}
+        and ${id} = any (${list})`,
     // One by one: left to choose, the planner may read all triggers of the business for a page. In
     // the order of the objects, which whoever plans has locked before: within one any order will do.
     standing: (held: Sql) => sql`
       select r.* from (select unnest(${list}) as id order by 1) o
-      cross join lateral (
-        ${reminder} and ${id} = o.id and event_defn_id = any (${eventDefnIds}::bigint[])
-          and filed_as <> 'CANCELLED' ${held}) r`,
+      cross join lateral (${recorded} and ${id} = o.id and status <> 'CANCELLED' ${held}) r`,
     takenBack: sql`
-      ${reminder} and event_defn_id = any (${eventDefnIds}::bigint[]) and ${id} = any (${list})
-        and filed_as = 'CANCELLED' and modified_user <> 'SYSTEM'`,
+      ${recorded} and ${id} = any (${list}) and status = 'CANCELLED' and modified_user <> 'SYSTEM'`,
   }
 }
 
@@ -215,15 +244,12 @@ export function listPendingObjects(
 ) {
   const id = page.uuids ? sql`object_uuid` : sql`object_id`
   return db.query<{ id: number | string }>(sql`
-    select ${id} as id from event_trigger
+    select ${id} as id from waiting
     where business_id = ${businessId} and event_defn_id = ${eventDefnId} and occurrence is null
-      and filed_as in ('SCHEDULED', 'RUNNING')
+      ${page.uuids ? sql`and object_id is null` : empty}
       ${page.after === undefined ? empty : sql`and ${id} > ${page.after}`}
     order by ${id} limit ${page.limit}`)
 }
-
-/** In nobody's hands; the index by status holds those too. */
-const isWaiting = sql`filed_as = 'SCHEDULED' and status = 'SCHEDULED'`
 
 /** A pending trigger of a change that happened. */
 export type EventRow = {
@@ -248,9 +274,9 @@ export function listPendingEvents(
     select event_trigger_id as "eventTriggerId", occurrence, object_id as "objectId",
            object_uuid as "objectUUId", old_status as "oldStatus", new_status as "newStatus",
            anchor_time as "anchorTime", scheduled_time as "scheduledTime"
-    from event_trigger
+    from waiting
     where business_id = ${businessId} and event_defn_id = ${eventDefnId}
-      and occurrence is not null and ${isWaiting} and event_trigger_id > ${page.after}
+      and occurrence is not null and worker is null and event_trigger_id > ${page.after}
     order by event_trigger_id limit ${page.limit}`)
 }
 
@@ -262,11 +288,10 @@ export function cancelOtherKinds(
   isReminder: boolean,
   now: Temporal.Instant,
 ) {
-  return db.query(sql`
-    update event_trigger
-    set status = 'CANCELLED', status_reason = 'the definition asks for another event now',
-        modified_date = ${now}, modified_user = 'SYSTEM'
-    where ${ofOtherKinds(definition, objectType, isReminder)}`)
+  const reason = 'the definition asks for another event now'
+  return db.query(
+    cancelling(ofOtherKinds(definition, objectType, isReminder), reason, { user: 'SYSTEM', now }),
+  )
 }
 
 type DefinitionKey = { businessId: number; eventDefnId: number }
@@ -286,7 +311,7 @@ export async function countOtherKinds(
   const rows = await db.query<OtherKind & { all: number }>(sql`
     select count(*) over () as all, object_type as "objectType", object_id as "objectId",
            object_uuid as "objectUUId", scheduled_time as "scheduledTime"
-    from event_trigger
+    from waiting w
     where ${ofOtherKinds(definition, objectType, isReminder)}
     order by event_trigger_id limit ${limit}`)
   return { count: rows[0]?.all ?? 0, first: rows }
@@ -297,13 +322,19 @@ const ofOtherKinds = (
   objectType: ObjectType,
   isReminder: boolean,
 ) => sql`
-  business_id = ${businessId} and event_defn_id = ${eventDefnId} and ${isWaiting}
-  and (object_type <> ${objectType} or (occurrence is null) <> ${isReminder})`
+  w.business_id = ${businessId} and w.event_defn_id = ${eventDefnId} and w.worker is null
+  and (w.object_type <> ${objectType} or (w.occurrence is null) <> ${isReminder})`
+
+/** Of what waits, that for which this holds is taken out and recorded as cancelled. */
+const cancelling = (condition: Sql, reason: string, who: Who) => sql`
+  with gone as (
+    delete from waiting w where ${condition}
+    returning w.*, 'CANCELLED' as status, ${reason}::text as status_reason, ${asPlanned}
+  )
+  ${recording(sql`gone`, who)}`
 
 /** Everything a change does to the plan, written at once by `writePlan`. */
 export type Plan = {
-  /** Nothing of what is inserted is there already: the objects are new, or held by this plan. */
-  isFresh?: boolean
   insert: NewTrigger[]
   /** Pending rows that get another time, or end before they fire. */
   update: PlannedUpdate[]
@@ -349,15 +380,17 @@ export function writePlan(tx: Db, businessId: number, plan: Plan, now: Temporal.
   const { insert, update, replan } = plan
   if (insert.length + update.length + replan.length === 0) return
   // First what moves away: another may be planned for where it was.
-  if (update.length > 0) tx.send(moving(businessId, update, now))
+  const moved = update.filter((one) => one.status === 'SCHEDULED')
+  const gone = update.filter((one) => one.status !== 'SCHEDULED')
+  if (moved.length > 0) tx.send(moving(businessId, moved, now))
+  if (gone.length > 0) tx.send(ending(businessId, gone, now))
   if (replan.length > 0) tx.send(marking(businessId, replan))
-  if (insert.length > 0) {
-    const inserting = insertion(businessId, insert, now)
-    tx.send(plan.isFresh ? inserting : sql`${inserting} on conflict do nothing`)
-  }
-  const isSoon = [...insert, ...update].some(
-    ({ status, scheduledTime }) =>
-      status === 'SCHEDULED' && scheduledTime.epochMilliseconds - now.epochMilliseconds < SOON_MS,
+  const waits = insert.filter((one) => one.status === 'SCHEDULED')
+  const late = insert.filter((one) => one.status !== 'SCHEDULED')
+  if (waits.length > 0) tx.send(insertion(businessId, waits, now))
+  if (late.length > 0) tx.send(sql`${insertion(businessId, late, now)} on conflict do nothing`)
+  const isSoon = [...waits, ...moved].some(
+    ({ scheduledTime }) => scheduledTime.epochMilliseconds - now.epochMilliseconds < SOON_MS,
   )
   if (isSoon) tx.hint('bellwether_due')
 }
@@ -382,6 +415,10 @@ const COMMON: Written[] = [
   ['occurrence', 'occurrence', 'text'],
   ['oldStatus', 'old_status', 'text'],
   ['newStatus', 'new_status', 'text'],
+]
+
+/** What is too late to be waited for is recorded as that. */
+const RECORDED_AS: Written[] = [
   ['status', 'status', 'text'],
   ['statusReason', 'status_reason', 'text'],
 ]
@@ -389,26 +426,30 @@ const COMMON: Written[] = [
 /** Those of a booking are few: put down row by row they cost the server less than as lists. */
 const FEW = 8
 
+/** All of one table: what waits, or what is recorded at once. */
 function insertion(businessId: number, insert: NewTrigger[], now: Temporal.Instant) {
   const [first] = insert
   const isFew = insert.length <= FEW
-  const areAlike = insert.every((row) => COMMON.every(([key]) => row[key] === first![key]))
+  const waits = first!.status === 'SCHEDULED'
+  const shareable = waits ? COMMON : [...COMMON, ...RECORDED_AS]
+  const areAlike = insert.every((row) => shareable.every(([key]) => row[key] === first![key]))
   const valuesOf = (row: NewTrigger, fields: Written[]) => fields.map(([key]) => row[key])
-  const common = areAlike ? valuesOf(first!, COMMON) : []
-  const own = areAlike ? OWN : [...OWN, ...COMMON]
+  const common = areAlike ? shareable : []
+  const own = areAlike ? OWN : [...OWN, ...shareable]
   const rows = isFew
     ? insert.flatMap((row) => valuesOf(row, own))
     : own.map(([key]) => insert.map((row) => row[key]))
-  const statement = insertionOf(isFew ? insert.length : MANY, own, areAlike ? COMMON : [])
-  return withValues(statement, [businessId, now, ...common, ...rows])
+  const table = waits ? 'waiting' : 'event_trigger'
+  const statement = insertionOf(table, isFew ? insert.length : MANY, own, common)
+  return withValues(statement, [businessId, now, ...valuesOf(first!, common), ...rows])
 }
 
 const MANY = Infinity
 const insertions = new Map<string, Sql>()
 
 /** The text is put together once for each number of rows. */
-function insertionOf(count: number, own: Written[], common: Written[]): Sql {
-  const name = `${count} ${common.length}`
+function insertionOf(table: string, count: number, own: Written[], common: Written[]): Sql {
+  const name = `${table} ${count} ${common.length}`
   let statement = insertions.get(name)
   if (!statement) {
     const names = raw([...common, ...own].map(([, column]) => column).join(', '))
@@ -421,68 +462,70 @@ function insertionOf(count: number, own: Written[], common: Written[]): Sql {
         : sql`(values ${join(Array(count).fill(row), ', ')})`
     const shared = [sql`${null}::bigint`, sql`${null}::timestamptz`, ...parameters(common)]
     statement = sql`
-      insert into event_trigger (business_id, created_date, ${names})
+      insert into ${raw(table)} (business_id, created_date, ${names})
       select ${join(shared, ', ')}, i.* from ${rows} as i`
     insertions.set(name, statement)
   }
   return statement
 }
 
-function moving(businessId: number, update: PlannedUpdate[], now: Temporal.Instant) {
-  const [first] = update
-  const areAlike = update.every(
-    ({ status, statusReason }) => status === first!.status && statusReason === first!.statusReason,
+/** Gets another moment, whoever has it in hand: the one who moves it holds its object, so nobody fires it. */
+const moving = (businessId: number, update: PlannedUpdate[], now: Temporal.Instant) => sql`
+  update waiting w
+  set anchor_time = u.anchor_time, scheduled_time = u.scheduled_time, defn_version = u.defn_version,
+      worker = null, claims = 0, modified_date = ${now}, modified_user = 'SYSTEM'
+  from ${asPlannedIn(update)}
+  where ${isPlanned(businessId)}`
+
+/** Ends before it fires. */
+const ending = (businessId: number, update: PlannedUpdate[], now: Temporal.Instant) => sql`
+  with gone as (
+    delete from waiting w
+    using ${asPlannedIn(update)}, unnest(${of(update, 'eventTriggerId')}::bigint[],
+      ${of(update, 'status')}::text[], ${of(update, 'statusReason')}::text[])
+      as s (event_trigger_id, status, status_reason)
+    where ${isPlanned(businessId)} and s.event_trigger_id = u.event_trigger_id
+    returning w.*, s.status, s.status_reason, u.defn_version as planned_version,
+              u.anchor_time as planned_anchor, u.scheduled_time as planned_time
   )
-  // Most go on waiting, for another moment: that is said once.
-  const [state, lists, names] = areAlike
-    ? [sql`status = ${first!.status}, status_reason = ${first!.statusReason}`, empty, empty]
-    : [
-        sql`status = u.status, status_reason = u.status_reason`,
-        sql`, ${of(update, 'status')}::text[], ${of(update, 'statusReason')}::text[]`,
-        sql`, status, status_reason`,
-      ]
-  return sql`
-    update event_trigger t
-    set anchor_time = u.anchor_time, scheduled_time = u.scheduled_time, ${state},
-        defn_version = u.defn_version, replan = false, replan_since = null,
-        modified_date = ${now}, modified_user = 'SYSTEM'
-    from unnest(${of(update, 'eventTriggerId')}::bigint[], ${of(update, 'defnVersion')}::bigint[],
-                ${of(update, 'anchorTime')}::timestamptz[], ${of(update, 'scheduledTime')}::timestamptz[]
-                ${lists})
-      as u (event_trigger_id, defn_version, anchor_time, scheduled_time${names})
-    where t.business_id = ${businessId} and t.event_trigger_id = u.event_trigger_id
-      and t.status = 'SCHEDULED'`
-}
+  ${recording(sql`gone`, { user: 'SYSTEM', now })}`
+
+const asPlannedIn = (update: PlannedUpdate[]) => sql`
+  unnest(${of(update, 'eventTriggerId')}::bigint[], ${of(update, 'defnVersion')}::bigint[],
+         ${of(update, 'anchorTime')}::timestamptz[], ${of(update, 'scheduledTime')}::timestamptz[])
+    as u (event_trigger_id, defn_version, anchor_time, scheduled_time)`
+
+const isPlanned = (businessId: number) => sql`
+  w.business_id = ${businessId} and w.event_trigger_id = u.event_trigger_id`
 
 const marking = (businessId: number, replan: Replanned[]) => sql`
   update event_trigger t
-  set replan = true, replan_since = r.since
+  set replan_since = r.since
   from unnest(${of(replan, 'eventTriggerId')}::bigint[], ${of(replan, 'since')}::timestamptz[])
     as r (event_trigger_id, since)
   where t.business_id = ${businessId} and t.event_trigger_id = r.event_trigger_id
     and t.status = 'RUNNING'`
 
-/** Due at once, because somebody asked for it. Only what still waits; gives back what it was. */
+/** Due at once, because somebody asked for it. Only what still waits; gives back what it is. */
 export function fireTriggersNow(tx: Db, businessId: number, ids: number[], { user, now }: Who) {
   return tx.query<StoredTrigger>(sql`
     with asked as (
-      update event_trigger
+      update waiting
       set fire_now = true, scheduled_time = ${now}, modified_date = ${now}, modified_user = ${user}
       where business_id = ${businessId} and event_trigger_id = any (${ids}::bigint[])
-        and status = 'SCHEDULED'
+        and worker is null
       returning *
     ), hint as (select pg_notify('bellwether_due', ''))
-    select ${columns} from asked, hint order by event_trigger_id`)
+    select ${waitingColumns} from asked, hint order by event_trigger_id`)
 }
 
-export function cancelTriggers(tx: Db, businessId: number, ids: number[], { user, now }: Who) {
-  return tx.query<StoredTrigger>(sql`
-    update event_trigger
-    set status = 'CANCELLED', status_reason = 'cancelled by ' || ${user}, modified_date = ${now},
-        modified_user = ${user}
-    where business_id = ${businessId} and event_trigger_id = any (${ids}::bigint[])
-      and status = 'SCHEDULED'
-    returning ${columns}`)
+export function cancelTriggers(tx: Db, businessId: number, ids: number[], who: Who) {
+  const condition = sql`
+    w.business_id = ${businessId} and w.event_trigger_id = any (${ids}::bigint[])
+    and w.worker is null`
+  return tx.query<StoredTrigger>(
+    sql`${cancelling(condition, `cancelled by ${who.user}`, who)} returning ${columns}`,
+  )
 }
 
 type Who = { user: string; now: Temporal.Instant }

@@ -26,6 +26,7 @@ type Look = {
 export async function readOverview(db: Db, businessId: number, look: Look): Promise<Overview> {
   const { now, dayStart, dayEnd, sight } = look
   const place = atSeenPlace(sight)
+  const waits = aboutSeenObject('w', sight)
   const triggers = aboutSeenObject('event_trigger', sight)
   const dayAgo = now.subtract({ hours: 24 })
   const [row] = await db.query<Overview>(sql`
@@ -36,15 +37,15 @@ export async function readOverview(db: Db, businessId: number, look: Look): Prom
          and start_time >= ${dayStart} and start_time < ${dayEnd} ${place}) as "classesToday",
       (select count(*) from event_definition
        where business_id = ${businessId} and active) as "activeDefinitions",
-      (select count(*) from event_trigger
-       where business_id = ${businessId} and filed_as = 'SCHEDULED' and status = 'SCHEDULED' ${triggers}) as "triggersWaiting",
-      (select count(*) from event_trigger where business_id = ${businessId}
-         and filed_as = 'SCHEDULED' and status = 'SCHEDULED' and scheduled_time < ${dayEnd} ${triggers}) as "triggersDueToday",
-      (select min(scheduled_time) from event_trigger
-       where business_id = ${businessId} and filed_as = 'SCHEDULED' and status = 'SCHEDULED' ${triggers}) as "nextTriggerTime",
+      (select count(*) from waiting w
+       where business_id = ${businessId} and worker is null ${waits}) as "triggersWaiting",
+      (select count(*) from waiting w where business_id = ${businessId}
+         and worker is null and scheduled_time < ${dayEnd} ${waits}) as "triggersDueToday",
+      (select min(scheduled_time) from waiting w
+       where business_id = ${businessId} and worker is null ${waits}) as "nextTriggerTime",
       (select coalesce(jsonb_object_agg(status, n), '{}') from (
          select status, count(*) as n from event_trigger
-         where business_id = ${businessId} and filed_as in ('COMPLETED', 'FAILED', 'CANCELLED', 'SKIPPED', 'EXPIRED')
+         where business_id = ${businessId} and status in ('COMPLETED', 'FAILED', 'CANCELLED', 'SKIPPED', 'EXPIRED')
            and scheduled_time >= ${dayAgo} and scheduled_time <= ${now} ${triggers}
          group by status) t) as "triggersOfLastDay",
       (select coalesce(jsonb_object_agg(status, n), '{}') from (

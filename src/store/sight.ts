@@ -12,7 +12,10 @@ const PLACED = [
  * Keeps rows about an object (`object_type`, `object_id`), such as triggers and mails, to those
  * whose object the caller sees. `table` is the name or alias of their table.
  */
-export function aboutSeenObject(table: 'event_trigger' | 'email' | 't' | 'e', sight: Sight): Sql {
+export function aboutSeenObject(
+  table: 'event_trigger' | 'email' | 't' | 'e' | 'w',
+  sight: Sight,
+): Sql {
   if (sight === null) return empty
   const isSeen =
     'locationIds' in sight

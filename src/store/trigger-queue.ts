@@ -23,11 +23,11 @@ export type ClaimedTrigger = {
 }
 
 const columns = sql`
-  t.business_id as "businessId", t.event_trigger_id as "eventTriggerId",
-  t.event_defn_id as "eventDefnId", t.defn_version as "defnVersion",
-  t.object_type as "objectType", t.object_id as "objectId", t.object_uuid as "objectUUId",
-  t.occurrence, t.old_status as "oldStatus", t.new_status as "newStatus",
-  t.anchor_time as "anchorTime", t.scheduled_time as "scheduledTime", t.fire_now as "fireNow",
+  w.business_id as "businessId", w.event_trigger_id as "eventTriggerId",
+  w.event_defn_id as "eventDefnId", w.defn_version as "defnVersion",
+  w.object_type as "objectType", w.object_id as "objectId", w.object_uuid as "objectUUId",
+  w.occurrence, w.old_status as "oldStatus", w.new_status as "newStatus",
+  w.anchor_time as "anchorTime", w.scheduled_time as "scheduledTime", w.fire_now as "fireNow",
   due.claims as strikes`
 
 export type Claim = {
@@ -47,25 +47,17 @@ export function claimDueTriggers(db: Db, claim: Claim, from: Temporal.Instant | 
     db,
     claim,
     sql`
-      select business_id, event_trigger_id, claims, scheduled_time from event_trigger
-      where ${isFree} and scheduled_time <= ${claim.now}
-        and scheduled_time >= ${from ?? LONG_AGO}
-      order by scheduled_time
+      select w.ctid, w.claims, w.scheduled_time from waiting w
+      where ${isFree} and w.scheduled_time <= ${claim.now}
+        and w.scheduled_time >= ${from ?? LONG_AGO}
+      order by w.scheduled_time
       limit ${claim.limit}
       for update skip locked`,
   )
 }
 
-/** Its index holds what is in a worker's hands too. */
-const isFree = sql`filed_as = 'SCHEDULED' and status = 'SCHEDULED'`
-
-/**
- * The same of one business, said so that only the index that begins with the business will do: in that
- * of all that is due, the planner would walk over the herd of one for each of the others.
- */
-const isFreeOfBusiness = sql`
-  t.business_id = b.business_id and t.filed_as = free.status and t.status = free.status`
-const FREE = sql`unnest(array['SCHEDULED']) as free (status)`
+/** In nobody's hands. */
+const isFree = sql`w.worker is null`
 
 const LONG_AGO = Temporal.Instant.fromEpochMilliseconds(0)
 
@@ -79,13 +71,18 @@ export function listBusinessesInTurn(
     select b.business_id as "businessId", first.scheduled_time is not null as "isDue"
     from (select business_id from business
           where business_id > ${after} order by business_id limit ${limit}) b
-    cross join ${FREE}
     left join lateral (
-      select t.scheduled_time from event_trigger t
-      where ${isFreeOfBusiness} and t.scheduled_time <= ${now}
-      order by t.scheduled_time limit 1) first on true
+      select w.scheduled_time from waiting w
+      where w.business_id = b.business_id and ${isFree} and w.scheduled_time <= ${now}
+      ${inTurn} limit 1) first on true
     order by b.business_id`)
 }
+
+/**
+ * Said so that only the index that begins with the business will do: in that of all that is due, the
+ * planner would walk over the herd of one for each of the others.
+ */
+const inTurn = sql`order by w.business_id, w.scheduled_time, w.event_trigger_id`
 
 /** A share for each of these businesses, so that the herd of one does not hold up the others. */
 export function claimSharesOf(db: Db, claim: Claim, businessIds: number[], share: number) {
@@ -93,11 +90,11 @@ export function claimSharesOf(db: Db, claim: Claim, businessIds: number[], share
     db,
     claim,
     sql`
-      select d.* from unnest(${businessIds}::bigint[]) as b (business_id) cross join ${FREE}
+      select d.* from unnest(${businessIds}::bigint[]) as b (business_id)
       cross join lateral (
-        select t.business_id, t.event_trigger_id, t.claims, t.scheduled_time from event_trigger t
-        where ${isFreeOfBusiness} and t.scheduled_time <= ${claim.now}
-        order by t.scheduled_time limit ${share}
+        select w.ctid, w.claims, w.scheduled_time from waiting w
+        where w.business_id = b.business_id and ${isFree} and w.scheduled_time <= ${claim.now}
+        ${inTurn} limit ${share}
         for update skip locked) d`,
   )
 }
@@ -116,11 +113,10 @@ function take(db: Db, { worker, leaseUntil }: Claim, due: Sql) {
         on conflict (worker) do update
         set lease_until = excluded.lease_until, latest = greatest(lane.latest, excluded.latest)
       )
-      update event_trigger t
-      set status = 'RUNNING', lease_worker = ${worker}, claims = greatest(due.claims, 1)
+      update waiting w
+      set worker = ${worker}, claims = greatest(due.claims, 1)
       from (select set_config('synchronous_commit', 'off', true) as waits) disk, due
-      where (t.business_id, t.event_trigger_id) = (due.business_id, due.event_trigger_id)
-        and disk.waits = 'off'
+      where w.ctid = due.ctid and disk.waits = 'off'
       returning ${columns}`),
   )
 }
@@ -128,12 +124,17 @@ function take(db: Db, { worker, leaseUntil }: Claim, due: Sql) {
 /** Says that this worker begins with a trigger over which others died: is it still its own? */
 export async function beginAlone(db: Db, worker: string, trigger: ClaimedTrigger) {
   const rows = await db.query(sql`
-    update event_trigger set claims = claims + 1
-    where business_id = ${trigger.businessId} and event_trigger_id = ${trigger.eventTriggerId}
-      and status = 'RUNNING' and lease_worker = ${worker}
-    returning event_trigger_id`)
+    update waiting w set claims = claims + 1
+    where ${isOf(trigger)} and w.worker = ${worker}
+    returning w.event_trigger_id`)
   return rows.length > 0
 }
+
+const isOf = ({
+  businessId,
+  eventTriggerId,
+}: Pick<ClaimedTrigger, 'businessId' | 'eventTriggerId'>) => sql`
+  w.event_trigger_id = ${eventTriggerId} and w.business_id = ${businessId}`
 
 /**
  * One that fails by itself leaves its worker's lane for a lane of its own, which nobody renews: a busy
@@ -142,16 +143,15 @@ export async function beginAlone(db: Db, worker: string, trigger: ClaimedTrigger
 export function leaveToItsLease(
   db: Db,
   worker: string,
-  { businessId, eventTriggerId }: ClaimedTrigger,
+  trigger: ClaimedTrigger,
   leaseUntil: Temporal.Instant,
 ) {
-  const alone = `${worker} with ${eventTriggerId}`
+  const alone = `${worker} with ${trigger.eventTriggerId}`
   return db.query(sql`
     with parted as (
-      update event_trigger set lease_worker = ${alone}
-      where business_id = ${businessId} and event_trigger_id = ${eventTriggerId}
-        and status = 'RUNNING' and lease_worker = ${worker}
-      returning scheduled_time
+      update waiting w set worker = ${alone}
+      where ${isOf(trigger)} and w.worker = ${worker}
+      returning w.scheduled_time
     )
     insert into lane (worker, lease_until, latest)
     select ${alone}, ${leaseUntil}, scheduled_time from parted
@@ -160,31 +160,30 @@ export function leaveToItsLease(
 }
 
 /**
- * Those of the claimed that still are this worker's, kept so until the transaction ends; with each,
- * since when its object asks for another time, where it does. What a row must be stands in a case,
- * else the planner may read all that runs, for each.
+ * Those of the claimed that still are this worker's, kept so until the transaction ends. Whose object
+ * moved since was taken out of its hands.
  */
 export async function lockClaimed(tx: Db, worker: string, claimed: ClaimedTrigger[]) {
-  const rows = await tx.query<{ id: number; replanSince: Temporal.Instant | null }>(
+  const rows = await tx.query<{ id: number }>(
     kept(sql`
-      select t.event_trigger_id as id, t.replan_since as "replanSince"
+      select w.event_trigger_id as id
       from unnest(${claimed.map((trigger) => trigger.businessId)}::bigint[],
                   ${claimed.map((trigger) => trigger.eventTriggerId)}::bigint[])
         as k (business_id, event_trigger_id)
       cross join lateral (
-        select t.event_trigger_id, t.replan_since from event_trigger t
-        where t.business_id = k.business_id and t.event_trigger_id = k.event_trigger_id
-          and case when t.status = 'RUNNING' and t.lease_worker = ${worker} then true end
-        limit 1 for update) t`),
+        select w.event_trigger_id from waiting w
+        where w.event_trigger_id = k.event_trigger_id and w.business_id = k.business_id
+          and w.worker = ${worker}
+        limit 1 for update) w`),
   )
-  return new Map(rows.map((row) => [row.id, { replanSince: row.replanSince }]))
+  return new Set(rows.map((row) => row.id))
 }
 
 /** What becomes of a trigger that a worker took. */
 export type Ending = {
   businessId: number
   eventTriggerId: number
-  /** SCHEDULED: its time moved meanwhile. RUNNING: its mails are made and wait to be sent. */
+  /** SCHEDULED: it waits again. RUNNING: its mails are made and wait to be sent. */
   status: TriggerStatus
   statusReason: string | null
   /** When it was due. */
@@ -194,34 +193,67 @@ export type Ending = {
 }
 
 /**
- * Records how a batch ended; leaves with the next statement or the commit. A row whose lease went to
- * another worker is left alone.
+ * Records how a batch ended; leaves with the next statement or the commit. What is no longer this
+ * worker's is left alone.
  */
 export function endTriggers(tx: Db, worker: string, endings: Ending[], now: Temporal.Instant) {
-  if (endings.length === 0) return
-  const of = <Key extends keyof Ending>(key: Key) => endings.map((ending) => ending[key])
-  const planned = <Key extends keyof NonNullable<Ending['plan']>>(key: Key) =>
-    endings.map(({ plan }) => (plan ? plan[key] : null))
-  tx.send(
-    kept(sql`
-      update event_trigger t
-      set status = e.status, status_reason = e.status_reason,
-          defn_version = coalesce(e.defn_version, t.defn_version),
-          anchor_time = coalesce(e.anchor_time, t.anchor_time),
-          scheduled_time = coalesce(e.scheduled_time, t.scheduled_time),
-          lease_worker = null,
-          completed_time = case e.status when 'COMPLETED' then ${now}::timestamptz end,
-          modified_date = ${now}, modified_user = 'SYSTEM'
-      from unnest(${of('businessId')}::bigint[], ${of('eventTriggerId')}::bigint[],
-                  ${of('status')}::text[], ${of('statusReason')}::text[],
-                  ${planned('defnVersion')}::bigint[], ${planned('anchorTime')}::timestamptz[],
-                  ${planned('scheduledTime')}::timestamptz[])
-        as e (business_id, event_trigger_id, status, status_reason, defn_version, anchor_time, scheduled_time)
-      where (t.business_id, t.event_trigger_id) = (e.business_id, e.event_trigger_id)
-        -- In a case, so that each is found by its key and not all that runs is read for each.
-        and case when t.status = 'RUNNING' and t.lease_worker = ${worker} then true end`),
-  )
+  const again = endings.filter((ending) => ending.status === 'SCHEDULED')
+  const ended = again.length > 0 ? endings.filter((one) => one.status !== 'SCHEDULED') : endings
+  if (again.length > 0) tx.send(waitingAgain(worker, again, now))
+  if (ended.length === 0) return
+  const gone = sql`
+    delete from waiting w using ${asEnded(ended)}
+    where ${isEnded(worker)}
+    returning w.*, e.status, e.status_reason, ${planned}`
+  tx.send(kept(sql`with gone as (${gone}) ${recording(sql`gone`, { user: 'SYSTEM', now })}`))
 }
+
+const of = <Key extends keyof Ending>(endings: Ending[], key: Key) =>
+  endings.map((ending) => ending[key])
+
+const asEnded = (endings: Ending[]) => {
+  const ofPlan = <Key extends keyof NonNullable<Ending['plan']>>(key: Key) =>
+    endings.map(({ plan }) => (plan ? plan[key] : null))
+  return sql`
+    unnest(${of(endings, 'businessId')}::bigint[], ${of(endings, 'eventTriggerId')}::bigint[],
+           ${of(endings, 'status')}::text[], ${of(endings, 'statusReason')}::text[],
+           ${ofPlan('defnVersion')}::bigint[], ${ofPlan('anchorTime')}::timestamptz[],
+           ${ofPlan('scheduledTime')}::timestamptz[])
+      as e (business_id, event_trigger_id, status, status_reason, defn_version, anchor_time, scheduled_time)`
+}
+
+const isEnded = (worker: string) => sql`
+  w.event_trigger_id = e.event_trigger_id and w.business_id = e.business_id and w.worker = ${worker}`
+
+const planned = sql`
+  e.defn_version as planned_version, e.anchor_time as planned_anchor, e.scheduled_time as planned_time`
+
+const waitingAgain = (worker: string, endings: Ending[], now: Temporal.Instant) => sql`
+  update waiting w
+  set defn_version = coalesce(e.defn_version, w.defn_version),
+      anchor_time = coalesce(e.anchor_time, w.anchor_time),
+      scheduled_time = coalesce(e.scheduled_time, w.scheduled_time),
+      worker = null, modified_date = ${now}, modified_user = 'SYSTEM'
+  from ${asEnded(endings)} where ${isEnded(worker)}`
+
+/**
+ * What waits no longer is recorded with what became of it. `gone` is what was deleted from `waiting`,
+ * with a status and its reason.
+ */
+export const recording = (gone: Sql, { user, now }: { user: string; now: Temporal.Instant }) => sql`
+  insert into event_trigger (business_id, event_trigger_id, event_defn_id, defn_version, object_type,
+    object_id, object_uuid, occurrence, old_status, new_status, anchor_time, scheduled_time, fire_now,
+    status, status_reason, completed_time, created_date, created_user, modified_date, modified_user)
+  select business_id, event_trigger_id, event_defn_id, coalesce(planned_version, defn_version),
+         object_type, object_id, object_uuid, occurrence, old_status, new_status,
+         coalesce(planned_anchor, anchor_time), coalesce(planned_time, scheduled_time), fire_now,
+         status, status_reason, case status when 'COMPLETED' then ${now}::timestamptz end,
+         created_date, created_user, ${now}, ${user}
+  from ${gone} gone`
+
+/** For `gone`: it ends as it was planned. */
+export const asPlanned = sql`
+  null::bigint as planned_version, null::timestamptz as planned_anchor, null::timestamptz as planned_time`
 
 /** Who is long silent in a transaction is taken for frozen, and loses it. */
 export const stayAwake = (tx: Db) => tx.query(sql`select`)
@@ -238,35 +270,35 @@ const MOST_TAKEN_BACK = 5_000
  * over rows that a frozen worker still holds: its lane is there until all of them are free.
  */
 export async function takeBackTriggers(db: Db, now: Temporal.Instant) {
-  const rows = await db.query(sql`
-    with gone as (
+  const [row] = await db.query<{ count: number }>(sql`
+    with lanes as (
       select ctid, worker, latest from lane where lease_until < ${now} for update skip locked
     ), lost as (
-      select t.* from gone cross join lateral (
-        select business_id, event_trigger_id, claims > ${MOST_ALONE} as deadly from event_trigger t
-        where ${isInHandOf(sql`gone`)}
+      select w.* from lanes cross join lateral (
+        select w.ctid, w.claims > ${MOST_ALONE} as deadly from waiting w
+        where ${isInHandOf(sql`lanes`)}
         limit ${MOST_TAKEN_BACK}
-        for update skip locked) t
+        for update skip locked) w
     ), forgotten as (
       -- Only as it was when this statement began: what a lane took since is not seen here.
-      delete from lane using gone
-      where lane.ctid = gone.ctid
-        and (select true from event_trigger t where ${isInHandOf(sql`gone`)} limit 1) is null
-    )
-    update event_trigger t
-    set status = case when deadly then 'FAILED' else 'SCHEDULED' end,
-        status_reason = case when deadly
-          then ${SET_ASIDE} || claims - 1 || ' workers died over it' end,
-        lease_worker = null, modified_date = ${now}, modified_user = 'SYSTEM'
-    from lost
-    where (t.business_id, t.event_trigger_id) = (lost.business_id, lost.event_trigger_id)
-    returning t.event_trigger_id`)
-  return rows.length
+      delete from lane using lanes
+      where lane.ctid = lanes.ctid
+        and (select true from waiting w where ${isInHandOf(sql`lanes`)} limit 1) is null
+    ), freed as (
+      update waiting w set worker = null, modified_date = ${now}, modified_user = 'SYSTEM'
+      from lost where w.ctid = lost.ctid and not lost.deadly
+    ), aside as (
+      delete from waiting w using lost where w.ctid = lost.ctid and lost.deadly
+      returning w.*, 'FAILED' as status,
+                ${SET_ASIDE} || w.claims - 1 || ' workers died over it' as status_reason, ${asPlanned}
+    ), recorded as (${recording(sql`aside`, { user: 'SYSTEM', now })} on conflict do nothing)
+    select count(*) from lost`)
+  return row!.count
 }
 
 /** There is no index for what a lane has in its hands: it is looked for among what is due, seldom. */
 const isInHandOf = (lane: Sql) => sql`
-  t.filed_as = 'SCHEDULED' and t.scheduled_time <= ${lane}.latest and t.lease_worker = ${lane}.worker`
+  w.scheduled_time <= ${lane}.latest and w.worker = ${lane}.worker`
 
 /** Says that this worker lives. */
 export const renewTriggerLeases = (db: Db, workers: string[], leaseUntil: Temporal.Instant) =>
@@ -276,9 +308,8 @@ export const renewTriggerLeases = (db: Db, workers: string[], leaseUntil: Tempor
 /** Puts back what this worker took and did not begin: another node takes it at once. */
 export const giveBackTriggers = (db: Db, worker: string) =>
   db.query(sql`
-    update event_trigger t
-    set status = 'SCHEDULED', lease_worker = null,
-        claims = case t.claims when 1 then 0 else t.claims end
+    update waiting w
+    set worker = null, claims = case w.claims when 1 then 0 else w.claims end
     from lane
     where lane.worker = ${worker} and ${isInHandOf(sql`lane`)}`)
 
@@ -286,8 +317,8 @@ export const giveBackTriggers = (db: Db, worker: string) =>
 export async function nextDueTime(db: Db, from?: Temporal.Instant) {
   const [row] = await db.query<{ next: Temporal.Instant | null }>(
     kept(sql`
-      select min(scheduled_time) as next from event_trigger
-      where ${isFree} and scheduled_time >= ${from ?? LONG_AGO}`),
+      select min(w.scheduled_time) as next from waiting w
+      where ${isFree} and w.scheduled_time >= ${from ?? LONG_AGO}`),
   )
   return row!.next
 }

@@ -2,7 +2,6 @@ import type { ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
 import { raw, sql } from '../database/sql.ts'
 import type { StoredDefinition } from './event-definitions.ts'
-import { triggersOfObjects } from './event-triggers.ts'
 import { SET_ASIDE } from './trigger-queue.ts'
 
 /** How the queue stands. Counts end at `COUNTED`: more is as bad. */
@@ -29,20 +28,20 @@ export async function readQueueHealth(db: Db, now: Temporal.Instant) {
   const [health] = await db.query<QueueHealth>(sql`
     select
       (select count(*) from (
-         select from event_trigger where filed_as = 'SCHEDULED' and status = 'SCHEDULED'
+         select from waiting where worker is null
            and scheduled_time < ${now.subtract({ seconds: 1 })} limit ${COUNTED}) due) as overdue,
-      (select min(scheduled_time) from event_trigger
-       where filed_as = 'SCHEDULED' and status = 'SCHEDULED'
+      (select min(scheduled_time) from waiting
+       where worker is null
          and scheduled_time < ${now.subtract({ seconds: 1 })}) as "oldestOverdue",
       (select count(*) from (
-         select from event_trigger t left join lane on lane.worker = t.lease_worker
-         where t.filed_as = 'SCHEDULED' and t.scheduled_time <= ${now} and t.lease_worker is not null
+         select from waiting w left join lane using (worker)
+         where w.scheduled_time <= ${now} and w.worker is not null
            and coalesce(lane.lease_until, '-infinity') < ${now.subtract({ seconds: TAKEOVER_SECONDS })}
          limit ${COUNTED}) stuck) as "stuckLeases",
       (select count(*) from event_definition where planned_version < version) as unplanned,
       (select min(modified_date) from event_definition where planned_version < version) as "oldestUnplanned",
       (select count(*) from event_trigger
-       where filed_as = 'FAILED' and modified_date > ${now.subtract({ hours: 7 * 24 })}
+       where status = 'FAILED' and modified_date > ${now.subtract({ hours: 7 * 24 })}
          and status_reason like ${`${SET_ASIDE}%`}) as "setAside",
       late.*
     from (
@@ -52,7 +51,7 @@ export async function readQueueHealth(db: Db, now: Temporal.Instant) {
                filter (where status <> 'EXPIRED' or status_reason like ${`${CAME_LATE}%`})), 0)::float8
                as "mostLateSeconds"
       from event_trigger
-      where filed_as in ('COMPLETED', 'FAILED', 'SKIPPED', 'EXPIRED')
+      where status in ('COMPLETED', 'FAILED', 'SKIPPED', 'EXPIRED')
         and modified_date - scheduled_time > interval '1 minute'
         and modified_date > ${now.subtract({ hours: 24 })}) late`)
   return health!
@@ -97,7 +96,7 @@ export async function readUptake(
       order by ${raw(order)} desc limit ${newest + before}
     ), seen as (
       select place <= ${newest} and created_date > ${since} as recent, exists (
-        select from ${triggersOfObjects} t
+        select from any_trigger
         where business_id = ${businessId} and object_type = ${objectType}
           and ${raw(key)} = objects.id and ${raw(other)} is null and event_defn_id = ${eventDefnId}) as taken
       from objects

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { decide } from '../../src/automation/decide.ts'
 import type { Db } from '../../src/database/database.ts'
 import { sql, type Sql } from '../../src/database/sql.ts'
+import { asOwner } from '../support/owner.ts'
 import { scripted } from '../support/scripted-mailer.ts'
 import { addBusiness, reminder, startEngine, startWorld } from '../support/world.ts'
 
@@ -186,7 +187,7 @@ test('what moved in the hands of a worker that died counts from the move, howeve
   await lookBack()
   await runEngine()
   const statuses = (await triggersOf(world, booked)).map((trigger) => trigger.status)
-  assert.deepEqual(statuses, ['CANCELLED', 'COMPLETED'])
+  assert.deepEqual(statuses, ['COMPLETED'])
 })
 
 test('what its definition moved in the hands of a worker that died counts from the save', async (t) => {
@@ -209,7 +210,7 @@ test('what its definition moved in the hands of a worker that died counts from t
   await lookBack()
   await runEngine()
   const statuses = (await triggersOf(world, booked)).map((trigger) => trigger.status)
-  assert.deepEqual(statuses, ['CANCELLED', 'COMPLETED'])
+  assert.deepEqual(statuses, ['COMPLETED'])
 })
 
 for (const [what, saveAgain] of Object.entries({
@@ -405,7 +406,7 @@ test('a trigger that came late to the queue is found though later ones were fire
   world.clock.advance({ hours: 2 })
   // Somebody is busy with the first, so the engine passes over it.
   await world.db.transaction(async (tx) => {
-    await tx.query(sql`select from event_trigger where object_id = ${early.calendarId} for update`)
+    await tx.query(sql`select from waiting where object_id = ${early.calendarId} for update`)
     assert.equal(await fire(), 1)
   })
   assert.equal(await fire(), 0, 'what is done is not walked over again')
@@ -421,16 +422,19 @@ test('where one mail of a batch is there already, its trigger ends as well, and 
   const third = booked[2]!
   // No way of ours leads there: its mail is written, and the trigger waits as if it were not.
   const { eventTriggerId } = (await triggersOf(world, third))[0]!
-  await world.database.engine.query(sql`
-    insert into email (business_id, email_id, event_trigger_id, event_action_id, object_type, object_id,
+  await asOwner(
+    world.database,
+    'set session_replication_role = replica',
+    `insert into email (business_id, email_id, event_trigger_id, event_action_id, object_type, object_id,
                        client_id, recipient_key, to_address, from_address, subject, message_id, status, created_date)
     select t.business_id, nextval('email_email_id_seq'), t.event_trigger_id, a.event_action_id, t.object_type,
            t.object_id, c.client_id, 'client ' || c.client_id, 'anna@example.org', 'a@b.c', 'Before', '<1>',
-           'CAPTURED', ${world.clock.now()}
-    from event_trigger t
+           'CAPTURED', '${world.clock.now()}'
+    from waiting t
     join event_action a using (business_id, event_defn_id)
     join calendar c on (c.business_id, c.calendar_id) = (t.business_id, t.object_id)
-    where t.event_trigger_id = ${eventTriggerId}`)
+    where t.event_trigger_id = ${eventTriggerId}`,
+  )
   world.clock.advance({ hours: 1 })
 
   const engine = startEngine(world)

@@ -251,7 +251,7 @@ test('after every step of any history the triggers are what a plain model says',
       select event_defn_id as definition, object_id as object, status,
              (extract(epoch from anchor_time) * 1000)::bigint as anchor,
              (extract(epoch from scheduled_time) * 1000)::bigint as scheduled
-      from event_trigger
+      from any_trigger
       where event_defn_id = any (${model.definitions.map((each) => each.id)}::bigint[])
         and object_id = any (${model.appointments.map((each) => each.id)}::bigint[])`)
     return inOrder(rows as unknown as Row[])

@@ -52,8 +52,8 @@ test('a lease that nobody took over and a trigger that was set aside are seen', 
   const until = world.clock.in({ seconds: 10 })
   await change(
     world,
-    sql`with held as (insert into lane select 'dead', ${until}, max(scheduled_time) from event_trigger)
-        update event_trigger set status = 'RUNNING', lease_worker = 'dead', claims = 9`,
+    sql`with held as (insert into lane select 'dead', ${until}, max(scheduled_time) from waiting)
+        update waiting set worker = 'dead', claims = 9`,
   )
   world.clock.advance({ seconds: 12 })
   assert.equal((await health(world)).stuckLeases, 0, 'there is still time to take it over')
@@ -71,7 +71,7 @@ test('what is in the hands of nobody at all is shown', async (t) => {
   await world.book(world.clock.in({ hours: 25 }))
   world.clock.advance({ hours: 1 })
   await world.database.engine.query(sql`
-    update event_trigger set status = 'RUNNING', lease_worker = 'without a lane'`)
+    update waiting set worker = 'without a lane'`)
   assert.equal((await health(world)).stuckLeases, 1)
 })
 
@@ -116,20 +116,16 @@ test('reconciliation finds a reminder that is missing, one without reason and on
     await world.book(world.clock.in({ hours: 74 })),
   ]
   // Behind the service's back, as a restore gone wrong would.
-  await change(
-    world,
-    sql`update event_trigger set status = 'CANCELLED', modified_user = 'SYSTEM' where object_id = ${lost.calendarId}`,
-  )
+  await change(world, sql`delete from waiting where object_id = ${lost.calendarId}`)
   await world.db.query(
     sql`update calendar set status = 'CANCELLED' where calendar_id = ${gone.calendarId}`,
   )
   await asOwner(
     world.database,
-    'drop index event_trigger_one_pending, event_trigger_once_per_anchor',
-    `insert into event_trigger (business_id, event_defn_id, defn_version, object_type, object_id,
+    `insert into waiting (business_id, event_defn_id, defn_version, object_type, object_id,
        anchor_time, scheduled_time, created_date)
      select business_id, event_defn_id, defn_version, object_type, object_id, anchor_time,
-       scheduled_time, created_date from event_trigger where object_id = ${twice.calendarId}`,
+       scheduled_time, created_date from waiting where object_id = ${twice.calendarId}`,
   )
   const { missing, unfounded, doubled, samples } = await findings(world)
   assert.deepEqual({ missing, unfounded, doubled }, { missing: 1, unfounded: 1, doubled: 1 })

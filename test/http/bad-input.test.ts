@@ -12,9 +12,13 @@ const pointersOf = ({ body }: Answer) =>
 /** How many rows all objects and their audit have together: a refused request adds none. */
 async function countRows({ db }: Pick<World, 'db'>) {
   const counts = await Promise.all(
-    [...OBJECT_KINDS.map(({ table }) => table), 'audit', 'status_history', 'event_trigger'].map(
-      (table) => db.query({ text: `select count(*) as n from ${table}`, values: [] }),
-    ),
+    [
+      ...OBJECT_KINDS.map(({ table }) => table),
+      'audit',
+      'status_history',
+      'event_trigger',
+      'waiting',
+    ].map((table) => db.query({ text: `select count(*) as n from ${table}`, values: [] })),
   )
   return counts.flat().map((row) => row.n)
 }

@@ -8,7 +8,7 @@ type World = Awaited<ReturnType<typeof startWorld>>
 /** Every row that a definition, an action or a plan could have written. */
 const rowsOf = ({ db }: World) =>
   db.query(sql`
-    select (select coalesce(json_agg(t order by event_trigger_id), '[]') from event_trigger t)::text as triggers,
+    select (select coalesce(json_agg(t order by event_trigger_id), '[]') from any_trigger t)::text as triggers,
            (select coalesce(json_agg(d order by event_defn_id), '[]') from event_definition d)::text as definitions,
            (select coalesce(json_agg(a order by event_action_id), '[]') from event_action a)::text as actions,
            (select count(*) from audit) as audit`)

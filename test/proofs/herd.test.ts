@@ -76,7 +76,7 @@ function rewritten(db: Db, rewrite: (statement: Sql) => Sql): Db {
 const openTriggers = async (database: Database) =>
   (
     await database.engine.query<{ count: number }>(
-      sql`select count(*) from event_trigger where status in ('SCHEDULED', 'RUNNING')`,
+      sql`select count(*) from any_trigger where status in ('SCHEDULED', 'RUNNING')`,
     )
   )[0]!.count
 

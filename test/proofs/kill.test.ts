@@ -6,7 +6,7 @@ import { openEmbedded } from '../../src/database/embedded.ts'
 import { openDatabase } from '../../src/database/postgres.ts'
 import { sql } from '../../src/database/sql.ts'
 import { cloneDatabase } from '../support/database.ts'
-import { gatherCrowd } from '../support/crowd.ts'
+import { ALL_FIRED, gatherCrowd } from '../support/crowd.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { asOwner } from '../support/owner.ts'
 import { startService } from '../support/service.ts'
@@ -110,7 +110,7 @@ test('the account of these proofs notices what is lost and what is doubled', asy
       'CAPTURED', scheduled_time from event_trigger t join event_action using (event_defn_id)`
   await asOwner(
     database,
-    `update event_trigger set status = 'COMPLETED', completed_time = scheduled_time`,
+    ALL_FIRED,
     'drop index email_once',
     `${mail} order by event_trigger_id limit 1`,
     `${mail} order by event_trigger_id limit 1`,

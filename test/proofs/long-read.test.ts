@@ -89,7 +89,7 @@ async function readWhileFiring(t: TestContext, rewrite = (it: Sql) => it, share 
   return told
 }
 
-const isClaim = ({ text }: Sql) => text.includes('skip locked') && text.includes("'SCHEDULED'")
+const isClaim = ({ text }: Sql) => text.includes('update waiting w\n      set worker')
 
 function timed(db: Db, rewrite: (statement: Sql) => Sql, claims: { at: number; ms: number }[]): Db {
   return {
@@ -112,8 +112,8 @@ async function pagesOfClaim(url: string, rewrite: (statement: Sql) => Sql) {
   const now = Temporal.Now.instant()
   const claim = rewrite(sql`
     explain (analyze, buffers, format json)
-    select event_trigger_id from event_trigger
-    where filed_as = 'SCHEDULED' and status = 'SCHEDULED' and scheduled_time <= ${now}
+    select event_trigger_id from waiting
+    where worker is null and scheduled_time <= ${now}
       and scheduled_time >= ${now.subtract({ seconds: 2 })}
     order by scheduled_time limit 500`)
   const { rows } = await client.query(claim.text, [...claim.values])

@@ -68,7 +68,7 @@ async function killSenders(t: TestContext, kills: number, server: Receiver) {
   const db = database.engine
   const unfinished = async () => {
     const [row] = await db.query<{ count: number }>(
-      sql`select count(*) from event_trigger where status in ('SCHEDULED', 'RUNNING')`,
+      sql`select count(*) from any_trigger where status in ('SCHEDULED', 'RUNNING')`,
     )
     return row!.count
   }
@@ -81,7 +81,7 @@ async function killSenders(t: TestContext, kills: number, server: Receiver) {
     from email`)
   assert.equal(rows.length, kills * BOOKINGS, 'one mail for each booking')
   const triggers = await db.query<{ status: string; count: number }>(
-    sql`select status, count(*) from event_trigger group by status`,
+    sql`select status, count(*) from any_trigger group by status`,
   )
   assert.deepEqual(triggers, [{ status: 'COMPLETED', count: kills * BOOKINGS }])
 

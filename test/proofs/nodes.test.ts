@@ -120,9 +120,9 @@ async function stopAtNext(url: string) {
   await client.connect()
   await client.query('begin')
   const { rows } = await client.query(`
-    select c.calendar_id as id from calendar c join event_trigger t
+    select c.calendar_id as id from calendar c join waiting t
       on (t.business_id, t.object_id) = (c.business_id, c.calendar_id)
-    where t.filed_as = 'SCHEDULED' and t.scheduled_time > clock_timestamp() + interval '1 second'
+    where t.scheduled_time > clock_timestamp() + interval '1 second'
     order by t.scheduled_time limit 1 for update of c`)
   const go = async () => {
     await client.query('rollback')
@@ -150,7 +150,7 @@ async function freezeHolder(database: Database, nodes: Node[], calendarId: numbe
 /** Until when somebody holds the appointment's trigger; nothing where nobody does. */
 async function leaseOf({ engine }: Database, calendarId: number) {
   const [row] = await engine.query<{ until: Temporal.Instant | null }>(
-    sql`select l.lease_until as until from event_trigger t left join lane l on l.worker = t.lease_worker
+    sql`select l.lease_until as until from waiting left join lane l using (worker)
         where object_id = ${calendarId}`,
   )
   return row?.until?.epochMilliseconds

@@ -570,8 +570,12 @@ class Play {
              (extract(epoch from scheduled_time) * 1000)::bigint as scheduled, status,
              status_reason as reason,
              (extract(epoch from coalesce(modified_date, created_date)) * 1000)::bigint as at,
-             occurrence is null as "isReminder", xmin::text as xid
-      from event_trigger where business_id = ${businessId} order by event_trigger_id`)
+             occurrence is null as "isReminder", xid
+      from any_trigger
+      join (select event_trigger_id, xmin::text as xid from waiting
+            union all select event_trigger_id, xmin::text from event_trigger) written
+        using (event_trigger_id)
+      where business_id = ${businessId} order by event_trigger_id`)
     const mails = await db.query<Omit<History['mails'][number], 'step'> & { xid: string }>(sql`
       select event_trigger_id as trigger, event_action_id as action,
              (extract(epoch from created_date) * 1000)::bigint as at, xmin::text as xid

@@ -3,8 +3,9 @@ import { test } from 'node:test'
 import pg from 'pg'
 import { sql } from '../../src/database/sql.ts'
 import { insertEmails, type NewEmail } from '../../src/store/emails.ts'
-import { gatherCrowd } from '../support/crowd.ts'
+import { ALL_FIRED, gatherCrowd } from '../support/crowd.ts'
 import { cloneDatabase } from '../support/database.ts'
+import { asOwner } from '../support/owner.ts'
 
 const now = Temporal.Instant.from('2026-03-02T09:00Z')
 
@@ -16,6 +17,7 @@ test('a mail that names what its business does not have is refused, whatever it 
     dueFrom: () => now,
     spreadMs: 0,
   })
+  await asOwner(database, ALL_FIRED)
   const named = await namesOf(url, own!.businessId)
   const foreign = await namesOf(url, other!.businessId)
   let emailId = 1000

@@ -30,7 +30,7 @@ test('a lane that takes something while it is looked at is not forgotten', async
   })
   await taking
   await takeBackTriggers(engine, now)
-  const free = await engine.query(sql`select from event_trigger where status = 'SCHEDULED'`)
+  const free = await engine.query(sql`select from waiting where worker is null`)
   assert.equal(free.length, 1, 'somebody takes it back')
 })
 

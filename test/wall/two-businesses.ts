@@ -161,6 +161,12 @@ function readIds(url: string, tables: Table[], businessId: number) {
       const property = id.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
       ids[property] = /^\d+$/.test(String(value)) ? Number(value) : String(value)
     }
+    // What can still be fired or cancelled.
+    const waits = await client.query(
+      'select event_trigger_id as id from waiting where business_id = $1 order by 1 limit 1',
+      [businessId],
+    )
+    ids.eventTriggerId = Number(waits.rows[0].id)
     ids.invitationUUID = ids.invitationUuid!
     ids.eventDefinitionId = ids.eventDefnId!
     return ids
