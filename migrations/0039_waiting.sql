@@ -42,7 +42,8 @@ create trigger never_deleted before delete on event_trigger for each row execute
 create index waiting_by_id on waiting using hash (event_trigger_id);
 create index waiting_due on waiting (scheduled_time);
 -- Whose turn it is, and all lists.
-create index waiting_in_turn on waiting (business_id, scheduled_time, event_trigger_id);
+create index waiting_in_turn on waiting (business_id, scheduled_time, event_trigger_id)
+  with (deduplicate_items = off);  -- no two are alike
 create index waiting_of_definition on waiting (business_id, event_defn_id, object_id, object_uuid);
 call wall('waiting', 'select, insert, update, delete', 'select, insert, update, delete');
 create trigger waiting_names after insert on waiting referencing new table as written

@@ -15,6 +15,7 @@ import {
   sendObjects,
   unseenProperty,
   updateObjects,
+  type ChangedObject,
   updateSubjects,
   type Sight,
   type StoredObject,
@@ -373,14 +374,17 @@ async function write(
 ) {
   const good = outcomes.filter((outcome): outcome is Good => !!outcome && !outcome.refused)
   const created = good.filter((outcome) => !outcome.before)
-  const changed = good.filter((outcome) => outcome.before && outcome.before !== outcome.object)
+  const changed = good.filter(
+    (outcome): outcome is Good & ChangedObject =>
+      outcome.before !== undefined && outcome.before !== outcome.object,
+  )
   const rowsOf = (some: Good[]) => some.map((outcome) => outcome.object)
   keepPlans(tx, outcomes.length)
   const isAskedFor = surroundings.definitions.length > 0
   if (kind.objectType && isAskedFor) {
     const [inserted, updated] = await Promise.all([
       insertAll(tx, kind, rowsOf(created)),
-      changed.length > 0 ? updateSubjects(tx, kind, rowsOf(changed)) : [],
+      changed.length > 0 ? updateSubjects(tx, kind, changed) : [],
     ])
     const fresh = created.filter(({ object }) => inserted.has(object[kind.id] as number))
     const subjects = new Map(updated.map((each) => [idOf(each), each]))
@@ -395,7 +399,7 @@ async function write(
   }
   const [inserted] = await Promise.all([
     created.length > 0 ? insertObjects(tx, kind, rowsOf(created)) : new Set(),
-    changed.length > 0 && updateObjects(tx, kind, rowsOf(changed)),
+    changed.length > 0 && updateObjects(tx, kind, changed),
   ])
   const isKept = ({ object }: Good) => inserted.has(object[kind.id] as number)
   const kept = [...created.filter(isKept), ...changed]

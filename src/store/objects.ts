@@ -146,13 +146,16 @@ export async function insertObjects(tx: Db, kind: ObjectKind, rows: StoredObject
 export const sendObjects = (tx: Db, kind: ObjectKind, rows: StoredObject[]) =>
   tx.send(insertion(kind, rows))
 
-export const updateObjects = (tx: Db, kind: ObjectKind, rows: StoredObject[]) =>
-  tx.query(change(kind, rows))
+/** An object as it becomes and as it was. */
+export type ChangedObject = { object: StoredObject; before: StoredObject }
+
+export const updateObjects = (tx: Db, kind: ObjectKind, changed: ChangedObject[]) =>
+  tx.query(change(kind, changed))
 
 /** The same, and gives back what was written as matching and timing see it. */
-export function updateSubjects(tx: Db, kind: ObjectKind, rows: StoredObject[]) {
+export function updateSubjects(tx: Db, kind: ObjectKind, changed: ChangedObject[]) {
   return tx.query<Subject>(sql`
-    with written as (${change(kind, rows)} returning t.*)
+    with written as (${change(kind, changed)} returning t.*)
     ${subjectsIn(raw('written'), kind.objectType!)}`)
 }
 
@@ -170,8 +173,10 @@ const areAlike = ([first, ...rest]: StoredObject[]) =>
 
 const unlessTaken = sql`on conflict (business_id, external_id) where external_id is not null do nothing`
 
-function change(kind: ObjectKind, rows: StoredObject[]) {
-  const layout = layoutOf(kind, 'stamps', rows.length === 1)
+function change(kind: ObjectKind, changed: ChangedObject[]) {
+  const areMoves = changed.length > 1 && changed.every((one) => isMove(kind, one))
+  const rows = changed.map(({ object }) => object)
+  const layout = layoutOf(kind, areMoves ? 'moves' : 'stamps', rows.length === 1)
   const assignments = () =>
     layout.fields
       .filter(({ column }) => column !== toColumn(kind.id) && column !== 'business_id')
@@ -182,6 +187,15 @@ function change(kind: ObjectKind, rows: StoredObject[]) {
     where t.business_id = r.business_id and t.${idColumn(kind)} = r.${idColumn(kind)}`
   return withValues(layout.change, layout.values(rows))
 }
+
+/** Only when it is changes: the rest need neither be sent nor looked at. */
+const isMove = (kind: ObjectKind, { object, before }: ChangedObject) =>
+  writtenFields(kind).every(
+    (field) => isOfMoves(field) || object[field.property] === before[field.property],
+  )
+
+const isOfMoves = ({ property, sqlType }: Written) =>
+  property === 'version' || STAMPS.includes(property) || sqlType === 'timestamptz'
 
 /** Which of the ids that are referred to are the business's own, as `kind:id`. */
 export async function listKnownIds(
@@ -279,8 +293,8 @@ const idColumn = (kind: ObjectKind) => {
 }
 const idColumns = new Map<ObjectKind, Sql>()
 
-/** What all rows of a statement have in common; of a change, who made it and when. */
-type Shared = 'nothing' | 'envelope' | 'stamps'
+/** What all rows of a statement have in common; of changes and moves, who made them and when. */
+type Shared = 'nothing' | 'envelope' | 'stamps' | 'moves'
 
 /** How rows go into a statement. It follows from a declaration, and is worked out once. */
 type Layout = {
@@ -301,13 +315,16 @@ function layoutOf(kind: ObjectKind, shared: Shared, isOne: boolean): Layout {
 }
 
 function layOut(kind: ObjectKind, shared: Shared, isOne: boolean): Layout {
+  const isChange = shared === 'stamps' || shared === 'moves'
   const known = writtenFields(kind).filter(
-    ({ property }) => shared !== 'stamps' || !property.startsWith('created'),
+    (field) =>
+      !(isChange && field.property.startsWith('created')) &&
+      (shared !== 'moves' || isOfMoves(field) || field.property === kind.id),
   )
   const isShared = ({ property }: Written) =>
     shared === 'envelope'
       ? ENVELOPE.some((field) => field.property === property)
-      : shared === 'stamps' && STAMPS.includes(property)
+      : isChange && STAMPS.includes(property)
   if (isOne) return oneRow(known)
   // A list in a list of lists would be taken apart: those kinds go in as one JSON text.
   if (known.some(({ sqlType }) => sqlType.endsWith('[]'))) return records(known)

@@ -62,6 +62,35 @@ test('a batch that is saved in pages moves each object and its reminder, in any 
   )
 })
 
+test('a batch that only moves leaves all else as it is; one that changes more changes that too', async (t) => {
+  const { calendarIds, call, first, moveOf, saveBatch } = await start(t)
+  const some = calendarIds.slice(0, 3)
+  const bodies = some.map((id, i) => moveOf(id, first + (500 + i) * HOUR))
+  await saveBatch(bodies.map((body, i) => ({ ...body, note: `note ${i}`, tags: { vip: ['yes'] } })))
+  await saveBatch(some.map((id, i) => moveOf(id, first + (600 + i) * HOUR)))
+  const seen = async () => {
+    const read = await Promise.all(some.map((id) => call('GET', `/calendar/${id}`)))
+    return read.map(({ body: { note, tags, startTime, status } }) => [
+      note,
+      tags,
+      startTime,
+      status,
+    ])
+  }
+  const tags = { vip: ['yes'] }
+  assert.deepEqual(
+    await seen(),
+    some.map((_, i) => [`note ${i}`, tags, first + (600 + i) * HOUR, 'OPEN']),
+  )
+  const [one, two, three] = some.map((id, i) => moveOf(id, first + (700 + i) * HOUR))
+  await saveBatch([one!, { ...two, status: 'CONFIRMED' }, { ...three, note: 'another' }])
+  assert.deepEqual(await seen(), [
+    ['note 0', tags, first + 700 * HOUR, 'OPEN'],
+    ['note 1', tags, first + 701 * HOUR, 'CONFIRMED'],
+    ['another', tags, first + 702 * HOUR, 'OPEN'],
+  ])
+})
+
 test('what is wrong with some of a batch is told in its place, and the rest is saved', async (t) => {
   const { calendarIds, first, moveOf, saveBatch } = await start(t)
   const bodies = calendarIds.map((id, i) => moveOf(id, first + (500 + i) * HOUR))
