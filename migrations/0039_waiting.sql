@@ -33,6 +33,13 @@ select business_id, event_trigger_id, event_defn_id, defn_version, object_type, 
   occurrence, old_status, new_status, anchor_time, scheduled_time, fire_now, claims, created_date,
   created_user, modified_date, modified_user
 from event_trigger where filed_as = 'SCHEDULED';
+-- What moved while a worker had it in hand was marked, to be planned again when that ended: its
+-- definition is planned again, from when it was asked for.
+update event_definition d
+set planned_version = d.version - 1, asked_since = least(d.asked_since, moved.since)
+from (select business_id, event_defn_id, min(replan_since) as since from event_trigger
+      where filed_as = 'SCHEDULED' and replan group by 1, 2) moved
+where (d.business_id, d.event_defn_id) = (moved.business_id, moved.event_defn_id);
 drop trigger never_deleted on event_trigger;
 delete from event_trigger where filed_as = 'SCHEDULED';
 create trigger never_deleted before delete on event_trigger for each row execute function refuse_final_change();

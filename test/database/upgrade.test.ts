@@ -39,3 +39,57 @@ test('mails that are under way while the schema is brought up to date are neithe
     { id: 5, status: 'SENT', tried: 1, worker: null, waits: null, ended: null },
   ])
 })
+
+test('triggers that wait, are in a worker’s hands or have mails leaving go on as what they were', async (t) => {
+  const { url } = await createEmptyDatabase(t)
+  const all = await readMigrations()
+  await migrate(
+    url,
+    all.filter(({ version }) => version <= 38),
+  )
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  await client.query(`
+    insert into business (business_id, name, time_zone, created_date, created_user, modified_date, modified_user)
+    values (1, 'Old', 'UTC', now(), 'x', now(), 'x');
+    set session_replication_role = replica;
+    insert into event_definition (business_id, event_defn_id, active, event_type_id, object_type, version,
+      planned_version, created_date, created_user, modified_date, modified_user)
+    overriding system value
+    select 1, n, true, 3, 'CALENDAR', 4, 4, now(), 'x', now(), 'x' from generate_series(1, 2) n;
+    insert into event_trigger (object_id, event_defn_id, status, lease_worker, claims, fire_now, replan_since,
+      completed_time, replan, business_id, defn_version, object_type, anchor_time, scheduled_time, created_date)
+    select s.*, replan_since is not null, 1, 1, 'CALENDAR', now(), now(), now()
+    from (values
+      (1, 1, 'SCHEDULED', null, 0, true, null::timestamptz, null::timestamptz),
+      (2, 2, 'RUNNING', 'dead', 2, false, to_timestamp(7), null),
+      (3, 1, 'RUNNING', null, 1, false, to_timestamp(7), null),
+      (4, 1, 'COMPLETED', null, 1, false, null, now()),
+      (5, 1, 'CANCELLED', null, 0, false, null, null))
+      as s (id, definition, status, worker, claims, fire_now, replan_since, completed_time);
+    set session_replication_role = origin`)
+  await migrate(url)
+  const rowsOf = async (statement: string) => (await client.query(statement)).rows
+  const waiting = await rowsOf(`
+    select object_id::int as id, worker, claims, fire_now as asked from waiting order by 1`)
+  const recorded = await rowsOf(`
+    select object_id::int as id, status, replan_since is not null as marked from event_trigger order by 1`)
+  const definitions = await rowsOf(`
+    select event_defn_id::int as id, planned_version::int as planned,
+           extract(epoch from asked_since)::int as since
+    from event_definition order by 1`)
+  await client.end()
+  assert.deepEqual(waiting, [
+    { id: 1, worker: null, claims: 0, asked: true },
+    { id: 2, worker: null, claims: 2, asked: false },
+  ])
+  assert.deepEqual(recorded, [
+    { id: 3, status: 'RUNNING', marked: true },
+    { id: 4, status: 'COMPLETED', marked: false },
+    { id: 5, status: 'CANCELLED', marked: false },
+  ])
+  assert.deepEqual(definitions, [
+    { id: 1, planned: 4, since: null },
+    { id: 2, planned: 3, since: 7 },
+  ])
+})
