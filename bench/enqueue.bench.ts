@@ -14,7 +14,7 @@ import { inPieces, median, openStage, rateOf } from './peers/stage.ts'
  * with the same history and audit; which reminders it wants is known beforehand.
  * `node bench/enqueue.bench.ts [rounds] [moved]`
  */
-const ROUNDS = Number(process.argv[2] ?? 3)
+const ROUNDS = Number(process.argv[2] ?? 5)
 const MOVED = Number(process.argv[3] ?? 5_000)
 const [CALLERS, SECONDS, AT_ONCE] = [16, 4, 500]
 const HOURS = [-168, -72, -48, -24, -2]
@@ -179,7 +179,7 @@ const contenders = [bellwether, ...queues.map(peerWith)]
 const figures = new Map(contenders.map(({ name }) => [name, { book: [], move: [] } as Figures]))
 type Figures = { book: number[]; move: number[] }
 // All of them run as they do after their first minute: code compiled, statements planned.
-for (const contender of contenders) {
+for (const contender of [...contenders, ...contenders, ...contenders]) {
   const { booked } = await measureBooking(contender, 2)
   if (canMove(contender)) await measureMoving(contender, booked)
 }
