@@ -161,7 +161,8 @@ export function leaveToItsLease(
 
 /**
  * Those of the claimed that still are this worker's, kept so until the transaction ends. Whose object
- * moved since was taken out of its hands.
+ * moved since was taken out of its hands. What a row must be beside its id stands in a case, else the
+ * planner may read all of its business, for each.
  */
 export async function lockClaimed(tx: Db, worker: string, claimed: ClaimedTrigger[]) {
   const rows = await tx.query<{ id: number }>(
@@ -172,8 +173,8 @@ export async function lockClaimed(tx: Db, worker: string, claimed: ClaimedTrigge
         as k (business_id, event_trigger_id)
       cross join lateral (
         select w.event_trigger_id from waiting w
-        where w.event_trigger_id = k.event_trigger_id and w.business_id = k.business_id
-          and w.worker = ${worker}
+        where w.event_trigger_id = k.event_trigger_id
+          and case when w.business_id = k.business_id and w.worker = ${worker} then true end
         limit 1 for update) w`),
   )
   return new Set(rows.map((row) => row.id))
@@ -223,7 +224,8 @@ const asEnded = (endings: Ending[]) => {
 }
 
 const isEnded = (worker: string) => sql`
-  w.event_trigger_id = e.event_trigger_id and w.business_id = e.business_id and w.worker = ${worker}`
+  w.event_trigger_id = e.event_trigger_id
+  and case when w.business_id = e.business_id and w.worker = ${worker} then true end`
 
 const planned = sql`
   e.defn_version as planned_version, e.anchor_time as planned_anchor, e.scheduled_time as planned_time`

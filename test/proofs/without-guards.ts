@@ -4,7 +4,7 @@ import type { Sql } from '../../src/database/sql.ts'
 export const withoutLeaseCheck = (text: string) =>
   // Whatever it once took is taken for its own, whoever has it now, and be it long done.
   text.replace(
-    /select w\.event_trigger_id as id(\s+from unnest\([^()]*\)\s+as k \([^()]*\))\s+cross join lateral \([^()]*worker = (\$\d+)\s+limit 1 for update\) w/,
+    /select w\.event_trigger_id as id(\s+from unnest\([^()]*\)\s+as k \([^()]*\))\s+cross join lateral \([^()]*worker = (\$\d+)[^()]*limit 1 for update\) w/,
     'select k.event_trigger_id as id $1 where $2::text is not null',
   )
 
