@@ -104,10 +104,21 @@ select business_id, event_trigger_id, event_defn_id, defn_version, object_type, 
        occurrence, anchor_time, scheduled_time, status, status_reason, completed_time, created_date,
        created_user, modified_date, modified_user
 from event_trigger where status = 'CANCELLED' or occurrence is not null;
-grant select on any_trigger to bellwether_app, bellwether_engine, bellwether_operator;
+grant select on any_trigger to bellwether_app, bellwether_engine;
 
 -- Erasing asks whether a trigger is in hand: none that is stands there any more.
 do $$
 begin
   execute replace(pg_get_functiondef('erase_client'::regproc), ' and t.lease_worker is null', '');
+end $$;
+
+-- As long as the server knows nothing of a table that is full already, it looks for a trigger among all
+-- of its business.
+analyze waiting, event_trigger;
+create or replace function look_at_tables() returns void
+language plpgsql security definer set search_path = public as $$
+begin
+  if not pg_try_advisory_xact_lock(7230005) then return; end if;
+  analyze location, professional, reason, client, client_word, calendar, class_schedule,
+          invitation_campaign, invitation, recall, disclaimer_form, disclaimer, waiting;
 end $$;
