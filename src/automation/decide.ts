@@ -1,4 +1,5 @@
 import type { StoredDefinition } from '../store/event-definitions.ts'
+import { OTHER_EVENT } from '../store/event-triggers.ts'
 import type { ClaimedTrigger, Ending } from '../store/trigger-queue.ts'
 import { CAME_LATE } from '../store/watch.ts'
 import { refusalsAtFiring } from './match.ts'
@@ -19,6 +20,9 @@ export function decide(
 ): 'fire' | Decision {
   const [refusal] = refusalsAtFiring(definition, subject)
   if (refusal) return { status: 'CANCELLED', statusReason: refusal }
+  if (isReminder(definition) !== (trigger.occurrence === null)) {
+    return { status: 'CANCELLED', statusReason: OTHER_EVENT }
+  }
   if (trigger.fireNow) return 'fire'
   if (isReminder(definition)) {
     const asked = firingTime(definition, subject)

@@ -54,7 +54,7 @@ export function firstPlan(
     return { status: 'SCHEDULED', scheduledTime, statusReason: null }
   }
   if (definition.latePolicy === 'SEND' && isOfUse(definition, anchorTime, now, now)) {
-    return { status: 'SCHEDULED', scheduledTime: now, statusReason: 'late, sent at once' }
+    return { status: 'SCHEDULED', scheduledTime: now, statusReason: null }
   }
   return { status: 'EXPIRED', scheduledTime, statusReason: 'booked after its reminder time' }
 }

@@ -6,8 +6,10 @@ import {
 } from '../contract/event-trigger.ts'
 import type { Db } from '../database/database.ts'
 import { empty, join, raw, sql, withValues, type Sql } from '../database/sql.ts'
+import type { ObjectKey } from './mail-contexts.ts'
 import type { Sight } from './objects.ts'
 import { aboutSeenObject } from './sight.ts'
+import { lockObjects } from './subjects.ts'
 import { asPlanned, recording } from './trigger-queue.ts'
 
 /** As answered, with moments still moments. */
@@ -288,11 +290,11 @@ export function cancelOtherKinds(
   isReminder: boolean,
   now: Temporal.Instant,
 ) {
-  const reason = 'the definition asks for another event now'
-  return db.query(
-    cancelling(ofOtherKinds(definition, objectType, isReminder), reason, { user: 'SYSTEM', now }),
-  )
+  const others = ofOtherKinds(definition, objectType, isReminder)
+  return db.query(cancelling(others, OTHER_EVENT, { user: 'SYSTEM', now }))
 }
+
+export const OTHER_EVENT = 'the definition asks for another event now'
 
 type DefinitionKey = { businessId: number; eventDefnId: number }
 export type OtherKind = Pick<
@@ -375,7 +377,7 @@ export type PlannedUpdate = {
 /** What is about to be due wakes the engines; the rest they find by themselves. */
 const SOON_MS = 10_000
 
-/** A statement for each sort of change, however many triggers: the same natural key is never planned twice. */
+/** A statement for each sort of change, however many triggers, for one who holds their objects. */
 export function writePlan(tx: Db, businessId: number, plan: Plan, now: Temporal.Instant) {
   const { insert, update, replan } = plan
   if (insert.length + update.length + replan.length === 0) return
@@ -473,7 +475,7 @@ function insertionOf(table: string, count: number, own: Written[], common: Writt
 const moving = (businessId: number, update: PlannedUpdate[], now: Temporal.Instant) => sql`
   update waiting w
   set anchor_time = u.anchor_time, scheduled_time = u.scheduled_time, defn_version = u.defn_version,
-      worker = null, claims = 0, modified_date = ${now}, modified_user = 'SYSTEM'
+      fire_now = false, worker = null, claims = 0, modified_date = ${now}, modified_user = 'SYSTEM'
   from ${asPlannedIn(update)}
   where ${isPlanned(businessId)}`
 
@@ -520,7 +522,19 @@ export function fireTriggersNow(tx: Db, businessId: number, ids: number[], { use
     select ${waitingColumns} from asked, hint order by event_trigger_id`)
 }
 
-export function cancelTriggers(tx: Db, businessId: number, ids: number[], who: Who) {
+/**
+ * Ends what still waits, because somebody asked for it. Its object is held as by whoever fires: one
+ * that moves is cancelled for its new time, not passed over by the move as one that is gone.
+ */
+export async function cancelTriggers(tx: Db, businessId: number, ids: number[], who: Who) {
+  const about = await tx.query<ObjectKey & { objectType: ObjectType }>(sql`
+    select distinct business_id as "businessId", object_type as "objectType",
+           object_id as "objectId", object_uuid as "objectUUId"
+    from waiting where business_id = ${businessId} and event_trigger_id = any (${ids}::bigint[])
+    order by object_type`)
+  for (const [objectType, some] of Map.groupBy(about, (object) => object.objectType)) {
+    lockObjects(tx, objectType, some)
+  }
   const condition = sql`
     w.business_id = ${businessId} and w.event_trigger_id = any (${ids}::bigint[])
     and w.worker is null`

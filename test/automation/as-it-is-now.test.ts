@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { patrolOnce } from '../../src/automation/watch.ts'
 import type { Db } from '../../src/database/database.ts'
 import { sql, type Sql } from '../../src/database/sql.ts'
 import { until } from '../support/until.ts'
@@ -16,11 +17,20 @@ async function whileWaitingFor<T>(db: Db, change: Sql, work: () => Promise<T>): 
   return done()
 }
 
-async function isAnyoneWaiting(db: Db) {
-  const [row] = await db.query<{ waiting: boolean }>(sql`
-    select exists (select from pg_locks join pg_stat_activity using (pid)
-                   where not granted and datname = current_database()) as waiting`)
-  return row!.waiting
+const isAnyoneWaiting = async (db: Db) => (await countWaiting(db)) > 0
+
+async function countWaiting(db: Db) {
+  const [row] = await db.query<{ count: number }>(sql`
+    select count(*) from pg_locks join pg_stat_activity using (pid)
+    where not granted and datname = current_database()`)
+  return row!.count
+}
+
+/** Until it is done, or so many wait for each other. */
+async function untilDoneOr(db: Db, waiting: number, work: Promise<unknown>) {
+  let isDone = false
+  void work.finally(() => (isDone = true))
+  await until(async () => isDone || (await countWaiting(db)) >= waiting)
 }
 
 test('a plan that waits for an appointment goes by its status and client as they are then', async (t) => {
@@ -76,4 +86,61 @@ test('firing that waits for a template goes by the category it has then', async 
   assert.equal(await whileWaitingFor(db, change, runEngine), 1)
   const mails = await db.query(sql`select status from email`)
   assert.deepEqual(mails, [{ status: 'SUPPRESSED' }])
+})
+
+test('new tags of a client do not plan once more what a worker plans this moment', async (t) => {
+  const { book, businessId, clock, database, db, ids, save } = await startWorld(t)
+  const filterTagMapJson = '{"level":["gold"]}'
+  const { eventDefnId } = await save(
+    '/eventDefinition',
+    reminder(businessId, -24, { filterTagMapJson }),
+  )
+  const { calendarId } = await book(clock.in({ hours: 72 }))
+  const { tagging } = await database.engine.transaction(async (tx) => {
+    // As where the mails of its last reminder have left, and it moved meanwhile.
+    await tx.query(sql`select from calendar where calendar_id = ${calendarId} for share`)
+    await tx.query(sql`
+      insert into waiting (business_id, event_defn_id, defn_version, object_type, object_id,
+                           anchor_time, scheduled_time, created_date)
+      select business_id, ${eventDefnId}, 1, 'CALENDAR', calendar_id, start_time,
+             start_time - interval '24 hours', ${clock.now()}
+      from calendar where calendar_id = ${calendarId}`)
+    const tagged = save('/client', { clientId: ids.clientId, tags: { level: ['gold'] } })
+    await untilDoneOr(db, 1, tagged)
+    return { tagging: () => tagged }
+  })
+  await tagging()
+  const planned = await db.query(sql`select from waiting where object_id = ${calendarId}`)
+  assert.equal(planned.length, 1)
+})
+
+test('what a person cancels while its appointment moves is cancelled for the time it moves to', async (t) => {
+  const { book, businessId, call, clock, database, db, save } = await startWorld(t)
+  await save('/eventDefinition', reminder(businessId, -24))
+  const { calendarId } = await book(clock.in({ hours: 2 })) // too late to be reminded of
+  const moveTo = (hours: number) => {
+    const startTime = clock.in({ hours }).epochMilliseconds
+    return save('/calendar', { calendarId, startTime, endTime: startTime + 1_800_000 })
+  }
+  await moveTo(72)
+  const [{ eventTriggerId }] = (await call('GET', '/eventTriggers?status=SCHEDULED')).body.items
+  const { both } = await database.engine.transaction(async (tx) => {
+    // The move has seen what waits when it comes upon this.
+    await tx.query(sql`select from event_trigger where object_id = ${calendarId} for update`)
+    const moved = moveTo(96)
+    await until(() => isAnyoneWaiting(db))
+    const cancelled = call('POST', `/eventTriggers/${eventTriggerId}/cancel`)
+    await untilDoneOr(db, 2, cancelled)
+    return { both: () => Promise.all([moved, cancelled]) }
+  })
+  const [, { status }] = await both()
+  assert.equal(status, 200)
+  const { body } = await call('GET', '/eventTriggers?status=CANCELLED')
+  const due = clock.in({ hours: 72 }).epochMilliseconds
+  assert.deepEqual(
+    body.items.map((trigger: { scheduledTime: number }) => trigger.scheduledTime),
+    [due],
+  )
+  const { missing } = await patrolOnce(database.engine, () => clock.now())
+  assert.equal(missing, 0)
 })

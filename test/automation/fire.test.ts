@@ -9,6 +9,13 @@ import { addBusiness, reminder, startEngine, startWorld } from '../support/world
 
 type World = Awaited<ReturnType<typeof startWorld>>
 
+type Trigger = {
+  eventTriggerId: number
+  status: string
+  statusReason: string | null
+  completedTime: number | null
+}
+
 /** A reminder a day before with one mail to the client. */
 async function remind({ businessId, save }: World, more: object = {}) {
   const template = await save('/emailTemplate', {
@@ -26,12 +33,7 @@ async function remind({ businessId, save }: World, more: object = {}) {
 }
 
 const triggersOf = async ({ call }: World, { calendarId }: { calendarId: number }) =>
-  (await call('GET', `/eventTriggers/CALENDAR/${calendarId}`)).body as {
-    eventTriggerId: number
-    status: string
-    statusReason: string | null
-    completedTime: number | null
-  }[]
+  (await call('GET', `/eventTriggers/CALENDAR/${calendarId}`)).body as Trigger[]
 
 const mailsOf = ({ db }: World) =>
   db.query<{ to: string; subject: string; status: string; html: string }>(
@@ -531,4 +533,36 @@ test('a waiting trigger is fired or cancelled by hand; what is over is a conflic
     ['CANCELLED'],
     'what a person cancelled stays cancelled',
   )
+})
+
+test('what was to fire at once and then moved is asked again, like all others, when its time comes', async (t) => {
+  const world = await startWorld(t)
+  await remind(world)
+  const booked = await world.book(world.clock.in({ hours: 72 }))
+  const [{ eventTriggerId }] = (await triggersOf(world, booked)) as [Trigger]
+  await world.call('POST', `/eventTriggers/${eventTriggerId}/fire`)
+  const startTime = world.clock.in({ hours: 96 }).epochMilliseconds
+  const { calendarId } = booked
+  await world.save('/calendar', { calendarId, startTime, endTime: startTime + 60_000 })
+  // Nobody was there before it began.
+  world.clock.advance({ hours: 97 })
+  await startEngine(world).runEngine()
+  assert.equal((await triggersOf(world, booked))[0]!.status, 'EXPIRED')
+})
+
+test('a reminder in the hands of a worker ends where its definition waits for another event since', async (t) => {
+  for (const eventTypeId of [1, 2]) {
+    const world = await startWorld(t)
+    const { eventDefnId } = await remind(world)
+    const booked = await world.book(world.clock.in({ hours: 25 }))
+    world.clock.advance({ hours: 1 })
+    await assert.rejects(startMortal(world, booked.calendarId).fire(), /terminated/)
+    const eventType = { eventTypeId }
+    await world.save('/eventDefinition', reminder(world.businessId, 0, { eventDefnId, eventType }))
+    world.clock.advance({ seconds: 11 })
+    await startEngine(world).runEngine()
+    const [trigger] = await triggersOf(world, booked)
+    assert.equal(trigger!.statusReason, 'the definition asks for another event now')
+    assert.equal(trigger!.status, 'CANCELLED')
+  }
 })
