@@ -71,7 +71,10 @@ async function join(
   signal: AbortSignal,
 ): Promise<Presence> {
   let deadline = monotonicMs() + LONGEST_START_SECONDS * 1000
+  let emptySince: number | undefined
   for (;;) {
+    emptySince = isNoteEmpty(folder) ? (emptySince ?? monotonicMs()) : undefined
+    if (emptySince && monotonicMs() - emptySince > LONGEST_EMPTY_MS) forgetNote(folder)
     const found = await connectRunning(folder)
     if (found) {
       const presence = await takePlace(found, folder, purpose)
@@ -225,6 +228,20 @@ function readPostmaster(folder: string) {
     return parsePostmaster(fs.readFileSync(path.join(folder, 'postmaster.pid'), 'utf8'))
   } catch {
     return undefined
+  }
+}
+
+/**
+ * A server writes its note in the moment in which it makes it. One that was killed in between leaves an
+ * empty one behind, for which neither we nor PostgreSQL would ever start another.
+ */
+const LONGEST_EMPTY_MS = 3_000
+
+const isNoteEmpty = (folder: string) => readPostmaster(folder)?.pid === 0
+
+function forgetNote(folder: string) {
+  for (const name of ['postmaster.pid', '.s.PGSQL.5432.lock']) {
+    fs.rmSync(path.join(folder, name), { force: true })
   }
 }
 

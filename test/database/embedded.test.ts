@@ -101,6 +101,16 @@ test('a number left by a server long dead, now another process, is not believed'
   assert.equal(await ask(url, 'select 1'), 1)
 })
 
+test('an empty note, left by a server that was killed as it began, keeps nobody from starting', async (t) => {
+  const dataDir = await readyFolder(t)
+  await (await openEmbedded(dataDir, 'command')).stop()
+  for (const file of ['postmaster.pid', '.s.PGSQL.5432.lock']) {
+    fs.writeFileSync(`${dataDir}/postgres/${file}`, '')
+  }
+  const { url } = await opened(t, dataDir, 'service')
+  assert.equal(await ask(url, 'select 1'), 1)
+})
+
 test('stopping ends the server cleanly and keeps what was written', async (t) => {
   const dataDir = await readyFolder(t)
   const first = await opened(t, dataDir, 'service')
