@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process'
 import path from 'node:path'
-import { nextDueTime } from '../src/store/trigger-queue.ts'
+import { ANY_CLAIMS, nextDueTime } from '../src/store/trigger-queue.ts'
 import { fireAll, startEngine } from './peers/bellwether.ts'
 import { at, book, median, openStage } from './peers/stage.ts'
 
@@ -86,7 +86,7 @@ const many = await rateBeside(PENDING)
 console.log(`${(many / few).toFixed(2)} of the rate with ${FEW}`)
 const idle = startEngine(database)
 console.log(`an empty claim: ${await timeOf(() => idle.fire())}`)
-console.log(`a look for the next: ${await timeOf(() => nextDueTime(database.engine))}`)
+console.log(`a look for the next: ${await timeOf(() => nextDueTime(database.engine, ANY_CLAIMS))}`)
 await measureLateness()
 await stage.close()
 process.exit(0)

@@ -11,7 +11,8 @@ import type { Firing } from './fire.ts'
 export async function claim(firing: Firing, turn: Turn): Promise<ClaimedTrigger[]> {
   const { db, worker, batchSize: limit } = firing
   const now = firing.now()
-  const request = { worker, now, leaseUntil: now.add({ seconds: firing.leaseSeconds }), limit }
+  const leaseUntil = now.add({ seconds: firing.leaseSeconds })
+  const request = { worker, now, leaseUntil, limit, mostClaims: firing.mostClaims() }
   const held = await firing.backpressure?.heldBack(now)
   turn.isHeldBack = held !== undefined && held.size > 0
   if (turn.isHeldBack) return claimBeside(held!, firing, turn, request)

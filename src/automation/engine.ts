@@ -6,6 +6,7 @@ import type { Mailer } from '../email/mailer.ts'
 import { nextAttemptTime, takeBackEmails } from '../store/email-queue.ts'
 import { listUnplannedDefinitions } from '../store/event-definitions.ts'
 import {
+  ANY_CLAIMS,
   giveBackTriggers,
   nextDueTime,
   renewTriggerLeases,
@@ -56,9 +57,20 @@ export function createEngine(parts: EngineParts) {
 
   const turn = firstTurn()
 
+  /**
+   * One that has only just begun leaves alone what another died over with nothing else in hand: where
+   * the service is killed again and again, that would be innocent and set aside in the end.
+   */
+  const seasonedAt = now().add({ seconds: leaseSeconds })
+  let isSeasoned = false
+  const mostClaims = () => {
+    isSeasoned ||= Temporal.Instant.compare(now(), seasonedAt) >= 0
+    return isSeasoned ? ANY_CLAIMS : 1
+  }
+
   /** One who claims and fires under a name of its own. */
   const openLane = (name: string) => {
-    const firing: Firing = { ...parts, ...holding, db, now, worker: name, batchSize }
+    const firing: Firing = { ...parts, ...holding, db, now, worker: name, batchSize, mostClaims }
     let isBroken = false
     /** What a broken turn left in our hands is not begun: it is free again at once. */
     const giveBack = async () => {
@@ -120,7 +132,7 @@ export function createEngine(parts: EngineParts) {
 
   /** Is there something due from before what is known to be done? Taken back, or committed late. */
   const lookBack = async () => {
-    const first = await nextDueTime(db)
+    const first = await nextDueTime(db, mostClaims())
     const { doneUntil } = turn
     turn.lookedBackAt = now()
     if (!first || !doneUntil || Temporal.Instant.compare(first, doneUntil) >= 0) return 0
@@ -181,7 +193,7 @@ export function createEngine(parts: EngineParts) {
     const restBeforeFiring = async () => {
       const rest = turn.isHeldBack
         ? ASKED_EVERY_MS
-        : restUntil(await nextDueTime(db, turn.doneUntil))
+        : restUntil(await nextDueTime(db, mostClaims(), turn.doneUntil))
       await due.wait(rest, stopping)
     }
     const restBeforeSending = async () =>

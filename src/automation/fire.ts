@@ -28,6 +28,8 @@ export type Firing = {
   worker: string
   leaseSeconds: number
   batchSize: number
+  /** What more workers than this have begun with is left to others. */
+  mostClaims(): number
   /** None where mails are only kept. */
   backpressure?: Backpressure
   /** Mails are kept and shown, none leaves. */

@@ -35,7 +35,12 @@ export type Claim = {
   now: Temporal.Instant
   leaseUntil: Temporal.Instant
   limit: number
+  /** What more workers than this have begun with is passed over. */
+  mostClaims: number
 }
+
+/** No matter how many. */
+export const ANY_CLAIMS = 2_147_483_647
 
 /**
  * Takes up to `limit` due triggers for this worker. A lease that is not renewed falls to another.
@@ -49,7 +54,7 @@ export function claimDueTriggers(db: Db, claim: Claim, from: Temporal.Instant | 
     sql`
       select w.ctid, w.claims, w.scheduled_time from waiting w
       where ${isFree} and w.scheduled_time <= ${claim.now}
-        and w.scheduled_time >= ${from ?? LONG_AGO}
+        and w.scheduled_time >= ${from ?? LONG_AGO} and w.claims <= ${claim.mostClaims}
       order by w.scheduled_time
       limit ${claim.limit}
       for update skip locked`,
@@ -94,6 +99,7 @@ export function claimSharesOf(db: Db, claim: Claim, businessIds: number[], share
       cross join lateral (
         select w.ctid, w.claims, w.scheduled_time from waiting w
         where w.business_id = b.business_id and ${isFree} and w.scheduled_time <= ${claim.now}
+          and w.claims <= ${claim.mostClaims}
         ${inTurn} limit ${share}
         for update skip locked) d`,
   )
@@ -315,12 +321,12 @@ export const giveBackTriggers = (db: Db, worker: string) =>
     from lane
     where lane.worker = ${worker} and ${isInHandOf(sql`lane`)}`)
 
-/** The next moment at which something is due, of those not before `from`. */
-export async function nextDueTime(db: Db, from?: Temporal.Instant) {
+/** The next moment at which something is due that may be claimed, of those not before `from`. */
+export async function nextDueTime(db: Db, mostClaims: number, from?: Temporal.Instant) {
   const [row] = await db.query<{ next: Temporal.Instant | null }>(
     kept(sql`
       select min(w.scheduled_time) as next from waiting w
-      where ${isFree} and w.scheduled_time >= ${from ?? LONG_AGO}`),
+      where ${isFree} and w.scheduled_time >= ${from ?? LONG_AGO} and w.claims <= ${mostClaims}`),
   )
   return row!.next
 }

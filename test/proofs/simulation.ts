@@ -524,8 +524,9 @@ class Play {
   async #settle() {
     const before = this.#latest
     const isAlone = !this.#steps.isAnyoneAwake()
-    this.#move(LEASE_SECONDS * 1000 + 1_000)
+    // It has lived for a lease before it begins: so it also takes what others died over.
     const { engine } = this.#boot(NODES, 50, true)
+    this.#move(LEASE_SECONDS * 1000 + 1_000)
     const settle = async () => {
       let kept = 0
       do {

@@ -14,7 +14,13 @@ test('a lane that takes something while it is looked at is not forgotten', async
   const now = world.clock.now()
   const { engine } = world.database
   // One that was frozen: its lease ran out before it says that it takes something.
-  const lane = { worker: 'frozen', now, leaseUntil: now.subtract({ hours: 1 }), limit: 1 }
+  const lane = {
+    worker: 'frozen',
+    now,
+    leaseUntil: now.subtract({ hours: 1 }),
+    limit: 1,
+    mostClaims: 1,
+  }
   await engine.query(sql`
     insert into lane (worker, lease_until, latest) values (${lane.worker}, ${lane.leaseUntil}, ${now})`)
 
