@@ -95,12 +95,18 @@ function pagesOf(kind: ObjectKind, bodies: unknown[]): number[][] {
   const isByItself = ids.every((id, place) => typeof id === 'number' && !hasName(bodies[place]))
   if (!isByItself || new Set(ids).size < ids.length) return [places]
   const inOrder = places.toSorted((a, b) => (ids[a] as number) - (ids[b] as number))
-  return Array.from({ length: Math.ceil(places.length / PAGE) }, (_, page) =>
-    inOrder.slice(page * PAGE, (page + 1) * PAGE),
-  )
+  const pages: number[][] = []
+  for (let at = 0, size = FIRST_PAGE; at < places.length; at += size, size = next(size)) {
+    pages.push(inOrder.slice(at, at + size))
+  }
+  return pages
 }
 
-const PAGE = 125
+/** The server waits for the first page; each of the others is worked out while it is busy. */
+const FIRST_PAGE = 60
+const next = (size: number) => Math.min(2 * size, PAGE)
+
+const PAGE = 160
 
 const hasName = (body: unknown) => (body as Record<string, unknown>).externalId !== undefined
 
