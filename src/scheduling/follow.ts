@@ -3,20 +3,22 @@ import type { ObjectType } from '../contract/event-type.ts'
 import type { ObjectKind } from '../contract/objects.ts'
 import type { Db } from '../database/database.ts'
 import { listDefinitionsOfTypes, planAgain, waitForBookings } from '../store/event-definitions.ts'
-import { listObjectsOfClients, type StoredObject } from '../store/objects.ts'
+import { listObjectsOfClients, type ChangedObject } from '../store/objects.ts'
 import { lockSubjects } from '../store/subjects.ts'
 import { isSame } from './events.ts'
 import type { Saving } from './save.ts'
 import { remindersOf } from './statuses.ts'
 
-/** An object that was there before, and as it is now. */
-export type Change = { before: StoredObject; object: StoredObject }
-
 /**
  * Reminders hang on more than their own object: on the clock of its place, the end of its campaign
  * and the tags of its client. When one of these changes, they follow.
  */
-export async function followChanges(tx: Db, kind: ObjectKind, changes: Change[], saving: Saving) {
+export async function followChanges(
+  tx: Db,
+  kind: ObjectKind,
+  changes: ChangedObject[],
+  saving: Saving,
+) {
   const changed = (property: string) =>
     changes.filter(({ before, object }) => !isSame(before[property], object[property]))
 

@@ -15,8 +15,8 @@ import {
   sendObjects,
   unseenProperty,
   updateObjects,
-  type ChangedObject,
   updateSubjects,
+  type ChangedObject,
   type Sight,
   type StoredObject,
 } from '../store/objects.ts'
@@ -27,7 +27,7 @@ import { templateFaults, type CheckedFields } from '../email/check-template.ts'
 import { keptTemplate, readTemplateBody } from './email-templates.ts'
 import { eventsOf, isSame } from './events.ts'
 import { readExternalReferences } from './external-references.ts'
-import { followChanges, type Change } from './follow.ts'
+import { followChanges } from './follow.ts'
 import { subjectOf, type Nearby } from './subject-of.ts'
 
 export type Saving = {
@@ -427,7 +427,9 @@ async function follow(tx: Db, kind: ObjectKind, saved: Good[], saving: Saving) {
     const clients = saved.map((outcome) => outcome.object)
     await replaceClientWords(tx, saving.businessId, clients)
   }
-  const changes = saved.filter((outcome): outcome is Good & Change => outcome.before !== undefined)
+  const changes = saved.filter(
+    (outcome): outcome is Good & ChangedObject => outcome.before !== undefined,
+  )
   if (changes.length > 0) await followChanges(tx, kind, changes, saving)
 }
 

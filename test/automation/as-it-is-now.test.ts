@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { patrolOnce } from '../../src/automation/watch.ts'
 import type { Db } from '../../src/database/database.ts'
 import { sql, type Sql } from '../../src/database/sql.ts'
+import { countWaiting, isAnyoneWaiting } from '../support/locks.ts'
 import { until } from '../support/until.ts'
 import { reminder, startEngine, startWorld } from '../support/world.ts'
 
@@ -15,15 +16,6 @@ async function whileWaitingFor<T>(db: Db, change: Sql, work: () => Promise<T>): 
     return () => working
   })
   return done()
-}
-
-const isAnyoneWaiting = async (db: Db) => (await countWaiting(db)) > 0
-
-async function countWaiting(db: Db) {
-  const [row] = await db.query<{ count: number }>(sql`
-    select count(*) from pg_locks join pg_stat_activity using (pid)
-    where not granted and datname = current_database()`)
-  return row!.count
 }
 
 /** Until it is done, or so many wait for each other. */

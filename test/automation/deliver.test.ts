@@ -6,6 +6,7 @@ import { claimDueEmails, markMessagesEnded } from '../../src/store/email-queue.t
 import { eraseClient } from '../../src/store/erasure.ts'
 import { asOwner } from '../support/owner.ts'
 import { scripted } from '../support/scripted-mailer.ts'
+import { isAnyoneWaiting } from '../support/locks.ts'
 import { until } from '../support/until.ts'
 import { addBusiness, reminder, startEngine, startWorld } from '../support/world.ts'
 
@@ -420,12 +421,7 @@ test('a mail that is being taken while its client is forgotten does not leave ei
     const claimed = await claimDueEmails(tx, claim)
     // As a promise in an object: it is not waited for here.
     const erased = { done: eraseClient(database.operator, businessId, ids.clientId, now) }
-    await until(async () => {
-      const [row] = await database.engine.query<{ waits: boolean }>(sql`
-        select exists (select from pg_locks join pg_stat_activity using (pid)
-                       where not granted and datname = current_database()) as waits`)
-      return row!.waits
-    })
+    await until(() => isAnyoneWaiting(database.engine))
     return { claimed, erased }
   })
   assert.equal((await erased.done)?.email, 1)

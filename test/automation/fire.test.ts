@@ -172,15 +172,21 @@ test('a worker that died is followed by another when its lease is over', async (
   assert.equal((await triggersOf(world, booked))[0]!.status, 'COMPLETED')
 })
 
-test('what moved in the hands of a worker that died counts from the move, however late another comes', async (t) => {
-  const world = await startWorld(t)
-  await remind(world, { triggerHours: -1 })
+/** An appointment moves, to be reminded of in an hour, while a worker that died has its reminder. */
+async function moveInDeadHands(world: World) {
+  const { eventDefnId } = await remind(world, { triggerHours: -1 })
   const booked = await world.book(world.clock.in({ hours: 3 }))
   world.clock.advance({ hours: 2 })
   await assert.rejects(startMortal(world, booked.calendarId).fire(), /terminated/)
   const { calendarId } = booked
   const startTime = world.clock.in({ hours: 2 }).epochMilliseconds
   await world.save('/calendar', { calendarId, startTime, endTime: startTime + 60_000 })
+  return { booked, calendarId, eventDefnId }
+}
+
+test('what moved in the hands of a worker that died counts from the move, however late another comes', async (t) => {
+  const world = await startWorld(t)
+  const { booked, calendarId } = await moveInDeadHands(world)
   // It is due in an hour; nobody is there then, and meanwhile something else of it is changed.
   world.clock.advance({ minutes: 90 })
   await world.save('/calendar', { calendarId, note: 'by the window' })
@@ -226,13 +232,7 @@ for (const [what, saveAgain] of Object.entries({
 })) {
   test(`what moved in the hands of a worker that died counts from the move, also where ${what} is saved once it is free`, async (t) => {
     const world = await startWorld(t)
-    const { eventDefnId } = await remind(world, { triggerHours: -1 })
-    const booked = await world.book(world.clock.in({ hours: 3 }))
-    world.clock.advance({ hours: 2 })
-    await assert.rejects(startMortal(world, booked.calendarId).fire(), /terminated/)
-    const { calendarId } = booked
-    const startTime = world.clock.in({ hours: 2 }).epochMilliseconds
-    await world.save('/calendar', { calendarId, startTime, endTime: startTime + 60_000 })
+    const { booked, calendarId, eventDefnId } = await moveInDeadHands(world)
     world.clock.advance({ minutes: 90 })
     const { keep, runEngine } = startEngine(world)
     await keep()

@@ -1,16 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Db } from '../../src/database/database.ts'
 import { sql } from '../../src/database/sql.ts'
+import { isAnyoneWaiting } from '../support/locks.ts'
 import { until } from '../support/until.ts'
 import { reminder, startWorld } from '../support/world.ts'
-
-async function isAnyoneWaiting(db: Db) {
-  const [row] = await db.query<{ waiting: boolean }>(sql`
-    select exists (select from pg_locks join pg_stat_activity using (pid)
-                   where not granted and datname = current_database()) as waiting`)
-  return row!.waiting
-}
 
 test('a plan that waits for a trigger which fires holds no other of its appointment, which firing may want', async (t) => {
   const { book, businessId, clock, database, db, save } = await startWorld(t)
