@@ -42,6 +42,8 @@ export type Process = {
   /** At which of its steps it stops for as long as it is left so; its leases may run out. */
   freezeIn: number
   isFrozen: boolean
+  /** How often it died or froze. */
+  mishaps: number
 }
 
 /** How many of the sessions on the database wait for another's lock. */
@@ -234,6 +236,7 @@ export class Interleaving {
     if (process.freezeIn <= 0 && !inside && !this.#inside.get(process)) {
       process.freezeIn = Infinity
       process.isFrozen = true
+      process.mishaps += 1
       this.frozen += 1
       this.tell(`${process.name} freezes`)
     }
@@ -252,6 +255,7 @@ export class Interleaving {
 
   #die(process: Process): never {
     process.isDead = true
+    process.mishaps += 1
     this.crashes += 1
     this.tell(`${process.name} dies`)
     throw new Crash()

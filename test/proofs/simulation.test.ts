@@ -5,7 +5,12 @@ import { playHistories, type Playing } from './histories.ts'
 import { Disturbed } from './interleave.ts'
 import { playInProcesses } from './players.ts'
 import { isFull, proofSeed } from './random.ts'
-import { rewriting, withoutLeaseCheck, withoutTurnsAtObjects } from './without-guards.ts'
+import {
+  rewriting,
+  withoutLeaseCheck,
+  withoutPatience,
+  withoutTurnsAtObjects,
+} from './without-guards.ts'
 import { playHistory, startWorld, type Mutation, type Told } from './simulation.ts'
 
 type Extent = { most: number; seconds: number; seed?: number }
@@ -24,6 +29,7 @@ async function play(
     frozen: 0,
     triggers: 0,
     mails: 0,
+    setAside: 0,
     disturbed: 0,
   }
   const found: { at: number; told: Told }[] = []
@@ -39,8 +45,7 @@ async function play(
   const tell = (at: number, told: Told) => {
     begun.delete(at)
     counts.histories += 1
-    for (const key of ['steps', 'crashes', 'frozen', 'triggers', 'mails'] as const)
-      counts[key] += told[key]
+    for (const key of COUNTED) counts[key] += told[key]
     if (told.broken.length > 0) found.push({ at, told })
     if (counts.histories % SAID_EVERY > 0) return
     // A long run says how far it is, and how another goes on where this one is ended.
@@ -57,6 +62,7 @@ async function play(
 }
 
 const SAID_EVERY = 500
+const COUNTED = ['steps', 'crashes', 'frozen', 'triggers', 'mails', 'setAside'] as const
 
 test('no history of bookings, edits, crashes and clock jumps breaks a promise', async (t) => {
   const extent = isFull ? FULL : { most: Infinity, seconds: 10 }
@@ -122,6 +128,13 @@ const GUARDS: Guard[] = [
     without: [],
     mutation: { parts: { decide: () => 'fire' }, freezing: 0.9 },
     sign: /not asked for/,
+  },
+  {
+    name: 'nothing is given up before several died over it alone',
+    seed: 1,
+    without: [],
+    mutation: { rewrite: rewriting(withoutPatience) },
+    sign: /^\d set aside though/,
   },
 ]
 

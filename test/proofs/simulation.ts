@@ -22,6 +22,7 @@ import {
 } from './interleave.ts'
 import {
   brokenPromises,
+  isSetAside,
   type Appointment,
   type Definition,
   type History,
@@ -56,6 +57,7 @@ export type Told = {
   frozen: number
   mails: number
   triggers: number
+  setAside: number
 }
 
 export type World = Awaited<ReturnType<typeof startWorld>>
@@ -226,6 +228,8 @@ class Play {
   readonly #rewrite: (statement: Sql) => Sql
   readonly #steps: Interleaving
   readonly #nodes: Node[] = []
+  /** All that ever were a node. */
+  readonly #workers: Process[] = []
   readonly #definitions: number[] = []
   readonly #appointments: number[] = []
   readonly #settled: Settled[] = []
@@ -271,9 +275,11 @@ class Play {
     this.#broken.push(...brokenPromises(history), ...(await this.#watchman()))
     const { steps, crashes, frozen, fingerprint } = this.#steps
     const [mails, triggers] = [history.mails.length, history.triggers.length]
+    const setAside = history.triggers.filter(isSetAside).length
     const isBroken = this.#broken.length > 0
     const story = isBroken ? [...this.#steps.story, ...shown(history)] : []
-    return { broken: this.#broken, story, fingerprint, steps, crashes, frozen, mails, triggers }
+    const counts = { steps, crashes, frozen, mails, triggers, setAside }
+    return { broken: this.#broken, story, fingerprint, ...counts }
   }
 
   abandon() {
@@ -284,6 +290,7 @@ class Play {
   #boot(place: number, batchSize = 1 + this.#random.below(4), isSound = false): Node {
     const process = this.#process(isSound ? 'the sound node' : `node ${place}`)
     if (isSound) process.crashIn = process.freezeIn = Infinity
+    this.#workers.push(process)
     const { database, clock } = this.#world
     const engine = createEngine({
       database: this.#steps.view(database, process, this.#rewrite),
@@ -309,7 +316,7 @@ class Play {
     const freezes = this.#random.chance(freezing)
     const freezeIn = freezes ? 2 + this.#random.below(4) : Infinity
     const crashesAfter = this.#random.chance(0.5)
-    return { name, isDead: false, isFrozen: false, crashIn, crashesAfter, freezeIn }
+    return { name, isDead: false, isFrozen: false, crashIn, crashesAfter, freezeIn, mishaps: 0 }
   }
 
   /** Nobody may stumble over anything but a crash. */
@@ -596,6 +603,7 @@ class Play {
       triggers: triggers.map((row) => ({ ...row, step: spans.get(row.xid)?.committed })),
       mails: mails.map((row) => ({ ...row, step: spans.get(row.xid)!.committed })),
       settled: this.#settled,
+      mishaps: this.#workers.reduce((sum, { mishaps }) => sum + mishaps, 0),
     }
   }
 

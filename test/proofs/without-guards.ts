@@ -8,6 +8,10 @@ export const withoutLeaseCheck = (text: string) =>
     'select k.event_trigger_id as id $1 where $2::text is not null',
   )
 
+/** Whatever a worker that died had in hand is set aside. */
+export const withoutPatience = (text: string) =>
+  text.replace(/w\.claims > (\$\d+) as deadly/, '$1::int is not null as deadly')
+
 export const withoutLocks = (text: string) => text.replaceAll(/for share( of \w)?/g, '')
 
 /** Who plans and who fires may hold an object at the same time. */
