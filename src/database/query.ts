@@ -1,37 +1,31 @@
 import pg from 'pg'
+import { listsIn, toParameters, type Lists } from './parameters.ts'
 import type { Sql } from './sql.ts'
 
 /** Statements with the same text are parsed once on each connection. */
-const names = new Map<string, string>()
-const MOST_NAMES = 2_000
+const known = new Map<string, Known>()
+const MOST_KNOWN = 2_000
+
+type Known = { name: string; lists: Lists }
 
 export function toQuery(statement: Sql): pg.QueryConfig {
-  let name = names.get(statement.text)
-  if (!name && names.size < MOST_NAMES) names.set(statement.text, (name = `s${names.size}`))
-  return name ? { name, ...unnamed(statement) } : unnamed(statement)
+  const { text, values } = statement
+  let { name, lists } = known.get(text) ?? {}
+  if (!lists) {
+    lists = listsIn(text)
+    if (known.size < MOST_KNOWN) known.set(text, { name: (name = `s${known.size}`), lists })
+  }
+  const query = { text, values: toParameters(values, lists), types: TYPES }
+  return name ? { name, ...query } : query
 }
 
 export const TYPES = { getTypeParser }
 
 export const unnamed = ({ text, values }: Sql): pg.QueryConfig => ({
   text,
-  values: values.map((value) => (Array.isArray(value) ? listText(value) : value)),
+  values: toParameters(values, listsIn(text)),
   types: TYPES,
 })
-
-/** A batch sends its columns as lists of hundreds: what needs no escaping is not looked at twice. */
-function listText(values: unknown[]) {
-  const elements: string[] = []
-  for (const value of values) {
-    if (value === null || value === undefined) elements.push('NULL')
-    else if (typeof value === 'number' || typeof value === 'boolean') elements.push(String(value))
-    else if (typeof value === 'string') elements.push(`"${escaped(value)}"`)
-    else return values
-  }
-  return `{${elements.join(',')}}`
-}
-
-const escaped = (text: string) => (/["\\]/.test(text) ? text.replaceAll(/["\\]/g, '\\$&') : text)
 
 const { builtins } = pg.types
 

@@ -1,7 +1,7 @@
 import type { EmailStatus } from '../contract/email.ts'
 import type { ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
-import { empty, join, kept, raw, sql, textList, type Sql } from '../database/sql.ts'
+import { empty, join, kept, raw, sql, type Sql } from '../database/sql.ts'
 import { endedOfObjects } from './event-triggers.ts'
 import type { Sight } from './objects.ts'
 import { aboutSeenObject } from './sight.ts'
@@ -132,7 +132,7 @@ function listOf(emails: NewEmail[], [property, , type]: Written) {
   // It says what html and text do.
   const isSaid = property === 'html' || property === 'text'
   const list = emails.map((email) => (isSaid && email.message !== null ? null : email[property]))
-  return sql`${type === 'text' ? textList(list as (string | null)[]) : list}::${raw(type)}[]`
+  return sql`${list}::${raw(type)}[]`
 }
 
 /** What will leave waits in the queue from the same moment. */

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { createEngine } from '../../src/automation/engine.ts'
 import type { Database, Db } from '../../src/database/database.ts'
+import { toQuery } from '../../src/database/query.ts'
 import { sql, type Sql } from '../../src/database/sql.ts'
 import { gatherCrowd } from '../support/crowd.ts'
 import { cloneDatabase } from '../support/database.ts'
@@ -116,7 +117,7 @@ async function pagesOfClaim(url: string, rewrite: (statement: Sql) => Sql) {
     where worker is null and scheduled_time <= ${now}
       and scheduled_time >= ${now.subtract({ seconds: 2 })}
     order by scheduled_time limit 500`)
-  const { rows } = await client.query(claim.text, [...claim.values])
+  const { rows } = await client.query(toQuery(claim))
   await client.end()
   const { Plan: plan } = rows[0]['QUERY PLAN'][0]
   return Number(plan['Shared Hit Blocks']) + Number(plan['Shared Read Blocks'])
