@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { raw, sql } from '../../src/database/sql.ts'
+import { asOwner } from '../support/owner.ts'
 import { ask, createPerson, signInAs, startWithBusiness } from '../support/callers.ts'
 
 test('every change says who, what, before and after, in the words of the API', async (t) => {
@@ -29,6 +30,33 @@ test('every change says who, what, before and after, in the words of the API', a
   assert.deepEqual([change.before.name, change.after.name], ['Nord', 'Süd'])
   assert.deepEqual(change.after, { ...changed.body })
   assert.deepEqual([deletion.before.active, deletion.after.active], [true, false])
+})
+
+test('what an object was before is what the entry before it says, where it does not say so itself', async (t) => {
+  const { call, database } = await startWithBusiness(t)
+  const { locationId } = (await call('POST', '/location', { name: 'Nord' })).body
+  const other = (await call('POST', '/location', { name: 'West' })).body
+  await call('POST', '/location', { locationId, name: 'Süd' })
+  await call('POST', '/location', { locationId: other.locationId, name: 'Mitte' })
+  // An older version wrote into each entry what was.
+  await asOwner(
+    database,
+    `update audit set before = '{"name": "Norden"}' where object = 'location' and change = 'CHANGED'
+     and id = '${locationId}'`,
+  )
+  await call('POST', '/location', { locationId, name: 'Ost' })
+  const { body } = await call('GET', `/audit?object=location`)
+  type Entry = { before: { name: string } | null; after: { name: string } }
+  assert.deepEqual(
+    body.items.map(({ before, after }: Entry) => [before?.name, after.name]),
+    [
+      ['Süd', 'Ost'],
+      ['West', 'Mitte'],
+      ['Norden', 'Süd'],
+      [undefined, 'West'],
+      [undefined, 'Nord'],
+    ],
+  )
 })
 
 test('a change of password is one entry that says when, and a status is named by its kind', async (t) => {

@@ -94,7 +94,8 @@ test('an erased client is nowhere in the database, and every count stays', async
   })
   // Once the client's, now somebody else's.
   const moved = await book(clock.in({ hours: 60 }), { clientId, note })
-  await save('/calendar', { calendarId: moved.calendarId, clientId: ids.clientId, note: 'new' })
+  await save('/calendar', { calendarId: moved.calendarId, clientId: ids.clientId })
+  await save('/calendar', { calendarId: moved.calendarId, note: 'new' })
   const { invitationCampaignId } = await save('/invitationCampaign', { name: 'Spring' })
   const { disclaimerFormId } = await save('/disclaimerForm', { name: 'Form' })
   await save('/invitation', { invitationCampaignId, clientId, tags, externalId })
