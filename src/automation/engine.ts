@@ -5,6 +5,7 @@ import type { Mailbox } from '../contract/addresses.ts'
 import type { Mailer } from '../email/mailer.ts'
 import { nextAttemptTime, takeBackEmails } from '../store/email-queue.ts'
 import { listUnplannedDefinitions } from '../store/event-definitions.ts'
+import { lookAtGrownTables } from '../store/objects.ts'
 import {
   ANY_CLAIMS,
   giveBackTriggers,
@@ -159,6 +160,12 @@ export function createEngine(parts: EngineParts) {
     return 0
   }
 
+  /** What was booked by the thousand just now is found by a plan for thousands. */
+  const look = async () => {
+    await lookAtGrownTables(db)
+    return 0
+  }
+
   /** How long nothing will be due; at most what a missed hint may cost. */
   const restUntil = (next: Temporal.Instant | null) =>
     next
@@ -212,6 +219,7 @@ export function createEngine(parts: EngineParts) {
       repeat(deliver, { rest: restBeforeSending, stopping, onError }),
       repeat(lookBackAndTell, { rest: async () => {}, stopping, onError }),
       repeat(() => patrol(pausing), { rest: async () => {}, stopping, onError }),
+      repeat(look, { rest: () => pause(LOOKED_EVERY_MS, stopping), stopping, onError }),
       repeat(keep, { rest: () => pause(leaseSeconds * 250, stopping), stopping, onError }),
       repeat(renew, { rest: () => pause(leaseSeconds * 300, stopping), stopping, onError }),
     ])
@@ -240,6 +248,8 @@ const LANES = ['', ' 2', ' 3', ' 4']
 /** Between two rounds of the watchman, and at least between two pages of one. */
 const ROUND_REST_MS = 60_000
 const LEAST_PAGE_REST_MS = 100
+
+const LOOKED_EVERY_MS = 3_000
 
 /** Hints may be missed, so nobody rests longer than this. */
 const LONGEST_REST_MS = 1_000

@@ -135,6 +135,9 @@ const planning = (mode: string) => sql`select set_config('plan_cache_mode', ${mo
 /** Tells the server how large its tables have become (migrations/0007). */
 export const lookAtTables = (db: Db) => db.query(sql`select look_at_tables()`)
 
+/** The same, of those that have grown much since (migrations/0041). */
+export const lookAtGrownTables = (db: Db) => db.query(sql`select look_at_grown_tables()`)
+
 /** Gives back the ids that were written: another transaction may have taken an `externalId` first. */
 export async function insertObjects(tx: Db, kind: ObjectKind, rows: StoredObject[]) {
   const written = await tx.query<{ id: number | string }>(sql`

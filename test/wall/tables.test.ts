@@ -148,7 +148,7 @@ describe('every table', () => {
       where pronamespace = 'public'::regnamespace and prosecdef and not (
         coalesce(proconfig @> '{search_path=public}', false) and (
           prorettype = 'trigger'::regtype or
-          (proname = 'look_at_tables' and prorettype = 'void'::regtype) or
+          (proname in ('look_at_tables', 'look_at_grown_tables') and prorettype = 'void'::regtype) or
           not (has_function_privilege('bellwether_app', oid, 'execute')
             or has_function_privilege('bellwether_engine', oid, 'execute')) or
           (pg_get_functiondef(oid) like '%business_id = app_business()%'
