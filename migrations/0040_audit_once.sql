@@ -13,7 +13,7 @@ declare
                        then 'o.active and not n.active' else 'false' end;
 begin
   execute format($f$
-    create function %1$I() returns trigger
+    create or replace function %1$I() returns trigger
     language plpgsql security definer set search_path = public as $body$
     declare
       who text := app_user();
@@ -24,7 +24,7 @@ begin
     end $body$ $f$, target || '_audit_insert', object, id, kept);
   -- What never leaves its table is no change either. Made for one row, a plan must do for thousands.
   execute format($f$
-    create function %1$I() returns trigger
+    create or replace function %1$I() returns trigger
     language plpgsql security definer set search_path = public set enable_nestloop = off as $body$
     declare
       who text := app_user();
@@ -37,9 +37,9 @@ begin
       return null;
     end $body$ $f$, target || '_audit_update', object, id, deleted, kept, key,
     case secrets when '' then 'o is distinct from n' else format(shown, 'o') || ' <> ' || kept end);
-  execute format('create trigger audit_insert after insert on %s referencing new table as new_rows
+  execute format('create or replace trigger audit_insert after insert on %s referencing new table as new_rows
                   for each statement execute function %I()', target, target || '_audit_insert');
-  execute format('create trigger audit_update after update on %s referencing old table as old_rows new table as new_rows
+  execute format('create or replace trigger audit_update after update on %s referencing old table as old_rows new table as new_rows
                   for each statement execute function %I()', target, target || '_audit_update');
 end $$;
 
@@ -51,7 +51,6 @@ begin
     select tgrelid::regclass as target, string_to_array(encode(tgargs, 'escape'), '\000') as said
     from pg_trigger where tgfoid = 'audit_update'::regproc
   loop
-    execute format('drop trigger audit_insert on %1$s; drop trigger audit_update on %1$s', audited.target);
     call audited(audited.target, audited.said[1], audited.said[2], audited.said[3]);
   end loop;
 end $$;
@@ -68,7 +67,8 @@ select business_id, audit_id, time, username, object, id, change,
 from audit a;
 grant select on audit_entry to bellwether_app;
 
--- Also where an appointment was given to another client: what it says of it may be about the first.
+-- All entries of what ever was the client's: an appointment that was given to another may go on saying
+-- what was said of the first. Looked up one by one, or a page would read all of its business.
 create or replace function erase_client_audit(business bigint, client bigint, after_id bigint, page int,
                                               out last_id bigint, out overwritten bigint)
 language plpgsql security definer set search_path = public as $$
@@ -78,10 +78,10 @@ begin
         where business_id = business and audit_id > after_id order by audit_id limit page) read;
   update audit a
   set before = erased(a.object, a.before), after = erased(a.object, a.after)
-  from audit_entry e
   where a.business_id = business and a.audit_id > after_id and a.audit_id <= last_id
     and a.object in ('client', 'calendar', 'invitation', 'recall', 'disclaimer')
-    and (e.business_id, e.audit_id) = (a.business_id, a.audit_id)
-    and (a.after ->> 'client_id' = client::text or e.before ->> 'client_id' = client::text);
+    and (select true from audit p
+         where (p.business_id, p.object, p.id) = (a.business_id, a.object, a.id)
+           and client::text in (p.after ->> 'client_id', p.before ->> 'client_id') limit 1);
   get diagnostics overwritten = row_count;
 end $$;

@@ -5,10 +5,10 @@ export const toParameters = (values: readonly unknown[], lists: Lists) =>
   )
 
 /** Of what the lists among the parameters of a statement are, by their places. */
-export type Lists = ReadonlyMap<number, Element>
+export type Lists = ReadonlyMap<number, ListElement>
 
 export function listsIn(text: string): Lists {
-  const lists = new Map<number, Element>()
+  const lists = new Map<number, ListElement>()
   for (const [, place, type] of text.matchAll(/\$(\d+)::(\w+)\[\]/g)) {
     const element = ELEMENTS[type!]
     if (element) lists.set(Number(place) - 1, element)
@@ -25,7 +25,7 @@ function toParameter(value: unknown): unknown {
 }
 
 /** What one element is in the server's own form. */
-type Element = {
+type ListElement = {
   oid: number
   fits(value: unknown): boolean
   sizeOf(value: never): number
@@ -33,7 +33,7 @@ type Element = {
   write(list: Buffer, value: never, at: number): number
 }
 
-const ELEMENTS: Record<string, Element> = {
+const ELEMENTS: Record<string, ListElement> = {
   text: {
     oid: 25,
     fits: (value) => typeof value === 'string',
@@ -64,7 +64,7 @@ const ELEMENTS: Record<string, Element> = {
  * A batch sends its columns as lists of hundreds. As one long text each letter would be looked at
  * twice: here for what must be escaped, and there.
  */
-function listParameter(values: unknown[], element: Element | undefined): unknown {
+function listParameter(values: unknown[], element: ListElement | undefined): unknown {
   const isNone = (value: unknown) => value === null || value === undefined
   if (!element || !values.every((value) => isNone(value) || element.fits(value))) {
     return listText(values.map(toParameter))

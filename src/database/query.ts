@@ -6,17 +6,19 @@ import type { Sql } from './sql.ts'
 const known = new Map<string, Known>()
 const MOST_KNOWN = 2_000
 
-type Known = { name: string; lists: Lists }
+type Known = { name?: string; lists: Lists }
 
-export function toQuery(statement: Sql): pg.QueryConfig {
-  const { text, values } = statement
-  let { name, lists } = known.get(text) ?? {}
-  if (!lists) {
-    lists = listsIn(text)
-    if (known.size < MOST_KNOWN) known.set(text, { name: (name = `s${known.size}`), lists })
-  }
-  const query = { text, values: toParameters(values, lists), types: TYPES }
-  return name ? { name, ...query } : query
+export function toQuery({ text, values }: Sql): pg.QueryConfig {
+  const { lists, ...named } = known.get(text) ?? learn(text)
+  return { ...named, text, values: toParameters(values, lists), types: TYPES }
+}
+
+function learn(text: string): Known {
+  const lists = listsIn(text)
+  if (known.size >= MOST_KNOWN) return { lists }
+  const learned = { name: `s${known.size}`, lists }
+  known.set(text, learned)
+  return learned
 }
 
 export const TYPES = { getTypeParser }

@@ -48,18 +48,18 @@ export function listStatusMoves(
 ) {
   return db.query<{ time: Temporal.Instant; oldStatus: string; newStatus: string }>(sql`
     select time, before ->> 'status' as "oldStatus", after ->> 'status' as "newStatus"
-    from (select * from audit_entry
-          where business_id = ${businessId} and object = ${changed.object}
-            and id = ${String(changed.id)} and change = 'CHANGED'
-          offset 0) e
-    where ${isChangeOf(changed.columns)}
+    from audit_entry
+    where business_id = ${businessId} and object = ${changed.object} and id = ${String(changed.id)}
+      and change = 'CHANGED' and ${isChangeOf(changed.columns)}
     order by audit_id desc
     limit ${limit}`)
 }
 
-/** Where `before` comes out of a query with `offset 0`: looked up once, not for each column. */
+/** What was is looked up once, and not for each column; what it does not say did not change. */
 const isChangeOf = (columns: string[]) => sql`
-  exists (select from unnest(${columns}::text[]) c where before -> c is distinct from after -> c)`
+  (select exists (select from unnest(${columns}::text[]) c
+                  where was ? c and was -> c is distinct from after -> c)
+   from (select before as was offset 0) entry)`
 
 /** Something that happened to an object, with its status before and after; new ones had none. */
 export type Happened = {
@@ -88,12 +88,10 @@ export function listHappenings(
   return db.query<Happened>(sql`
     select audit_id as "auditId", id, time, before ->> 'status' as "oldStatus",
            after ->> 'status' as "newStatus"
-    from (select * from audit_entry
-          where business_id = ${businessId} and object = ${asked.object}
-            and change = ${asked.change} and time >= ${asked.from} and time < ${asked.to}
-            and audit_id > ${asked.after}
-          order by audit_id offset 0) e
-    ${asked.change === 'CHANGED' ? sql`where ${isChangeOf(asked.columns)}` : empty}
+    from audit_entry
+    where business_id = ${businessId} and object = ${asked.object} and change = ${asked.change}
+      and time >= ${asked.from} and time < ${asked.to} and audit_id > ${asked.after}
+      ${asked.change === 'CHANGED' ? sql`and ${isChangeOf(asked.columns)}` : empty}
     order by audit_id limit ${asked.limit}`)
 }
 

@@ -59,6 +59,21 @@ test('what an object was before is what the entry before it says, where it does 
   )
 })
 
+test('those who change an object at the same moment each find what the one before them made of it', async (t) => {
+  const { call } = await startWithBusiness(t)
+  const { locationId } = (await call('POST', '/location', { name: 'Nord' })).body
+  const names = Array.from({ length: 30 }, (_, i) => `Nord ${i}`)
+  await Promise.all(names.map((name) => call('POST', '/location', { locationId, name })))
+  const { items } = (await call('GET', `/audit?object=location&limit=100`)).body
+  type Entry = { before: object | null; after: object }
+  const [befores, afters] = [
+    items.map((entry: Entry) => entry.before),
+    items.map((entry: Entry) => entry.after),
+  ]
+  assert.equal(items.length, 31)
+  assert.deepEqual(befores, [...afters.slice(1), null])
+})
+
 test('a change of password is one entry that says when, and a status is named by its kind', async (t) => {
   const { call, database, clock, businessId } = await startWithBusiness(t)
   const person = { username: 'anna', role: 'USER' } as const

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import pg from 'pg'
+import type { Database } from '../../src/database/database.ts'
 import { sql } from '../../src/database/sql.ts'
 import { suppress } from '../../src/store/suppressions.ts'
 import { runCommand } from '../support/command.ts'
-import { urlOf } from '../support/owner.ts'
+import { asOwner, urlOf } from '../support/owner.ts'
 import { addBusiness, reminder, startEngine, startWorld } from '../support/world.ts'
 
 /** What must not be found in any row of any table once its client is erased. */
@@ -20,6 +21,14 @@ const CANARIES = {
   tag: 'canary-tag-value',
   externalId: 'canary-external-id',
 }
+
+const writeAsBefore = (database: Database, calendarId: number) =>
+  asOwner(
+    database,
+    `update audit a set before = e.before from audit_entry e
+     where (e.business_id, e.audit_id) = (a.business_id, a.audit_id)
+       and a.object = 'calendar' and a.id = '${calendarId}'`,
+  )
 
 /** Every text in every column of every table, as a dump would hold it. */
 async function findCanaries(url: string) {
@@ -92,10 +101,15 @@ test('an erased client is nowhere in the database, and every count stays', async
     tags,
     externalId,
   })
-  // Once the client's, now somebody else's.
-  const moved = await book(clock.in({ hours: 60 }), { clientId, note })
-  await save('/calendar', { calendarId: moved.calendarId, clientId: ids.clientId })
-  await save('/calendar', { calendarId: moved.calendarId, note: 'new' })
+  // Once the client's, now somebody else's; of the one an older version wrote the audit.
+  const given = await book(clock.in({ hours: 60 }), { clientId, note })
+  const older = await book(clock.in({ hours: 70 }), { clientId, note })
+  for (const { calendarId } of [given, older]) {
+    await save('/calendar', { calendarId, clientId: ids.clientId })
+    await save('/calendar', { calendarId, status: 'CONFIRMED' })
+    await save('/calendar', { calendarId, note: 'new' })
+  }
+  await writeAsBefore(database, older.calendarId)
   const { invitationCampaignId } = await save('/invitationCampaign', { name: 'Spring' })
   const { disclaimerFormId } = await save('/disclaimerForm', { name: 'Form' })
   await save('/invitation', { invitationCampaignId, clientId, tags, externalId })
@@ -149,7 +163,7 @@ test('an erased client is nowhere in the database, and every count stays', async
     [appointment.clientId, appointment.note, appointment.status],
     [clientId, null, 'OPEN'],
   )
-  const { body: other } = await call('GET', `/calendar/${moved.calendarId}`)
+  const { body: other } = await call('GET', `/calendar/${given.calendarId}`)
   assert.equal(other.note, 'new', 'what is somebody else’s stays')
   const { body: audit } = await call('GET', `/audit?object=client&id=${clientId}`)
   assert.equal(audit.items[0].user, 'OPERATOR')

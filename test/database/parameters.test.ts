@@ -32,7 +32,8 @@ test('the server reads a list as it reads its elements one by one', async (t) =>
     ['timestamptz', [...MOMENTS.map((text) => Temporal.Instant.from(text)), null]],
     // Not what it says, or nothing special: the server reads it as it is written.
     ['text', [1, true, 'one']],
-    ['bigint', ['12', 13]],
+    ['bigint', ['12', 13, 2 ** 53]],
+    ['int', ['12', 13]],
     ['numeric', [1.5, 2]],
     ['boolean', [true, null, false]],
     ['date', [Temporal.PlainDate.from('2026-03-29')]],

@@ -96,3 +96,50 @@ test('triggers that wait, are in a worker’s hands or have mails leaving go on 
     { id: 2, planned: 3, since: 7 },
   ])
 })
+
+test('what was written into the audit before goes on saying what it said, and what follows is written by the new way', async (t) => {
+  const { url } = await createEmptyDatabase(t)
+  const all = await readMigrations()
+  await migrate(
+    url,
+    all.filter(({ version }) => version <= 39),
+  )
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  const who = `created_date, created_user, modified_date, modified_user`
+  await client.query(`
+    insert into business (business_id, name, time_zone, ${who}) values (1, 'Old', 'UTC', now(), 'x', now(), 'x');
+    insert into location (business_id, location_id, name, ${who}) values (1, 1, 'Nord', now(), 'x', now(), 'x');
+    insert into user_account (business_id, user_id, username, password_hash, role, ${who})
+    values (1, 1, 'anna', 'secret', 'OWNER', now(), 'x', now(), 'x');
+    update business set name = 'Older';
+    update location set name = 'Süd'`)
+  await migrate(url)
+  await client.query(`
+    update business set name = 'New';
+    update location set name = 'Ost';
+    update location set name = 'West', active = false;
+    update user_account set password_hash = 'another secret';
+    update user_account set username = 'berta'`)
+  const { rows } = await client.query(`
+    select object, id, change, before ->> case object when 'user' then 'username' else 'name' end as was,
+           after ->> case object when 'user' then 'username' else 'name' end as is
+    from audit_entry where object in ('business', 'location', 'user') order by object, audit_id`)
+  const { rows: secrets } = await client.query(`select from audit where after::text ~ 'secret'`)
+  await client.end()
+  assert.deepEqual(secrets, [])
+  assert.deepEqual(
+    rows.map((row) => Object.values(row).join(' ')),
+    [
+      'business 1 CREATED  Old',
+      'business 1 CHANGED Old Older',
+      'business 1 CHANGED Older New',
+      'location 1 CREATED  Nord',
+      'location 1 CHANGED Nord Süd',
+      'location 1 CHANGED Süd Ost',
+      'location 1 DELETED Ost West',
+      'user 1 CREATED  anna',
+      'user 1 CHANGED anna berta',
+    ],
+  )
+})

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Db } from '../../src/database/database.ts'
+import { sql, type Sql } from '../../src/database/sql.ts'
+import { listAudit, listHappenings } from '../../src/store/audit.ts'
+import { cloneDatabase } from '../support/database.ts'
+import { asOwner } from '../support/owner.ts'
+
+const { database } = await cloneDatabase({ after })
+const [BUSINESSES, OBJECTS, ENTRIES] = [10, 500, 4]
+
+/** Every second change is one of the status. */
+before(() =>
+  asOwner(
+    database,
+    `insert into audit (business_id, time, username, object, id, change, after)
+     select 1 + o % ${BUSINESSES}, to_timestamp(e * 1000 + o), 'x', 'calendar', o::text,
+            case e when 0 then 'CREATED' else 'CHANGED' end, jsonb_build_object('status', e / 2, 'note', e)
+     from generate_series(0, ${ENTRIES - 1}) e, generate_series(1, ${BUSINESSES * OBJECTS}) o`,
+    'analyze audit',
+  ),
+)
+
+test('a page of what happened looks up what was for no more than it reads', async () => {
+  const asked = {
+    object: 'calendar',
+    change: 'CHANGED' as const,
+    columns: ['status', 'later_column'],
+    from: Temporal.Instant.fromEpochMilliseconds(0),
+    to: Temporal.Instant.fromEpochMilliseconds(10_000_000_000),
+    after: 0,
+    limit: 50,
+  }
+  const { rows, lookUps } = await run((db) => listHappenings(db, 3, asked))
+  assert.equal(rows, 50)
+  // None of the first change of an object is of its status.
+  assert.ok(lookUps <= OBJECTS + 2 * asked.limit, `${lookUps} look-ups`)
+})
+
+test('a page of the audit looks up what was for what it shows', async () => {
+  const { rows, lookUps } = await run((db) => listAudit(db, 3, {}, { after: undefined, limit: 50 }))
+  assert.equal(rows, 50)
+  assert.equal(lookUps, 50)
+})
+
+type Plan = { Alias?: string; 'Actual Rows': number; 'Actual Loops': number; Plans?: Plan[] }
+
+/** What the server did for the application's statement. */
+async function run(ask: (db: Db) => Promise<unknown>) {
+  let statement: Sql | undefined
+  const query = async (asked: Sql) => ((statement = asked), [])
+  await ask({ query } as unknown as Db)
+  const [row] = await database
+    .forBusiness(3, 'test')
+    .query<{ 'QUERY PLAN': { Plan: Plan }[] }>(sql`explain (analyze, format json) ${statement}`)
+  const { Plan: plan } = row!['QUERY PLAN'][0]!
+  const all = (part: Plan): Plan[] => [part, ...(part.Plans ?? []).flatMap(all)]
+  const lookUps = all(plan)
+    .filter(({ Alias }) => Alias === 'p' || Alias?.startsWith('p_'))
+    .reduce((sum, part) => sum + part['Actual Loops'], 0)
+  return { rows: plan['Actual Rows'], lookUps }
+}
