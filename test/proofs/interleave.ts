@@ -46,6 +46,12 @@ export type Process = {
   mishaps: number
 }
 
+/**
+ * Which of the works it is that takes a step: a process may be at several. One for all histories: what
+ * a history begins goes on in the next one's, and would carry along those of all before.
+ */
+const strand = new AsyncLocalStorage<number>()
+
 /** How many of the sessions on the database wait for another's lock. */
 export type CountBlocked = () => Promise<number>
 
@@ -81,8 +87,6 @@ export class Interleaving {
   readonly #stuck = new Set<Session>()
   /** With a transaction open: they do not freeze, the server would end it, which is a crash. */
   readonly #inside = new Map<Process, number>()
-  /** Which of the works it is that takes a step: a process may be at several. */
-  readonly #strand = new AsyncLocalStorage<number>()
   #strands = 0
   #sessions = 0
   #moves = 0
@@ -114,7 +118,7 @@ export class Interleaving {
       this.#open += 1
       const failed = (error: unknown) => void errors.push(error)
       const closed = () => void (this.#open -= 1)
-      const begun = this.#strand.run((this.#strands += 1), work)
+      const begun = strand.run((this.#strands += 1), work)
       void begun.catch(failed).finally(closed)
     }
     for (;;) {
@@ -241,8 +245,12 @@ export class Interleaving {
       this.tell(`${process.name} freezes`)
     }
     const { promise, resolve } = Promise.withResolvers<void>()
-    const strand = this.#strand.getStore()!
-    this.#waiting.push({ process, strand, session: inside?.number ?? 0, letThrough: resolve })
+    this.#waiting.push({
+      process,
+      strand: strand.getStore()!,
+      session: inside?.number ?? 0,
+      letThrough: resolve,
+    })
     await promise
     if (process.isDead) throw new Crash()
     process.crashIn -= 1
