@@ -1,6 +1,6 @@
 -- A change says what the object became; what it was before, the entry before says already
 -- (docs/decisions/0058). Half of what the audit of a moved appointment cost, and of the room it took.
--- Each table has functions of its own, which name its columns instead of looking them up in JSON.
+-- Each table has functions of its own, which name its key instead of looking it up in JSON.
 -- Arguments: the table, the object's name, the column of its id, columns that never leave their table.
 create or replace procedure audited(target regclass, object text, id text, secrets text default '')
 language plpgsql as $$
