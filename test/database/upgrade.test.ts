@@ -79,9 +79,9 @@ test('triggers that wait, are in a worker’s hands or have mails leaving go on 
            extract(epoch from asked_since)::int as since
     from event_definition order by 1`)
   const known = await rowsOf(`
-    select reltuples::int as rows from pg_class where relname = 'waiting'`)
+    select pg_stat_get_last_analyze_time('waiting'::regclass) is not null as looked`)
   await client.end()
-  assert.deepEqual(known, [{ rows: 2 }], 'the server has looked at them')
+  assert.deepEqual(known, [{ looked: true }], 'the server has looked at them')
   assert.deepEqual(waiting, [
     { id: 1, worker: null, claims: 0, asked: true },
     { id: 2, worker: null, claims: 2, asked: false },
