@@ -176,7 +176,9 @@ function stretches(definitions: Definition[], appointments: Appointment[]) {
       const live = offset < 0 ? LIVE : LIVE_AFTER
       if (later.from >= until || !definition.active || !appointment.active) continue
       if (!live.has(appointment.status)) continue
-      found.push({ start: appointment.start, offset, from: later.from, until, at: later.at })
+      // Who froze in the middle of a save says when it began, hours ago: asked for is what both ask for.
+      const at = Math.max(definition.at, appointment.at)
+      found.push({ start: appointment.start, offset, from: later.from, until, at })
     }
   }
   return found
