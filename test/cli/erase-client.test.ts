@@ -22,6 +22,7 @@ const CANARIES = {
   externalId: 'canary-external-id',
 }
 
+/** As a version of ours wrote the audit that said in each entry what was. */
 const writeAsBefore = (database: Database, calendarId: number) =>
   asOwner(
     database,

@@ -1,18 +1,11 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { test, type TestContext } from 'node:test'
 import pg from 'pg'
 import { migrate, readMigrations } from '../../src/database/migrate.ts'
 import { createEmptyDatabase } from '../support/database.ts'
 
 test('mails that are under way while the schema is brought up to date are neither lost nor taken for unsent', async (t) => {
-  const { url } = await createEmptyDatabase(t)
-  const all = await readMigrations()
-  await migrate(
-    url,
-    all.filter(({ version }) => version <= 26),
-  )
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
+  const { url, client } = await databaseOf(t, 26)
   await client.query(`
     insert into business (business_id, name, time_zone, created_date, created_user, modified_date, modified_user)
     values (1, 'Old', 'UTC', now(), 'x', now(), 'x');
@@ -41,14 +34,7 @@ test('mails that are under way while the schema is brought up to date are neithe
 })
 
 test('triggers that wait, are in a worker’s hands or have mails leaving go on as what they were', async (t) => {
-  const { url } = await createEmptyDatabase(t)
-  const all = await readMigrations()
-  await migrate(
-    url,
-    all.filter(({ version }) => version <= 38),
-  )
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
+  const { url, client } = await databaseOf(t, 38)
   await client.query(`
     insert into business (business_id, name, time_zone, created_date, created_user, modified_date, modified_user)
     values (1, 'Old', 'UTC', now(), 'x', now(), 'x');
@@ -98,14 +84,7 @@ test('triggers that wait, are in a worker’s hands or have mails leaving go on 
 })
 
 test('what was written into the audit before goes on saying what it said, and what follows is written by the new way', async (t) => {
-  const { url } = await createEmptyDatabase(t)
-  const all = await readMigrations()
-  await migrate(
-    url,
-    all.filter(({ version }) => version <= 39),
-  )
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
+  const { url, client } = await databaseOf(t, 39)
   const who = `created_date, created_user, modified_date, modified_user`
   await client.query(`
     insert into business (business_id, name, time_zone, ${who}) values (1, 'Old', 'UTC', now(), 'x', now(), 'x');
@@ -143,3 +122,16 @@ test('what was written into the audit before goes on saying what it said, and wh
     ],
   )
 })
+
+/** A database as a version of ours left it that knew the migrations up to this one. */
+async function databaseOf(t: TestContext, last: number) {
+  const { url } = await createEmptyDatabase(t)
+  const all = await readMigrations()
+  await migrate(
+    url,
+    all.filter(({ version }) => version <= last),
+  )
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  return { url, client }
+}

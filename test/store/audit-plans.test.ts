@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Db } from '../../src/database/database.ts'
-import { sql, type Sql } from '../../src/database/sql.ts'
+import { sql } from '../../src/database/sql.ts'
 import { listAudit, listHappenings } from '../../src/store/audit.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { asOwner } from '../support/owner.ts'
+import { statementOf } from '../support/statement.ts'
 
 const { database } = await cloneDatabase({ after })
 const [BUSINESSES, OBJECTS, ENTRIES] = [10, 500, 4]
@@ -47,12 +48,9 @@ type Plan = { Alias?: string; 'Actual Rows': number; 'Actual Loops': number; Pla
 
 /** What the server did for the application's statement. */
 async function run(ask: (db: Db) => Promise<unknown>) {
-  let statement: Sql | undefined
-  const query = async (asked: Sql) => ((statement = asked), [])
-  await ask({ query } as unknown as Db)
-  const [row] = await database
-    .forBusiness(3, 'test')
-    .query<{ 'QUERY PLAN': { Plan: Plan }[] }>(sql`explain (analyze, format json) ${statement}`)
+  const explained = sql`explain (analyze, format json) ${await statementOf(ask)}`
+  const db = database.forBusiness(3, 'test')
+  const [row] = await db.query<{ 'QUERY PLAN': { Plan: Plan }[] }>(explained)
   const { Plan: plan } = row!['QUERY PLAN'][0]!
   const all = (part: Plan): Plan[] => [part, ...(part.Plans ?? []).flatMap(all)]
   const lookUps = all(plan)

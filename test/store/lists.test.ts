@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { OBJECT_KINDS, objectKind, type ObjectKind } from '../../src/contract/objects.ts'
-import type { Db } from '../../src/database/database.ts'
-import { sql, type Sql } from '../../src/database/sql.ts'
+import { sql } from '../../src/database/sql.ts'
 import { listObjects } from '../../src/store/objects.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { asOwner } from '../support/owner.ts'
+import { statementOf } from '../support/statement.ts'
 
 const ROWS = 6_000
 const { database } = await cloneDatabase({ after })
@@ -92,9 +92,8 @@ async function planOf(
   filters: Record<string, unknown>,
   position?: (string | number)[],
 ): Promise<string> {
-  let statement: Sql | undefined
-  const listening = { query: async (asked: Sql) => ((statement = asked), []) } as unknown as Db
-  await listObjects(listening, 1, kind, { filters, after: position, limit: 51, sight: null })
+  const listing = { filters, after: position, limit: 51, sight: null }
+  const statement = await statementOf((db) => listObjects(db, 1, kind, listing))
   const db = database.forBusiness(1, 'test')
   const rows = await db.query(sql`explain (format json) ${statement}`)
   return JSON.stringify(rows).replaceAll('\\"', "'")

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Db } from '../../src/database/database.ts'
-import { sql, type Sql } from '../../src/database/sql.ts'
+import { sql } from '../../src/database/sql.ts'
 import {
   countOtherKinds,
   listPendingEvents,
@@ -14,6 +14,7 @@ import {
 } from '../../src/store/trigger-queue.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { asOwner } from '../support/owner.ts'
+import { statementOf } from '../support/statement.ts'
 
 const BUSINESSES = 20
 const { database } = await cloneDatabase({ after })
@@ -71,9 +72,6 @@ test('what is about an invitation is found by its one id', async () => {
 
 /** What the server would do for the engine's statement. */
 async function planOf(ask: (db: Db) => Promise<unknown>): Promise<string> {
-  let statement: Sql | undefined
-  const query = async (asked: Sql) => ((statement = asked), [])
-  await ask({ query } as unknown as Db).catch(() => {})
-  const rows = await database.engine.query(sql`explain (format json) ${statement}`)
+  const rows = await database.engine.query(sql`explain (format json) ${await statementOf(ask)}`)
   return JSON.stringify(rows).replaceAll('\\"', "'")
 }
