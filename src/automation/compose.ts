@@ -15,6 +15,7 @@ import type { ObjectType } from '../contract/event-type.ts'
 import type { RunningAction } from '../store/event-actions.ts'
 import type { StoredTemplate } from '../store/email-templates.ts'
 import type { ContextRow } from '../store/mail-contexts.ts'
+import { RecentlyUsed } from '../store/recently-used.ts'
 
 /** One mail of one action to one recipient. */
 export type Composed = {
@@ -166,8 +167,7 @@ export function compiled(template: StoredTemplate): CompiledTemplate {
 /** For all mails that are made of one row as it was read. */
 const ofRow = new WeakMap<StoredTemplate, CompiledTemplate>()
 
-const cache = new Map<string, { template: StoredTemplate; found: CompiledTemplate }>()
-const MOST_CACHED = 500
+const cache = new RecentlyUsed<string, { template: StoredTemplate; found: CompiledTemplate }>(500)
 
 function compiledVersion(template: StoredTemplate): CompiledTemplate {
   const key = `${template.emailTemplateId} ${template.version}`
@@ -179,7 +179,6 @@ function compiledVersion(template: StoredTemplate): CompiledTemplate {
     ...template,
     ...withBecause(template.emailBecause, html, text),
   })
-  if (cache.size >= MOST_CACHED) cache.clear()
   cache.set(key, { template, found })
   return found
 }

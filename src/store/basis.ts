@@ -4,6 +4,7 @@ import type { Db } from '../database/database.ts'
 import { sql } from '../database/sql.ts'
 import { listAllActiveDefinitions, type StoredDefinition } from './event-definitions.ts'
 import { knownIds } from './objects.ts'
+import { RecentlyUsed } from './recently-used.ts'
 import { listAllStatuses, type Status } from './statuses.ts'
 
 /** What a save must know before it can decide. */
@@ -36,8 +37,7 @@ export type Setup = {
 export type Asked = { wanted: Map<ObjectKind, Set<number>>; count: number }
 
 /** Kept from save to save: what is read for every booking is most of its cost. */
-const setups = new Map<number, Setup>()
-const MOST_BUSINESSES = 1_000
+const setups = new RecentlyUsed<number, Setup>(1_000)
 const PARTS_OF_SETUP = ['location', 'professional', 'reason']
 
 export async function readBasis(
@@ -96,7 +96,6 @@ async function readSetup(tx: Db, businessId: number, mark: string): Promise<Setu
     definitions: Map.groupBy(definitions, (each) => eventTypeById(each.eventTypeId)!.objectType),
     known: new Map(),
   }
-  if (setups.size >= MOST_BUSINESSES) setups.clear()
   setups.set(businessId, setup)
   return setup
 }

@@ -2,6 +2,7 @@ import type { ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
 import { kept, sql, type Sql } from '../database/sql.ts'
 import type { MailContext } from '../email/context.ts'
+import { RecentlyUsed } from './recently-used.ts'
 import type { Status } from './statuses.ts'
 
 /** What is the same for most objects of a business, and few ever change. */
@@ -48,15 +49,13 @@ export async function readSurroundings(
   const missing = missingOf(named, found)
   if (missing.size > 0) {
     await Promise.all([...missing].map(([part, keys]) => PARTS[part].read(db, keys, found)))
-    if (remembered.size >= MOST_BUSINESSES) remembered.clear()
     for (const [businessId, known] of found) remembered.set(businessId, known)
   }
   return found
 }
 
 /** Kept from batch to batch: read for each mail, it is a third of what reading costs. */
-const remembered = new Map<number, Kept>()
-const MOST_BUSINESSES = 1_000
+const remembered = new RecentlyUsed<number, Kept>(1_000)
 
 type Kept = Surroundings & { mark: string | null }
 
