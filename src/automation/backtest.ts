@@ -225,7 +225,7 @@ async function* events(
     to,
     limit: PAGE,
   }
-  for (let after = 0; ;) {
+  for (let after: number | undefined; ;) {
     const page = await listHappenings(db, businessId, { ...asked, after })
     if (page.length === 0) return
     const ids = [...new Set(page.map((one) => (id.endsWith('UUID') ? one.id : Number(one.id))))]

@@ -29,15 +29,19 @@ export function listAudit(db: Db, businessId: number, filter: AuditFilter, { aft
     select audit_id as "auditId", time, username as "user", object, id, change, before, after
     from audit_entry
     where business_id = ${businessId}
-      ${after === undefined ? empty : sql`and audit_id < ${after}`}
+      ${after === undefined ? empty : sql`and (time, audit_id) < ${placeOf(businessId, after)}`}
       ${object === undefined ? empty : sql`and object = ${object}`}
       ${id === undefined ? empty : sql`and id = ${id}`}
       ${user === undefined ? empty : sql`and username = ${user}`}
       ${from === undefined ? empty : sql`and time >= ${from}`}
       ${to === undefined ? empty : sql`and time < ${to}`}
-    order by audit_id desc
+    order by time desc, audit_id desc
     limit ${limit}`)
 }
+
+/** Where an entry is in the order of time. */
+const placeOf = (businessId: number, auditId: number) => sql`
+  ((select time from audit where business_id = ${businessId} and audit_id = ${auditId}), ${auditId})`
 
 /** The status of an object before and after each change of one of these columns, newest first. */
 export function listStatusMoves(
@@ -81,18 +85,20 @@ export function listHappenings(
     columns: string[]
     from: Temporal.Instant
     to: Temporal.Instant
-    after: number
+    after: number | undefined
     limit: number
   },
 ) {
+  const { after } = asked
   return db.query<Happened>(sql`
     select audit_id as "auditId", id, time, before ->> 'status' as "oldStatus",
            after ->> 'status' as "newStatus"
     from audit_entry
     where business_id = ${businessId} and object = ${asked.object} and change = ${asked.change}
-      and time >= ${asked.from} and time < ${asked.to} and audit_id > ${asked.after}
+      and time >= ${asked.from} and time < ${asked.to}
+      ${after === undefined ? empty : sql`and (time, audit_id) > ${placeOf(businessId, after)}`}
       ${asked.change === 'CHANGED' ? sql`and ${isChangeOf(asked.columns)}` : empty}
-    order by audit_id limit ${asked.limit}`)
+    order by time, audit_id limit ${asked.limit}`)
 }
 
 /** The status that each object had at its moment; none where nothing is recorded so early. */

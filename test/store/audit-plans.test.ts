@@ -29,7 +29,7 @@ test('a page of what happened looks up what was for no more than it reads', asyn
     columns: ['status', 'later_column'],
     from: Temporal.Instant.fromEpochMilliseconds(0),
     to: Temporal.Instant.fromEpochMilliseconds(10_000_000_000),
-    after: 0,
+    after: undefined,
     limit: 50,
   }
   const { rows, lookUps } = await run((db) => listHappenings(db, 3, asked))
@@ -44,7 +44,30 @@ test('a page of the audit looks up what was for what it shows', async () => {
   assert.equal(lookUps, 50)
 })
 
-type Plan = { Alias?: string; 'Actual Rows': number; 'Actual Loops': number; Plans?: Plan[] }
+test('a backtest of a short range reads the entries of that range alone', async () => {
+  const range = {
+    from: Temporal.Instant.fromEpochMilliseconds(1_000_000),
+    to: Temporal.Instant.fromEpochMilliseconds(1_100_000),
+  }
+  const asked = { object: 'calendar', change: 'CHANGED' as const, columns: ['note'], limit: 5 }
+  const first = await run((db) => listHappenings(db, 3, { ...asked, ...range, after: undefined }))
+  assert.deepEqual([first.rows, first.discarded], [5, 0])
+  const [, , last] = await database.forBusiness(3, 'test').query<{ auditId: number }>(sql`
+      select audit_id as "auditId" from audit where time >= ${range.from} order by time`)
+  const { auditId: after } = last!
+  const next = await run((db) => listHappenings(db, 3, { ...asked, ...range, after }))
+  assert.deepEqual([next.rows, next.discarded], [5, 0])
+  const listed = await run((db) => listAudit(db, 3, range, { after: undefined, limit: 5 }))
+  assert.deepEqual([listed.rows, listed.discarded], [5, 0])
+})
+
+type Plan = {
+  Alias?: string
+  'Actual Rows': number
+  'Actual Loops': number
+  'Rows Removed by Filter'?: number
+  Plans?: Plan[]
+}
 
 /** What the server did for the application's statement. */
 async function run(ask: (db: Db) => Promise<unknown>) {
@@ -56,5 +79,6 @@ async function run(ask: (db: Db) => Promise<unknown>) {
   const lookUps = all(plan)
     .filter(({ Alias }) => Alias === 'p' || Alias?.startsWith('p_'))
     .reduce((sum, part) => sum + part['Actual Loops'], 0)
-  return { rows: plan['Actual Rows'], lookUps }
+  const discarded = all(plan).reduce((sum, part) => sum + (part['Rows Removed by Filter'] ?? 0), 0)
+  return { rows: plan['Actual Rows'], lookUps, discarded }
 }
