@@ -202,8 +202,8 @@ async function planBesideBookings(
   const beside = await during(() => planning.isOver, book)
   const planned = await plan
   console.log(
-    `${alone.result.created} appointments planned in ${alone.seconds.toFixed(1)} s alone; ` +
-      `${planned.result.created} beside bookings in ${planned.seconds.toFixed(1)} s (wanted under 10 s), ` +
+    `${alone.result?.created} appointments planned in ${alone.seconds.toFixed(1)} s alone; ` +
+      `${planned.result?.created} beside bookings in ${planned.seconds.toFixed(1)} s (wanted under 10 s), ` +
       `bookings ${beside.rate.toFixed(0)}/s against ${undisturbed.rate.toFixed(0)}/s undisturbed: ` +
       `${((100 * beside.rate) / undisturbed.rate).toFixed(0)} % (wanted 50 %)`,
   )

@@ -4,7 +4,6 @@ import type { Database } from '../database/database.ts'
 import type { Mailbox } from '../contract/addresses.ts'
 import type { Mailer } from '../email/mailer.ts'
 import { nextAttemptTime, takeBackEmails } from '../store/email-queue.ts'
-import { listUnplannedDefinitions } from '../store/event-definitions.ts'
 import { lookAtGrownTables } from '../store/objects.ts'
 import {
   ANY_CLAIMS,
@@ -18,8 +17,8 @@ import { Deliveries } from './deliver.ts'
 import { ASKED_EVERY_MS, Backpressure } from './backpressure.ts'
 import { claim, firstTurn } from './claim.ts'
 import { fireClaimed, type Firing } from './fire.ts'
-import { planDefinition } from './plan.ts'
-import { createWatch } from './watch.ts'
+import { planUnplanned, type PlannerParts } from './planner.ts'
+import { createReconciler } from './watch.ts'
 
 /** All that the engine touches is handed to it, so that a simulation can drive the real one. */
 export type EngineParts = {
@@ -37,6 +36,7 @@ export type EngineParts = {
   onError(error: unknown): void
   onEnded?: NonNullable<Firing['onEnded']>
   decide?: NonNullable<Firing['decide']>
+  onPlanned?: PlannerParts['onPlanned']
   batchSize?: number
   /** How many mails of a business may wait before it fires no more. */
   mostWaiting?: number
@@ -112,24 +112,16 @@ export function createEngine(parts: EngineParts) {
   /** Begins to send what is due. */
   const deliver = () => deliveries.begin()
 
-  /** Takes over what dead workers left: their claims, and definitions planned half. */
+  /** Takes over the claims of dead workers. */
   const keep = async () => {
     const triggers = await takeBackTriggers(db, now())
     if (triggers > 0) turn.doneUntil = undefined
     const emails = await takeBackEmails(db, now())
-    return triggers + emails + (await planUnplanned())
+    return triggers + emails
   }
 
-  /** One that cannot be planned does not keep the others waiting. */
-  const planUnplanned = async () => {
-    const unplanned = await listUnplannedDefinitions(db, 20)
-    let planned = 0
-    for (const definition of unplanned) {
-      const done = planDefinition(database, definition, now).then(() => 1)
-      planned += await done.catch((error) => (onError(error), 0))
-    }
-    return planned
-  }
+  /** Plans definitions whose plan is not complete. */
+  const plan = (signal?: AbortSignal) => planUnplanned({ ...parts, now }, signal)
 
   /** Is there something due from before what is known to be done? Taken back, or committed late. */
   const lookBack = async () => {
@@ -149,16 +141,7 @@ export function createEngine(parts: EngineParts) {
     return 0
   }
 
-  const watch = createWatch(db, now)
-
-  /** One page of the watchman's round, with a long rest after it: the others' work goes first. */
-  const patrol = async (pausing: (ms: number) => Promise<void>) => {
-    const startedAt = monotonicMs()
-    const isRoundDone = await watch.step()
-    const took = monotonicMs() - startedAt
-    await pausing(isRoundDone ? ROUND_REST_MS : Math.max(LEAST_PAGE_REST_MS, 20 * took))
-    return 0
-  }
+  const { reconcile } = createReconciler({ db, now, worker, leaseSeconds })
 
   /** What was booked by the thousand just now is found by a plan for thousands. */
   const look = async () => {
@@ -218,7 +201,16 @@ export function createEngine(parts: EngineParts) {
       ),
       repeat(deliver, { rest: restBeforeSending, stopping, onError }),
       repeat(lookBackAndTell, { rest: async () => {}, stopping, onError }),
-      repeat(() => patrol(pausing), { rest: async () => {}, stopping, onError }),
+      repeat(() => plan(stopping), {
+        rest: () => pause(PLANNED_EVERY_MS, stopping),
+        stopping,
+        onError,
+      }),
+      repeat(async () => pausing(await reconcile()).then(() => 0), {
+        rest: async () => {},
+        stopping,
+        onError,
+      }),
       repeat(look, { rest: () => pause(LOOKED_EVERY_MS, stopping), stopping, onError }),
       repeat(keep, { rest: () => pause(leaseSeconds * 250, stopping), stopping, onError }),
       repeat(renew, { rest: () => pause(leaseSeconds * 300, stopping), stopping, onError }),
@@ -234,20 +226,20 @@ export function createEngine(parts: EngineParts) {
     deliver,
     settle: () => deliveries.settle(),
     keep,
+    plan,
+    reconcile,
     lookBack,
     renew,
     run,
     lastTurn: () => lastTurn,
-    lastRound: watch.lastRound,
   }
 }
 
 /** Two cores are busy with four: one composes, two read or write, one waits for the disk. */
 const LANES = ['', ' 2', ' 3', ' 4']
 
-/** Between two rounds of the watchman, and at least between two pages of one. */
-const ROUND_REST_MS = 60_000
-const LEAST_PAGE_REST_MS = 100
+/** How often a worker looks for definitions whose plan is not complete. */
+const PLANNED_EVERY_MS = 2_500
 
 const LOOKED_EVERY_MS = 3_000
 

@@ -94,13 +94,8 @@ class Tally {
 async function forecastPending(db: Db, definition: StoredDefinition, tally: Tally, asking: Asking) {
   const { businessId } = definition
   const objectType = objectTypeOf(definition)
-  const others = await countOtherKinds(
-    db,
-    definition,
-    objectType,
-    isReminder(definition),
-    MOST_SAMPLES,
-  )
+  const kind = { objectType, isReminder: isReminder(definition) }
+  const others = await countOtherKinds(db, definition, kind, MOST_SAMPLES)
   for (const { objectType, objectId, objectUUId, scheduledTime: from } of others.first) {
     tally.add('cancel', { objectType, objectId, objectUUId, from, to: null })
   }

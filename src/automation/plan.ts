@@ -1,18 +1,22 @@
+import { randomUUID } from 'node:crypto'
 import type { Definition } from '../contract/event-definition.ts'
 import { eventTypeById, type EventTypeName, type ObjectType } from '../contract/event-type.ts'
 import { nominalMinutes } from '../contract/offset.ts'
 import type { Database, Db } from '../database/database.ts'
 import {
   findDefinition,
+  holdDefinitions,
   lockPlans,
   markPlanned,
   waitForBookings,
+  type DefinitionKey,
   type StoredDefinition,
 } from '../store/event-definitions.ts'
 import {
-  cancelOtherKinds,
+  listOtherKinds,
   listPendingEvents,
   listPendingObjects,
+  OTHER_EVENT,
   readReminders,
   writePlan,
   type EventRow,
@@ -22,10 +26,12 @@ import { keepPlans, planLookUps } from '../store/objects.ts'
 import {
   listSubjectIds,
   listSubjectsFrom,
+  lockObjectsOf,
   lockSubjects,
   type Anchor,
   type SubjectCursor,
 } from '../store/subjects.ts'
+import { claimWork, releaseWork } from '../store/work-leases.ts'
 import { refusals } from './match.ts'
 import { planReminders } from './reschedule.ts'
 import type { Subject } from './subject.ts'
@@ -41,47 +47,107 @@ const PAGE = 500
 /** How many rows a plan changed. */
 export type Planned = { created: number; updated: number }
 
+/** A plan that stops for this long is continued by another worker. */
+const LEASE_SECONDS = 10
+
 /**
- * Brings the triggers of a saved definition in line with it, in pages beside bookings: each page is
- * a transaction. A definition saved again meanwhile has a plan of its own; this one then stops.
+ * Brings the triggers of a saved definition in line with it, in pages next to bookings: each page is
+ * a transaction. One worker at a time plans a definition. Returns undefined if another worker is
+ * planning it, if its plan is complete, or if it was saved again or `signal` stopped the plan.
  */
 export async function planDefinition(
   database: Database,
-  definition: StoredDefinition,
+  { businessId, eventDefnId }: DefinitionKey,
   now: () => Temporal.Instant,
-): Promise<Planned> {
-  const { businessId, eventDefnId, version } = definition
+  signal?: AbortSignal,
+): Promise<Planned | undefined> {
+  const { engine } = database
+  const claim = { name: `plan ${businessId} ${eventDefnId}`, worker: randomUUID() }
+  const extendLease = () => {
+    const moment = now()
+    const leaseUntil = moment.add({ seconds: LEASE_SECONDS })
+    return claimWork(engine, claim, { now: moment, leaseUntil })
+  }
+  if (!(await extendLease())) return undefined
+  try {
+    return await planInPages(database, { businessId, eventDefnId }, now, async () => {
+      if (signal?.aborted || !(await extendLease())) throw new Stopped()
+    })
+  } catch (error) {
+    if (error instanceof Stopped) return undefined
+    throw error
+  } finally {
+    await releaseWork(engine, claim)
+  }
+}
+
+/** The definition was saved again, another worker has taken over, or the node stops. */
+class Stopped extends Error {}
+
+async function planInPages(
+  database: Database,
+  { businessId, eventDefnId }: DefinitionKey,
+  now: () => Temporal.Instant,
+  beforePage: () => Promise<void>,
+): Promise<Planned | undefined> {
   const db = database.forBusiness(businessId, 'SYSTEM')
-  // Every booking that read the definition as it was has committed after this.
+  const definition = await findDefinition(db, businessId, eventDefnId)
+  if (!definition || definition.plannedVersion >= definition.version) return undefined
+  // Bookings that read an older version have committed after this.
   await db.transaction((tx) => waitForBookings(tx, businessId))
 
-  const done: Planned = { created: 0, updated: 0 }
+  const planned: Planned = { created: 0, updated: 0 }
   const page: Page = async (work) => {
+    await beforePage()
     const plan = await db.transaction(async (tx) => {
       lockPlans(tx, businessId)
-      const current = await findDefinition(tx, businessId, eventDefnId)
-      if (current?.version !== version) throw new Superseded()
-      const plan = await work(tx, current)
+      // One round trip. The definition is locked last; see docs/engine.md, lock order.
+      const [read, [current]] = await Promise.all([
+        work.read(tx),
+        holdDefinitions(tx, [definition]),
+      ])
+      if (current?.version !== definition.version) throw new Stopped()
+      const plan = work.plan(current, read)
       writePlan(tx, businessId, plan, now())
       return plan
     })
-    done.created += plan.insert.length
-    done.updated += plan.update.length
+    planned.created += plan.insert.length
+    planned.updated += plan.update.length
   }
-  try {
-    await cancelOtherKinds(db, definition, objectTypeOf(definition), isReminder(definition), now())
-    if (isReminder(definition)) await planReminderPages(db, definition, page, now)
-    else await planEventPages(db, definition, page, now)
-    await markPlanned(db, definition)
-  } catch (error) {
-    if (!(error instanceof Superseded)) throw error
-  }
-  return done
+  await cancelOtherKindPages(db, definition, page)
+  if (isReminder(definition)) await planReminderPages(db, definition, page, now)
+  else await planEventPages(db, definition, page, now)
+  await markPlanned(db, definition)
+  return planned
 }
 
-class Superseded extends Error {}
+/** Reads under locks, then decides with the definition as it is under its lock. */
+type Page = <Read>(work: {
+  read(tx: Db): Promise<Read>
+  plan(current: StoredDefinition, read: Read): Plan
+}) => Promise<void>
 
-type Page = (work: (tx: Db, current: StoredDefinition) => Promise<Plan>) => Promise<void>
+/** A definition that asks for another event now does not ask for these triggers. */
+async function cancelOtherKindPages(db: Db, definition: StoredDefinition, page: Page) {
+  const { businessId } = definition
+  const kind = { objectType: objectTypeOf(definition), isReminder: isReminder(definition) }
+  for (let after = 0; ;) {
+    const rows = await listOtherKinds(db, definition, kind, { after, limit: PAGE })
+    if (rows.length === 0) return
+    after = rows.at(-1)!.eventTriggerId
+    await page({
+      read: async (tx) =>
+        lockObjectsOf(
+          tx,
+          rows.map((row) => ({ ...row, businessId })),
+        ),
+      plan: ({ version: defnVersion }) => {
+        const end = { defnVersion, status: 'CANCELLED', statusReason: OTHER_EVENT } as const
+        return { insert: [], update: rows.map((row) => ({ ...row, ...end })), replan: [] }
+      },
+    })
+  }
+}
 
 async function planReminderPages(
   db: Db,
@@ -92,15 +158,20 @@ async function planReminderPages(
   const objectType = objectTypeOf(definition)
   const { businessId, eventDefnId } = definition
   const plan = (ids: (number | string)[]) =>
-    page(async (tx, current) => {
-      planLookUps(tx, PAGE)
-      const [subjects, rows] = await Promise.all([
-        lockSubjects(tx, businessId, objectType, ids),
-        readReminders(tx, businessId, objectType, ids, [eventDefnId]),
-      ])
-      keepPlans(tx, PAGE)
-      const followed = subjects.map((subject) => ({ subject }))
-      return planReminders(followed, [current], rows, 'saved definition', now())
+    page({
+      read: async (tx) => {
+        planLookUps(tx, PAGE)
+        const read = Promise.all([
+          lockSubjects(tx, businessId, objectType, ids),
+          readReminders(tx, businessId, objectType, ids, [eventDefnId]),
+        ])
+        keepPlans(tx, PAGE)
+        return read
+      },
+      plan: (current, [subjects, rows]) => {
+        const followed = subjects.map((subject) => ({ subject }))
+        return planReminders(followed, [current], rows, 'saved definition', now())
+      },
     })
   // First what is pending, which may have to go; then what lies ahead, which may have to come.
   for await (const ids of pendingObjects(db, definition)) await plan(ids)
@@ -174,12 +245,16 @@ async function planEventPages(
 ) {
   const objectType = objectTypeOf(definition)
   for await (const rows of pendingEvents(db, definition)) {
-    await page(async (tx, current) => {
-      const ids = [...new Set(rows.map(objectOf))]
-      const subjects = await lockSubjects(tx, definition.businessId, objectType, ids)
-      const byId = new Map(subjects.map((subject) => [idOf(subject), subject]))
-      const update = rows.flatMap((row) => planEvent(current, row, byId.get(objectOf(row))!, now()))
-      return { insert: [], update, replan: [] }
+    const ids = [...new Set(rows.map(objectOf))]
+    await page({
+      read: (tx) => lockSubjects(tx, definition.businessId, objectType, ids),
+      plan: (current, subjects) => {
+        const byId = new Map(subjects.map((subject) => [idOf(subject), subject]))
+        const update = rows.flatMap((row) =>
+          planEvent(current, row, byId.get(objectOf(row))!, now()),
+        )
+        return { insert: [], update, replan: [] }
+      },
     })
   }
 }

@@ -1,3 +1,4 @@
+import { monotonicMs } from '../clock.ts'
 import type { Db } from '../database/database.ts'
 import { findDefinition, type StoredDefinition } from '../store/event-definitions.ts'
 import {
@@ -8,11 +9,14 @@ import {
 } from '../store/event-triggers.ts'
 import { listSubjects, lockSubjects } from '../store/subjects.ts'
 import {
+  findLastRound,
   listPlannedDefinitionKeys,
   readUptake,
+  saveLastRound,
   type DefinitionCursor,
   type Uptake,
 } from '../store/watch.ts'
+import { claimWork, releaseWork } from '../store/work-leases.ts'
 import { candidates, objectTypeOf, pendingObjects, subjectsFrom } from './plan.ts'
 import { planReminders } from './reschedule.ts'
 import { isReminder } from './timing.ts'
@@ -180,33 +184,77 @@ function note(findings: Findings, { eventDefnId }: StoredDefinition, fault: Faul
   if (findings.samples.length < MOST_SAMPLES) findings.samples.push({ fault, eventDefnId, object })
 }
 
-/** The last whole round: what it found and when it ended. */
-export type Round = { findings: Findings; endedAt: Temporal.Instant }
-
-/** Walks the rounds one page at a time; whoever drives it decides how long to rest between. */
+/** Reconciles page by page; the caller decides how long to rest between two pages. */
 export function createWatch(db: Db, now: () => Temporal.Instant) {
   let round: AsyncGenerator<Findings> | undefined
-  let seen: Findings | undefined
-  let last: Round | undefined
+  let found = nothingYet()
 
-  /** One page; true when it was the last of its round. */
+  /** Compares one page; returns true when it was the last page of the round. */
   const step = async () => {
+    if (!round) found = nothingYet()
     round ??= patrol(db, now)
     try {
       const { value, done } = await round.next()
-      if (!done) {
-        seen = value
-        return false
-      }
+      if (!done) found = value
+      else round = undefined
+      return done === true
     } catch (error) {
       round = undefined
       throw error
     }
-    last = { findings: seen ?? nothingYet(), endedAt: now() }
-    round = seen = undefined
-    return true
   }
-  /** Of the round that is under way, else of the last. */
-  const findings = () => seen ?? last?.findings ?? nothingYet()
-  return { step, findings, lastRound: () => last }
+  /** The findings of the current round, or of the last one. */
+  const findings = () => found
+  const isUnderWay = () => round !== undefined
+  const abandon = () => (round = undefined)
+  return { step, findings, isUnderWay, abandon }
+}
+
+type ReconcilerParts = {
+  db: Db
+  now(): Temporal.Instant
+  worker: string
+  leaseSeconds: number
+}
+
+/** Between two rounds, and at least between two pages of one. */
+const ROUND_REST_MS = 60_000
+const MIN_PAGE_REST_MS = 100
+/** How often a worker that does not reconcile looks whether another one still does. */
+const IDLE_REST_MS = 5_000
+
+/** Reconciliation, which one worker of all nodes runs at a time. */
+export function createReconciler({ db, now, worker, leaseSeconds }: ReconcilerParts) {
+  const watch = createWatch(db, now)
+  const claim = { name: 'reconciliation', worker }
+  const extendLease = (restMs: number) => {
+    const moment = now()
+    const leaseUntil = moment.add({ seconds: leaseSeconds, milliseconds: Math.round(restMs) })
+    return claimWork(db, claim, { now: moment, leaseUntil })
+  }
+  const isRoundDue = async () => {
+    const last = await findLastRound(db)
+    return !last || now().since(last.endedAt).total('milliseconds') >= ROUND_REST_MS
+  }
+
+  /** Compares one page if it is this worker's turn; returns how long to rest before the next one. */
+  const reconcile = async () => {
+    const isTurn = (watch.isUnderWay() || (await isRoundDue())) && (await extendLease(0))
+    if (!isTurn) {
+      watch.abandon()
+      return IDLE_REST_MS
+    }
+    const startedAt = monotonicMs()
+    const isRoundDone = await watch.step()
+    if (isRoundDone) {
+      await saveLastRound(db, { endedAt: now(), findings: watch.findings() })
+      await releaseWork(db, claim)
+      return ROUND_REST_MS
+    }
+    // Other work goes first.
+    const restMs = Math.max(MIN_PAGE_REST_MS, 20 * (monotonicMs() - startedAt))
+    await extendLease(restMs)
+    return restMs
+  }
+  return { reconcile }
 }

@@ -68,13 +68,13 @@ async function start(config: Config, log: Log, stops: (() => Promise<unknown> | 
   const services = {
     ...parts,
     ...(consoleBuilt && { consoleBuilt }),
-    ...(engine && { lastTurn: engine.lastTurn, lastRound: engine.lastRound }),
+    ...(engine && { lastTurn: engine.lastTurn }),
   }
   const app = await buildApp(services)
   await listen(app, config)
   if (engine) {
     stops.push(runEngine(engine), keepHouse(parts))
-    followTimeZones(parts).catch((err) => log.error({ err }, 'time zones not looked at'))
+    followTimeZones(parts).catch((err) => log.error({ err }, 'time zone version not checked'))
   }
   // Only now that nothing can fail between making it and showing it: it is shown this once.
   const madeKey = config.adminApiKey
@@ -105,6 +105,8 @@ function makeEngine({ config, database, clock, log, linkSeal }: Parts) {
       unsubscribeLink(config.publicUrl, linkSeal, { businessId, emailId }),
     onError: (err) => log.error({ err }, 'the engine stumbled'),
     onEnded: measureEndings,
+    onPlanned: (definition, planned) =>
+      log.info({ ...definition, ...planned }, 'definition planned'),
   })
 }
 

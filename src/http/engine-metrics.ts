@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
-import type { Round } from '../automation/watch.ts'
-import { readQueueHealth, type QueueHealth } from '../store/watch.ts'
+import type { Findings } from '../automation/watch.ts'
+import { findLastRound, readQueueHealth, type QueueHealth, type Round } from '../store/watch.ts'
 import type { Services } from './services.ts'
 
 const ended = new Counter({
@@ -25,7 +25,11 @@ export function measureEndings(
   }
 }
 
-type Measured = { health: QueueHealth; round: Round | undefined; now: Temporal.Instant }
+type Measured = {
+  health: QueueHealth
+  round: Round<Findings> | undefined
+  now: Temporal.Instant
+}
 
 /** Every gauge, its words and where its number comes from. */
 const GAUGES: [name: string, help: string, value: (measured: Measured) => number | undefined][] = [
@@ -96,17 +100,21 @@ const GAUGES: [name: string, help: string, value: (measured: Measured) => number
   ],
   [
     'watch_round_age_seconds',
-    'How long ago this node’s watchman finished a round over all definitions.',
+    'How long ago the last reconciliation of all definitions ended.',
     ({ round, now }) => round && since(round.endedAt, now),
   ],
 ]
 
-/** What is measured when it is asked for: the queue, and what the watchman found. */
-export function engineMetrics({ database, clock, lastRound }: Services): Registry {
+/** What is measured when it is asked for: the queue, and the findings of the last reconciliation. */
+export function engineMetrics({ database, clock }: Services): Registry {
   const registry = new Registry()
   const measure = rarely(async (): Promise<Measured> => {
     const now = clock.now()
-    return { health: await readQueueHealth(database.engine, now), round: lastRound?.(), now }
+    const [health, round] = await Promise.all([
+      readQueueHealth(database.engine, now),
+      findLastRound<Findings>(database.engine),
+    ])
+    return { health, round, now }
   })
   for (const [name, help, value] of GAUGES) {
     const gauge = new Gauge({

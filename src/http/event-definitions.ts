@@ -5,6 +5,7 @@ import { planDefinition } from '../automation/plan.ts'
 import { EventDefinition, EventDefinitionBody } from '../contract/event-definition.ts'
 import { eventTypeById } from '../contract/event-type.ts'
 import { objectKind } from '../contract/objects.ts'
+import type { Database } from '../database/database.ts'
 import { notFound } from '../errors.ts'
 import {
   findDefinition,
@@ -154,22 +155,39 @@ export const eventDefinitions: Routes = async (app, services) => {
   )
 }
 
-/** A long plan goes on beside bookings; the caller does not wait for its end. */
-const PATIENCE_MS = 5_000
+/** A long plan continues after the answer; the caller does not wait for its end. */
+const MAX_PLAN_WAIT_MS = 5_000
+const BUSY_RETRY_MS = 100
 
 async function planWithin({ database, clock, log }: Services, definition: StoredDefinition) {
   if (definition.plannedVersion >= definition.version) return {}
-  const planned = planDefinition(database, definition, () => clock.now()).catch((error) =>
-    // The engine takes up what is not planned to its end.
-    log.error({ err: error, eventDefnId: definition.eventDefnId }, 'plan broke off'),
-  )
-  const patience = new AbortController()
-  const isDone = await Promise.race([
-    planned.then(() => true),
-    sleep(PATIENCE_MS, false, { signal: patience.signal }).catch(() => false),
+  const patience = AbortSignal.timeout(MAX_PLAN_WAIT_MS)
+  const isPlanned = await Promise.race([
+    planOnceFree(database, definition, () => clock.now(), patience).catch((err) => {
+      // The planner continues every plan that is not complete.
+      log.error({ err, eventDefnId: definition.eventDefnId }, 'plan failed')
+      return false
+    }),
+    sleep(MAX_PLAN_WAIT_MS, false, { ref: false }),
   ])
-  patience.abort()
-  return isDone ? {} : { planning: true }
+  return isPlanned ? {} : { planning: true }
+}
+
+/** If another worker is planning the definition, waits until it has finished. */
+async function planOnceFree(
+  database: Database,
+  { businessId, eventDefnId }: StoredDefinition,
+  now: () => Temporal.Instant,
+  patience: AbortSignal,
+) {
+  const db = database.forBusiness(businessId, 'SYSTEM')
+  while (!patience.aborted) {
+    const current = await findDefinition(db, businessId, eventDefnId)
+    if (!current || current.plannedVersion >= current.version) return true
+    if (await planDefinition(database, current, now)) return true
+    await sleep(BUSY_RETRY_MS)
+  }
+  return false
 }
 
 /** Spec 2.1: its actions have an address of their own. Moments become numbers on the wire. */

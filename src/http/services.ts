@@ -1,6 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Credentials } from '../auth/credentials.ts'
-import type { Round } from '../automation/watch.ts'
 import type { Clock } from '../clock.ts'
 import type { Config } from '../config.ts'
 import type { Database } from '../database/database.ts'
@@ -17,8 +16,6 @@ export type Services = {
   linkSeal: string
   /** Where this node runs an engine: when it last finished a turn. */
   lastTurn?: () => Temporal.Instant | undefined
-  /** Where this node runs an engine: what its watchman found on the last whole round. */
-  lastRound?: () => Round | undefined
   /** Settles when the console's files are there; until then its pages wait, and only they. */
   consoleBuilt?: Promise<void>
   /** How long a client may take to send a body. */

@@ -99,24 +99,28 @@ export const definitionKeys = (keys: DefinitionKey[]) => sql`
   unnest(${keys.map((key) => key.businessId)}::bigint[],
          ${keys.map((key) => key.eventDefnId)}::bigint[]) as k (business_id, event_defn_id)`
 
-/** Saved, but their pages are still to be planned; another node may have died over them. */
-export function listUnplannedDefinitions(db: Db, limit: number) {
-  return db.query<StoredDefinition>(sql`
-    select ${columns} from event_definition
-    where planned_version < version
-    order by modified_date limit ${limit}`)
+/**
+ * Definitions of all businesses whose plan is not complete, oldest first, in pages. None if the
+ * triggers were last planned by another version of the time zone rules than this node's.
+ */
+export function listUnplannedDefinitions(
+  engine: Db,
+  { afterId, limit, timeZoneVersion }: { afterId: number; limit: number; timeZoneVersion: string },
+) {
+  return engine.query<DefinitionKey>(sql`
+    select business_id as "businessId", event_defn_id as "eventDefnId" from event_definition
+    where planned_version < version and event_defn_id > ${afterId}
+      and not exists (select from time_zone_data where version <> ${timeZoneVersion})
+    order by event_defn_id limit ${limit}`)
 }
 
-/** Active ones that count on the calendar, of all businesses, page by page. */
-export function listCalendarDefinitions(
-  engine: Db,
-  { afterId, limit }: { afterId: number; limit: number },
-) {
-  return engine.query<StoredDefinition>(sql`
-    select ${columns} from event_definition
-    where active and event_defn_id > ${afterId}
-      and (trigger_months <> 0 or (offset_mode = 'CALENDAR' and abs(trigger_hours) >= 24))
-    order by event_defn_id limit ${limit}`)
+/** Active definitions of all businesses that count on the calendar must be planned again. */
+export async function planCalendarDefinitionsAgain(engine: Db) {
+  const rows = await engine.query(sql`
+    update event_definition set planned_version = least(planned_version, 0) - 1
+    where active and (trigger_months <> 0 or (offset_mode = 'CALENDAR' and abs(trigger_hours) >= 24))
+    returning event_defn_id`)
+  return rows.length
 }
 
 const WRITTEN: [keyof Definition, string, string][] = [

@@ -9,7 +9,7 @@ import { empty, join, raw, sql, withValues, type Sql } from '../database/sql.ts'
 import type { ObjectKey } from './mail-contexts.ts'
 import type { Sight } from './objects.ts'
 import { aboutSeenObject } from './sight.ts'
-import { lockObjects } from './subjects.ts'
+import { lockObjectsOf } from './subjects.ts'
 import { asPlanned, recording } from './trigger-queue.ts'
 
 /** As answered, with moments still moments. */
@@ -282,47 +282,53 @@ export function listPendingEvents(
     order by event_trigger_id limit ${page.limit}`)
 }
 
-/** A definition that was turned to another kind of event no longer asks for what it planned before. */
-export function cancelOtherKinds(
-  db: Db,
-  definition: DefinitionKey,
-  objectType: ObjectType,
-  isReminder: boolean,
-  now: Temporal.Instant,
-) {
-  const others = ofOtherKinds(definition, objectType, isReminder)
-  return db.query(cancelling(others, OTHER_EVENT, { user: 'SYSTEM', now }))
-}
-
 export const OTHER_EVENT = 'the definition asks for another event now'
 
 type DefinitionKey = { businessId: number; eventDefnId: number }
+type Kind = { objectType: ObjectType; isReminder: boolean }
+
+/** Pending triggers of a definition that are of another kind than the one it asks for, in pages. */
+export function listOtherKinds(
+  db: Db,
+  definition: DefinitionKey,
+  kind: Kind,
+  page: { after: number; limit: number },
+) {
+  return db.query<
+    OtherKind & Pick<PlannedUpdate, 'eventTriggerId' | 'anchorTime' | 'scheduledTime'>
+  >(sql`
+    select event_trigger_id as "eventTriggerId", object_type as "objectType",
+           object_id as "objectId", object_uuid as "objectUUId", anchor_time as "anchorTime",
+           scheduled_time as "scheduledTime"
+    from waiting w
+    where ${ofOtherKinds(definition, kind)} and event_trigger_id > ${page.after}
+    order by event_trigger_id limit ${page.limit}`)
+}
+
 export type OtherKind = Pick<
   StoredTrigger,
   'objectType' | 'objectId' | 'objectUUId' | 'scheduledTime'
 >
 
-/** How many that would be, and the first of them. */
+/** How many there are, and the first of them. */
 export async function countOtherKinds(
   db: Db,
   definition: DefinitionKey,
-  objectType: ObjectType,
-  isReminder: boolean,
+  kind: Kind,
   limit: number,
 ) {
   const rows = await db.query<OtherKind & { all: number }>(sql`
     select count(*) over () as all, object_type as "objectType", object_id as "objectId",
            object_uuid as "objectUUId", scheduled_time as "scheduledTime"
     from waiting w
-    where ${ofOtherKinds(definition, objectType, isReminder)}
+    where ${ofOtherKinds(definition, kind)}
     order by event_trigger_id limit ${limit}`)
   return { count: rows[0]?.all ?? 0, first: rows }
 }
 
 const ofOtherKinds = (
   { businessId, eventDefnId }: DefinitionKey,
-  objectType: ObjectType,
-  isReminder: boolean,
+  { objectType, isReminder }: Kind,
 ) => sql`
   w.business_id = ${businessId} and w.event_defn_id = ${eventDefnId} and w.worker is null
   and (w.object_type <> ${objectType} or (w.occurrence is null) <> ${isReminder})`
@@ -509,8 +515,17 @@ const marking = (businessId: number, replan: Replanned[]) => sql`
   where t.business_id = ${businessId} and t.event_trigger_id = r.event_trigger_id
     and t.status = 'RUNNING'`
 
-/** Due at once, because somebody asked for it. Only what still waits; gives back what it is. */
-export function fireTriggersNow(tx: Db, businessId: number, ids: number[], { user, now }: Who) {
+/**
+ * Makes pending triggers due at once because a user asked for it; returns those that were pending.
+ * Their objects are locked first; see docs/engine.md, lock order.
+ */
+export async function fireTriggersNow(
+  tx: Db,
+  businessId: number,
+  ids: number[],
+  { user, now }: Who,
+) {
+  await lockObjectsOfTriggers(tx, businessId, ids)
   return tx.query<StoredTrigger>(sql`
     with asked as (
       update waiting
@@ -523,24 +538,25 @@ export function fireTriggersNow(tx: Db, businessId: number, ids: number[], { use
 }
 
 /**
- * Ends what still waits, because somebody asked for it. Its object is held as by whoever fires: one
- * that moves is cancelled for its new time, not passed over by the move as one that is gone.
+ * Cancels pending triggers because a user asked for it. Their objects are locked first: a trigger
+ * that moves at the same time is cancelled at its new time.
  */
 export async function cancelTriggers(tx: Db, businessId: number, ids: number[], who: Who) {
-  const about = await tx.query<ObjectKey & { objectType: ObjectType }>(sql`
-    select distinct business_id as "businessId", object_type as "objectType",
-           object_id as "objectId", object_uuid as "objectUUId"
-    from waiting where business_id = ${businessId} and event_trigger_id = any (${ids}::bigint[])
-    order by object_type`)
-  for (const [objectType, some] of Map.groupBy(about, (object) => object.objectType)) {
-    lockObjects(tx, objectType, some)
-  }
+  await lockObjectsOfTriggers(tx, businessId, ids)
   const condition = sql`
     w.business_id = ${businessId} and w.event_trigger_id = any (${ids}::bigint[])
     and w.worker is null`
   return tx.query<StoredTrigger>(
     sql`${cancelling(condition, `cancelled by ${who.user}`, who)} returning ${columns}`,
   )
+}
+
+async function lockObjectsOfTriggers(tx: Db, businessId: number, ids: number[]) {
+  const objects = await tx.query<ObjectKey & { objectType: ObjectType }>(sql`
+    select distinct business_id as "businessId", object_type as "objectType",
+           object_id as "objectId", object_uuid as "objectUUId"
+    from waiting where business_id = ${businessId} and event_trigger_id = any (${ids}::bigint[])`)
+  lockObjectsOf(tx, objects)
 }
 
 type Who = { user: string; now: Temporal.Instant }

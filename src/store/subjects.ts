@@ -51,6 +51,15 @@ export function holdSubjects(
 export const lockObjects = (tx: Db, objectType: ObjectType, keys: ObjectKey[]) =>
   tx.send(kept(sql`select count(*) from ${objectsBy(objectType, keys, sql`for share`)} t`))
 
+/** Locks objects of several types for share, types in alphabetical order: see docs/engine.md, lock order. */
+export function lockObjectsOf(tx: Db, objects: (ObjectKey & { objectType: ObjectType })[]) {
+  const byType = [...Map.groupBy(objects, (object) => object.objectType)]
+  for (const [objectType, some] of byType.toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+    const distinct = new Map(some.map((object) => [idOf(object), object]))
+    lockObjects(tx, objectType, [...distinct.values()])
+  }
+}
+
 function objectsBy(objectType: ObjectType, keys: ObjectKey[], held: Sql) {
   const { table, id } = VIEWS[objectType]
   // Everybody locks in the same order.

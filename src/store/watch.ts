@@ -78,6 +78,22 @@ export async function listPlannedDefinitionKeys(
     order by business_id, event_defn_id limit ${limit}`)
 }
 
+/** The last complete reconciliation: when it ended and what it found. */
+export type Round<Findings> = { endedAt: Temporal.Instant; findings: Findings }
+
+export async function findLastRound<Findings>(engine: Db) {
+  const [round] = await engine.query<Round<Findings>>(sql`
+    select ended_at as "endedAt", findings from reconciliation`)
+  return round
+}
+
+export const saveLastRound = <Findings>(engine: Db, { endedAt, findings }: Round<Findings>) =>
+  engine.query(sql`
+    insert into reconciliation (ended_at, findings)
+    values (${endedAt}, ${JSON.stringify(findings)}::jsonb)
+    on conflict (only_one) do update
+    set ended_at = excluded.ended_at, findings = excluded.findings`)
+
 /** Objects of a kind as they came, and how many of them a definition has taken up. */
 export type Uptake = { came: number; taken: number; cameBefore: number; takenBefore: number }
 

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { planDefinition } from '../../src/automation/plan.ts'
+import { planUnplanned } from '../../src/automation/planner.ts'
 import { sql } from '../../src/database/sql.ts'
-import { listUnplannedDefinitions } from '../../src/store/event-definitions.ts'
 import { startWorld } from '../support/world.ts'
 
 /**
@@ -240,11 +239,10 @@ test('after every step of any history the triggers are what a plain model says',
       liveAfter: isLive,
     })
 
-  const settle = async () => {
-    const unplanned = await listUnplannedDefinitions(database.engine, 100)
-    for (const definition of unplanned)
-      await planDefinition(database, definition, () => clock.now())
+  const onError = (error: unknown) => {
+    throw error
   }
+  const settle = () => planUnplanned({ database, now: () => clock.now(), onError })
 
   const actualRows = async (model: Model) => {
     const rows = await db.query<Record<string, unknown>>(sql`

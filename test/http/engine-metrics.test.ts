@@ -1,23 +1,25 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createWatch } from '../../src/automation/watch.ts'
+import { createReconciler } from '../../src/automation/watch.ts'
+import { findLastRound } from '../../src/store/watch.ts'
 import { startApp } from '../support/app.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { handMovedClock } from '../support/clock.ts'
 import { addBusiness, reminder } from '../support/world.ts'
 
-test('the queue and what the watchman found stand among the measurements', async (t) => {
+test('the metrics contain the state of the queue and the findings of the last reconciliation', async (t) => {
   const { database } = await cloneDatabase(t)
   const clock = handMovedClock()
-  const watch = createWatch(database.engine, () => clock.now())
-  const { lastRound } = watch
+  const { engine: db } = database
+  const parts = { db, now: () => clock.now(), worker: 'w', leaseSeconds: 10 }
+  const { reconcile } = createReconciler(parts)
   const env = { METRICS_TOKEN: 'a-long-token-for-prometheus-0123456789' }
-  const started = await startApp(t, { database, clock, lastRound, env })
+  const started = await startApp(t, { database, clock, env })
   const world = await addBusiness({ ...started, clock })
   await world.save('/eventDefinition', reminder(world.businessId, -24))
   await world.book(clock.in({ hours: 25 }))
   clock.advance({ hours: 1, seconds: 90 })
-  while (!(await watch.step()));
+  while (!(await findLastRound(db))) await reconcile()
   clock.advance({ seconds: 30 })
 
   const authorization = `Bearer ${env.METRICS_TOKEN}`

@@ -1,18 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { planDefinition } from '../../src/automation/plan.ts'
 import { followZone } from '../../src/scheduling/follow.ts'
-import { listUnplannedDefinitions } from '../../src/store/event-definitions.ts'
-import { addBusiness, reminder, startWorld } from '../support/world.ts'
+import { addBusiness, reminder, startEngine, startWorld } from '../support/world.ts'
 
 type World = Awaited<ReturnType<typeof startWorld>>
 
 /** Does what the engine does with definitions whose plan is behind. */
-async function planWhatIsBehind({ database, clock }: World) {
-  const behind = await listUnplannedDefinitions(database.engine, 10)
-  for (const definition of behind) await planDefinition(database, definition, clock.now)
-  return behind.length
-}
+const planWhatIsBehind = (world: World) => startEngine(world).plan()
 
 async function remindersOf({ call }: World, path: string) {
   const { body } = await call('GET', `/eventTriggers/${path}`)

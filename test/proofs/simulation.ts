@@ -359,7 +359,8 @@ class Play {
     if (random.chance(this.#mood.firing)) return () => node.engine.fire()
     const choice = random.below(15)
     if (choice < 3) return () => node.engine.fire()
-    if (choice < 5) return () => node.engine.keep()
+    if (choice < 4) return () => node.engine.keep()
+    if (choice < 5) return () => node.engine.plan()
     if (choice < 6) return () => node.engine.renew().then(() => node.engine.lookBack())
     if (choice < 8 || this.#appointments.length === 0)
       return random.chance(0.3) ? () => this.#saveTogether() : () => this.#book()
@@ -388,7 +389,7 @@ class Play {
     const keeps = this.#nodes.map(
       ({ engine }) =>
         () =>
-          engine.keep(),
+          engine.plan(),
     )
     return [() => this.#redefine(reminder, 1), ...keeps]
   }
@@ -537,7 +538,7 @@ class Play {
     const settle = async () => {
       let kept = 0
       do {
-        kept = await engine.keep()
+        kept = (await engine.keep()) + (await engine.plan())
         while ((await engine.lookBack()) + (await engine.fire()) > 0) {
           if (this.#broken.length > 20) return
         }

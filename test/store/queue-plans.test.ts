@@ -60,8 +60,9 @@ test('what a lane that is gone had is looked for among what was due, twice and n
 
 test('what a definition still waits for is not looked for among what is done', async () => {
   const definition = { businessId: 1, eventDefnId: 1 }
+  const kind = { objectType: 'CALENDAR', isReminder: true } as const
   const events = await planOf((db) => listPendingEvents(db, 1, 1, { after: 0, limit: 1000 }))
-  const others = await planOf((db) => countOtherKinds(db, definition, 'CALENDAR', true, 5))
+  const others = await planOf((db) => countOtherKinds(db, definition, kind, 5))
   for (const plan of [events, others]) assert.match(plan, /waiting_of_definition/)
 })
 

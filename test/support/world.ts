@@ -112,6 +112,7 @@ export function startEngine({ clock, database }: Started, more: Partial<EnginePa
   /** Fires all that is due; gives back how many triggers that were. */
   const runEngine = async () => {
     await engine.keep()
+    await engine.plan()
     let fired = 0
     for (let some; (some = await engine.fire()) > 0;) fired += some
     while ((await engine.deliver()) > 0) await engine.settle()
