@@ -16,6 +16,7 @@ import {
   findDefinition,
   insertDefinition,
   lockDefinition,
+  lockSettings,
   updateDefinition,
   type StoredDefinition,
 } from '../store/event-definitions.ts'
@@ -37,6 +38,7 @@ export async function saveDefinition(
   defining: Defining,
   allow?: Allow<StoredDefinition>,
 ): Promise<{ definition: StoredDefinition; before: StoredDefinition | undefined }> {
+  lockSettings(tx, defining.businessId)
   const read = await readAgainst(tx, body, defining, allow, lockDefinition)
   const { before, wanted, actions } = read
   const definition = !before
@@ -58,6 +60,7 @@ export async function deactivateDefinition(
   defining: Defining,
   allow: (current: StoredDefinition) => void,
 ) {
+  lockSettings(tx, defining.businessId)
   const before = await lockDefinition(tx, defining.businessId, eventDefnId)
   if (!before?.active) return before
   allow(before)

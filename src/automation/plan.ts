@@ -117,7 +117,7 @@ async function planInPages(
   await cancelOtherKindPages(db, definition, page)
   if (isReminder(definition)) await planReminderPages(db, definition, page, now)
   else await planEventPages(db, definition, page, now)
-  await markPlanned(db, definition)
+  await db.transaction((tx) => markPlanned(tx, definition))
   return planned
 }
 

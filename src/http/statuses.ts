@@ -3,7 +3,7 @@ import { OBJECT_TYPES } from '../contract/event-type.ts'
 import { Status, StatusWrite } from '../contract/status.ts'
 import { notFound } from '../errors.ts'
 import { removeStatus, saveStatusOf } from '../scheduling/statuses.ts'
-import { findStatus, listStatuses, lockStatus } from '../store/statuses.ts'
+import { findStatus, listStatuses } from '../store/statuses.ts'
 import { requireMatch } from './etag.ts'
 import { answerOnce, created, ok } from './idempotency.ts'
 import type { Routes } from './services.ts'
@@ -90,10 +90,11 @@ export const statuses: Routes = async (app, { clock }) => {
       const saving = { businessId: caller.businessId, user: caller.user, now: clock.now() }
       return (await caller.db.transaction(async (tx) => {
         const { objectType, status } = params
-        const current = await lockStatus(tx, caller.businessId, objectType, status)
-        if (!current) throw notFound(`${objectType} status`, status)
-        requireMatch(request, current)
-        return removeStatus(tx, current, saving)
+        const removed = await removeStatus(tx, params, saving, (current) =>
+          requireMatch(request, current),
+        )
+        if (!removed) throw notFound(`${objectType} status`, status)
+        return removed
       })) as never
     },
   )

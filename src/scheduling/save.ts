@@ -21,7 +21,7 @@ import {
   type StoredObject,
 } from '../store/objects.ts'
 import { readBasis, type Basis } from '../store/basis.ts'
-import { lockPlans, type StoredDefinition } from '../store/event-definitions.ts'
+import { lockPlans, lockSettings, type StoredDefinition } from '../store/event-definitions.ts'
 import type { Status } from '../store/statuses.ts'
 import { templateFaults, type CheckedFields } from '../email/check-template.ts'
 import { keptTemplate, readTemplateBody } from './email-templates.ts'
@@ -138,6 +138,7 @@ export async function saveEachOnce(
   const inputs = bodies.map((body) => readObject(kind, prepare(kind, body), saving.businessId))
   // Shared with every other save; a definition that is being saved waits for it, and it for that.
   if (kind.objectType) lockPlans(tx, saving.businessId)
+  if (SETTINGS.has(kind.kind)) lockSettings(tx, saving.businessId)
   planLookUps(tx, bodies.length)
   const found = await readExternalReferences(tx, saving.businessId, kind, inputs)
   // Another page may have written meanwhile.
@@ -188,6 +189,9 @@ export async function saveEachOnce(
   for (const place of lost) outcomes[place] = ending
   return outcomes
 }
+
+/** A change of these may change how definitions are planned; see docs/engine.md, lock order. */
+const SETTINGS = new Set(['location', 'professional', 'reason', 'invitationCampaign'])
 
 function refusalOf(allow: Allow | undefined, current: StoredObject | undefined) {
   try {

@@ -4,7 +4,7 @@ import { readFields } from '../contract/read-fields.ts'
 import { firstStatus, isFollowedUp, STATUS_FIELDS, STATUS_KEY } from '../contract/status.ts'
 import type { Db } from '../database/database.ts'
 import { conflict, invalid } from '../errors.ts'
-import { planAgain, waitForBookings } from '../store/event-definitions.ts'
+import { lockSettings, planAgain, waitForBookings } from '../store/event-definitions.ts'
 import {
   insertStatus,
   isStatusUsed,
@@ -24,6 +24,7 @@ export async function saveStatusOf(
   saving: Saving,
   allow?: Allow,
 ): Promise<{ status: Status; before: Status | undefined }> {
+  lockSettings(tx, saving.businessId)
   const key = readFields<Pick<Status, 'objectType' | 'status'>>(STATUS_KEY, body)
   const isKnowable = key.faults.length === 0
   const { objectType, status } = key.values
@@ -45,9 +46,19 @@ export async function saveStatusOf(
 
 type Said = Pick<Status, 'label' | 'live' | 'active'> & { liveAfter: boolean | null }
 
-/** Removes a status that nothing is in. */
-export const removeStatus = (tx: Db, before: Status, saving: Saving) =>
-  change(tx, before, { ...before, active: false }, saving)
+/** Removes a status that nothing is in; returns undefined if there is no such status. */
+export async function removeStatus(
+  tx: Db,
+  { objectType, status }: Pick<Status, 'objectType' | 'status'>,
+  saving: Saving,
+  allow: (current: Status) => void,
+) {
+  lockSettings(tx, saving.businessId)
+  const before = await lockStatus(tx, saving.businessId, objectType, status)
+  if (!before) return undefined
+  allow(before)
+  return change(tx, before, { ...before, active: false }, saving)
+}
 
 async function change(tx: Db, before: Status, wanted: StatusInput, saving: Saving) {
   if (SAID.every((property) => before[property] === wanted[property])) return before

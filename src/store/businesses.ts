@@ -1,6 +1,7 @@
 import type { Business } from '../contract/business.ts'
 import type { Db } from '../database/database.ts'
 import { sql } from '../database/sql.ts'
+import { lockSettings } from './event-definitions.ts'
 
 const columns = sql`
   business_id   as "businessId",
@@ -36,16 +37,18 @@ export async function findBusiness(db: Db, businessId: number) {
   return business
 }
 
-export async function lockBusiness(db: Db, businessId: number) {
-  const [business] = await db.query<BusinessRow>(sql`
-    select ${columns} from business where business_id = ${businessId} for update`)
+export async function lockBusiness(tx: Db, businessId: number) {
+  lockSettings(tx, businessId)
+  const [business] = await tx.query<BusinessRow>(sql`
+    select ${columns} from business where business_id = ${businessId} for no key update`)
   return business
 }
 
-export async function lockBusinessByExternalId(db: Db, externalId: string) {
-  const [business] = await db.query<BusinessRow>(sql`
-    select ${columns} from business where external_id = ${externalId} for update`)
-  return business
+export async function lockBusinessByExternalId(tx: Db, externalId: string) {
+  const [found] = await tx.query<{ businessId: number }>(sql`
+    select business_id as "businessId" from business where external_id = ${externalId}`)
+  const business = found && (await lockBusiness(tx, found.businessId))
+  return business?.externalId === externalId ? business : undefined
 }
 
 /** Of the operator every active one; of a business itself. */

@@ -68,7 +68,7 @@ export async function findAction(db: Db, businessId: number, eventActionId: numb
 export async function lockAction(tx: Db, businessId: number, eventActionId: number) {
   const [action] = await tx.query<ShownAction>(sql`
     select ${columns}, ${writesTo} from event_action
-    where business_id = ${businessId} and event_action_id = ${eventActionId} for update`)
+    where business_id = ${businessId} and event_action_id = ${eventActionId} for no key update`)
   return action
 }
 

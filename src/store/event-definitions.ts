@@ -40,7 +40,7 @@ export async function findDefinition(db: Db, businessId: number, eventDefnId: nu
 export async function lockDefinition(tx: Db, businessId: number, eventDefnId: number) {
   const [definition] = await tx.query<StoredDefinition>(sql`
     select ${columns} from event_definition
-    where business_id = ${businessId} and event_defn_id = ${eventDefnId} for update`)
+    where business_id = ${businessId} and event_defn_id = ${eventDefnId} for no key update`)
   return definition
 }
 
@@ -187,6 +187,7 @@ export function markPlanned(
   tx: Db,
   { businessId, eventDefnId, version, plannedVersion }: StoredDefinition,
 ) {
+  lockSettings(tx, businessId)
   return tx.query(sql`
     update event_definition set planned_version = ${version}, asked_since = null
     where business_id = ${businessId} and event_defn_id = ${eventDefnId}
@@ -215,6 +216,16 @@ export const waitForBookings = (tx: Db, businessId: number) =>
   tx.query(sql`select pg_advisory_xact_lock(${PLANS}::int, hashint8(${businessId}::bigint))`)
 
 const PLANS = 7_230_004
+
+/**
+ * One transaction at a time changes the settings of a business: definitions, statuses, locations,
+ * staff, services, campaigns and the business itself. It takes this lock before any row; see
+ * docs/engine.md, lock order.
+ */
+export const lockSettings = (tx: Db, businessId: number) =>
+  tx.send(sql`select pg_advisory_xact_lock(${SETTINGS}::int, hashint8(${businessId}::bigint))`)
+
+const SETTINGS = 7_230_006
 
 /** The inactive ones too: what an export takes along. */
 export function listAllDefinitions(db: Db, businessId: number) {

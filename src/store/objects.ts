@@ -91,7 +91,10 @@ export function listObjects(db: Db, businessId: number, kind: ObjectKind, listin
     order by ${join(order, ', ')} limit ${limit}`)
 }
 
-/** The rows that a batch of saves is about, kept still until the transaction ends. */
+/**
+ * Locks the rows that a batch of saves changes. `no key`: a foreign key to one of them does not wait;
+ * see docs/engine.md, lock order.
+ */
 export function lockObjects(
   tx: Db,
   businessId: number,
@@ -112,7 +115,7 @@ export function lockObjects(
     where business_id = ${businessId} and ${isNamed}
       ${seen(kind, named.sight)}
     order by ${idColumn(kind)}
-    for update`)
+    for no key update`)
 }
 
 /**

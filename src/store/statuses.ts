@@ -41,7 +41,7 @@ export async function lockStatus(tx: Db, businessId: number, objectType: string,
   const [found] = await tx.query<Status>(sql`
     select ${columns} from status
     where business_id = ${businessId} and object_type = ${objectType} and status = ${status}
-    for update`)
+    for no key update`)
   return found
 }
 
