@@ -34,6 +34,8 @@ export type Database = {
   delivery: Db
   /** Businesses and credentials. */
   operator: Db
+  /** The same, for commands whose statements may take up to two minutes. */
+  maintenance: Db
   /** The database's time, in milliseconds. */
   readTime(): Promise<number>
   /** Runs `heard` whenever another connection notifies the channel; a hint, never a promise. */

@@ -34,8 +34,13 @@ export function openDatabase(given: PostgresOptions): Database {
     keepsPlans: true,
   })
   const operator = openPool(options, { role: 'bellwether_operator', max: 3, statementSeconds: 5 })
+  const maintenance = openPool(options, {
+    role: 'bellwether_operator',
+    max: 1,
+    statementSeconds: 120,
+  })
   const reports = openPool(options, { role: 'bellwether_app', max: 4, statementSeconds: 120 })
-  const pools = [app, engine, delivery, operator, reports]
+  const pools = [app, engine, delivery, operator, maintenance, reports]
   const listeners = new Set<pg.Client>()
   const heartbeat = options.heartbeat
     ? startHeartbeat({ connectionString: options.url }, () => {
@@ -50,6 +55,7 @@ export function openDatabase(given: PostgresOptions): Database {
     engine: dbOf(engine, { user: 'SYSTEM' }),
     delivery: dbOf(delivery, { user: 'SYSTEM' }),
     operator: dbOf(operator, { user: 'OPERATOR' }),
+    maintenance: dbOf(maintenance, { user: 'OPERATOR' }),
     readTime: async () => {
       const { rows } = await operator.query(
         'select extract(epoch from clock_timestamp()) * 1000 as ms',

@@ -1,35 +1,51 @@
 import type { Db } from '../database/database.ts'
 import { sql } from '../database/sql.ts'
 
-/** Rows of each table that were overwritten; nothing where there is no such client. */
-export async function eraseClient(
+type ClientKey = { businessId: number; clientId: number }
+type Counts = Record<string, number>
+/** How many rows of each table a page overwrote, and its last row; null after the last page. */
+export type ErasedPage = { lastId: number | null; counts: Counts }
+type Page = { after: number; limit: number }
+
+/** Overwrites the client and its objects; undefined if there is no such client. */
+export async function eraseClientRows(
   tx: Db,
-  businessId: number,
-  clientId: number,
+  { businessId, clientId }: ClientKey,
   now: Temporal.Instant,
-): Promise<Record<string, number> | undefined> {
-  const [row] = await tx.query<{ counts: Record<string, number> | null }>(sql`
+): Promise<Counts | undefined> {
+  const [row] = await tx.query<{ counts: Counts | null }>(sql`
     select erase_client(${businessId}, ${clientId}, ${now}) as counts`)
   return row?.counts ?? undefined
 }
 
-const PAGE = 20_000
-
-/** The audit is long: page by page, each short enough for a statement. */
-export async function eraseFromAudit(
+export async function eraseMails(
   tx: Db,
-  businessId: number,
-  clientId: number,
-  onPage?: (rows: number) => void,
-): Promise<number> {
-  let overwritten = 0
-  for (let after = 0, seen = 0; ;) {
-    const [page] = await tx.query<{ lastId: number | null; overwritten: number }>(sql`
-      select last_id as "lastId", overwritten
-      from erase_client_audit(${businessId}, ${clientId}, ${after}, ${PAGE}::int)`)
-    if (page!.lastId === null) return overwritten
-    overwritten += page!.overwritten
-    after = page!.lastId
-    onPage?.((seen += PAGE))
-  }
+  { businessId, clientId }: ClientKey,
+  { after, limit }: Page,
+  now: Temporal.Instant,
+): Promise<ErasedPage> {
+  const [page] = await tx.query<{ lastId: number | null; email: number; eventTrigger: number }>(sql`
+    select last_id as "lastId", mails as email, triggers as "eventTrigger"
+    from erase_client_mails(${businessId}, ${clientId}, ${after}, ${limit}::int, ${now})`)
+  const { lastId, ...counts } = page!
+  return { lastId, counts }
+}
+
+/** Reasons of triggers, suppressed addresses, stored answers and printed reports. */
+export async function eraseTraces(tx: Db, { businessId, clientId }: ClientKey): Promise<Counts> {
+  const [row] = await tx.query<{ counts: Counts }>(sql`
+    select erase_client_traces(${businessId}, ${clientId}) as counts`)
+  return row!.counts
+}
+
+export async function eraseAudit(
+  tx: Db,
+  { businessId, clientId }: ClientKey,
+  { after, limit }: Page,
+): Promise<ErasedPage> {
+  const [page] = await tx.query<{ lastId: number | null; audit: number }>(sql`
+    select last_id as "lastId", overwritten as audit
+    from erase_client_audit(${businessId}, ${clientId}, ${after}, ${limit}::int)`)
+  const { lastId, ...counts } = page!
+  return { lastId, counts }
 }

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { sql } from '../../src/database/sql.ts'
 import type { Mailer, Outcome } from '../../src/email/mailer.ts'
 import { claimDueEmails, markMessagesEnded } from '../../src/store/email-queue.ts'
-import { eraseClient } from '../../src/store/erasure.ts'
+import { eraseClient } from '../../src/scheduling/erase-client.ts'
 import { asOwner } from '../support/owner.ts'
 import { scripted } from '../support/scripted-mailer.ts'
 import { isAnyoneWaiting } from '../support/locks.ts'
@@ -402,7 +402,7 @@ test('a mail to a client who is forgotten while it is under way does not leave',
   await engine.deliver()
   await begun
   const { database, businessId, ids, clock } = world
-  await eraseClient(database.operator, businessId, ids.clientId, clock.now())
+  await eraseClient(database, { businessId, clientId: ids.clientId }, clock.now())
   goOn()
   await engine.settle()
   assert.deepEqual(ended, [false])
@@ -420,7 +420,7 @@ test('a mail that is being taken while its client is forgotten does not leave ei
     const claim = { worker: 'w 1', now, leaseUntil: now.add({ seconds: 10 }), limit: 10 }
     const claimed = await claimDueEmails(tx, claim)
     // As a promise in an object: it is not waited for here.
-    const erased = { done: eraseClient(database.operator, businessId, ids.clientId, now) }
+    const erased = { done: eraseClient(database, { businessId, clientId: ids.clientId }, now) }
     await until(() => isAnyoneWaiting(database.engine))
     return { claimed, erased }
   })
@@ -437,7 +437,7 @@ test('a trigger whose last waiting mail is erased with its client ends', async (
   await runEngine()
   assert.equal((await triggerOf(world, booked)).status, 'RUNNING')
   const { database, businessId, ids, clock } = world
-  await eraseClient(database.operator, businessId, ids.clientId, clock.now())
+  await eraseClient(database, { businessId, clientId: ids.clientId }, clock.now())
   assert.equal((await mailOf(world)).status, 'CANCELLED')
   const { status, statusReason } = await triggerOf(world, booked)
   assert.deepEqual([status, statusReason], ['CANCELLED', 'erased'])

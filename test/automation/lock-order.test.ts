@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sql } from '../../src/database/sql.ts'
+import { eraseClient } from '../../src/scheduling/erase-client.ts'
+import { asOwner } from '../support/owner.ts'
+import { reminder, startEngine, startWorld } from '../support/world.ts'
+
+/** Each of the two operations runs so often at the same moment. */
+const TIMES = 2
+
+type World = Awaited<ReturnType<typeof startWorld>>
+
+test('no two operations on the same business deadlock', async (t) => {
+  const world = await startWorld(t)
+  const operations = await prepareOperations(world)
+  await asOwner(
+    world.database,
+    // Found soon, and not retried unnoticed.
+    `do $$ begin execute format('alter database %I set deadlock_timeout = ''50ms''', current_database()); end $$`,
+  )
+  const names = Object.keys(operations)
+  const deadlocked: string[] = []
+  let before = await countDeadlocks(world)
+  for (const [i, one] of names.entries()) {
+    for (const other of names.slice(i)) {
+      world.clock.advance({ seconds: 1 })
+      const both = Array.from({ length: TIMES }, () => [one, other]).flat()
+      const running = both.map((name) => operations[name]!())
+      for (const ended of await Promise.allSettled(running)) {
+        if (ended.status === 'rejected') throw ended.reason
+      }
+      const after = await countDeadlocks(world)
+      if (after > before) deadlocked.push(`${one} and ${other}: ${after - before}`)
+      before = after
+    }
+  }
+  t.diagnostic(`${names.length} operations, each pair ${TIMES} times at once`)
+  assert.deepEqual(deadlocked, [])
+})
+
+async function countDeadlocks({ db }: World) {
+  await db.query(sql`select pg_stat_force_next_flush()`)
+  const [row] = await db.query<{ deadlocks: number }>(sql`
+    select deadlocks from pg_stat_database where datname = current_database()`)
+  return row!.deadlocks
+}
+
+/** Everything that changes the rows of a business, on the same few objects. */
+async function prepareOperations(world: World): Promise<Record<string, Operation>> {
+  const { businessId, call, clock, database, db, ids, save, book } = world
+  const { clientId, locationId } = ids
+  const template = await save('/emailTemplate', {
+    templateName: 'Reminder',
+    subject: 'For %CLIENT_FULLNAME%',
+    emailBody: '<p>Hello</p>',
+  })
+  const { emailTemplateId } = template
+  const action = { actionType: 'SEND_EMAIL', active: true, businessId, emailTemplateId }
+  const tagged = { filterTagMapJson: JSON.stringify({ vip: ['yes', 'no'] }) }
+  const definition = await save('/eventDefinition', {
+    ...reminder(businessId, -24, tagged),
+    eventActions: [action],
+  })
+  const { eventDefnId } = definition
+  const recalled = { objectType: 'RECALL', eventType: { eventTypeId: 10 }, ...tagged }
+  await save('/eventDefinition', reminder(businessId, -24, recalled))
+  const [shown] = await save('/eventAction', { ...action, eventDefnId }).then((saved) => [saved])
+  await save('/client', { clientId, tags: { vip: ['yes'] } })
+  const { calendarId } = await book(clock.in({ hours: 9_000 }))
+  const { recallId } = await save('/recall', {
+    clientId,
+    dueTime: clock.in({ hours: 9_000 }).epochMilliseconds,
+  })
+  const second = await save('/client', { firstName: 'Beat', lastName: 'Keller' })
+  await book(clock.in({ hours: 9_000 }), { clientId: second.clientId, note: 'Erase me' })
+  const engine = startEngine(world)
+  const status = { objectType: 'CALENDAR', status: 'LATE', label: 'Late', liveAfter: true }
+  await save('/status', { ...status, live: true })
+
+  let count = 0
+  const next = () => (count += 1)
+  const soon = () => {
+    const startTime = clock.in({ hours: 24, seconds: 1 + (next() % 3) }).epochMilliseconds
+    return { startTime, endTime: startTime + 1_800_000 }
+  }
+  const pending = async () => {
+    const rows = await db.query<{ id: number }>(sql`
+      select event_trigger_id as id from waiting order by random() limit 3`)
+    return { ids: rows.map((row) => row.id) }
+  }
+  /** Answers below 500: a trigger may have fired meanwhile, which is a conflict. */
+  const ask = async (...request: Parameters<typeof call>) => {
+    const { status, body } = await call(...request)
+    if (status >= 500) throw new Error(`${request[1]}: ${status} ${JSON.stringify(body)}`)
+  }
+  const timeZone = () => (next() % 2 ? 'Europe/Zurich' : 'Europe/London')
+  return {
+    'save the tags of a client': () =>
+      ask('POST', '/client', { clientId, tags: { vip: [next() % 2 ? 'yes' : 'no'] } }),
+    'save a recall': () =>
+      ask('POST', '/recall', {
+        recallId,
+        dueTime: clock.in({ hours: 25 }).epochMilliseconds + next(),
+      }),
+    'create a recall': () =>
+      ask('POST', '/recall', { clientId, dueTime: clock.in({ hours: 99 }).epochMilliseconds }),
+    'move an appointment': () => ask('POST', '/calendar', { calendarId, ...soon() }),
+    'book an appointment': () => ask('POST', '/calendar', { ...ids, ...soon() }),
+    'save a location': () => ask('POST', '/location', { locationId, timeZone: timeZone() }),
+    'save a member of staff': () =>
+      ask('POST', '/professional', { professionalId: ids.professionalId, lastName: `G${next()}` }),
+    'save the business': () => ask('POST', '/business', { businessId, timeZone: timeZone() }),
+    'save a status': () => ask('POST', '/status', { ...status, live: next() % 2 === 0 }),
+    'remove a status': () => ask('DELETE', '/status/CALENDAR/LATE'),
+    'save a definition': () =>
+      ask('POST', '/eventDefinition', {
+        ...reminder(businessId, -24 - (next() % 2), tagged),
+        eventDefnId,
+        eventActions: [{ ...action, eventActionId: shown!.eventActionId }],
+      }),
+    'save an action': () =>
+      ask('POST', '/eventAction', { ...shown, active: next() % 2 === 0, recipient: undefined }),
+    'save a template': () =>
+      ask('POST', '/emailTemplate', { ...template, subject: `Subject ${next()}` }),
+    'import appointments': () =>
+      ask(
+        'POST',
+        '/import',
+        [1, 2].map(() => JSON.stringify({ kind: 'calendar', calendarId, ...soon() })).join('\n'),
+      ),
+    'fire pending triggers by hand': async () =>
+      ask('POST', '/eventTriggers/fire', await pending()),
+    'cancel pending triggers by hand': async () =>
+      ask('POST', '/eventTriggers/cancel', await pending()),
+    plan: () => engine.plan(),
+    fire: () => engine.fire(),
+    deliver: () => engine.deliver().then(() => engine.settle()),
+    'take over expired leases': () => engine.keep(),
+    reconcile: () => engine.reconcile(),
+    'erase a client': () =>
+      eraseClient(database, { businessId, clientId: second.clientId }, clock.now()),
+    'save a client that is erased': () =>
+      ask('POST', '/client', { clientId: second.clientId, tags: { vip: ['yes'] } }),
+  }
+}
+
+type Operation = () => Promise<unknown>
