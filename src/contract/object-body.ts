@@ -119,5 +119,7 @@ function readEnvelope(
 const stored = (value: unknown, field: { instant: boolean; sqlType: string }) => {
   if (field.instant) return Temporal.Instant.fromEpochMilliseconds(value as number)
   if (field.sqlType === 'bigint[]') return [...new Set(value as number[])]
+  // As its column keeps it.
+  if (field.sqlType === 'numeric') return Math.round((value as number) * 100) / 100
   return value
 }

@@ -166,6 +166,12 @@ const calendar = declare({
     note: optional(text(), 'For the client; `%APPOINTMENT_NOTE%` in a mail.'),
     changeNote: optional(text(), 'Why it changed; `%CHANGE_NOTE%` in a mail.'),
     tags: optional(tags(), 'What definitions can ask for, beside the client’s.'),
+    price: optional(
+      amount(),
+      'The price at booking: the service’s unless given. A later price of the service does not change it; another service does.',
+    ),
+    currency: optional(currency(), 'The currency of `price`: the service’s unless given.'),
+    bookedTime: optional(instant(), 'When it was booked: when it was created unless given.'),
   },
   filters: {
     ...during('startTime'),

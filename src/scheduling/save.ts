@@ -20,10 +20,11 @@ import {
   type Sight,
   type StoredObject,
 } from '../store/objects.ts'
-import { readBasis, type Basis } from '../store/basis.ts'
+import { readBasis, type Basis, type ServicePrice } from '../store/basis.ts'
 import { lockPlans, lockSettings, type StoredDefinition } from '../store/event-definitions.ts'
 import type { Status } from '../store/statuses.ts'
 import { templateFaults, type CheckedFields } from '../email/check-template.ts'
+import { fillBookingTerms } from './booking-terms.ts'
 import { keptTemplate, readTemplateBody } from './email-templates.ts'
 import { eventsOf, isSame } from './events.ts'
 import { readExternalReferences } from './external-references.ts'
@@ -152,6 +153,8 @@ export async function saveEachOnce(
     lockExisting(tx, kind, inputs, saving),
   ])
   const isKnown = (named: string) => basis.known.has(named) || found.has(named)
+  const priceOf = (reasonId: number) =>
+    basis.known.get(`reason:${reasonId}`) as ServicePrice | undefined
   const ids = basis.ids.values()
   const surroundings = surroundingsOf(kind, basis)
   const { statuses } = surroundings
@@ -164,15 +167,15 @@ export async function saveEachOnce(
     const refused = refusalOf(allows[place], before)
     if (refused) return { refused }
     if (input.id !== undefined && !before) return { refused: notFound(kind.title, input.id) }
+    const base = before ?? blank(kind, freshId(kind, ids), bodies[place], saving)
+    if (kind.kind === 'calendar') fillBookingTerms(input, base, priceOf)
     const faults = [
       ...input.faults,
       ...missing(kind, input, before),
       ...foreign(kind, bodies[place], input, isKnown),
       ...unknownStatus(input, statuses),
     ]
-    const object = before
-      ? merge(input, before, saving)
-      : merge(input, blank(kind, freshId(kind, ids), bodies[place], saving), saving)
+    const object = merge(input, base, saving)
     faults.push(...contradictions(kind, object, faults))
     faults.push(...outOfSight(kind, object, faults, saving.sight ?? null))
     if (faults.length > 0) return { refused: invalid(faults) }
@@ -278,7 +281,7 @@ function referredTo(kind: ObjectKind, inputs: ObjectInput[], found: Set<string>)
   return wanted
 }
 
-const NEEDED_OF = new Set(['client', 'location', 'invitationCampaign'])
+const NEEDED_OF = new Set(['client', 'reason', 'location', 'invitationCampaign'])
 
 function missing(kind: ObjectKind, input: ObjectInput, before: StoredObject | undefined): Fault[] {
   if (before || kind.required.every((property) => property in input.values)) return []

@@ -11,7 +11,8 @@ import { listAllStatuses, type Status } from './statuses.ts'
 export type Basis = {
   /**
    * Of the ids it refers to, those of the business, as `kind:id`, each with what matching and
-   * timing need of it: a client's tags, a location's zone, the end of a campaign.
+   * timing need of it: a client's tags, a location's zone, the end of a campaign; and the price of
+   * a service.
    */
   known: Map<string, unknown>
   /** As many as were asked for; invitations make their own. */
@@ -76,8 +77,12 @@ async function ask(tx: Db, businessId: number, kind: ObjectKind, { wanted, count
 
 type Answer = { known: [string, unknown][] | null; ids: (number | string)[] | null; mark: string }
 
+/** The price of a service and its currency. */
+export type ServicePrice = [price: number | null, currency: string | null]
+
 const NEEDED: Record<string, string> = {
   client: 'tags',
+  reason: 'jsonb_build_array(price, currency)',
   location: 'to_jsonb(time_zone)',
   invitationCampaign: 'to_jsonb((extract(epoch from expires_time) * 1000)::bigint)',
 }

@@ -59,9 +59,7 @@ export function asStored(kind: ObjectKind, object: StoredObject): StoredObject |
 }
 
 const isKeptAsWritten = (value: unknown, sqlType: string) =>
-  sqlType === 'jsonb'
-    ? Object.keys(value ?? {}).length === 0
-    : sqlType !== 'numeric' && !sqlType.endsWith('[]')
+  sqlType === 'jsonb' ? Object.keys(value ?? {}).length === 0 : !sqlType.endsWith('[]')
 
 export type Listing = {
   filters: Record<string, unknown>

@@ -123,6 +123,36 @@ test('what was written into the audit before goes on saying what it said, and wh
   )
 })
 
+test('an appointment of an older version takes the present price of its service, and nobody changed it', async (t) => {
+  const { url, client } = await databaseOf(t, 53)
+  const who = `created_date, created_user, modified_date, modified_user`
+  const stamp = `'2020-05-05T10:00Z', 'x', '2021-06-06T10:00Z', 'x'`
+  await client.query(`
+    insert into business (business_id, name, time_zone, ${who}) values (1, 'Old', 'UTC', ${stamp});
+    insert into location (business_id, location_id, name, ${who}) values (1, 1, 'Nord', ${stamp});
+    insert into professional (business_id, professional_id, first_name, last_name, ${who})
+    values (1, 1, 'E', 'G', ${stamp});
+    insert into client (business_id, client_id, first_name, last_name, ${who})
+    values (1, 1, 'A', 'M', ${stamp});
+    insert into reason (business_id, reason_id, name, price, currency, ${who})
+    values (1, 1, 'Massage', 120.5, 'CHF', ${stamp}), (1, 2, 'Talk', null, null, ${stamp});
+    insert into calendar (business_id, calendar_id, client_id, professional_id, reason_id, location_id,
+                          start_time, end_time, status, ${who})
+    select 1, n, 1, 1, n, 1, now(), now() + interval '1 hour', 'OPEN', ${stamp} from generate_series(1, 2) n`)
+  await migrate(url)
+  const { rows } = await client.query(`
+    select price, currency, booked_time = created_date as "isBookedAtCreation", version::int,
+           (select count(*)::int from audit a where a.object = 'calendar' and a.id = calendar_id::text) as audited,
+           (select count(*)::int from pg_trigger where tgrelid = 'calendar'::regclass and tgenabled = 'D') as disabled
+    from calendar order by calendar_id`)
+  await client.end()
+  const unchanged = { isBookedAtCreation: true, version: 1, audited: 1, disabled: 0 }
+  assert.deepEqual(rows, [
+    { price: '120.50', currency: 'CHF', ...unchanged },
+    { price: null, currency: null, ...unchanged },
+  ])
+})
+
 /** A database as a version of ours left it that knew the migrations up to this one. */
 async function databaseOf(t: TestContext, last: number) {
   const { url } = await createEmptyDatabase(t)
