@@ -279,9 +279,10 @@ async function fill(url: string, appointments: number): Promise<number> {
     insert into client (business_id, client_id, first_name, last_name, ${stamps}) select ${id}, i, 'Anna', 'Müller ' || i, ${stamp} from generate_series(1, 50000) i;
     insert into status (business_id, object_type, status, label, live, live_after, ${stamps})
       select ${id}, 'CALENDAR', s, initcap(s), true, true, ${stamp} from unnest(array['OPEN', 'COMPLETED', 'NO_SHOW', 'CANCELLED']) s;
-    insert into calendar (business_id, client_id, professional_id, reason_id, location_id, start_time, end_time, status, ${stamps})
+    insert into calendar (business_id, client_id, professional_id, reason_id, location_id, start_time, end_time, status, price, currency, ${stamps})
     select ${id}, 1 + (i * 7919) % 50000, 1 + i % 50, 1 + i % 20, 1 + i % 5, start, start + interval '45 minutes',
-           (array['COMPLETED', 'COMPLETED', 'COMPLETED', 'COMPLETED', 'OPEN', 'NO_SHOW', 'CANCELLED', 'COMPLETED'])[1 + i % 8], ${stamp}
+           (array['COMPLETED', 'COMPLETED', 'COMPLETED', 'COMPLETED', 'OPEN', 'NO_SHOW', 'CANCELLED', 'COMPLETED'])[1 + i % 8],
+           20 + (1 + i % 20) * 7.5, 'EUR', ${stamp}
     from generate_series(1::bigint, ${appointments}) i,
          lateral (select timestamptz '2026-01-01 07:00Z' + (i * 365.0 / ${appointments})::int * interval '1 day'
                          - ((i * 2654435761) % 60) * interval '1 day' + (i % 40) * interval '15 minutes' as start) s;

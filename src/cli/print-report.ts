@@ -3,6 +3,7 @@ import { rename, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { Command, Option } from 'commander'
+import { SECURITY_FUNCTIONS } from '../auth/permissions.ts'
 import { readConfig } from '../config.ts'
 import { REPORT_FORMATS, type ReportFormat } from '../contract/report.ts'
 import { RequestError, StartError } from '../errors.ts'
@@ -45,7 +46,7 @@ export const command = new Command()
         endDate: options.to,
         locationId: options.location,
       }
-      const functions = new Set(REPORTS.flatMap(({ securityFunctions }) => securityFunctions))
+      const functions = new Set<string>(SECURITY_FUNCTIONS)
       const reader = { businessId, functions, locationIds: null, professionalIds: null }
       const db = database.reportsOf(businessId)
       try {

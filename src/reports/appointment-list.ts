@@ -30,7 +30,7 @@ export const appointmentList: Report = {
            l.name as location,
            coalesce(s.label, c.status) as status,
            ${minutesOf('c')} as minutes,
-           r.price
+           c.price
     from calendar c
     join client cl on (cl.business_id, cl.client_id) = (c.business_id, c.client_id)
     join reason r on (r.business_id, r.reason_id) = (c.business_id, c.reason_id)

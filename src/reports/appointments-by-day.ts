@@ -19,15 +19,22 @@ export const appointmentsByDay: Report = {
     { name: 'noShows', label: 'No-shows', type: 'integer', width: 6, total: 'sum' },
     { name: 'cancelled', label: 'Cancelled', type: 'integer', width: 6, total: 'sum' },
     { name: 'minutes', label: 'Booked min', type: 'minutes', width: 6, total: 'sum' },
-    { name: 'revenue', label: 'Revenue', type: 'money', width: 10, total: 'sum' },
+    {
+      name: 'revenue',
+      label: 'Revenue',
+      type: 'money',
+      width: 10,
+      addsPrices: true,
+      total: 'sum',
+    },
   ],
   rows: (scope) => sql`
     with counted as (
-      select ${local('c.start_time', scope)}::date as day, c.business_id, c.reason_id, c.status,
+      select ${local('c.start_time', scope)}::date as day, c.status, c.price,
              count(*) as n, sum(c.end_time - c.start_time) as span
       from calendar c
       where ${appointmentsIn(scope)}
-      group by 1, 2, 3, 4
+      group by 1, 2, 3
     ),
     by_day as (
       select day,
@@ -37,7 +44,7 @@ export const appointmentsByDay: Report = {
              sum(n) filter (where status = 'CANCELLED')::bigint as cancelled,
              (extract(epoch from sum(span) filter (where status <> 'CANCELLED')) / 60)::float8 as minutes,
              sum(n * price) filter (where status = 'COMPLETED') as revenue
-      from counted join reason using (business_id, reason_id)
+      from counted
       group by 1
     )
     select to_char(d, 'YYYY-MM-DD') as date,

@@ -5,21 +5,21 @@ import { chartOverTime, stepOf } from './time-steps.ts'
 
 /**
  * The figures that several reports about appointments share, each defined in one place. Counted by
- * status and service first: prices are looked up once for each service, not for each appointment.
+ * status and price first: to count a million rows is cheaper than to add up a million prices.
  */
 export const appointmentFigures = (scope: Scope) => sql`
   with counted as (
-    select c.business_id, c.reason_id, c.status, count(*) as n
+    select c.status, c.price, count(*) as n
     from calendar c
     where ${appointmentsIn(scope)}
-    group by 1, 2, 3
+    group by 1, 2
   )
   select coalesce(sum(n), 0)::bigint as appointments,
          coalesce(sum(n) filter (where status = 'COMPLETED'), 0)::bigint as completed,
          coalesce(sum(n) filter (where status = 'NO_SHOW'), 0)::bigint as no_shows,
          coalesce(sum(n) filter (where status = 'CANCELLED'), 0)::bigint as cancelled,
          coalesce(sum(n * price) filter (where status = 'COMPLETED'), 0) as revenue
-  from counted join reason using (business_id, reason_id)`
+  from counted`
 
 export const appointmentCount: Kpi = {
   name: 'appointments',
@@ -53,7 +53,7 @@ export const revenue: Kpi = {
   name: 'revenue',
   label: 'Revenue',
   unit: 'money',
-  definition: 'The prices of the services of completed appointments.',
+  definition: 'The prices of completed appointments, as they were booked.',
   value: ({ revenue }) => revenue ?? 0,
   better: 'more',
 }
@@ -63,17 +63,17 @@ export const appointmentKpis = [appointmentCount, completedShare, noShowRate, re
 const overTime = (scope: Scope) => sql`
   with counted as (
     select date_trunc(${stepOf(scope)}, ${local('c.start_time', scope)}) as step,
-           c.business_id, c.reason_id, c.status, count(*) as n
+           c.status, c.price, count(*) as n
     from calendar c
     where ${appointmentsIn(scope)}
-    group by 1, 2, 3, 4
+    group by 1, 2, 3
   )
   select to_char(step, 'YYYY-MM-DD') as step,
          coalesce(sum(n) filter (where status not in ('NO_SHOW', 'CANCELLED')), 0)::bigint as kept,
          coalesce(sum(n) filter (where status = 'NO_SHOW'), 0)::bigint as no_shows,
          coalesce(sum(n) filter (where status = 'CANCELLED'), 0)::bigint as cancelled,
          coalesce(sum(n * price) filter (where status = 'COMPLETED'), 0) as revenue
-  from counted join reason using (business_id, reason_id)
+  from counted
   group by 1`
 
 /** From a row for each step with what was kept, missed, cancelled and earned in it. */

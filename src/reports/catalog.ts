@@ -1,5 +1,6 @@
 import { appointmentList } from './appointment-list.ts'
 import { appointmentsByDay } from './appointments-by-day.ts'
+import type { Chart } from './chart.ts'
 import { classAttendance } from './class-attendance.ts'
 import { clients } from './clients.ts'
 import { mailDelivery } from './mail-delivery.ts'
@@ -55,6 +56,41 @@ export function listCategories(
 
 export const mayPrint = (report: Report, functions: ReadonlySet<string>) =>
   report.securityFunctions.every((name) => functions.has(name))
+
+/** Without this function no report shows money, whatever else the reader may print. */
+const MONEY_FUNCTION = 'VIEW_REVENUE_REPORTS'
+
+/**
+ * The report as a reader with these functions sees it. All formats, totals and runs are made from
+ * it, so what is taken out here appears nowhere.
+ */
+export function visibleTo(report: Report, functions: ReadonlySet<string>): Report {
+  if (functions.has(MONEY_FUNCTION)) return report
+  return {
+    ...withoutMoneyCharts(report),
+    columns: report.columns.filter(({ type }) => type !== 'money'),
+    kpis: report.kpis.filter(({ unit }) => unit !== 'money'),
+  }
+}
+
+/** For prices in several currencies: each stays in its row, none is added to another. */
+export const withoutSums = (report: Report): Report => ({
+  ...withoutMoneyCharts(report),
+  columns: report.columns.filter(({ addsPrices }) => !addsPrices),
+})
+
+const withoutMoneyCharts = (report: Report): Report => ({
+  ...report,
+  charts: report.charts.map((source) => ({
+    ...source,
+    draw: (rows, scope) => source.draw(rows, scope).filter((chart) => !isOfMoney(chart)),
+  })),
+})
+
+const isOfMoney = (chart: Chart) => chart.kind !== 'heatmap' && chart.unit === 'money'
+
+export const showsMoney = ({ columns, kpis }: Report) =>
+  columns.some(({ type }) => type === 'money') || kpis.some(({ unit }) => unit === 'money')
 
 /** When the built-in reports came to be: they are part of the program, not of anybody's data. */
 const MADE = Date.UTC(2026, 0, 1)

@@ -29,7 +29,14 @@ export const clients: Report = {
     { name: 'appointments', label: 'Appts', type: 'integer', width: 5, total: 'sum' },
     { name: 'completed', label: 'Completed', type: 'integer', width: 5, total: 'sum' },
     { name: 'noShows', label: 'No-shows', type: 'integer', width: 5, total: 'sum' },
-    { name: 'revenue', label: 'Revenue', type: 'money', width: 9, total: 'sum' },
+    {
+      name: 'revenue',
+      label: 'Revenue',
+      type: 'money',
+      width: 9,
+      addsPrices: true,
+      total: 'sum',
+    },
   ],
   rows: (scope) => sql`
     with visits as (
@@ -38,9 +45,8 @@ export const clients: Report = {
              count(*) filter (where c.status = 'COMPLETED') as completed,
              count(*) filter (where c.status = 'NO_SHOW') as no_shows,
              max(c.start_time) as last_visit,
-             coalesce(sum(r.price) filter (where c.status = 'COMPLETED'), 0) as revenue
+             coalesce(sum(c.price) filter (where c.status = 'COMPLETED'), 0) as revenue
       from calendar c
-      join reason r on (r.business_id, r.reason_id) = (c.business_id, c.reason_id)
       where ${appointmentsIn(scope)} and c.status <> 'CANCELLED'
       group by c.client_id
     )
@@ -60,9 +66,8 @@ export const clients: Report = {
   figures: (scope) => sql`
     select count(*) as clients,
            count(*) filter (where first_of_all >= ${scope.from}) as fresh,
-           (select coalesce(sum(r.price), 0)
+           (select coalesce(sum(c.price), 0)
             from calendar c
-            join reason r on (r.business_id, r.reason_id) = (c.business_id, c.reason_id)
             where ${appointmentsIn(scope)} and c.status = 'COMPLETED') as revenue
     from (${firstVisits(scope)}) f`,
   kpis: [

@@ -33,7 +33,7 @@ export const noShows: Report = {
            (select count(*) from calendar b
             where b.business_id = c.business_id and b.client_id = c.client_id and b.active
               and b.status = 'NO_SHOW' and b.start_time < c.start_time) as before,
-           r.price
+           c.price
     from calendar c
     join client cl on (cl.business_id, cl.client_id) = (c.business_id, c.client_id)
     join reason r on (r.business_id, r.reason_id) = (c.business_id, c.reason_id)
@@ -45,9 +45,8 @@ export const noShows: Report = {
     select count(*) filter (where c.status = 'NO_SHOW') as no_shows,
            count(*) filter (where c.status = 'COMPLETED') as completed,
            count(distinct c.client_id) filter (where c.status = 'NO_SHOW') as clients,
-           coalesce(sum(r.price) filter (where c.status = 'NO_SHOW'), 0) as lost
+           coalesce(sum(c.price) filter (where c.status = 'NO_SHOW'), 0) as lost
     from calendar c
-    join reason r on (r.business_id, r.reason_id) = (c.business_id, c.reason_id)
     where ${appointmentsIn(scope)}`,
   kpis: [
     {
@@ -71,7 +70,7 @@ export const noShows: Report = {
       name: 'lost',
       label: 'Lost value',
       unit: 'money',
-      definition: 'The prices of the services that were missed.',
+      definition: 'The prices of the appointments that were missed, as they were booked.',
       value: ({ lost }) => lost ?? 0,
       better: 'less',
     },

@@ -1,7 +1,8 @@
 import type { Db } from '../database/database.ts'
 import { sql } from '../database/sql.ts'
 import { forbidden, invalid, type Fault } from '../errors.ts'
-import { mayPrint, REPORTS } from './catalog.ts'
+import { mayPrint, REPORTS, showsMoney, visibleTo, withoutSums } from './catalog.ts'
+import { appointmentsIn } from './narrow.ts'
 import { findNames, locationsOf, narrowedTo, type Named, type Names } from './narrowed-to.ts'
 import type { Report, Scope } from './report.ts'
 
@@ -31,7 +32,7 @@ export type Order = {
   businessName: string
   locationName: string | null
   narrowedTo: [label: string, value: string][]
-  /** Of the business's prices: `undefined` where there are several, which cannot be added up. */
+  /** The one currency of the prices: `undefined` if there are several, which cannot be added up. */
   currency: string | null | undefined
 }
 
@@ -66,14 +67,16 @@ export async function takeOrder(db: Db, wish: Wish, reader: Reader, now: Tempora
     statuses: filters.statusList,
     now,
   }
+  const shown = visibleTo(report, reader.functions)
+  const currency = showsMoney(shown) ? await findCurrency(db, scope) : null
   const order: Order = {
-    report,
+    report: currency === undefined ? withoutSums(shown) : shown,
     scope,
     locationId: location?.locationId ?? null,
     businessName: business.name,
     locationName: location?.name ?? locationsOf(reader, names),
     narrowedTo: narrowedTo({ professionalIds, ...filters }, names),
-    currency: business.currencies.length > 1 ? undefined : (business.currencies[0] ?? null),
+    currency,
   }
   return order
 }
@@ -180,14 +183,19 @@ const both = (own: number[] | null, wanted: number[] | null) =>
   own && wanted ? wanted.filter((id) => own.includes(id)) : (own ?? wanted)
 
 async function findBusiness(db: Db, businessId: number) {
-  const [business] = await db.query<{ name: string; timeZone: string; currencies: string[] }>(sql`
-    select name, time_zone as "timeZone",
-           array(select distinct upper(currency) from reason r
-                 where r.business_id = b.business_id and r.price is not null and currency is not null
-                 order by 1) as currencies
-    from business b
-    where business_id = ${businessId}`)
+  const [business] = await db.query<{ name: string; timeZone: string }>(sql`
+    select name, time_zone as "timeZone" from business where business_id = ${businessId}`)
   return business!
+}
+
+/** Of the appointments in the range and in the range before, with which figures are compared. */
+async function findCurrency(db: Db, scope: Scope): Promise<Order['currency']> {
+  const { from } = rangeBefore(scope)
+  const currencies = await db.query<{ currency: string }>(sql`
+    select distinct c.currency from calendar c
+    where ${appointmentsIn({ ...scope, from })} and c.price is not null and c.currency is not null
+    limit 2`)
+  return currencies.length > 1 ? undefined : (currencies[0]?.currency ?? null)
 }
 
 async function findLocation(db: Db, wanted: unknown, reader: Reader, complain: Complain) {

@@ -65,6 +65,8 @@ export type Column = {
   width: number
   /** Left out where the report is about one location, which stands in its head. */
   unlessOneLocation?: true
+  /** Its cells add up prices: left out if those are in several currencies. */
+  addsPrices?: true
   /** How the column is totalled; a percentage is made of two totals, never added up. */
   total?: 'sum' | { percentOf: [part: string, whole: string] }
 }
@@ -100,7 +102,7 @@ export type ReportResult = {
   locationName: string | null
   /** What else the report leaves out: whose it is, and of which services and statuses. */
   narrowedTo: [label: string, value: string][]
-  /** The one currency of the business's prices; `null` where there are several or none. */
+  /** The one currency of the prices; `null` if there are several, none, or none is shown. */
   currency: string | null
   kpis: KpiResult[]
   charts: Chart[]

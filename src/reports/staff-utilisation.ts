@@ -19,9 +19,8 @@ const perPerson = (scope: Scope) => sql`
            count(*) as appointments,
            count(*) filter (where c.status = 'NO_SHOW') as no_shows,
            sum(${minutesOf('c')}) as minutes,
-           sum(r.price) filter (where c.status = 'COMPLETED') as revenue
+           sum(c.price) filter (where c.status = 'COMPLETED') as revenue
     from calendar c
-    join reason r on (r.business_id, r.reason_id) = (c.business_id, c.reason_id)
     where ${appointmentsIn(scope)} and c.status <> 'CANCELLED'
     group by 1
   ),
@@ -70,7 +69,14 @@ export const staffUtilisation: Report = {
       width: 7,
       total: { percentOf: ['bookedMinutes', 'workingMinutes'] },
     },
-    { name: 'revenue', label: 'Revenue', type: 'money', width: 10, total: 'sum' },
+    {
+      name: 'revenue',
+      label: 'Revenue',
+      type: 'money',
+      width: 10,
+      addsPrices: true,
+      total: 'sum',
+    },
   ],
   rows: perPerson,
   figures: (scope) => sql`
@@ -107,7 +113,7 @@ export const staffUtilisation: Report = {
       name: 'revenue',
       label: 'Revenue',
       unit: 'money',
-      definition: 'The prices of the services of completed appointments.',
+      definition: 'The prices of completed appointments, as they were booked.',
       value: ({ revenue }) => revenue ?? 0,
       better: 'more',
     },

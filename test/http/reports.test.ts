@@ -201,6 +201,52 @@ test('a USER sees and prints their own appointments, and no report about others'
   )
 })
 
+test('a USER, who is refused the report on revenue, finds no price in any format or run of the list', async (t) => {
+  const { app, book, businessId, callAs, clock, database, elena } = await open(t)
+  await book({ at: '2026-10-05T09:00+02:00' })
+  const person = { username: 'elena', role: 'USER', professionalId: elena } as const
+  await createPerson(database, clock, businessId, person)
+  const cookie = await signInAs(app, 'elena')
+  const call = callAs({ cookie })
+  const summary = await call('POST', `${PRINT}?${OCTOBER}`, { reportId: 102 })
+  assert.equal(summary.status, 403)
+
+  const printed = async (format: string) => {
+    const url = `${PRINT}?${OCTOBER}&format=${format}`
+    const payload = { reportId: 101 }
+    const answer = await app.inject({ method: 'POST', url, headers: { cookie }, payload })
+    assert.equal(answer.statusCode, 200, format)
+    return answer.rawPayload
+  }
+  const { totals, kpis, columns, charts } = JSON.parse(String(await printed('json')))
+  assert.deepEqual(totals, { minutes: 30 })
+  assert.deepEqual(
+    [...kpis, ...charts].filter(({ unit }: { unit: string }) => unit === 'money'),
+    [],
+  )
+  const shown = columns.map(({ label }: { label: string }) => label)
+  assert.deepEqual(shown.slice(-2), ['Status', 'Min'])
+  const csv = await printed('csv')
+  assert.deepEqual(readCsv(csv).labels, shown)
+  const xlsx = await readXlsx(await printed('xlsx'))
+  assert.deepEqual(xlsx.totals.filter(Number), [30])
+  const html = String(await printed('html'))
+  const { pages } = await readPages(await printed('pdf'))
+  for (const text of [String(csv), html, pages.join('')]) {
+    assert.match(text, /Check-up/)
+    assert.doesNotMatch(text, /80\.5|Price|Revenue|CHF/)
+  }
+
+  const prefer = { prefer: 'respond-async' }
+  const asked = await call('POST', `${PRINT}?${OCTOBER}&format=csv`, { reportId: 101 }, prefer)
+  const run = await until(async () => {
+    const { body } = await call('GET', `/report/run/${asked.body.runId}`)
+    return body.status === 'COMPLETED' && body
+  })
+  const file = await app.inject({ url: run.file, headers: { cookie } })
+  assert.deepEqual(file.rawPayload, csv)
+})
+
 test('a LOCATION_SUPER_USER prints of their own locations', async (t) => {
   const { app, book, businessId, callAs, clock, database, zurich, newYork } = await open(t)
   await book({ at: '2026-10-05T09:00+02:00', locationId: zurich })

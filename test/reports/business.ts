@@ -77,9 +77,10 @@ export async function fillBusiness(database: Database, name = 'Praxis am See') {
     const start = Temporal.Instant.from(at)
     return one(sql`
       insert into calendar (business_id, client_id, professional_id, reason_id, location_id,
-                            start_time, end_time, status, ${stamps})
-      values (${businessId}, ${clientId}, ${professionalId}, ${reasonId}, ${locationId},
-              ${start}, ${start.add({ minutes })}, ${status}, ${stamp})
+                            start_time, end_time, status, price, currency, ${stamps})
+      select ${businessId}, ${clientId}, ${professionalId}, reason_id, ${locationId},
+             ${start}, ${start.add({ minutes })}, ${status}, price, currency, ${stamp}
+      from reason where business_id = ${businessId} and reason_id = ${reasonId}
       returning calendar_id as id`)
   }
 

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { sql } from '../../src/database/sql.ts'
 import { RequestError } from '../../src/errors.ts'
 import { REPORTS } from '../../src/reports/catalog.ts'
+import type { Chart } from '../../src/reports/chart.ts'
 import { takeOrder, type Reader, type Wish } from '../../src/reports/order.ts'
 import { refuseTooLong } from '../../src/reports/limits.ts'
 import { printReport } from '../../src/reports/print.ts'
@@ -347,6 +348,66 @@ test('prices in several currencies are shown, and not added up', async (t) => {
   assert.equal(result.kpis.find(({ name }) => name === 'revenue')!.value, null)
 })
 
+test('no cell, total or chart adds up prices in several currencies', async (t) => {
+  const { book, reason, ...business } = await openBusiness(t)
+  const visit = await reason('Visite', 90, 'EUR')
+  await book({ at: '2026-10-05T09:00+02:00' })
+  await book({ at: '2026-10-05T10:00+02:00', reasonId: visit })
+
+  for (const { reportId } of REPORTS) {
+    const { columns, kpis, charts } = await print(business, { reportId, ...OCTOBER })
+    const money = columns.filter(({ type }) => type === 'money')
+    assert.ok(
+      money.every(({ name, total }) => name === 'price' && !total),
+      `the columns of ${reportId}`,
+    )
+    assert.ok(
+      kpis.every(({ unit, value }) => unit !== 'money' || value === null),
+      `the figures of ${reportId}`,
+    )
+    assert.deepEqual(charts.filter(isOfMoney), [], `the charts of ${reportId}`)
+  }
+})
+
+test('without the function for revenue no report shows money, and everything else stays', async (t) => {
+  const { book, ...business } = await openBusiness(t)
+  await book({ at: '2026-10-05T09:00+02:00' })
+  await book({ at: '2026-10-05T10:00+02:00', status: 'NO_SHOW' })
+  const reader = everything(business.businessId)
+  const functions = new Set(reader.functions)
+  functions.delete('VIEW_REVENUE_REPORTS')
+
+  for (const { reportId, securityFunctions } of REPORTS) {
+    const wish = { reportId, ...OCTOBER }
+    if (securityFunctions.includes('VIEW_REVENUE_REPORTS')) {
+      await assert.rejects(
+        print(business, wish, { ...reader, functions }),
+        (error: RequestError) => error.status === 403,
+      )
+      continue
+    }
+    const whole = await print(business, wish, reader)
+    const shown = await print(business, wish, { ...reader, functions })
+    const isShown = whole.columns.map(({ type }) => type !== 'money')
+    const kept = <T>(cells: T[]) => cells.filter((_, i) => isShown[i])
+    assert.deepEqual(shown.columns, kept(whole.columns))
+    assert.deepEqual(shown.rows, whole.rows.map(kept))
+    assert.deepEqual(
+      Object.keys(shown.totals),
+      kept(whole.columns).flatMap(({ name, total }) => (total ? name : [])),
+    )
+    assert.deepEqual(
+      shown.kpis,
+      whole.kpis.filter(({ unit }) => unit !== 'money'),
+    )
+    assert.deepEqual(
+      shown.charts,
+      whole.charts.filter((chart) => !isOfMoney(chart)),
+    )
+    assert.equal(shown.currency, null)
+  }
+})
+
 test('a deleted appointment never happened, and another business’s never shows', async (t) => {
   const { book, db, database, ...business } = await openBusiness(t)
   const calendarId = await book({ at: '2026-10-05T09:00+02:00' })
@@ -481,6 +542,8 @@ async function print(
     return { ...result, rows, totals: result.totals() }
   })
 }
+
+const isOfMoney = (chart: Chart) => chart.kind !== 'heatmap' && chart.unit === 'money'
 
 const day = (date: string) => ({ startDate: date, endDate: date })
 
