@@ -186,10 +186,30 @@ export const boolean = (initially: boolean | null = null): Shape => ({
   faults: (value) => complain(typeof value !== 'boolean' && 'must be true or false'),
 })
 
-const EARLIEST = Date.UTC(1900, 0)
+const EARLIEST = Date.UTC(2000, 0)
 const LATEST = Date.UTC(2200, 0)
 
-/** A moment: milliseconds since 1970-01-01 UTC. */
+const isInRange = (ms: number) => ms >= EARLIEST && ms <= LATEST
+
+/** Most moments out of range are in another unit. */
+function momentFault(value: unknown) {
+  if (!Number.isSafeInteger(value)) return 'must be an integer of milliseconds'
+  const given = value as number
+  if (isInRange(given)) return undefined
+  const [unit, ms] = isInRange(given * 1000)
+    ? ['seconds', given * 1000]
+    : ['microseconds', Math.round(given / 1000)]
+  if (!isInRange(ms)) {
+    return 'must be a moment from 2000 to 2200, in milliseconds since 1970-01-01 UTC'
+  }
+  const day = new Date(ms).toISOString().slice(0, 10)
+  return `must be in milliseconds: ${given} looks like ${unit}, ${ms} is ${day}`
+}
+
+/**
+ * A moment: milliseconds since 1970-01-01 UTC. The range catches moments in seconds, which would
+ * all be in January 1970.
+ */
 export const instant = (): Shape => ({
   schema: Type.Integer({
     minimum: EARLIEST,
@@ -198,13 +218,7 @@ export const instant = (): Shape => ({
   }),
   sqlType: 'timestamptz',
   instant: true,
-  faults: (value) =>
-    complain(
-      !Number.isSafeInteger(value)
-        ? 'must be an integer of milliseconds'
-        : ((value as number) < EARLIEST || (value as number) > LATEST) &&
-            'must be a moment between 1900 and 2200',
-    ),
+  faults: (value) => complain(momentFault(value)),
 })
 
 const isId = (value: unknown) => Number.isSafeInteger(value) && (value as number) > 0

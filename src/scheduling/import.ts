@@ -4,7 +4,7 @@ import type { Db } from '../database/database.ts'
 import { RequestError } from '../errors.ts'
 import { isRefusedValue, isTooSlow } from '../database/refusals.ts'
 import { lookAtTables } from '../store/objects.ts'
-import { changeBusiness } from './business.ts'
+import { saveBusinessLine } from './business-lines.ts'
 import { saveDefinitionLine } from './definition-lines.ts'
 import { LineRefs } from './line-refs.ts'
 import { saveObjects, type Saving } from './save.ts'
@@ -148,6 +148,9 @@ class Run {
     const { kind } = body
     if (typeof kind !== 'string' || !KNOWN.has(kind))
       return `/kind: must be one of ${KINDS.join(', ')}`
+    const { businessId = null } = body
+    if (businessId !== null && businessId !== this.#importing.businessId)
+      return '/businessId: must be your own business'
     return this.#importing.refusalOf?.(kind)
   }
 
@@ -218,11 +221,11 @@ class Run {
   }
 }
 
-type Save = (tx: Db, body: unknown, saving: Saving, refs: LineRefs) => Promise<unknown>
+type Save = (tx: Db, body: Read['body'], saving: Saving, refs: LineRefs) => Promise<unknown>
 
 /** What has a road of its own, one line after the other. */
 const OTHERS: Record<string, Save> = {
-  business: changeBusiness,
+  business: saveBusinessLine,
   status: (tx, body, saving) => saveStatusOf(tx, body, saving),
   eventDefinition: saveDefinitionLine,
   suppression: saveSuppressionLine,

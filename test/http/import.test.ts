@@ -70,8 +70,8 @@ test('bad lines are refused with number and reason, and the good ones are kept',
     '[1, 2]',
     { ...client, kind: 'unicorn' },
     { ...client, emailAddress: 'a@b.c, d@e.f', timeZone: 'Nowhere' },
-    { kind: 'recall', clientId: 999_999, dueTime: 1 },
-    { kind: 'recall', clientExternalId: 'nobody', dueTime: 1 },
+    { kind: 'recall', clientId: 999_999, dueTime: 1_800_000_000_000 },
+    { kind: 'recall', clientExternalId: 'nobody', dueTime: 1_800_000_000_000 },
     { kind: 'recall', clientExternalId: 7, dueTime: 'soon' },
     { ...client, clientId: 2 ** 53, firstName: 'x'.repeat(400) },
     { ...client, clientId: 424_242 },
@@ -219,10 +219,10 @@ test('an import fires events; one of history fires none and schedules what is ah
 test('statuses and the business itself are imported too', async (t) => {
   const world = await startWorld(t)
   const { body } = await importing(world, [
-    { kind: 'recall', clientId: world.ids.clientId, dueTime: 1, status: 'LATER' },
+    { kind: 'recall', clientId: world.ids.clientId, dueTime: 1_800_000_000_000, status: 'LATER' },
     { kind: 'status', objectType: 'RECALL', status: 'LATER', label: 'Later' },
-    { kind: 'business', name: 'Neu', timeZone: 'Asia/Tokyo' },
-    { kind: 'business', timeZone: 'Mars' },
+    { kind: 'business', businessId: world.businessId, name: 'Neu', timeZone: 'Asia/Tokyo' },
+    { kind: 'business', businessId: world.businessId, timeZone: 'Mars' },
     { kind: 'status', objectType: 'RECALL', status: 'X' },
   ])
   assert.deepEqual(body.accepted, { business: 1, status: 1, recall: 1 })
@@ -232,6 +232,97 @@ test('statuses and the business itself are imported too', async (t) => {
   )
   const { body: business } = await world.call('GET', `/business/${world.businessId}`)
   assert.deepEqual([business.name, business.timeZone], ['Neu', 'Asia/Tokyo'])
+})
+
+test('a business line without the id of the business changes nothing about it', async (t) => {
+  const world = await startWorld(t)
+  const { businessId, call } = world
+  const before = (await call('GET', `/business/${businessId}`)).body
+  const { body } = await importing(world, [
+    { kind: 'business', name: 'Elsewhere', timeZone: 'Asia/Tokyo', phone: '1', language: 'ja' },
+    { kind: 'business', businessId: null, name: 'Elsewhere', timeZone: 'Asia/Tokyo' },
+    { kind: 'business', name: '', timeZone: 'Mars' },
+  ])
+  assert.deepEqual(body.accepted, { business: 2 })
+  assert.deepEqual(
+    body.refused.map(({ line }: { line: number }) => line),
+    [3],
+  )
+  assert.deepEqual((await call('GET', `/business/${businessId}`)).body, before)
+})
+
+test('a line of any kind that names another business is refused, and nothing is written', async (t) => {
+  const world = await startWorld(t)
+  const { businessId, call, clock, db, ids } = world
+  const other = await addBusiness(world)
+  const { clientId } = ids
+  const { disclaimerFormId } = await world.save('/disclaimerForm', { name: 'Consent' })
+  const { invitationCampaignId } = await world.save('/invitationCampaign', { name: 'Spring' })
+  const { emailTemplateId } = await world.save('/emailTemplate', {
+    templateName: 'T',
+    subject: 's',
+    emailBody: 'b',
+  })
+  const moment = clock.in({ hours: 24 }).epochMilliseconds
+  const person = { firstName: 'A', lastName: 'B' }
+  const span = { startTime: moment, endTime: moment + 60_000 }
+  const lines: Record<string, object> = {
+    business: { name: 'Neu', timeZone: 'Asia/Tokyo' },
+    status: { objectType: 'RECALL', status: 'LATER', label: 'Later' },
+    location: { name: 'X' },
+    reason: { name: 'X' },
+    professional: person,
+    client: person,
+    calendar: { ...ids, ...span },
+    classSchedule: { name: 'X', ...ids, ...span },
+    invitationCampaign: { name: 'X' },
+    invitation: { invitationCampaignId, clientId },
+    recall: { clientId, dueTime: moment },
+    disclaimerForm: { name: 'X' },
+    disclaimer: { disclaimerFormId, clientId },
+    emailCategory: { name: 'X' },
+    emailTemplate: { templateName: 'X', subject: 's', emailBody: 'b' },
+    eventDefinition: reminder(businessId, -24),
+    suppression: { emailAddress: 'no@example.org', reason: 'UNSUBSCRIBED' },
+  }
+  const known = /must be one of (.*)$/.exec((await importing(world, [{}])).body.refused[0].reason)
+  assert.deepEqual(Object.keys(lines), known![1]!.split(', '))
+
+  const countRows = async () =>
+    (
+      await db.query(sql`
+      select (select count(*) from audit) as audit, (select count(*) from suppression) as suppressed`)
+    )[0]
+  const before = await countRows()
+  const own = (await call('GET', `/business/${businessId}`)).body
+  for (const foreign of [other.businessId, 999_999, String(businessId), {}]) {
+    const { body } = await importing(
+      world,
+      Object.entries(lines).map(([kind, line]) => ({ kind, ...line, businessId: foreign })),
+    )
+    assert.deepEqual(body.accepted, {})
+    for (const { reason } of body.refused) {
+      assert.equal(reason, '/businessId: must be your own business')
+    }
+    assert.equal(body.refusedCount, Object.keys(lines).length)
+  }
+  const template = { emailTemplateId, actionType: 'SEND_EMAIL', active: true }
+  const nested = await importing(world, [
+    {
+      kind: 'eventDefinition',
+      ...reminder(businessId, -24),
+      eventActions: [{ ...template, businessId: other.businessId }],
+    },
+  ])
+  assert.match(nested.body.refused[0].reason, /businessId: must be your own business/)
+  assert.deepEqual(await countRows(), before)
+  assert.deepEqual((await call('GET', `/business/${businessId}`)).body, own)
+
+  const taken = await importing(
+    world,
+    Object.entries(lines).map(([kind, line]) => ({ kind, ...line, businessId })),
+  )
+  assert.deepEqual(taken.body.refused, [])
 })
 
 test('the first thousand refused lines are listed, all are counted', async (t) => {
@@ -253,8 +344,8 @@ test('ids of another business are refused like missing ones, and nothing of thei
   await other.save('/client', { clientId: other.ids.clientId, externalId: 'theirs' })
   const { body } = await importing(world, [
     { kind: 'client', clientId: other.ids.clientId, firstName: 'Mine' },
-    { kind: 'recall', clientId: other.ids.clientId, dueTime: 1 },
-    { kind: 'recall', clientExternalId: 'theirs', dueTime: 1 },
+    { kind: 'recall', clientId: other.ids.clientId, dueTime: 1_800_000_000_000 },
+    { kind: 'recall', clientExternalId: 'theirs', dueTime: 1_800_000_000_000 },
   ])
   assert.deepEqual(body.accepted, {})
   assert.equal(body.refusedCount, 3)

@@ -70,7 +70,7 @@ test('all faults of a body are told at once, and nothing is written', async (t) 
     clientId: 'one',
     professionalId: 2 ** 60,
     reasonId: 999_999,
-    startTime: 5,
+    startTime: 1_800_000_000_000,
     endTime: 4.5,
     note: 'a\u0007b',
     tags: { level: 'gold' },
@@ -95,6 +95,52 @@ test('all faults of a body are told at once, and nothing is written', async (t) 
   )
   assert.equal((await call('GET', '/calendar')).body.items.length, 0)
 })
+
+test('a moment before 2000 or after 2200 is refused with a hint, for every moment of every kind', async (t) => {
+  const { call } = await startWorld(t)
+  const seconds =
+    'must be in milliseconds: 1800000000 looks like seconds, 1800000000000 is 2027-01-15'
+  const hints: [given: number, detail: string][] = [
+    [1_800_000_000, seconds],
+    [
+      1_800_000_000_000_000,
+      'must be in milliseconds: 1800000000000000 looks like microseconds, 1800000000000 is 2027-01-15',
+    ],
+    ...[0, -1, Date.UTC(2000, 0) - 1, Date.UTC(2200, 0) + 1, Number.MAX_SAFE_INTEGER].map(
+      (given): [number, string] => [
+        given,
+        'must be a moment from 2000 to 2200, in milliseconds since 1970-01-01 UTC',
+      ],
+    ),
+  ]
+  const moments = OBJECT_KINDS.flatMap((kind) =>
+    Object.entries(kind.fields).flatMap(([property, { instant }]) =>
+      instant ? [{ kind, property }] : [],
+    ),
+  )
+  assert.equal(moments.length, 8)
+  for (const { kind, property } of moments) {
+    for (const [given, detail] of hints) {
+      const { status, body } = await call('POST', kind.path, { [property]: given })
+      assert.equal(status, 422)
+      const fault = body.errors.find(({ pointer }: Fault) => pointer === `/${property}`)
+      assert.deepEqual(fault, { pointer: `/${property}`, detail }, `${kind.kind} ${given}`)
+      const line = JSON.stringify({ kind: kind.kind, [property]: given })
+      const imported = await call('POST', '/import', line, {
+        'content-type': 'application/x-ndjson',
+      })
+      assert.deepEqual(imported.body.accepted, {})
+      assert.ok(imported.body.refused[0].reason.includes(`/${property}: ${detail}`))
+    }
+    for (const given of [Date.UTC(2000, 0), Date.UTC(2200, 0)]) {
+      const { body } = await call('POST', kind.path, { [property]: given })
+      const told = (body.errors ?? []).map(({ pointer }: Fault) => pointer)
+      assert.ok(!told.includes(`/${property}`), `${kind.kind} ${property} ${given}`)
+    }
+  }
+})
+
+type Fault = { pointer: string; detail: string }
 
 test('an end before its start, a wrong zone and two addresses in one are refused', async (t) => {
   const { call, ids } = await startWorld(t)
@@ -125,7 +171,10 @@ test('ids of another business are answered like ids that do not exist', async (t
   assert.equal(foreign.body.detail.replace(/\d+/, ''), missing.body.detail.replace(/\d+/, ''))
   const update = await world.call('POST', '/calendar', { calendarId: theirs.calendarId, note: 'x' })
   assert.equal(update.status, 404)
-  const referred = await world.call('POST', '/recall', { clientId: other.ids.clientId, dueTime: 1 })
+  const referred = await world.call('POST', '/recall', {
+    clientId: other.ids.clientId,
+    dueTime: 1_800_000_000_000,
+  })
   assert.equal(referred.status, 422)
   assert.equal(referred.body.errors[0].pointer, '/clientId')
 })
