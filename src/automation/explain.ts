@@ -2,12 +2,13 @@ import { eventTypeById, type EventTypeName, type ObjectType } from '../contract/
 import { kindOfObjectType, toColumn } from '../contract/objects.ts'
 import type { Db } from '../database/database.ts'
 import { listStatusMoves } from '../store/audit.ts'
+import { countMailsOfTriggers, type MailCounts } from '../store/emails.ts'
 import { listActionsOfDefinitions } from '../store/event-actions.ts'
 import { listDefinitionsOfTypes, type StoredDefinition } from '../store/event-definitions.ts'
 import { listTriggerStates, type TriggerState } from '../store/event-triggers.ts'
 import { listNames, listSubjects } from '../store/subjects.ts'
 import { CAUSES } from './causes.ts'
-import { checks, type Check, type NameOf } from './match.ts'
+import { checks, reportsFact, type Check, type NameOf } from './match.ts'
 import { typesOf } from './schedule.ts'
 import type { Subject } from './subject.ts'
 import { firingTime, isReminder } from './timing.ts'
@@ -16,7 +17,7 @@ export type Explanation = {
   eventDefnId: number
   description: string | null
   eventType: EventTypeName
-  /** It has fired, it will, or neither: the checks say why. */
+  /** It has fired, it will, or neither: the checks say why. Of FIRED they say what was true then. */
   outcome: 'FIRED' | 'WAITING' | 'NOT'
   scheduledTime: Temporal.Instant | null
   eventTriggerId: number | null
@@ -45,13 +46,15 @@ export async function explain(
   const nameOf: NameOf = (what) => names.get(what) && `${what} ${names.get(what)}`
   const triggersOf = Map.groupBy(triggers, (trigger) => trigger.eventDefnId)
   const acting = new Set(actions.map((action) => action.eventDefnId))
-
-  return definitions.map((definition) => {
+  const found = definitions.map((definition) => {
     const rows = triggersOf.get(definition.eventDefnId) ?? []
-    const { outcome, row } = outcomeOf(rows)
-    const looked = isReminder(definition)
-      ? explainReminder(definition, subject, rows, nameOf, now)
-      : explainEvent(definition, subject, rows, changes, nameOf)
+    return { definition, rows, ...outcomeOf(rows) }
+  })
+  const fired = found.flatMap(({ outcome, row }) => (outcome === 'FIRED' && row ? [row] : []))
+  const mails = await countMailsOfTriggers(db, businessId, fired.map(idOf))
+
+  return found.map(({ definition, rows, outcome, row }) => {
+    const acts = action(acting.has(definition.eventDefnId))
     return {
       eventDefnId: definition.eventDefnId,
       description: definition.description,
@@ -59,7 +62,12 @@ export async function explain(
       outcome,
       scheduledTime: row?.scheduledTime ?? null,
       eventTriggerId: row?.eventTriggerId ?? null,
-      checks: [...looked, action(acting.has(definition.eventDefnId))],
+      checks:
+        row && outcome === 'FIRED'
+          ? explainFired(definition, subject, row, { rows, changes, nameOf, mails, acts })
+          : isReminder(definition)
+            ? [...explainReminder(definition, subject, rows, nameOf, now), acts]
+            : [...explainEvent(definition, subject, row, changes, nameOf), acts],
     }
   })
 }
@@ -88,6 +96,47 @@ function outcomeOf(rows: TriggerState[]): Pick<Explanation, 'outcome'> & { row?:
 
 const FIRED: ReadonlySet<string> = new Set(['RUNNING', 'COMPLETED', 'FAILED'])
 
+const idOf = ({ eventTriggerId }: TriggerState) => eventTriggerId
+
+type FiredDetails = {
+  rows: TriggerState[]
+  changes: Change[]
+  nameOf: NameOf
+  mails: Map<number, MailCounts>
+  acts: Check
+}
+
+/**
+ * A trigger fires only if its object passed every check: of a change when it happened, of all others
+ * when it fired. A check that would fail today was passed then.
+ */
+function explainFired(
+  definition: StoredDefinition,
+  subject: Subject,
+  row: TriggerState,
+  { rows, changes, nameOf, mails, acts }: FiredDetails,
+): Check[] {
+  const change = reportsFact(definition) ? changeOf(row, definition, changes) : undefined
+  const asked = change ? eventOf(definition, subject, change) : subject
+  const when = change ? 'when it happened' : 'when it fired'
+  const looked = checks(definition, asked, nameOf).map((check) => passed(check, when))
+  const end = ended(row, subject, mails.get(row.eventTriggerId))
+  const firing = isReminder(definition) ? firingTime(definition, subject) : undefined
+  const present = firing && rows.find((each) => isOfAnchor(each, firing.anchorTime))
+  const reason =
+    present && present !== row
+      ? `${end.reason}; for its present time: ${ended(present, subject).reason}`
+      : end.reason
+  return [...looked, { ...end, reason }, passed(acts, 'when it fired')]
+}
+
+/** A check that was passed at its time; if it would fail now, the reason says so. */
+const passed = ({ check, ok, reason }: Check, when: string): Check =>
+  yes(check, ok ? reason : `true ${when}; now: ${reason}`)
+
+const isOfAnchor = ({ anchorTime, status }: TriggerState, time: Temporal.Instant) =>
+  anchorTime.equals(time) && status !== CANCEL
+
 function explainReminder(
   definition: StoredDefinition,
   subject: Subject,
@@ -102,7 +151,7 @@ function explainReminder(
   const moment = inWords(firing.scheduledTime, subject)
   const row =
     rows.find(({ status }) => status === 'SCHEDULED') ??
-    rows.find(({ anchorTime, status }) => anchorTime.equals(firing.anchorTime) && status !== CANCEL)
+    rows.find((each) => isOfAnchor(each, firing.anchorTime))
   if (row) return [...looked, ended(row, subject)]
   if (looked.some((check) => !check.ok))
     return [...looked, yes('time', `it would be due ${moment}`)]
@@ -127,12 +176,11 @@ function noAnchor(definition: StoredDefinition, subject: Subject) {
 function explainEvent(
   definition: StoredDefinition,
   subject: Subject,
-  rows: TriggerState[],
+  row: TriggerState | undefined,
   changes: Change[],
   nameOf: NameOf,
 ): Check[] {
   const eventType = nameOfType(definition)
-  const [row] = rows
   const done = row ? [ended(row, subject)] : []
   if (eventType.endsWith('_CREATED')) {
     const looked = checks(definition, subject, nameOf)
@@ -144,20 +192,27 @@ function explainEvent(
     if (row) return [...looked, ...done]
     return [...looked, completed(definition, subject, changes)]
   }
-  const change = telling(definition, changes)
+  const change = row ? changeOf(row, definition, changes) : telling(definition, changes)
   if (!change) {
     const looked = checks(definition, { ...subject, live: true, liveAfter: true }, nameOf)
     return [...looked, no('change', 'it has not been changed since it was made')]
   }
-  const event = {
-    eventType,
-    subject: { ...subject, status: change.newStatus },
-    oldStatus: change.oldStatus,
-    happenedAt: change.time,
-  }
-  const looked = checks(definition, event, nameOf)
-  return row ? [...looked, ...done] : [...looked, changed(definition, subject, change)]
+  const looked = checks(definition, eventOf(definition, subject, change), nameOf)
+  // A change is matched when it happens, and not again when it fires.
+  if (row) return [...looked.map((check) => passed(check, 'when it happened')), ...done]
+  return [...looked, changed(definition, subject, change)]
 }
+
+/** The change that a trigger reports. An older one than those that are read counts as the newest. */
+const changeOf = ({ anchorTime }: TriggerState, definition: StoredDefinition, changes: Change[]) =>
+  changes.find(({ time }) => time.equals(anchorTime)) ?? telling(definition, changes)
+
+const eventOf = (definition: StoredDefinition, subject: Subject, change: Change) => ({
+  eventType: nameOfType(definition),
+  subject: { ...subject, status: change.newStatus },
+  oldStatus: change.oldStatus,
+  happenedAt: change.time,
+})
 
 /** The newest change that it may have waited for: where it asks for a move of status, a move. */
 function telling({ oldStatus, newStatus }: StoredDefinition, changes: Change[]) {
@@ -190,8 +245,12 @@ function changed(definition: StoredDefinition, subject: Subject, { time }: Chang
 const isOlder = (time: Temporal.Instant, { modifiedDate }: StoredDefinition) =>
   Temporal.Instant.compare(time, modifiedDate) < 0
 
-/** How a trigger stands, in the words of whoever wonders where the mail is. */
-function ended({ status, statusReason, scheduledTime }: TriggerState, subject: Subject): Check {
+/** How a trigger stands, for a reader who asks where the mail is. */
+function ended(
+  { status, statusReason, scheduledTime }: TriggerState,
+  subject: Subject,
+  mails?: MailCounts,
+): Check {
   const moment = inWords(scheduledTime, subject)
   const because = statusReason ? `: ${statusReason}` : ''
   switch (status) {
@@ -200,9 +259,12 @@ function ended({ status, statusReason, scheduledTime }: TriggerState, subject: S
     case 'RUNNING':
       return yes('time', `its mails are being sent since ${moment}`)
     case 'COMPLETED':
-      return yes('time', `sent, due ${moment}`)
+      return yes('time', `${delivered(mails)}; it was due ${moment}`)
     case 'FAILED':
-      return no('mail', `it was due ${moment}, but a mail could not be delivered${because}`)
+      return no(
+        'mail',
+        `it fired, but a mail could not be delivered${because}; it was due ${moment}`,
+      )
     case 'SKIPPED':
       return no('mail', `it was due ${moment}, but there was nothing to send${because}`)
     case 'EXPIRED':
@@ -210,6 +272,11 @@ function ended({ status, statusReason, scheduledTime }: TriggerState, subject: S
     case 'CANCELLED':
       return no('time', `it was planned for ${moment}, then cancelled${because}`)
   }
+}
+
+function delivered({ sent, captured }: MailCounts = { sent: 0, captured: 0 }) {
+  if (captured === 0) return 'sent'
+  return sent === 0 ? 'captured, not sent' : `${sent} sent, ${captured} captured and not sent`
 }
 
 const action = (isActing: boolean) =>

@@ -335,3 +335,17 @@ export async function forgetBodies(engine: Db, before: Temporal.Instant, limit: 
     returning e.email_id`)
   return rows.length
 }
+
+export type MailCounts = { sent: number; captured: number }
+
+/** How many mails of each trigger the mail server took, and how many were captured. */
+export async function countMailsOfTriggers(db: Db, businessId: number, eventTriggerIds: number[]) {
+  if (eventTriggerIds.length === 0) return new Map<number, MailCounts>()
+  const rows = await db.query<MailCounts & { eventTriggerId: number }>(sql`
+    select event_trigger_id as "eventTriggerId", count(*) filter (where status = 'SENT') as sent,
+           count(*) filter (where status = 'CAPTURED') as captured
+    from email
+    where business_id = ${businessId} and event_trigger_id = any (${eventTriggerIds}::bigint[])
+    group by event_trigger_id`)
+  return new Map<number, MailCounts>(rows.map((row) => [row.eventTriggerId, row]))
+}

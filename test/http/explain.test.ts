@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { addBusiness, reminder, startWorld } from '../support/world.ts'
+import { sql } from '../../src/database/sql.ts'
+import { scripted } from '../support/scripted-mailer.ts'
+import { addBusiness, reminder, startEngine, startWorld } from '../support/world.ts'
+
+type World = Awaited<ReturnType<typeof startWorld>>
 
 type Check = { check: string; ok: boolean; reason: string }
 type Explanation = {
@@ -149,4 +153,145 @@ test('an invitation is explained by its UUID, and what is not there is not found
   }
   const other = await addBusiness(world)
   assert.equal((await other.call('GET', `/explain/INVITATION/${uuid}`)).status, 404)
+})
+
+/** An active action that writes to the client. */
+async function actionOf({ businessId, save }: World) {
+  const { emailTemplateId } = await save('/emailTemplate', {
+    templateName: 'Reminder',
+    subject: 'See you',
+    emailBody: '<p>Tomorrow</p>',
+  })
+  return { actionType: 'SEND_EMAIL', active: true, businessId, emailTemplateId }
+}
+
+const explained = async ({ call }: World, calendarId: number) =>
+  ((await call('GET', `/explain/CALENDAR/${calendarId}`)).body as Explanation[])[0]!
+
+const reasonOf = ({ checks }: Explanation, name: string) =>
+  checks.find(({ check }) => check === name)?.reason
+
+test('what fired was right when it fired, whatever became of object, definition and action since', async (t) => {
+  const world = await startWorld(t)
+  const { book, businessId, clock, ids, save } = world
+  const definition = reminder(businessId, -24, { eventActions: [await actionOf(world)] })
+  const { eventDefnId } = await save('/eventDefinition', definition)
+  const update = { ...reminder(businessId, -24), eventDefnId }
+  const { calendarId } = await book(clock.in({ hours: 48 }))
+  const { runEngine } = startEngine(world)
+  clock.advance({ hours: 24 })
+  await runEngine()
+  const fired = await explained(world, calendarId)
+  assert.equal(fired.outcome, 'FIRED')
+  assert.deepEqual(against(fired), [])
+
+  const elsewhere = await save('/location', { name: 'Seefeld' })
+  await save('/calendar', { calendarId, status: 'CANCELLED' })
+  await save('/eventDefinition', { ...update, locationIdList: [elsewhere.locationId] })
+  const [action] = await world.db.query<{ eventActionId: number }>(
+    sql`select event_action_id as "eventActionId" from event_action`,
+  )
+  await save('/eventAction', { eventActionId: action!.eventActionId, active: false })
+  const since = await explained(world, calendarId)
+  assert.deepEqual(since, { ...fired, checks: since.checks })
+  assert.deepEqual(against(since), [])
+  assert.equal(
+    reasonOf(since, 'still live'),
+    'true when it fired; now: status CANCELLED calls for nothing before it',
+  )
+  assert.equal(
+    reasonOf(since, 'location'),
+    'true when it fired; now: location Altstadt is not selected',
+  )
+  assert.equal(
+    reasonOf(since, 'action'),
+    'true when it fired; now: it has no active action, so nothing is sent',
+  )
+
+  // Moved to a time whose reminder would have been due already: what was sent stays sent.
+  await save('/eventDefinition', { ...update, locationIdList: [] })
+  const startTime = clock.in({ hours: 2 }).epochMilliseconds
+  await save('/calendar', { calendarId, ...ids, status: 'OPEN', startTime, endTime: startTime + 1 })
+  const moved = await explained(world, calendarId)
+  assert.equal(moved.outcome, 'FIRED')
+  assert.equal(moved.eventTriggerId, fired.eventTriggerId)
+  assert.deepEqual(against(moved), [])
+  assert.match(
+    reasonOf(moved, 'time')!,
+    /^captured, not sent; it was due on .*; for its present time: it was due on .*, too late/,
+  )
+})
+
+test('a captured mail is captured and not sent, one that the server took is sent', async (t) => {
+  const world = await startWorld(t)
+  const { book, businessId, clock, save } = world
+  await save(
+    '/eventDefinition',
+    reminder(businessId, -24, { eventActions: [await actionOf(world)] }),
+  )
+  const first = await book(clock.in({ hours: 48 }))
+  const second = await book(clock.in({ hours: 49 }))
+  const third = await book(clock.in({ hours: 50 }))
+  clock.advance({ hours: 24 })
+  await startEngine(world).runEngine()
+  clock.advance({ hours: 1 })
+  const { mailer } = scripted({ kind: 'sent', phase: 'end', reply: '250 ok' }, REFUSED)
+  const sending = startEngine(world, { mailer, captures: false })
+  await sending.runEngine()
+  clock.advance({ hours: 1 })
+  await sending.runEngine()
+
+  const captured = await explained(world, first.calendarId)
+  assert.equal(captured.outcome, 'FIRED')
+  assert.equal(
+    reasonOf(captured, 'time'),
+    'captured, not sent; it was due on Tuesday, 3 March 2026 at 10:00 (Europe/Zurich)',
+  )
+  const sent = await explained(world, second.calendarId)
+  assert.equal(
+    reasonOf(sent, 'time'),
+    'sent; it was due on Tuesday, 3 March 2026 at 11:00 (Europe/Zurich)',
+  )
+  const failed = await explained(world, third.calendarId)
+  assert.equal(failed.outcome, 'FIRED')
+  assert.deepEqual(against(failed), [
+    'mail: it fired, but a mail could not be delivered: 550 no; it was due on Tuesday, 3 March 2026 at 12:00 (Europe/Zurich)',
+  ])
+})
+
+const REFUSED = { kind: 'failed', phase: 'rcpt', reply: '550 no' } as const
+
+test('a change that fired is explained by that change, not by those after it', async (t) => {
+  const world = await startWorld(t)
+  const { book, businessId, clock, save } = world
+  await save(
+    '/eventDefinition',
+    reminder(businessId, 0, {
+      eventType: { eventTypeId: 2 },
+      oldStatus: '*',
+      newStatus: 'CONFIRMED',
+      locationIdList: [world.ids.locationId],
+      eventActions: [await actionOf(world)],
+    }),
+  )
+  const { calendarId } = await book(clock.in({ hours: 72 }))
+  clock.advance({ minutes: 1 })
+  await save('/calendar', { calendarId, status: 'CONFIRMED' })
+  clock.advance({ minutes: 1 })
+  const { locationId } = await save('/location', { name: 'Seefeld' })
+  await save('/calendar', { calendarId, status: 'OPEN', locationId })
+
+  // It is pending: what it reports has happened, so it will fire all the same.
+  const pending = await explained(world, calendarId)
+  assert.equal(pending.outcome, 'WAITING')
+  assert.deepEqual(against(pending), [])
+  assert.equal(
+    reasonOf(pending, 'location'),
+    'true when it happened; now: location Seefeld is not selected',
+  )
+  await startEngine(world).runEngine()
+  const fired = await explained(world, calendarId)
+  assert.equal(fired.outcome, 'FIRED')
+  assert.deepEqual(against(fired), [])
+  assert.equal(reasonOf(fired, 'status now'), 'is CONFIRMED now')
 })
