@@ -61,7 +61,7 @@ test('every save is answered to the letter as it is read afterwards, alone and a
       if (value !== undefined) body[name] = value
     }
     if ('startTime' in kind.fields && (isNew || body.startTime || body.endTime)) {
-      body.startTime = random.pick([1, 1_800_000_000_001])
+      body.startTime = random.pick([951_782_399_999, 1_800_000_000_001])
       body.endTime = (body.startTime as number) + random.pick([1, 1_799_999])
     }
     if (random.chance(0.3))
