@@ -19,6 +19,7 @@ import { CAUSES } from './causes.ts'
 import { compose } from './compose.ts'
 import { isSameAction, readAgainst } from './define.ts'
 import { listTemplates } from './templates.ts'
+import { Turn } from './turn.ts'
 import { asIfStored, type Asking } from './forecast.ts'
 import { refusals } from './match.ts'
 import { candidates, idOf, objectTypeOf, subjectsFrom } from './plan.ts'
@@ -76,9 +77,11 @@ export async function backtest(
 
   const tally = new Tally()
   let isWhole = true
+  const turn = new Turn()
   for await (const firings of firingsOf(db, definition, range)) {
     const contexts = await contextsOf(db, businessId, definition, firings)
     for (const firing of firings) {
+      if (turn.isOver()) await turn.next()
       const rows = contexts.get(idOf(firing.subject)) ?? []
       if (asked.length === 0) tally.addAssumed(firing, rows)
       for (const action of asked) {

@@ -1,6 +1,6 @@
 import { calendarFile, calendarUid, type CalendarFile } from '../email/calendar-file.ts'
 import type { Mailbox } from '../contract/addresses.ts'
-import { prepareHtml, textOfHtml } from '../email/html.ts'
+import { unusableTemplate } from '../email/html-pool.ts'
 import {
   compileTemplate,
   escapeHtml,
@@ -13,15 +13,14 @@ import {
 import { chooseVariant } from '../email/variants.ts'
 import type { ObjectType } from '../contract/event-type.ts'
 import type { RunningAction } from '../store/event-actions.ts'
-import type { StoredTemplate } from '../store/email-templates.ts'
 import type { ContextRow } from '../store/mail-contexts.ts'
-import { RecentlyUsed } from '../store/recently-used.ts'
+import type { RenderedTemplate } from './templates.ts'
 
 /** One mail of one action to one recipient. */
 export type Composed = {
   emailId: number
   action: RunningAction
-  template: StoredTemplate
+  template: RenderedTemplate
   row: ContextRow
   /** Whose copy it is: of a class one for each student, and those of the template's cc and bcc. */
   recipientKey: string
@@ -48,7 +47,7 @@ export type Composition = { mails: Composed[]; skipped: string[] }
 export function compose(
   action: RunningAction,
   rows: ContextRow[],
-  templates: StoredTemplate[],
+  templates: RenderedTemplate[],
   { drawId, unsubscribeLink }: Addressing,
 ): Composition {
   const [named] = templates
@@ -100,7 +99,7 @@ export function compose(
   return composition
 }
 
-function variantFor(row: ContextRow, action: RunningAction, templates: StoredTemplate[]) {
+function variantFor(row: ContextRow, action: RunningAction, templates: RenderedTemplate[]) {
   const variants = templates.map(variantOf) as [Variant, ...Variant[]]
   return chooseVariant(variants, {
     language: readerLanguage(row, action),
@@ -147,7 +146,7 @@ const noAddress = (mail: MergedMail) =>
     ? 'its address is no plain address'
     : 'there is no address to write to'
 
-const variantOf = (template: StoredTemplate) => ({
+const variantOf = (template: RenderedTemplate) => ({
   emailTemplateId: template.emailTemplateId,
   language: template.language,
   reasonIdList: template.reasonIdList,
@@ -157,50 +156,21 @@ const variantOf = (template: StoredTemplate) => ({
   template,
 })
 
-/** A template is cut at its tokens once for each of its versions. */
-export function compiled(template: StoredTemplate): CompiledTemplate {
-  let found = ofRow.get(template)
-  if (!found) ofRow.set(template, (found = compiledVersion(template)))
+/** Cuts a template at its tokens, once for all mails that are made of it as it was read. */
+export function compiled(template: RenderedTemplate): CompiledTemplate {
+  let found = compiledTemplates.get(template)
+  if (!found) compiledTemplates.set(template, (found = compileRendered(template)))
   return found
 }
 
-/** For all mails that are made of one row as it was read. */
-const ofRow = new WeakMap<StoredTemplate, CompiledTemplate>()
+const compiledTemplates = new WeakMap<RenderedTemplate, CompiledTemplate>()
 
-const cache = new RecentlyUsed<string, { template: StoredTemplate; found: CompiledTemplate }>(500)
-
-function compiledVersion(template: StoredTemplate): CompiledTemplate {
-  const key = `${template.emailTemplateId} ${template.version}`
-  const known = cache.get(key)
-  if (known && isSameTemplate(known.template, template)) return known.found
-  const html = prepareHtml(template.emailBody)
-  const text = template.emailBodyText ?? textOfHtml(html)
-  const found = compileTemplate({
-    ...template,
-    ...withBecause(template.emailBecause, html, text),
-  })
-  cache.set(key, { template, found })
-  return found
+function compileRendered(template: RenderedTemplate): CompiledTemplate {
+  const { rendered, emailBodyText, emailBecause } = template
+  if ('unusable' in rendered) throw unusableTemplate(rendered)
+  const text = emailBodyText ?? rendered.text
+  return compileTemplate({ ...template, ...withBecause(emailBecause, rendered.html, text) })
 }
-
-/** The ids of two databases in one process may be the same, their templates not. */
-const isSameTemplate = (a: StoredTemplate, b: StoredTemplate) =>
-  COMPILED.every((field) => a[field] === b[field])
-
-const COMPILED = [
-  'subject',
-  'emailBody',
-  'emailBodyText',
-  'emailBecause',
-  'fromName',
-  'fromAddress',
-  'toName',
-  'toAddress',
-  'ccAddress',
-  'bccAddress',
-  'replyToAddress',
-  'language',
-] as const
 
 /** Why one gets such mail stands under it, in small print. */
 function withBecause(because: string | null, html: string, text: string) {

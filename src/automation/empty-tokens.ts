@@ -1,11 +1,14 @@
 import { eventTypeById, type ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
-import { mergeMail } from '../email/merge.ts'
+import type { MailContext } from '../email/context.ts'
+import { emptyTokensOf } from '../email/merge.ts'
 import { findToken, tokensIn, type TokenKind } from '../email/tokens.ts'
-import { listEventTypesOfTemplate, type StoredTemplate } from '../store/email-templates.ts'
+import { listEventTypesOfTemplate } from '../store/email-templates.ts'
 import { listMailContexts } from '../store/mail-contexts.ts'
 import { listRecentObjects } from '../store/subjects.ts'
 import { compiled } from './compose.ts'
+import type { RenderedTemplate } from './templates.ts'
+import { Turn } from './turn.ts'
 
 /** A token that some recent objects have no value for. */
 export type EmptyToken = {
@@ -22,17 +25,19 @@ const LOOKED_AT = 50
  * Which tokens of a template recent real objects would leave empty: of the kinds that its tokens
  * speak of, and of those that its automations are about.
  */
-export async function findEmptyTokens(db: Db, template: StoredTemplate): Promise<EmptyToken[]> {
+export async function findEmptyTokens(db: Db, template: RenderedTemplate): Promise<EmptyToken[]> {
   const names = tokensIn(writtenIn(template))
   if (names.length === 0) return []
   const types = await objectTypesOf(db, template, names)
   const found = new Map<string, EmptyToken>()
   let looked = 0
+  const turn = new Turn()
   for (const objectType of types) {
     const keys = await listRecentObjects(db, template.businessId, objectType, LOOKED_AT)
     const rows = await listMailContexts(db, objectType, keys)
     looked += keys.length
     for (const [objectId, some] of Map.groupBy(rows, (row) => row.objectUUId ?? row.objectId!)) {
+      if (turn.isOver()) await turn.next()
       const empty = new Set<string>(some.flatMap((row) => emptyIn(template, row.context)))
       for (const token of empty) {
         const known = found.get(token)
@@ -46,14 +51,15 @@ export async function findEmptyTokens(db: Db, template: StoredTemplate): Promise
     .map((warning) => ({ ...warning, of: looked }))
 }
 
-function emptyIn(template: StoredTemplate, context: Parameters<typeof mergeMail>[1]) {
+function emptyIn(template: RenderedTemplate, context: MailContext) {
   const unsubscribeLink = template.transactional ? null : 'https://example.org/'
-  const { emptyTokens } = mergeMail(compiled(template), { ...context, unsubscribeLink })
-  return emptyTokens.map((name) => `%${name}%`)
+  return emptyTokensOf(compiled(template), { ...context, unsubscribeLink }).map(
+    (name) => `%${name}%`,
+  )
 }
 
 /** What was not looked at by merging, such as an address that an action does not use, is no gap. */
-const writtenIn = (template: StoredTemplate) =>
+const writtenIn = (template: RenderedTemplate) =>
   [
     template.subject,
     template.emailBody,
@@ -68,7 +74,7 @@ const writtenIn = (template: StoredTemplate) =>
     template.replyToAddress,
   ].join('\n')
 
-async function objectTypesOf(db: Db, template: StoredTemplate, names: string[]) {
+async function objectTypesOf(db: Db, template: RenderedTemplate, names: string[]) {
   const used = await listEventTypesOfTemplate(db, template.businessId, template.emailTemplateId)
   const types = new Set<ObjectType>(used.flatMap((id) => eventTypeById(id)?.objectType ?? []))
   for (const name of names) {

@@ -18,7 +18,7 @@ import { definitionsOf, holdDefinitionsOf, holdWholeObjects } from './hold.ts'
 import { ended, makeMails, type Ready } from './mails.ts'
 import { planAgainFor, type Moved } from './schedule.ts'
 import { keyOf } from './subject.ts'
-import { byNamedId } from './templates.ts'
+import { Rendering } from './templates.ts'
 
 /** What firing stands on. */
 export type Firing = {
@@ -64,7 +64,7 @@ export async function fireClaimed(firing: Firing, claimed: ClaimedTrigger[]) {
 /** One bad row never stops the rest: what fails together is tried in halves. */
 async function fireOrSplit(firing: Firing, claimed: ClaimedTrigger[]): Promise<void> {
   try {
-    const { endings, now } = await firing.db.transaction((tx) => fireBatch(tx, firing, claimed))
+    const { endings, now } = await fireTogether(firing, claimed)
     firing.onEnded?.(endings, now)
   } catch (error) {
     // Nothing is wrong with the triggers.
@@ -83,15 +83,25 @@ async function fireOrSplit(firing: Firing, claimed: ClaimedTrigger[]): Promise<v
   }
 }
 
+/** Templates that are not rendered yet are rendered between two tries, while no lock is held. */
+async function fireTogether(firing: Firing, claimed: ClaimedTrigger[]) {
+  const rendering = new Rendering()
+  for (;;) {
+    const fired = await firing.db.transaction((tx) => fireBatch(tx, firing, claimed, rendering))
+    if (!fired.unrendered) return fired
+    await rendering.render(fired.unrendered)
+  }
+}
+
 /**
  * Object, definition, actions and template are read again, under locks that a booking waits for:
  * what was cancelled before is not sent, and what is cancelled after comes too late.
  */
-async function fireBatch(tx: Db, firing: Firing, claimed: ClaimedTrigger[]) {
+async function fireBatch(tx: Db, firing: Firing, claimed: ClaimedTrigger[], rendering: Rendering) {
   const now = firing.now()
   const keys = definitionsOf(claimed)
   // Asked for in one breath, and so in one journey; objects are locked before all else.
-  const [objects, mine, definitions, actions, templates, ids] = await Promise.all([
+  const [objects, mine, definitions, actions, stored, ids] = await Promise.all([
     holdWholeObjects(tx, claimed),
     lockClaimed(tx, firing.worker, claimed),
     holdDefinitionsOf(tx, keys),
@@ -100,6 +110,8 @@ async function fireBatch(tx: Db, firing: Firing, claimed: ClaimedTrigger[]) {
     drawEmailIds(tx, claimed.length),
   ])
   const endings: Ending[] = []
+  const templates = rendering.templates(stored)
+  if (!templates) return { endings, now, unrendered: stored }
   const moved: Moved[] = []
   const firable: Ready[] = []
   for (const trigger of claimed) {
@@ -118,7 +130,7 @@ async function fireBatch(tx: Db, firing: Firing, claimed: ClaimedTrigger[]) {
   }
   const made = await makeMails(tx, firing, firable, {
     actions: Map.groupBy(actions, (action) => action.eventDefnId),
-    templates: byNamedId(templates),
+    templates,
     ids,
     now,
   })

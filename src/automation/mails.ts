@@ -1,8 +1,7 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
+import { RequestError } from '../errors.ts'
 import { buildMessage, messageIdOf, messageText } from '../email/message.ts'
-import type { StoredTemplate } from '../store/email-templates.ts'
 import { drawEmailIds, type NewEmail } from '../store/emails.ts'
 import type { RunningAction } from '../store/event-actions.ts'
 import type { ContextRow } from '../store/mail-contexts.ts'
@@ -10,6 +9,8 @@ import { listSuppressed } from '../store/suppressions.ts'
 import { stayAwake, type ClaimedTrigger, type Ending } from '../store/trigger-queue.ts'
 import { calendarEntry, compose, senderOf, type Composed } from './compose.ts'
 import type { Firing } from './fire.ts'
+import type { RenderedTemplate } from './templates.ts'
+import { Turn } from './turn.ts'
 
 /** A trigger that fires, and what its mails can speak of, as it was read under locks. */
 export type Ready = { trigger: ClaimedTrigger; rows: ContextRow[] }
@@ -19,7 +20,7 @@ export type Making = {
   /** By definition, in the order in which they run. */
   actions: Map<number, RunningAction[]>
   /** By the id that actions name. */
-  templates: Map<number, StoredTemplate[]>
+  templates: Map<number, RenderedTemplate[]>
   /** For the mails; more are drawn where these do not suffice. */
   ids: number[]
   now: Temporal.Instant
@@ -81,8 +82,9 @@ let lastBatch: Promise<unknown> = Promise.resolve()
 
 async function inPortions<Item, Made>(items: Item[], make: (item: Item) => Made) {
   const made: Made[] = []
+  const turn = new Turn()
   for (const item of items) {
-    if (made.length > 0 && made.length % AT_A_TIME === 0) await nextTurn()
+    if (turn.isOver()) await turn.next()
     made.push(make(item))
   }
   return made
@@ -102,13 +104,13 @@ const countMails = (ready: Ready[], actions: Making['actions']) =>
     0,
   )
 
-const haveCopies = (templates: Map<number, StoredTemplate[]>) =>
+const haveCopies = (templates: Map<number, RenderedTemplate[]>) =>
   [...templates.values()].flat().some((template) => template.ccAddress || template.bccAddress)
 
 function composeAll(
   actions: RunningAction[],
   rows: ContextRow[],
-  templates: Map<number, StoredTemplate[]>,
+  templates: Map<number, RenderedTemplate[]>,
   addressing: Parameters<typeof compose>[3],
   onError: Firing['onError'],
 ) {
@@ -124,8 +126,10 @@ function composeAll(
       mails.push(...made.mails)
       skipped.push(...made.skipped)
     } catch (error) {
-      onError(error)
+      const isTemplate = error instanceof RequestError
+      if (!isTemplate) onError(error)
       broken = `action ${action.eventActionId} could not be made into a mail`
+      if (isTemplate) broken += `: ${error.message}`
     }
   }
   return { mails, skipped, broken }

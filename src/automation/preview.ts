@@ -1,16 +1,16 @@
 import type { ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
 import { mergeMail, type MergedMail } from '../email/merge.ts'
-import type { StoredTemplate } from '../store/email-templates.ts'
 import { listMailContexts, type ContextRow } from '../store/mail-contexts.ts'
 import { compiled } from './compose.ts'
+import type { RenderedTemplate } from './templates.ts'
 
 export type Preview = { mail: MergedMail; row: ContextRow }
 
 /** What a template would make of an object: of a class, the mail to its first student. */
 export async function previewMail(
   db: Db,
-  template: StoredTemplate,
+  template: RenderedTemplate,
   object: { objectType: ObjectType; objectId: number | string },
   unsubscribeLink: string,
 ): Promise<Preview | undefined> {

@@ -1,30 +1,48 @@
 import { compile } from 'html-to-text'
 import juice from 'juice'
+import { parseFragment, serialize, type DefaultTreeAdapterTypes } from 'parse5'
 import sanitizeHtml from 'sanitize-html'
 
 /**
- * The HTML of a template as it is kept: its style sheets moved into the elements, and nothing left
- * that a mail program or our own preview would run, load or be covered by. What comes out holds
- * `<` and `>` only around tags, and quotes every attribute: `merge.ts` relies on it.
+ * The HTML of a template as mails carry it: its style sheets moved into the elements, without
+ * anything that a mail program or our own preview would run or load. The result holds `<` and `>`
+ * only around tags, and quotes every attribute: `merge.ts` relies on it.
  */
 export const prepareHtml = (html: string) => sanitizeHtml(inlineStyles(html.toWellFormed()), RULES)
 
 /**
- * What is kept of a template's HTML: as it was written where nothing of it would be dropped, else
- * what is left. So nobody, the editor of the console neither, is ever handed what could run.
+ * The HTML that is stored for a template: as it was written if a browser reads the same in it as in
+ * the prepared HTML, else the prepared HTML. No reader, such as the console's editor, is ever given
+ * an element, attribute or style that the sanitiser would drop.
  */
-export function keptHtml(html: string) {
-  const safe = sanitizeHtml(html.toWellFormed(), RULES)
-  const whole = sanitizeHtml(html.toWellFormed(), DROP_NOTHING)
-  return withoutStyleBlanks(safe) === withoutStyleBlanks(whole) ? html : prepareHtml(html)
+export const storedHtml = (html: string, prepared: string) =>
+  asBrowsersRead(html) === asBrowsersRead(prepared) ? html : prepared
+
+/** Parsed and written again, without comments and without the white space of styles. */
+function asBrowsersRead(html: string) {
+  const fragment = parseFragment(html)
+  normalize(fragment)
+  return serialize(fragment)
 }
 
-/** Both write styles anew, each in its own way. */
-const withoutStyleBlanks = (html: string) =>
-  html.replace(/ style="[^"]*"/g, (style) => style.replace(/\s+|;(?="$)/g, ''))
+function normalize(node: DefaultTreeAdapterTypes.ParentNode) {
+  node.childNodes = node.childNodes.filter((child) => child.nodeName !== '#comment')
+  for (const child of node.childNodes) {
+    if (!('attrs' in child)) continue
+    for (const attribute of child.attrs) {
+      if (attribute.name === 'style') {
+        attribute.value = attribute.value.replace(/\s+/g, '').replace(/;$/, '')
+      }
+    }
+    normalize(child)
+  }
+}
 
 /** The text part of a template without one of its own. Its tokens stay where they were. */
 export const textOfHtml = (html: string) => toText(html).trim()
+
+/** Braces such as `{{x}}` are text in our templates; searching for each takes quadratic time. */
+for (const name in juice.codeBlocks) delete juice.codeBlocks[name]
 
 function inlineStyles(html: string) {
   if (!/<style/i.test(html)) return html
@@ -106,17 +124,6 @@ const RULES: sanitizeHtml.IOptions = {
   ],
   enforceHtmlBoundary: false,
   nestingLimit: 250,
-}
-
-const DROP_NOTHING: sanitizeHtml.IOptions = {
-  allowedTags: false,
-  allowedAttributes: false,
-  allowVulnerableTags: true,
-  allowedSchemes: false,
-  allowedSchemesAppliedToAttributes: [],
-  allowProtocolRelative: true,
-  parseStyleAttributes: false,
-  nonTextTags: [],
 }
 
 /**

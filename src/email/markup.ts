@@ -1,19 +1,25 @@
-import { placeAt, TOKEN } from './tokens.ts'
+import { MAX_FAULTS, placeAt, TOKEN } from './tokens.ts'
 
 export type MarkupFault = { line: number; column: number; detail: string }
 
 /**
- * What in a template cannot be read as its author meant it. A browser mends everything somehow;
- * we would rather say where a tag was left open than send a mail that lost its second half.
+ * The faults of a template's HTML: tags, quotes, comments and braces that are never closed, tokens in
+ * styles, and more elements or style rules than can be processed in a bounded time. A browser would
+ * repair most of this silently; the author is told the place instead.
  */
 export function markupFaults(html: string): MarkupFault[] {
   const faults: MarkupFault[] = []
-  const fault = (index: number, detail: string) =>
-    faults.push(Object.assign(placeAt(html, index), { detail }))
+  const fault = (index: number, detail: string) => {
+    if (faults.length < MAX_FAULTS) faults.push(Object.assign(placeAt(html, index), { detail }))
+  }
 
   let at = html.indexOf('<')
   let depth = 0
-  while (at >= 0 && faults.length < MOST_FAULTS) {
+  let tags = 0
+  let elements = 0
+  let selectors = 0
+  let styleLength = 0
+  while (at >= 0 && faults.length < MAX_FAULTS) {
     let end: number
     if (html.startsWith('<!--', at)) {
       end = html.indexOf('-->', at + 4)
@@ -24,28 +30,57 @@ export function markupFaults(html: string): MarkupFault[] {
       if (tag.fault) return (fault(tag.index, tag.fault), faults)
       end = tag.end
       for (const token of tag.styles) fault(token, TOKEN_IN_STYLE)
-      const name = /^<([A-Za-z][\w-]*)/.exec(html.slice(at, end))?.[1]?.toLowerCase()
-      if (name && !VOID.has(name) && ++depth > MOST_DEPTH) {
-        return (fault(at, `elements are nested more than ${MOST_DEPTH} deep`), faults)
+      const name = tagNameAt(html, at)
+      if (++tags > MAX_TAGS) return (fault(at, `there are more than ${MAX_TAGS} tags`), faults)
+      if (name) elements++
+      if (name && !VOID.has(name) && ++depth > MAX_DEPTH) {
+        return (fault(at, `elements are nested more than ${MAX_DEPTH} deep`), faults)
       }
       if (html[at + 1] === '/') depth = Math.max(0, depth - 1)
       if (name && RAW_TEXT.has(name)) {
         const close = indexOfClose(html, name, end)
         if (close < 0) return (fault(at, `<${name}> is never closed`), faults)
         if (name === 'style') {
-          const css = html.slice(end, close)
-          for (const { index, detail } of styleFaults(css)) fault(end + index, detail)
+          styleLength += close - end
+          if (styleLength > MAX_STYLE_LENGTH) {
+            const detail = `the style sheets are longer than ${MAX_STYLE_LENGTH} characters`
+            return (fault(at, detail), faults)
+          }
+          const css = readStyle(html.slice(end, close))
+          for (const { index, detail } of css.faults) fault(end + index, detail)
+          selectors += css.selectors
+          if (selectors > MAX_SELECTORS) {
+            return (fault(at, `there are more than ${MAX_SELECTORS} style selectors`), faults)
+          }
         }
         end = close
       }
     } else end = at + 1
     at = html.indexOf('<', end)
   }
+  if (selectors * elements > MAX_STYLE_MATCHES) {
+    const counts = `${selectors} style selectors for ${elements} elements`
+    const detail = `${counts} are too many: their product must be at most ${MAX_STYLE_MATCHES}`
+    fault(html.search(/<style/i), detail)
+  }
   return faults
 }
 
-const MOST_FAULTS = 20
-const MOST_DEPTH = 200
+/** Opening and closing ones. The longest real templates that we know have about 4,000. */
+const MAX_TAGS = 10_000
+/** Of the characters of a tag that are not in quotes: parsers compare each attribute with all others. */
+const MAX_TAG_LENGTH = 4_000
+const MAX_STYLE_LENGTH = 100_000
+const MAX_SELECTORS = 1_000
+/** Each selector is tried on each element when styles are inlined, at about 5 µs each. */
+const MAX_STYLE_MATCHES = 200_000
+const MAX_DEPTH = 200
+const MAX_TAG_NAME = 64
+
+/** The name of the opening tag at a place, in small letters. */
+const tagNameAt = (html: string, at: number) =>
+  /^<([A-Za-z][\w-]*)/.exec(html.slice(at, at + 1 + MAX_TAG_NAME))?.[1]?.toLowerCase()
+
 const TOKEN_IN_STYLE = 'a token cannot stand in a style'
 
 const VOID = new Set(
@@ -59,12 +94,17 @@ type Tag = { end: number; styles: number[]; index: number; fault?: string }
 function readTag(html: string, start: number): Tag {
   const styles: number[] = []
   let index = start + 1
+  let quotedLength = 0
   for (;;) {
     const next = /[<>"']/g
     next.lastIndex = index
     const found = next.exec(html)
     if (!found || found[0] === '<') {
       return { end: html.length, styles, index: start, fault: 'this tag is never closed' }
+    }
+    if (found.index - start - quotedLength > MAX_TAG_LENGTH) {
+      const fault = `this tag is longer than ${MAX_TAG_LENGTH} characters without its quoted values`
+      return { end: html.length, styles, index: start, fault }
     }
     if (found[0] === '>') return { end: found.index + 1, styles, index: start }
     // A quote opens a value only after `=`; elsewhere it is a letter like any other.
@@ -83,6 +123,7 @@ function readTag(html: string, start: number): Tag {
       const value = html.slice(found.index + 1, close)
       for (const token of value.matchAll(TOKEN)) styles.push(found.index + 1 + token.index)
     }
+    quotedLength += close - found.index
     index = close + 1
   }
 }
@@ -93,25 +134,40 @@ function indexOfClose(html: string, name: string, from: number) {
   return close.exec(html)?.index ?? -1
 }
 
-function styleFaults(css: string): { index: number; detail: string }[] {
-  const faults = [...css.matchAll(TOKEN)].map(({ index }) => ({ index, detail: TOKEN_IN_STYLE }))
+/** The faults of a style sheet, and how many selectors it has. */
+function readStyle(css: string): {
+  faults: { index: number; detail: string }[]
+  selectors: number
+} {
+  const faults = css
+    .matchAll(TOKEN)
+    .take(MAX_FAULTS)
+    .map(({ index }) => ({ index, detail: TOKEN_IN_STYLE }))
+    .toArray()
+  const withFault = (index: number, detail: string) => ({
+    faults: [...faults, { index, detail }],
+    selectors,
+  })
   const open: number[] = []
-  for (const match of css.matchAll(
-    /\/\*[\s\S]*?\*\/|\/\*|"(?:\\[\s\S]|[^"\\\n])*"?|'(?:\\[\s\S]|[^'\\\n])*'?|[{}]/g,
-  )) {
-    const [piece] = match
-    const at = { index: match.index }
-    if (piece === '/*') return [...faults, { ...at, detail: 'this comment is never closed' }]
-    if (/^["']/.test(piece) && (piece.length < 2 || piece.at(-1) !== piece[0])) {
-      return [...faults, { ...at, detail: 'this quote is never closed' }]
+  let selectors = 0
+  let commas = 0
+  for (const match of css.matchAll(STYLE_PIECE)) {
+    const [piece, quote, closed] = match
+    const { index } = match
+    if (piece === '/*') return withFault(index, 'this comment is never closed')
+    if (quote && !closed) return withFault(index, 'this quote is never closed')
+    if (piece === '{') {
+      open.push(index)
+      selectors += commas + 1
     }
-    if (piece === '{') open.push(match.index)
-    if (piece === '}' && open.pop() === undefined) {
-      return [...faults, { ...at, detail: 'this } closes nothing' }]
-    }
+    if (piece === '}' && open.pop() === undefined) return withFault(index, 'this } closes nothing')
+    commas = piece === ',' ? commas + 1 : /^[{};]$/.test(piece) ? 0 : commas
   }
   const unclosed = open.pop()
   return unclosed === undefined
-    ? faults
-    : [...faults, { index: unclosed, detail: 'this { is never closed' }]
+    ? { faults, selectors }
+    : withFault(unclosed, 'this { is never closed')
 }
+
+/** A comment, a string (its quote and, if it is closed, its closing quote), or punctuation. */
+const STYLE_PIECE = /\/\*[\s\S]*?\*\/|\/\*|(["'])(?:\\[\s\S]|(?!\1)[^\\\n])*(\1?)|[{},;]/g

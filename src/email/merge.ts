@@ -1,4 +1,5 @@
 import { parseAddress, type Mailbox } from '../contract/addresses.ts'
+import { invalid } from '../errors.ts'
 import type { MailContext } from './context.ts'
 import { directionOf, formatsFor, knownLanguage, type Formats } from './formats.ts'
 import { findToken, TOKEN, tokensIn, type Readers, type TokenName } from './tokens.ts'
@@ -101,6 +102,13 @@ export function mergeMail(
   }
 }
 
+/** The tokens that a mail would leave empty, without making the mail. */
+export function emptyTokensOf(template: CompiledTemplate, context: MailContext): TokenName[] {
+  const values = new Values(context, readersOf(context, template.language))
+  for (const name of template.tokens) values.read(name)
+  return values.empty
+}
+
 /** A template cut at its tokens once, so that a thousand mails of it only join strings. */
 export type CompiledTemplate = {
   subject: Segment[]
@@ -114,9 +122,16 @@ export type CompiledTemplate = {
   bccAddress: Segment[] | null
   replyToAddress: Segment[] | null
   language: string | null
+  /** The tokens of a mail to the template's own recipient, each once. */
+  tokens: TokenName[]
 }
 
 export function compileTemplate(template: MailTemplate): CompiledTemplate {
+  const fields = cutFields(template)
+  return { ...fields, tokens: tokensOf(fields) }
+}
+
+function cutFields(template: MailTemplate) {
   const cutAddress = (text: string | null) => (text ? cut(text, 'text') : null)
   return {
     subject: cut(template.subject, 'text'),
@@ -131,6 +146,26 @@ export function compileTemplate(template: MailTemplate): CompiledTemplate {
     replyToAddress: cutAddress(template.replyToAddress),
     language: knownLanguage(template.language) ?? null,
   }
+}
+
+function tokensOf(fields: Omit<CompiledTemplate, 'tokens'>): TokenName[] {
+  const to = recipientFields(fields, null)
+  const names = new Set<TokenName>()
+  for (const segments of [
+    fields.fromName,
+    fields.fromAddress,
+    to.name,
+    to.address,
+    fields.ccAddress,
+    fields.bccAddress,
+    fields.replyToAddress,
+    fields.subject,
+    fields.html,
+    fields.text,
+  ]) {
+    for (const segment of segments ?? []) if (typeof segment !== 'string') names.add(segment.name)
+  }
+  return [...names]
 }
 
 /**
@@ -172,7 +207,10 @@ const BUSINESS_ADDRESS: Segment[] = [{ name: 'BUSINESS_EMAILADDRESS', place: 'te
 const BUSINESS_NAME: Segment[] = [{ name: 'BUSINESS_NAME', place: 'text' }]
 
 /** An explicit recipient wins; without one the template's own address, else the client. */
-function recipientFields(template: CompiledTemplate, recipient: Recipient | null) {
+function recipientFields(
+  template: Pick<CompiledTemplate, 'toAddress' | 'toName'>,
+  recipient: Recipient | null,
+) {
   switch (recipient ?? (template.toAddress ? 'template' : 'client')) {
     case 'client':
       return { address: CLIENT_ADDRESS, name: CLIENT_NAME }
@@ -222,12 +260,14 @@ class Values {
     let filled = ''
     for (const segment of segments) {
       filled +=
-        typeof segment === 'string' ? segment : escape(this.#value(segment.name), segment.place)
+        typeof segment === 'string' ? segment : escape(this.read(segment.name), segment.place)
+      // A long value that many tokens repeat would make a mail of any size.
+      if (filled.length > MAX_MERGED_LENGTH) throw tooLong()
     }
     return filled
   }
 
-  #value(name: TokenName) {
+  read(name: TokenName) {
     let value = this.#known[name]
     if (value === undefined) {
       value = findToken(name)?.value(this.#context, this.#readers) ?? ''
@@ -236,6 +276,13 @@ class Values {
     }
     return value
   }
+}
+
+const MAX_MERGED_LENGTH = 1_000_000
+
+const tooLong = () => {
+  const detail = `with its tokens filled in it is longer than ${MAX_MERGED_LENGTH} characters`
+  return invalid([{ pointer: '/emailBody', detail }])
 }
 
 function cut(text: string, place: Place): Segment[] {

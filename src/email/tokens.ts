@@ -44,11 +44,17 @@ export const listTokens = () =>
 
 export const findToken = (name: string): Token | undefined => tokens.get(name)
 
-/** Every token in a text that we do not know, with its place: lines and columns count from 1. */
+/** The first unknown tokens of a text, each with its line and column, counted from 1. */
 export const findUnknownTokens = (text: string): TokenPlace[] =>
-  [...text.matchAll(TOKEN)]
+  text
+    .matchAll(TOKEN)
     .filter((match) => !tokens.has(match[1] as string))
+    .take(MAX_FAULTS)
     .map((match) => Object.assign(placeAt(text, match.index), { token: match[0] }))
+    .toArray()
+
+/** More faults than this in one text do not help its author, and each costs a search for its line. */
+export const MAX_FAULTS = 20
 
 /** The names of the known tokens in a text, each once. */
 export const tokensIn = (text: string): TokenName[] => [

@@ -85,6 +85,8 @@ export const emailTemplates: Routes = async (app, services) => {
         address === undefined ? [{ pointer: `/to/${i}`, detail: 'must be one plain address' }] : [],
       )
       if (faults.length > 0) throw invalid(faults)
+      // Rendered before the transaction, in which it is read again and found in the cache.
+      await listTemplates(caller.db, [{ businessId: caller.businessId, emailTemplateId }])
       const now = services.clock.now()
       return answerOnce(caller.db, request, reply, now, async (tx) => {
         const found = await previewOf(

@@ -7,6 +7,7 @@ import { findEmptyTokens } from '../automation/empty-tokens.ts'
 import { listTemplates } from '../automation/templates.ts'
 import type { Db } from '../database/database.ts'
 import { notFound } from '../errors.ts'
+import { checkHtmlOf } from '../scheduling/email-templates.ts'
 import { saveObject, type Allow } from '../scheduling/save.ts'
 import { SharedSaves, type Saved } from '../scheduling/save-together.ts'
 import { findObject, listObjects, type StoredObject } from '../store/objects.ts'
@@ -122,9 +123,10 @@ const routesOf =
           const saved = await shared.save({ db, businessId, user, sight, kind, body, allow })
           return send(reply, answerOf(saved))
         }
+        const html = await checkHtmlOf(kind, [body], businessId)
         const now = clock.now()
         return answerOnce(db, request, reply, now, async (tx) => {
-          const saving = { businessId, user, now, sight }
+          const saving = { businessId, user, now, sight, html }
           const { object, before } = await saveObject(tx, kind, body, saving, allow)
           const stored = (await findObject(tx, businessId, kind, object[kind.id] as number))!
           const warnings = isTemplate ? { warnings: await warningsOf(tx, caller, object) } : {}

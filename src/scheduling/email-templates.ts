@@ -1,7 +1,10 @@
-import { keptHtml } from '../email/html.ts'
+import { isPlainObject } from '../contract/json.ts'
+import type { ObjectKind } from '../contract/objects.ts'
+import { checkHtml } from '../email/html-pool.ts'
+import { templateFaults, type CheckedFields } from '../email/check-template.ts'
+import type { Fault } from '../errors.ts'
 import type { StoredObject } from '../store/objects.ts'
 import { isSame } from './events.ts'
-import { isPlainObject } from '../contract/json.ts'
 
 /** The interface's templates carry their category whole; we keep its id. */
 export function readTemplateBody(body: unknown): unknown {
@@ -12,11 +15,48 @@ export function readTemplateBody(body: unknown): unknown {
     : body
 }
 
-/** A template as it is kept; the one there is where that is the same. */
-export function keptTemplate(object: StoredObject, before: StoredObject | undefined): StoredObject {
-  if (object === before) return object
-  const kept = { ...object, emailBody: keptHtml(String(object.emailBody)) }
-  if (!before) return kept
+/** By the HTML of a body: its faults, and the HTML to store. */
+export type HtmlChecks = Map<string, { faults: Fault[]; stored: string }>
+
+/**
+ * Checks the HTML of templates on worker threads. The caller does this before its transaction, so
+ * that no connection is held while a template waits for a thread.
+ */
+export async function checkHtmlOf(kind: ObjectKind, bodies: unknown[], businessId: number) {
+  const checks: HtmlChecks = new Map()
+  if (kind.kind !== 'emailTemplate') return checks
+  for (const body of bodies) {
+    const html = isPlainObject(body) ? body.emailBody : undefined
+    if (typeof html !== 'string' || checks.has(html)) continue
+    if (kind.fields.emailBody!.faults(html).length > 0) continue
+    const { faults, stored } = await checkHtml(businessId, html)
+    checks.set(html, { faults, stored: stored === html ? html : stored })
+  }
+  return checks
+}
+
+/** The faults of a template. HTML that was stored before is not checked again. */
+export const faultsOfTemplate = (template: StoredObject, given: unknown, checks: HtmlChecks) => [
+  ...templateFaults(template as CheckedFields),
+  ...(typeof given === 'string' ? checkOf(given, checks).faults : []),
+]
+
+/** A template as it is stored; the one that is stored already if they are the same. */
+export function storedTemplate(
+  object: StoredObject,
+  before: StoredObject | undefined,
+  given: unknown,
+  checks: HtmlChecks,
+): StoredObject {
+  if (object === before || typeof given !== 'string') return object
+  const stored = { ...object, emailBody: checkOf(given, checks).stored }
+  if (!before) return stored
   const { version, modifiedDate, modifiedUser } = before
-  return isSame(before, { ...kept, version, modifiedDate, modifiedUser }) ? before : kept
+  return isSame(before, { ...stored, version, modifiedDate, modifiedUser }) ? before : stored
+}
+
+function checkOf(html: string, checks: HtmlChecks) {
+  const check = checks.get(html)
+  if (!check) throw new Error('the HTML of a template was not checked before it is saved')
+  return check
 }

@@ -5,6 +5,7 @@ import { RequestError } from '../errors.ts'
 import { isRefusedValue, isTooSlow } from '../database/refusals.ts'
 import { lookAtTables } from '../store/objects.ts'
 import { saveBusinessLine } from './business-lines.ts'
+import { checkHtmlOf } from './email-templates.ts'
 import { saveDefinitionLine } from './definition-lines.ts'
 import { LineRefs } from './line-refs.ts'
 import { saveObjects, type Saving } from './save.ts'
@@ -174,8 +175,11 @@ class Run {
    */
   async #saveBatch(kind: ObjectKind, batch: Read[]): Promise<void> {
     const bodies = batch.map((line) => line.body)
+    const html = await checkHtmlOf(kind, bodies, this.#importing.businessId)
     try {
-      const outcomes = await this.#transact((tx) => saveObjects(tx, kind, bodies, this.#saving()))
+      const outcomes = await this.#transact((tx) =>
+        saveObjects(tx, kind, bodies, { ...this.#saving(), html }),
+      )
       outcomes.forEach((outcome, i) => {
         const { number, body } = batch[i]!
         if (outcome.refused) return this.#refuse(number, outcome.refused.message)

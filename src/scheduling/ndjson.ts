@@ -35,7 +35,8 @@ export async function* readNdjson(pieces: AsyncIterable<Buffer>): AsyncIterable<
     }
     const rest = piece.subarray(start)
     length += rest.length
-    if (rest.length > 0) kept = length > LONGEST_LINE ? [] : [...kept, rest]
+    if (length > LONGEST_LINE) kept = []
+    else if (rest.length > 0) kept.push(rest)
     if (lines.length > 0) yield lines
   }
   const last = length > 0 ? take(Buffer.alloc(0)) : undefined

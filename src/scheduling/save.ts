@@ -23,9 +23,13 @@ import {
 import { readBasis, type Basis, type ServicePrice } from '../store/basis.ts'
 import { lockPlans, lockSettings, type StoredDefinition } from '../store/event-definitions.ts'
 import type { Status } from '../store/statuses.ts'
-import { templateFaults, type CheckedFields } from '../email/check-template.ts'
 import { fillBookingTerms } from './booking-terms.ts'
-import { keptTemplate, readTemplateBody } from './email-templates.ts'
+import {
+  faultsOfTemplate,
+  readTemplateBody,
+  storedTemplate,
+  type HtmlChecks,
+} from './email-templates.ts'
 import { eventsOf, isSame } from './events.ts'
 import { readExternalReferences } from './external-references.ts'
 import { followChanges } from './follow.ts'
@@ -37,6 +41,8 @@ export type Saving = {
   now: Temporal.Instant
   /** The part of the business that the caller sees; what is outside is missing. */
   sight?: Sight
+  /** Of templates: what `checkHtmlOf` found. */
+  html?: HtmlChecks
   /** History is imported without events: nothing was created or changed just now. */
   history?: boolean
   /** When a new object was really created, where that is known and believed. */
@@ -176,11 +182,15 @@ export async function saveEachOnce(
       ...unknownStatus(input, statuses),
     ]
     const object = merge(input, base, saving)
-    faults.push(...contradictions(kind, object, faults))
+    const html = saving.html ?? new Map()
+    faults.push(...contradictions(kind, object, faults, input, html))
     faults.push(...outOfSight(kind, object, faults, saving.sight ?? null))
     if (faults.length > 0) return { refused: invalid(faults) }
     if (before) taken.add(before)
-    if (kind.kind === 'emailTemplate') return { object: keptTemplate(object, before), before }
+    if (kind.kind === 'emailTemplate') {
+      const { emailBody } = input.values
+      return { object: storedTemplate(object, before, emailBody, html), before }
+    }
     return { object, before }
   })
 
@@ -361,9 +371,16 @@ function merge(input: ObjectInput, base: StoredObject, { user, now }: Saving): S
 }
 
 /** What several properties together get wrong; told only where each by itself is right. */
-function contradictions(kind: ObjectKind, object: StoredObject, faults: Fault[]): Fault[] {
-  if (kind.kind === 'emailTemplate')
-    return newFaults(templateFaults(object as CheckedFields), faults)
+function contradictions(
+  kind: ObjectKind,
+  object: StoredObject,
+  faults: Fault[],
+  input: ObjectInput,
+  html: HtmlChecks,
+): Fault[] {
+  if (kind.kind === 'emailTemplate') {
+    return newFaults(faultsOfTemplate(object, input.values.emailBody, html), faults)
+  }
   const { startTime, endTime } = object
   if (!(startTime instanceof Temporal.Instant) || !(endTime instanceof Temporal.Instant)) return []
   if (faults.some((fault) => /^\/(start|end)Time/.test(fault.pointer))) return []

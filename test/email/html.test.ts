@@ -2,9 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseFragment, type DefaultTreeAdapterMap } from 'parse5'
 import { templateFaults } from '../../src/email/check-template.ts'
-import { prepareHtml, textOfHtml } from '../../src/email/html.ts'
+import { prepareHtml, storedHtml, textOfHtml } from '../../src/email/html.ts'
 import { markupFaults } from '../../src/email/markup.ts'
 import { compileTemplate, mergeMail } from '../../src/email/merge.ts'
+import { HTML_TASKS } from '../../src/email/read-html.ts'
 import { fullContext, plainTemplate } from '../support/mail-context.ts'
 import { htmlAttacks } from '../support/html-attacks.ts'
 
@@ -18,7 +19,11 @@ function dangers(html: string): string[] {
       if (DANGEROUS_TAGS.test(node.tagName)) found.push(`<${node.tagName}>`)
       if (node.namespaceURI !== 'http://www.w3.org/1999/xhtml') found.push(node.namespaceURI)
       for (const { name, value } of node.attrs) {
-        if (/^on|^(?:srcdoc|formaction|action|ping|srcset|style-src|id|class)$/i.test(name)) {
+        if (
+          /^on|^(?:srcdoc|formaction|action|ping|srcset|imagesrcset|lowsrc|dynsrc|data|poster|manifest|cite|background|style-src|id|class|hidden|autofocus|contenteditable)$/i.test(
+            name,
+          )
+        ) {
           found.push(`${name}=${value}`)
         }
         const address = value.replace(/[\s\p{Cc}]/gu, '')
@@ -55,6 +60,41 @@ test('no attack in a template survives its saving', () => {
     assert.equal(prepareHtml(safe), safe, attack)
   }
 })
+
+test('no attack is stored, as browsers read what is stored', () => {
+  for (const attack of [...htmlAttacks, ...addressAttacks]) {
+    for (const html of [attack, `<p>before ${attack} after</p>`, `<!--><p>${attack}</p>-->`]) {
+      const stored = storedHtml(html, prepareHtml(html))
+      const found = dangers(stored).filter((danger) => danger !== 'comment')
+      assert.deepEqual(found, [], `${html} is stored as ${stored}`)
+    }
+  }
+})
+
+/** Every attribute that makes a reader load or open an address. */
+const addressAttacks = [
+  '<img srcset="https://evil.example/x.png 2x">',
+  '<img src="a.png" srcset="javascript:alert(1) 1x, data:text/html,x 2x">',
+  '<img srcset="">',
+  '<img srcset="a.png 1x">',
+  '<link rel=preload as=image imagesrcset="https://evil.example/x.png 2x">',
+  '<p imagesrcset="https://evil.example/x.png 2x">x</p>',
+  '<table background="https://evil.example/x.png"><tr><td>x</table>',
+  '<table background="x.png"><tr><td background="javascript:alert(1)">x</table>',
+  '<a href="https://a.example" ping="https://evil.example">x</a>',
+  '<p formaction="https://evil.example">x</p>',
+  '<p style="background: url(https://evil.example/x)">x</p>',
+  "<p style='background-image:u\\72l(https://evil.example/x)'>x</p>",
+  '<p style="list-style: image-set(\'https://evil.example/x\' 1x)">x</p>',
+  '<p style="background:url(">x</p>',
+  '<p style="/*">x</p><p style="*/background:url(https://evil.example/x)">x</p>',
+  '<img lowsrc="https://evil.example/x"><img dynsrc="https://evil.example/x">',
+  '<blockquote cite="https://evil.example">x</blockquote>',
+  '<p data="https://evil.example" poster="https://evil.example" manifest="x">x</p>',
+  '<p "onclick="alert(1)">x</p>',
+  '<p/onclick=alert(1)>x</p>',
+  '<p hidden autofocus contenteditable>x</p>',
+]
 
 test('no attack in a value becomes markup, wherever its token stands', () => {
   const template = compileTemplate(
@@ -144,7 +184,6 @@ for (const html of sound)
 test('all faults of a template are told at once, each with its field and place', () => {
   const faults = templateFaults({
     subject: 'Hello %NOBODY%',
-    emailBody: '<p>%CLIENT_FULLNAME%</p>\n<b %WHO_EVER%&#37;HIDDEN_ONE%',
     toAddress: '%BUSINESS_NAME%',
     ccAddress: 'a@b.example,c@d.example',
     bccAddress: '%UNKNOWN_TOKEN%',
@@ -152,18 +191,26 @@ test('all faults of a template are told at once, each with its field and place',
   })
   assert.deepEqual(faults, [
     { pointer: '/subject', detail: 'line 1, column 7: there is no token %NOBODY%' },
-    { pointer: '/emailBody', detail: 'line 2, column 4: there is no token %WHO_EVER%' },
     { pointer: '/bccAddress', detail: 'line 1, column 1: there is no token %UNKNOWN_TOKEN%' },
-    { pointer: '/emailBody', detail: 'line 2, column 1: this tag is never closed' },
     {
       pointer: '/toAddress',
       detail: 'does not become one plain address when its tokens are filled in',
     },
     { pointer: '/ccAddress', detail: 'must be one plain address: local@domain' },
   ])
+  const html = '<p>%CLIENT_FULLNAME%</p>\n<b %WHO_EVER%&#37;HIDDEN_ONE%'
+  assert.deepEqual(HTML_TASKS.check(html).faults, [
+    { pointer: '/emailBody', detail: 'line 2, column 4: there is no token %WHO_EVER%' },
+    { pointer: '/emailBody', detail: 'line 2, column 1: this tag is never closed' },
+  ])
 })
 
 test('a token hidden in entities is found too', () => {
-  const faults = templateFaults({ emailBody: '<p>&#37;HIDDEN&#95;ONE%</p>' })
+  const { faults } = HTML_TASKS.check('<p>&#37;HIDDEN&#95;ONE%</p>')
   assert.deepEqual(faults, [{ pointer: '/emailBody', detail: 'there is no token %HIDDEN_ONE%' }])
+})
+
+test('at most twenty faults of a text are told', () => {
+  assert.equal(templateFaults({ emailBodyText: '%NO_SUCH% '.repeat(1_000) }).length, 20)
+  assert.equal(markupFaults(`<p style="${'%REASON%'.repeat(1_000)}">`).length, 20)
 })

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import { sql } from '../../src/database/sql.ts'
+import { hostileTemplates } from '../support/hostile-templates.ts'
+import { longestTurnMs } from '../support/event-loop.ts'
+import { startEngine, startWorld } from '../support/world.ts'
+
+/** A world in which a booking sends a mail of each template, whose HTML is stored unchecked. */
+async function startWith(t: TestContext, bodies: string[]) {
+  const world = await startWorld(t)
+  const { businessId, db, save } = world
+  for (const [i, body] of bodies.entries()) {
+    const { emailTemplateId } = await save('/emailTemplate', {
+      templateName: `Template ${i}`,
+      subject: `Mail ${i}`,
+      emailBody: '<p>Hello</p>',
+    })
+    await db.query(sql`
+      update email_template set email_body = ${body} where email_template_id = ${emailTemplateId}`)
+    await save('/eventDefinition', {
+      active: true,
+      businessId,
+      objectType: 'CALENDAR',
+      triggerHours: 0,
+      triggerMinutes: 0,
+      eventType: { eventTypeId: 1 },
+      eventActions: [{ actionType: 'SEND_EMAIL', active: true, businessId, emailTemplateId }],
+    })
+  }
+  const { runEngine } = startEngine(world)
+  const triggers = async (calendarId: number) => {
+    const { body } = await world.call('GET', `/eventTriggers/CALENDAR/${calendarId}`)
+    return (body as { status: string; statusReason: string | null; eventDefnId: number }[])
+      .toSorted((a, b) => a.eventDefnId - b.eventDefnId)
+      .map(({ status, statusReason }) => [
+        status,
+        statusReason?.replace(/^action \d+ /, '') ?? null,
+      ])
+  }
+  return { ...world, runEngine, triggers }
+}
+
+test('a stored template that takes too long fails its own trigger and blocks nothing', async (t) => {
+  const slow = hostileTemplates.find(({ name }) => name === 'selectors that count siblings')!
+  const large = '<p>x</p>'.repeat(8_000)
+  const world = await startWith(t, [slow.fields.emailBody!, '<p>Hello</p>', large])
+  const { book, call, clock, runEngine, triggers } = world
+  const { calendarId } = await book(clock.in({ hours: 48 }))
+  const { longest } = await longestTurnMs(runEngine)
+  assert.ok(longest < 100, `the event loop was blocked for ${longest} ms`)
+  assert.deepEqual(await triggers(calendarId), [
+    [
+      'FAILED',
+      'could not be made into a mail: /emailBody: takes more than 3 s to process; make it simpler',
+    ],
+    ['COMPLETED', null],
+    ['COMPLETED', null],
+  ])
+  const { items } = (await call('GET', '/emails')).body
+  const subjects = items.map(({ subject }: { subject: string }) => subject)
+  assert.deepEqual(subjects.toSorted(), ['Mail 1', 'Mail 2'])
+
+  // The failure is remembered: the second booking does not wait for it again.
+  const again = await book(clock.in({ hours: 50 }))
+  await runEngine()
+  assert.deepEqual(
+    (await triggers(again.calendarId)).map(([status]) => status),
+    ['FAILED', 'COMPLETED', 'COMPLETED'],
+  )
+})
+
+test('a long value that many tokens repeat does not become an endless mail', async (t) => {
+  const world = await startWith(t, ['%LOCATION_DIRECTIONS%'.repeat(20_000), '<p>Hello</p>'])
+  const { book, call, clock, ids, runEngine, save, triggers } = world
+  await save('/location', { locationId: ids.locationId, directions: 'Tram 4. '.repeat(200) })
+  const { calendarId } = await book(clock.in({ hours: 48 }))
+  const { longest } = await longestTurnMs(runEngine)
+  assert.ok(longest < 100, `the event loop was blocked for ${longest} ms`)
+  const reason =
+    'could not be made into a mail: /emailBody: with its tokens filled in it is longer than 1000000 characters'
+  assert.deepEqual(await triggers(calendarId), [
+    ['FAILED', reason],
+    ['COMPLETED', null],
+  ])
+  const [template] = (await call('GET', '/emailTemplate')).body.items
+  const { status, body } = await call(
+    'POST',
+    `/emailTemplate/${template.emailTemplateId}/preview`,
+    { objectType: 'CALENDAR', objectId: calendarId },
+  )
+  assert.equal(status, 422)
+  assert.equal(body.errors[0].pointer, '/emailBody')
+})
