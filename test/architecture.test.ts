@@ -95,6 +95,17 @@ test('there are no drawers for things without a name, no barrels and no default 
   assert.deepEqual(defaults, [])
 })
 
+test('random tests name their seed, so that every run of npm test does the same', () => {
+  const wrong = sources('test')
+    .filter((file) => file !== 'test/proofs/random.ts' && file !== 'test/architecture.test.ts')
+    .filter((file) => {
+      const properties = [...read(file).matchAll(/\bfc\.(?:assert|check|sample)\(/g)].length
+      const seeded = [...read(file).matchAll(/\bnumRuns: [^}]*\bseed\b/g)].length
+      return /\bMath\.random\(/.test(read(file)) || properties !== seeded
+    })
+  assert.deepEqual(wrong, [])
+})
+
 function sources(...folders: string[]) {
   return folders
     .flatMap((folder) => globSync(`${folder}/**/*.{ts,tsx}`, { cwd: root }))

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { planUnplanned } from '../../src/automation/planner.ts'
 import { sql } from '../../src/database/sql.ts'
+import { proofSeed } from '../proofs/random.ts'
 import { startWorld } from '../support/world.ts'
 
 /**
@@ -375,8 +376,7 @@ test('after every step of any history the triggers are what a plain model says',
   )
   await fc.assert(property, {
     numRuns: 200,
-    interruptAfterTimeLimit: 25_000,
-    ...(process.env.SEED ? { seed: Number(process.env.SEED) } : {}),
+    seed: proofSeed(t),
   })
   t.diagnostic(`${histories} histories`)
 })

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { mergeDefinition, readDefinition } from '../../src/contract/event-definition.ts'
 import { EVENT_TYPES } from '../../src/contract/event-type.ts'
+import { proofSeed } from '../proofs/random.ts'
 
 type Body = Record<string, unknown>
 
@@ -147,7 +148,7 @@ function writeForm(wanted: Wish, coins: boolean[]): Body {
   return { ...top, eventType }
 }
 
-test('5,000 definitions read the same from the object form and from the write form', () => {
+test('5,000 definitions read the same from the object form and from the write form', (t) => {
   fc.assert(
     fc.property(wish, fc.array(fc.boolean(), { minLength: 7, maxLength: 40 }), (wanted, coins) => {
       const one = readDefinition(wire(objectForm(wanted)))
@@ -168,12 +169,12 @@ test('5,000 definitions read the same from the object form and from the write fo
         wanted.actions.map(({ emailTemplateId, recipient }) => [emailTemplateId, recipient]),
       )
     }),
-    { numRuns: 5000 },
+    { numRuns: 5000, seed: proofSeed(t) },
   )
 })
 
 const names = [
-  ...Object.keys(writeForm(fc.sample(wish, 1)[0]!, [true])),
+  ...Object.keys(writeForm(fc.sample(wish, { numRuns: 1, seed: 1 })[0]!, [true])),
   'eventDefnId',
   'eventActions',
   'allOrNoneSelect',
@@ -190,7 +191,7 @@ const junk = fc.oneof(
 )
 const mess = fc.dictionary(fc.constantFrom(...names), junk, { noNullPrototype: true })
 
-test('5,000 bodies of any kind are read or refused with pointers into them, and never throw', () => {
+test('5,000 bodies of any kind are read or refused with pointers into them, and never throw', (t) => {
   fc.assert(
     fc.property(
       wish,
@@ -229,7 +230,7 @@ test('5,000 bodies of any kind are read or refused with pointers into them, and 
         }
       },
     ),
-    { numRuns: 5000 },
+    { numRuns: 5000, seed: proofSeed(t) },
   )
 })
 

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { request } from 'node:http'
 import { connect, type AddressInfo } from 'node:net'
 import { after, test, type TestContext } from 'node:test'
+import { LARGEST_BODY } from '../../src/http/body.ts'
 import { startProbeProcess } from '../support/probe-process.ts'
 import { startProbe } from '../support/probe.ts'
 
@@ -126,16 +127,29 @@ const MONSTERS: [string, string, () => Buffer, number][] = [
   ['40,000 NULs', '/probe', () => Buffer.from(JSON.stringify(Array(40_000).fill('\0'))), 422],
 ]
 
-test('monstrous bodies cost less than 50 ms of CPU each, and others are served meanwhile', async (t) => {
+for (const [name, path, make, status] of MONSTERS.filter(([, , , status]) => status !== 422)) {
+  test(`${name} is answered ${status} before all of it has arrived`, async (t) => {
+    const { port } = await listen(t)
+    const body = make()
+    const asking = request({ port, path, method: 'POST', headers: headersFor(body) })
+    asking.write(body.subarray(0, 65_536))
+    const [answer] = await once(asking, 'response')
+    assert.equal(answer.statusCode, status)
+    assert.equal(answer.headers.connection, 'close')
+    asking.on('error', () => {}).destroy()
+  })
+}
+
+test('oversized or deeply nested JSON costs less than 50 ms of CPU, and others are served meanwhile', async (t) => {
   const server = await startProbeProcess(t)
+  /** Sends all of it. The server may close the connection while the client is still sending. */
   const post = (path: string, body: Buffer) =>
-    new Promise<number>((resolve, reject) => {
-      const headers = { ...JSON_TYPE, 'content-length': body.length }
-      const to = { port: server.port, path, method: 'POST', headers }
-      const asking = request(to, (answer) => {
-        answer.resume().once('end', () => resolve(answer.statusCode!))
-      })
-      asking.once('error', reject)
+    new Promise<number | undefined>((resolve, reject) => {
+      const to = { port: server.port, path, method: 'POST', headers: headersFor(body) }
+      const asking = request(to, (answer) => resolve(answer.resume().statusCode))
+      asking.on('error', (error: NodeJS.ErrnoException) =>
+        /^(EPIPE|ECONNRESET)$/.test(error.code ?? '') ? resolve(undefined) : reject(error),
+      )
       asking.end(body)
     })
 
@@ -145,15 +159,20 @@ test('monstrous bodies cost less than 50 ms of CPU each, and others are served m
     for (let i = 0; i < 5; i += 1) {
       const before = await server.cpuMs()
       const health = fetch(`http://127.0.0.1:${server.port}/healthz`)
-      assert.equal(await post(path, body), status, name)
+      const answered = await post(path, body)
+      if (answered !== undefined || body.length <= LARGEST_BODY)
+        assert.equal(answered, status, name)
       assert.equal((await health).status, 200)
       costs.push((await server.cpuMs()) - before)
     }
-    const typical = costs.toSorted((a, b) => a - b)[2]!
-    t.diagnostic(`${name}: ${typical.toFixed(1)} ms`)
-    assert.ok(typical < 50, `${name}: ${costs.map(Math.round)} ms`)
+    // Other processes can only add to the CPU time (cold caches): the least is what the body costs.
+    const least = Math.min(...costs)
+    t.diagnostic(`${name}: ${least.toFixed(1)} ms`)
+    assert.ok(least < 50, `${name}: ${costs.map(Math.round)} ms`)
   }
 })
+
+const headersFor = (body: Buffer) => ({ ...JSON_TYPE, 'content-length': body.length })
 
 async function listen(t: TestContext, given = {}) {
   const { app } = await startProbe(t, given)

@@ -39,9 +39,7 @@ type Receiver = {
 }
 
 async function killSenders(t: TestContext, kills: number, server: Receiver) {
-  const seed = proofSeed()
-  t.diagnostic(`PROOF_SEED=${seed}`)
-  const random = randomFrom(seed)
+  const random = randomFrom(proofSeed(t))
   const { database, url } = await cloneDatabase(t)
   const settings = {
     DATABASE_URL: url,
