@@ -1,4 +1,4 @@
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { spawn, type ChildProcess } from 'node:child_process'
 import { existsSync, globSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -6,6 +6,7 @@ import pg from 'pg'
 import { openEmbedded } from '../src/database/embedded.ts'
 import { migrate } from '../src/database/migrate.ts'
 import { findBrowser } from './support/browser.ts'
+import { installForTests } from './support/install.ts'
 
 /**
  * Runs the tests: node test/run.ts [--watch …] [files or folders]
@@ -29,9 +30,9 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   })
 }
 try {
+  if (wanted().some((file) => file.includes('console'))) getBrowser()
   const server = await openServer()
   const template = await makeTemplate(server)
-  if (wanted().some((file) => file.includes('console'))) getBrowser()
   exitCode = await runTests({ TEST_SERVER_URL: server, TEST_TEMPLATE: template })
 } finally {
   for (const stop of stops.toReversed()) await stop()
@@ -79,25 +80,25 @@ function wanted() {
   return files.length > 0 ? files : globSync('test/**/*.test.ts', { cwd: root })
 }
 
-/** The console is tried in a real browser: where there is none, one is installed. */
+/** The tests of the console run in a real browser. */
 function getBrowser() {
   if (findBrowser()) return
   const isDebian = existsSync('/usr/bin/apt-get') && process.getuid?.() === 0
   const playwright = path.join(root, 'node_modules/playwright-core/cli.js')
-  const command = isDebian
-    ? 'apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium'
-    : `"${process.execPath}" "${playwright}" install chromium-headless-shell`
-  console.log(`No browser was found (CHROMIUM_PATH names one). Getting one: ${command}`)
-  const { status } = spawnSync('/bin/sh', ['-c', command], {
-    stdio: ['ignore', 'ignore', 'inherit'],
-    env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+  installForTests({
+    missing: isDebian
+      ? "a browser, Debian's package chromium, for the tests of the console"
+      : "a browser, Playwright's chromium-headless-shell, for the tests of the console",
+    command: isDebian
+      ? 'apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium'
+      : `"${process.execPath}" "${playwright}" install chromium-headless-shell`,
+    instead: 'Set CHROMIUM_PATH to a browser; without one the tests of the console fail.',
   })
-  console.log(status === 0 ? 'The browser is here.' : 'It could not be had: its tests will fail.')
 }
 
 async function runTests(environment: Record<string, string>) {
   if (stopping.signal.aborted) return 1
-  const args = ['--test', '--test-concurrency=2', '--test-timeout=300000', ...flags, ...wanted()]
+  const args = ['--test', '--test-concurrency=2', '--test-timeout=900000', ...flags, ...wanted()]
   const child = (tests = spawn(process.execPath, args, {
     cwd: files.length > 0 ? process.cwd() : root,
     stdio: 'inherit',

@@ -31,7 +31,7 @@ const QUIET = [
 export async function openPage(t: Lifetime): Promise<{ page: Page; complaints: string[] }> {
   const executablePath = findBrowser()
   if (!executablePath)
-    throw new Error('no browser: set CHROMIUM_PATH, or run npm test, which gets one')
+    throw new Error('no browser: set CHROMIUM_PATH, or run npm test, which installs one')
   const isRoot = process.getuid?.() === 0
   const browser = await chromium.launch({
     executablePath,

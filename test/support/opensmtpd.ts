@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {
@@ -13,21 +14,20 @@ import { createServer, type AddressInfo } from 'node:net'
 import path from 'node:path'
 import type { TestContext } from 'node:test'
 import { temporaryFolder } from './folder.ts'
+import { installForTests } from './install.ts'
 import { until } from './until.ts'
 
 const SMTPD = '/usr/sbin/smtpd'
 
-/**
- * A mail server as Debian ships it, on loopback, that keeps all it is given in a folder. Where it is
- * not installed this installs it, and says so: it takes root and Debian, and only the full proof asks.
- */
+/** Debian's own mail server on loopback, which stores every mail in a folder. For the full proof. */
 export async function startOpenSmtpd(t: TestContext) {
   if (!existsSync(SMTPD)) {
-    console.error('OpenSMTPD is not here: installing Debian’s package opensmtpd with apt-get.')
-    execFileSync('apt-get', ['install', '-y', '--no-install-recommends', 'opensmtpd'], {
-      stdio: ['ignore', 'ignore', 'inherit'],
-      env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+    const isInstalled = installForTests({
+      missing: "a mail server, Debian's package opensmtpd, for the full proof of mails",
+      command: 'apt-get install -y --no-install-recommends opensmtpd',
+      instead: 'Install opensmtpd (Debian, as root) to run this proof.',
     })
+    assert.ok(isInstalled, `${SMTPD} is missing`)
   }
   const folder = temporaryFolder(t)
   chmodSync(folder, 0o755)
