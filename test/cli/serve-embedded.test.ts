@@ -5,21 +5,20 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { test } from 'node:test'
 import { runCommand } from '../support/command.ts'
-import { crowding } from '../support/crowding.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { startService } from '../support/service.ts'
 import { until } from '../support/until.ts'
+import { assertWithin } from '../support/within.ts'
 
-test('the service is ready within 5 s on an empty folder, 2 s on an existing one', async (t) => {
+test('the service becomes ready on an empty folder and on an existing one', async (t) => {
   const DATA_DIR = temporaryFolder(t)
   const first = await startService(t, { DATA_DIR })
-  assert.ok(first.startedInMs < 5_000 * crowding(), `took ${first.startedInMs} ms`)
+  assertWithin(t, { what: 'first start', tookMs: first.startedInMs, limitMs: 5_000 })
   await until(async () => (await first.status('/readyz')) === 200)
   await first.stop()
 
   const second = await startService(t, { DATA_DIR })
-  assert.ok(second.startedInMs < 2_000 * crowding(), `took ${second.startedInMs} ms`)
-  t.diagnostic(`started in ${Math.round(first.startedInMs)}, ${Math.round(second.startedInMs)} ms`)
+  assertWithin(t, { what: 'later start', tookMs: second.startedInMs, limitMs: 2_000 })
   await until(async () => (await second.status('/readyz')) === 200)
 })
 
@@ -49,7 +48,9 @@ test('Ctrl-C during the start leaves no database behind', async (t) => {
   })
   const exit = once(child, 'exit')
   t.after(() => void child.kill())
-  await until(() => fs.existsSync(`${DATA_DIR}/postgres/postmaster.pid`))
+  // PostgreSQL creates the file first and writes its number into it afterwards.
+  const noteOf = `${DATA_DIR}/postgres/postmaster.pid`
+  await until(() => fs.existsSync(noteOf) && postmaster(DATA_DIR) > 0)
   const server = postmaster(DATA_DIR)
   child.kill('SIGINT')
   const [code] = await exit

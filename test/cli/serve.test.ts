@@ -8,6 +8,7 @@ import { runCommand } from '../support/command.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { startService } from '../support/service.ts'
+import { assertWithin } from '../support/within.ts'
 
 const KEY = 'operator-key-of-this-test'
 
@@ -59,7 +60,7 @@ test('told to stop, it finishes what is in flight, begins nothing new and exits 
   assert.equal(await service.ended, 0)
 })
 
-test('a request that never ends is cut off, and it still exits 0 within 10 s', async (t) => {
+test('a request that never ends is cut off after SIGTERM, and the service still exits 0', async (t) => {
   const { url } = await cloneDatabase(t)
   const service = await startService(t, { DATABASE_URL: url, ADMIN_API_KEY: KEY })
   const endless = await openRequest(service.base, 100)
@@ -67,9 +68,7 @@ test('a request that never ends is cut off, and it still exits 0 within 10 s', a
   process.kill(service.pid, 'SIGTERM')
   await endless.answer
   assert.equal(await service.ended, 0)
-  const seconds = (performance.now() - toldAt) / 1000
-  t.diagnostic(`${seconds.toFixed(1)} s`)
-  assert.ok(seconds < 10, `${seconds} s`)
+  assertWithin(t, { what: 'exit', tookMs: performance.now() - toldAt, limitMs: 10_000 })
 })
 
 test('a worker has an engine, health and metrics, and no other address', async (t) => {

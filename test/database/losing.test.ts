@@ -7,15 +7,15 @@ import path from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { openEmbedded } from '../../src/database/embedded.ts'
 import { afterwards } from '../support/afterwards.ts'
-import { crowding } from '../support/crowding.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { startService } from '../support/service.ts'
 import { until } from '../support/until.ts'
+import { assertWithin } from '../support/within.ts'
 
 const KEY = 'operator-key-of-this-test'
 const asOperator = { headers: { authorization: `Bearer ${KEY}` } }
 
-test('a database stopped at once: 503 while it is away, all back within 3 s of its return', async (t) => {
+test('503 while the database is down; the service is ready again by itself when it is back', async (t) => {
   const dataDir = temporaryFolder(t)
   const url = await startLonelyServer(dataDir)
   afterwards(t, () => endServer(dataDir, 'SIGINT'))
@@ -29,11 +29,11 @@ test('a database stopped at once: 503 while it is away, all back within 3 s of i
     assert.ok(service.isRunning())
     await startLonelyServer(dataDir)
     const tookMs = await until(async () => (await statuses(service)).join() === '200,200,200')
-    assert.ok(tookMs < 3_000 * crowding(), `${signal}: back after ${tookMs} ms`)
+    assertWithin(t, { what: `ready again after ${signal}`, tookMs, limitMs: 3_000 })
   }
 })
 
-test('a line that falls silent is noticed within 15 s, and left as soon as there is a better one', async (t) => {
+test('a connection that falls silent is noticed, and replaced as soon as a new one works', async (t) => {
   const embedded = await openEmbedded(temporaryFolder(t), 'command')
   afterwards(t, () => embedded.stop())
   const line = await openLine(t, embedded.url)
@@ -45,16 +45,17 @@ test('a line that falls silent is noticed within 15 s, and left as soon as there
   const startedAt = performance.now()
   assert.deepEqual(await statuses(service), [200, 503, 503])
   const noticedMs = performance.now() - startedAt
-  assert.ok(noticedMs < 15_000, `noticed after ${noticedMs} ms`)
+  assertWithin(t, { what: 'silence noticed', tookMs: noticedMs, limitMs: 15_000 })
   assert.ok(service.isRunning())
 
   // Old connections stay silent for ever; only new ones are carried.
   line.carryNewOnes()
   const tookMs = await until(async () => (await statuses(service)).join() === '200,200,200')
-  assert.ok(tookMs < 3_000 * crowding(), `back after ${tookMs} ms`)
+  assertWithin(t, { what: 'ready again', tookMs, limitMs: 3_000 })
   const all = await Promise.all(Array.from({ length: 20 }, () => statuses(service)))
   assert.deepEqual(new Set(all.flat()), new Set([200]))
-  assert.ok(performance.now() - startedAt < 20_000 * crowding())
+  const totalMs = performance.now() - startedAt
+  assertWithin(t, { what: 'the whole outage', tookMs: totalMs, limitMs: 20_000 })
 })
 
 type Service = Awaited<ReturnType<typeof startService>>

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
 import { REPORT_FORMATS } from '../../src/contract/report.ts'
 import type { Db } from '../../src/database/database.ts'
 import { sql, type Sql } from '../../src/database/sql.ts'
-import { createKey, createPerson, signInAs, startWithBusiness } from '../support/callers.ts'
+import { ask, createKey, createPerson, signInAs, startWithBusiness } from '../support/callers.ts'
+import { until } from '../support/until.ts'
 import { fillBusiness } from '../reports/business.ts'
 import { readCsv, readHtml, readJson, readPages, readXlsx } from '../reports/read-back.ts'
 
@@ -273,10 +273,7 @@ test('a report asked for asynchronously is printed meanwhile and fetched later',
   assert.equal(asked.headers.location, `/report/run/${asked.body.runId}`)
   assert.deepEqual([asked.body.rowsDone, asked.body.rowsTotal, asked.body.file], [0, 1, null])
 
-  const run = await until(async () => {
-    const { body } = await call('GET', `/report/run/${asked.body.runId}`)
-    return body.status === 'COMPLETED' && body
-  })
+  const run = await untilRun(call, asked.body.runId, 'COMPLETED')
   assert.deepEqual([run.rowsDone, run.rowsTotal], [1, 1])
   const headers = { authorization: `Bearer ${key}` }
   const file = await app.inject({ url: run.file, headers })
@@ -314,10 +311,7 @@ test('a run that fails says so, and has no file', async (t) => {
   breakRows()
   const prefer = { prefer: 'respond-async' }
   const { body } = await call('POST', `${PRINT}?${OCTOBER}&format=csv`, { reportId: 101 }, prefer)
-  const run = await until(async () => {
-    const { body: run } = await call('GET', `/report/run/${body.runId}`)
-    return run.status === 'FAILED' && run
-  })
+  const run = await untilRun(call, body.runId, 'FAILED')
   assert.equal(run.file, null)
   assert.ok(run.statusReason)
   assert.equal((await call('GET', `/report/run/${body.runId}/file`)).status, 404)
@@ -327,9 +321,7 @@ test('a run whose node fell silent is shown as failed', async (t) => {
   const { call, clock, db, businessId } = await open(t)
   const prefer = { prefer: 'respond-async' }
   const { body } = await call('POST', `${PRINT}?${OCTOBER}&format=csv`, { reportId: 101 }, prefer)
-  await until(
-    async () => (await call('GET', `/report/run/${body.runId}`)).body.status === 'COMPLETED',
-  )
+  await untilRun(call, body.runId, 'COMPLETED')
   await db.query(sql`
     update report_run set status = 'RUNNING', file_size = null where business_id = ${businessId}`)
   assert.equal((await call('GET', `/report/run/${body.runId}`)).body.status, 'RUNNING')
@@ -343,6 +335,12 @@ test('a printed page may not run anything, wherever it is opened', async (t) => 
   const policy = String(answer.headers['content-security-policy'])
   assert.match(policy, /^sandbox; default-src 'none'; style-src 'unsafe-inline'/)
 })
+
+async function untilRun(call: ReturnType<typeof ask>, runId: number, status: string) {
+  const read = async () => (await call('GET', `/report/run/${runId}`)).body
+  await until(async () => (await read()).status === status)
+  return read()
+}
 
 async function open(t: TestContext) {
   const started = await startWithBusiness(t)
@@ -373,15 +371,4 @@ async function open(t: TestContext) {
     }
   }
   return { ...started, ...business, key, print, breakRows, call: started.callAs(headers) }
-}
-
-/** Waits for a condition, with a deadline. */
-async function until<T>(look: () => Promise<T | false>): Promise<T> {
-  const deadline = AbortSignal.timeout(10_000)
-  for (;;) {
-    const seen = await look()
-    if (seen) return seen
-    deadline.throwIfAborted()
-    await pause(20)
-  }
 }
