@@ -281,7 +281,7 @@ export class SmtpDialogue {
     if (!question || this.#over) return
     const { timeouts } = this.#line
     const { phase } = question
-    const patience = phase === 'body' || phase === 'end' ? timeouts[phase] : timeouts.command
+    const patience = timeouts[phase] ?? timeouts.command
     this.#timer = setTimeout(() => {
       this.#finish((of) => lost(new Error(`no answer within ${patience / 1000} s (${phase})`), of))
       this.#line.close()

@@ -19,8 +19,8 @@ export type SessionOptions = {
   timeouts: PhaseTimeouts
 }
 
-/** How long the server may take, in milliseconds. */
-export type PhaseTimeouts = {
+/** How long the server may take, in milliseconds. A phase may have a timeout of its own. */
+export type PhaseTimeouts = Partial<Record<Phase, number>> & {
   connect: number
   greeting: number
   /** Each of EHLO, STARTTLS with its handshake, AUTH, MAIL, RCPT and DATA. */
@@ -187,8 +187,7 @@ export class SmtpSession {
     if (!this.#waiting) return
     const phase = this.#phase
     const { timeouts } = this.#options
-    const patience =
-      phase === 'connect' || phase === 'greeting' ? timeouts[phase] : timeouts.command
+    const patience = timeouts[phase] ?? timeouts.command
     this.#timer = setTimeout(() => {
       this.#waiting?.(lost(new Error(`no answer within ${patience / 1000} s (${phase})`), phase))
       this.close()

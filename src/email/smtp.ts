@@ -20,6 +20,8 @@ export type SmtpOptions = {
   maxMailsPerConnection: number
   /** An unused connection says goodbye after this long. */
   idleMs: number
+  /** How long the envelope of a mail waits for the answer to the mail before it. */
+  followingMs: number
   timeouts: PhaseTimeouts
   providerLimits: Record<string, ProviderLimit>
   dkim: DkimSigner[]
@@ -31,6 +33,7 @@ const DEFAULTS: SmtpOptions = {
   maxConnections: 5,
   maxMailsPerConnection: 100,
   idleMs: 20_000,
+  followingMs: 500,
   timeouts: { connect: 15_000, greeting: 30_000, command: 60_000, body: 180_000, end: 300_000 },
   providerLimits: { '*': { concurrent: 20, perSecond: Number.POSITIVE_INFINITY } },
   dkim: [],
@@ -127,7 +130,7 @@ export class SmtpMailer implements Mailer {
     let patience: NodeJS.Timeout | undefined
     const outcome = await session.send(delivery, () => {
       const next = this.#follow(session)
-      if (next) patience = setTimeout(() => this.#release(session), FOLLOWING_MS)
+      if (next) patience = setTimeout(() => this.#release(session), this.#options.followingMs)
       return next
     })
     clearTimeout(patience)
@@ -262,7 +265,6 @@ export function parseSmtpUrl(text: string): SmtpServer {
 }
 
 const GOODBYE_MS = 1000
-const FOLLOWING_MS = 500
 const SLOW_FOR_MS = 10_000
 
 const isLoopback = (host: string) =>

@@ -28,13 +28,17 @@ const message = (emailId = 1, text = 'See you.\n'): Message =>
     unsubscribeLink: null,
   })
 
-const PATIENT = { connect: 20_000, greeting: 20_000, command: 20_000, body: 20_000, end: 20_000 }
+const LONG_MS = 300_000
+const PATIENT = {
+  connect: LONG_MS,
+  greeting: LONG_MS,
+  command: LONG_MS,
+  body: LONG_MS,
+  end: LONG_MS,
+}
 
-/** Impatient in one phase only: a busy machine must not be taken for a silent server elsewhere. */
-const impatient = (phase: Phase) => ({
-  ...PATIENT,
-  [phase in PATIENT ? phase : 'command']: 150,
-})
+/** Short in the one phase that is never answered: a busy machine cannot time out in another. */
+const impatient = (phase: Phase) => ({ ...PATIENT, [phase]: 150 })
 
 function openMailer(
   t: TestContext,
@@ -298,7 +302,6 @@ const cases: Case[] = [
     act: { next: 'hang' },
     kind: 'sent',
     phase: 'end',
-    options: { timeouts: impatient('end') },
   },
   { name: 'quit: silence', at: 'quit', act: { next: 'hang' }, kind: 'sent', phase: 'end' },
   { name: 'quit: closed', at: 'quit', act: { next: 'close' }, kind: 'sent', phase: 'end' },
@@ -513,7 +516,7 @@ const ends: { name: string; act: Act; kind: Outcome['kind']; connections: number
 for (const { name, act, kind, connections } of ends) {
   test(`a mail that follows one that ${name} is sent once`, async (t) => {
     const server = await startMailServer(t, { at: 'end', act })
-    const mailer = openMailer(t, server, { maxConnections: 1 })
+    const mailer = openMailer(t, server, { maxConnections: 1, followingMs: LONG_MS })
     const ends: number[] = []
     const outcomes = await Promise.all(
       [1, 2, 3].map((id) =>
@@ -535,7 +538,7 @@ for (const { name, act, kind, connections } of ends) {
 
 test('a mail whose envelope is refused while another is answered has its own answer', async (t) => {
   const server = await startMailServer(t, { at: 'rcpt', act: { reply: '550 nobody\r\n' } })
-  const mailer = openMailer(t, server, { maxConnections: 1 })
+  const mailer = openMailer(t, server, { maxConnections: 1, followingMs: LONG_MS })
   const refused = send(mailer, undefined, 'nobody@example.org')
   const outcomes = await Promise.all([refused, send(mailer), send(mailer)])
   assert.deepEqual(
@@ -547,18 +550,13 @@ test('a mail whose envelope is refused while another is answered has its own ans
 
 test('a server that takes its time over one mail does not hold up the one that was to follow', async (t) => {
   const server = await startMailServer(t, { at: 'end', act: { next: 'hang' } })
-  const timeouts = { ...PATIENT, end: 3_000 }
-  const mailer = openMailer(t, server, { maxConnections: 2, timeouts })
-  const answered: number[] = []
-  const outcomes = await Promise.all(
-    [1, 2, 3].map(async (id) => {
-      const outcome = await send(mailer, undefined, undefined, message(id))
-      answered.push(id)
-      return outcome.kind
-    }),
-  )
-  assert.deepEqual(outcomes, ['uncertain', 'sent', 'sent'])
-  assert.deepEqual(answered, [2, 3, 1])
+  const mailer = openMailer(t, server, { maxConnections: 2 })
+  const [first, ...others] = [1, 2, 3].map((id) => send(mailer, undefined, undefined, message(id)))
+  const kinds = (await Promise.all(others)).map(({ kind }) => kind)
+  assert.deepEqual(kinds, ['sent', 'sent'])
+  // Only now does the first connection end.
+  server.dropAll()
+  assert.equal((await first)?.kind, 'uncertain')
   assert.equal(server.taken.length, 2)
 })
 
@@ -618,8 +616,11 @@ test('there is less room while the server asks for patience, and more again afte
   assert.equal(mailer.room(), 16)
   assert.equal((await send(mailer)).kind, 'retry')
   assert.equal(mailer.room(), 8)
-  for (let i = 0; i < 40; i++) await send(mailer)
+  // At least ten good mails for each place; a mail that a busy machine delays costs some again.
+  let sent = 0
+  for (; mailer.room() < 16 && sent < 1_000; sent++) await send(mailer)
   assert.equal(mailer.room(), 16)
+  assert.ok(sent >= 40, String(sent))
 })
 
 test('an address that is none never reaches the wire', async (t) => {
