@@ -55,7 +55,7 @@ test('kill -9 of the service or its database loses nothing and repeats nothing',
   const kills = { service: 0, database: 0 }
   while (kills.service + kills.database < KILLS || acknowledged.length * 2 < FEWEST_TRIGGERS) {
     const seen = acknowledged.length
-    await until(() => acknowledged.length > seen + 5, 120_000)
+    await until(() => acknowledged.length > seen + 5)
     await sleep(random.below(400))
     if (random.chance(0.3)) {
       if (killDatabase(DATA_DIR)) kills.database += 1
@@ -71,7 +71,7 @@ test('kill -9 of the service or its database loses nothing and repeats nothing',
 
   const server = await openEmbedded(DATA_DIR, 'command')
   const database = openDatabase({ url: server.url, connections: 2 })
-  await until(async () => (await countOpen(database.engine)) === 0, 120_000)
+  await until(async () => (await countOpen(database.engine)) === 0)
   const sums = await account(database.engine)
   const kept = await database.engine.query<{ id: string }>(
     sql`select external_id as id from calendar`,

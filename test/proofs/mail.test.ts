@@ -70,7 +70,7 @@ async function killSenders(t: TestContext, kills: number, server: Receiver) {
     )
     return row!.count
   }
-  await until(async () => (await unfinished()) === 0, 60_000)
+  await until(async () => (await unfinished()) === 0)
 
   const rows = await db.query<{ messageId: string; status: string; replies: string[] }>(sql`
     select message_id as "messageId", status,

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { setImmediate as turn } from 'node:timers/promises'
 import { test, type TestContext } from 'node:test'
 import { deactivateDefinition, saveDefinition } from '../../src/automation/define.ts'
 import { createEngine, type EngineParts } from '../../src/automation/engine.ts'
@@ -19,6 +18,8 @@ import { capturing } from '../support/capturing.ts'
  */
 const RACES = isFull ? 10_000 : 300
 const AT_ONCE = 25
+/** About as many as two nodes send in a round. */
+const MOST_STATEMENTS = 60
 const HOUR = 3_600_000
 
 test('nothing is sent after it was moved, cancelled or switched off', async (t) => {
@@ -70,18 +71,21 @@ async function round(world: World, random: Random, mutation: Mutation, told: Tol
 
   const seen = new Map<number, number>()
   const errors: unknown[] = []
-  const nodes = [0, 1].map(() => startNode(world, random, mutation, errors))
+  const progress = new Progress()
+  const nodes = [0, 1].map(() => startNode(world, random, mutation, errors, progress))
   const change = random.pick(['move', 'cancel', 'deactivate'])
   const changes =
     change === 'deactivate'
       ? [() => deactivate(world, eventDefnId, ids, seen)]
       : ids.map((id) => () => changeOne(world, id, change, seen))
   await Promise.all([
-    ...nodes.map(async ({ fire }) => {
-      while ((await fire()) > 0);
-    }),
+    Promise.all(
+      nodes.map(async ({ fire }) => {
+        while ((await fire()) > 0);
+      }),
+    ).finally(() => progress.end()),
     ...changes.map(async (work) => {
-      for (let turns = random.below(60); turns > 0; turns -= 1) await turn()
+      await progress.reach(random.below(MOST_STATEMENTS))
       await work()
     }),
   ])
@@ -103,9 +107,49 @@ async function round(world: World, random: Random, mutation: Mutation, told: Tol
   move(60 * 24 * HOUR)
 }
 
-function startNode(world: World, random: Random, mutation: Mutation, errors: unknown[]) {
+/** How many statements the nodes have sent. A change begins after some of them, however long they take. */
+class Progress {
+  #statements = 0
+  #hasEnded = false
+  #waiting: { after: number; begin: () => void }[] = []
+
+  reach(after: number) {
+    return new Promise<void>((begin) => {
+      this.#waiting.push({ after, begin })
+      this.#release()
+    })
+  }
+
+  count() {
+    this.#statements += 1
+    this.#release()
+  }
+
+  /** The nodes are done: all other changes come after them. */
+  end() {
+    this.#hasEnded = true
+    this.#release()
+  }
+
+  #release() {
+    const isReached = ({ after }: { after: number }) => this.#hasEnded || after <= this.#statements
+    for (const { begin } of this.#waiting.filter(isReached)) begin()
+    this.#waiting = this.#waiting.filter((one) => !isReached(one))
+  }
+}
+
+function startNode(
+  world: World,
+  random: Random,
+  mutation: Mutation,
+  errors: unknown[],
+  progress: Progress,
+) {
   const { database, clock } = world
-  const rewrite = mutation.rewrite ?? ((statement: Sql) => statement)
+  const rewrite = (statement: Sql) => {
+    progress.count()
+    return mutation.rewrite ? mutation.rewrite(statement) : statement
+  }
   const of = (db: Db): Db => ({
     ...db,
     query: (statement) => db.query(rewrite(statement)),
