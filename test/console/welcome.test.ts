@@ -1,5 +1,10 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { request, type IncomingMessage } from 'node:http'
+import path from 'node:path'
 import { after, test, type TestContext } from 'node:test'
+import { CONSOLE_FOLDER } from '../../src/http/console.ts'
 import { openPage } from '../support/browser.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { startService } from '../support/service.ts'
@@ -64,17 +69,41 @@ test('assets may be kept for ever, the page that names them may not', async () =
   assert.match(headers.get('cache-control')!, /immutable/)
 })
 
-test('a file that is not there is 404, and none outside the console is served', async () => {
-  for (const place of [
-    'assets/nothing.js',
-    'nothing.png',
-    '..%2f..%2fpackage.json',
-    'assets/..%2f..%2f..%2fpackage.json',
-    '%2e%2e/%2e%2e/package.json',
-  ]) {
-    const answer = await fetch(`${service.base}/console/${place}`)
-    const text = await answer.text()
-    assert.doesNotMatch(text, /"dependencies"/, place)
-    assert.notEqual(answer.status, 500, place)
+test('a console file that does not exist is 404 as a problem, also for HEAD', async () => {
+  for (const place of ['assets/nothing.js', 'nothing.png', 'some/page/nothing.js']) {
+    const address = `${service.base}/console/${place}`
+    const answer = await fetch(address)
+    assert.equal(answer.status, 404, place)
+    assert.match(answer.headers.get('content-type')!, /^application\/problem\+json/, place)
+    assert.equal(((await answer.json()) as { status: number }).status, 404, place)
+    assert.equal((await fetch(address, { method: 'HEAD' })).status, 404, place)
   }
 })
+
+test('no file outside the console is served', async () => {
+  const outside = '../../package.json'
+  assert.ok(
+    readFileSync(path.join(CONSOLE_FOLDER, 'dist', outside), 'utf8').includes('"bellwether"'),
+  )
+  for (const place of [
+    '/console/..%2f..%2fpackage.json',
+    '/console/assets/..%2f..%2f..%2fpackage.json',
+    '/console/%2e%2e/%2e%2e/package.json',
+    '/console/../../package.json',
+    '/console/..\\..\\package.json',
+  ]) {
+    // By hand: fetch would resolve the dots itself.
+    const { status, text } = await getRaw(place)
+    assert.ok([400, 403, 404].includes(status), `${place}: ${status}`)
+    assert.doesNotMatch(text, /"dependencies"/, place)
+  }
+})
+
+async function getRaw(place: string) {
+  const { hostname, port } = new URL(service.base)
+  const asking = request({ hostname, port, path: place }).end()
+  const [answer] = (await once(asking, 'response')) as [IncomingMessage]
+  let text = ''
+  for await (const chunk of answer.setEncoding('utf8')) text += chunk
+  return { status: answer.statusCode!, text }
+}

@@ -168,10 +168,6 @@ for (const format of REPORT_FORMATS) {
     assert.ok((await printed(format)).equals(await printed(format)))
   })
 
-  test(`a report of nothing is still a report, as ${format}`, async () => {
-    assert.ok((await printed(format, 0)).length > 50)
-  })
-
   test(`rows that stop coming are an error, as ${format}`, async () => {
     const result = sampleResult(10)
     async function* broken() {
@@ -181,6 +177,41 @@ for (const format of REPORT_FORMATS) {
     await assert.rejects(drain(format, { ...result, rows: broken() }), /the connection broke/)
   })
 }
+
+const NO_ROWS = 'Nothing in this period.'
+
+test('a report without rows has its columns and totals of zero, as JSON', async () => {
+  const read = readJson(await printed('json', 0))
+  assert.deepEqual(read.labels, LABELS)
+  assert.deepEqual(read.rows, [])
+  assert.deepEqual(read.totals, ['', '', '', '', '', '', '0', '0', ''])
+})
+
+test('a report without rows has the line of its columns and no other, as CSV', async () => {
+  assert.deepEqual(readCsv(await printed('csv', 0)), { labels: LABELS, rows: [] })
+})
+
+test('a report without rows has the line of its columns and no formula, as a workbook', async () => {
+  const { labels, rows, formulas, sheet } = await readXlsx(await printed('xlsx', 0))
+  assert.deepEqual(labels, LABELS)
+  assert.deepEqual([rows, formulas, sheet.rowCount], [[], [], 1])
+})
+
+test('a report without rows says so below its heading, as HTML', async () => {
+  const bytes = await printed('html', 0)
+  assert.deepEqual(readHtml(bytes), { labels: LABELS, rows: [[NO_ROWS]], totals: [] })
+  assert.match(String(bytes), /<h1[^>]*>[^<]*Appointment list/)
+})
+
+test('a report without rows says so below its heading, as PDF', async () => {
+  const { pages, title } = await readPages(await printed('pdf', 0))
+  assert.match(String(title), /Appointment list/)
+  const text = pages.join('')
+  for (const words of ['Appointment list', 'Praxis Grüner Baum', NO_ROWS]) {
+    assert.ok(text.includes(words.replaceAll(' ', '')), words)
+  }
+  assert.ok(pages.at(-1)!.includes(`Page${pages.length}of${pages.length}`))
+})
 
 test('whoever gives up need not wait for the next page of a PDF', async () => {
   const gone = new AbortController()

@@ -56,11 +56,9 @@ export async function readXlsx(bytes: Buffer) {
     formulas,
     labels: labels!.map(String),
     rows: rest.slice(0, -1),
-    totals: rest
-      .at(-1)!
-      .map((value) =>
-        value && typeof value === 'object' && 'result' in value ? value.result : value,
-      ),
+    totals: (rest.at(-1) ?? []).map((value) =>
+      value && typeof value === 'object' && 'result' in value ? value.result : value,
+    ),
   }
 }
 
