@@ -3,9 +3,11 @@ import path from 'node:path'
 
 /** Tests whose promised durations hold on an idle machine only; see `assertWithin`. */
 const WITH_DURATIONS = [
+  'automation/timing.test.ts',
   'cli/serve-embedded.test.ts',
   'cli/serve.test.ts',
   'database/losing.test.ts',
+  'http/body.test.ts',
   'reports/lateness.test.ts',
 ]
 

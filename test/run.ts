@@ -1,4 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { existsSync, globSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -61,7 +62,8 @@ async function openServer() {
 }
 
 async function makeTemplate(server: string) {
-  const template = `bellwether_template_${process.pid}`
+  // A server that is shared may still have the template of a run that was killed.
+  const template = `bellwether_template_${randomBytes(6).toString('hex')}`
   await onServer(server, `create database ${template}`)
   stops.push(() => onServer(server, `drop database if exists ${template} with (force)`))
   const url = new URL(server)
