@@ -4,18 +4,25 @@ import { test } from 'node:test'
 import { openDatabase } from '../../src/database/postgres.ts'
 import { sql } from '../../src/database/sql.ts'
 import { cloneDatabase } from '../support/database.ts'
+import { until } from '../support/until.ts'
 
-test('a hint reaches whoever listens, until he stops', async (t) => {
+test('a notification reaches every listener, and none that has stopped', async (t) => {
   const { database } = await cloneDatabase(t)
-  const { promise, resolve } = Promise.withResolvers<string>()
-  const deaf = database.listen('bellwether_due', resolve)
-  const tell = setInterval(
-    () => void database.engine.query(sql`select pg_notify('bellwether_due', 'now')`),
-    20,
+  const heard: string[][] = [[], []]
+  const [stopFirst, stopSecond] = heard.map((own) =>
+    database.listen('bellwether_due', (text) => void own.push(text)),
   )
-  assert.equal(await promise, 'now')
-  clearInterval(tell)
-  await deaf()
+  /** Sends it until both, or the second alone, have heard it. */
+  const sendUntilHeard = (text: string, listeners: string[][]) =>
+    until(async () => {
+      await database.engine.query(sql`select pg_notify('bellwether_due', ${text})`)
+      return listeners.every((own) => own.includes(text))
+    })
+  await sendUntilHeard('first', heard)
+  await stopFirst!()
+  await sendUntilHeard('second', [heard[1]!])
+  await stopSecond!()
+  assert.deepEqual(new Set(heard[0]), new Set(['first']))
 })
 
 test('while the database is away there is one attempt at a time to listen again', async (t) => {
