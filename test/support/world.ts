@@ -3,11 +3,13 @@ import type { TestContext } from 'node:test'
 import type { InjectOptions } from 'fastify'
 import { digest } from '../../src/auth/secrets.ts'
 import { SCOPES } from '../../src/contract/credentials.ts'
+import type { Db } from '../../src/database/database.ts'
 import { sql } from '../../src/database/sql.ts'
 import { insertApiKey } from '../../src/store/api-keys.ts'
 import { createEngine, type EngineParts } from '../../src/automation/engine.ts'
 import { startApp } from './app.ts'
 import { capturing } from './capturing.ts'
+import { until } from './until.ts'
 
 // oxlint-disable-next-line typescript/no-explicit-any -- answers are asserted on, not typed
 export type Answer = { status: number; body: any; headers: Record<string, unknown> }
@@ -59,7 +61,10 @@ export async function addBusiness(started: Started, timeZone = 'Europe/Zurich') 
   const save = async (path: string, body: object) => {
     const { status, body: saved } = await call('POST', path, body)
     if (status > 201) throw new Error(`POST ${path}: ${status} ${JSON.stringify(saved)}`)
-    return saved
+    const { planning, ...object } = saved
+    // On a busy machine a plan may take longer than its POST waits for it.
+    if (planning) await until(() => isPlanned(db, object.eventDefnId))
+    return object
   }
 
   const { locationId } = await save('/location', { name: 'Altstadt' })
@@ -86,6 +91,13 @@ export async function addBusiness(started: Started, timeZone = 'Europe/Zurich') 
     })
 
   return { businessId, db, key, call, save, book, ids }
+}
+
+async function isPlanned(db: Db, eventDefnId: number) {
+  const rows = await db.query(sql`
+    select from event_definition
+    where event_defn_id = ${eventDefnId} and planned_version >= version`)
+  return rows.length === 1
 }
 
 /** A body that defines an appointment reminder `hours` from its start. */
