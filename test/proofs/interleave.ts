@@ -360,6 +360,6 @@ export class Interleaving {
 const XID = sql`select pg_current_xact_id_if_assigned()::text as xid`
 /** Most answers come sooner; the list of locks costs more than they do. */
 const ASK_AFTER_MS = 8
-const GIVE_UP_MS = 1_000
+const GIVE_UP_MS = 5_000
 /** More than a history has. */
 const MOST_SESSIONS = 1e6
