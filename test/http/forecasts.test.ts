@@ -20,8 +20,7 @@ async function planThenSave(world: World, body: object) {
   const { status, body: plan } = await call('POST', '/eventDefinition/plan', body)
   assert.equal(status, 200, JSON.stringify(plan))
   assert.deepEqual(await rowsOf(world), before, 'a plan writes nothing')
-  const saved = await call('POST', '/eventDefinition', body)
-  return { plan, saved: saved.body }
+  return { plan, saved: await world.save('/eventDefinition', body) }
 }
 
 const countsOf = ({ samples: _samples, ...counts }: Record<string, unknown>) => counts
