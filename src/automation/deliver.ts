@@ -1,23 +1,26 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { monotonicMs } from '../clock.ts'
 import type { Db } from '../database/database.ts'
-import { isDatabaseAway } from '../database/refusals.ts'
+import { isTransient } from '../database/refusals.ts'
 import { waitAfter, type Mailer, type Outcome } from '../email/mailer.ts'
 import { readMessage } from '../email/message.ts'
 import {
   claimDueEmails,
   claimEmailsOf,
   endEmails,
+  endMovedTrigger,
   endTriggersOf,
   giveBackEmails,
   listBusinessesWithMail,
+  listTriggersToReplan,
   lockTriggersOf,
   markMessagesEnded,
+  releaseEmails,
   renewEmailLeases,
   type ClaimedEmail,
   type EmailClaim,
   type EmailEnding,
-  type EndedTrigger,
+  type MovedTrigger,
 } from '../store/email-queue.ts'
 import { holdSubjects } from '../store/subjects.ts'
 import { suppress } from '../store/suppressions.ts'
@@ -57,6 +60,10 @@ export class Deliveries {
   #afterBusiness = 0
   /** The last claim was full: more is due than one holds. */
   #isCrowded = false
+  /** What was due at the last claim and is free after it is locked by somebody else. */
+  claimedAt: Temporal.Instant | undefined
+
+  #replannedUntil = 0
 
   constructor(parts: Delivering) {
     this.#parts = parts
@@ -77,6 +84,7 @@ export class Deliveries {
       return 1
     }
     const moment = now()
+    this.claimedAt = moment
     const leaseUntil = moment.add({ seconds: leaseSeconds })
     const worker = `${this.#parts.worker} ${(this.#claims += 1)}`
     const { claimed, unwanted } = await db.transaction(async (tx) => {
@@ -160,10 +168,11 @@ export class Deliveries {
 
   async #deliver(mail: ClaimedEmail, unwanted: Unwanted | undefined) {
     const outcome = unwanted ? undefined : await this.#attempt(mail)
+    if (outcome === 'not attempted') return this.#untilDone(() => this.#release(mail))
     await this.#keepRecording({ mail, outcome, unwanted })
   }
 
-  async #attempt(mail: ClaimedEmail): Promise<Outcome> {
+  async #attempt(mail: ClaimedEmail): Promise<Outcome | 'not attempted'> {
     this.#sending++
     try {
       return await this.#send(mail)
@@ -174,35 +183,55 @@ export class Deliveries {
     }
   }
 
-  #send(mail: ClaimedEmail): Promise<Outcome> {
-    return this.#parts.mailer.send({
-      from: mail.fromAddress,
-      to: mail.toAddress,
-      message: readMessage(mail.message),
-      onMessageEnded: async () => {
-        if (!(await this.#ended.add(mail))) throw new Error('the lease went to another worker')
-      },
-    })
+  /** If the end of the message could not be committed, it never left: the server knows of no mail. */
+  async #send(mail: ClaimedEmail): Promise<Outcome | 'not attempted'> {
+    let isEndRefused = false
+    const onMessageEnded = async () => {
+      try {
+        if (await this.#ended.add(mail)) return
+      } catch (error) {
+        this.#parts.onError(error)
+      }
+      isEndRefused = true
+      throw new Error('the message was not ended')
+    }
+    const message = readMessage(mail.message)
+    const { fromAddress: from, toAddress: to } = mail
+    try {
+      const outcome = await this.#parts.mailer.send({ from, to, message, onMessageEnded })
+      return isEndRefused ? 'not attempted' : outcome
+    } catch (error) {
+      if (isEndRefused) return 'not attempted'
+      throw error
+    }
   }
 
-  /**
-   * What the server answered must not be lost: the mail would go out again. So this waits for a
-   * database that is away; and what cannot be recorded with others is tried by itself.
-   */
+  /** A pause first: if the database refuses every mark, the mail server is not called in a loop. */
+  async #release(mail: ClaimedEmail) {
+    await sleep(RETRY_MS)
+    await releaseEmails(this.#parts.delivery, [mail])
+  }
+
+  /** The server's answer must not be lost, or the mail would be sent again. */
   async #keepRecording(attempted: Attempted) {
-    const { onError } = this.#parts
     try {
       return await this.#recorded.add(attempted)
     } catch (error) {
-      onError(error)
+      // What cannot be recorded with others is recorded by itself.
+      this.#parts.onError(error)
     }
+    await this.#untilDone(() => this.#record([attempted]))
+  }
+
+  /** Waits for a database that is away, busy or locked. */
+  async #untilDone(work: () => Promise<unknown>) {
     for (let failures = 0; ;) {
       try {
-        return void (await this.#record([attempted]))
+        return void (await work())
       } catch (error) {
-        if (!isDatabaseAway(error) && ++failures >= MOST_RECORDINGS) throw error
+        if (!isTransient(error) && ++failures >= MOST_RECORDINGS) throw error
       }
-      await sleep(BEFORE_RECORDING_AGAIN_MS)
+      await sleep(RETRY_MS)
     }
   }
 
@@ -210,22 +239,40 @@ export class Deliveries {
     const { delivery } = this.#parts
     const now = this.#parts.now()
     const endings = attempts.map((attempted) => endingOf(attempted, now))
-    await delivery.transaction(async (tx) => {
+    const moved = await delivery.transaction(async (tx) => {
       const bounced = attempts.flatMap(bounceOf)
       // One after the other, but all on their way at once.
-      const [, , , ended] = await Promise.all([
+      const [, , , moved] = await Promise.all([
         lockTriggersOf(tx, endings),
         endEmails(tx, endings, now),
         bounced.length > 0 && suppress(tx, bounced, { user: 'SYSTEM', now }),
         endTriggersOf(tx, endings, now),
       ])
-      await planMoved(
-        tx,
-        ended.filter((trigger) => trigger.replanSince !== null),
-        now,
-      )
+      return moved
     })
+    await this.#replan(moved)
     return attempts.map(() => undefined)
+  }
+
+  /** Plans reminders again whose mails have ended, if nobody has: the plan failed, or its node died. */
+  async replanLeftBehind() {
+    const page = { after: this.#replannedUntil, limit: MAX_REPLANNED }
+    const moved = await listTriggersToReplan(this.#parts.db, page)
+    // Those that cannot be planned do not keep the others waiting.
+    this.#replannedUntil = moved.length < page.limit ? 0 : moved.at(-1)!.eventTriggerId
+    await this.#replan(moved)
+    return moved.length
+  }
+
+  /**
+   * In transactions of their own: the mails are recorded whatever becomes of the plan, and objects
+   * are locked before triggers here as everywhere.
+   */
+  async #replan(moved: MovedTrigger[]) {
+    const { db, now, onError } = this.#parts
+    for (const trigger of moved) {
+      await db.transaction((tx) => planMoved(tx, trigger, now())).catch(onError)
+    }
   }
 }
 
@@ -258,8 +305,10 @@ const AHEAD_MS = 250
 /** How many businesses are asked at a time, with what is due and without. */
 const VISITS = 100
 
+const MAX_REPLANNED = 500
+
 const MOST_RECORDINGS = 5
-const BEFORE_RECORDING_AGAIN_MS = 500
+const RETRY_MS = 500
 
 const STOP_PATIENCE_MS = 5_000
 
@@ -356,16 +405,12 @@ async function findStale(tx: Db, claimed: ClaimedEmail[], now: Temporal.Instant)
   return stale
 }
 
-/** Reminders that could not follow their object while their mails were under way. */
-async function planMoved(tx: Db, ended: EndedTrigger[], now: Temporal.Instant) {
-  if (ended.length === 0) return
-  const definitions = await holdDefinitionsOf(tx, ended)
-  for (const trigger of ended) {
-    const [subject] = await holdSubjects(tx, trigger.objectType, [trigger])
-    const definition = definitions.get(trigger.eventDefnId)
-    if (subject && definition) {
-      const since = trigger.replanSince
-      await planAgainFor(tx, [{ subject, definition, isOldVersion: false, since }], now)
-    }
-  }
+/** A reminder that could not follow its object while its mails were being sent. */
+async function planMoved(tx: Db, trigger: MovedTrigger, now: Temporal.Instant) {
+  const [subject] = await holdSubjects(tx, trigger.objectType, [trigger])
+  const definition = (await holdDefinitionsOf(tx, [trigger])).get(trigger.eventDefnId)
+  const ended = await endMovedTrigger(tx, trigger, now)
+  if (!ended || !subject || !definition) return
+  const since = ended.replanSince
+  await planAgainFor(tx, [{ subject, definition, isOldVersion: false, since }], now)
 }

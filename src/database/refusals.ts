@@ -23,6 +23,14 @@ export const isTooSlow = (error: unknown) =>
 export const isRefusedValue = (error: unknown) =>
   error instanceof pg.DatabaseError && /^(22|23|54)/.test(error.code ?? '')
 
+/**
+ * The statement may succeed if it is run again: it took too long, waited too long for a lock, or
+ * lost to another transaction. This says nothing about what it would have written.
+ */
+export const isTransient = (error: unknown) =>
+  isConnectionError(error) ||
+  (error instanceof pg.DatabaseError && /^(40|57014|55P03|25P0[34])/.test(error.code ?? ''))
+
 /** Two who waited for each other: to be tried again. */
 export const isDeadlock = (error: unknown) =>
   error instanceof pg.DatabaseError && error.code === '40P01'

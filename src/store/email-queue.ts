@@ -200,50 +200,90 @@ export async function lockTriggersOf(tx: Db, endings: EmailEnding[]) {
       limit 1 for update) t`)
 }
 
-export type EndedTrigger = {
+/** A reminder whose mails have ended and whose object moved meanwhile: it must be planned again. */
+export type MovedTrigger = {
   businessId: number
+  eventTriggerId: number
   eventDefnId: number
   objectType: ObjectType
   objectId: number | null
   objectUUId: string | null
-  replanSince: Temporal.Instant | null
 }
 
-/** A trigger ends with its last mail. Gives back those whose object moved meanwhile. */
+const movedColumns = sql`
+  t.business_id as "businessId", t.event_trigger_id as "eventTriggerId",
+  t.event_defn_id as "eventDefnId", t.object_type as "objectType", t.object_id as "objectId",
+  t.object_uuid as "objectUUId"`
+
+/** A trigger ends with its last mail, unless its object moved: gives back those, still RUNNING. */
 export function endTriggersOf(tx: Db, endings: EmailEnding[], now: Temporal.Instant) {
-  return tx.query<EndedTrigger>(sql`
+  return tx.query<MovedTrigger>(sql`
     with ended as (
       select * from ${triggerKeys(endings)}
       -- Each by its key: left to choose, the planner may read all that runs, or all mails.
       cross join lateral (
-        select t.status from event_trigger t
+        select t.status, t.replan_since, t.event_defn_id, t.object_type, t.object_id, t.object_uuid
+        from event_trigger t
         where t.business_id = k.business_id and t.event_trigger_id = k.event_trigger_id limit 1) t
-      cross join lateral (
-        select bool_or(e.next_attempt_time is not null) as waits,
-               count(*) filter (where e.status = 'FAILED') as failed,
-               count(*) filter (where e.status in ('SENT', 'CAPTURED')) as sent,
-               count(*) filter (where e.status = 'CANCELLED') as cancelled,
-               min(e.status_reason) filter (where e.status = 'FAILED') as failure,
-               min(e.status_reason) filter (where e.status <> 'FAILED') as reason
-        from email e
-        where e.business_id = k.business_id and e.event_trigger_id = k.event_trigger_id) mails
+      cross join lateral (${mailsOfTrigger}) mails
       where t.status = 'RUNNING' and not waits
+    ), done as (
+      update event_trigger t set ${asItsMailsEnded(now)}
+      from ended
+      where (t.business_id, t.event_trigger_id) = (ended.business_id, ended.event_trigger_id)
+        and ended.replan_since is null
     )
-    update event_trigger t
-    set status = case when failed > 0 or t.status_reason is not null then 'FAILED'
-                      when sent > 0 then 'COMPLETED'
-                      when cancelled > 0 then 'CANCELLED' else 'SKIPPED' end,
-        status_reason = case when failed > 0 then failure
-                             when t.status_reason is not null then t.status_reason
-                             when sent = 0 then reason end,
-        completed_time = case when failed = 0 and sent > 0 and t.status_reason is null
-                              then ${now}::timestamptz end,
-        modified_date = ${now}, modified_user = 'SYSTEM'
-    from ended
-    where (t.business_id, t.event_trigger_id) = (ended.business_id, ended.event_trigger_id)
-    returning t.business_id as "businessId", t.event_defn_id as "eventDefnId",
-              t.object_type as "objectType", t.object_id as "objectId",
-              t.object_uuid as "objectUUId", t.replan_since as "replanSince"`)
+    select ${movedColumns} from ended t where t.replan_since is not null`)
+}
+
+/** How the mails of `k` stand. */
+const mailsOfTrigger = sql`
+  select bool_or(e.next_attempt_time is not null) as waits,
+         count(*) filter (where e.status = 'FAILED') as failed,
+         count(*) filter (where e.status in ('SENT', 'CAPTURED')) as sent,
+         count(*) filter (where e.status = 'CANCELLED') as cancelled,
+         min(e.status_reason) filter (where e.status = 'FAILED') as failure,
+         min(e.status_reason) filter (where e.status <> 'FAILED') as reason
+  from email e
+  where e.business_id = k.business_id and e.event_trigger_id = k.event_trigger_id`
+
+const asItsMailsEnded = (now: Temporal.Instant) => sql`
+  status = case when failed > 0 or t.status_reason is not null then 'FAILED'
+                when sent > 0 then 'COMPLETED'
+                when cancelled > 0 then 'CANCELLED' else 'SKIPPED' end,
+  status_reason = case when failed > 0 then failure
+                       when t.status_reason is not null then t.status_reason
+                       when sent = 0 then reason end,
+  completed_time = case when failed = 0 and sent > 0 and t.status_reason is null
+                        then ${now}::timestamptz end,
+  modified_date = ${now}, modified_user = 'SYSTEM'`
+
+/** Ends a moved trigger, for one who holds its object; nothing if another worker has ended it. */
+export async function endMovedTrigger(
+  tx: Db,
+  { businessId, eventTriggerId }: MovedTrigger,
+  now: Temporal.Instant,
+) {
+  const [ended] = await tx.query<{ replanSince: Temporal.Instant | null }>(sql`
+    update event_trigger t set ${asItsMailsEnded(now)}
+    from (select ${businessId}::bigint as business_id, ${eventTriggerId}::bigint as event_trigger_id) k
+    cross join lateral (${mailsOfTrigger}) mails
+    where (t.business_id, t.event_trigger_id) = (k.business_id, k.event_trigger_id)
+      and t.status = 'RUNNING' and not waits
+    returning t.replan_since as "replanSince"`)
+  return ended
+}
+
+/** A page of the moved triggers whose mails have ended. */
+export function listTriggersToReplan(db: Db, { after, limit }: { after: number; limit: number }) {
+  return db.query<MovedTrigger>(sql`
+    select ${movedColumns} from event_trigger t
+    where t.status = 'RUNNING' and t.replan_since is not null and t.event_trigger_id > ${after}
+      and not exists (
+        select from email e
+        where e.business_id = t.business_id and e.event_trigger_id = t.event_trigger_id
+          and e.next_attempt_time is not null)
+    order by t.event_trigger_id limit ${limit}`)
 }
 
 /**
@@ -301,6 +341,12 @@ export function renewEmailLeases(db: Db, mails: Held[], leaseUntil: Temporal.Ins
     update sending s set lease_until = ${leaseUntil}
     from held where (s.business_id, s.email_id) = (held.business_id, held.email_id)`)
 }
+
+/** Puts these back as if they had not been claimed: the end of their message never left. */
+export const releaseEmails = (db: Db, mails: Held[]) =>
+  db.query(sql`
+    update sending s set ${FREE} from ${keys(mails)}
+    where (s.business_id, s.email_id) = (k.business_id, k.email_id) and s.worker = k.worker`)
 
 /**
  * Puts back what this worker has taken and not ended: another one sends it at once. Its own attempt

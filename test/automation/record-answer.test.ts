@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import type { Db } from '../../src/database/database.ts'
+import { sql } from '../../src/database/sql.ts'
+import type { Mailer } from '../../src/email/mailer.ts'
+import { SmtpMailer } from '../../src/email/smtp.ts'
+import { startMailServer } from '../support/mail-server.ts'
+import { asOwner } from '../support/owner.ts'
+import { until } from '../support/until.ts'
+import { reminder, startEngine, startWorld } from '../support/world.ts'
+
+type World = Awaited<ReturnType<typeof startWorld>>
+
+/** One reminder that is due now, with one mail to the client. */
+async function makeDue({ businessId, book, clock, save }: World) {
+  const { emailTemplateId } = await save('/emailTemplate', {
+    templateName: 'Reminder',
+    subject: 'See you',
+    emailBody: '<p>Tomorrow</p>',
+  })
+  const action = { actionType: 'SEND_EMAIL', active: true, businessId, emailTemplateId }
+  await save('/eventDefinition', reminder(businessId, -24, { eventActions: [action] }))
+  const booked = await book(clock.in({ hours: 48 }))
+  clock.advance({ hours: 24 })
+  return booked as { calendarId: number }
+}
+
+const mailOf = async ({ db }: World) =>
+  (
+    await db.query<{ status: string; reason: string | null; attempts: object[] }>(
+      sql`select status, status_reason as reason, attempts from email`,
+    )
+  )[0]!
+
+const statusesOf = async ({ call }: World, { calendarId }: { calendarId: number }) =>
+  (await call('GET', `/eventTriggers/CALENDAR/${calendarId}`)).body.map(
+    (trigger: { status: string }) => trigger.status,
+  )
+
+/** A reminder whose mail is with the mail server while its appointment moves. */
+async function moveWhileSending(t: TestContext) {
+  const world = await startWorld(t)
+  const booked = await makeDue(world)
+  const begun = Promise.withResolvers<void>()
+  const answer = Promise.withResolvers<void>()
+  const mailer: Mailer = {
+    async send(mail) {
+      await mail.onMessageEnded()
+      begun.resolve()
+      await answer.promise
+      return { kind: 'sent', phase: 'end', reply: '250 taken' }
+    },
+    room: () => 10,
+    close: async () => {},
+  }
+  const engine = startEngine(world, { mailer, captures: false })
+  await engine.fire()
+  await engine.deliver()
+  await begun.promise
+  const { calendarId } = booked
+  const startTime = world.clock.in({ hours: 96 }).epochMilliseconds
+  await world.save('/calendar', { calendarId, startTime, endTime: startTime + 60_000 })
+  return { world, engine, booked, answer: () => answer.resolve() }
+}
+
+test('the answer of the mail server is recorded while somebody holds the moved appointment', async (t) => {
+  const { world, engine, booked, answer } = await moveWhileSending(t)
+  await world.db.transaction(async (tx) => {
+    await tx.query(
+      sql`select from calendar where calendar_id = ${booked.calendarId} for no key update`,
+    )
+    answer()
+    await until(async () => (await mailOf(world)).status === 'SENT', 10_000)
+    // The order of every save: first the object, then its triggers.
+    await tx.query(sql`select from event_trigger where object_id = ${booked.calendarId} for update`)
+  })
+  await engine.settle()
+  assert.deepEqual(engine.errors, [])
+  assert.deepEqual(await statusesOf(world, booked), ['COMPLETED', 'SCHEDULED'])
+})
+
+test('a mail is recorded as sent though its reminder cannot be planned again, which is done later', async (t) => {
+  const { world, engine, booked, answer } = await moveWhileSending(t)
+  await asOwner(
+    world.database,
+    `create function refuse() returns trigger language plpgsql as
+       $$ begin raise exception 'no new trigger today'; end $$`,
+    'create trigger refuse before insert on waiting for each row execute function refuse()',
+  )
+  answer()
+  await engine.settle()
+  assert.equal((await mailOf(world)).status, 'SENT')
+  assert.match(String(engine.errors[0]), /no new trigger today/)
+  assert.deepEqual(await statusesOf(world, booked), ['RUNNING'])
+
+  // A worker that cannot plan it does not stop over it, and another one takes it on.
+  world.clock.advance({ seconds: 60 })
+  const other = startEngine(world)
+  await other.keep()
+  assert.match(String(other.errors[0]), /no new trigger today/)
+  assert.equal((await mailOf(world)).status, 'SENT')
+  await asOwner(world.database, 'drop trigger refuse on waiting')
+  await other.keep()
+  assert.deepEqual(await statusesOf(world, booked), ['COMPLETED', 'SCHEDULED'])
+})
+
+test('a mail whose hand-over the lost database ended was not attempted, and goes out at once', async (t) => {
+  const world = await startWorld(t)
+  await makeDue(world)
+  const server = await startMailServer(t)
+  const { port } = server
+  const mailer = new SmtpMailer({
+    host: '127.0.0.1',
+    port,
+    secure: false,
+    requireTls: false,
+    user: null,
+    password: null,
+  })
+  t.after(() => mailer.close())
+  let isLost = true
+  const { delivery } = world.database
+  const query: Db['query'] = (statement) => {
+    if (!isLost || !statement.text.includes('message_ended')) return delivery.query(statement)
+    isLost = false
+    throw Object.assign(new Error('connect ENOENT /srv/secret/.s.PGSQL.5432'), { code: 'ENOENT' })
+  }
+  const engine = startEngine(world, {
+    mailer,
+    captures: false,
+    database: { ...world.database, delivery: { ...delivery, query } },
+  })
+  await engine.fire()
+  await engine.deliver()
+  await engine.settle()
+  assert.equal(server.taken.length, 0)
+  const { status, reason, attempts } = await mailOf(world)
+  assert.deepEqual([status, reason, attempts], ['QUEUED', null, []])
+
+  await engine.deliver()
+  await engine.settle()
+  assert.equal(server.taken.length, 1)
+  const sent = await mailOf(world)
+  assert.equal(sent.status, 'SENT')
+  assert.equal(sent.attempts.length, 1)
+  assert.doesNotMatch(JSON.stringify(await world.call('GET', '/emails')), /PGSQL|secret/)
+})
+
+test('a statement that is too slow five times does not lose the answer of the mail server', async (t) => {
+  const world = await startWorld(t)
+  await makeDue(world)
+  const { delivery } = world.database
+  let failures = 6
+  const transaction: Db['transaction'] = (work) =>
+    delivery.transaction(async (tx) => {
+      if (failures-- > 0) {
+        await tx.query({
+          text: `do $$ begin raise exception 'too slow' using errcode = '57014'; end $$`,
+          values: [],
+        })
+      }
+      return work(tx)
+    })
+  const mailer: Mailer = {
+    async send(mail) {
+      await mail.onMessageEnded()
+      return { kind: 'sent', phase: 'end', reply: '250 taken' }
+    },
+    room: () => 10,
+    close: async () => {},
+  }
+  const engine = startEngine(world, {
+    mailer,
+    captures: false,
+    database: { ...world.database, delivery: { ...delivery, transaction } },
+  })
+  await engine.fire()
+  await engine.deliver()
+  await engine.settle()
+  assert.equal((await mailOf(world)).status, 'SENT')
+})
