@@ -222,8 +222,7 @@ async function runSender(url: string, port: number) {
   const onError = (error: unknown) => console.error(error)
   const database = openDatabase({ url, onError, heartbeat: true })
   const clock = new DatabaseClock()
-  const askedAt = monotonicMs()
-  clock.set(await database.readTime(), askedAt, monotonicMs())
+  await clock.synchronise(() => database.readTime())
   const server = { host: '127.0.0.1', port, secure: false, requireTls: false }
   const mailer = new SmtpMailer(
     { ...server, user: null, password: null },

@@ -1,23 +1,49 @@
-/** The only reader of the machine's time: everything else is handed a Clock or a moment. */
-export type Clock = { now(): Temporal.Instant }
+/** Only this file reads the machine's time. All other code is given a Clock or a moment. */
+export type Clock = {
+  now(): Temporal.Instant
+  /**
+   * The database's time at this point of a transaction, for decisions that must never be early.
+   * A clock that a test moves by hand leaves this out: then `now()` decides.
+   */
+  confirm?(readDatabaseTime: () => Promise<Temporal.Instant>): Promise<Temporal.Instant>
+}
 
 /**
- * The database's time. A machine's clock may jump; what counts between two readings of the
- * database is the monotonic counter, which does not.
+ * The database's time, never ahead of it. Between two readings the monotonic counter measures the
+ * time: the machine's own clock may jump.
  */
 export class DatabaseClock implements Clock {
-  #epochMs = Date.now()
-  #readAt = performance.now()
+  /** The database's time minus the monotonic counter. */
+  #offsetMs = Date.now() - performance.now()
 
   now() {
-    const elapsed = performance.now() - this.#readAt
-    return Temporal.Instant.fromEpochMilliseconds(Math.floor(this.#epochMs + elapsed))
+    return Temporal.Instant.fromEpochMilliseconds(Math.floor(this.#offsetMs + performance.now()))
   }
 
-  /** Takes over a reading. The counter was read when the question left and when the answer came. */
-  set(databaseMs: number, askedAt: number, answeredAt: number) {
-    this.#epochMs = databaseMs
-    this.#readAt = (askedAt + answeredAt) / 2
+  /**
+   * Uses a reading of the database's time. The database took it before its answer arrived, so
+   * counting from the answer can only be late, however long the question was under way.
+   */
+  set(databaseMs: number, answeredAt: number) {
+    this.#offsetMs = databaseMs - answeredAt
+  }
+
+  /** No reading is ahead of the database, so the highest of a few is the closest. */
+  async synchronise(readDatabaseMs: () => Promise<number>) {
+    let closest = Number.NEGATIVE_INFINITY
+    for (let reading = 0; reading < READINGS; reading += 1) {
+      closest = Math.max(closest, (await readDatabaseMs()) - performance.now())
+    }
+    this.#offsetMs = closest
+  }
+
+  /** If the database's time was set back, or this machine counts too fast, the clock follows at once. */
+  async confirm(readDatabaseTime: () => Promise<Temporal.Instant>) {
+    const expected = this.now()
+    const confirmed = await readDatabaseTime()
+    const isAhead = Temporal.Instant.compare(expected, confirmed) > 0
+    if (isAhead) this.set(confirmed.epochMilliseconds, performance.now())
+    return confirmed
   }
 
   /** How far the machine's own clock is from the database's, for `doctor`. */
@@ -25,5 +51,7 @@ export class DatabaseClock implements Clock {
     return Date.now() - this.now().epochMilliseconds
   }
 }
+
+const READINGS = 3
 
 export const monotonicMs = () => performance.now()

@@ -11,6 +11,8 @@ import type { Firing } from './fire.ts'
 export async function claim(firing: Firing, turn: Turn): Promise<ClaimedTrigger[]> {
   const { db, worker, batchSize: limit } = firing
   const now = firing.now()
+  turn.claimedAt = now
+  const { resets } = turn
   const leaseUntil = now.add({ seconds: firing.leaseSeconds })
   const request = { worker, now, leaseUntil, limit, mostClaims: firing.mostClaims() }
   const held = await firing.backpressure?.heldBack(now)
@@ -22,7 +24,9 @@ export async function claim(firing: Firing, turn: Turn): Promise<ClaimedTrigger[
   lookBackSometimes(turn, now)
   const claimed = await claimDueTriggers(db, { ...request, limit: rest }, turn.doneUntil)
   turn.isCrowded = claimed.length === rest
-  turn.doneUntil = turn.isCrowded ? lastOf(claimed) : now.subtract(STRAGGLERS)
+  const doneUntil = turn.isCrowded ? lastOf(claimed) : now.subtract(STRAGGLERS)
+  // A reset that came during the claim is for the next one.
+  turn.doneUntil = turn.resets === resets ? doneUntil : undefined
   return [...shared, ...claimed]
 }
 
@@ -36,8 +40,18 @@ export type Turn = {
   isHeldBack: boolean
   /** All that was due before this is taken; unset when that is not known. */
   doneUntil: Temporal.Instant | undefined
+  /** How often `doneUntil` was reset by others than the claim. */
+  resets: number
   /** When it was last made sure of. */
   lookedBackAt: Temporal.Instant | undefined
+  /** What was due at the last claim and is free after it is locked by somebody else. */
+  claimedAt: Temporal.Instant | undefined
+}
+
+/** The next claim looks at the whole queue. */
+export function claimFromStart(turn: Turn) {
+  turn.doneUntil = undefined
+  turn.resets += 1
 }
 
 export const firstTurn = (): Turn => ({
@@ -45,7 +59,9 @@ export const firstTurn = (): Turn => ({
   isCrowded: false,
   isHeldBack: false,
   doneUntil: undefined,
+  resets: 0,
   lookedBackAt: undefined,
+  claimedAt: undefined,
 })
 
 /** Of a crowd the next batch begins where this one ended; what comes before is seen by looking back. */

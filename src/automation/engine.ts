@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { monotonicMs, type Clock } from '../clock.ts'
-import type { Database } from '../database/database.ts'
+import type { Database, Db } from '../database/database.ts'
 import type { Mailbox } from '../contract/addresses.ts'
+import { isDatabaseAway } from '../database/refusals.ts'
 import type { Mailer } from '../email/mailer.ts'
 import { nextAttemptTime, takeBackEmails } from '../store/email-queue.ts'
 import { lookAtGrownTables } from '../store/objects.ts'
@@ -9,13 +10,14 @@ import {
   ANY_CLAIMS,
   giveBackTriggers,
   nextDueTime,
+  readDatabaseTime,
   renewTriggerLeases,
   takeBackTriggers,
   type ClaimedTrigger,
 } from '../store/trigger-queue.ts'
 import { Deliveries } from './deliver.ts'
 import { ASKED_EVERY_MS, Backpressure } from './backpressure.ts'
-import { claim, firstTurn } from './claim.ts'
+import { claim, claimFromStart, firstTurn } from './claim.ts'
 import { fireClaimed, type Firing } from './fire.ts'
 import { planUnplanned, type PlannerParts } from './planner.ts'
 import { createReconciler } from './watch.ts'
@@ -50,6 +52,7 @@ export function createEngine(parts: EngineParts) {
   const { database, clock, leaseSeconds, onError } = parts
   const db = database.engine
   const now = () => clock.now()
+  const confirmNow = async (tx: Db) => clock.confirm?.(() => readDatabaseTime(tx)) ?? now()
   const worker = parts.random(9).toString('base64url')
   const batchSize = parts.batchSize ?? 500
   const deliveries = new Deliveries({ ...parts, db, delivery: database.delivery, now, worker })
@@ -71,22 +74,33 @@ export function createEngine(parts: EngineParts) {
 
   /** One who claims and fires under a name of its own. */
   const openLane = (name: string) => {
-    const firing: Firing = { ...parts, ...holding, db, now, worker: name, batchSize, mostClaims }
+    const firing: Firing = {
+      ...parts,
+      ...holding,
+      db,
+      now,
+      confirmNow,
+      worker: name,
+      batchSize,
+      mostClaims,
+    }
     let isBroken = false
+    let held: ClaimedTrigger[] = []
     /** What a broken turn left in our hands is not begun: it is free again at once. */
     const giveBack = async () => {
       if (!isBroken) return false
-      await giveBackTriggers(db, name)
-      turn.doneUntil = undefined
+      await giveBackTriggers(db, name, held)
+      claimFromStart(turn)
       isBroken = false
       return true
     }
     const take = async () => {
       await giveBack()
       isBroken = true
-      const claimed = await claim(firing, turn)
-      if (claimed.length === 0) end()
-      return claimed
+      held = []
+      held = await claim(firing, turn)
+      if (held.length === 0) end()
+      return held
     }
     const fire = async (claimed: ClaimedTrigger[]) => {
       await fireClaimed(firing, claimed)
@@ -112,12 +126,27 @@ export function createEngine(parts: EngineParts) {
   /** Begins to send what is due. */
   const deliver = () => deliveries.begin()
 
-  /** Takes over the claims of dead workers. */
+  /**
+   * An outage of the database lets every lease run out. Those who held one have until the next time
+   * to give back what they held: it was no failed attempt.
+   */
+  let wasAway = false
   const keep = async () => {
+    try {
+      if (wasAway) await nextDueTime(db, ANY_CLAIMS)
+      else return await takeBackExpired()
+      wasAway = false
+      return 0
+    } catch (error) {
+      wasAway ||= isDatabaseAway(error)
+      throw error
+    }
+  }
+
+  const takeBackExpired = async () => {
     const triggers = await takeBackTriggers(db, now())
-    if (triggers > 0) turn.doneUntil = undefined
-    const emails = await takeBackEmails(db, now())
-    return triggers + emails
+    if (triggers > 0) claimFromStart(turn)
+    return triggers + (await takeBackEmails(db, now())) + (await deliveries.replanLeftBehind())
   }
 
   /** Plans definitions whose plan is not complete. */
@@ -129,7 +158,7 @@ export function createEngine(parts: EngineParts) {
     const { doneUntil } = turn
     turn.lookedBackAt = now()
     if (!first || !doneUntil || Temporal.Instant.compare(first, doneUntil) >= 0) return 0
-    turn.doneUntil = undefined
+    claimFromStart(turn)
     return 1
   }
 
@@ -150,10 +179,12 @@ export function createEngine(parts: EngineParts) {
   }
 
   /** How long nothing will be due; at most what a missed hint may cost. */
-  const restUntil = (next: Temporal.Instant | null) =>
-    next
-      ? Math.min(LONGEST_REST_MS, Math.max(0, next.epochMilliseconds - now().epochMilliseconds))
-      : LONGEST_REST_MS
+  const restUntil = (next: Temporal.Instant | null, claimedAt: Temporal.Instant | undefined) => {
+    if (!next) return LONGEST_REST_MS
+    const wasDue = claimedAt && Temporal.Instant.compare(next, claimedAt) <= 0
+    if (wasDue) return LOCKED_REST_MS
+    return Math.min(LONGEST_REST_MS, Math.max(0, next.epochMilliseconds - now().epochMilliseconds))
+  }
 
   /** Runs until stopped; what is claimed and not begun then goes to another node. */
   const run = async (stopping: AbortSignal) => {
@@ -183,11 +214,11 @@ export function createEngine(parts: EngineParts) {
     const restBeforeFiring = async () => {
       const rest = turn.isHeldBack
         ? ASKED_EVERY_MS
-        : restUntil(await nextDueTime(db, mostClaims(), turn.doneUntil))
+        : restUntil(await nextDueTime(db, mostClaims(), turn.doneUntil), turn.claimedAt)
       await due.wait(rest, stopping)
     }
     const restBeforeSending = async () =>
-      queued.wait(restUntil(await nextAttemptTime(db)), stopping)
+      queued.wait(restUntil(await nextAttemptTime(db), deliveries.claimedAt), stopping)
     const pausing = (ms: number) => pause(ms, stopping)
     const lookBackAndTell = async () => {
       const startedAt = monotonicMs()
@@ -216,7 +247,7 @@ export function createEngine(parts: EngineParts) {
       repeat(renew, { rest: () => pause(leaseSeconds * 300, stopping), stopping, onError }),
     ])
     await deaf()
-    for (const { name } of lanes) await giveBackTriggers(db, name).catch(onError)
+    for (const { giveBack } of lanes) await giveBack().catch(onError)
     await deliveries.stop().catch(onError)
   }
 
@@ -245,6 +276,9 @@ const LOOKED_EVERY_MS = 3_000
 
 /** Hints may be missed, so nobody rests longer than this. */
 const LONGEST_REST_MS = 1_000
+
+/** A row that was due at the last claim and is still there is locked by somebody else. */
+const LOCKED_REST_MS = 100
 
 type Repeating = {
   rest(): Promise<void>

@@ -1,6 +1,6 @@
 import type { Db } from '../database/database.ts'
 import type { Mailbox } from '../contract/addresses.ts'
-import { isDatabaseAway } from '../database/refusals.ts'
+import { isDatabaseAway, isTransient } from '../database/refusals.ts'
 import { drawEmailIds, insertEmails } from '../store/emails.ts'
 import { holdTemplatesOfDefinitions } from '../store/email-templates.ts'
 import { holdActionsOfDefinitions } from '../store/event-actions.ts'
@@ -24,6 +24,8 @@ import { Rendering } from './templates.ts'
 export type Firing = {
   db: Db
   now(): Temporal.Instant
+  /** The database's time at this point of the transaction: nothing fires before it is due by that. */
+  confirmNow(tx: Db): Promise<Temporal.Instant>
   /** Made anew at each start: a worker that comes back is another one. */
   worker: string
   leaseSeconds: number
@@ -67,16 +69,11 @@ async function fireOrSplit(firing: Firing, claimed: ClaimedTrigger[]): Promise<v
     const { endings, now } = await fireTogether(firing, claimed)
     firing.onEnded?.(endings, now)
   } catch (error) {
-    // Nothing is wrong with the triggers.
+    // The engine gives the triggers back as they were before the claim.
     if (isDatabaseAway(error)) throw error
     firing.onError(error)
     const [trigger, ...others] = claimed as [ClaimedTrigger]
-    // Alone, it is left to its lease: after three of them it is set aside.
-    if (others.length === 0) {
-      const leaseUntil = firing.now().add({ seconds: firing.leaseSeconds })
-      await leaveToItsLease(firing.db, firing.worker, trigger, leaseUntil)
-      return
-    }
+    if (others.length === 0) return retryAfterLease(firing, trigger, error)
     const half = Math.ceil(claimed.length / 2)
     await fireOrSplit(firing, claimed.slice(0, half))
     await fireOrSplit(firing, claimed.slice(half))
@@ -93,21 +90,40 @@ async function fireTogether(firing: Firing, claimed: ClaimedTrigger[]) {
   }
 }
 
+/** A transient database error says nothing about the trigger, so it is no failed attempt. */
+async function retryAfterLease(firing: Firing, trigger: ClaimedTrigger, error: unknown) {
+  const { strikes } = trigger
+  await leaveToItsLease(firing.db, firing.worker, trigger, {
+    leaseUntil: firing.now().add({ seconds: firing.leaseSeconds }),
+    strikes: isTransient(error) ? strikes : Math.max(strikes, 1) + 1,
+    lastError: textOf(error),
+  })
+}
+
+const MAX_ERROR_LENGTH = 500
+
+/** On one line: the business reads it as the reason of its trigger. */
+const textOf = (error: unknown) =>
+  (error instanceof Error ? error.message : String(error))
+    .replace(/[\s\p{Cc}]+/gu, ' ')
+    .trim()
+    .slice(0, MAX_ERROR_LENGTH)
+
 /**
  * Object, definition, actions and template are read again, under locks that a booking waits for:
  * what was cancelled before is not sent, and what is cancelled after comes too late.
  */
 async function fireBatch(tx: Db, firing: Firing, claimed: ClaimedTrigger[], rendering: Rendering) {
-  const now = firing.now()
   const keys = definitionsOf(claimed)
-  // Asked for in one breath, and so in one journey; objects are locked before all else.
-  const [objects, mine, definitions, actions, stored, ids] = await Promise.all([
+  // One round trip. Objects are locked first; the time is read last, when all locks are held.
+  const [objects, mine, definitions, actions, stored, ids, now] = await Promise.all([
     holdWholeObjects(tx, claimed),
     lockClaimed(tx, firing.worker, claimed),
     holdDefinitionsOf(tx, keys),
     holdActionsOfDefinitions(tx, keys),
     holdTemplatesOfDefinitions(tx, keys),
     drawEmailIds(tx, claimed.length),
+    firing.confirmNow(tx),
   ])
   const endings: Ending[] = []
   const templates = rendering.templates(stored)

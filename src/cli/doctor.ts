@@ -59,7 +59,7 @@ async function examine(config: Config, mailTo: string | undefined): Promise<Find
   const { url, leave } = await findServer(config, 'command')
   try {
     const database = await inspectDatabase(url, zones.moments)
-    clock.set(database.time.ms, database.time.askedAt, database.time.answeredAt)
+    clock.set(database.time.ms, database.time.answeredAt)
     const engine = await examineEngine(url, database, clock)
     const facts = { config, database, clock, zones, engine }
     const findings = CHECKS.flatMap((check) => check(facts) ?? [])
@@ -214,12 +214,13 @@ function checkSetAside({ engine }: Facts): Finding | undefined {
   if (!engine) return undefined
   const { setAside } = engine.health
   const about = 'Set aside'
-  if (setAside === 0) return { state: 'ok', about, says: 'no trigger took its workers down' }
+  if (setAside === 0)
+    return { state: 'ok', about, says: 'no trigger was given up after failed attempts' }
   return {
     state: 'bad',
     about,
-    says: `${setAside} triggers of the last 7 days took their workers down and were given up`,
-    todo: 'GET /eventTriggers?status=FAILED names them; the log says why',
+    says: `${setAside} triggers of the last 7 days were given up after failed attempts`,
+    todo: 'GET /eventTriggers?status=FAILED names them and their last error',
   }
 }
 

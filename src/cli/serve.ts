@@ -5,7 +5,7 @@ import { makeOperatorKey } from '../auth/operator-key.ts'
 import { makeSecret } from '../auth/secrets.ts'
 import { createEngine, type Engine } from '../automation/engine.ts'
 import { followTimeZones } from '../automation/time-zones.ts'
-import { DatabaseClock, monotonicMs } from '../clock.ts'
+import { DatabaseClock } from '../clock.ts'
 import { addressOf, readConfig, type Config } from '../config.ts'
 import type { Database, Db } from '../database/database.ts'
 import { openDatabase } from '../database/postgres.ts'
@@ -122,10 +122,7 @@ function runEngine(engine: Engine) {
 
 /** A machine's clock drifts against the database's, so it is read again every minute. */
 async function keepTime(clock: DatabaseClock, database: Database, log: Log) {
-  const read = async () => {
-    const askedAt = monotonicMs()
-    clock.set(await database.readTime(), askedAt, monotonicMs())
-  }
+  const read = () => clock.synchronise(() => database.readTime())
   await read()
   const timer = setInterval(() => {
     read().catch((err) => log.warn({ err }, 'the database’s time could not be read'))

@@ -9,7 +9,7 @@ export type Inspection = {
   schema: { version: number; known: number }
   /** Roles that this user cannot take on, though it must. */
   rolesMissing: string[]
-  time: { ms: number; askedAt: number; answeredAt: number }
+  time: { ms: number; answeredAt: number }
   /** Each zone's offset from UTC in minutes, at each of the moments. */
   offsets: Map<string, number[]>
 }
@@ -57,11 +57,10 @@ async function rolesMissing(client: pg.Client): Promise<string[]> {
 }
 
 async function timeOf(client: pg.Client) {
-  const askedAt = monotonicMs()
   const { rows } = await client.query(
     'select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms',
   )
-  return { ms: Number(rows[0].ms), askedAt, answeredAt: monotonicMs() }
+  return { ms: Number(rows[0].ms), answeredAt: monotonicMs() }
 }
 
 async function offsetsOf(client: pg.Client, moments: Temporal.Instant[]) {

@@ -60,7 +60,7 @@ const GAUGES: [name: string, help: string, value: (measured: Measured) => number
   ],
   [
     'set_aside_triggers',
-    'Triggers of the last 7 days that were given up because they took their workers down.',
+    'Triggers of the last 7 days that were given up because their attempts failed.',
     ({ health }) => health.setAside,
   ],
   [

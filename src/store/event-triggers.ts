@@ -33,7 +33,7 @@ const columns = columnsOf(
 /** What is in a worker's hands is RUNNING. */
 const waitingColumns = columnsOf(sql`
   case when worker is null then 'SCHEDULED' else 'RUNNING' end as status,
-  null::text as "statusReason", null::timestamptz as "completedTime"`)
+  'last attempt failed: ' || last_error as "statusReason", null::timestamptz as "completedTime"`)
 
 /** It has this id and not one of the other sort: the indexes begin with one and go on with the other. */
 const isAbout = (id: number | string) =>
@@ -481,7 +481,7 @@ function insertionOf(table: string, count: number, own: Written[], common: Writt
 const moving = (businessId: number, update: PlannedUpdate[], now: Temporal.Instant) => sql`
   update waiting w
   set anchor_time = u.anchor_time, scheduled_time = u.scheduled_time, defn_version = u.defn_version,
-      fire_now = false, worker = null, claims = 0, modified_date = ${now}, modified_user = 'SYSTEM'
+      fire_now = false, worker = null, claims = 0, last_error = null, modified_date = ${now}, modified_user = 'SYSTEM'
   from ${asPlannedIn(update)}
   where ${isPlanned(businessId)}`
 

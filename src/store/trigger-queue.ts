@@ -18,7 +18,7 @@ export type ClaimedTrigger = {
   anchorTime: Temporal.Instant
   scheduledTime: Temporal.Instant
   fireNow: boolean
-  /** How many workers did not come back with it. */
+  /** How many attempts failed before this claim, with it among others or alone. */
   strikes: number
 }
 
@@ -143,19 +143,19 @@ const isOf = ({
   w.event_trigger_id = ${eventTriggerId} and w.business_id = ${businessId}`
 
 /**
- * One that fails by itself leaves its worker's lane for a lane of its own, which nobody renews: a busy
- * worker would keep it in hand for good.
+ * A trigger that fails by itself is retried when its lease has run out. It leaves its worker's lane
+ * for one of its own that is not renewed: a busy worker would hold it for ever.
  */
 export function leaveToItsLease(
   db: Db,
   worker: string,
   trigger: ClaimedTrigger,
-  leaseUntil: Temporal.Instant,
+  { leaseUntil, strikes, lastError }: Failure,
 ) {
   const alone = `${worker} with ${trigger.eventTriggerId}`
   return db.query(sql`
     with parted as (
-      update waiting w set worker = ${alone}
+      update waiting w set worker = ${alone}, claims = ${strikes}, last_error = ${lastError}
       where ${isOf(trigger)} and w.worker = ${worker}
       returning w.scheduled_time
     )
@@ -163,6 +163,14 @@ export function leaveToItsLease(
     select ${alone}, ${leaseUntil}, scheduled_time from parted
     on conflict (worker) do update
     set lease_until = excluded.lease_until, latest = greatest(lane.latest, excluded.latest)`)
+}
+
+type Failure = { leaseUntil: Temporal.Instant; strikes: number; lastError: string }
+
+/** The database's time, not when the transaction began but now. */
+export async function readDatabaseTime(tx: Db) {
+  const [row] = await tx.query<{ now: Temporal.Instant }>(sql`select clock_timestamp() as now`)
+  return row!.now
 }
 
 /**
@@ -241,7 +249,7 @@ const waitingAgain = (worker: string, endings: Ending[], now: Temporal.Instant) 
   set defn_version = coalesce(e.defn_version, w.defn_version),
       anchor_time = coalesce(e.anchor_time, w.anchor_time),
       scheduled_time = coalesce(e.scheduled_time, w.scheduled_time),
-      worker = null, modified_date = ${now}, modified_user = 'SYSTEM'
+      worker = null, claims = 0, last_error = null, modified_date = ${now}, modified_user = 'SYSTEM'
   from ${asEnded(endings)} where ${isEnded(worker)}`
 
 /**
@@ -266,11 +274,14 @@ export const asPlanned = sql`
 /** Who is long silent in a transaction is taken for frozen, and loses it. */
 export const stayAwake = (tx: Db) => tx.query(sql`select`)
 
-/** How the reason begins of what was given up because it took its workers down. */
-export const SET_ASIDE = 'set aside: '
-
-/** After so many workers that died with nothing else in hand a trigger is set aside, and shown. */
+/** After so many failed attempts with no other trigger a trigger is given up, and shown. */
 const MOST_ALONE = 3
+
+/** How the reason of a trigger begins that was given up because its attempts failed. */
+export const GAVE_UP = `gave up after ${MOST_ALONE} failed attempts: `
+
+const WORKER_DIED = 'the worker died or lost its lease'
+
 const MOST_TAKEN_BACK = 5_000
 
 /**
@@ -298,7 +309,7 @@ export async function takeBackTriggers(db: Db, now: Temporal.Instant) {
     ), aside as (
       delete from waiting w using lost where w.ctid = lost.ctid and lost.deadly
       returning w.*, 'FAILED' as status,
-                ${SET_ASIDE} || w.claims - 1 || ' workers died over it' as status_reason, ${asPlanned}
+                ${GAVE_UP} || coalesce(w.last_error, ${WORKER_DIED}) as status_reason, ${asPlanned}
     ), recorded as (${recording(sql`aside`, { user: 'SYSTEM', now })} on conflict do nothing)
     select count(*) from lost`)
   return row!.count
@@ -313,11 +324,20 @@ export const renewTriggerLeases = (db: Db, workers: string[], leaseUntil: Tempor
   db.query(sql`
     update lane set lease_until = ${leaseUntil} where worker = any (${workers}::text[])`)
 
-/** Puts back what this worker took and did not begin: another node takes it at once. */
-export const giveBackTriggers = (db: Db, worker: string) =>
+/**
+ * Puts back what this worker took and did not end, with the failed attempts it had before: another
+ * node takes it at once. If the answer to a claim was lost, `claimed` lacks what it took.
+ */
+export const giveBackTriggers = (db: Db, worker: string, claimed: ClaimedTrigger[]) =>
   db.query(sql`
     update waiting w
-    set worker = null, claims = case w.claims when 1 then 0 else w.claims end
+    set worker = null,
+        claims = coalesce(
+          (select k.strikes
+           from unnest(${claimed.map((trigger) => trigger.eventTriggerId)}::bigint[],
+                       ${claimed.map((trigger) => trigger.strikes)}::int[]) as k (id, strikes)
+           where k.id = w.event_trigger_id),
+          case w.claims when 1 then 0 else w.claims end)
     from lane
     where lane.worker = ${worker} and ${isInHandOf(sql`lane`)}`)
 

@@ -2,7 +2,7 @@ import type { ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
 import { raw, sql } from '../database/sql.ts'
 import type { StoredDefinition } from './event-definitions.ts'
-import { SET_ASIDE } from './trigger-queue.ts'
+import { GAVE_UP } from './trigger-queue.ts'
 
 /** How the queue stands. Counts end at `COUNTED`: more is as bad. */
 export type QueueHealth = {
@@ -14,7 +14,7 @@ export type QueueHealth = {
   /** Saved definitions whose plan is not finished, and since when the oldest waits. */
   unplanned: number
   oldestUnplanned: Temporal.Instant | null
-  /** In the last 7 days: what was given up because it took its workers down. */
+  /** In the last 7 days: triggers that were given up because their attempts failed. */
   setAside: number
   /** In the last 24 hours: what was dealt with more than a minute late, and what then was of no use. */
   late: number
@@ -42,7 +42,7 @@ export async function readQueueHealth(db: Db, now: Temporal.Instant) {
       (select min(modified_date) from event_definition where planned_version < version) as "oldestUnplanned",
       (select count(*) from event_trigger
        where status = 'FAILED' and modified_date > ${now.subtract({ hours: 7 * 24 })}
-         and status_reason like ${`${SET_ASIDE}%`}) as "setAside",
+         and status_reason like ${`${GAVE_UP}%`}) as "setAside",
       late.*
     from (
       select count(*) filter (where status <> 'EXPIRED') as late,

@@ -243,7 +243,7 @@ for (const [what, saveAgain] of Object.entries({
   })
 }
 
-test('a trigger that takes down three workers by itself is set aside, those beside it are sent', async (t) => {
+test('a trigger that takes down three workers by itself is given up, those next to it are sent', async (t) => {
   const world = await startWorld(t)
   await remind(world)
   const good = await world.book(world.clock.in({ hours: 25 }))
@@ -266,10 +266,10 @@ test('a trigger that takes down three workers by itself is set aside, those besi
   }
   const [trigger] = await triggersOf(world, deadly)
   assert.equal(trigger!.status, 'FAILED')
-  assert.match(trigger!.statusReason!, /set aside: 3 workers died over it/)
+  assert.match(trigger!.statusReason!, /^gave up after 3 failed attempts: the worker died/)
 })
 
-test('a trigger that fails by itself is tried again and set aside, however busy its worker is', async (t) => {
+test('a trigger that fails by itself is tried again and given up, however busy its worker is', async (t) => {
   const world = await startWorld(t)
   await remind(world)
   const bad = await world.book(world.clock.in({ hours: 25 }))
@@ -294,7 +294,7 @@ test('a trigger that fails by itself is tried again and set aside, however busy 
     assert.equal((await triggersOf(world, { calendarId }))[0]!.status, 'COMPLETED')
   const [trigger] = await triggersOf(world, bad)
   assert.equal(trigger!.status, 'FAILED')
-  assert.match(trigger!.statusReason!, /set aside: 3 workers died over it/)
+  assert.match(trigger!.statusReason!, /^gave up after 3 failed attempts: nobody thought of this$/)
 })
 
 test('workers that die again and again for another reason set nothing aside', async (t) => {

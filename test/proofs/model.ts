@@ -105,7 +105,7 @@ function noneSetAsideInVain({ triggers, mishaps }: History, say: Say) {
 }
 
 export const isSetAside = ({ status, reason }: Trigger) =>
-  status === 'FAILED' && reason!.startsWith('set aside: ')
+  status === 'FAILED' && reason!.startsWith('gave up after 3 failed attempts: ')
 
 /** When a mail was made, what stood at that moment asked for it. */
 function rightMoment(history: History, trigger: Trigger, mail: Mail, say: Say) {

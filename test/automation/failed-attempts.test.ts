@@ -1,0 +1,197 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { decide } from '../../src/automation/decide.ts'
+import type { Db } from '../../src/database/database.ts'
+import { sql, type Sql } from '../../src/database/sql.ts'
+import { reminder, startEngine, startWorld } from '../support/world.ts'
+
+type World = Awaited<ReturnType<typeof startWorld>>
+
+/** A reminder a day before, which mails the client. */
+async function remind({ businessId, save }: World) {
+  const { emailTemplateId } = await save('/emailTemplate', {
+    templateName: 'Reminder',
+    subject: 'See you',
+    emailBody: '<p>Tomorrow</p>',
+  })
+  const action = { actionType: 'SEND_EMAIL', active: true, businessId, emailTemplateId }
+  return save('/eventDefinition', reminder(businessId, -24, { eventActions: [action] }))
+}
+
+const triggerOf = async ({ call }: World, { calendarId }: { calendarId: number }) =>
+  (await call('GET', `/eventTriggers/CALENDAR/${calendarId}`)).body[0] as {
+    status: string
+    statusReason: string | null
+  }
+
+/** How many failed attempts the pending trigger of this appointment has. */
+const failedAttempts = async ({ db }: World, { calendarId }: { calendarId: number }) =>
+  (
+    await db.query<{ claims: number }>(
+      sql`select claims from waiting where object_id = ${calendarId}`,
+    )
+  )[0]!.claims
+
+/** An engine whose transactions first run another statement. */
+function startEngineWith(world: World, first: () => Sql | undefined) {
+  const { engine } = world.database
+  const transaction: Db['transaction'] = (work) =>
+    engine.transaction(async (tx) => {
+      const statement = first()
+      if (statement) await tx.query(statement)
+      return work(tx)
+    })
+  return startEngine(world, { database: { ...world.database, engine: { ...engine, transaction } } })
+}
+
+for (const setting of ['lock_timeout', 'statement_timeout']) {
+  test(`a trigger whose object stays locked beyond the ${setting} does not collect failed attempts`, async (t) => {
+    const world = await startWorld(t)
+    await remind(world)
+    const locked = await world.book(world.clock.in({ hours: 25 }))
+    const other = await world.book(world.clock.in({ hours: 25 }))
+    world.clock.advance({ hours: 1 })
+    const engine = startEngineWith(world, () => sql`select set_config(${setting}, '50ms', true)`)
+    await world.db.transaction(async (tx) => {
+      await tx.query(
+        sql`select from calendar where calendar_id = ${locked.calendarId} for no key update`,
+      )
+      for (let round = 0; round < 5; round += 1) {
+        await engine.fire()
+        world.clock.advance({ seconds: 11 })
+        await engine.keep()
+      }
+      const { status, statusReason } = await triggerOf(world, locked)
+      assert.equal(status, 'SCHEDULED')
+      assert.match(statusReason!, /^last attempt failed: canceling statement due to \w+ timeout$/)
+      assert.equal(await failedAttempts(world, locked), 0)
+      assert.equal((await triggerOf(world, other)).status, 'COMPLETED')
+    })
+    assert.equal(await engine.fire(), 1)
+    const { status, statusReason } = await triggerOf(world, locked)
+    assert.deepEqual([status, statusReason], ['COMPLETED', null])
+  })
+}
+
+for (const [what, code] of Object.entries({
+  'a serialization failure': '40001',
+  'a deadlock': '40P01',
+  'the administrator ends the connection': '57P01',
+  'the server has no memory left': '53200',
+})) {
+  test(`an attempt during which ${what} does not count`, async (t) => {
+    const world = await startWorld(t)
+    await remind(world)
+    const booked = await world.book(world.clock.in({ hours: 25 }))
+    world.clock.advance({ hours: 1 })
+    let isFailing = true
+    const raise: Sql = {
+      text: `do $$ begin raise exception 'the server said so' using errcode = '${code}'; end $$`,
+      values: [],
+    }
+    const engine = startEngineWith(world, () => (isFailing ? raise : undefined))
+    // One more failed attempt by itself would be the last.
+    await world.database.engine.query(sql`update waiting set claims = 3`)
+    world.clock.advance({ seconds: 11 })
+    for (let round = 0; round < 5; round += 1) {
+      // If the database is away, the worker tries again long before its lease runs out.
+      const isAway = await engine.fire().then(
+        () => false,
+        () => true,
+      )
+      if (isAway) continue
+      world.clock.advance({ seconds: 11 })
+      await engine.keep()
+    }
+    isFailing = false
+    assert.equal(await engine.fire(), 1)
+    assert.equal((await triggerOf(world, booked)).status, 'COMPLETED')
+  })
+}
+
+test('an outage of the database that outlasts the lease is no failed attempt', async (t) => {
+  const world = await startWorld(t)
+  await remind(world)
+  const booked = await world.book(world.clock.in({ hours: 25 }))
+  world.clock.advance({ hours: 1 })
+  // One more failed attempt by itself would be the last.
+  await world.database.engine.query(sql`update waiting set claims = 3`)
+  const { engine } = world.database
+  let isAway = false
+  const lost = () => Promise.reject(new Error('Connection terminated'))
+  const database = {
+    ...world.database,
+    engine: {
+      ...engine,
+      query: ((statement) => (isAway ? lost() : engine.query(statement))) as Db['query'],
+      transaction: (async () => {
+        isAway = true
+        return lost()
+      }) as Db['transaction'],
+    },
+  }
+  const holder = startEngine(world, { database })
+  const other = startEngine(world, { database })
+  world.clock.advance({ seconds: 11 })
+  await assert.rejects(holder.fire(), /terminated/)
+  world.clock.advance({ seconds: 11 })
+  await assert.rejects(other.keep(), /terminated/)
+  await assert.rejects(holder.keep(), /terminated/)
+  isAway = false
+  database.engine.transaction = engine.transaction
+  await other.keep()
+  await holder.keep()
+  assert.equal(await holder.fire(), 1)
+  assert.equal((await triggerOf(world, booked)).status, 'COMPLETED')
+})
+
+test('a trigger that fails by itself is given up after three attempts, with the last error', async (t) => {
+  const world = await startWorld(t)
+  await remind(world)
+  const bad = await world.book(world.clock.in({ hours: 25 }))
+  const good = await world.book(world.clock.in({ hours: 25 }))
+  world.clock.advance({ hours: 1 })
+  let attempts = 0
+  const engine = startEngine(world, {
+    decide: (trigger, ...rest) => {
+      if (trigger.objectId === bad.calendarId) throw new Error(`fault ${(attempts += 1)}\n\u0007`)
+      return decide(trigger, ...rest)
+    },
+  })
+  world.clock.advance({ seconds: 11 })
+  for (let alone = 1; alone <= 3; alone += 1) {
+    assert.ok((await engine.fire()) > 0)
+    // The first attempt was with the other one in its batch.
+    assert.equal(attempts, alone + 1)
+    const { status, statusReason } = await triggerOf(world, bad)
+    assert.equal(status, 'RUNNING')
+    assert.equal(statusReason, `last attempt failed: fault ${attempts}`)
+    world.clock.advance({ seconds: 11 })
+    await engine.keep()
+  }
+  const { status, statusReason } = await triggerOf(world, bad)
+  assert.equal(status, 'FAILED')
+  assert.equal(statusReason, 'gave up after 3 failed attempts: fault 4')
+  assert.equal((await triggerOf(world, good)).status, 'COMPLETED')
+})
+
+test('a trigger that is postponed when it fires starts again without failed attempts', async (t) => {
+  const world = await startWorld(t)
+  await remind(world)
+  const booked = await world.book(world.clock.in({ hours: 25 }))
+  world.clock.advance({ hours: 1 })
+  await world.database.engine.query(sql`update waiting set claims = 3, last_error = 'a fault'`)
+  const { engine } = world.database
+  const transaction: Db['transaction'] = (work) => {
+    world.clock.advance({ minutes: -1 })
+    return engine.transaction(work)
+  }
+  const { fire } = startEngine(world, {
+    database: { ...world.database, engine: { ...engine, transaction } },
+  })
+  world.clock.advance({ seconds: 11 })
+  await fire()
+  const { status, statusReason } = await triggerOf(world, booked)
+  assert.deepEqual([status, statusReason], ['SCHEDULED', null])
+  assert.equal(await failedAttempts(world, booked), 0)
+})

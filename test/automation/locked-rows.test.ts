@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Db } from '../../src/database/database.ts'
+import { sql, type Sql } from '../../src/database/sql.ts'
+import { scripted } from '../support/scripted-mailer.ts'
+import { until } from '../support/until.ts'
+import { reminder, startEngine, startWorld } from '../support/world.ts'
+
+type World = Awaited<ReturnType<typeof startWorld>>
+
+/** One reminder that is due now, with one mail to the client. */
+async function makeDue({ businessId, book, clock, save }: World) {
+  const { emailTemplateId } = await save('/emailTemplate', {
+    templateName: 'Reminder',
+    subject: 'See you',
+    emailBody: '<p>Tomorrow</p>',
+  })
+  const action = { actionType: 'SEND_EMAIL', active: true, businessId, emailTemplateId }
+  await save('/eventDefinition', reminder(businessId, -24, { eventActions: [action] }))
+  await book(clock.in({ hours: 48 }))
+  clock.advance({ hours: 24 })
+}
+
+/** Tells `heard` the text of every statement. */
+function overheard(db: Db, heard: (text: string) => void): Db {
+  const query: Db['query'] = (statement: Sql) => {
+    heard(statement.text)
+    return db.query(statement)
+  }
+  return {
+    ...db,
+    query,
+    transaction: (work) => db.transaction((tx) => work(overheard(tx, heard))),
+  }
+}
+
+const CLAIMS = 5
+/** Far from what a worker without a rest needs, also on a busy machine. */
+const LEAST_MS = 300
+
+for (const [what, table, claim] of [
+  ['trigger', 'waiting', 'update waiting w'],
+  ['mail', 'sending', 'update sending s'],
+] as const) {
+  test(`a worker rests while a due ${what} is locked by somebody else, and then takes it`, async (t) => {
+    const world = await startWorld(t)
+    await makeDue(world)
+    const { mailer, taken } = scripted()
+    if (table === 'sending') await startEngine(world, { mailer, captures: false }).fire()
+    let statements = 0
+    const claimedAt: number[] = []
+    const engine = overheard(world.database.engine, (text) => {
+      if (!text.includes(table)) return
+      statements += 1
+      if (text.includes(claim) && text.includes('due')) claimedAt.push(performance.now())
+    })
+    const { run, errors } = startEngine(world, {
+      mailer,
+      captures: false,
+      database: { ...world.database, engine },
+    })
+    const stopping = new AbortController()
+    t.after(() => stopping.abort())
+    let stopped: Promise<void> | undefined
+    await world.database.engine.transaction(async (tx) => {
+      await tx.query({ text: `select from ${table} for update`, values: [] })
+      stopped = run(stopping.signal)
+      await until(() => claimedAt.length > CLAIMS)
+      const tookMs = claimedAt[CLAIMS]! - claimedAt[0]!
+      assert.ok(tookMs > LEAST_MS, `${CLAIMS} claims within ${Math.round(tookMs)} ms`)
+      assert.ok(statements < 10 * CLAIMS, `${statements} statements for ${CLAIMS} claims`)
+    })
+    await until(() => taken.length === 1)
+    stopping.abort()
+    await stopped
+    assert.deepEqual(errors, [])
+  })
+}
+
+test('a claim that was under way does not undo that the whole queue is to be looked at', async (t) => {
+  const world = await startWorld(t)
+  await makeDue(world)
+  await world.book(world.clock.in({ hours: 26 }))
+  world.clock.advance({ hours: 2 })
+  let hold: Promise<void> | undefined
+  const held = Promise.withResolvers<void>()
+  const { engine } = world.database
+  const query: Db['query'] = async (statement) => {
+    const rows = await engine.query(statement)
+    if (hold && statement.text.includes('insert into lane')) {
+      held.resolve()
+      await hold
+    }
+    return rows as never
+  }
+  const { fire, lookBack } = startEngine(world, {
+    database: { ...world.database, engine: { ...engine, query } },
+  })
+  // The first trigger is locked, so the claim passes over it and begins after it from now on.
+  await world.db.transaction(async (tx) => {
+    await tx.query(
+      sql`select from waiting where scheduled_time = (select min(scheduled_time) from waiting) for update`,
+    )
+    assert.equal(await fire(), 1)
+  })
+  const goOn = Promise.withResolvers<void>()
+  hold = goOn.promise
+  const claiming = fire()
+  await held.promise
+  assert.equal(await lookBack(), 1)
+  hold = undefined
+  goOn.resolve()
+  assert.equal(await claiming, 0)
+  assert.equal(await fire(), 1)
+})
