@@ -54,7 +54,14 @@ export type Behaviour = {
   size?: number
 }
 
-export type TakenMail = { from: string; to: string[]; bytes: string; secure: boolean }
+export type TakenMail = {
+  from: string
+  to: string[]
+  bytes: string
+  secure: boolean
+  /** When its end arrived, in milliseconds. */
+  at: number
+}
 
 /** A mail server on loopback that does what it is told, wrong things above all. */
 export async function startMailServer(t: TestContext, behaviour: Behaviour = {}) {
@@ -213,7 +220,8 @@ class Conversation {
   }
 
   #ended(bytes: string) {
-    const mail = { from: this.#from, to: this.#to, bytes, secure: this.#secure }
+    const at = Date.now()
+    const mail = { from: this.#from, to: this.#to, bytes, secure: this.#secure, at }
     this.#to = []
     const act = this.#misbehaves('end')
     if (!act || act.takes) this.#taken.push(mail)

@@ -1,0 +1,41 @@
+import { once } from 'node:events'
+import net from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterwards } from './afterwards.ts'
+import type { Lifetime } from './database.ts'
+
+/** A TCP proxy before a PostgreSQL server that carries each new connection only after a while. */
+export async function delayConnections(t: Lifetime, url: string, delayMs: number) {
+  const address = new URL(url)
+  const folder = address.searchParams.get('host')
+  const port = Number(address.port || 5432)
+  const sockets = new Set<net.Socket>()
+  const server = net.createServer(async (near) => {
+    near.on('error', () => near.destroy())
+    await sleep(delayMs)
+    const far = folder
+      ? net.connect(`${folder}/.s.PGSQL.${port}`)
+      : net.connect(port, address.hostname)
+    far.on('error', () => far.destroy())
+    for (const socket of [near, far]) {
+      sockets.add(socket)
+      socket.setNoDelay(true).on('close', () => {
+        near.destroy()
+        far.destroy()
+        sockets.delete(socket)
+      })
+    }
+    near.pipe(far).pipe(near)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  afterwards(t, () => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  const through = new URL(url)
+  through.searchParams.delete('host')
+  through.hostname = '127.0.0.1'
+  through.port = String((server.address() as net.AddressInfo).port)
+  return through.href
+}
