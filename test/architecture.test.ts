@@ -67,13 +67,13 @@ test('only clock.ts reads the machine’s time', () => {
   assert.deepEqual(wrong, [])
 })
 
-test('statements never ask the database for the time', () => {
+test('statements do not ask the database for the time, except the one that firing is confirmed by', () => {
   const asks = /\b(now\(\)|current_timestamp|clock_timestamp\(\)|localtimestamp)/i
   const wrong = sources('src/store', 'src/reports').filter((file) => {
     const statements = [...read(file).matchAll(/sql`[^`]*`/g)].join('\n')
     return asks.test(statements)
   })
-  assert.deepEqual(wrong, [])
+  assert.deepEqual(wrong, ['src/store/database-time.ts'])
 })
 
 test('SQL lives in store/ and reports/ alone', () => {

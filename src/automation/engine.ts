@@ -4,13 +4,13 @@ import type { Database, Db } from '../database/database.ts'
 import type { Mailbox } from '../contract/addresses.ts'
 import { isDatabaseAway } from '../database/refusals.ts'
 import type { Mailer } from '../email/mailer.ts'
+import { readDatabaseTime } from '../store/database-time.ts'
 import { nextAttemptTime, takeBackEmails } from '../store/email-queue.ts'
 import { lookAtGrownTables } from '../store/objects.ts'
 import {
   ANY_CLAIMS,
   giveBackTriggers,
   nextDueTime,
-  readDatabaseTime,
   renewTriggerLeases,
   takeBackTriggers,
   type ClaimedTrigger,

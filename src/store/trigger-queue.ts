@@ -167,12 +167,6 @@ export function leaveToItsLease(
 
 type Failure = { leaseUntil: Temporal.Instant; strikes: number; lastError: string }
 
-/** The database's time, not when the transaction began but now. */
-export async function readDatabaseTime(tx: Db) {
-  const [row] = await tx.query<{ now: Temporal.Instant }>(sql`select clock_timestamp() as now`)
-  return row!.now
-}
-
 /**
  * Those of the claimed that still are this worker's, kept so until the transaction ends. Whose object
  * moved since was taken out of its hands. What a row must be beside its id stands in a case, else the
