@@ -239,9 +239,11 @@ test('a USER, who is refused the report on revenue, finds no price in any format
 
   const prefer = { prefer: 'respond-async' }
   const asked = await call('POST', `${PRINT}?${OCTOBER}&format=csv`, { reportId: 101 }, prefer)
-  const run = await until(async () => {
+  let run!: { file: string }
+  await until(async () => {
     const { body } = await call('GET', `/report/run/${asked.body.runId}`)
-    return body.status === 'COMPLETED' && body
+    run = body
+    return body.status === 'COMPLETED'
   })
   const file = await app.inject({ url: run.file, headers: { cookie } })
   assert.deepEqual(file.rawPayload, csv)
