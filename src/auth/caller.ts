@@ -15,8 +15,13 @@ export type Caller = {
   functions: ReadonlySet<SecurityFunction>
   /** The part of the business that the caller sees; `null` is all of it. */
   scope: CallerScope
-  /** The key's, or every scope for a person: people are held by their functions. */
+  /** The key's scopes; every scope for a person, whose role is the limit. */
   keyScopes: readonly Scope[]
+  /**
+   * The user account that limits the caller's rights: the person's own, or the one whose holder made
+   * the key. Null for a key that belongs to the business.
+   */
+  account: Account | null
   /** Set for a person who has signed in. */
   person: Person | null
   /** Names the credential for limits and idempotency keys: `key:7`, `user:3`. */
@@ -25,6 +30,8 @@ export type Caller = {
 
 /** A LOCATION_SUPER_USER sees these locations, a USER the appointments of this professional. */
 export type CallerScope = { locationIds: number[] } | { professionalId: number | null } | null
+
+export type Account = { userId: number; role: Role }
 
 export type Person = {
   userId: number

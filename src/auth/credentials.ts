@@ -30,7 +30,9 @@ export class Credentials {
   readonly #database: Database
   readonly #clock: Clock
   #operatorHash: Buffer | undefined
-  readonly #trusted = new Map<string, { caller: Caller; until: number }>()
+  /** One cache for each kind of credential: a session token is never taken for a key. */
+  readonly #keys = new Trusted()
+  readonly #sessions = new Trusted()
 
   constructor({ database, clock, adminApiKey }: Parts) {
     this.#database = database
@@ -41,7 +43,7 @@ export class Credentials {
   /** Every bad key takes the same road: hashed, looked for, not found. */
   async findByKey(key: string): Promise<Caller | 'operator' | undefined> {
     const hash = digest(key)
-    const trusted = this.#findTrusted(hash)
+    const trusted = this.#keys.find(hash, this.#clock.now())
     if (trusted) return trusted
     const [operatorHash, found] = await Promise.all([
       this.#findOperatorHash(),
@@ -51,12 +53,12 @@ export class Credentials {
     const now = this.#clock.now()
     if (!found || hasPassed(found.expiresTime, now)) return undefined
     if (isStale(found.lastUsedTime, now)) await recordKeyUse(this.#database.operator, found, now)
-    return this.#trust(hash, this.#callerOfKey(found), found.expiresTime)
+    return this.#keys.add(hash, this.#callerOfKey(found), this.#clock.now(), found.expiresTime)
   }
 
   async findBySession(token: string): Promise<Caller | undefined> {
     const hash = digest(token)
-    const trusted = this.#findTrusted(hash)
+    const trusted = this.#sessions.find(hash, this.#clock.now())
     if (trusted) return trusted
     const found = await findSessionByHash(this.#database.operator, hash)
     const now = this.#clock.now()
@@ -64,12 +66,13 @@ export class Credentials {
     if (isStale(found.lastUsedTime, now)) {
       await recordSessionUse(this.#database.operator, found, now)
     }
-    return this.#trust(hash, this.#callerOfSession(found), null)
+    return this.#sessions.add(hash, this.#callerOfSession(found), this.#clock.now(), null)
   }
 
   /** Called after anything that takes a right away. */
   forget() {
-    this.#trusted.clear()
+    this.#keys.clear()
+    this.#sessions.clear()
   }
 
   /** A key made at the first start, by whichever node was first, never changes after that. */
@@ -78,34 +81,17 @@ export class Credentials {
     return this.#operatorHash
   }
 
-  #findTrusted(hash: Buffer) {
-    const name = hash.toString('base64')
-    const trusted = this.#trusted.get(name)
-    if (!trusted) return undefined
-    if (trusted.until > this.#clock.now().epochMilliseconds) return trusted.caller
-    this.#trusted.delete(name)
-    return undefined
-  }
-
-  #trust(hash: Buffer, caller: Caller, expires: Temporal.Instant | null) {
-    const until = this.#clock.now().epochMilliseconds + TRUSTED_MS
-    if (this.#trusted.size >= MOST_TRUSTED) this.#trusted.clear()
-    this.#trusted.set(hash.toString('base64'), {
-      caller,
-      until: Math.min(until, expires?.epochMilliseconds ?? until),
-    })
-    return caller
-  }
-
-  #callerOfKey({ businessId, apiKeyId, name, scopes }: KnownKey): Caller {
+  #callerOfKey({ businessId, apiKeyId, name, scopes, maker }: KnownKey): Caller {
     const user = `key:${name}`
+    const functions = functionsOfScopes(scopes)
     return {
       businessId,
       user,
       db: this.#database.forBusiness(businessId, user),
-      functions: functionsOfScopes(scopes),
+      functions: maker ? functions.intersection(new Set(FUNCTIONS_OF_ROLE[maker.role])) : functions,
       scope: null,
       keyScopes: scopes,
+      account: maker,
       person: null,
       credential: `key:${apiKeyId}`,
     }
@@ -120,9 +106,38 @@ export class Credentials {
       functions: new Set(FUNCTIONS_OF_ROLE[role]),
       scope: scopeOf(session),
       keyScopes: SCOPES,
+      account: session,
       person: session,
       credential: `user:${userId}`,
     }
+  }
+}
+
+/** The callers whose credentials were read a moment ago. */
+class Trusted {
+  readonly #callers = new Map<string, { caller: Caller; until: number }>()
+
+  find(hash: Buffer, now: Temporal.Instant) {
+    const name = hash.toString('base64')
+    const trusted = this.#callers.get(name)
+    if (!trusted) return undefined
+    if (trusted.until > now.epochMilliseconds) return trusted.caller
+    this.#callers.delete(name)
+    return undefined
+  }
+
+  add(hash: Buffer, caller: Caller, now: Temporal.Instant, expires: Temporal.Instant | null) {
+    const until = now.epochMilliseconds + TRUSTED_MS
+    if (this.#callers.size >= MOST_TRUSTED) this.#callers.clear()
+    this.#callers.set(hash.toString('base64'), {
+      caller,
+      until: Math.min(until, expires?.epochMilliseconds ?? until),
+    })
+    return caller
+  }
+
+  clear() {
+    this.#callers.clear()
   }
 }
 

@@ -44,7 +44,7 @@ export const FUNCTION_OF_SCOPE: Record<Scope, SecurityFunction> = {
   admin: 'MANAGE_BUSINESS',
 }
 
-/** An OWNER differs from an ADMINISTRATOR in one thing: only owners make and change owners. */
+/** Only an OWNER makes and changes owners and keys of the business; see docs/roles.md. */
 export const FUNCTIONS_OF_ROLE: Record<Role, readonly SecurityFunction[]> = {
   OWNER: SECURITY_FUNCTIONS,
   ADMINISTRATOR: SECURITY_FUNCTIONS,

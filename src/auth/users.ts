@@ -4,6 +4,7 @@ import { isPlainObject } from '../contract/json.ts'
 import { readFields } from '../contract/read-fields.ts'
 import type { Db } from '../database/database.ts'
 import { conflict, forbidden, invalid, notFound, type Fault } from '../errors.ts'
+import { revokeKeysOfMaker } from '../store/api-keys.ts'
 import type { By } from '../store/businesses.ts'
 import { deleteSessionsOfUser } from '../store/sessions.ts'
 import {
@@ -40,7 +41,7 @@ const isId = (value: unknown): value is number => Number.isSafeInteger(value) &&
 
 export type Saving = By & {
   businessId: number
-  /** The role of the person who saves; `null` for a key and the operator. */
+  /** The role that limits the caller; `null` for a key of the business and the operator. */
   role: Role | null
   /** Called with the person as it is, before an update. */
   onCurrent?: (current: UserRow) => void
@@ -67,6 +68,9 @@ export async function saveUser(tx: Db, input: UserInput, saving: Saving) {
   const { passwordHash } = input
   const user = await updateUser(tx, current, { ...values, passwordHash }, saving)
   if (passwordHash || !user.active) await deleteSessionsOfUser(tx, businessId, user.userId)
+  if (!user.active || user.role !== current.role) {
+    await revokeKeysOfMaker(tx, businessId, user.userId, saving)
+  }
   return { user, before: current }
 }
 

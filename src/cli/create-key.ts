@@ -27,7 +27,7 @@ export const command = new Command()
       if (faults.length > 0) throw invalid(faults)
       const by = { user: 'OPERATOR', now }
       const db = database.forBusiness(businessId, by.user)
-      const { key, apiKeyId } = await createApiKey(db, businessId, values, by)
+      const { key, apiKeyId } = await createApiKey(db, businessId, values, by, null)
       console.error(`Key ${apiKeyId} of business ${businessId}; it is shown this once:`)
       console.log(key)
     }),

@@ -62,6 +62,9 @@ const apiKey = {
   scopes: Type.Array(Type.Enum([...SCOPES])),
   expiresTime: Type.Union([Moment('No longer taken from then on.'), Type.Null()]),
   lastUsedTime: Type.Union([Moment('To the minute.'), Type.Null()]),
+  makerUserId: Type.Union([Type.Integer(), Type.Null()], {
+    description: 'The person with whom the key ends; null: it belongs to the business.',
+  }),
   ...stamps,
 }
 
@@ -73,6 +76,7 @@ const apiKeyExample = {
   scopes: ['scheduling:read', 'scheduling:write'],
   expiresTime: null,
   lastUsedTime: null,
+  makerUserId: null,
   ...stampsExample,
 }
 

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { createApiKey } from '../auth/api-keys.ts'
+import type { Account } from '../auth/caller.ts'
 import {
   API_KEY_FIELDS,
   ApiKey,
@@ -11,8 +12,14 @@ import {
 import { isPlainObject } from '../contract/json.ts'
 import { readFields } from '../contract/read-fields.ts'
 import type { Db } from '../database/database.ts'
-import { invalid, notFound, type Fault } from '../errors.ts'
-import { findApiKey, listApiKeys, lockApiKey, updateApiKey } from '../store/api-keys.ts'
+import { forbidden, invalid, notFound, type Fault } from '../errors.ts'
+import {
+  findApiKey,
+  listApiKeys,
+  lockApiKey,
+  updateApiKey,
+  type ApiKeyRow,
+} from '../store/api-keys.ts'
 import type { By } from '../store/businesses.ts'
 import { pageOf, PageQuery, readPage } from './cursor.ts'
 import { requireMatch } from './etag.ts'
@@ -71,7 +78,9 @@ export const apiKeys: Routes = async (app, services) => {
       schema: {
         tags,
         summary: 'Make a key, or change one',
-        description: 'The key itself is shown once, when it is made.',
+        description:
+          'The key itself is shown once, when it is made. One that an ADMINISTRATOR makes ends when ' +
+          'that person is deactivated or gets another role.',
         body: ApiKeyWrite,
         response: { 200: ApiKey, 201: NewApiKey },
       },
@@ -107,18 +116,18 @@ export const apiKeys: Routes = async (app, services) => {
   )
 }
 
-type For = { db: Db; businessId: number; user: string }
+type For = { db: Db; businessId: number; user: string; account: Account | null }
 
 /** Also under /business, where the operator makes a business's first key. */
 export async function answerSavedKey(
   { clock, credentials }: Services,
   request: FastifyRequest,
   reply: FastifyReply,
-  { db, businessId, user }: For,
+  { db, businessId, user, account }: For,
 ) {
   const by = { user, now: clock.now() }
   const answer = await answerOnce(db, request, reply, by.now, (tx) =>
-    saveKey(tx, businessId, request, by),
+    saveKey(tx, { businessId, account }, request, by),
   )
   credentials.forget()
   return answer
@@ -126,7 +135,7 @@ export async function answerSavedKey(
 
 async function saveKey(
   tx: Db,
-  businessId: number,
+  { businessId, account }: Pick<For, 'businessId' | 'account'>,
   request: FastifyRequest,
   by: By,
 ): Promise<Answer> {
@@ -134,7 +143,7 @@ async function saveKey(
   const id: unknown = isPlainObject(body) ? body.apiKeyId : undefined
   if (id === undefined || id === null) {
     const fields = readKey(body, undefined, { businessId, now: by.now })
-    const key = await createApiKey(tx, businessId, fields, by)
+    const key = await createApiKey(tx, businessId, fields, by, account)
     const headers = { location: `/apiKey/${key.apiKeyId}` }
     return { status: 201, body: key, headers, secrets: ['key'] }
   }
@@ -143,9 +152,16 @@ async function saveKey(
   }
   const current = await lockApiKey(tx, businessId, Number(id))
   if (!current) throw notFound('key', Number(id))
+  refuseAboveOwnRights(account, current)
   requireMatch(request, current)
   const fields = readKey(body, current, { businessId, now: by.now })
   return ok(await updateApiKey(tx, businessId, { ...current, ...fields }, by))
+}
+
+/** Changing a key of the business could give it rights that the caller does not have. */
+function refuseAboveOwnRights(account: Account | null, { makerUserId }: ApiKeyRow) {
+  if (makerUserId !== null || account === null || account.role === 'OWNER') return
+  throw forbidden('Only an OWNER changes a key that belongs to the business.')
 }
 
 type KeyFields = { name: string; scopes: Scope[]; expiresTime: Temporal.Instant | null }

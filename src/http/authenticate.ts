@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Caller } from '../auth/caller.ts'
 import { Limiter } from '../auth/limits.ts'
-import { FUNCTION_OF_SCOPE, type SecurityFunction } from '../auth/permissions.ts'
+import { FUNCTION_OF_SCOPE, FUNCTIONS_OF_ROLE, type SecurityFunction } from '../auth/permissions.ts'
 import { digest, isSameDigest } from '../auth/secrets.ts'
 import type { Scope } from '../contract/credentials.ts'
 import { forbidden, unauthorized } from '../errors.ts'
@@ -100,16 +100,16 @@ const isSame = (key: string, token: string | undefined) =>
 
 type Route = FastifyRequest['routeOptions']['config']
 
-function refuseUnlessAllowed({ person, functions, keyScopes }: Caller, route: Route) {
+function refuseUnlessAllowed({ person, account, keyScopes }: Caller, route: Route) {
   if (route.person) {
     if (!person) throw forbidden('This is for people who have signed in, not for keys.')
     return
   }
   if (!route.scope) throw forbidden('This is for the operator’s key.')
-  if (!person) {
-    if (!keyScopes.includes(route.scope)) throw forbidden(`The key lacks the scope ${route.scope}.`)
-    return
-  }
+  if (!keyScopes.includes(route.scope)) throw forbidden(`The key lacks the scope ${route.scope}.`)
+  if (!account) return
   const needed = route.function ?? FUNCTION_OF_SCOPE[route.scope]
-  if (!functions.has(needed)) throw forbidden(`Your role lacks the function ${needed}.`)
+  if (!FUNCTIONS_OF_ROLE[account.role].includes(needed)) {
+    throw forbidden(`Your role lacks the function ${needed}.`)
+  }
 }

@@ -175,7 +175,8 @@ export const businesses: Routes = async (app, services) => {
   async function openForOperator(businessId: number) {
     const business = await findBusiness(database.operator, businessId)
     if (!business) throw notFound('business', businessId)
-    return { db: database.forBusiness(businessId, OPERATOR), businessId, user: OPERATOR }
+    const db = database.forBusiness(businessId, OPERATOR)
+    return { db, businessId, user: OPERATOR, account: null }
   }
 }
 

@@ -78,12 +78,12 @@ export const users: Routes = async (app, services) => {
       },
     },
     (request, reply) => {
-      const { db, businessId, user, person } = request.caller
+      const { db, businessId, user, account } = request.caller
       return answerSavedUser(services, request, reply, {
         db,
         businessId,
         user,
-        role: person?.role ?? null,
+        role: account?.role ?? null,
       })
     },
   )
@@ -95,7 +95,8 @@ export const users: Routes = async (app, services) => {
       schema: {
         tags,
         summary: 'Deactivate a person',
-        description: 'Ends every session of theirs. The last active OWNER stays: 409.',
+        description:
+          'Ends their sessions and the keys that are bound to them. The last active OWNER stays: 409.',
         params: ById,
         response: { 200: User },
       },
@@ -107,7 +108,7 @@ export const users: Routes = async (app, services) => {
       const saving = {
         businessId: caller.businessId,
         user: caller.user,
-        role: caller.person?.role ?? null,
+        role: caller.account?.role ?? null,
         now: clock.now(),
         onCurrent: (current: object) => requireMatch(request, current),
       }

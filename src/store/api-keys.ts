@@ -1,4 +1,4 @@
-import type { ApiKey, Scope } from '../contract/credentials.ts'
+import type { ApiKey, Role, Scope } from '../contract/credentials.ts'
 import type { Db } from '../database/database.ts'
 import { sql } from '../database/sql.ts'
 import type { By } from './businesses.ts'
@@ -8,6 +8,7 @@ const columns = sql`
   k.api_key_id     as "apiKeyId",
   k.name,
   k.prefix,
+  k.maker_user_id  as "makerUserId",
   k.scopes,
   k.expires_time   as "expiresTime",
   u.last_used_time as "lastUsedTime",
@@ -58,15 +59,17 @@ export type NewApiKey = {
   keyHash: Buffer
   scopes: readonly Scope[]
   expiresTime: Temporal.Instant | null
+  /** Null: it belongs to the business. */
+  makerUserId: number | null
 }
 
 export async function insertApiKey(db: Db, businessId: number, key: NewApiKey, by: By) {
   const [row] = await db.query<ApiKeyRow>(sql`
     with k as (
-      insert into api_key (business_id, name, prefix, key_hash, scopes, expires_time,
+      insert into api_key (business_id, name, prefix, key_hash, scopes, expires_time, maker_user_id,
                            created_date, created_user, modified_date, modified_user)
       values (${businessId}, ${key.name}, ${key.prefix}, ${key.keyHash}, ${key.scopes}::text[],
-              ${key.expiresTime}, ${by.now}, ${by.user}, ${by.now}, ${by.user})
+              ${key.expiresTime}, ${key.makerUserId}, ${by.now}, ${by.user}, ${by.now}, ${by.user})
       returning *
     )
     select ${columns} from k left join api_key_use u using (business_id, api_key_id)`)
@@ -89,6 +92,14 @@ export async function updateApiKey(db: Db, businessId: number, change: Change, b
   return row!
 }
 
+/** Ends the keys that are bound to this person. */
+export function revokeKeysOfMaker(tx: Db, businessId: number, userId: number, by: By) {
+  return tx.query(sql`
+    update api_key
+    set active = false, version = version + 1, modified_date = ${by.now}, modified_user = ${by.user}
+    where business_id = ${businessId} and maker_user_id = ${userId} and active`)
+}
+
 export type KnownKey = {
   businessId: number
   apiKeyId: number
@@ -96,17 +107,23 @@ export type KnownKey = {
   scopes: Scope[]
   expiresTime: Temporal.Instant | null
   lastUsedTime: Temporal.Instant | null
+  /** The person to whom it is bound; null: it belongs to the business. */
+  maker: { userId: number; role: Role } | null
 }
 
 /** Through the operator's door: which business is asking is what this finds out. */
 export async function findLiveKeyByHash(operator: Db, keyHash: Buffer) {
   const [key] = await operator.query<KnownKey>(sql`
     select k.business_id as "businessId", k.api_key_id as "apiKeyId", k.name, k.scopes,
-           k.expires_time as "expiresTime", u.last_used_time as "lastUsedTime"
+           k.expires_time as "expiresTime", u.last_used_time as "lastUsedTime",
+           case when m.user_id is not null
+                then json_build_object('userId', m.user_id, 'role', m.role) end as maker
     from api_key k
     join business b using (business_id)
     left join api_key_use u using (business_id, api_key_id)
-    where k.key_hash = ${keyHash} and k.active and b.active`)
+    left join user_account m on m.business_id = k.business_id and m.user_id = k.maker_user_id
+    where k.key_hash = ${keyHash} and k.active and b.active
+      and (k.maker_user_id is null or m.active)`)
   return key
 }
 

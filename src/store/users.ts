@@ -35,6 +35,14 @@ export async function lockUser(db: Db, businessId: number, userId: number) {
   return user
 }
 
+/** Locks a user against changes of role and activity until the transaction ends. */
+export async function shareUser(tx: Db, businessId: number, userId: number) {
+  const [user] = await tx.query<UserRow>(sql`
+    select ${columns} from user_account where business_id = ${businessId} and user_id = ${userId}
+    for share`)
+  return user
+}
+
 /** Locks every active owner, so that two requests cannot each remove the other's last one. */
 export function lockOwners(db: Db, businessId: number) {
   return db.query<{ userId: number }>(sql`

@@ -203,3 +203,17 @@ test('a password is known again whatever form its letters were typed in', async 
   assert.equal(await isPassword('Zurich am See', kept), false)
   assert.equal(await isPassword('Z\u00fcrich am See', undefined), false)
 })
+
+test('a session token is no API key and an API key is no session, also right after proper use', async (t) => {
+  const { app, database, clock, businessId, key } = await startWithBusiness(t)
+  await createPerson(database, clock, businessId, { username: 'anna', role: 'OWNER' })
+  const cookie = await signInAs(app, 'anna')
+  const [name, token] = cookie.split('=') as [string, string]
+  const statusWith = async (headers: Record<string, string>) =>
+    (await ask(app, headers)('GET', '/apiKey')).status
+
+  assert.equal(await statusWith({ cookie }), 200)
+  assert.equal(await statusWith({ authorization: `Bearer ${token}` }), 401)
+  assert.equal(await statusWith({ authorization: `Bearer ${key}` }), 200)
+  assert.equal(await statusWith({ cookie: `${name}=${key}` }), 401)
+})

@@ -153,6 +153,37 @@ test('an appointment of an older version takes the present price of its service,
   ])
 })
 
+test('keys that an ADMINISTRATOR made before are bound to that person, and end if the person has left', async (t) => {
+  const { url, client } = await databaseOf(t, 50)
+  const who = `created_date, created_user, modified_date, modified_user`
+  await client.query(`
+    insert into business (business_id, name, time_zone, ${who}) values (1, 'Old', 'UTC', now(), 'x', now(), 'x');
+    insert into user_account (business_id, user_id, username, password_hash, role, active, ${who})
+    select 1, n, name, '', role, active, now(), 'x', now(), 'x'
+    from (values (1, 'olga', 'OWNER', true), (2, 'adam', 'ADMINISTRATOR', true),
+                 (3, 'gone', 'ADMINISTRATOR', false), (4, 'lower', 'USER', true)) as u (n, name, role, active);
+    insert into api_key (business_id, api_key_id, name, prefix, key_hash, scopes, ${who})
+    select 1, n, maker, 'bw_', maker::bytea, '{admin}', now(), maker, now(), maker
+    from (values (1, 'OPERATOR'), (2, 'olga'), (3, 'adam'), (4, 'gone'), (5, 'lower'), (6, 'key:sync'))
+      as k (n, maker)`)
+  await migrate(url)
+  const { rows } = await client.query(
+    `select name, maker_user_id::int as maker, active from api_key order by api_key_id`,
+  )
+  await client.end()
+  assert.deepEqual(
+    rows.map((row) => Object.values(row).join(' ')),
+    [
+      'OPERATOR  true',
+      'olga  true',
+      'adam 2 true',
+      'gone 3 false',
+      'lower 4 false',
+      'key:sync  true',
+    ],
+  )
+})
+
 /** A database as a version of ours left it that knew the migrations up to this one. */
 async function databaseOf(t: TestContext, last: number) {
   const { url } = await createEmptyDatabase(t)

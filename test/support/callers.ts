@@ -77,7 +77,7 @@ export function createKey(
 ) {
   const by = { user: 'OPERATOR', now: clock.now() }
   const wanted = { name: 'tests', scopes, expiresTime }
-  return createApiKey(database.forBusiness(businessId, by.user), businessId, wanted, by)
+  return createApiKey(database.forBusiness(businessId, by.user), businessId, wanted, by, null)
 }
 
 export const PASSWORD = 'correct horse battery'

@@ -36,7 +36,14 @@ export async function addBusiness(started: Started, timeZone = 'Europe/Zurich') 
   await insertApiKey(
     db,
     businessId,
-    { name: 'test', prefix: 'bw_', keyHash: digest(key), scopes: SCOPES, expiresTime: null },
+    {
+      name: 'test',
+      prefix: 'bw_',
+      keyHash: digest(key),
+      scopes: SCOPES,
+      expiresTime: null,
+      makerUserId: null,
+    },
     { user: 'OPERATOR', now: clock.now() },
   )
 
