@@ -2,6 +2,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import { monotonicMs } from '../clock.ts'
 import type { Db } from '../database/database.ts'
 import { isTransient } from '../database/refusals.ts'
+import { isNoSuchMailbox, statusOfReply } from '../email/bounce.ts'
 import { waitAfter, type Mailer, type Outcome } from '../email/mailer.ts'
 import { readMessage } from '../email/message.ts'
 import {
@@ -347,10 +348,10 @@ function endingOf({ mail, outcome, unwanted }: Attempted, now: Temporal.Instant)
   }
 }
 
-/** The server knows no such mailbox; anything else that it refuses may be the message's fault. */
+/** Suppresses the address only if its mailbox does not exist; see `isNoSuchMailbox`. */
 function bounceOf({ mail, outcome }: Attempted) {
   if (outcome?.kind !== 'failed' || outcome.phase !== 'rcpt') return []
-  if (!/^55[013]\b/.test(outcome.reply)) return []
+  if (!isNoSuchMailbox(statusOfReply(outcome.reply))) return []
   const { businessId, toAddress: emailAddress } = mail
   return [{ businessId, emailAddress, reason: 'BOUNCED' as const, detail: outcome.reply }]
 }

@@ -7,11 +7,25 @@ export type Bounce = {
   recipient: string
   /** Refused for good: not a delay, not a delivery. */
   permanent: boolean
+  /** Refused for good because the mailbox does not exist: no other mail will reach it either. */
+  isNoSuchMailbox: boolean
   /** `5.1.1` and the like. */
   status: string
   /** The other server's own words. */
   words: string
 }
+
+/**
+ * Whether an enhanced status code (RFC 3463) says that the recipient's mailbox does not exist: the
+ * codes 5.1.x, except 5.1.7 and 5.1.8, which are about the sender. All other refusals are about the
+ * message, the sender or the moment; they say nothing about the next mail.
+ */
+export const isNoSuchMailbox = (status: string) =>
+  /^5\.1\.\d{1,3}$/.test(status) && status !== '5.1.7' && status !== '5.1.8'
+
+/** The enhanced status code at the beginning of an SMTP reply; empty if the reply has none. */
+export const statusOfReply = (reply: string) =>
+  /^[245]\d\d[ -]([245]\.\d{1,3}\.\d{1,3})\b/.exec(reply)?.[1] ?? ''
 
 /** Reads a delivery status notification; a message that is none gives none. */
 export function readBounces(raw: string): Bounce[] {
@@ -35,11 +49,15 @@ function bounceOf(fields: Map<string, string>, messageId: string | null): Bounce
       .trim()
       .replace(/^<(.*)>$/, '$1'),
   )
-  const status = /\b[245]\.\d{1,3}\.\d{1,3}\b/.exec(fields.get('status') ?? '')?.[0] ?? ''
   if (recipient === undefined) return []
-  const failed = fields.get('action')?.toLowerCase() === 'failed'
   const words = (fields.get('diagnostic-code') ?? '').replace(/^[^;]*;\s*/, '').slice(0, 500)
-  return [{ messageId, recipient, permanent: failed && !status.startsWith('4'), status, words }]
+  const given = /\b[245]\.\d{1,3}\.\d{1,3}\b/.exec(fields.get('status') ?? '')?.[0] ?? ''
+  // `5.0.0` says only that it failed; the reply of the other server may say why.
+  const status = /^(?:[245]\.0\.0)?$/.test(given) ? statusOfReply(words) || given : given
+  const failed = fields.get('action')?.toLowerCase() === 'failed'
+  const permanent = failed && !status.startsWith('4')
+  const isOfMailbox = permanent && isNoSuchMailbox(status)
+  return [{ messageId, recipient, permanent, isNoSuchMailbox: isOfMailbox, status, words }]
 }
 
 /** The report ends with the mail itself, or with its headers. */
@@ -52,14 +70,15 @@ function quotedMessageId(parts: Part[]) {
 }
 
 function readPart(raw: string): Part {
-  const text = raw.replace(/\r\n?/g, '\n')
+  // PostgreSQL stores no NUL, so it is removed here and from what an encoded part decodes to.
+  const text = raw.replaceAll('\0', '').replace(/\r\n?/g, '\n')
   const end = text.startsWith('\n') ? 0 : text.indexOf('\n\n')
   const headers = readHeaders(end < 0 ? text : text.slice(0, end))
   const body = end < 0 ? '' : text.slice(end).replace(/^\n{1,2}/, '')
   return {
     headers,
     type: headers.get('content-type') ?? 'text/plain',
-    body: decoded(body, headers.get('content-transfer-encoding') ?? ''),
+    body: decoded(body, headers.get('content-transfer-encoding') ?? '').replaceAll('\0', ''),
   }
 }
 

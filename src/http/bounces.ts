@@ -13,8 +13,7 @@ export const bounces: Routes = async (app, { clock }) => {
   app.addContentTypeParser(
     'message/rfc822',
     { parseAs: 'string', bodyLimit: LARGEST_BODY },
-    // What no text can hold says nothing in a notification either.
-    async (_request: unknown, message: string) => ({ message: message.replaceAll('\0', '') }),
+    async (_request: unknown, message: string) => ({ message }),
   )
 
   app.post(
@@ -24,6 +23,9 @@ export const bounces: Routes = async (app, { clock }) => {
       schema: {
         tags: ['email'],
         summary: 'Take in a delivery status notification',
+        description:
+          'The mail shows the refusal. The address is suppressed only if its mailbox does not exist ' +
+          '(a status code 5.1.x about the recipient).',
         body: Type.Object({
           message: Type.String({ description: 'The notification as it came, headers and all.' }),
         }),
@@ -42,7 +44,8 @@ export const bounces: Routes = async (app, { clock }) => {
       return answerOnce(caller.db, request, reply, now, async (tx) => {
         const final = reported.filter((bounce) => bounce.permanent)
         const { businessId, user } = caller
-        const addresses = final.map((bounce) => ({
+        const gone = final.filter((bounce) => bounce.isNoSuchMailbox)
+        const addresses = gone.map((bounce) => ({
           businessId,
           emailAddress: bounce.recipient,
           reason: 'BOUNCED' as const,
@@ -50,7 +53,7 @@ export const bounces: Routes = async (app, { clock }) => {
         }))
         await suppress(tx, addresses, { user, now })
         await noteBounces(tx, businessId, final.flatMap(noteOf))
-        return ok({ suppressed: final.map((bounce) => bounce.recipient.toLowerCase()) })
+        return ok({ suppressed: gone.map((bounce) => bounce.recipient.toLowerCase()) })
       })
     },
   )

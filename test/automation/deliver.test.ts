@@ -86,19 +86,42 @@ test('a mail that is refused for now is tried again after 1, 4, 9 minutes', asyn
 
 test('a mail that is refused for good fails its trigger in the words of the server', async (t) => {
   const world = await startWorld(t)
-  const gone: Outcome = { kind: 'failed', phase: 'rcpt', reply: '550 no such user' }
+  const gone: Outcome = { kind: 'failed', phase: 'rcpt', reply: '550 5.1.1 no such user' }
   const { runEngine, booked } = await due(world, scripted(gone).mailer)
   await runEngine()
   assert.equal((await mailOf(world)).status, 'FAILED')
   assert.deepEqual(
     (await triggersOf(world, booked)).map((one) => `${one.status} ${one.statusReason}`),
-    ['FAILED 550 no such user'],
+    ['FAILED 550 5.1.1 no such user'],
   )
   const next = await world.book(world.clock.in({ hours: 25 }))
   world.clock.advance({ hours: 1 })
   await runEngine()
   assert.equal((await triggerOf(world, next)).statusReason, 'the address bounced before')
 })
+
+const REFUSALS_OF_ONE_MAIL = [
+  '550 5.7.1 Service unavailable; client host [192.0.2.1] blocked using a block list',
+  '550-5.7.26 unauthenticated mail\n550 5.7.26 is refused',
+  '552 5.2.2 mailbox full',
+  '550 5.1.8 sender address rejected: domain not found',
+  '550 relaying denied',
+]
+
+for (const reply of REFUSALS_OF_ONE_MAIL) {
+  test(`a refusal does not suppress the address unless the mailbox does not exist: ${reply}`, async (t) => {
+    const world = await startWorld(t)
+    const { mailer } = scripted({ kind: 'failed', phase: 'rcpt', reply })
+    const { runEngine, booked } = await due(world, mailer)
+    await runEngine()
+    assert.equal((await triggerOf(world, booked)).status, 'FAILED')
+    assert.deepEqual((await world.call('GET', '/suppression')).body.items, [])
+    const next = await world.book(world.clock.in({ hours: 25 }))
+    world.clock.advance({ hours: 1 })
+    await runEngine()
+    assert.equal((await triggerOf(world, next)).status, 'COMPLETED')
+  })
+}
 
 test('a reminder cancelled while its mail waits for a retry is not sent', async (t) => {
   const world = await startWorld(t)

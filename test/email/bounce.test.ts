@@ -36,6 +36,7 @@ const bounce = {
   messageId: '<42.1@mail.harbour.example>',
   recipient: 'ada@example.org',
   permanent: true,
+  isNoSuchMailbox: true,
   status: '5.1.1',
   words: '550 5.1.1 no such user',
 }
@@ -60,6 +61,40 @@ test('each recipient of a report is told by itself', () => {
       ['bob@example.org', false],
     ],
   )
+})
+
+const of = (status: string, words = '') =>
+  `Reporting-MTA: dns; mx.example\r\n\r\nFinal-Recipient: rfc822; ada@example.org\r\nAction: failed\r\nStatus: ${status}\r\nDiagnostic-Code: smtp; ${words}`
+
+const MAILBOXES: [string, string, boolean][] = [
+  ['5.1.1', '550 5.1.1 no such user', true],
+  ['5.1.2', '', true],
+  ['5.1.10', '556 5.1.10 null MX', true],
+  ['5.0.0', '550 5.1.1 no such user', true],
+  ['', '550-5.1.1 no such user', true],
+  ['5.7.1', '550 5.7.1 on a block list', false],
+  ['5.0.0', '550 5.7.1 on a block list', false],
+  ['5.1.7', '550 5.1.7 bad sender', false],
+  ['5.1.8', '', false],
+  ['5.2.2', '552 5.2.2 mailbox full', false],
+  ['5.0.0', '550 refused', false],
+  ['', '', false],
+]
+
+for (const [status, words, isNoSuchMailbox] of MAILBOXES) {
+  test(`status "${status}" with "${words}" ${isNoSuchMailbox ? 'means' : 'does not mean'} that the mailbox does not exist`, () => {
+    const [read] = readBounces(report(of(status, words)))
+    assert.deepEqual([read?.permanent, read?.isNoSuchMailbox], [true, isNoSuchMailbox])
+  })
+}
+
+test('a NUL in a notification is left out, however it is encoded', () => {
+  const withNul = failed.replace('no such user', 'no\0 such user')
+  for (const encoding of ['7bit', 'base64']) {
+    assert.deepEqual(readBounces(report(withNul, { encoding })), [bounce], encoding)
+  }
+  const quoted = failed.replace('no such user', 'no=00 such user')
+  assert.deepEqual(readBounces(report(quoted, { encoding: 'quoted-printable' })), [bounce])
 })
 
 const harmless = [

@@ -253,6 +253,57 @@ test('a bounce that is taken in stops even mail that is needed, until it is clea
   assert.equal(returned.statusReason, 'bounced: 5.1.1 550 no such user')
 })
 
+/** A notification about Anna's mail, its machine-readable part in base64. */
+const notification = (messageId: string, status: string, words: string) => {
+  const fields = [
+    'Reporting-MTA: dns; mx.example',
+    '',
+    'Final-Recipient: rfc822; anna@example.org',
+    'Action: failed',
+    `Status: ${status}`,
+    `Diagnostic-Code: smtp; ${words}`,
+  ].join('\r\n')
+  return [
+    'Content-Type: multipart/report; report-type=delivery-status; boundary="b"',
+    '',
+    '--b',
+    'Content-Type: message/delivery-status',
+    'Content-Transfer-Encoding: base64',
+    '',
+    Buffer.from(fields).toString('base64'),
+    '--b',
+    'Content-Type: text/rfc822-headers',
+    '',
+    `Message-ID: ${messageId}`,
+    '--b--',
+    '',
+  ].join('\r\n')
+}
+
+test('a bounce because of a policy is shown on the mail and does not suppress the address', async (t) => {
+  const world = await startWorld(t)
+  await sent(world)
+  const { call } = world
+  const [{ emailId, messageId }] = (await call('GET', '/emails')).body.items
+  const message = notification(messageId, '5.7.1', '550 5.7.1 on a block list')
+  const answer = await call('POST', '/emails/bounce', { message })
+  assert.deepEqual([answer.status, answer.body], [200, { suppressed: [] }])
+  assert.deepEqual((await call('GET', '/suppression')).body.items, [])
+  const { statusReason } = (await call('GET', `/emails/${emailId}`)).body
+  assert.equal(statusReason, 'bounced: 5.7.1 550 5.7.1 on a block list')
+})
+
+test('a NUL in the encoded part of a notification is no fault of ours', async (t) => {
+  const world = await startWorld(t)
+  await sent(world)
+  const [{ messageId }] = (await world.call('GET', '/emails')).body.items
+  const message = notification(messageId, '5.1.1', '550 5.1.1 no\0 such user')
+  const answer = await world.call('POST', '/emails/bounce', { message })
+  assert.deepEqual([answer.status, answer.body], [200, { suppressed: ['anna@example.org'] }])
+  const [entry] = (await world.call('GET', '/suppression')).body.items
+  assert.equal(entry.detail, '5.1.1 550 5.1.1 no such user')
+})
+
 test('what a mail said is kept for a while, then only its hash', async (t) => {
   const world = await startWorld(t)
   await sent(world)
