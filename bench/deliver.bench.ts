@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline'
 import nodemailer from 'nodemailer'
 import { dkimSigner, type DkimSigner } from '../src/email/dkim.ts'
 import { compileTemplate, mergeMail } from '../src/email/merge.ts'
-import { buildMessage, messageIdOf } from '../src/email/message.ts'
+import { buildMessage, makeMessageId } from '../src/email/message.ts'
 import { SmtpMailer } from '../src/email/smtp.ts'
 import { fullContext, plainTemplate } from '../test/support/mail-context.ts'
 
@@ -118,7 +118,7 @@ async function sendPool(port: number, mails: number, dkim: boolean) {
       subject: ready.subject,
       text: ready.text,
       html: ready.html,
-      messageId: messageIdOf(1, i, 'mail.harbour.example'),
+      messageId: makeMessageId(1, i, 'mail.harbour.example'),
     }),
   )
   pool.close()
@@ -133,7 +133,7 @@ async function sendOurs(port: number, mails: number, dkim: DkimSigner[]) {
   const run = await timed(mails, async (i) => {
     const { subject, text, html } = mergeMail(template, context)
     const message = buildMessage({
-      messageId: messageIdOf(1, i, 'mail.harbour.example'),
+      messageId: makeMessageId(1, i, 'mail.harbour.example'),
       date: Temporal.Instant.fromEpochMilliseconds(1_793_700_000_000 + i),
       from: { name: 'Harbour Clinic', address: 'hello@harbour.example' },
       to: { name: 'Ada Okafor', address: 'ada@example.org' },

@@ -101,7 +101,10 @@ export async function backtest(
 type Range = { from: Temporal.Instant; to: Temporal.Instant }
 type Fired = { subject: Subject; time: Temporal.Instant }
 
-const NO_LINKS = { drawId: () => 0, unsubscribeLink: () => 'https://example.org/unsubscribe' }
+const NO_LINKS = {
+  drawName: (businessId: number) => ({ businessId, emailId: 0, messageId: '' }),
+  unsubscribeLink: () => 'https://example.org/unsubscribe',
+}
 
 /** The actions of the stored definition as the body would leave them, and those it would add. */
 function actionsAsked(

@@ -10,6 +10,7 @@ import {
   type CompiledTemplate,
   type MergedMail,
 } from '../email/merge.ts'
+import type { UnsubscribedMail } from '../email/unsubscribe.ts'
 import { chooseVariant } from '../email/variants.ts'
 import type { ObjectType } from '../contract/event-type.ts'
 import type { RunningAction } from '../store/event-actions.ts'
@@ -19,6 +20,7 @@ import type { RenderedTemplate } from './templates.ts'
 /** One mail of one action to one recipient. */
 export type Composed = {
   emailId: number
+  messageId: string
   action: RunningAction
   template: RenderedTemplate
   row: ContextRow
@@ -31,10 +33,10 @@ export type Composed = {
   unsubscribeLink: string | null
 }
 
-/** Mails have their ids before they are made: a link in one names it. */
+/** A mail has its ids before it is composed, because the unsubscribe link in it names it. */
 export type Addressing = {
-  drawId(): number
-  unsubscribeLink(businessId: number, emailId: number): string | null
+  drawName(businessId: number): UnsubscribedMail
+  unsubscribeLink(mail: UnsubscribedMail): string | null
 }
 
 /** What an action comes to: mails, or the reasons for which there is none. */
@@ -48,7 +50,7 @@ export function compose(
   action: RunningAction,
   rows: ContextRow[],
   templates: RenderedTemplate[],
-  { drawId, unsubscribeLink }: Addressing,
+  { drawName, unsubscribeLink }: Addressing,
 ): Composition {
   const [named] = templates
   if (!named?.active) return { mails: [], skipped: ['the template is not active'] }
@@ -65,12 +67,13 @@ export function compose(
     const add = (recipientKey: string, recipient: Mailbox, known?: MergedMail) => {
       if (written.has(recipientKey)) return
       written.add(recipientKey)
-      const emailId = drawId()
+      const name = drawName(row.businessId)
       // Everyone has a link of their own: who opens it speaks for nobody else.
-      const link = isUnwantable ? unsubscribeLink(row.businessId, emailId) : null
+      const link = isUnwantable ? unsubscribeLink(name) : null
       const mail = (link === null && known) || merge(link)
       composition.mails.push({
-        emailId,
+        emailId: name.emailId,
+        messageId: name.messageId,
         action,
         template,
         row,

@@ -1,6 +1,7 @@
 import type { Db } from '../database/database.ts'
 import type { Mailbox } from '../contract/addresses.ts'
 import { isDatabaseAway, isTransient } from '../database/refusals.ts'
+import type { UnsubscribedMail } from '../email/unsubscribe.ts'
 import { drawEmailIds, insertEmails } from '../store/emails.ts'
 import { holdTemplatesOfDefinitions } from '../store/email-templates.ts'
 import { holdActionsOfDefinitions } from '../store/event-actions.ts'
@@ -39,7 +40,7 @@ export type Firing = {
   mailFrom: Mailbox
   /** The name of this installation in Message-IDs and calendar entries. */
   host: string
-  unsubscribeLink(businessId: number, emailId: number): string | null
+  unsubscribeLink(mail: UnsubscribedMail): string | null
   onError(error: unknown): void
   /** Only a proof puts another in its place, to see that it notices. */
   decide?: typeof decide

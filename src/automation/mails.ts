@@ -1,7 +1,7 @@
 import type { ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
 import { RequestError } from '../errors.ts'
-import { buildMessage, messageIdOf, messageText } from '../email/message.ts'
+import { buildMessage, makeMessageId, messageText } from '../email/message.ts'
 import { drawEmailIds, type NewEmail } from '../store/emails.ts'
 import type { RunningAction } from '../store/event-actions.ts'
 import type { ContextRow } from '../store/mail-contexts.ts'
@@ -34,7 +34,13 @@ export async function makeMails(tx: Db, firing: Firing, ready: Ready[], making: 
   const most = (haveCopies(templates) ? 3 : 1) * countMails(ready, actions)
   if (most > ids.length) ids.push(...(await drawEmailIds(tx, most - ids.length)))
   let drawn = 0
-  const addressing = { drawId: () => ids[drawn++]!, unsubscribeLink: firing.unsubscribeLink }
+  const addressing = {
+    drawName: (businessId: number) => {
+      const emailId = ids[drawn++]!
+      return { businessId, emailId, messageId: makeMessageId(businessId, emailId, firing.host) }
+    },
+    unsubscribeLink: firing.unsubscribeLink,
+  }
 
   const composed = await eachInTurn(tx, ready, (one) => ({
     ...one,
@@ -154,9 +160,8 @@ function emailOf(
   suppressed: string | undefined,
   now: Temporal.Instant,
 ): NewEmail {
-  const { action, template, row, mail, emailId } = composed
+  const { action, template, row, mail, emailId, messageId } = composed
   const from = senderOf(mail, firing.mailFrom)
-  const messageId = messageIdOf(row.businessId, emailId, firing.host)
   const status = suppressed ? 'SUPPRESSED' : firing.captures ? 'CAPTURED' : 'QUEUED'
   return {
     businessId: row.businessId,
@@ -175,8 +180,7 @@ function emailOf(
     subject: mail.subject,
     html: mail.html,
     text: mail.text,
-    message:
-      status === 'QUEUED' ? wireForm(firing, trigger.objectType, composed, messageId, now) : null,
+    message: status === 'QUEUED' ? wireForm(firing, trigger.objectType, composed, now) : null,
     messageId,
     test: false,
     status,
@@ -190,10 +194,9 @@ function wireForm(
   firing: Firing,
   objectType: ObjectType,
   composed: Composed,
-  messageId: string,
   date: Temporal.Instant,
 ) {
-  const { mail, unsubscribeLink } = composed
+  const { mail, messageId, unsubscribeLink } = composed
   const from = senderOf(mail, firing.mailFrom)
   const calendar = calendarEntry(objectType, composed, from, firing.host)
   const message = buildMessage({ ...mail, messageId, date, from, calendar, unsubscribeLink })

@@ -1,9 +1,10 @@
 import type { ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
 import type { Mailbox } from '../contract/addresses.ts'
-import { buildMessage, messageIdOf, messageText, readMessage } from '../email/message.ts'
+import { buildMessage, makeMessageId, messageText, readMessage } from '../email/message.ts'
 import { dateText } from '../email/headers.ts'
 import { mergeMail } from '../email/merge.ts'
+import type { UnsubscribedMail } from '../email/unsubscribe.ts'
 import { drawEmailIds, insertEmails, type NewEmail, type WholeEmail } from '../store/emails.ts'
 import { listMailContexts, type ContextRow } from '../store/mail-contexts.ts'
 import { calendarEntry, compiled, ofNobody, senderOf } from './compose.ts'
@@ -16,7 +17,7 @@ export type Sending = {
   mailFrom: Mailbox
   /** The name of this installation in Message-IDs. */
   host: string
-  unsubscribeLink(businessId: number, emailId: number): string
+  unsubscribeLink(mail: UnsubscribedMail): string
 }
 
 /** A new mail that says what an earlier one said. The trigger of that one stays as it is. */
@@ -27,7 +28,7 @@ export async function sendAgain(
 ): Promise<number> {
   const { now, host } = sending
   const [emailId] = (await drawEmailIds(tx, 1)) as [number]
-  const messageId = messageIdOf(email.businessId, emailId, host)
+  const messageId = makeMessageId(email.businessId, emailId, host)
   insertEmails(tx, [
     {
       ...email,
@@ -57,7 +58,7 @@ export async function sendTests(
   const subject = `[Test] ${mail.subject}`
   const emails = addresses.map((address, i): NewEmail => {
     const emailId = ids[i]!
-    const messageId = messageIdOf(row.businessId, emailId, host)
+    const messageId = makeMessageId(row.businessId, emailId, host)
     const to = { name: '', address }
     const parts = { ...mail, subject, from, to, cc: null, messageId, date: now }
     const message = buildMessage({ ...parts, calendar: null, unsubscribeLink: null })
@@ -111,7 +112,7 @@ async function firstWireForm(
   messageId: string,
   { now, mailFrom, host, unsubscribeLink }: Sending,
 ) {
-  const { businessId, objectType } = email
+  const { objectType } = email
   const row = objectType ? await findContext(tx, objectType, email) : undefined
   const merged = row && (await mergeAgain(tx, email, row))
   const sender = merged && senderOf(merged, mailFrom)
@@ -131,7 +132,7 @@ async function firstWireForm(
         ? calendarEntry(objectType, { mail: email, row, recipient }, from, host)
         : null,
     // The one that its body names.
-    unsubscribeLink: email.transactional ? null : unsubscribeLink(businessId, email.emailId),
+    unsubscribeLink: email.transactional ? null : unsubscribeLink(email),
   })
   return messageText(message)
 }

@@ -101,8 +101,7 @@ function makeEngine({ config, database, clock, log, linkSeal }: Parts) {
     mailer: makeMailer(config),
     captures: config.smtpUrl === undefined,
     host: new URL(config.publicUrl).hostname,
-    unsubscribeLink: (businessId, emailId) =>
-      unsubscribeLink(config.publicUrl, linkSeal, { businessId, emailId }),
+    unsubscribeLink: (mail) => unsubscribeLink(config.publicUrl, linkSeal, mail),
     onError: (err) => log.error({ err }, 'the engine stumbled'),
     onEnded: measureEndings,
     onPlanned: (definition, planned) =>

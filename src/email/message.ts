@@ -1,10 +1,11 @@
+import { randomBytes } from 'node:crypto'
 import { parseAddress, type Mailbox } from '../contract/addresses.ts'
 import type { CalendarFile } from './calendar-file.ts'
 import { dateText, header, mailboxHeader, textHeader } from './headers.ts'
 import { quotedPrintable, unquoted } from './quoted-printable.ts'
 
 export type MessageParts = {
-  /** `<…@…>`, the same for every attempt: see `messageIdOf`. */
+  /** `<…@…>`, the same for every attempt: see `makeMessageId`. */
   messageId: string
   date: Temporal.Instant
   from: Mailbox
@@ -81,16 +82,27 @@ export function contentOf(text: string): { html: string; text: string } {
 const PART =
   /^Content-Type: text\/(html|plain); charset=utf-8\r\nContent-Transfer-Encoding: ([\w-]+)\r\n\r\n([^]*?)\r\n--=_/gm
 
-/** One per mail and for good; the host makes it unique among installations. */
-export const messageIdOf = (businessId: number, emailId: number, host: string) =>
+/**
+ * A new Message-ID, to be stored with its mail. The ids alone would not make it unique: after a backup
+ * was restored, they are given out again.
+ */
+export function makeMessageId(businessId: number, emailId: number, host: string) {
   // A host may be written as `[::1]`.
-  `<${emailId}.${businessId}@${host.replace(/[^A-Za-z0-9.-]+/g, '-').replace(/^-|-$/g, '') || 'localhost'}>`
+  const domain = host.replace(/[^A-Za-z0-9.-]+/g, '-').replace(/^-|-$/g, '') || 'localhost'
+  return `<${emailId}.${businessId}.${randomBytes(12).toString('hex')}@${domain}>`
+}
 
 /** The mail that a Message-ID of ours was made for; of others nothing. */
 export function emailIdOf(messageId: string): number | undefined {
-  const [, emailId] = /^<(\d{1,15})\.\d+@/.exec(messageId) ?? []
+  const [, emailId] = OWN_MESSAGE_ID.exec(messageId) ?? []
   return emailId === undefined ? undefined : Number(emailId)
 }
+
+/** The random part of a Message-ID of ours; undefined if it was made before they had one. */
+export const randomPartOf = (messageId: string): string | undefined =>
+  OWN_MESSAGE_ID.exec(messageId)?.[2]
+
+const OWN_MESSAGE_ID = /^<(\d{1,15})\.\d+(?:\.([0-9a-f]{24}))?@/
 
 const MESSAGE_ID = /^<[A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]+@[A-Za-z0-9.-]+>$/
 

@@ -1,22 +1,37 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
+import { randomPartOf } from './message.ts'
 
-/** Which mail a reader wants no more of its kind. */
-export type UnsubscribedMail = { businessId: number; emailId: number }
+/** The mail whose recipient unsubscribes. */
+export type UnsubscribedMail = { businessId: number; emailId: number; messageId: string }
 
-/** The link of one mail. Nobody can make one for a mail that was not sent to him. */
+/** The link of one mail. Without the secret nobody can make the link of another mail. */
 export const unsubscribeLink = (publicUrl: string, secret: string, mail: UnsubscribedMail) =>
-  `${publicUrl.replace(/\/$/, '')}/unsubscribe/${nameOf(mail)}.${sealOf(nameOf(mail), secret)}`
+  `${publicUrl.replace(/\/$/, '')}/unsubscribe/${nameOf(mail)}.${sealOf(mail, secret)}`
 
-/** The mail a link was made for, or undefined where it was not made by us. */
-export function readUnsubscribe(token: string, secret: string): UnsubscribedMail | undefined {
+/** What a link says; `isSealOf` tells whether that is true. */
+export type UnsubscribeToken = { businessId: number; emailId: number; seal: string }
+
+/** Reads a link's last part, or gives undefined if it does not have the form of one. */
+export function readUnsubscribe(token: string): UnsubscribeToken | undefined {
   const [, businessId, emailId, seal] = /^(\d{1,16})\.(\d{1,16})\.([\w-]{22})$/.exec(token) ?? []
   if (!businessId || !emailId || !seal) return undefined
-  const mail = { businessId: Number(businessId), emailId: Number(emailId) }
-  const expected = Buffer.from(sealOf(nameOf(mail), secret))
-  return timingSafeEqual(Buffer.from(seal), expected) ? mail : undefined
+  const named = { businessId: Number(businessId), emailId: Number(emailId) }
+  return token.startsWith(`${nameOf(named)}.`) ? { ...named, seal } : undefined
 }
 
-const nameOf = ({ businessId, emailId }: UnsubscribedMail) => `${businessId}.${emailId}`
+/** Whether the seal was made for this mail by this installation. */
+export const isSealOf = (mail: UnsubscribedMail, seal: string, secret: string) =>
+  timingSafeEqual(Buffer.from(seal), Buffer.from(sealOf(mail, secret)))
 
-const sealOf = (name: string, secret: string) =>
-  createHmac('sha256', secret).update(`unsubscribe ${name}`).digest('base64url').slice(0, 22)
+const nameOf = ({ businessId, emailId }: Omit<UnsubscribedMail, 'messageId'>) =>
+  `${businessId}.${emailId}`
+
+/**
+ * Ids are given out again after a backup was restored, the random part of a Message-ID is not. Mails
+ * from before Message-IDs had one keep their links: their seal covers the ids alone.
+ */
+function sealOf(mail: UnsubscribedMail, secret: string) {
+  const random = randomPartOf(mail.messageId)
+  const sealed = `unsubscribe ${nameOf(mail)}${random === undefined ? '' : ` ${random}`}`
+  return createHmac('sha256', secret).update(sealed).digest('base64url').slice(0, 22)
+}

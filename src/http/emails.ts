@@ -191,8 +191,7 @@ export const emails: Routes = async (app, services) => {
 /** What mails that people send by hand stand on. */
 export const sendingOf = ({ config, linkSeal }: Services, now: Temporal.Instant): Sending => ({
   now,
-  unsubscribeLink: (businessId, emailId) =>
-    unsubscribeLink(config.publicUrl, linkSeal, { businessId, emailId }),
+  unsubscribeLink: (mail) => unsubscribeLink(config.publicUrl, linkSeal, mail),
   mailFrom: config.mailFrom,
   host: new URL(config.publicUrl).hostname,
 })

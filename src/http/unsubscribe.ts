@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
 import { escapeHtml } from '../email/merge.ts'
-import { readUnsubscribe } from '../email/unsubscribe.ts'
+import { isSealOf, readUnsubscribe } from '../email/unsubscribe.ts'
 import { notFound } from '../errors.ts'
-import { findAddressee } from '../store/link-seal.ts'
+import { findSealedMail } from '../store/link-seal.ts'
 import { suppress } from '../store/suppressions.ts'
 import type { Routes } from './services.ts'
 
@@ -26,10 +26,12 @@ export const unsubscribe: Routes = async (app, { clock, database, linkSeal }) =>
   })
 
   const addressee = async (token: string) => {
-    const mail = readUnsubscribe(token, linkSeal)
-    const address = mail && (await findAddressee(database.operator, mail.businessId, mail.emailId))
-    if (!mail || !address) throw notFound('unsubscribe link', 'like this')
-    return { businessId: mail.businessId, address }
+    const link = readUnsubscribe(token)
+    const mail = link && (await findSealedMail(database.operator, link.businessId, link.emailId))
+    if (!mail || !isSealOf(mail, link.seal, linkSeal)) {
+      throw notFound('unsubscribe link', 'like this')
+    }
+    return { businessId: mail.businessId, address: mail.toAddress }
   }
 
   app.get(

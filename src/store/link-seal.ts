@@ -9,10 +9,14 @@ export async function keepLinkSeal(operator: Db, fresh: string, now: Temporal.In
   return row!.secret
 }
 
-/** To whom a mail went; nothing else of it. */
-export async function findAddressee(operator: Db, businessId: number, emailId: number) {
-  const [row] = await operator.query<{ toAddress: string }>(sql`
-    select to_address as "toAddress" from email
+/** Of a mail that an unsubscribe link names: its address, and what the link's seal covers. */
+export async function findSealedMail(operator: Db, businessId: number, emailId: number) {
+  const [mail] = await operator.query<SealedMail>(sql`
+    select business_id as "businessId", email_id as "emailId", message_id as "messageId",
+           to_address as "toAddress"
+    from email
     where business_id = ${businessId} and email_id = ${emailId}`)
-  return row?.toAddress
+  return mail
 }
+
+type SealedMail = { businessId: number; emailId: number; messageId: string; toAddress: string }

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import PostalMime, { type Email } from 'postal-mime'
 import type { MailContext } from '../../src/email/context.ts'
 import { compileTemplate, mergeMail, type MergedMail } from '../../src/email/merge.ts'
-import { buildMessage, messageIdOf, messageText } from '../../src/email/message.ts'
+import { buildMessage, makeMessageId, messageText } from '../../src/email/message.ts'
 import { listTokens } from '../../src/email/tokens.ts'
 import { fullContext, plainTemplate } from '../support/mail-context.ts'
 
@@ -48,7 +48,7 @@ const read = (mail: MergedMail) =>
   PostalMime.parse(
     messageText(
       buildMessage({
-        messageId: messageIdOf(1, 7, 'mail.harbour.example'),
+        messageId: makeMessageId(1, 7, 'mail.harbour.example'),
         date: Temporal.Instant.from('2026-11-03T09:05:07Z'),
         from: mail.from ?? { name: mail.fromName, address: 'no-reply@harbour.example' },
         to: mail.to ?? { name: 'Ada', address: 'ada@example.org' },

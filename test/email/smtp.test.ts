@@ -3,7 +3,7 @@ import { test, type TestContext } from 'node:test'
 import PostalMime from 'postal-mime'
 import { CaptureMailer } from '../../src/email/capture.ts'
 import type { Outcome, Phase } from '../../src/email/mailer.ts'
-import { buildMessage, messageIdOf, type Message } from '../../src/email/message.ts'
+import { buildMessage, makeMessageId, type Message } from '../../src/email/message.ts'
 import {
   parseSmtpUrl,
   SmtpMailer,
@@ -15,7 +15,7 @@ import { testCertificate } from '../support/tls-certificate.ts'
 
 const message = (emailId = 1, text = 'See you.\n'): Message =>
   buildMessage({
-    messageId: messageIdOf(1, emailId, 'mail.harbour.example'),
+    messageId: makeMessageId(1, emailId, 'mail.harbour.example'),
     date: Temporal.Instant.from('2026-11-03T09:05:07Z'),
     from: { name: 'Harbour Clinic', address: 'hello@harbour.example' },
     to: { name: 'Ada Okafor', address: 'ada@example.org' },

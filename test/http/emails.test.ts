@@ -21,8 +21,7 @@ async function sent(world: World) {
   const action = { actionType: 'SEND_EMAIL', active: true, businessId, emailTemplateId }
   await save('/eventDefinition', reminder(businessId, -24, { eventActions: [action] }))
   const engine = startEngine(world, {
-    unsubscribeLink: (businessId, emailId) =>
-      unsubscribeLink('http://localhost', 'test', { businessId, emailId }),
+    unsubscribeLink: (mail) => unsubscribeLink('http://localhost', 'test', mail),
   })
   const booked = await world.book(clock.in({ hours: 48 }))
   clock.advance({ hours: 24 })
