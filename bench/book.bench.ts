@@ -49,6 +49,7 @@ async function makeBusiness() {
     phone: null,
     language: null,
     externalId: null,
+    senderDomains: [],
     active: true,
   }
   const { businessId } = await insertBusiness(database.operator, fields, by)

@@ -70,6 +70,7 @@ function contextOf(row: any): Parameters<typeof mergeMail>[1] {
   const moment = (date: Date) => Temporal.Instant.fromEpochMilliseconds(date.getTime())
   return {
     business: {
+      senderDomains: [],
       name: row.business_name,
       emailAddress: null,
       phone: null,

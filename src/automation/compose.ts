@@ -1,5 +1,5 @@
 import { calendarFile, calendarUid, type CalendarFile } from '../email/calendar-file.ts'
-import type { Mailbox } from '../contract/addresses.ts'
+import { domainOf, type Mailbox } from '../contract/addresses.ts'
 import { unusableTemplate } from '../email/html-pool.ts'
 import {
   compileTemplate,
@@ -211,8 +211,27 @@ export function calendarEntry(
   })
 }
 
-/** Who a mail comes from: the template's sender, else the installation's with the template's name. */
-export function senderOf(mail: MergedMail, mailFrom: Mailbox): Mailbox {
-  if (mail.from) return mail.from
-  return mail.fromName ? { ...mailFrom, name: mail.fromName } : mailFrom
+/** What a mail's From and Reply-To depend on, besides its template. */
+export type SendingBusiness = Pick<
+  ContextRow['context']['business'],
+  'name' | 'emailAddress' | 'senderDomains'
+>
+
+/**
+ * From and Reply-To of a mail. A template's `fromAddress` counts only if its domain is allowed for the
+ * business; otherwise the mail comes from MAIL_FROM's address, and the wanted address gets the replies.
+ */
+export function senderOf(
+  { from: wanted, fromName, replyTo }: Pick<MergedMail, 'from' | 'fromName' | 'replyTo'>,
+  { name, emailAddress, senderDomains }: SendingBusiness,
+  mailFrom: Mailbox,
+): { from: Mailbox; replyTo: Mailbox | null } {
+  const isAllowed = wanted !== null && senderDomains.includes(domainOf(wanted.address))
+  const ownName = wanted ? name : mailFrom.name
+  const refused = isAllowed || wanted?.address === mailFrom.address ? null : wanted
+  const contact = emailAddress === null ? null : { name: '', address: emailAddress }
+  return {
+    from: isAllowed ? wanted : { name: fromName || ownName, address: mailFrom.address },
+    replyTo: replyTo ?? refused ?? contact,
+  }
 }

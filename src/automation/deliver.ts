@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { monotonicMs } from '../clock.ts'
+import type { Mailbox } from '../contract/addresses.ts'
 import type { Db } from '../database/database.ts'
 import { isTransient } from '../database/refusals.ts'
 import { isNoSuchMailbox, statusOfReply } from '../email/bounce.ts'
@@ -40,6 +41,8 @@ export type Delivering = {
   worker: string
   leaseSeconds: number
   mailer: Mailer
+  /** The operator's address, which is the envelope sender of every mail: bounces go there. */
+  mailFrom: Mailbox
   /** How long a stop waits for what is under way. The service ends within ten seconds. */
   stopPatienceMs?: number
   onError(error: unknown): void
@@ -197,7 +200,8 @@ export class Deliveries {
       throw new Error('the message was not ended')
     }
     const message = readMessage(mail.message)
-    const { fromAddress: from, toAddress: to } = mail
+    const from = this.#parts.mailFrom.address
+    const to = mail.toAddress
     try {
       const outcome = await this.#parts.mailer.send({ from, to, message, onMessageEnded })
       return isEndRefused ? 'not attempted' : outcome

@@ -161,7 +161,7 @@ function emailOf(
   now: Temporal.Instant,
 ): NewEmail {
   const { action, template, row, mail, emailId, messageId } = composed
-  const from = senderOf(mail, firing.mailFrom)
+  const sender = senderOf(mail, row.context.business, firing.mailFrom)
   const status = suppressed ? 'SUPPRESSED' : firing.captures ? 'CAPTURED' : 'QUEUED'
   return {
     businessId: row.businessId,
@@ -176,11 +176,12 @@ function emailOf(
     clientId: row.clientId,
     recipientKey: composed.recipientKey,
     toAddress: composed.recipient.address,
-    fromAddress: from.address,
+    fromAddress: sender.from.address,
     subject: mail.subject,
     html: mail.html,
     text: mail.text,
-    message: status === 'QUEUED' ? wireForm(firing, trigger.objectType, composed, now) : null,
+    message:
+      status === 'QUEUED' ? wireForm(firing, trigger.objectType, composed, sender, now) : null,
     messageId,
     test: false,
     status,
@@ -194,12 +195,12 @@ function wireForm(
   firing: Firing,
   objectType: ObjectType,
   composed: Composed,
+  sender: ReturnType<typeof senderOf>,
   date: Temporal.Instant,
 ) {
   const { mail, messageId, unsubscribeLink } = composed
-  const from = senderOf(mail, firing.mailFrom)
-  const calendar = calendarEntry(objectType, composed, from, firing.host)
-  const message = buildMessage({ ...mail, messageId, date, from, calendar, unsubscribeLink })
+  const calendar = calendarEntry(objectType, composed, sender.from, firing.host)
+  const message = buildMessage({ ...mail, ...sender, messageId, date, calendar, unsubscribeLink })
   return messageText(message)
 }
 

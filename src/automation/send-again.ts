@@ -1,13 +1,14 @@
 import type { ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
-import type { Mailbox } from '../contract/addresses.ts'
+import { domainOf, type Mailbox } from '../contract/addresses.ts'
 import { buildMessage, makeMessageId, messageText, readMessage } from '../email/message.ts'
-import { dateText } from '../email/headers.ts'
+import { dateText, mailboxHeader } from '../email/headers.ts'
 import { mergeMail } from '../email/merge.ts'
 import type { UnsubscribedMail } from '../email/unsubscribe.ts'
+import { findBusiness } from '../store/businesses.ts'
 import { drawEmailIds, insertEmails, type NewEmail, type WholeEmail } from '../store/emails.ts'
 import { listMailContexts, type ContextRow } from '../store/mail-contexts.ts'
-import { calendarEntry, compiled, ofNobody, senderOf } from './compose.ts'
+import { calendarEntry, compiled, ofNobody, senderOf, type SendingBusiness } from './compose.ts'
 import type { Preview } from './preview.ts'
 import { listTemplates } from './templates.ts'
 
@@ -27,6 +28,7 @@ export async function sendAgain(
   sending: Sending,
 ): Promise<number> {
   const { now, host } = sending
+  const business = (await findBusiness(tx, email.businessId))!
   const [emailId] = (await drawEmailIds(tx, 1)) as [number]
   const messageId = makeMessageId(email.businessId, emailId, host)
   insertEmails(tx, [
@@ -37,9 +39,9 @@ export async function sendAgain(
       eventTriggerId: null,
       toAddress: email.to,
       messageId,
-      message: email.message
-        ? renamed(email.message, messageId, now)
-        : await firstWireForm(tx, email, messageId, sending),
+      ...(email.message
+        ? renamed(email, email.message, messageId, business, sending)
+        : await firstWireForm(tx, email, messageId, business, sending)),
     },
   ])
   return emailId
@@ -54,13 +56,13 @@ export async function sendTests(
   { now, mailFrom, host }: Sending,
 ): Promise<number[]> {
   const ids = await drawEmailIds(tx, addresses.length)
-  const from = senderOf(mail, mailFrom)
+  const { from, replyTo } = senderOf(mail, row.context.business, mailFrom)
   const subject = `[Test] ${mail.subject}`
   const emails = addresses.map((address, i): NewEmail => {
     const emailId = ids[i]!
     const messageId = makeMessageId(row.businessId, emailId, host)
     const to = { name: '', address }
-    const parts = { ...mail, subject, from, to, cc: null, messageId, date: now }
+    const parts = { ...mail, subject, from, replyTo, to, cc: null, messageId, date: now }
     const message = buildMessage({ ...parts, calendar: null, unsubscribeLink: null })
     return {
       ...queued(now),
@@ -93,14 +95,38 @@ const queued = (now: Temporal.Instant) => ({
   createdDate: now,
 })
 
-/** The same message under another name. */
-function renamed(bytes: Buffer, messageId: string, now: Temporal.Instant) {
+/** How a mail leaves: from which address, and its bytes. */
+type Leaving = Pick<NewEmail, 'fromAddress' | 'message'>
+
+/** The same message with another Message-ID and date, and from an address that is allowed now. */
+function renamed(
+  { fromAddress }: WholeEmail,
+  bytes: Buffer,
+  messageId: string,
+  business: SendingBusiness,
+  { now, mailFrom }: Sending,
+): Leaving {
   const before = readMessage(bytes.toString('latin1'))
   const headers = before.headers
     .replace(/^Message-ID: .*$/m, `Message-ID: ${messageId}`)
     .replace(/^Date: .*$/m, `Date: ${dateText(now)}`)
-  return messageText({ ...before, headers, messageId })
+  const isAllowed = business.senderDomains.includes(domainOf(fromAddress))
+  if (isAllowed || fromAddress === mailFrom.address) {
+    return { fromAddress, message: messageText({ ...before, headers, messageId }) }
+  }
+  const from = { name: business.name, address: mailFrom.address }
+  const replaced = headers.replace(FROM, (_, wanted: string) => {
+    const replyTo = /^Reply-To:/m.test(headers) ? '' : `Reply-To:${wanted}`
+    return mailboxHeader('From', from) + replyTo
+  })
+  return {
+    fromAddress: from.address,
+    message: messageText({ ...before, headers: replaced, messageId }),
+  }
 }
+
+/** A From header with its folded lines. */
+const FROM = /^From:((?:.*\r\n[ \t])*.*\r\n)/m
 
 /**
  * Of a mail that was only kept: what it said, with all that goes with it when it leaves. The names in
@@ -110,21 +136,25 @@ async function firstWireForm(
   tx: Db,
   email: WholeEmail & { html: string; text: string },
   messageId: string,
+  business: SendingBusiness,
   { now, mailFrom, host, unsubscribeLink }: Sending,
-) {
+): Promise<Leaving> {
   const { objectType } = email
   const row = objectType ? await findContext(tx, objectType, email) : undefined
   const merged = row && (await mergeAgain(tx, email, row))
-  const sender = merged && senderOf(merged, mailFrom)
-  const from =
-    sender?.address === email.fromAddress ? sender : { name: '', address: email.fromAddress }
+  const current = merged && senderOf(merged, business, mailFrom)
+  const before = { from: { name: '', address: email.fromAddress }, fromName: '' }
+  const { from, replyTo } =
+    current?.from.address === email.fromAddress
+      ? current
+      : senderOf({ ...before, replyTo: merged?.replyTo ?? null }, business, mailFrom)
   const recipient = merged?.to?.address === email.to ? merged.to : { name: '', address: email.to }
   const message = buildMessage({
     ...email,
     from,
     to: recipient,
     cc: null,
-    replyTo: merged?.replyTo ?? null,
+    replyTo,
     messageId,
     date: now,
     calendar:
@@ -134,7 +164,7 @@ async function firstWireForm(
     // The one that its body names.
     unsubscribeLink: email.transactional ? null : unsubscribeLink(email),
   })
-  return messageText(message)
+  return { fromAddress: from.address, message: messageText(message) }
 }
 
 /** Who has left the class since, or was one of many, is not taken for another student. */

@@ -12,6 +12,11 @@ export const command = new Command()
   .option('--phone <number>', 'where clients call it')
   .option('--language <tag>', 'such as de-CH')
   .option('--external-id <id>', 'its id in another system')
+  .option(
+    '--sender-domains <list>',
+    'from which it may send, separated by commas; none unless given',
+    (list: string) => list.split(',').map((domain) => domain.trim()),
+  )
   .addHelpText('after', '\nPrints the new businessId.')
   .action((options: object) =>
     withDatabase(async ({ database, now }) => {

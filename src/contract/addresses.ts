@@ -14,7 +14,7 @@ export function parseAddress(text: string): string | undefined {
   const at = text.indexOf('@')
   if (at < 1 || at !== text.lastIndexOf('@')) return undefined
   const local = text.slice(0, at)
-  const domain = wireDomain(text.slice(at + 1))
+  const domain = parseDomain(text.slice(at + 1))
   if (local.length > 64 || !LOCAL.test(local) || domain === undefined) return undefined
   // An encoded word: some readers decode it into a second address.
   if (local.includes('=?')) return undefined
@@ -40,7 +40,8 @@ const LOCAL = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 const LETTERS_OF_DOMAINS = /^[\p{L}\p{M}\p{N}.-]+$/u
 
-function wireDomain(domain: string): string | undefined {
+/** The domain of an address in the form for the wire, or undefined if it cannot be one. */
+export function parseDomain(domain: string): string | undefined {
   if (!LETTERS_OF_DOMAINS.test(domain)) return undefined
   // What is ASCII already keeps its letters: the URL rules would turn `1.2` into an IP address.
   const ascii = /^[\x20-\x7e]+$/.test(domain) ? domain.toLowerCase() : domainToASCII(domain)

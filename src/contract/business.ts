@@ -1,5 +1,21 @@
 import { Type, type Static } from 'typebox'
-import { address, boolean, language, line, name, optional, required, timeZone } from './fields.ts'
+import {
+  address,
+  boolean,
+  domains,
+  language,
+  line,
+  name,
+  optional,
+  required,
+  timeZone,
+} from './fields.ts'
+
+const SenderDomains = Type.Array(Type.String(), {
+  description:
+    'The domains from which it may send. A mail from any other goes out from MAIL_FROM, and replies ' +
+    'go to the address that the template names.',
+})
 
 const OrNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description })
 
@@ -11,6 +27,7 @@ export const businessExample = {
   phone: '+41 44 000 00 00',
   language: 'de-CH',
   externalId: null,
+  senderDomains: ['praxis.example'],
   active: true,
   version: 1,
   createdDate: 1_789_000_000_000,
@@ -28,6 +45,7 @@ export const Business = Type.Object(
     phone: OrNull('Where clients call it.'),
     language: OrNull('A language tag, such as de-CH.'),
     externalId: OrNull('Its id in another system.'),
+    senderDomains: SenderDomains,
     active: Type.Boolean(),
     version: Type.Integer({ description: 'Counts its changes.' }),
     createdDate: Type.Integer(),
@@ -47,6 +65,7 @@ export const BUSINESS_FIELDS = {
   phone: optional(line(60)),
   language: optional(language()),
   externalId: optional(name(200)),
+  senderDomains: optional(domains()),
   active: optional(boolean(true)),
 }
 
@@ -60,6 +79,9 @@ export const BusinessWrite = Type.Object(
     phone: Type.Optional(OrNull('Where clients call it.')),
     language: Type.Optional(OrNull('A language tag, such as de-CH.')),
     externalId: Type.Optional(OrNull('Its id in another system; the operator’s to set.')),
+    senderDomains: Type.Optional(
+      Type.Union([SenderDomains, Type.Null()], { description: 'The operator’s to set.' }),
+    ),
     active: Type.Optional(Type.Boolean({ description: 'The operator’s to set.' })),
   },
   { examples: [{ name: 'Praxis am See', timeZone: 'Europe/Zurich' }] },

@@ -1,5 +1,5 @@
 import { Type, type TSchema } from 'typebox'
-import { parseAddress } from './addresses.ts'
+import { parseAddress, parseDomain } from './addresses.ts'
 import { escapePointer, isPlainObject } from './json.ts'
 import { textFault } from './text.ts'
 
@@ -89,6 +89,26 @@ export const address = (): Shape => ({
         ? 'must be a string'
         : parseAddress(value) === undefined && 'must be one plain address, local@domain',
     ),
+})
+
+/** Domains of mail addresses. */
+export const domains = (most = 100): Shape => ({
+  schema: Type.Array(Type.String({ maxLength: 253, examples: ['clinic.example'] }), {
+    maxItems: most,
+  }),
+  sqlType: 'text[]',
+  initially: [],
+  faults: (value) => {
+    if (!Array.isArray(value)) return complain('must be a list of domain names')
+    if (value.length > most) return complain(`must hold at most ${most} domain names`)
+    return value.flatMap((entry, i) =>
+      complain(
+        (typeof entry !== 'string' || parseDomain(entry) === undefined) &&
+          'must be a domain name, such as clinic.example',
+        `/${i}`,
+      ),
+    )
+  },
 })
 
 /** An IANA zone, not an offset. */

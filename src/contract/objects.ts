@@ -355,7 +355,10 @@ const emailTemplate = declare({
     language: optional(language(), 'The language of this variant.'),
     level: optional(line(60), 'Kept as sent.'),
     location: optional(line(), 'Kept as sent.'),
-    fromAddress: optional(addressOrToken(), 'Else MAIL_FROM.'),
+    fromAddress: optional(
+      addressOrToken(),
+      'Used if its domain is one of the business’s senderDomains; else MAIL_FROM, with this as Reply-To.',
+    ),
     fromName: optional(line()),
     toAddress: optional(addressOrToken(), 'An address or a token that becomes one.'),
     toName: optional(line()),

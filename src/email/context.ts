@@ -9,6 +9,8 @@ export type MailContext = {
     phone: string | null
     timeZone: string
     language: string | null
+    /** The domains from which it may send, as the operator allowed them. */
+    senderDomains: string[]
   }
   location: {
     name: string

@@ -1,5 +1,6 @@
 import { createPrivateKey, hash, sign, type KeyObject } from 'node:crypto'
 import { availableParallelism } from 'node:os'
+import { domainOf } from '../contract/addresses.ts'
 import type { Message } from './message.ts'
 
 export type DkimSigner = { domain: string; selector: string; key: KeyObject }
@@ -17,13 +18,23 @@ export function dkimSigner(domain: string, selector: string, privateKey: string)
 }
 
 /**
- * The same message with one DKIM-Signature (RFC 6376, RFC 8463) for each signer in front. The
+ * Whether receivers take a signature of this domain for one of the sender's (DMARC, RFC 7489, 3.1.1):
+ * the From domain is the signer's, or beneath it.
+ */
+export const isAligned = (fromDomain: string, { domain }: DkimSigner) =>
+  fromDomain === domain.toLowerCase() || fromDomain.endsWith(`.${domain.toLowerCase()}`)
+
+/**
+ * The same message with one DKIM-Signature (RFC 6376, RFC 8463) for each aligned signer in front. The
  * signing runs off the event loop; the body is hashed once for all of them. Neither algorithm
  * takes a random number and no time is written, so that the same message stays the same bytes.
  */
-export async function signMessage(message: Message, signers: DkimSigner[]): Promise<Message> {
-  if (signers.length === 0) return message
+export async function signMessage(message: Message, known: DkimSigner[]): Promise<Message> {
+  if (known.length === 0) return message
   const fields = signedFields(message.headers)
+  const fromDomain = fromDomainOf(fields)
+  const signers = known.filter((signer) => isAligned(fromDomain, signer))
+  if (signers.length === 0) return message
   const names = fields.map(({ name }) => name)
   // Named once more than they occur: nobody can add a second From on the way.
   const signed = [...names, ...OVERSIGNED].join(':')
@@ -64,6 +75,12 @@ function signedFields(headers: string) {
       canonical: relaxedHeader(line),
     }))
     .filter(({ name }) => SIGNED.has(name))
+}
+
+/** `buildMessage` writes one From with one mailbox. */
+function fromDomainOf(fields: ReturnType<typeof signedFields>) {
+  const from = fields.find(({ name }) => name === 'from')?.canonical ?? ''
+  return domainOf(/[^\s<>:]+@[^\s<>]+(?=>?$)/.exec(from)?.[0] ?? '')
 }
 
 const signatureHeader = ({ domain, selector, key }: DkimSigner, bodyHash: string, signed: string) =>

@@ -1,6 +1,6 @@
 import { createPublicKey } from 'node:crypto'
 import { domainOf } from '../contract/addresses.ts'
-import type { DkimSigner } from './dkim.ts'
+import { isAligned, type DkimSigner } from './dkim.ts'
 
 export type MailHint = { check: string; ok: boolean; hint: string }
 
@@ -88,7 +88,7 @@ function dkimHint(
   if (record === undefined) return hint(false, `add a TXT record at ${name}: "${wanted}"`)
   if (keyOf(record) !== keyOf(wanted))
     return hint(false, `the TXT record at ${name} holds another key; it should be "${wanted}"`)
-  const aligned = domain === signer.domain || domain.endsWith(`.${signer.domain}`)
+  const aligned = isAligned(domain, signer)
   return hint(
     aligned,
     aligned

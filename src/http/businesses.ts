@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { Business, BUSINESS_FIELDS, BusinessWrite } from '../contract/business.ts'
@@ -215,8 +216,8 @@ async function lockNamedBusiness(tx: Db, { body, isOperator }: FastifyRequest) {
 
 function operatorsOwn(values: BusinessFields, current: BusinessRow): Fault[] {
   const faults: Fault[] = []
-  for (const property of ['active', 'externalId'] as const) {
-    if (values[property] !== current[property]) {
+  for (const property of ['active', 'externalId', 'senderDomains'] as const) {
+    if (!isDeepStrictEqual(values[property], current[property])) {
       faults.push({ pointer: `/${property}`, detail: 'is the operator’s to change' })
     }
   }

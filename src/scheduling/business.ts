@@ -7,18 +7,21 @@ import { isSame } from './events.ts'
 import { followZone } from './follow.ts'
 import type { Saving } from './save.ts'
 
-/** What a business says about itself; whether it is active, and its externalId, is the operator's. */
-const { externalId: _externalId, active: _active, ...OWN_FIELDS } = BUSINESS_FIELDS
+/** What a business may change about itself; the other fields are the operator's. */
+const {
+  externalId: _externalId,
+  senderDomains: _senderDomains,
+  active: _active,
+  ...OWN_FIELDS
+} = BUSINESS_FIELDS
 
 /** Changes the caller's own business; reminders follow its clock. */
 export async function changeBusiness(tx: Db, body: unknown, { businessId, user, now }: Saving) {
   const before = await lockBusiness(tx, businessId)
   if (!before) throw notFound('business', businessId)
-  const { values, faults } = readFields<Omit<BusinessFields, 'externalId' | 'active'>>(
-    OWN_FIELDS,
-    body,
-    before,
-  )
+  const { values, faults } = readFields<
+    Omit<BusinessFields, 'externalId' | 'senderDomains' | 'active'>
+  >(OWN_FIELDS, body, before)
   if (faults.length > 0) throw invalid(faults)
   const wanted = { ...before, ...values }
   if (isSame(before, wanted)) return before

@@ -1,3 +1,4 @@
+import { parseDomain } from '../contract/addresses.ts'
 import type { Business } from '../contract/business.ts'
 import type { Db } from '../database/database.ts'
 import { sql } from '../database/sql.ts'
@@ -11,6 +12,7 @@ const columns = sql`
   phone,
   language,
   external_id   as "externalId",
+  sender_domains as "senderDomains",
   active,
   version,
   created_date  as "createdDate",
@@ -26,7 +28,14 @@ export type BusinessRow = Omit<Business, 'createdDate' | 'modifiedDate'> & {
 /** What a caller may write. */
 export type BusinessFields = Pick<
   Business,
-  'name' | 'timeZone' | 'emailAddress' | 'phone' | 'language' | 'externalId' | 'active'
+  | 'name'
+  | 'timeZone'
+  | 'emailAddress'
+  | 'phone'
+  | 'language'
+  | 'externalId'
+  | 'senderDomains'
+  | 'active'
 >
 
 export type By = { user: string; now: Temporal.Instant }
@@ -62,10 +71,11 @@ export function listBusinesses(db: Db, { after, limit }: { after: number; limit:
 
 export async function insertBusiness(db: Db, fields: BusinessFields, { user, now }: By) {
   const [business] = await db.query<BusinessRow>(sql`
-    insert into business (name, time_zone, email_address, phone, language, external_id, active,
-                          created_date, created_user, modified_date, modified_user)
+    insert into business (name, time_zone, email_address, phone, language, external_id, sender_domains,
+                          active, created_date, created_user, modified_date, modified_user)
     values (${fields.name}, ${fields.timeZone}, ${fields.emailAddress}, ${fields.phone},
-            ${fields.language}, ${fields.externalId}, ${fields.active}, ${now}, ${user}, ${now}, ${user})
+            ${fields.language}, ${fields.externalId}, ${wireDomains(fields)}::text[],
+            ${fields.active}, ${now}, ${user}, ${now}, ${user})
     returning ${columns}`)
   return business!
 }
@@ -75,9 +85,14 @@ export async function updateBusiness(db: Db, businessId: number, fields: Busines
     update business
     set name = ${fields.name}, time_zone = ${fields.timeZone}, email_address = ${fields.emailAddress},
         phone = ${fields.phone}, language = ${fields.language}, external_id = ${fields.externalId},
-        active = ${fields.active}, version = version + 1,
+        sender_domains = ${wireDomains(fields)}::text[], active = ${fields.active}, version = version + 1,
         modified_date = ${by.now}, modified_user = ${by.user}
     where business_id = ${businessId}
     returning ${columns}`)
   return business!
 }
+
+/** Each once, as the domains of addresses are written. */
+const wireDomains = ({ senderDomains }: BusinessFields) => [
+  ...new Set(senderDomains.flatMap((domain) => parseDomain(domain) ?? [])),
+]

@@ -15,7 +15,6 @@ export type ClaimedEmail = {
   objectId: number | null
   objectUUId: string | null
   toAddress: string
-  fromAddress: string
   message: string
   attemptCount: number
   businessActive: boolean
@@ -111,7 +110,6 @@ function take(db: Db, { worker, leaseUntil }: EmailClaim, due: Sql) {
       select e.business_id as "businessId", e.email_id as "emailId", k.worker,
              e.event_trigger_id as "eventTriggerId", e.object_type as "objectType",
              e.object_id as "objectId", e.object_uuid as "objectUUId", e.to_address as "toAddress",
-             e.from_address as "fromAddress",
              convert_from(e.message, 'UTF8') as message, e.attempt_count + 1 as "attemptCount",
              b.active as "businessActive",
              (select min(s.reason) from suppression s

@@ -119,7 +119,7 @@ const PARTS: Record<Part, Reader> = {
         db.query<Row & Surroundings['business']>(
           kept(sql`
             select b.business_id as "businessId", b.active, b.name, b.email_address as "emailAddress",
-                   b.phone, b.time_zone as "timeZone", b.language
+                   b.phone, b.time_zone as "timeZone", b.language, b.sender_domains as "senderDomains"
             from ${keysIn(keys)} join business b using (business_id)`),
         ),
         db.query<StatusRow>(

@@ -66,6 +66,7 @@ test('an export, imported into another business, is exported the same but for th
       phone: '+41 1',
       language: null,
       externalId: null,
+      senderDomains: [],
       active: true,
     },
     by,

@@ -63,6 +63,7 @@ export function createBusiness(database: Database, clock: Clock, name = 'Praxis 
     phone: null,
     language: null,
     externalId: null,
+    senderDomains: [],
     active: true,
   }
   return insertBusiness(database.operator, fields, { user: 'OPERATOR', now: clock.now() })

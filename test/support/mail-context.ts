@@ -9,6 +9,7 @@ export const fullContext = (changes: Partial<MailContext> = {}): MailContext => 
     phone: '+44 20 7946 0000',
     timeZone: 'Europe/London',
     language: 'en',
+    senderDomains: [],
   },
   location: {
     name: 'Quayside',

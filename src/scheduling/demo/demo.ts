@@ -33,6 +33,7 @@ export const DEMO_BUSINESS = {
   phone: '+41 44 555 01 00',
   language: 'en',
   externalId: null,
+  senderDomains: [],
   active: true,
 }
 
