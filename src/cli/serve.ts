@@ -205,5 +205,6 @@ function sayWhereToLook(config: Config, app: App, madeKey: string | undefined) {
     `  Mail              ${mail}`,
     ...(madeKey ? [`  Operator's key    ${madeKey}`, '', KEEP_THE_KEY] : []),
   ]
-  console.log(`\n${lines.join('\n')}\n`)
+  // On stderr: stdout is the log, which is collected in places where no secret belongs.
+  console.error(`\n${lines.join('\n')}\n`)
 }

@@ -111,6 +111,7 @@ export async function buildApp(given: Omit<Services, 'credentials'>) {
   }).withTypeProvider<TypeBoxTypeProvider>()
 
   await app.register(helmet, SECURITY)
+  forbidStorage(app)
   answerProblems(app)
   closeGently(app)
   validateRequests(app)
@@ -142,6 +143,13 @@ const SECURITY = {
   crossOriginEmbedderPolicy: false,
   referrerPolicy: { policy: 'no-referrer' },
 } as const
+
+/** No cache keeps what may be about a person; files that are the same for everybody say so themselves. */
+function forbidStorage(app: FastifyInstance) {
+  app.addHook('onRequest', async (request, reply) => {
+    if (!request.routeOptions.config?.unlimited) reply.header('cache-control', 'no-store')
+  })
+}
 
 /** Which route, how long, how it ended: never the address itself, which may hold a name. */
 function logRequests(app: FastifyInstance) {

@@ -21,7 +21,7 @@ declare module 'fastify' {
     operator?: true
     /** The operator's key or METRICS_TOKEN, and nothing else. */
     metrics?: true
-    /** Open, and not counted by address: files and health, which cost next to nothing. */
+    /** Open, the same for everybody and cheap: files and health. Not counted by address. */
     unlimited?: true
   }
   interface FastifyRequest {

@@ -59,7 +59,7 @@ export const sessions: Routes = async (app, { config, database, clock, credentia
       atOne.giveBack(guess)
       const { user, token } = signedIn
       setSessionCookie(reply, config.publicUrl, { token, seconds })
-      reply.code(201).headers({ location: '/session', 'cache-control': 'no-store' })
+      reply.code(201).header('location', '/session')
       return describe(database.forBusiness(user.businessId, user.username), user) as never
     },
   )
@@ -70,8 +70,7 @@ export const sessions: Routes = async (app, { config, database, clock, credentia
       config: { person: true },
       schema: { tags, summary: 'Who has signed in', response: { 200: Session } },
     },
-    async ({ caller }, reply) => {
-      reply.header('cache-control', 'no-store')
+    async ({ caller }) => {
       return describe(caller.db, { ...caller.person!, businessId: caller.businessId }) as never
     },
   )

@@ -21,7 +21,7 @@ test('the first start that succeeds shows the operator’s key and where to look
   const failed = await runCommand(['serve'], { DATA_DIR, PORT: String(port) })
   assert.match(failed.stderr, new RegExp(`^Port ${port} on 127.0.0.1 is in use[^\\n]*\\n$`))
   assert.equal(failed.code, 2)
-  assert.doesNotMatch(failed.stdout, /Operator's key/)
+  assert.doesNotMatch(failed.stdout + failed.stderr, /Operator's key/)
   assert.ok(!existsSync(path.join(DATA_DIR, 'postgres/postmaster.pid')), 'the database is stopped')
 
   const first = await startService(t, { DATA_DIR })
@@ -36,6 +36,9 @@ test('the first start that succeeds shows the operator’s key and where to look
   assert.equal(await first.status('/business', asOperator), 200)
   assert.equal(await first.status('/metrics', asOperator), 200)
   assert.equal(await first.stop(), 0)
+  const logged = first.stdout().trimEnd().split('\n')
+  for (const line of logged) assert.ok(JSON.parse(line), 'stdout is the log, and only that')
+  assert.ok(!first.stdout().includes(key), 'a secret is in no log')
 
   const second = await startService(t, { DATA_DIR })
   assert.doesNotMatch(second.output(), /Operator's key/)

@@ -27,13 +27,17 @@ export async function startService(
   afterwards(t, () => stop())
 
   let output = ''
+  let stdout = ''
   const base = await new Promise<string>((resolve, reject) => {
     const hear = (text: string) => {
       output += text
       const address = /Bellwether is running: (\S+)/.exec(output)?.[1]
       if (address && /Mail .*\n/.test(output)) resolve(address)
     }
-    child.stdout.setEncoding('utf8').on('data', hear)
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      stdout += text
+      hear(text)
+    })
     child.stderr.setEncoding('utf8').on('data', hear)
     void ended.then((code) => reject(new Error(`the service ended with ${code}: ${output}`)))
   })
@@ -44,6 +48,7 @@ export async function startService(
     stop,
     startedInMs: performance.now() - startedAt,
     output: () => output,
+    stdout: () => stdout,
     isRunning: () => child.exitCode === null && child.signalCode === null,
     status: async (path: string, init: RequestInit = {}) => {
       const answer = await fetch(new URL(path, base), init)
