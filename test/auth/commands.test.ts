@@ -8,10 +8,9 @@ import { cloneDatabase } from '../support/database.ts'
 test('a business, its first person and a key are made from the command line, and work', async (t) => {
   const { url, database } = await cloneDatabase(t)
   const env = { DATABASE_URL: url }
-  const business = await runCommand(
-    ['create-business', '--name', 'Nord', '--time-zone', 'Europe/Oslo'],
-    env,
-  )
+  const create = ['create-business', '--name', 'Nord', '--time-zone', 'Europe/Oslo']
+  const domains = ['--sender-domains', 'nord.example, Mail.example']
+  const business = await runCommand([...create, ...domains], env)
   assert.deepEqual([business.code, business.stdout], [0, '1\n'], business.stderr)
 
   const key = await runCommand(['create-key', '--business', '1', '--name', 'site'], env)
@@ -24,7 +23,8 @@ test('a business, its first person and a key are made from the command line, and
 
   const { app } = await startApp(t, { database })
   const call = ask(app, { authorization: `Bearer ${key.stdout.trim()}` })
-  assert.equal((await call('GET', '/business/1')).body.name, 'Nord')
+  const { name, senderDomains } = (await call('GET', '/business/1')).body
+  assert.deepEqual([name, senderDomains], ['Nord', ['nord.example', 'mail.example']])
   const anna = ask(app, { cookie: await signInAs(app, 'anna', made.stdout.trim()) })
   assert.equal((await anna('GET', '/session')).body.role, 'OWNER')
 })
@@ -36,6 +36,10 @@ test('bad input of a command is one clear line and exit 2', async (t) => {
     [
       ['create-business', '--name', 'Nord', '--time-zone', 'Mars'],
       /^--time-zone must be an IANA time zone/,
+    ],
+    [
+      [...'create-business --name Nord --time-zone UTC --sender-domains'.split(' '), 'a@b'],
+      /^--sender-domains.* must be a domain name/,
     ],
     [['create-key', '--business', '7', '--name', 'x'], /^There is no business 7\.\n$/],
     [['create-key', '--business', 'x', '--name', 'x'], /whole number/],
