@@ -48,6 +48,7 @@ import type { Routes, Services } from './services.ts'
 import { closeAfterUnreadBodies } from './unread-bodies.ts'
 import { validateRequests } from './validate.ts'
 import { answerInMilliseconds } from './wire.ts'
+import { openQueues } from './work-queue.ts'
 
 /** Every address of the service: one file for each kind of object. */
 const ROUTES: Routes[] = [
@@ -84,9 +85,13 @@ const ROUTES: Routes[] = [
 /** A node that only runs the engine still says how it is. */
 const WORKER_ROUTES: Routes[] = [health, metrics]
 
-export async function buildApp(given: Omit<Services, 'credentials'>) {
+export async function buildApp(given: Omit<Services, 'credentials' | 'queues'>) {
   const { config, log } = given
-  const services = { ...given, credentials: new Credentials({ ...given, ...config }) }
+  const services = {
+    ...given,
+    credentials: new Credentials({ ...given, ...config }),
+    queues: openQueues(),
+  }
   const app = fastify({
     loggerInstance: log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),

@@ -12,6 +12,7 @@ import { listTokens, TOKEN_KINDS } from '../email/tokens.ts'
 import { invalid, notFound } from '../errors.ts'
 import { findObject } from '../store/objects.ts'
 import { listEmailsById } from '../store/emails.ts'
+import { clientGone } from './client-gone.ts'
 import { answerOf, sendingOf } from './emails.ts'
 import { answerOnce } from './idempotency.ts'
 import type { Routes } from './services.ts'
@@ -28,7 +29,7 @@ const About = {
 
 /** Beside the routes that every object has. */
 export const emailTemplates: Routes = async (app, services) => {
-  const { config } = services
+  const { config, queues } = services
 
   app.get(
     '/emailTemplate/token',
@@ -55,8 +56,10 @@ export const emailTemplates: Routes = async (app, services) => {
         response: { 200: Preview },
       },
     },
-    async ({ caller, params: { emailTemplateId }, body }) => {
-      const { mail } = await previewOf(caller, emailTemplateId, body, config.publicUrl)
+    async ({ caller, params: { emailTemplateId }, body }, reply) => {
+      const { mail } = await queues.interactive.run(caller.businessId, clientGone(reply), () =>
+        previewOf(caller, emailTemplateId, body, config.publicUrl),
+      )
       const { subject, html, text, to, emptyTokens } = mail
       return { subject, html, text, to: to?.address ?? null, emptyTokens }
     },

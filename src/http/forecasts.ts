@@ -6,6 +6,7 @@ import { EventDefinitionBody } from '../contract/event-definition.ts'
 import { Backtest, Forecast } from '../contract/forecast.ts'
 import { isPlainObject } from '../contract/json.ts'
 import { invalid, RequestError, type Fault } from '../errors.ts'
+import { clientGone } from './client-gone.ts'
 import type { Routes } from './services.ts'
 
 const tags = ['event definition']
@@ -14,7 +15,7 @@ const config = { scope: 'definitions:read' } as const
 /** The contract itself reads the body, as it does when a definition is saved. */
 const validatorCompiler = () => (value: unknown) => ({ value })
 
-export const forecasts: Routes = async (app, { clock }) => {
+export const forecasts: Routes = async (app, { clock, queues }) => {
   app.post(
     '/eventDefinition/plan',
     {
@@ -27,9 +28,13 @@ export const forecasts: Routes = async (app, { clock }) => {
         response: { 200: Forecast },
       },
     },
-    async ({ caller, body }) => {
-      const asking = { businessId: caller.businessId, now: clock.now(), goesOn: withPatience() }
-      return (await forecast(caller.db, body, asking)) as unknown as Static<typeof Forecast>
+    async ({ caller, body }, reply) => {
+      const { db, businessId } = caller
+      const gone = clientGone(reply)
+      const planned = await queues.interactive.run(businessId, gone, () =>
+        forecast(db, body, { businessId, now: clock.now(), goesOn: withPatience(gone) }),
+      )
+      return planned as unknown as Static<typeof Forecast>
     },
   )
 
@@ -49,11 +54,18 @@ export const forecasts: Routes = async (app, { clock }) => {
         response: { 200: Backtest },
       },
     },
-    async ({ caller, body }) => {
+    async ({ caller, body }, reply) => {
+      const { db, businessId } = caller
       const { definition, days, faults } = readBacktest(body)
-      const asking = { businessId: caller.businessId, now: clock.now(), goesOn: withPatience() }
-      const run = days ?? { startDate: SOME_DAY, endDate: SOME_DAY }
-      const result = await backtest(caller.db, definition, run, asking).catch((error) => {
+      const range = days ?? { startDate: SOME_DAY, endDate: SOME_DAY }
+      const gone = clientGone(reply)
+      const run = () =>
+        backtest(db, definition, range, {
+          businessId,
+          now: clock.now(),
+          goesOn: withPatience(gone),
+        })
+      const result = await queues.interactive.run(businessId, gone, run).catch((error: unknown) => {
         throw inside(error, faults)
       })
       if (faults.length > 0) throw invalid(faults)
@@ -62,12 +74,13 @@ export const forecasts: Routes = async (app, { clock }) => {
   )
 }
 
-/** A large business is counted until then; what is left is said to be left. */
-const PATIENCE_MS = 20_000
+/** After this the answer covers what was counted so far, and is marked as partial. */
+const MAX_RUN_MS = 20_000
 
-function withPatience() {
-  const until = monotonicMs() + PATIENCE_MS
-  return () => monotonicMs() < until
+/** Also stops if the client has closed the connection. */
+function withPatience(gone: AbortSignal) {
+  const until = monotonicMs() + MAX_RUN_MS
+  return () => monotonicMs() < until && !gone.aborted
 }
 
 const SOME_DAY = Temporal.PlainDate.from('1970-01-01')

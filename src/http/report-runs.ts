@@ -6,14 +6,14 @@ import type { Log } from '../log.ts'
 import { printToFile, type PrintedFile } from '../reports/file.ts'
 import type { Order } from '../reports/order.ts'
 import type { PageSize } from '../reports/pdf.ts'
-import type { Turns } from '../reports/turns.ts'
-import { deleteRunsBefore, insertRunPart, updateRun } from '../store/report-runs.ts'
+import { deleteRunsBefore, insertRunPart, updateRun, type ReportRun } from '../store/report-runs.ts'
+import type { Slot, WorkQueue } from './work-queue.ts'
 
 type Surroundings = {
   database: Database
   clock: Clock
   log: Log
-  turns: Turns
+  queue: WorkQueue
   pageSize: PageSize
 }
 
@@ -33,9 +33,19 @@ export class ReportRuns {
     this.#surroundings = surroundings
   }
 
-  start(businessId: number, runId: number, work: Work) {
-    const run = this.#print(businessId, runId, work).finally(() => this.#running.delete(run))
-    this.#running.add(run)
+  /** Stores a run and prints it in the background. Refused with 429 if the queue is full. */
+  async start(businessId: number, insert: () => Promise<ReportRun>, work: Work) {
+    const slot = this.#surroundings.queue.reserve(businessId, this.#stopping.signal)
+    const run = await insert().catch((error: unknown) => {
+      slot.release()
+      throw error
+    })
+    const printed = this.#print(businessId, run.runId, slot, work).finally(() => {
+      slot.release()
+      this.#running.delete(printed)
+    })
+    this.#running.add(printed)
+    return run
   }
 
   async stop() {
@@ -43,8 +53,8 @@ export class ReportRuns {
     await Promise.all(this.#running)
   }
 
-  async #print(businessId: number, runId: number, { order, format, rowsTotal }: Work) {
-    const { database, clock, log, turns, pageSize } = this.#surroundings
+  async #print(businessId: number, runId: number, slot: Slot, { order, format, rowsTotal }: Work) {
+    const { database, clock, log, pageSize } = this.#surroundings
     const db = database.forBusiness(businessId, 'SYSTEM')
     let rowsDone = 0
     let status: 'QUEUED' | 'RUNNING' = 'QUEUED'
@@ -54,18 +64,17 @@ export class ReportRuns {
     try {
       await deleteRunsBefore(db, businessId, clock.now().subtract(KEPT))
       const { signal } = this.#stopping
-      await turns.take(businessId, signal, async () => {
-        status = 'RUNNING'
-        await say({ status })
-        const file = await printToFile(database.reportsOf(businessId), order, {
-          format,
-          pageSize,
-          signal,
-          onProgress: (rowsRead) => (rowsDone = rowsRead),
-        })
-        await keep(db, businessId, runId, file)
-        await say({ status: 'COMPLETED', fileSize: file.size })
+      await slot.granted
+      status = 'RUNNING'
+      await say({ status })
+      const file = await printToFile(database.reportsOf(businessId), order, {
+        format,
+        pageSize,
+        signal,
+        onProgress: (rowsRead) => (rowsDone = rowsRead),
       })
+      await keep(db, businessId, runId, file)
+      await say({ status: 'COMPLETED', fileSize: file.size })
     } catch (error) {
       const known = error instanceof RequestError
       if (!known) log.error({ err: error, runId }, 'a report run failed')

@@ -18,8 +18,8 @@ import { CONTENT_TYPES } from '../reports/formats.ts'
 import { refuseTooLong } from '../reports/limits.ts'
 import { countRows } from '../reports/print.ts'
 import { takeOrder, type Order, type Reader } from '../reports/order.ts'
+import { clientGone } from './client-gone.ts'
 import { ReportRuns } from './report-runs.ts'
-import { Turns } from '../reports/turns.ts'
 import {
   findRun,
   findRunPart,
@@ -33,10 +33,9 @@ const config = { scope: 'reports:print' } as const
 const ById = Type.Object({ runId: Type.Integer({ minimum: 1 }) })
 
 export const reports: Routes = async (app, services) => {
-  const { database, clock, log } = services
+  const { database, clock, log, queues } = services
   const { pageSize } = services.config
-  const turns = new Turns()
-  const runs = new ReportRuns({ database, clock, log, turns, pageSize })
+  const runs = new ReportRuns({ database, clock, log, queue: queues.background, pageSize })
   app.addHook('onClose', () => runs.stop())
 
   app.get(
@@ -82,25 +81,28 @@ export const reports: Routes = async (app, services) => {
     },
     async (request, reply) => {
       const { caller } = request
-      const db = database.reportsOf(caller.businessId)
+      const { businessId } = caller
+      const db = database.reportsOf(businessId)
+      const gone = clientGone(reply)
       const { order, format, attach } = await readOrder(request)
-      await refuseTooLong(db, order, format)
 
       if (prefersAsync(request)) {
-        const rowsTotal = await countRows(db, order)
-        const run = await insertRun(
-          caller.db,
-          caller.businessId,
-          {
-            credential: caller.credential,
-            reportId: order.report.reportId,
-            format,
-            attach,
-            fileName: fileNameOf(order, format),
-          },
-          clock.now(),
+        const rowsTotal = await queues.interactive.run(businessId, gone, async () => {
+          await refuseTooLong(db, order, format)
+          return countRows(db, order)
+        })
+        const wanted = {
+          credential: caller.credential,
+          reportId: order.report.reportId,
+          format,
+          attach,
+          fileName: fileNameOf(order, format),
+        }
+        const run = await runs.start(
+          businessId,
+          () => insertRun(caller.db, businessId, wanted, clock.now()),
+          { order, format, rowsTotal },
         )
-        runs.start(caller.businessId, run.runId, { order, format, rowsTotal })
         return reply
           .code(202)
           .header('location', `/report/run/${run.runId}`)
@@ -108,11 +110,10 @@ export const reports: Routes = async (app, services) => {
           .send(answerOf({ ...run, rowsTotal }, clock.now()))
       }
 
-      const gone = new AbortController()
-      reply.raw.once('close', () => gone.abort(new RequestError(400, 'The client left.')))
-      const file = await turns.take(caller.businessId, gone.signal, () =>
-        printToFile(db, order, { format, pageSize, signal: gone.signal }),
-      )
+      const file = await queues.background.run(businessId, gone, async () => {
+        await refuseTooLong(db, order, format)
+        return printToFile(db, order, { format, pageSize, signal: gone })
+      })
       describeFile(reply, { ...file, format, attach })
       return reply.send(file.handle.createReadStream({ start: 0 })) as never
     },

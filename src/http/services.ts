@@ -4,6 +4,7 @@ import type { Clock } from '../clock.ts'
 import type { Config } from '../config.ts'
 import type { Database } from '../database/database.ts'
 import type { Log } from '../log.ts'
+import type { Queues } from './work-queue.ts'
 
 /** What the routes stand on; each route file takes what it needs. */
 export type Services = {
@@ -12,13 +13,15 @@ export type Services = {
   clock: Clock
   log: Log
   credentials: Credentials
+  /** Limit how much heavy work runs at once. */
+  queues: Queues
   /** Seals the links in mails. */
   linkSeal: string
   /** Where this node runs an engine: when it last finished a turn. */
   lastTurn?: () => Temporal.Instant | undefined
   /** Settles when the console's files are there; until then its pages wait, and only they. */
   consoleBuilt?: Promise<void>
-  /** How long a client may take to send a body. */
+  /** How long a client may take to send a body; for a stream, between two pieces of it. */
   bodySeconds?: number
   /** Refuses to send an answer that is not what the API description says. For tests. */
   checkAnswers?: boolean

@@ -43,7 +43,7 @@ export async function printToFile(db: Db, order: Order, printing: Printing): Pro
           size += chunk.length
         }
       },
-      { rowsOnly: format === 'csv', ...(onProgress ? { onProgress } : {}) },
+      { rowsOnly: format === 'csv', signal, ...(onProgress ? { onProgress } : {}) },
     )
     return { fileName: fileNameOf(order, format), contentType: CONTENT_TYPES[format], size, handle }
   } catch (error) {

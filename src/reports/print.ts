@@ -18,9 +18,10 @@ export function printReport<T>(
   db: Db,
   order: Order,
   use: (result: ReportResult) => Promise<T>,
-  { rowsOnly = false, onProgress = () => {} }: Reading = {},
+  { rowsOnly = false, onProgress = () => {}, signal }: Reading = {},
 ): Promise<T> {
-  return db.snapshot(async (tx) => {
+  return db.snapshot(async (snapshot) => {
+    const tx = untilAborted(snapshot, signal)
     const { report, scope } = order
     const columns = columnsOf(order)
     // What is drawn from its own rows, or counted from them, has few.
@@ -34,6 +35,7 @@ export function printReport<T>(
       : tx.stream<Row>(report.rows(scope), rowsOnly ? MANY_ROWS : FEW_ROWS)
     const { rows, totals } = totalled(columns, toCells(columns, batches, onProgress))
 
+    signal?.throwIfAborted()
     return use({
       report: reportObject(report, scope.businessId),
       parameters: {
@@ -62,7 +64,23 @@ export type Reading = {
   /** For formats that show neither figures nor charts, which cost as much as the rows. */
   rowsOnly?: boolean
   onProgress?: (rowsRead: number) => void
+  signal?: AbortSignal
 }
+
+/** A statement runs to its end; none starts after the signal has aborted. */
+const untilAborted = (tx: Db, signal: AbortSignal | undefined): Db => ({
+  ...tx,
+  query: async (statement) => {
+    signal?.throwIfAborted()
+    return tx.query(statement)
+  },
+  async *stream(statement, batchSize) {
+    for await (const batch of tx.stream<never>(statement, batchSize)) {
+      signal?.throwIfAborted()
+      yield batch
+    }
+  },
+})
 
 /** How many rows the report has, counted no further than `most`. */
 export async function countRows(db: Db, { report, scope }: Order, most = 1_000_000_000) {
