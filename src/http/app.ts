@@ -33,6 +33,7 @@ import { health } from './health.ts'
 import { imports } from './import.ts'
 import { objects } from './objects.ts'
 import { overview } from './overview.ts'
+import { keepBusyConnections } from './idle-connections.ts'
 import { rememberRefusals } from './idempotency.ts'
 import { measureRequests, metrics } from './metrics.ts'
 import { describeRoutes, openapi } from './openapi.ts'
@@ -98,11 +99,14 @@ export async function buildApp(given: Omit<Services, 'credentials' | 'queues'>) 
     genReqId: () => randomUUID(),
     trustProxy: trustedProxies(config.trustProxy),
     bodyLimit: LARGEST_BODY,
-    // Of a connection on which nothing moves; a body has its own limit, whatever its pace.
+    // For connections on which nothing moves: see keepBusyConnections. A body has its own limit.
     connectionTimeout: 120_000,
     keepAliveTimeout: 65_000,
     // Node would refuse what names no host by itself, but without a word.
     http: {
+      // Finds out that a client has vanished while its request waits for a slot.
+      keepAlive: true,
+      keepAliveInitialDelay: 30_000,
       headersTimeout: 10_000,
       connectionsCheckingInterval: 1_000,
       requireHostHeader: false,
@@ -119,6 +123,7 @@ export async function buildApp(given: Omit<Services, 'credentials' | 'queues'>) 
   forbidStorage(app)
   answerProblems(app)
   closeGently(app)
+  keepBusyConnections(app)
   validateRequests(app)
   readJsonBodies(app, services)
   closeAfterUnreadBodies(app)

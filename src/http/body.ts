@@ -1,10 +1,12 @@
 import { isUtf8 } from 'node:buffer'
+import type { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import { escapePointer } from '../contract/json.ts'
 import { invalid, RequestError, type Fault } from '../errors.ts'
 import { MOST_FAULTS } from './validate.ts'
 
 export const LARGEST_BODY = 1_048_576
+const BODY_SECONDS = 20
 const DEEPEST = 64
 const MOST_KEYS = 10_000
 const MOST_VALUES = 50_000
@@ -12,7 +14,7 @@ const MOST_VALUES = 50_000
 /** JSON in UTF-8 is all that is read; a client that dawdles is cut off. */
 export function readJsonBodies(
   app: FastifyInstance,
-  { bodySeconds = 20 }: { bodySeconds?: number },
+  { bodySeconds = BODY_SECONDS }: { bodySeconds?: number },
 ) {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(
@@ -58,6 +60,23 @@ export function readJsonBodies(
     reply.raw.once('finish', arrived).once('close', arrived)
     return payload
   })
+}
+
+/**
+ * The pieces of a body of any length, as they arrive. Only the time that the client lets pass between
+ * two pieces is limited, not the time that the caller takes to process one.
+ */
+export async function* readPieces(payload: Readable, idleSeconds = BODY_SECONDS) {
+  // Destroying the request would close the connection before the answer is sent.
+  const pieces = payload.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer>
+  for (;;) {
+    const { promise: idle, reject } = Promise.withResolvers<never>()
+    const late = new RequestError(408, `Nothing more of the body came for ${idleSeconds} s.`)
+    const timer = setTimeout(() => reject(late), idleSeconds * 1000).unref()
+    const piece = await Promise.race([pieces.next(), idle]).finally(() => clearTimeout(timer))
+    if (piece.done) return
+    yield piece.value
+  }
 }
 
 /** The value of a body, or `undefined` where it is empty. Throws what the caller did wrong. */

@@ -1,12 +1,16 @@
 import { createHash } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller } from '../auth/caller.ts'
+import type { Clock } from '../clock.ts'
 import type { Db } from '../database/database.ts'
 import { conflict, invalid, RequestError } from '../errors.ts'
 import {
+  claimKey,
   deleteAnswersBefore,
   findAnswer,
   lockKey,
+  releaseClaim,
+  renewClaim,
   saveAnswer,
   type IdempotencyKey,
   type RememberedAnswer,
@@ -69,61 +73,73 @@ export async function answerOnce(
 }
 
 /**
- * The same for a body that is read as it comes and saved in pieces: the key is held by a transaction
- * beside the work's own, and its answer kept when all is done. A second time the body is only read.
+ * The same for a body that is processed as it arrives. The client decides how long that takes, so no
+ * transaction stays open meanwhile: the key is claimed first and the claim renewed. A repeated request
+ * only has its body compared.
  */
 export async function answerStreamOnce(
   db: Db,
   request: FastifyRequest,
   reply: FastifyReply,
-  now: Temporal.Instant,
+  clock: Clock,
   work: (body: AsyncIterable<Buffer>) => Promise<Answer>,
 ) {
   request.takenByHandler = true
   const key = readKey(request, null)
-  // Where nothing was sent at all there is no body.
-  const pieces = (request.body ?? []) as AsyncIterable<Buffer>
+  const pieces = (request.body ?? []) as AsyncIterable<Buffer> // a request without a body has none
   if (!key) {
     const { status, body } = await work(pieces)
     return reply.code(status).send(body)
   }
+  const answer = await streamOnce(db, key, clock, pieces, work)
+  return reply
+    .code(answer.status)
+    .headers({ 'content-type': 'application/json; charset=utf-8', ...answer.headers })
+    .send(answer.text)
+}
+
+/** A claim that was not renewed for this long belongs to a node that has died. */
+const CLAIM_SECONDS = 60
+const RENEW_CLAIM_MS = 20_000
+
+async function streamOnce(
+  db: Db,
+  key: IdempotencyKey,
+  clock: Clock,
+  pieces: AsyncIterable<Buffer>,
+  work: (body: AsyncIterable<Buffer>) => Promise<Answer>,
+): Promise<Sent> {
   const digest = createHash('sha256').update(key.bodyDigest)
-  async function* counted() {
+  async function* digested() {
     for await (const piece of pieces) {
       digest.update(piece)
       yield piece
     }
   }
-  const readThrough = async () => {
+
+  const now = clock.now()
+  const renewedSince = now.subtract({ seconds: CLAIM_SECONDS })
+  const isClaimed = await claimKey(db, key, { now, notBefore: oldestKept(now), renewedSince })
+  if (!isClaimed) {
+    const earlier = await findAnswer(db, key, oldestKept(now))
+    if (!earlier) throw stillRunning()
     for await (const piece of pieces) digest.update(piece)
+    if (!earlier.bodyDigest.equals(digest.digest())) throw otherBody()
+    return { ...earlier, text: earlier.answer }
   }
-  let isBegun = false
-  const answer = await db.transaction(async (tx): Promise<Sent> => {
-    if (isBegun) throw stillRunning() // a body is read once
-    isBegun = true
-    const [free, earlier] = await Promise.all([
-      lockKey(tx, key),
-      findAnswer(tx, key, oldestKept(now)),
-    ])
-    if (!free) throw stillRunning()
-    if (earlier) {
-      await readThrough()
-      if (!earlier.bodyDigest.equals(digest.digest())) throw otherBody()
-      return { ...earlier, text: earlier.answer }
-    }
-    const awake = setInterval(() => void findAnswer(tx, key, now).catch(() => {}), 20_000)
-    try {
-      const done = sent(await work(counted()))
-      await saveAnswer(tx, { ...key, bodyDigest: digest.digest() }, done, now)
-      return done
-    } finally {
-      clearInterval(awake)
-    }
-  })
-  return reply
-    .code(answer.status)
-    .headers({ 'content-type': 'application/json; charset=utf-8', ...answer.headers })
-    .send(answer.text)
+
+  const renew = () => void renewClaim(db, key, clock.now()).catch(() => {})
+  const renewing = setInterval(renew, RENEW_CLAIM_MS)
+  try {
+    const done = sent(await work(digested()))
+    await saveAnswer(db, { ...key, bodyDigest: digest.digest() }, done, clock.now())
+    return done
+  } catch (error) {
+    await releaseClaim(db, key).catch(() => {}) // if the database is away, the claim runs out
+    throw error
+  } finally {
+    clearInterval(renewing)
+  }
 }
 
 async function workOnce(

@@ -4,6 +4,8 @@ import type { SecurityFunction } from '../auth/permissions.ts'
 import { objectKind } from '../contract/objects.ts'
 import { importLines, WINDOW } from '../scheduling/import.ts'
 import { readNdjson } from '../scheduling/ndjson.ts'
+import { readPieces } from './body.ts'
+import { clientGone } from './client-gone.ts'
 import { answerStreamOnce, ok } from './idempotency.ts'
 import type { Routes } from './services.ts'
 
@@ -48,10 +50,12 @@ const DESCRIPTION = `NDJSON of any length: one object on each line, as its POST 
 nothing where lines carry an \`externalId\`. What a line refers to stands before it, and may be named
 by its own \`externalId\`: \`clientExternalId\` in the place of \`clientId\`.`
 
-export const imports: Routes = async (app, { clock }) => {
-  // Whatever it is called, it is read as NDJSON, piece by piece.
+export const imports: Routes = async (app, { bodySeconds, clock, queues }) => {
+  // Every content type is read as NDJSON, piece by piece.
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
+  app.addContentTypeParser('*', (_request, payload, done) =>
+    done(null, readPieces(payload, bodySeconds)),
+  )
 
   app.post(
     '/import',
@@ -68,7 +72,7 @@ export const imports: Routes = async (app, { clock }) => {
     },
     async (request, reply) => {
       const { caller, query } = request
-      return answerStreamOnce(caller.db, request, reply, clock.now(), async (body) => {
+      const importBody = async (body: AsyncIterable<Buffer>) => {
         const refused: { line: number; reason: string }[] = []
         const imported = await importLines(caller.db, readNdjson(body), {
           businessId: caller.businessId,
@@ -83,7 +87,10 @@ export const imports: Routes = async (app, { clock }) => {
         })
         const first = refused.toSorted((a, b) => a.line - b.line).slice(0, MOST_LISTED)
         return ok({ ...imported, refused: first })
-      })
+      }
+      return queues.imports.run(caller.businessId, clientGone(reply), () =>
+        answerStreamOnce(caller.db, request, reply, clock, importBody),
+      )
     },
   )
 }

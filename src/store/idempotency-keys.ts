@@ -25,11 +25,45 @@ export async function findAnswer(
   const [row] = await tx.query<RememberedAnswer & { bodyDigest: Buffer }>(sql`
     select status, headers, answer, body_digest as "bodyDigest"
     from idempotency_key
-    where business_id = ${businessId} and digest = ${digest} and created_time > ${notBefore}`)
+    where business_id = ${businessId} and digest = ${digest} and created_time > ${notBefore}
+      and answer is not null`)
   return row
 }
 
-/** Takes the place of an answer that is too old to be found. */
+/**
+ * Claims a key for a request that is too long for one transaction. False if the key has an answer
+ * that is not yet forgotten, or a claim that its node has renewed since `renewedSince`.
+ */
+export async function claimKey(
+  db: Db,
+  { businessId, digest }: IdempotencyKey,
+  { now, notBefore, renewedSince }: Record<'now' | 'notBefore' | 'renewedSince', Temporal.Instant>,
+) {
+  const claimed = await db.query(sql`
+    insert into idempotency_key as k (business_id, digest, created_time)
+    values (${businessId}, ${digest}, ${now})
+    on conflict (business_id, digest) do update
+    set body_digest = null, status = null, headers = null, answer = null,
+        created_time = excluded.created_time
+    where k.created_time <= case when k.answer is null
+                                 then ${renewedSince}::timestamptz else ${notBefore}::timestamptz end
+    returning 1`)
+  return claimed.length === 1
+}
+
+export function renewClaim(db: Db, { businessId, digest }: IdempotencyKey, now: Temporal.Instant) {
+  return db.query(sql`
+    update idempotency_key set created_time = ${now}
+    where business_id = ${businessId} and digest = ${digest} and answer is null`)
+}
+
+export function releaseClaim(db: Db, { businessId, digest }: IdempotencyKey) {
+  return db.query(sql`
+    delete from idempotency_key
+    where business_id = ${businessId} and digest = ${digest} and answer is null`)
+}
+
+/** Replaces a claim, or an answer that is too old to be found. */
 export function saveAnswer(
   tx: Db,
   { businessId, digest, bodyDigest }: IdempotencyKey,

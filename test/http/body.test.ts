@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { request } from 'node:http'
 import { connect, type AddressInfo } from 'node:net'
+import { PassThrough } from 'node:stream'
 import { after, test, type TestContext } from 'node:test'
-import { LARGEST_BODY } from '../../src/http/body.ts'
+import { LARGEST_BODY, readPieces } from '../../src/http/body.ts'
 import { startProbeProcess } from '../support/probe-process.ts'
 import { startProbe } from '../support/probe.ts'
 import { assertWithin } from '../support/within.ts'
@@ -93,6 +94,23 @@ test('a client that sends its body too slowly is answered 408 and cut off', asyn
   socket.on('data', (text) => (answer += text)).on('error', () => {})
   await once(socket, 'close')
   assert.match(answer, /^HTTP\/1\.1 408 [^]*application\/problem\+json/)
+})
+
+test('a streamed body may take any time in all, but not pause longer than its limit', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const payload = new PassThrough()
+  const pieces = readPieces(payload, 20)
+  for (const piece of ['a', 'b', 'c']) {
+    const next = pieces.next()
+    t.mock.timers.tick(19_000)
+    payload.write(piece)
+    assert.equal(String((await next).value), piece)
+    t.mock.timers.tick(60_000) // the time that the piece takes to be processed does not count
+  }
+  const late = pieces.next()
+  t.mock.timers.tick(20_000)
+  await assert.rejects(late, { status: 408 })
+  assert.equal(payload.destroyed, false, 'the answer can still be sent')
 })
 
 test('work that takes longer than a body may is no late body where there is none', async (t) => {

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { sql } from '../../src/database/sql.ts'
 import { asOwner } from '../support/owner.ts'
+import { until } from '../support/until.ts'
 import { addBusiness, reminder, startWorld } from '../support/world.ts'
 
 type World = Awaited<ReturnType<typeof startWorld>>
@@ -459,3 +460,99 @@ test('a server too busy for a thousand lines at once takes them in smaller piece
   const { status, body } = await importing(world, lines)
   assert.deepEqual([status, body.accepted, body.refusedCount], [200, { client: 1_000 }, 0])
 })
+
+test('imports that trickle in hold no database connection, and a business may run four', async (t) => {
+  const world = await startWorld(t)
+  const other = await addBusiness(world)
+  const port = await listenOn(world)
+  const trickling = [world, other].flatMap(({ key }) =>
+    [1, 2, 3, 4].map((i) => trickle(port, key, { 'idempotency-key': `slow-${i}` })),
+  )
+  for (const { db } of [world, other]) await until(async () => (await countKeys(db)) === 4, 10_000)
+
+  const third = await addBusiness(world)
+  assert.equal((await third.call('POST', '/location', { name: 'Neustadt' })).status, 201)
+  const fifth = await importing(world, [{ kind: 'location', name: 'Neustadt' }])
+  assert.deepEqual([fifth.status, fifth.headers['retry-after']], [429, '10'])
+  const theirs = await importing(third, [{ kind: 'location', name: 'Oststadt' }])
+  assert.equal(theirs.status, 200)
+
+  for (const one of trickling) one.end(CLIENT_LINE)
+  for (const one of trickling) {
+    const { status, body } = await one.answer
+    assert.deepEqual([status, body.accepted], [200, { client: 1 }])
+  }
+  assert.equal((await importing(world, [])).status, 200, 'the slots are free again')
+})
+
+test('an import that stops sending is 408, and its Idempotency-Key is free again', async (t) => {
+  const world = await startWorld(t, {}, { bodySeconds: 0.2 })
+  const port = await listenOn(world)
+  const headers = { 'idempotency-key': 'stalled' }
+  const stalled = trickle(port, world.key, headers)
+  stalled.write(CLIENT_LINE)
+  assert.equal((await stalled.answer).status, 408)
+  const again = await world.call('POST', '/import', CLIENT_LINE, { ...NDJSON, ...headers })
+  assert.deepEqual([again.status, again.body.accepted], [200, { client: 1 }])
+})
+
+test('the key of an import whose node has died is free after a minute, not while it is renewed', async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const world = await startWorld(t)
+  const slow = trickle(await listenOn(world), world.key, { 'idempotency-key': 'dead' })
+  await until(async () => (await countKeys(world.db)) === 1, 10_000)
+  const again = () =>
+    world.call('POST', '/import', CLIENT_LINE, { ...NDJSON, 'idempotency-key': 'dead' })
+  const renewedAt = async () =>
+    (
+      await world.db.query<{ at: Temporal.Instant }>(sql`
+      select created_time as at from idempotency_key`)
+    )[0]!.at.epochMilliseconds
+
+  world.clock.advance({ seconds: 50 })
+  t.mock.timers.tick(20_000)
+  await until(async () => (await renewedAt()) === world.clock.now().epochMilliseconds, 10_000)
+  world.clock.advance({ seconds: 50 })
+  assert.equal((await again()).status, 409, 'renewed 50 s ago')
+
+  world.clock.advance({ seconds: 11 })
+  assert.equal((await again()).status, 200, 'renewed 61 s ago')
+  slow.end(CLIENT_LINE)
+  assert.equal((await slow.answer).status, 200)
+})
+
+const CLIENT_LINE = '{"kind":"client","firstName":"Ada","lastName":"Okafor"}\n'
+
+async function listenOn({ app }: Pick<World, 'app'>) {
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  return (app.server.address() as AddressInfo).port
+}
+
+async function countKeys(db: World['db']) {
+  const [row] = await db.query<{ count: number }>(sql`select count(*) from idempotency_key`)
+  return row!.count
+}
+
+/** An import whose body the test sends piece by piece. */
+function trickle(port: number, key: string, headers: Record<string, string> = {}) {
+  const sending = request({
+    port,
+    path: '/import',
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, ...NDJSON, ...headers },
+  })
+  const answer = new Promise<{ status: number; body: { accepted: object } }>((resolve, reject) => {
+    sending.once('error', reject).once('response', (response) => {
+      let text = ''
+      response.on('data', (piece) => (text += piece))
+      response.on('end', () => resolve({ status: response.statusCode!, body: JSON.parse(text) }))
+    })
+  })
+  answer.catch(() => {})
+  sending.write('\n')
+  return {
+    answer,
+    write: (text: string) => sending.write(text),
+    end: (text: string) => sending.end(text),
+  }
+}

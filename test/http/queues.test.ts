@@ -57,7 +57,10 @@ test('previews and plans wait in the same queue as backtests', async (t) => {
   const requests: [path: string, body: object][] = [
     ['/eventDefinition/plan', definition],
     ['/eventDefinition/backtest', { definition, ...days }],
-    ...Array(21).fill([`/emailTemplate/${emailTemplateId}/preview`, about]),
+    ...Array.from({ length: 21 }, (): [string, object] => [
+      `/emailTemplate/${emailTemplateId}/preview`,
+      about,
+    ]),
   ]
   const statuses: number[] = []
   const answers = requests.map(async ([path, body]) => {

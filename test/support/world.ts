@@ -5,6 +5,7 @@ import { digest } from '../../src/auth/secrets.ts'
 import { SCOPES } from '../../src/contract/credentials.ts'
 import type { Db } from '../../src/database/database.ts'
 import { sql } from '../../src/database/sql.ts'
+import type { Services } from '../../src/http/services.ts'
 import { insertApiKey } from '../../src/store/api-keys.ts'
 import { createEngine, type EngineParts } from '../../src/automation/engine.ts'
 import { startApp } from './app.ts'
@@ -15,8 +16,12 @@ import { until } from './until.ts'
 export type Answer = { status: number; body: any; headers: Record<string, unknown> }
 
 /** An app on an empty database with one business, its staff and services, and a clock to move. */
-export async function startWorld(t: TestContext, env: Record<string, string> = {}) {
-  const started = await startApp(t, { env: { RATE_LIMIT: '1000000/s,1000000', ...env } })
+export async function startWorld(
+  t: TestContext,
+  env: Record<string, string> = {},
+  given: Partial<Services> = {},
+) {
+  const started = await startApp(t, { ...given, env: { RATE_LIMIT: '1000000/s,1000000', ...env } })
   const business = await addBusiness(started)
   return { ...started, ...business }
 }

@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect, type AddressInfo } from 'node:net'
+import { test, type TestContext } from 'node:test'
+import { startProbe } from '../support/probe.ts'
+
+test('a request that takes longer than a connection may be idle is answered', async (t) => {
+  const port = await listen(t)
+  for (const method of ['GET', 'POST']) {
+    const answer = await fetch(`http://127.0.0.1:${port}/probe/slow`, { method })
+    assert.deepEqual([answer.status, await answer.json()], [200, { done: true }])
+  }
+})
+
+test('a connection without a request is closed when it has been idle', async (t) => {
+  const socket = connect(await listen(t))
+  await once(socket, 'close')
+})
+
+test('a connection that stops in the middle of a body is closed when it has been idle', async (t) => {
+  const socket = connect(await listen(t)).on('error', () => {})
+  socket.write('POST /probe HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n')
+  socket.write('Content-Length: 50\r\n\r\n{')
+  await once(socket, 'close')
+})
+
+test('a connection whose client does not read its answer is closed when it has been idle', async (t) => {
+  const { app } = await startProbe(t)
+  app.get('/probe/long', { config: { open: true } }, async () => 'x'.repeat(50_000_000))
+  const closed = new Promise((resolve) => {
+    app.server.once('request', (_request, response) => response.once('close', resolve))
+  })
+  const socket = connect(await listenOn(app)).on('error', () => {})
+  t.after(() => socket.destroy())
+  socket.pause()
+  socket.write('GET /probe/long HTTP/1.1\r\nHost: x\r\n\r\n')
+  await closed
+})
+
+const listen = async (t: TestContext) => listenOn((await startProbe(t)).app)
+
+async function listenOn(app: Awaited<ReturnType<typeof startProbe>>['app']) {
+  app.server.timeout = 100 // the probe's slow route takes 300 ms
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  return (app.server.address() as AddressInfo).port
+}
