@@ -37,7 +37,7 @@ export const audit: Routes = async (app) => {
         caller.db,
         caller.businessId,
         { object, id, user, from: instant(from), to: instant(to) },
-        { after: after ? Number(after[0]) : undefined, limit: limit + 1 },
+        { after: after?.[0], limit: limit + 1 },
       )
       const { items, nextCursor } = pageOf(rows, limit, list, (row) => [row.auditId])
       return { items: items.map(onWire), nextCursor } as never

@@ -54,13 +54,13 @@ export const emails: Routes = async (app, services) => {
     async ({ caller, query }) => {
       const { status, templateId, from, to } = query
       const list = JSON.stringify(['emails', status, templateId, from, to])
-      const { limit, after } = readPage(query, list)
+      const { limit, after } = readPage(query, list, ['moment', 'id'])
       const found = await listEmails(caller.db, caller.businessId, {
         status,
         templateId,
         from: moment(from),
         to: moment(to),
-        after: after && { createdDate: String(after[0]), emailId: Number(after[1]) },
+        after: after && { createdDate: after[0], emailId: after[1] },
         limit: limit + 1,
         sight: caller.scope,
       })

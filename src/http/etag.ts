@@ -12,7 +12,7 @@ export function tagAnswers(app: FastifyInstance) {
     const tag = tagOf(untagged ? without(payload, untagged) : payload)
     reply.header('etag', tag)
     const isRead = request.method === 'GET' || request.method === 'HEAD'
-    if (!isRead || !names(request.headers['if-none-match'], tag)) return payload
+    if (!isRead || !namesWeakly(request.headers['if-none-match'], tag)) return payload
     reply.code(304)
     return ''
   })
@@ -25,7 +25,7 @@ export function tagAnswers(app: FastifyInstance) {
 export function requireMatch(request: FastifyRequest, current: object | undefined) {
   const wanted = request.headers['if-match']
   if (wanted === undefined) return
-  if (current && names(wanted, tagOf(wireText(current)))) return
+  if (current && namesStrongly(wanted, tagOf(wireText(current)))) return
   throw new RequestError(412, 'The object is not, or no longer, as If-Match says.')
 }
 
@@ -36,6 +36,12 @@ function without(payload: string, property: string) {
   return JSON.stringify(object)
 }
 
-const names = (header: string | undefined, tag: string) =>
-  header !== undefined &&
-  header.split(',').some((one) => one.trim() === '*' || one.trim().replace(/^W\//, '') === tag)
+/** RFC 9110, 13.1.1: `If-Match` compares strongly, so a weak tag matches nothing. */
+const namesStrongly = (header: string, tag: string) =>
+  tagsIn(header).some((one) => one === '*' || one === tag)
+
+/** RFC 9110, 13.1.2: `If-None-Match` compares weakly. */
+const namesWeakly = (header: string | undefined, tag: string) =>
+  header !== undefined && tagsIn(header).some((one) => one === '*' || one.replace('W/', '') === tag)
+
+const tagsIn = (header: string) => header.split(',').map((one) => one.trim())

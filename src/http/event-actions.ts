@@ -70,7 +70,7 @@ export const eventActions: Routes = async (app, { clock }) => {
     async ({ caller, query }) => {
       const { limit, after } = readPage(query, 'eventAction')
       const found = await listActions(caller.db, caller.businessId, {
-        afterId: Number(after?.[0] ?? 0),
+        afterId: after?.[0] ?? 0,
         limit: limit + 1,
       })
       const page = pageOf(found, limit, 'eventAction', (one) => [one.eventActionId])

@@ -98,7 +98,7 @@ export const eventDefinitions: Routes = async (app, services) => {
     async ({ caller, query }) => {
       const { limit, after } = readPage(query, 'eventDefinition')
       const found = await listDefinitions(caller.db, caller.businessId, {
-        afterId: Number(after?.[0] ?? 0),
+        afterId: after?.[0] ?? 0,
         limit: limit + 1,
       })
       const page = pageOf(found, limit, 'eventDefinition', (one) => [one.eventDefnId])

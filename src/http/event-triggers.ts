@@ -82,14 +82,14 @@ export const eventTriggers: Routes = async (app, services) => {
     async ({ caller, query }) => {
       const { status, from, to, eventDefnId, objectType } = query
       const list = JSON.stringify(['eventTriggers', status, from, to, eventDefnId, objectType])
-      const { limit, after } = readPage(query, list)
+      const { limit, after } = readPage(query, list, ['moment', 'id'])
       const found = await listTriggers(caller.db, caller.businessId, {
         status,
         eventDefnId,
         objectType,
         from: moment(from),
         to: moment(to),
-        after: after && { scheduledTime: String(after[0]), eventTriggerId: Number(after[1]) },
+        after: after && { scheduledTime: after[0], eventTriggerId: after[1] },
         limit: limit + 1,
         sight: caller.scope,
         now: services.clock.now(),

@@ -11,7 +11,7 @@ import { checkHtmlOf } from '../scheduling/email-templates.ts'
 import { saveObject, type Allow } from '../scheduling/save.ts'
 import { SharedSaves, type Saved } from '../scheduling/save-together.ts'
 import { findObject, listObjects, type StoredObject } from '../store/objects.ts'
-import { pageOf, PageQuery, readPage } from './cursor.ts'
+import { pageOf, PageQuery, readPage, type PositionType } from './cursor.ts'
 import { requireMatch } from './etag.ts'
 import { answerOnce, created, hasKey, ok, send } from './idempotency.ts'
 import type { Routes } from './services.ts'
@@ -42,6 +42,9 @@ const routesOf =
     const isTemplate = kind.kind === 'emailTemplate'
     const saved = isTemplate ? Type.Object({ ...answer.properties, warnings: Warnings }) : answer
 
+    const idType: PositionType = kind.id === 'invitationUUID' ? 'text' : 'id'
+    const positionTypes = kind.listedBy ? (['moment', idType] as const) : ([idType] as const)
+
     app.get(
       kind.path,
       {
@@ -62,8 +65,9 @@ const routesOf =
           ...Object.keys(kind.filters).map((one) => filters[one]),
         ])
         const { limit, after } = readPage(
-          { ...(asked ? { limit: asked } : {}), ...(cursor ? { cursor } : {}) },
+          { ...(asked ? { limit: asked } : {}), ...(cursor === undefined ? {} : { cursor }) },
           name,
+          positionTypes,
         )
         const found = await listObjects(caller.db, caller.businessId, kind, {
           filters: asMoments(kind, filters),

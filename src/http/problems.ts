@@ -113,7 +113,9 @@ function noRoute(app: FastifyInstance, request: FastifyRequest) {
   for (const [pattern, methods] of app.methodsByPath) {
     if (matches(pattern, path)) for (const method of methods) allowed.add(method)
   }
-  if (allowed.size === 0) return new RequestError(404, 'There is nothing at this address.')
+  // A route for this method that found nothing, such as a file of the console, answers 404 itself.
+  if (allowed.size === 0 || allowed.has(request.method))
+    return new RequestError(404, 'There is nothing at this address.')
   return new RequestError(405, `${request.method} is not possible here.`, undefined, {
     allow: [...allowed].toSorted().join(', '),
   })

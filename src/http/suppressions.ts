@@ -26,9 +26,9 @@ export const suppressions: Routes = async (app) => {
       },
     },
     async ({ caller, query }) => {
-      const { limit, after } = readPage(query, 'suppression')
+      const { limit, after } = readPage(query, 'suppression', ['text', 'text'])
       const found = await listSuppressions(caller.db, caller.businessId, {
-        after: after && [String(after[0]), String(after[1])],
+        after,
         limit: limit + 1,
       })
       return pageOf(found, limit, 'suppression', (one) => [one.emailAddress, one.reason]) as never

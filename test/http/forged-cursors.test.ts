@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { OPERATOR_KEY } from '../support/callers.ts'
+import { startWorld } from '../support/world.ts'
+
+type World = Awaited<ReturnType<typeof startWorld>>
+
+const OPERATOR = { authorization: `Bearer ${OPERATOR_KEY}` }
+
+/** Of no list's position: neither an id, nor a moment, nor a text that PostgreSQL can store. */
+const NEVER = [null, true, {}, [], 1.5, -1, 0, 1e300, 2 ** 53, 'a\0b', '\ud800']
+const MOMENTS = [
+  'x',
+  '',
+  'now',
+  'infinity',
+  '2026-13-01T00:00:00Z',
+  '2026-03-02',
+  '2026-03-02T09:00:00+01:00',
+  '0000-01-01T00:00:00Z',
+  '-271821-04-20T00:00:00Z',
+  '+275760-09-13T00:00:00Z',
+]
+
+test('a cursor that is forged with other types is 422 in every list', async (t) => {
+  const world = await startWorld(t, { ADMIN_API_KEY: OPERATOR_KEY })
+  await fillEveryList(world)
+  const lists = await pathsOfLists(world)
+  assert.ok(lists.length > 20, lists.join())
+
+  for (const path of lists) {
+    const as = path === '/business' ? OPERATOR : {}
+    const ask = async (query: string) => world.call('GET', `${path}?${query}`, undefined, as)
+    const { body } = await ask('limit=1')
+    assert.ok(body.nextCursor, `${path} has two rows: ${JSON.stringify(body)}`)
+    const [mark, ...position] = readCursor(body.nextCursor)
+    const statusOf = async (forged: unknown[]) =>
+      (await ask(`cursor=${writeCursor([mark, ...forged])}`)).status
+
+    assert.equal(await statusOf(position), 200, path)
+    for (const [i, value] of position.entries()) {
+      const wrong = [
+        ...NEVER,
+        ...(typeof value === 'number' ? ['x', String(value), '2026-03-02T09:00:00Z'] : [1]),
+        ...(/^\d{4}-\d\d-\d\dT/.test(String(value)) ? MOMENTS : []),
+      ]
+      for (const other of wrong) {
+        const forged = position.with(i, other)
+        assert.equal(await statusOf(forged), 422, `${path} ${JSON.stringify(forged)}`)
+      }
+      if (typeof value === 'number') {
+        const largest = position.with(i, Number.MAX_SAFE_INTEGER)
+        assert.equal(await statusOf(largest), 200, `${path} ${JSON.stringify(largest)}`)
+      }
+    }
+    for (const forged of [[], position.slice(1), [...position, 1], [...position, 'x']]) {
+      assert.equal(await statusOf(forged), 422, `${path} ${JSON.stringify(forged)}`)
+    }
+    for (const cursor of ['', 'x', writeCursor({}), writeCursor(null), writeCursor(1)]) {
+      assert.equal((await ask(`cursor=${cursor}`)).status, 422, `${path} ${cursor}`)
+    }
+  }
+})
+
+const readCursor = (cursor: string) =>
+  JSON.parse(Buffer.from(cursor, 'base64url').toString()) as unknown[]
+
+const writeCursor = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
+
+/** Whatever the API description says takes a cursor. */
+async function pathsOfLists({ call }: World) {
+  const { body } = await call('GET', '/openapi.json')
+  type Operation = { get?: { parameters?: { name: string }[] } }
+  return Object.entries(body.paths as Record<string, Operation>)
+    .filter(([, { get }]) => get?.parameters?.some(({ name }) => name === 'cursor'))
+    .map(([path]) => path)
+}
+
+/** Two rows at least in each. */
+async function fillEveryList({ businessId, call, clock, save, ids }: World) {
+  const start = clock.in({ hours: 72 }).epochMilliseconds
+  const { invitationCampaignId } = await save('/invitationCampaign', { name: 'Spring' })
+  const { disclaimerFormId } = await save('/disclaimerForm', { name: 'Consent' })
+  const { emailTemplateId } = await save('/emailTemplate', template('Hello'))
+  const { locationId, professionalId, reasonId, clientId } = ids
+  for (const i of [1, 2]) {
+    await save('/location', { name: `Place ${i}` })
+    await save('/professional', { firstName: 'Tom', lastName: `Number ${i}` })
+    await save('/reason', { name: `Service ${i}` })
+    await save('/client', { firstName: 'Ada', lastName: `Number ${i}` })
+    await save('/emailCategory', { name: `Category ${i}` })
+    await save('/emailTemplate', template(`Template ${i}`))
+    await save('/invitationCampaign', { name: `Campaign ${i}` })
+    await save('/disclaimerForm', { name: `Form ${i}` })
+    const times = { startTime: start + i, endTime: start + i + 1_800_000 }
+    await save('/classSchedule', { name: 'Yoga', professionalId, locationId, ...times })
+    await save('/invitation', { invitationCampaignId, clientId })
+    await save('/recall', { clientId, dueTime: start + i })
+    await save('/disclaimer', { disclaimerFormId, clientId })
+    await save('/eventDefinition', {
+      active: true,
+      businessId,
+      objectType: 'CALENDAR',
+      triggerHours: -24 * i,
+      triggerMinutes: 0,
+      eventType: { eventTypeId: 3 },
+      eventActions: [{ actionType: 'SEND_EMAIL', active: true, businessId, emailTemplateId }],
+    })
+    await save('/calendar', { locationId, professionalId, reasonId, clientId, ...times })
+    await save('/apiKey', { name: `Key ${i}` })
+    await save('/user', { username: `person-${i}`, password: PASSWORD, role: 'ADMINISTRATOR' })
+    const suppression = { kind: 'suppression', emailAddress: `no${i}@example.org` }
+    await call('POST', '/import', JSON.stringify({ ...suppression, reason: 'UNSUBSCRIBED' }))
+    const business = { name: `Business ${i}`, timeZone: 'Europe/Zurich' }
+    assert.equal((await call('POST', '/business', business, OPERATOR)).status, 201)
+  }
+  const [{ calendarId }] = (await call('GET', '/calendar')).body.items
+  const about = { objectType: 'CALENDAR', objectId: calendarId }
+  const to = ['a@example.org', 'b@example.org']
+  await save(`/emailTemplate/${emailTemplateId}/test`, { ...about, to })
+}
+
+const PASSWORD = 'correct horse battery staple'
+
+const template = (templateName: string) => ({
+  templateName,
+  subject: 'Hello',
+  emailBody: '<p>Hello</p>',
+})
