@@ -37,7 +37,10 @@ export function readJsonBodies(
       throw new RequestError(417, 'Of expectations only 100-continue is met.')
     }
     const streams = routeOptions.config.streams ?? false
-    if (headers.expect && (streams || Number(headers['content-length'] ?? 0) <= LARGEST_BODY)) {
+    if (
+      headers.expect &&
+      (streams || Number(headers['content-length'] ?? 0) <= routeOptions.bodyLimit)
+    ) {
       reply.raw.writeContinue()
     }
     if (streams) return payload

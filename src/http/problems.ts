@@ -70,6 +70,12 @@ export const routeOf = (request: FastifyRequest) => request.routeOptions.url ?? 
 function toRequestError(error: unknown, request: FastifyRequest): RequestError {
   if (error instanceof RequestError) return error
   const { statusCode, code } = error as { statusCode?: number; code?: string }
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
+    return new RequestError(
+      413,
+      `The body is larger than ${sizeOf(request.routeOptions.bodyLimit)}.`,
+    )
+  }
   if (code && Object.hasOwn(FRAMEWORK_DETAILS, code)) {
     return new RequestError(statusCode ?? 400, FRAMEWORK_DETAILS[code]!)
   }
@@ -99,9 +105,11 @@ function toRequestError(error: unknown, request: FastifyRequest): RequestError {
   )
 }
 
+const sizeOf = (bytes: number) =>
+  bytes >= 1_048_576 ? `${bytes / 1_048_576} MiB` : `${bytes / 1_024} KiB`
+
 const FRAMEWORK_DETAILS: Record<string, string> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'The body must be application/json.',
-  FST_ERR_CTP_BODY_TOO_LARGE: 'The body is larger than 1 MiB.',
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'The body is not as long as Content-Length says.',
   FST_ERR_BAD_URL: 'The address is not well formed.',
   FST_ERR_MAX_PARAM_LENGTH: 'There is nothing at this address.',

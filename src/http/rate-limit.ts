@@ -1,5 +1,5 @@
-import { isIPv6 } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import ipaddr from 'ipaddr.js'
 import type { Limit, Limiter, Standing } from '../auth/limits.ts'
 import { RequestError } from '../errors.ts'
 
@@ -22,15 +22,15 @@ export function refuseTooMany({ allowed, seconds }: Standing) {
 const policyOf = ({ perSecond, burst }: Limit) =>
   `"default";q=${burst};w=${Math.max(1, Math.ceil(burst / perSecond))}`
 
-/** One household or office has a whole IPv6 network to itself. */
-export function addressOf({ ip }: FastifyRequest) {
-  return isIPv6(ip) ? `${expand(ip).slice(0, 4).join(':')}::/64` : ip
-}
-
-function expand(ip: string) {
-  const [head = '', tail] = ip.split('%')[0]!.split('::')
-  const left = head === '' ? [] : head.split(':')
-  const right = tail ? tail.split(':') : []
-  const middle = tail === undefined ? 0 : 8 - left.length - right.length
-  return [...left, ...Array<string>(Math.max(0, middle)).fill('0'), ...right]
+/**
+ * The client's address, as one name for all addresses that a client can choose from: one customer
+ * of a provider has a whole IPv6 network of 64 bits. A socket that listens on `::` shows IPv4
+ * clients as `::ffff:192.0.2.1`: each of those is a client of its own.
+ */
+export function addressOf({ ip }: Pick<FastifyRequest, 'ip'>) {
+  if (!ipaddr.isValid(ip)) return ip
+  const address = ipaddr.process(ip)
+  if (address instanceof ipaddr.IPv4) return address.toString()
+  const network = address.parts.slice(0, 4).map((part) => part.toString(16))
+  return `${network.join(':')}::/64`
 }

@@ -8,6 +8,7 @@ import type { Routes } from './services.ts'
 
 const tags = ['unsubscribe']
 const Page = { 200: { content: { 'text/html': { schema: Type.String() } } } }
+const MAX_FORM_BYTES = 4_096
 const ByToken = Type.Object({ token: Type.String({ maxLength: 100 }) })
 
 /**
@@ -15,15 +16,12 @@ const ByToken = Type.Object({ token: Type.String({ maxLength: 100 }) })
  * every link. The button on the page, and the one click of a mail program, are a POST.
  */
 export const unsubscribe: Routes = async (app, { clock, database, linkSeal }) => {
-  // A mail program's one click comes as a form; there is nothing in it to read.
-  app.addContentTypeParser('application/x-www-form-urlencoded', (_request, payload, done) => {
-    payload.resume()
-    payload.once('end', () => done(null, undefined))
-  })
-  app.addContentTypeParser('multipart/form-data', (_request, payload, done) => {
-    payload.resume()
-    payload.once('end', () => done(null, undefined))
-  })
+  // The one click of a mail program is a form. The service needs nothing from it.
+  app.addContentTypeParser(
+    ['application/x-www-form-urlencoded', 'multipart/form-data'],
+    { parseAs: 'buffer' },
+    async () => undefined,
+  )
 
   const addressee = async (token: string) => {
     const link = readUnsubscribe(token)
@@ -56,7 +54,10 @@ export const unsubscribe: Routes = async (app, { clock, database, linkSeal }) =>
     '/unsubscribe/:token',
     {
       config: { open: true, emptyBody: true },
+      bodyLimit: MAX_FORM_BYTES,
       schema: { tags, summary: 'Unsubscribes', params: ByToken, response: Page },
+      // No body is read without a valid token: everybody may call this route.
+      onRequest: async ({ params }) => void (await addressee((params as { token: string }).token)),
     },
     async ({ params }, reply) => {
       const { businessId, address } = await addressee(params.token)
