@@ -229,10 +229,10 @@ async function measureMails(businessId: number, size: number) {
     await take(name, (i) => listEmails(db, businessId, { limit: 51, sight: null, ...filtersOf(i) }))
   }
   await take('mails of a client', (i) =>
-    listEmailsAbout(db, businessId, { clientId: 1 + (i % 40) }, null),
+    listEmailsAbout(db, businessId, { clientId: 1 + (i % 40) }, { limit: 501, sight: null }),
   )
   await take('mails of an appointment', (i) =>
-    listEmailsAbout(db, businessId, { calendarId: 1 + i }, null),
+    listEmailsAbout(db, businessId, { calendarId: 1 + i }, { limit: 501, sight: null }),
   )
   await database.close()
   return found

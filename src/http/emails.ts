@@ -22,6 +22,17 @@ import { ManyDone, ManyIds } from './many.ts'
 import type { Routes, Services } from './services.ts'
 
 const tags = ['email']
+const MAX_ABOUT = 500
+const LimitAbout = Type.Optional(
+  Type.Integer({
+    minimum: 1,
+    maximum: MAX_ABOUT,
+    default: MAX_ABOUT,
+    description: 'How many at most.',
+  }),
+)
+const NEXT_PAGE =
+  'An answer that is not the last page has a `Link` header with `rel="next"`: the address of the next page.'
 const reading = { scope: 'mail:read' } as const
 const sending = { scope: 'mail:write' } as const
 const ById = Type.Object({ emailId: Type.Integer({ minimum: 1 }) })
@@ -64,7 +75,7 @@ export const emails: Routes = async (app, services) => {
         limit: limit + 1,
         sight: caller.scope,
       })
-      const page = pageOf(found, limit, list, (one) => [String(one.createdDate), one.emailId])
+      const page = pageOf(found, limit, list, positionOf)
       return { ...page, items: page.items.map(answerOf) }
     },
   )
@@ -80,18 +91,31 @@ export const emails: Routes = async (app, services) => {
         config: reading,
         schema: {
           tags,
-          summary: `The mails about one ${kind.title}`,
+          summary: `The mails about one ${kind.title}, the oldest first`,
+          description: NEXT_PAGE,
           params: Type.Object({ [kind.id]: id }),
+          querystring: Type.Object({ ...PageQuery, limit: LimitAbout }),
           response: { 200: Type.Array(Email) },
         },
       },
-      async ({ caller, params }) => {
-        const { db, businessId, scope } = caller
+      async ({ caller, params, query }, reply) => {
+        const { db, businessId, scope: sight } = caller
         const named = params as Record<string, number | string>
-        if (!(await findObject(db, businessId, kind, named[kind.id]!, scope))) {
+        if (!(await findObject(db, businessId, kind, named[kind.id]!, sight))) {
           throw notFound(kind.title, named[kind.id]!)
         }
-        return (await listEmailsAbout(db, businessId, named as never, scope)).map(answerOf)
+        const path = `/emails/${word}/${named[kind.id]!}`
+        const { limit, after } = readPage({ limit: MAX_ABOUT, ...query }, path, ['moment', 'id'])
+        const found = await listEmailsAbout(db, businessId, named as never, {
+          after: after && { createdDate: after[0], emailId: after[1] },
+          limit: limit + 1,
+          sight,
+        })
+        const page = pageOf(found, limit, path, positionOf)
+        if (page.nextCursor !== null) {
+          reply.header('link', `<${path}?limit=${limit}&cursor=${page.nextCursor}>; rel="next"`)
+        }
+        return page.items.map(answerOf)
       },
     )
   }
@@ -240,6 +264,8 @@ const noLongerKept = (emailId: number) =>
 /** Whatever a template holds: nothing runs, loads or leaves the frame. */
 const FRAME_POLICY =
   "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'"
+
+const positionOf = ({ createdDate, emailId }: StoredEmail) => [String(createdDate), emailId]
 
 /** Moments become numbers on the wire. */
 export const answerOf = (email: StoredEmail) => email as unknown as Email

@@ -1,13 +1,20 @@
 import { Readable } from 'node:stream'
 import { constants, crc32, createDeflateRaw } from 'node:zlib'
+import { invalid } from '../errors.ts'
 
 export type ZipEntry = { name: string; content: AsyncIterable<string> | Iterable<string> }
 
+/** The format has 32 bits for sizes and offsets. Excel does not open the variant with 64. */
+const MAX_BYTES = 0xffff_ffff
+
 /**
  * A ZIP file written as its entries are read, in constant memory. All moments in it are the same
- * fixed one, so that the same entries give the same bytes.
+ * fixed one, so that the same entries give the same bytes. Refuses entries that the format cannot hold.
  */
-export async function* zip(entries: Iterable<ZipEntry>): AsyncIterable<Uint8Array> {
+export async function* zip(
+  entries: Iterable<ZipEntry>,
+  maxBytes = MAX_BYTES,
+): AsyncIterable<Uint8Array> {
   const directory: Buffer[] = []
   let offset = 0
 
@@ -22,9 +29,10 @@ export async function* zip(entries: Iterable<ZipEntry>): AsyncIterable<Uint8Arra
     let packed = 0
     const deflate = createDeflateRaw({ level: constants.Z_DEFAULT_COMPRESSION })
     // Texts come in large pieces: two of them waiting are enough.
-    const pieces = Readable.from(count(content, counted), { highWaterMark: 2 })
+    const pieces = Readable.from(count(content, counted, maxBytes), { highWaterMark: 2 })
     for await (const chunk of pieces.compose(deflate)) {
       packed += chunk.length
+      refuseOver(maxBytes, offset + packed)
       yield chunk
     }
     offset += packed
@@ -36,15 +44,28 @@ export async function* zip(entries: Iterable<ZipEntry>): AsyncIterable<Uint8Arra
   }
 
   const list = Buffer.concat(directory)
+  refuseOver(maxBytes, offset)
   yield list
   yield endOfDirectory(directory.length, list.length, offset)
 }
 
-async function* count(content: ZipEntry['content'], counted: { crc: number; size: number }) {
+/** The report is printed to a file before it is answered: the caller gets a problem, not half a file. */
+function refuseOver(maxBytes: number, bytes: number) {
+  if (bytes <= maxBytes) return
+  const detail = 'xlsx holds at most 4 GiB, and this report is larger: use csv, or a shorter range'
+  throw invalid([{ pointer: '?format', detail }])
+}
+
+async function* count(
+  content: ZipEntry['content'],
+  counted: { crc: number; size: number },
+  maxBytes: number,
+) {
   for await (const text of content) {
     const bytes = Buffer.from(text)
     counted.crc = crc32(bytes, counted.crc)
     counted.size += bytes.length
+    refuseOver(maxBytes, counted.size)
     yield bytes
   }
 }

@@ -240,12 +240,12 @@ const inQueue = (businessId: number, status: EmailStatus) => sql`
    order by made desc, id desc) q
   join email on email.business_id = q.of and email.email_id = q.id and next_attempt_time is not null`
 
-/** All about one object or one client, in the order in which they were made. */
+/** A page of the mails about one object or one client, the oldest first. */
 export function listEmailsAbout(
   db: Db,
   businessId: number,
   about: { calendarId: number } | { invitationUUID: string } | { clientId: number },
-  sight: Sight,
+  { after, limit, sight }: Pick<EmailFilters, 'after' | 'limit' | 'sight'>,
 ) {
   const condition =
     'clientId' in about
@@ -254,7 +254,12 @@ export function listEmailsAbout(
   return db.query<StoredEmail>(sql`
     select ${columns} from email
     where business_id = ${businessId} and ${condition} ${aboutSeenObject('email', sight)}
-    order by created_date, email_id`)
+      ${
+        after
+          ? sql`and (created_date, email_id) > (${after.createdDate}::timestamptz, ${after.emailId})`
+          : empty
+      }
+    order by created_date, email_id limit ${limit}`)
 }
 
 /** Those of its triggers, and what people sent by hand. */

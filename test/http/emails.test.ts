@@ -54,6 +54,16 @@ test('mails are listed, read as rendered, and found by object and client', async
   assert.equal((await call('GET', `/emails/calendar/${booked.calendarId}`)).body.length, 1)
   assert.equal((await call('GET', `/emails/client/${ids.clientId}`)).body.length, 1)
   assert.equal((await call('GET', '/emails/calendar/999999')).status, 404)
+
+  await call('POST', `/emails/${mail.emailId}/resend`)
+  const path = `/emails/client/${ids.clientId}`
+  const first = await call('GET', `${path}?limit=1`)
+  assert.deepEqual(first.body, [mail], 'the oldest comes first')
+  const [, next] = /^<(.*)>; rel="next"$/.exec(String(first.headers.link))!
+  const second = await call('GET', next!)
+  assert.deepEqual([second.body.length, second.headers.link], [1, undefined])
+  assert.deepEqual((await call('GET', path)).body, [...first.body, ...second.body])
+  assert.equal((await call('GET', `${path}?limit=501`)).status, 422)
   assert.equal((await call('GET', '/emails/999999')).status, 404)
 })
 
