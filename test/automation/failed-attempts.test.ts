@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decide } from '../../src/automation/decide.ts'
+import type { EngineParts } from '../../src/automation/engine.ts'
 import type { Db } from '../../src/database/database.ts'
 import { sql, type Sql } from '../../src/database/sql.ts'
 import { reminder, startEngine, startWorld } from '../support/world.ts'
@@ -33,7 +34,11 @@ const failedAttempts = async ({ db }: World, { calendarId }: { calendarId: numbe
   )[0]!.claims
 
 /** An engine whose transactions first run another statement. */
-function startEngineWith(world: World, first: () => Sql | undefined) {
+function startEngineWith(
+  world: World,
+  first: () => Sql | undefined,
+  more: Partial<EngineParts> = {},
+) {
   const { engine } = world.database
   const transaction: Db['transaction'] = (work) =>
     engine.transaction(async (tx) => {
@@ -41,7 +46,8 @@ function startEngineWith(world: World, first: () => Sql | undefined) {
       if (statement) await tx.query(statement)
       return work(tx)
     })
-  return startEngine(world, { database: { ...world.database, engine: { ...engine, transaction } } })
+  const database = { ...world.database, engine: { ...engine, transaction } }
+  return startEngine(world, { database, ...more })
 }
 
 for (const setting of ['lock_timeout', 'statement_timeout']) {
@@ -89,7 +95,13 @@ for (const [what, code] of Object.entries({
       text: `do $$ begin raise exception 'the server said so' using errcode = '${code}'; end $$`,
       values: [],
     }
-    const engine = startEngineWith(world, () => (isFailing ? raise : undefined))
+    let failedBefore: number | undefined
+    const engine = startEngineWith(world, () => (isFailing ? raise : undefined), {
+      decide: (trigger, ...rest) => {
+        failedBefore = trigger.strikes
+        return decide(trigger, ...rest)
+      },
+    })
     // One more failed attempt by itself would be the last.
     await world.database.engine.query(sql`update waiting set claims = 3`)
     world.clock.advance({ seconds: 11 })
@@ -105,6 +117,7 @@ for (const [what, code] of Object.entries({
     }
     isFailing = false
     assert.equal(await engine.fire(), 1)
+    assert.equal(failedBefore, 3)
     assert.equal((await triggerOf(world, booked)).status, 'COMPLETED')
   })
 }
