@@ -32,6 +32,11 @@ type Described = {
   stack: string
 }
 
+/** The search for addresses takes quadratic time, and a message may repeat what a caller sent. */
+const MAX_MESSAGE = 2_000
+
+const withoutAddresses = (text: string) => text.replaceAll(/[^\s<>"']+@[^\s<>"']+/g, '[address]')
+
 /**
  * What went wrong and where. A database quotes the values of a row in its messages and a parser
  * quotes its input, so theirs are left out; any other message loses what looks like an address.
@@ -40,7 +45,7 @@ function describeError(error: unknown): Described | string {
   if (!(error instanceof Error)) return typeof error
   const { code, constraint } = error as { code?: unknown; constraint?: unknown }
   const quotes = 'severity' in error || error instanceof SyntaxError
-  const message = quotes ? '' : error.message.replaceAll(/[^\s<>"']+@[^\s<>"']+/g, '[address]')
+  const message = quotes ? '' : withoutAddresses(error.message.slice(0, MAX_MESSAGE))
   const frames = (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line))
   const cause = error.cause instanceof Error ? { cause: describeError(error.cause) } : {}
   return {

@@ -129,8 +129,9 @@ const RULES: Rule[] = [
     holds: (definition, { subject }) => missingTag(definition, subject) === undefined,
     yes: (definition) => (tagsOf(definition).length === 0 ? 'no tag is asked for' : 'has the tags'),
     no: (definition, { subject }) => {
-      const [name, values] = missingTag(definition, subject) ?? ['', []]
-      return `no tag ${name} of ${values.join(', ')}`
+      const [name, values] = missingTag(definition, subject) ?? ['', new Set()]
+      const shown = values.values().take(MAX_TAGS_SHOWN).toArray().join(', ')
+      return `no tag ${name} of ${shown}${values.size > MAX_TAGS_SHOWN ? ', …' : ''}`
     },
   },
   {
@@ -222,12 +223,11 @@ const called = (what: Selected, id: number, nameOf: NameOf | undefined) =>
 /** The first tag that is asked for and found neither on the object nor on its client. */
 const missingTag = (definition: Definition, { tags, clientTags }: Subject) =>
   tagsOf(definition).find(
-    ([name, values]) =>
-      !values.some((value) => hasTag(tags, name, value) || hasTag(clientTags, name, value)),
+    ([name, values]) => !hasTag(tags, name, values) && !hasTag(clientTags, name, values),
   )
 
-const hasTag = (tags: Tags, name: string, value: string) =>
-  Object.hasOwn(tags, name) && (tags[name]?.includes(value) ?? false)
+const hasTag = (tags: Tags, name: string, values: Set<string>) =>
+  Object.hasOwn(tags, name) && (tags[name]?.some((value) => values.has(value)) ?? false)
 
 /** A tag without values asks for nothing, like an empty list. */
 function tagsOf(definition: Definition) {
@@ -235,15 +235,22 @@ function tagsOf(definition: Definition) {
   let tags = parsedTags.get(definition)
   if (!tags) {
     const all = Object.entries(parseFilterTags(definition.filterTagMapJson) ?? {})
-    tags = all.filter(([, values]) => values.length > 0)
+    tags = all
+      .filter(([, values]) => values.length > 0)
+      .map(([name, values]) => [name, new Set(values)] as const)
     parsedTags.set(definition, tags)
   }
   return tags
 }
 
-const NO_TAGS: [string, string[]][] = []
+/** A definition may ask for thousands; a reason names the first of them. */
+const MAX_TAGS_SHOWN = 20
+
+type WantedTag = readonly [name: string, values: Set<string>]
+
+const NO_TAGS: WantedTag[] = []
 /** One definition meets thousands of subjects: its tags are parsed once. */
-const parsedTags = new WeakMap<Definition, [string, string[]][]>()
+const parsedTags = new WeakMap<Definition, WantedTag[]>()
 
 /** Any status that is set, even `*`, asks for a real move. */
 const asksForMove = ({ oldStatus, newStatus }: Definition) =>

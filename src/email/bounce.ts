@@ -36,7 +36,8 @@ export function readBounces(raw: string): Bounce[] {
   const messageId = quotedMessageId(parts)
   return parts
     .filter(({ type }) => /^message\/(?:global-)?delivery-status\b/i.test(type))
-    .flatMap(({ body }) => body.split(/\n[ \t]*\n/).slice(1))
+    .flatMap(({ body }) => body.split(/\n(?:[ \t]*\n)+/).slice(1))
+    .filter((block) => /-recipient:/i.test(block))
     .flatMap((block) => bounceOf(readHeaders(block), messageId))
 }
 

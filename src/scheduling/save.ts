@@ -320,7 +320,8 @@ function foreign(
       const unknown = value?.filter((id) => !isKnown(`${refersTo}:${id}`)) ?? []
       // Its place is that in the body, where an id may stand twice.
       const given = (body as Record<string, number[]> | null)?.[property] ?? []
-      for (const id of unknown) refuse(id, `/${property}/${given.indexOf(id)}`)
+      const places = new Map(given.map((id, i) => [id, i] as const).toReversed())
+      for (const id of unknown) refuse(id, `/${property}/${places.get(id)}`)
     }
   }
   return faults
