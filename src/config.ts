@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { parseMailbox } from './contract/addresses.ts'
+import { serverUrls } from './database/server-urls.ts'
 import { StartError } from './errors.ts'
 
 export type Config = {
@@ -145,17 +146,23 @@ function domainName(value: string): string | undefined {
 const HOST_NAME = /^(?!-)[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*$/i
 
 function postgresUrl(value: string) {
-  const url = URL.parse(value)
-  if (!url || !isReadable(url) || !/^postgres(ql)?:$/.test(url.protocol)) {
+  const urls = serverUrls(value).map((url) => URL.parse(url))
+  if (!urls.every((url) => url && isReadable(url) && /^postgres(ql)?:$/.test(url.protocol))) {
     throw new Error('must be an address of the form postgres://user:password@host:port/database')
   }
-  const mode = url.searchParams.get('sslmode')
+  const parameters = urls[0]!.searchParams
+  const wanted = parameters.get('target_session_attrs')
+  if (wanted !== null && !WRITABLE.includes(wanted)) {
+    throw new Error(`takes as target_session_attrs ${WRITABLE.join(' or ')}: it must accept writes`)
+  }
+  const mode = parameters.get('sslmode')
   if (mode === null) return value
   if (!SSL_MODES.includes(mode)) throw new Error(`takes as sslmode ${SSL_MODES.join(', ')}`)
   // What PostgreSQL's own programs mean by the modes; the library has meanings of its own.
   return `${value}&uselibpqcompat=true`
 }
 
+const WRITABLE = ['read-write', 'primary']
 const SSL_MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full']
 
 function smtpUrl(value: string) {

@@ -16,7 +16,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   automation: ['database', 'store', 'email'],
   scheduling: ['database', 'store', 'automation', 'email'],
   http: ['database', 'scheduling', 'automation', 'reports', 'email', 'auth', 'store'],
-  'config.ts': [],
+  'config.ts': ['database'],
   'log.ts': [],
   'clock.ts': [],
   'errors.ts': [],

@@ -1,7 +1,9 @@
 import type { Config } from '../config.ts'
 import { openEmbedded, type Purpose } from '../database/embedded.ts'
 import { migrate } from '../database/migrate.ts'
-import { isDatabaseAway } from '../database/refusals.ts'
+import { isDatabaseAway, isReadOnly } from '../database/refusals.ts'
+import { serverNames } from '../database/server-urls.ts'
+import { POOLER } from '../database/servers.ts'
 import { StartError } from '../errors.ts'
 
 export type Reached = {
@@ -32,7 +34,13 @@ export async function findServer({ databaseUrl, dataDir }: Config, purpose: Purp
 /** What keeps us from the database, in words for whoever set DATABASE_URL. */
 export function inOneLine(url: string, error: unknown) {
   const { code, message } = error as NodeJS.ErrnoException
-  const where = new URL(url).host || 'DATABASE_URL'
+  const where = serverNames(url)
+  if (isReadOnly(error)) {
+    return new StartError(
+      `The database at ${where} accepts no writes: it is a standby, or default_transaction_read_only is on. Let DATABASE_URL name the primary, or all servers (host1,host2) to have it found.`,
+    )
+  }
+  if (/unsupported startup parameter/.test(message)) return new StartError(POOLER)
   if (isDatabaseAway(error)) {
     return new StartError(
       `The database at ${where} does not answer (${code ?? message}): is it running, and is DATABASE_URL right?`,

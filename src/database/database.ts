@@ -38,6 +38,8 @@ export type Database = {
   maintenance: Db
   /** The database's time, in milliseconds. */
   readTime(): Promise<number>
+  /** Throws unless the server accepts writes. */
+  checkWritable(): Promise<void>
   /** Runs `heard` whenever another connection notifies the channel; a hint, never a promise. */
   listen(channel: string, heard: (payload: string) => void): () => Promise<void>
   close(): Promise<void>

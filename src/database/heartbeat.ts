@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import pg from 'pg'
+import type pg from 'pg'
+import { isReadOnly } from './refusals.ts'
+import { assertWritable, cut, newClient } from './servers.ts'
 
 export type Heartbeat = { stop(): Promise<void> }
 
@@ -7,11 +9,11 @@ const EVERY_MS = 3_000
 const PATIENCE_MS = 6_000
 
 /**
- * Asks the server every few seconds whether it is still there. A connection can die without a word
- * (a pulled cable, a firewall that forgot it): whoever waits on one then waits in vain, so `broken`
- * is called within 10 s, and again until an answer comes.
+ * Asks the server every few seconds whether it still accepts writes. A connection can die without a
+ * word (a pulled cable, a firewall that forgot it), and after a failover it may lead to a standby:
+ * `broken` is called within 10 s, and again until a server accepts writes.
  */
-export function startHeartbeat(config: pg.ClientConfig, broken: () => void): Heartbeat {
+export function startHeartbeat(url: string, broken: () => void): Heartbeat {
   const stopping = new AbortController()
   const { signal } = stopping
 
@@ -19,10 +21,10 @@ export function startHeartbeat(config: pg.ClientConfig, broken: () => void): Hea
     let client: pg.Client | undefined
     while (!signal.aborted) {
       try {
-        client ??= await connect(config)
-        await client.query('select 1')
+        client ??= await connect(url)
+        await assertWritable(client)
       } catch (error) {
-        if (!signal.aborted && wentUnanswered(error)) broken()
+        if (!signal.aborted && (wentUnanswered(error) || isReadOnly(error))) broken()
         cut(client)
         client = undefined
       }
@@ -39,9 +41,8 @@ export function startHeartbeat(config: pg.ClientConfig, broken: () => void): Hea
   }
 }
 
-async function connect(config: pg.ClientConfig) {
-  const client = new pg.Client({
-    ...config,
+async function connect(url: string) {
+  const client = newClient(url, {
     connectionTimeoutMillis: PATIENCE_MS,
     query_timeout: PATIENCE_MS,
     application_name: 'bellwether_heartbeat',
@@ -51,11 +52,5 @@ async function connect(config: pg.ClientConfig) {
   return client
 }
 
-/** A server that refuses has said so to everyone; only silence must be passed on. */
+/** Every connection hears of a refusal by itself; only silence must be passed on. */
 const wentUnanswered = (error: unknown) => error instanceof Error && /timeout/i.test(error.message)
-
-/** Ends a connection without a farewell: one that is dead would never answer it. */
-export function cut(client: pg.Client | undefined) {
-  const { stream } = (client as { connection?: { stream?: { destroy(): void } } })?.connection ?? {}
-  stream?.destroy()
-}

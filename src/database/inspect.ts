@@ -1,6 +1,7 @@
-import pg from 'pg'
+import type pg from 'pg'
 import { monotonicMs } from '../clock.ts'
 import { readMigrations, schemaVersion } from './migrate.ts'
+import { assertWritable, newClient, refusePooler } from './servers.ts'
 
 /** What `doctor` asks a database, without changing anything in it. */
 export type Inspection = {
@@ -15,8 +16,7 @@ export type Inspection = {
 }
 
 export async function inspectDatabase(url: string, moments: Temporal.Instant[]) {
-  const client = new pg.Client({
-    connectionString: url,
+  const client = newClient(url, {
     connectionTimeoutMillis: 5_000,
     query_timeout: 20_000,
     application_name: 'bellwether_doctor',
@@ -24,6 +24,8 @@ export async function inspectDatabase(url: string, moments: Temporal.Instant[]) 
   client.on('error', () => {})
   try {
     await client.connect()
+    await refusePooler(client)
+    await assertWritable(client)
     return {
       ...(await versionOf(client)),
       schema: {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { cut } from './heartbeat.ts'
 import type { PostgresOptions } from './pool.ts'
+import { cut, newClient } from './servers.ts'
 
 /**
  * One connection at a time, and a new one a second after the last was lost. Gives back at once: a
@@ -16,7 +16,7 @@ export function listen(
   const stopping = new AbortController()
   const { signal } = stopping
   const listenOnce = async () => {
-    const client = new pg.Client({ connectionString: url, keepAlive: true })
+    const client = newClient(url, { keepAlive: true })
     listeners.add(client)
     const ended = new Promise((resolve) => client.once('end', resolve))
     const leave = () => void client.end().catch(() => {})

@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import pg from 'pg'
 import { StartError } from '../errors.ts'
+import { assertWritable, newClient, refusePooler } from './servers.ts'
 
 export type Migration = { version: number; name: string; text: string }
 
@@ -11,11 +12,13 @@ export type Migration = { version: number; name: string; text: string }
  */
 export async function migrate(url: string, migrations?: Migration[]): Promise<string[]> {
   const known = migrations ?? (await readMigrations())
-  const client = new pg.Client({ connectionString: url, application_name: 'bellwether_migrate' })
+  const client = newClient(url, { application_name: 'bellwether_migrate' })
   client.on('error', () => {})
   await client.connect()
   try {
     await refuseOldServer(client)
+    await refusePooler(client)
+    await assertWritable(client)
     const applied: string[] = []
     for (const migration of known) {
       if (await applyOnce(client, migration, known.at(-1)?.version ?? 0))
@@ -77,7 +80,8 @@ async function applyOnce(
 ): Promise<boolean> {
   try {
     await client.query('begin')
-    // The lock ends with the transaction, so it also holds behind a pooler of transactions.
+    // Compiling a statement takes longer than running it, also for most statements of a migration.
+    await client.query('set local jit = off')
     await client.query('select pg_advisory_xact_lock($1)', [LOCK])
     const version = await schemaVersion(client)
     if (version > newest) {

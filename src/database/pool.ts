@@ -1,18 +1,19 @@
 import pg from 'pg'
 import { monotonicMs } from '../clock.ts'
-import { StartError } from '../errors.ts'
-import { cut } from './heartbeat.ts'
 import { TYPES } from './query.ts'
+import { assertWritable, clientConfig, cut } from './servers.ts'
+import { raw, type Sql } from './sql.ts'
 
 export type PostgresOptions = {
+  /** May name several servers; see servers.ts. */
   url: string
   /** Lost connections are news for the log, never the end of the process. */
   onError?: (error: Error) => void
   /** How many connections the largest pool may hold. */
   connections?: number
-  /** For what lives long: notices within 10 s when the server falls silent. */
+  /** For what lives long: notices within 10 s when the server falls silent or read-only. */
   heartbeat?: boolean
-  /** Of the server, on every connection; they go before our own. */
+  /** Of the server, in every transaction; they take precedence over our own. */
   settings?: Record<string, string>
 }
 
@@ -29,15 +30,15 @@ export type PoolShape = {
   keepsPlans?: boolean
 }
 
+/** Connections, and the settings with which each of their transactions begins. */
+export type RolePool = { pool: pg.Pool; settings: Sql; keepsPlans: boolean }
+
 export function openPool(
   { url, onError, settings: given }: PostgresOptions,
   { role, max, statementSeconds, idleSeconds = 60, settings = {}, keepsPlans }: PoolShape,
-) {
-  const address = new URL(url)
-  const optionsOfUrl = address.searchParams.get('options') ?? ''
-  address.searchParams.delete('options') // they would take the place of ours
+): RolePool {
   const pool = new pg.Pool({
-    connectionString: address.href,
+    ...clientConfig(url),
     max,
     pipeline: true,
     // With the first probe after 3 s and ten more a second apart, a cut line shows after 13 s.
@@ -48,11 +49,24 @@ export function openPool(
     // The server ends a slow statement; where it does not even answer, the connection is dead.
     query_timeout: statementSeconds * 1000 + 2_000,
     types: TYPES,
-    onConnect: (client: pg.ClientBase) => assertRole(client, role),
-    options: serverSettings(optionsOfUrl, {
+    onConnect: assertWritable,
+    application_name: role,
+  } as pg.PoolConfig)
+  pool.on('error', (error) => onError?.(error))
+  // A client that breaks while it is lent out says so here; unheard, it would end the process.
+  pool.on('connect', (client) => client.on('error', () => {}))
+  trackConnections(pool)
+  // Whoever says how plans are made keeps them.
+  if (keepsPlans && !given?.plan_cache_mode) forgetPlansOf(pool)
+  return {
+    pool,
+    keepsPlans: keepsPlans === true,
+    settings: localSettings({
       role,
       timezone: 'UTC',
       statement_timeout: `${statementSeconds}s`,
+      // Compiling a statement takes a hundred times as long as running one of ours.
+      jit: 'off',
       // What is read is in memory or on an SSD. As if on a turning disk, the planner would rather
       // read all rows of a business than look up each of a batch.
       random_page_cost: '1.1',
@@ -60,17 +74,15 @@ export function openPool(
       idle_in_transaction_session_timeout: `${idleSeconds}s`,
       ...given,
     }),
-    application_name: role,
-  } as pg.PoolConfig)
-  pool.on('error', (error) => onError?.(error))
-  // A client that breaks while it is lent out says so here; unheard, it would end the process.
-  pool.on('connect', (client) => client.on('error', () => {}))
-  trackConnections(pool)
-  if (keepsPlans) plansKept.add(pool)
-  // Whoever says how plans are made keeps them.
-  if (keepsPlans && !given?.plan_cache_mode) forgetPlansOf(pool)
-  return pool
+  }
 }
+
+const localSettings = (settings: Record<string, string>) =>
+  raw(
+    Object.entries(settings)
+      .map(([name, value]) => `set_config('${name}', ${pg.escapeLiteral(value)}, true)`)
+      .join(', '),
+  )
 
 /**
  * A plan that was made while a table was small is a bad one when it has grown, and the server itself
@@ -92,9 +104,6 @@ function forgetPlansOf(pool: pg.Pool) {
   })
 }
 
-/** Of these pools, plans may be kept. */
-export const plansKept = new WeakSet<pg.Pool>()
-
 const connections = new WeakMap<pg.Pool, Set<pg.Client>>()
 
 function trackConnections(pool: pg.Pool) {
@@ -107,16 +116,4 @@ function trackConnections(pool: pg.Pool) {
 /** Whoever waits on one of them learns at once that it is lost; new ones are made when needed. */
 export function cutConnections(pool: pg.Pool) {
   for (const client of connections.get(pool) ?? []) cut(client)
-}
-
-const serverSettings = (before: string, settings: Record<string, string>) =>
-  [before, ...Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`)].join(' ')
-
-/** A pooler that drops what we ask for would let us in as the owner, before whom there is no wall. */
-async function assertRole(client: pg.ClientBase, role: Role) {
-  const { rows } = await client.query('show role')
-  if (rows[0].role === role) return
-  throw new StartError(
-    `The database lets us in as another than ${role}: something between us and PostgreSQL drops connection options. Connect directly; see docs/database.md.`,
-  )
 }

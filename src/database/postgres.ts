@@ -1,8 +1,10 @@
 import type pg from 'pg'
 import type { Database } from './database.ts'
-import { cut, startHeartbeat } from './heartbeat.ts'
+import { startHeartbeat } from './heartbeat.ts'
 import { listen } from './listen.ts'
 import { cutConnections, openPool, type PostgresOptions } from './pool.ts'
+import { isConnectionError } from './refusals.ts'
+import { assertWritable, cut } from './servers.ts'
 import { dbOf } from './transact.ts'
 
 export function openDatabase(given: PostgresOptions): Database {
@@ -43,8 +45,8 @@ export function openDatabase(given: PostgresOptions): Database {
   const pools = [app, engine, delivery, operator, maintenance, reports]
   const listeners = new Set<pg.Client>()
   const heartbeat = options.heartbeat
-    ? startHeartbeat({ connectionString: options.url }, () => {
-        pools.forEach(cutConnections)
+    ? startHeartbeat(options.url, () => {
+        pools.forEach(({ pool }) => cutConnections(pool))
         listeners.forEach(cut)
       })
     : undefined
@@ -57,16 +59,28 @@ export function openDatabase(given: PostgresOptions): Database {
     operator: dbOf(operator, { user: 'OPERATOR' }),
     maintenance: dbOf(maintenance, { user: 'OPERATOR' }),
     readTime: async () => {
-      const { rows } = await operator.query(
+      const { rows } = await operator.pool.query(
         'select extract(epoch from clock_timestamp()) * 1000 as ms',
       )
       return Number(rows[0].ms)
     },
+    checkWritable: () => checkWritable(operator.pool),
     listen: (channel, heard) => listen(options, listeners, channel, heard),
     close: async () => {
       closing.abort()
       await heartbeat?.stop()
-      await Promise.all(pools.map((pool) => pool.end()))
+      await Promise.all(pools.map(({ pool }) => pool.end()))
     },
+  }
+}
+
+async function checkWritable(pool: pg.Pool) {
+  const client = await pool.connect()
+  try {
+    await assertWritable(client)
+    client.release()
+  } catch (error) {
+    client.release(isConnectionError(error) ? (error as Error) : undefined)
+    throw error
   }
 }

@@ -1,7 +1,23 @@
 import pg from 'pg'
 
-/** The database is away, as against a statement that it refused. */
+/** The server answers, but accepts no writes: a standby, or one that was made read-only. */
+export class ReadOnlyServerError extends Error {
+  override name = 'ReadOnlyServerError'
+  readonly code = READ_ONLY
+
+  constructor() {
+    super('the database server accepts no writes')
+  }
+}
+
+/** read_only_sql_transaction: after a failover, the old primary answers every write with it. */
+const READ_ONLY = '25006'
+
+export const isReadOnly = (error: unknown) => (error as { code?: unknown })?.code === READ_ONLY
+
+/** The database is away or read-only, as against a statement that it refused. */
 export function isDatabaseAway(error: unknown) {
+  if (isReadOnly(error)) return true
   if (error instanceof pg.DatabaseError) return /^(08|57P|53)/.test(error.code ?? '')
   if (!(error instanceof Error)) return false
   const code = (error as NodeJS.ErrnoException).code ?? ''

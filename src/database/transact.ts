@@ -2,22 +2,23 @@ import type pg from 'pg'
 import { runBatch } from './batch.ts'
 import type { Db } from './database.ts'
 import { hintSoon } from './hint.ts'
-import { plansKept } from './pool.ts'
+import type { RolePool } from './pool.ts'
 import { toQuery, unnamed } from './query.ts'
 import { isConnectionError, isDeadlock } from './refusals.ts'
 import { raw, sql, type Sql } from './sql.ts'
 
 type Who = { businessId?: number; user: string }
 
-/** What runs statements for somebody, over the connections of a pool. */
-export function dbOf(pool: pg.Pool, who: Who): Db {
-  const identify = identity(who).map(toQuery)
+/** Runs statements for a business or a user, over the connections of a pool. */
+export function dbOf(rolePool: RolePool, who: Who): Db {
+  const { pool } = rolePool
+  const settings = toQuery(transactionSettings(rolePool, who))
   return {
-    query: (statement) => once(pool, identify, statement),
-    transaction: (work) => transact(pool, [BEGIN, ...identify], work),
-    attempt: (work) => transact(pool, [BEGIN, ...identify], work),
-    snapshot: (work) => transact(pool, [BEGIN_READING, ...identify], work),
-    stream: (statement, batchSize) => stream(pool, identify, statement, batchSize),
+    query: (statement) => once(rolePool, settings, statement),
+    transaction: (work) => transact(rolePool, [BEGIN, settings], work),
+    attempt: (work) => transact(rolePool, [BEGIN, settings], work),
+    snapshot: (work) => transact(rolePool, [BEGIN_READING, settings], work),
+    stream: (statement, batchSize) => stream(pool, settings, statement, batchSize),
     send: () => {
       throw new Error('only a transaction can fail for what nobody waits for')
     },
@@ -26,24 +27,23 @@ export function dbOf(pool: pg.Pool, who: Who): Db {
 }
 
 /**
- * Local to the transaction: a setting of the session would leak to the next borrower. Who says
- * nothing speaks for no business, and as SYSTEM: the engine, which begins thousands a second.
+ * The role, the business and every other setting are local to the transaction: a setting of the
+ * session would leak to the next borrower. See docs/decisions/0131-transaction-settings.md.
  */
-const identity = ({ businessId, user }: Who) =>
-  businessId === undefined && user === 'SYSTEM'
-    ? []
-    : [
-        sql`
-          select set_config('app.business_id', ${String(businessId ?? '')}, true),
-                 set_config('app.username', ${user}, true)`,
-      ]
+function transactionSettings({ settings }: RolePool, { businessId, user }: Who): Sql {
+  // Unset means no business and SYSTEM. The engine begins thousands of transactions a second.
+  if (businessId === undefined && user === 'SYSTEM') return sql`select ${settings}`
+  return sql`
+    select ${settings}, set_config('app.business_id', ${String(businessId ?? '')}, true),
+           set_config('app.username', ${user}, true)`
+}
 
-/** A transaction of its own, though nobody says so: what is sent together is one. */
-async function once<Row>(pool: pg.Pool, identify: pg.QueryConfig[], statement: Sql) {
+/** Sent in one batch and therefore one transaction, without BEGIN and COMMIT. */
+async function once<Row>({ pool, keepsPlans }: RolePool, settings: pg.QueryConfig, statement: Sql) {
   const client = await pool.connect()
   try {
-    const planning = statement.isKept && plansKept.has(pool) ? [KEEP_PLANS] : []
-    const answers = await runBatch(client, [...identify, ...planning, toQuery(statement)])
+    const planning = statement.isKept && keepsPlans ? [KEEP_PLANS] : []
+    const answers = await runBatch(client, [settings, ...planning, toQuery(statement)])
     client.release()
     return answers.at(-1)!.rows as Row[]
   } catch (error) {
@@ -52,18 +52,21 @@ async function once<Row>(pool: pg.Pool, identify: pg.QueryConfig[], statement: S
 }
 
 async function transact<T>(
-  pool: pg.Pool,
+  rolePool: RolePool,
   opening: pg.QueryConfig[],
   work: (tx: Db) => Promise<T>,
   triesLeft = 3,
 ): Promise<T> {
+  const { pool } = rolePool
   const client = await pool.connect()
   const { run, leave } = gather(client)
+  const scope = openScope(run)
   const sent: Promise<unknown>[] = []
   const hints = new Set<string>()
   try {
     for (const statement of opening) send(run, sent, statement)
-    const result = await work(inside(run, sent, hints, plansKept.has(pool)))
+    const result = await work(inside(scope, sent, hints, rolePool.keepsPlans))
+    scope.end()
     const committed = run(COMMIT)
     await Promise.all([...sent, committed])
     assertCommitted(await committed)
@@ -71,13 +74,14 @@ async function transact<T>(
     for (const channel of hints) hintSoon(pool, channel)
     return result
   } catch (error) {
+    scope.end()
     leave()
     // A dead connection would only let us wait once more.
     if (!isConnectionError(error)) await client.query('rollback').catch(() => {})
     // What failed unseen is why the statement after it was refused.
     const cause = (await firstFailure(sent)) ?? error
     release(client, cause)
-    if (isDeadlock(cause) && triesLeft > 1) return transact(pool, opening, work, triesLeft - 1)
+    if (isDeadlock(cause) && triesLeft > 1) return transact(rolePool, opening, work, triesLeft - 1)
     throw cause
   }
 }
@@ -96,11 +100,35 @@ async function firstFailure(sent: Promise<unknown>[]): Promise<unknown> {
 
 type Run = (statement: pg.QueryConfig) => Promise<pg.QueryResult>
 
-function inside(run: Run, sent: Promise<unknown>[], hints: Set<string>, mayKeep: boolean): Db {
-  let keepsPlans = !mayKeep
+/**
+ * The lifetime of a transaction or of an attempt in it. Afterwards its connection belongs to
+ * another transaction, perhaps of another business: a statement that comes late must throw.
+ */
+type Scope = { run: Run; assertOpen(): void; end(): void }
+
+function openScope(run: Run): Scope {
+  let hasEnded = false
+  const assertOpen = () => {
+    if (hasEnded) throw new Error('this transaction has ended: its handle cannot be used any more')
+  }
+  return {
+    run: (statement) => {
+      assertOpen()
+      return run(statement)
+    },
+    assertOpen,
+    end: () => void (hasEnded = true),
+  }
+}
+
+function inside(scope: Scope, sent: Promise<unknown>[], hints: Set<string>, mayKeep: boolean): Db {
+  const { run } = scope
+  let needsPlanSettings = mayKeep
   const prepare = (statement: Sql) => {
-    if (statement.isKept && !keepsPlans) send(run, sent, KEEP_PLANS)
-    keepsPlans ||= statement.isKept === true
+    if (statement.isKept && needsPlanSettings) {
+      send(run, sent, KEEP_PLANS)
+      needsPlanSettings = false
+    }
     return toQuery(statement)
   }
   const tx: Db = {
@@ -109,11 +137,14 @@ function inside(run: Run, sent: Promise<unknown>[], hints: Set<string>, mayKeep:
     attempt: async (work) => {
       await run(SAVEPOINT)
       const before = sent.length
+      const part = openScope(run)
       try {
-        const result = await work(tx)
+        const result = await work(inside(part, sent, hints, needsPlanSettings))
+        part.end()
         await Promise.all([...sent.slice(before), run(RELEASE)])
         return result
       } catch (error) {
+        part.end()
         const cause = (await firstFailure(sent.splice(before))) ?? error
         await run(ROLLBACK_TO)
         throw cause
@@ -124,7 +155,10 @@ function inside(run: Run, sent: Promise<unknown>[], hints: Set<string>, mayKeep:
     },
     stream: (statement, batchSize) => fetchInBatches(run, statement, batchSize),
     send: (statement) => send(run, sent, prepare(statement)),
-    hint: (channel) => void hints.add(channel),
+    hint: (channel) => {
+      scope.assertOpen()
+      hints.add(channel)
+    },
   }
   return tx
 }
@@ -153,13 +187,13 @@ type Batch = { statements: pg.QueryConfig[] } & PromiseWithResolvers<pg.QueryRes
 
 async function* stream<Row>(
   pool: pg.Pool,
-  identify: pg.QueryConfig[],
+  settings: pg.QueryConfig,
   statement: Sql,
   batchSize: number,
 ) {
   const client = await pool.connect()
   try {
-    await runBatch(client, [BEGIN_READING, ...identify])
+    await runBatch(client, [BEGIN_READING, settings])
     yield* fetchInBatches<Row>(gather(client).run, statement, batchSize)
   } finally {
     // Also when the reader stops early: there is nothing to keep.

@@ -31,12 +31,12 @@ export const health: Routes = async (app, { database, clock, lastTurn }) => {
         tags: ['Operation'],
         summary: 'Can this node do its work?',
         description:
-          'Asks the database; where this node runs an engine, its last turn must be younger than 15 s.',
+          'The database must accept writes. If this node runs an engine, its last turn must be younger than 15 s.',
         response: { 200: Health },
       },
     },
     async () => {
-      await database.readTime()
+      await database.checkWritable()
       if (lastTurn) {
         const turn = lastTurn()
         const oldest = clock.now().subtract(OLDEST_TURN)

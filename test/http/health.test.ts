@@ -8,7 +8,7 @@ const ADMIN_API_KEY = 'key-of-the-operator'
 const { app } = await startApp({ after }, { env: { METRICS_TOKEN, ADMIN_API_KEY } })
 
 const away = {
-  readTime: async () => {
+  checkWritable: async () => {
     throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
   },
 } as unknown as Services['database']

@@ -27,4 +27,7 @@ export async function startApp(t: Lifetime, { env = {}, ...given }: Given = {}) 
 }
 
 /** For tests in which no row is looked at. */
-export const noDatabase = { readTime: async () => 0 } as Services['database']
+export const noDatabase = {
+  checkWritable: async () => {},
+  readTime: async () => 0,
+} as Services['database']

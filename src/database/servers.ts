@@ -1,0 +1,89 @@
+import pg from 'pg'
+import { StartError } from '../errors.ts'
+import { isReadOnly, ReadOnlyServerError } from './refusals.ts'
+import { serverUrls } from './server-urls.ts'
+
+/** The only place that opens a connection: to the server that accepts writes, of those the URL names. */
+export function newClient(url: string, config: pg.ClientConfig): pg.Client {
+  const { Client = pg.Client, ...server } = clientConfig(url)
+  return new Client({ ...server, ...config })
+}
+
+/** How a client, or a pool of them, finds its server. */
+export function clientConfig(url: string): pg.PoolConfig & { Client?: typeof pg.Client } {
+  const urls = serverUrls(url)
+  const [first] = urls
+  if (urls.length === 1) return { connectionString: first! }
+  return { connectionString: first!, Client: primaryClient(urls) }
+}
+
+/** A pg client that asks all servers at once before it connects, and takes the primary. */
+function primaryClient(urls: string[]): typeof pg.Client {
+  return class extends pg.Client {
+    override connect(): Promise<pg.Client>
+    override connect(callback: (error: Error) => void): void
+    override connect(callback?: (error: Error) => void) {
+      const connected = findPrimary(urls).then((primary) => {
+        Object.assign(this, primary)
+        return super.connect()
+      })
+      if (!callback) return connected
+      connected.then(() => callback(null as never), callback)
+    }
+  } as typeof pg.Client
+}
+
+/** Shorter than a pool waits for a connection. */
+const PROBE_TIMEOUT_MS = 3_000
+
+async function findPrimary(urls: string[]) {
+  const probes = urls.map(
+    (connectionString) =>
+      new pg.Client({
+        connectionString,
+        connectionTimeoutMillis: PROBE_TIMEOUT_MS,
+        query_timeout: PROBE_TIMEOUT_MS,
+        application_name: 'bellwether_probe',
+      }),
+  )
+  try {
+    return await Promise.any(
+      probes.map(async (probe) => {
+        probe.on('error', () => {})
+        await probe.connect()
+        await assertWritable(probe)
+        return { host: probe.host, port: probe.port }
+      }),
+    )
+  } catch (error) {
+    const { errors } = error as AggregateError
+    throw errors.find(isReadOnly) ?? errors[0]
+  } finally {
+    probes.forEach(cut)
+  }
+}
+
+/** A standby, or a server that was made read-only, answers and yet is of no use to us. */
+export async function assertWritable(client: pg.ClientBase) {
+  const { rows } = await client.query('show transaction_read_only')
+  if (rows[0].transaction_read_only === 'on') throw new ReadOnlyServerError()
+}
+
+/**
+ * A pooler hands out a process number of its own. It would share one server connection among
+ * several of ours, which therefore could neither listen nor keep prepared statements.
+ */
+export async function refusePooler(client: pg.Client) {
+  const { rows } = await client.query('select pg_backend_pid() as pid')
+  const { processID } = client as unknown as { processID: number }
+  if (rows[0].pid !== processID) throw new StartError(POOLER)
+}
+
+export const POOLER =
+  'There is a connection pooler such as PgBouncer between Bellwether and PostgreSQL, which is not supported: let DATABASE_URL name the PostgreSQL server itself. See docs/database.md.'
+
+/** Ends a connection without a farewell: one that is dead would never answer it. */
+export function cut(client: pg.Client | undefined) {
+  const { stream } = (client as { connection?: { stream?: { destroy(): void } } })?.connection ?? {}
+  stream?.destroy()
+}
