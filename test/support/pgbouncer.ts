@@ -1,0 +1,61 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import fs from 'node:fs'
+import net from 'node:net'
+import path from 'node:path'
+import type { TestContext } from 'node:test'
+import { afterwards } from './afterwards.ts'
+import { temporaryFolder } from './folder.ts'
+import { until } from './until.ts'
+
+/** Where Debian and the path have it; undefined where it is not installed. */
+export const pgbouncerProgram = ['/usr/sbin', ...(process.env.PATH ?? '').split(':')]
+  .map((folder) => path.join(folder, 'pgbouncer'))
+  .find((file) => fs.existsSync(file))
+
+/** A real PgBouncer in front of a server that listens on TCP; gives back the URL of the same database through it. */
+export async function startPgBouncer(t: TestContext, url: string, settings: string) {
+  const { hostname, port, username } = new URL(url)
+  const listenPort = await freePort()
+  const file = path.join(temporaryFolder(t), 'pgbouncer.ini')
+  fs.writeFileSync(
+    file,
+    `[databases]
+* = host=${hostname} port=${port || 5432} user=${username}
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = ${listenPort}
+unix_socket_dir =
+auth_type = any
+query_wait_timeout = 5
+${process.getuid?.() === 0 ? 'user = nobody' : ''}
+${settings}
+`,
+  )
+  const child = spawn(pgbouncerProgram!, [file], { stdio: 'ignore' })
+  const ended = once(child, 'exit')
+  afterwards(t, async () => {
+    child.kill('SIGKILL')
+    await ended
+  })
+  await until(() => accepts(listenPort))
+  const through = new URL(url)
+  through.host = `127.0.0.1:${listenPort}`
+  through.search = ''
+  return through.href
+}
+
+async function freePort() {
+  const server = net.createServer()
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port } = server.address() as net.AddressInfo
+  server.close()
+  return port
+}
+
+const accepts = (port: number) =>
+  new Promise<boolean>((resolve) => {
+    const socket = net.connect(port, '127.0.0.1')
+    socket.once('connect', () => resolve(true)).once('error', () => resolve(false))
+    socket.once('connect', () => socket.destroy())
+  })
