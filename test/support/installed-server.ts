@@ -27,7 +27,7 @@ export async function startInstalledServer(bin: string, settings: Record<string,
   fs.mkdirSync(data, { mode: 0o700 })
   if (isRoot) fs.chownSync(data, 65534, 65534)
 
-  const initdb = ['-D', data, '-U', 'bellwether', '--auth=trust', '--encoding=UTF8', '--locale=C']
+  const initdb = ['-D', data, '-U', 'postgres', '--auth=trust', '--encoding=UTF8', '--locale=C']
   const made = spawnSync(path.join(bin, 'initdb'), [...initdb, '--no-sync'], { ...user, cwd: '/' })
   if (made.status !== 0) throw new Error(`initdb: ${made.error ?? made.stderr.toString()}`)
   const all = { listen_addresses: '', unix_socket_directories: data, ...settings }
@@ -39,7 +39,7 @@ export async function startInstalledServer(bin: string, settings: Record<string,
     detached: true,
   })
   const place = `localhost/postgres?host=${encodeURIComponent(data)}`
-  const superuserUrl = `postgres://bellwether@${place}`
+  const superuserUrl = `postgres://postgres@${place}`
   await connectWhenReady(superuserUrl, async (client) => {
     await client.query('create role owner login createrole createdb')
     // What only the tests do: write rows behind the triggers' back, drop databases in use.
