@@ -73,6 +73,11 @@ const BAD: [Environment, RegExp][] = [
   [{ HOST: 'a b' }, /^HOST /],
   [{ DATABASE_URL: 'mysql://x' }, /^DATABASE_URL must be .*postgres:/],
   [{ DATABASE_URL: 'postgres://u:50%@x/y' }, /^DATABASE_URL must be .*postgres:/],
+  [{ DATABASE_URL: 'postgres://one:5432,two:x/y' }, /^DATABASE_URL must be .*postgres:/],
+  [
+    { DATABASE_URL: 'postgres://one,two/y?target_session_attrs=standby' },
+    /^DATABASE_URL takes as target_session_attrs read-write or primary/,
+  ],
   [{ DATABASE_URL: 'postgres://x/y?sslmode=some' }, /^DATABASE_URL takes as sslmode disable, /],
   [{ SMTP_URL: 'smtp://u:50%@x' }, /^SMTP_URL /],
   [{ ROLE: 'boss' }, /^ROLE must be one of all, api, worker, not 'boss'$/],
