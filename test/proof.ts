@@ -6,6 +6,7 @@ const WITH_DURATIONS = [
   'automation/timing.test.ts',
   'cli/serve-embedded.test.ts',
   'cli/serve.test.ts',
+  'database/failover.test.ts',
   'database/losing.test.ts',
   'http/body.test.ts',
   'reports/lateness.test.ts',
