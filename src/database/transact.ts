@@ -29,13 +29,14 @@ export function dbOf(rolePool: RolePool, who: Who): Db {
 /**
  * The role, the business and every other setting are local to the transaction: a setting of the
  * session would leak to the next borrower. See docs/decisions/0131-transaction-settings.md.
+ * One column in place of many: the client parses the description of each.
  */
 function transactionSettings({ settings }: RolePool, { businessId, user }: Who): Sql {
   // Unset means no business and SYSTEM. The engine begins thousands of transactions a second.
-  if (businessId === undefined && user === 'SYSTEM') return sql`select ${settings}`
+  if (businessId === undefined && user === 'SYSTEM') return sql`select concat(${settings})`
   return sql`
-    select ${settings}, set_config('app.business_id', ${String(businessId ?? '')}, true),
-           set_config('app.username', ${user}, true)`
+    select concat(${settings}, set_config('app.business_id', ${String(businessId ?? '')}, true),
+                  set_config('app.username', ${user}, true))`
 }
 
 /** Sent in one batch and therefore one transaction, without BEGIN and COMMIT. */
@@ -235,7 +236,8 @@ const ROLLBACK_TO = toQuery(sql`rollback to savepoint attempt`)
 
 /** Until the transaction ends: plans are made once, and follow the order of the text (see `kept`). */
 const KEEP_PLANS = toQuery(sql`
-  select set_config('plan_cache_mode', 'force_generic_plan', true),
-         set_config('join_collapse_limit', '1', true), set_config('from_collapse_limit', '1', true),
-         set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
-         set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)`)
+  select concat(
+    set_config('plan_cache_mode', 'force_generic_plan', true),
+    set_config('join_collapse_limit', '1', true), set_config('from_collapse_limit', '1', true),
+    set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
+    set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true))`)
