@@ -318,8 +318,9 @@ function foreign(
       if (!isKnown(`${refersTo}:${value}`)) refuse(value, `/${property}`)
     } else {
       const unknown = value?.filter((id) => !isKnown(`${refersTo}:${id}`)) ?? []
+      if (unknown.length === 0) continue
       // Its place is that in the body, where an id may stand twice.
-      const given = (body as Record<string, number[]> | null)?.[property] ?? []
+      const given = (body as Record<string, number[]>)[property] ?? []
       const places = new Map(given.map((id, i) => [id, i] as const).toReversed())
       for (const id of unknown) refuse(id, `/${property}/${places.get(id)}`)
     }
