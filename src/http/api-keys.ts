@@ -176,7 +176,9 @@ function readKey(
   if (named !== undefined && named !== null && named !== businessId) {
     faults.push({ pointer: '/businessId', detail: 'must be your own business' })
   }
-  faults.push(...pastFaults(values.expiresTime, current?.expiresTime, now))
+  if (!faults.some(({ pointer }) => pointer === '/expiresTime')) {
+    faults.push(...pastFaults(values.expiresTime, current?.expiresTime, now))
+  }
   if (faults.length > 0) throw invalid(faults)
   return { ...values, scopes: [...new Set(values.scopes)] }
 }
