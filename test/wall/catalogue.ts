@@ -5,9 +5,11 @@ export const INSTALLATION_TABLES = [
   'lane',
   'link_seal',
   'operator_key',
+  'reconciliation',
   'schema_migration',
   'sending_epoch',
   'time_zone_data',
+  'work_lease',
 ]
 
 export type Column = { name: string; type: string; notNull: boolean; generated: boolean }
