@@ -141,7 +141,7 @@ test('a plan that was asked for again while it ran is made again', async (t) => 
   await planAgain(db, businessId, [3])
   const begun = (await findDefinition(db, businessId, eventDefnId))!
   await planAgain(db, businessId, [3])
-  await markPlanned(db, begun)
+  await db.transaction((tx) => markPlanned(tx, begun))
   assert.ok(
     (await plannedVersion()) < 1,
     'the second wish is not swallowed by the end of the first',
