@@ -29,12 +29,19 @@ test('no reminder is sent before its time, however long opening a connection tak
   assert.equal(early, 0)
 })
 
-test('a clock that takes the middle between question and answer sends reminders early', async (t) => {
-  const { early } = await measure(t, SHORT, {
-    NODE_OPTIONS: `--import ${path.join(import.meta.dirname, 'without-clock-bound.ts')}`,
-  })
-  assert.ok(early > 0)
-})
+/** On a busy machine mails are later than the mutated clock is early. `test/clock.test.ts` has the rule itself. */
+const needsIdleMachine = { skip: !isFull && 'only in the full proof, on an idle machine' }
+
+test(
+  'a clock that takes the middle between question and answer sends reminders early',
+  needsIdleMachine,
+  async (t) => {
+    const { early } = await measure(t, SHORT, {
+      NODE_OPTIONS: `--import ${path.join(import.meta.dirname, 'without-clock-bound.ts')}`,
+    })
+    assert.ok(early > 0)
+  },
+)
 
 async function measure(t: TestContext, mails: number, environment: Record<string, string> = {}) {
   const { database, url } = await cloneDatabase(t)
