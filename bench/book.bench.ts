@@ -10,6 +10,7 @@ import type { Db } from '../src/database/database.ts'
 import { openEmbedded } from '../src/database/embedded.ts'
 import { migrate } from '../src/database/migrate.ts'
 import { openDatabase } from '../src/database/postgres.ts'
+import { checkHtmlOf } from '../src/scheduling/email-templates.ts'
 import { saveObject, saveObjects } from '../src/scheduling/save.ts'
 import { SharedSaves } from '../src/scheduling/save-together.ts'
 import { insertBusiness } from '../src/store/businesses.ts'
@@ -55,9 +56,11 @@ async function makeBusiness() {
   const { businessId } = await insertBusiness(database.operator, fields, by)
   const db = database.forBusiness(businessId, 'key:bench')
   const save = async (kind: string, body: object) => {
-    const saving = { businessId, user: 'key:bench', now: now() }
-    const { object } = await db.transaction((tx) => saveObject(tx, objectKind(kind)!, body, saving))
-    return object[objectKind(kind)!.id] as number
+    const declared = objectKind(kind)!
+    const html = await checkHtmlOf(declared, [body], businessId)
+    const saving = { businessId, user: 'key:bench', now: now(), html }
+    const { object } = await db.transaction((tx) => saveObject(tx, declared, body, saving))
+    return object[declared.id] as number
   }
   const person = { firstName: 'Anna', lastName: 'Müller' }
   const ids = {

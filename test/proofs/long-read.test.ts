@@ -28,14 +28,17 @@ test('a long read does not make claims slow', async (t) => {
   assert.ok(during.pages <= before.pages + TRACES, `${during.pages} pages against ${before.pages}`)
 })
 
-test('without its beginning the queue is walked over from the start', async (t) => {
-  const { before, during } = await readWhileFiring(
-    t,
-    rewriting(withoutBeginning),
-    isFull ? 0.05 : 0.6,
-  )
-  assert.ok(during.pages > before.pages + TRACES, `${during.pages} pages against ${before.pages}`)
-})
+/** On a busy machine there are too few claims to tell. */
+const needsIdleMachine = { skip: !isFull && 'only in the full proof, on an idle machine' }
+
+test(
+  'without its beginning the queue is walked over from the start',
+  needsIdleMachine,
+  async (t) => {
+    const { before, during } = await readWhileFiring(t, rewriting(withoutBeginning), 0.05)
+    assert.ok(during.pages > before.pages + TRACES, `${during.pages} pages against ${before.pages}`)
+  },
+)
 
 const FOREVER_MS = 3_600_000
 

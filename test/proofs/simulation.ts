@@ -9,6 +9,7 @@ import type { Database } from '../../src/database/database.ts'
 import { sql, type Sql } from '../../src/database/sql.ts'
 import { CaptureMailer } from '../../src/email/capture.ts'
 import { findDefinition, markPlanned } from '../../src/store/event-definitions.ts'
+import { checkHtmlOf } from '../../src/scheduling/email-templates.ts'
 import { saveObject } from '../../src/scheduling/save.ts'
 import { SharedSaves } from '../../src/scheduling/save-together.ts'
 import { cloneDatabase, type Lifetime } from '../support/database.ts'
@@ -177,8 +178,10 @@ async function openBusiness(database: Database) {
   const businessId = row!.id
   const db = database.forBusiness(businessId, 'key:simulation')
   const save = async (kind: string, body: object) => {
-    const saving = { businessId, user: 'key:simulation', now }
-    const { object } = await db.transaction((tx) => saveObject(tx, objectKind(kind)!, body, saving))
+    const declared = objectKind(kind)!
+    const html = await checkHtmlOf(declared, [body], businessId)
+    const saving = { businessId, user: 'key:simulation', now, html }
+    const { object } = await db.transaction((tx) => saveObject(tx, declared, body, saving))
     return object as unknown as Record<string, number>
   }
   const { locationId } = await save('location', { name: 'Altstadt' })
