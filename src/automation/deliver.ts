@@ -259,14 +259,16 @@ export class Deliveries {
     return attempts.map(() => undefined)
   }
 
-  /** Plans reminders again whose mails have ended, if nobody has: the plan failed, or its node died. */
+  /**
+   * Plans reminders again whose mails have ended, if nobody has: the plan failed, or its node died.
+   * Returns how many it planned: one that always fails is no reason to look again at once.
+   */
   async replanLeftBehind() {
     const page = { after: this.#replannedUntil, limit: MAX_REPLANNED }
     const moved = await listTriggersToReplan(this.#parts.db, page)
     // Those that cannot be planned do not keep the others waiting.
     this.#replannedUntil = moved.length < page.limit ? 0 : moved.at(-1)!.eventTriggerId
-    await this.#replan(moved)
-    return moved.length
+    return this.#replan(moved)
   }
 
   /**
@@ -275,9 +277,16 @@ export class Deliveries {
    */
   async #replan(moved: MovedTrigger[]) {
     const { db, now, onError } = this.#parts
+    let planned = 0
     for (const trigger of moved) {
-      await db.transaction((tx) => planMoved(tx, trigger, now())).catch(onError)
+      try {
+        await db.transaction((tx) => planMoved(tx, trigger, now()))
+        planned += 1
+      } catch (error) {
+        onError(error)
+      }
     }
+    return planned
   }
 }
 
