@@ -55,7 +55,9 @@ export class Deliveries {
   /** Told when one ends. */
   #waiting: (() => void)[] = []
   readonly #ended: Together<ClaimedEmail, boolean>
-  readonly #recorded: Together<Attempted, void>
+  readonly #recorded: Together<Attempted, MovedTrigger | undefined>
+  /** Apart from the records: a plan may wait for an object that somebody holds. */
+  readonly #replanned: Together<MovedTrigger, void>
   /** How many the mailer has in hand. */
   #sending = 0
   #claims = 0
@@ -77,6 +79,10 @@ export class Deliveries {
     const shared = { gather: () => nextTurn().then(() => nextTurn()) }
     this.#ended = new Together((mails) => markMessagesEnded(parts.delivery, mails), shared)
     this.#recorded = new Together((attempts) => this.#record(attempts), shared)
+    this.#replanned = new Together(async (moved) => {
+      await this.#replan(moved)
+      return moved.map(() => undefined)
+    })
   }
 
   /** Begins what is due; gives back how many mails that are. Does not wait for their end. */
@@ -172,8 +178,12 @@ export class Deliveries {
 
   async #deliver(mail: ClaimedEmail, unwanted: Unwanted | undefined) {
     const outcome = unwanted ? undefined : await this.#attempt(mail)
-    if (outcome === 'not attempted') return this.#untilDone(() => this.#release(mail))
-    await this.#keepRecording({ mail, outcome, unwanted })
+    if (outcome === 'not attempted') {
+      await this.#untilDone(() => this.#release(mail))
+      return
+    }
+    const moved = await this.#keepRecording({ mail, outcome, unwanted })
+    if (moved) await this.#replanned.add(moved)
   }
 
   async #attempt(mail: ClaimedEmail): Promise<Outcome | 'not attempted'> {
@@ -225,14 +235,15 @@ export class Deliveries {
       // What cannot be recorded with others is recorded by itself.
       this.#parts.onError(error)
     }
-    await this.#untilDone(() => this.#record([attempted]))
+    const [moved] = await this.#untilDone(() => this.#record([attempted]))
+    return moved
   }
 
   /** Waits for a database that is away, busy or locked. */
-  async #untilDone(work: () => Promise<unknown>) {
+  async #untilDone<T>(work: () => Promise<T>): Promise<T> {
     for (let failures = 0; ;) {
       try {
-        return void (await work())
+        return await work()
       } catch (error) {
         if (!isTransient(error) && ++failures >= MOST_RECORDINGS) throw error
       }
@@ -240,6 +251,7 @@ export class Deliveries {
     }
   }
 
+  /** Gives back of each its trigger, if that has moved and must be planned again. */
   async #record(attempts: Attempted[]) {
     const { delivery } = this.#parts
     const now = this.#parts.now()
@@ -255,8 +267,8 @@ export class Deliveries {
       ])
       return moved
     })
-    await this.#replan(moved)
-    return attempts.map(() => undefined)
+    const movedById = new Map(moved.map((trigger) => [trigger.eventTriggerId, trigger]))
+    return attempts.map(({ mail }) => movedById.get(mail.eventTriggerId!))
   }
 
   /**

@@ -5,6 +5,7 @@ import { sql } from '../../src/database/sql.ts'
 import type { Mailer } from '../../src/email/mailer.ts'
 import { SmtpMailer } from '../../src/email/smtp.ts'
 import { startMailServer } from '../support/mail-server.ts'
+import { isAnyoneWaiting } from '../support/locks.ts'
 import { asOwner } from '../support/owner.ts'
 import { until } from '../support/until.ts'
 import { reminder, startEngine, startWorld } from '../support/world.ts'
@@ -37,16 +38,20 @@ const statusesOf = async ({ call }: World, { calendarId }: { calendarId: number 
     (trigger: { status: string }) => trigger.status,
   )
 
-/** A reminder whose mail is with the mail server while its appointment moves. */
-async function moveWhileSending(t: TestContext) {
+/** Reminders whose mails are with the mail server while their appointments move. */
+async function moveWhileSending(t: TestContext, { mails = 1 } = {}) {
   const world = await startWorld(t)
   const booked = await makeDue(world)
+  const moving = [booked]
+  while (moving.length < mails) moving.push(await world.book(world.clock.in({ hours: 24 })))
   const begun = Promise.withResolvers<void>()
-  const answer = Promise.withResolvers<void>()
+  const answers = Array.from({ length: mails }, () => Promise.withResolvers<void>())
+  let sending = 0
   const mailer: Mailer = {
     async send(mail) {
+      const answer = answers[sending++]!
       await mail.onMessageEnded()
-      begun.resolve()
+      if (sending === mails) begun.resolve()
       await answer.promise
       return { kind: 'sent', phase: 'end', reply: '250 taken' }
     },
@@ -57,10 +62,11 @@ async function moveWhileSending(t: TestContext) {
   await engine.fire()
   await engine.deliver()
   await begun.promise
-  const { calendarId } = booked
   const startTime = world.clock.in({ hours: 96 }).epochMilliseconds
-  await world.save('/calendar', { calendarId, startTime, endTime: startTime + 60_000 })
-  return { world, engine, booked, answer: () => answer.resolve() }
+  for (const { calendarId } of moving) {
+    await world.save('/calendar', { calendarId, startTime, endTime: startTime + 60_000 })
+  }
+  return { world, engine, booked, answer: (mail = 0) => answers[mail]!.resolve() }
 }
 
 test('the answer of the mail server is recorded while somebody holds the moved appointment', async (t) => {
@@ -77,6 +83,29 @@ test('the answer of the mail server is recorded while somebody holds the moved a
   await engine.settle()
   assert.deepEqual(engine.errors, [])
   assert.deepEqual(await statusesOf(world, booked), ['COMPLETED', 'SCHEDULED'])
+})
+
+test('answers are recorded while the reminder of an earlier one waits to be planned again', async (t) => {
+  const { world, engine, answer } = await moveWhileSending(t, { mails: 2 })
+  const isSent = async (count: number) => {
+    const [row] = await world.db.query<{ sent: number }>(
+      sql`select count(*) as sent from email where status = 'SENT'`,
+    )
+    return row!.sent === count
+  }
+  await world.db.transaction(async (tx) => {
+    await tx.query(sql`select from calendar for no key update`)
+    answer(0)
+    await until(() => isAnyoneWaiting(world.db))
+    assert.ok(await isSent(1))
+    answer(1)
+    await until(() => isSent(2))
+    assert.ok(await isAnyoneWaiting(world.db), 'the first plan still waits')
+  })
+  await engine.settle()
+  assert.deepEqual(engine.errors, [])
+  const waiting = await world.db.query(sql`select from waiting`)
+  assert.equal(waiting.length, 2)
 })
 
 test('a mail is recorded as sent though its reminder cannot be planned again, which is done later', async (t) => {
