@@ -42,6 +42,7 @@ export type EngineParts = {
   batchSize?: number
   /** How many mails of a business may wait before it fires no more. */
   mostWaiting?: number
+  renderPatienceMs?: number
   stopPatienceMs?: number
 }
 

@@ -8,7 +8,7 @@ import { holdActionsOfDefinitions } from '../store/event-actions.ts'
 import {
   beginAlone,
   endTriggers,
-  leaveToItsLease,
+  leaveToLease,
   lockClaimed,
   type ClaimedTrigger,
   type Ending,
@@ -31,6 +31,8 @@ export type Firing = {
   worker: string
   leaseSeconds: number
   batchSize: number
+  /** How long a batch waits for templates that are not rendered yet; unset: until they are. */
+  renderPatienceMs?: number
   /** What more workers than this have begun with is left to others. */
   mostClaims(): number
   /** None where mails are only kept. */
@@ -67,36 +69,47 @@ export async function fireClaimed(firing: Firing, claimed: ClaimedTrigger[]) {
 /** One bad row never stops the rest: what fails together is tried in halves. */
 async function fireOrSplit(firing: Firing, claimed: ClaimedTrigger[]): Promise<void> {
   try {
-    const { endings, now } = await fireTogether(firing, claimed)
-    firing.onEnded?.(endings, now)
+    await fireTogether(firing, claimed)
   } catch (error) {
     // The engine gives the triggers back as they were before the claim.
     if (isDatabaseAway(error)) throw error
     firing.onError(error)
-    const [trigger, ...others] = claimed as [ClaimedTrigger]
-    if (others.length === 0) return retryAfterLease(firing, trigger, error)
+    const [, ...others] = claimed
+    if (others.length === 0) return retryAfterLease(firing, claimed, error)
     const half = Math.ceil(claimed.length / 2)
     await fireOrSplit(firing, claimed.slice(0, half))
     await fireOrSplit(firing, claimed.slice(half))
   }
 }
 
-/** Templates that are not rendered yet are rendered between two tries, while no lock is held. */
+/**
+ * Templates that are not rendered yet are rendered between two tries, while no lock is held; the
+ * other triggers have fired by then. What is not rendered soon is retried after its lease: one
+ * business with many slow templates must not keep this worker from the others.
+ */
 async function fireTogether(firing: Firing, claimed: ClaimedTrigger[]) {
   const rendering = new Rendering()
-  for (;;) {
-    const fired = await firing.db.transaction((tx) => fireBatch(tx, firing, claimed, rendering))
-    if (!fired.unrendered) return fired
-    await rendering.render(fired.unrendered)
+  let left = claimed
+  for (let isInTime = true; ;) {
+    const fired = await firing.db.transaction((tx) => fireBatch(tx, firing, left, rendering))
+    firing.onEnded?.(fired.endings, fired.now)
+    left = fired.unready
+    if (left.length === 0) return
+    if (!isInTime) return retryAfterLease(firing, left, new NotRendered())
+    isInTime = await rendering.render(fired.unrendered, firing.renderPatienceMs)
   }
 }
 
-/** A transient database error says nothing about the trigger, so it is no failed attempt. */
-async function retryAfterLease(firing: Firing, trigger: ClaimedTrigger, error: unknown) {
-  const { strikes } = trigger
-  await leaveToItsLease(firing.db, firing.worker, trigger, {
+class NotRendered extends Error {
+  override message = 'its template is not rendered yet'
+}
+
+/** An error that says nothing about the triggers, such as a transient one, is no failed attempt. */
+async function retryAfterLease(firing: Firing, triggers: ClaimedTrigger[], error: unknown) {
+  const isTheirs = !isTransient(error) && !(error instanceof NotRendered)
+  await leaveToLease(firing.db, firing.worker, triggers, {
     leaseUntil: firing.now().add({ seconds: firing.leaseSeconds }),
-    strikes: isTransient(error) ? strikes : Math.max(strikes, 1) + 1,
+    strikes: triggers.map(({ strikes }) => (isTheirs ? Math.max(strikes, 1) + 1 : strikes)),
     lastError: textOf(error),
   })
 }
@@ -127,8 +140,13 @@ async function fireBatch(tx: Db, firing: Firing, claimed: ClaimedTrigger[], rend
     firing.confirmNow(tx),
   ])
   const endings: Ending[] = []
-  const templates = rendering.templates(stored)
-  if (!templates) return { endings, now, unrendered: stored }
+  const actionsOf = Map.groupBy(actions, (action) => action.eventDefnId)
+  const { templates, unrendered } = rendering.split(stored)
+  const missing = new Set(unrendered.map(({ namedId }) => namedId))
+  const isReady = ({ eventDefnId }: ClaimedTrigger) =>
+    missing.size === 0 ||
+    !actionsOf.get(eventDefnId)?.some(({ emailTemplateId }) => missing.has(emailTemplateId))
+  const unready: ClaimedTrigger[] = []
   const moved: Moved[] = []
   const firable: Ready[] = []
   for (const trigger of claimed) {
@@ -136,8 +154,10 @@ async function fireBatch(tx: Db, firing: Firing, claimed: ClaimedTrigger[], rend
     const definition = definitions.get(trigger.eventDefnId)!
     const { subject, rows } = objects.get(keyOf(trigger))!
     const decision = (firing.decide ?? decide)(trigger, definition, subject, now)
-    if (decision === 'fire') firable.push({ trigger, rows })
-    else {
+    if (decision === 'fire') {
+      if (isReady(trigger)) firable.push({ trigger, rows })
+      else unready.push(trigger)
+    } else {
       endings.push(ended(trigger, decision))
       if (decision.isMoved) {
         const isOldVersion = trigger.defnVersion < definition.version
@@ -146,7 +166,7 @@ async function fireBatch(tx: Db, firing: Firing, claimed: ClaimedTrigger[], rend
     }
   }
   const made = await makeMails(tx, firing, firable, {
-    actions: Map.groupBy(actions, (action) => action.eventDefnId),
+    actions: actionsOf,
     templates,
     ids,
     now,
@@ -158,5 +178,5 @@ async function fireBatch(tx: Db, firing: Firing, claimed: ClaimedTrigger[], rend
   // end that trigger alone, which ends as if it had made the mail.
   insertEmails(tx, made.emails, claimed.length === 1 ? 'pass over' : 'refuse')
   if (moved.length > 0) await planAgainFor(tx, moved, now)
-  return { endings, now }
+  return { endings, now, unready, unrendered }
 }

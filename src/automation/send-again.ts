@@ -3,14 +3,14 @@ import type { Db } from '../database/database.ts'
 import { domainOf, type Mailbox } from '../contract/addresses.ts'
 import { buildMessage, makeMessageId, messageText, readMessage } from '../email/message.ts'
 import { dateText, mailboxHeader } from '../email/headers.ts'
-import { mergeMail } from '../email/merge.ts'
+import { compileTemplate, mergeMail } from '../email/merge.ts'
 import type { UnsubscribedMail } from '../email/unsubscribe.ts'
 import { findBusiness } from '../store/businesses.ts'
+import { holdTemplatesWithVariants } from '../store/email-templates.ts'
 import { drawEmailIds, insertEmails, type NewEmail, type WholeEmail } from '../store/emails.ts'
 import { listMailContexts, type ContextRow } from '../store/mail-contexts.ts'
-import { calendarEntry, compiled, ofNobody, senderOf, type SendingBusiness } from './compose.ts'
+import { calendarEntry, ofNobody, senderOf, type SendingBusiness } from './compose.ts'
 import type { Preview } from './preview.ts'
-import { listTemplates } from './templates.ts'
 
 /** What mails that people send by hand stand on. */
 export type Sending = {
@@ -173,10 +173,11 @@ async function findContext(tx: Db, objectType: ObjectType, email: WholeEmail) {
   return rows.find((row) => row.clientId === email.clientId) ?? (rows[0] && ofNobody(rows[0]))
 }
 
+/** Only the names and addresses: its HTML is not rendered, which may take seconds. */
 async function mergeAgain(tx: Db, email: WholeEmail, row: ContextRow) {
   const { businessId, emailTemplateId } = email
   if (emailTemplateId === null) return undefined
-  const templates = await listTemplates(tx, [{ businessId, emailTemplateId }])
-  const [template] = templates.get(emailTemplateId) ?? []
-  return template && mergeMail(compiled(template), row.context)
+  const rows = await holdTemplatesWithVariants(tx, [{ businessId, emailTemplateId }])
+  const template = rows.find((one) => one.emailTemplateId === emailTemplateId)
+  return template && mergeMail(compileTemplate({ ...template, html: '', text: '' }), row.context)
 }

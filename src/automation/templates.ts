@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Db } from '../database/database.ts'
 import { findRendered, renderHtml, type Unusable } from '../email/html-pool.ts'
 import type { RenderedHtml } from '../email/read-html.ts'
@@ -12,43 +13,63 @@ export type RenderedTemplate = StoredTemplate & { rendered: RenderedHtml | Unusa
 
 /** The templates that actions name: by that id, the one itself first, then its variants. */
 export async function listTemplates(
-  tx: Db,
+  db: Db,
   actions: { businessId: number; emailTemplateId: number }[],
 ) {
-  const rows = actions.length === 0 ? [] : await holdTemplatesWithVariants(tx, actions)
+  const rows = actions.length === 0 ? [] : await holdTemplatesWithVariants(db, actions)
   const rendering = new Rendering()
   await rendering.render(rows)
-  return rendering.templates(rows)!
+  return rendering.split(rows).templates
+}
+
+/** One template without its variants. */
+export async function findTemplate(
+  db: Db,
+  key: { businessId: number; emailTemplateId: number },
+): Promise<RenderedTemplate | undefined> {
+  const rows = await holdTemplatesWithVariants(db, [key])
+  const row = rows.find(({ emailTemplateId }) => emailTemplateId === key.emailTemplateId)
+  return row && { ...row, rendered: await renderHtml(row.businessId, row.emailBody) }
 }
 
 /**
- * The rendered HTML of the templates that one piece of work needs. Work that holds locks asks for
- * its `templates`; if there are none yet, it lets its locks go, awaits `render` and begins again.
+ * The rendered HTML of the templates that one piece of work needs. Work that holds locks asks which
+ * are rendered; it does without the others until its locks are gone and `render` has ended.
  */
 export class Rendering {
   readonly #rendered = new Map<string, RenderedHtml | Unusable>()
 
-  async render(rows: StoredTemplate[]) {
-    await Promise.all(
+  /** Returns false if it takes longer than `patienceMs`; then it goes on in the background. */
+  async render(rows: StoredTemplate[], patienceMs = Infinity): Promise<boolean> {
+    const rendered = Promise.all(
       rows.map(async ({ businessId, emailBody }) => {
         this.#rendered.set(emailBody, await renderHtml(businessId, emailBody))
       }),
-    )
+    ).then(() => true)
+    if (patienceMs === Infinity) return rendered
+    const enough = new AbortController()
+    const patience = sleep(patienceMs, false, { signal: enough.signal }).catch(() => false)
+    return Promise.race([rendered, patience]).finally(() => enough.abort())
   }
 
-  /** By the id that actions name; undefined if some of them are not rendered yet. */
-  templates(rows: NamedTemplate[]): Map<number, RenderedTemplate[]> | undefined {
-    const byName = new Map<number, RenderedTemplate[]>()
+  /** By the id that actions name: the rendered templates, and the rows of those that are not. */
+  split(rows: NamedTemplate[]) {
+    const unrendered = rows.filter((row) => !this.#find(row))
+    const without = new Set(unrendered.map(({ namedId }) => namedId))
+    const templates = new Map<number, RenderedTemplate[]>()
     for (const row of rows) {
-      const rendered = this.#rendered.get(row.emailBody) ?? findRendered(row.emailBody)
-      if (!rendered) return undefined
-      const template = Object.assign(row, { rendered })
-      const others = byName.get(row.namedId) ?? []
-      byName.set(
+      if (without.has(row.namedId)) continue
+      const template = Object.assign(row, { rendered: this.#find(row)! })
+      const others = templates.get(row.namedId) ?? []
+      templates.set(
         row.namedId,
         row.emailTemplateId === row.namedId ? [template, ...others] : [...others, template],
       )
     }
-    return byName
+    return { templates, unrendered }
+  }
+
+  #find({ emailBody }: StoredTemplate) {
+    return this.#rendered.get(emailBody) ?? findRendered(emailBody)
   }
 }

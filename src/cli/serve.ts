@@ -102,6 +102,7 @@ function makeEngine({ config, database, clock, log, linkSeal }: Parts) {
     captures: config.smtpUrl === undefined,
     host: new URL(config.publicUrl).hostname,
     unsubscribeLink: (mail) => unsubscribeLink(config.publicUrl, linkSeal, mail),
+    renderPatienceMs: 2_000,
     onError: (err) => log.error({ err }, 'the engine stumbled'),
     onEnded: measureEndings,
     onPlanned: (definition, planned) =>

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { listTemplates } from '../automation/templates.ts'
+import { findTemplate } from '../automation/templates.ts'
 import { previewMail } from '../automation/preview.ts'
 import { sendTests } from '../automation/send-again.ts'
 import type { Caller } from '../auth/caller.ts'
@@ -89,7 +89,7 @@ export const emailTemplates: Routes = async (app, services) => {
       )
       if (faults.length > 0) throw invalid(faults)
       // Rendered before the transaction, in which it is read again and found in the cache.
-      await listTemplates(caller.db, [{ businessId: caller.businessId, emailTemplateId }])
+      await findTemplate(caller.db, { businessId: caller.businessId, emailTemplateId })
       const now = services.clock.now()
       return answerOnce(caller.db, request, reply, now, async (tx) => {
         const found = await previewOf(
@@ -115,8 +115,7 @@ async function previewOf(
   about: { objectType: ObjectType; objectId: number | string },
   publicUrl: string,
 ) {
-  const templates = await listTemplates(db, [{ businessId, emailTemplateId }])
-  const template = templates.get(emailTemplateId)?.[0]
+  const template = await findTemplate(db, { businessId, emailTemplateId })
   if (!template) throw notFound('email template', emailTemplateId)
 
   const { objectType, objectId } = about

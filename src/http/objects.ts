@@ -4,7 +4,7 @@ import { OBJECT_KINDS, type Filter, type ObjectKind } from '../contract/objects.
 import { OBJECT_TYPES } from '../contract/event-type.ts'
 import type { Caller } from '../auth/caller.ts'
 import { findEmptyTokens } from '../automation/empty-tokens.ts'
-import { listTemplates } from '../automation/templates.ts'
+import { findTemplate } from '../automation/templates.ts'
 import type { Db } from '../database/database.ts'
 import { notFound } from '../errors.ts'
 import { checkHtmlOf } from '../scheduling/email-templates.ts'
@@ -189,8 +189,8 @@ const Warnings = Type.Array(
 
 async function warningsOf(tx: Db, { businessId }: Caller, { emailTemplateId }: StoredObject) {
   const id = emailTemplateId as number
-  const templates = await listTemplates(tx, [{ businessId, emailTemplateId: id }])
-  return findEmptyTokens(tx, templates.get(id)![0]!)
+  const template = await findTemplate(tx, { businessId, emailTemplateId: id })
+  return findEmptyTokens(tx, template!)
 }
 
 /** Clients come with the schedule; places, staff and services are the business's own setup. */

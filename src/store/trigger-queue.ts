@@ -143,29 +143,34 @@ const isOf = ({
   w.event_trigger_id = ${eventTriggerId} and w.business_id = ${businessId}`
 
 /**
- * A trigger that fails by itself is retried when its lease has run out. It leaves its worker's lane
- * for one of its own that is not renewed: a busy worker would hold it for ever.
+ * Triggers that failed are retried when their lease has run out. They leave their worker's lane for
+ * one of their own that is not renewed: a busy worker would hold them for ever.
  */
-export function leaveToItsLease(
+export function leaveToLease(
   db: Db,
   worker: string,
-  trigger: ClaimedTrigger,
+  triggers: ClaimedTrigger[],
   { leaseUntil, strikes, lastError }: Failure,
 ) {
-  const alone = `${worker} with ${trigger.eventTriggerId}`
+  const apart = `${worker} with ${triggers[0]!.eventTriggerId}`
   return db.query(sql`
     with parted as (
-      update waiting w set worker = ${alone}, claims = ${strikes}, last_error = ${lastError}
-      where ${isOf(trigger)} and w.worker = ${worker}
+      update waiting w set worker = ${apart}, claims = k.strikes, last_error = ${lastError}
+      from unnest(${triggers.map((trigger) => trigger.businessId)}::bigint[],
+                  ${triggers.map((trigger) => trigger.eventTriggerId)}::bigint[],
+                  ${strikes}::int[]) as k (business_id, event_trigger_id, strikes)
+      where w.event_trigger_id = k.event_trigger_id
+        and case when w.business_id = k.business_id and w.worker = ${worker} then true end
       returning w.scheduled_time
     )
     insert into lane (worker, lease_until, latest)
-    select ${alone}, ${leaseUntil}, scheduled_time from parted
+    select ${apart}, ${leaseUntil}, max(scheduled_time) from parted having count(*) > 0
     on conflict (worker) do update
     set lease_until = excluded.lease_until, latest = greatest(lane.latest, excluded.latest)`)
 }
 
-type Failure = { leaseUntil: Temporal.Instant; strikes: number; lastError: string }
+/** `strikes`: how many attempts of each trigger have failed now. */
+type Failure = { leaseUntil: Temporal.Instant; strikes: number[]; lastError: string }
 
 /**
  * Those of the claimed that still are this worker's, kept so until the transaction ends. Whose object

@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
+import type { EngineParts } from '../../src/automation/engine.ts'
 import { sql } from '../../src/database/sql.ts'
+import { findRendered } from '../../src/email/html-pool.ts'
 import { hostileTemplates } from '../support/hostile-templates.ts'
 import { longestTurnMs } from '../support/event-loop.ts'
+import { until } from '../support/until.ts'
 import { startEngine, startWorld } from '../support/world.ts'
 
 /** A world in which a booking sends a mail of each template, whose HTML is stored unchecked. */
-async function startWith(t: TestContext, bodies: string[]) {
+async function startWith(t: TestContext, bodies: string[], parts: Partial<EngineParts> = {}) {
   const world = await startWorld(t)
   const { businessId, db, save } = world
   for (const [i, body] of bodies.entries()) {
@@ -27,7 +30,7 @@ async function startWith(t: TestContext, bodies: string[]) {
       eventActions: [{ actionType: 'SEND_EMAIL', active: true, businessId, emailTemplateId }],
     })
   }
-  const { runEngine } = startEngine(world)
+  const engine = startEngine(world, parts)
   const triggers = async (calendarId: number) => {
     const { body } = await world.call('GET', `/eventTriggers/CALENDAR/${calendarId}`)
     return (body as { status: string; statusReason: string | null; eventDefnId: number }[])
@@ -37,13 +40,15 @@ async function startWith(t: TestContext, bodies: string[]) {
         statusReason?.replace(/^action \d+ /, '') ?? null,
       ])
   }
-  return { ...world, runEngine, triggers }
+  return { ...world, engine, runEngine: engine.runEngine, triggers }
 }
 
+const slowBody = hostileTemplates.find(({ name }) => name === 'selectors that count siblings')!
+  .fields.emailBody!
+
 test('a stored template that takes too long fails its own trigger and blocks nothing', async (t) => {
-  const slow = hostileTemplates.find(({ name }) => name === 'selectors that count siblings')!
   const large = '<p>x</p>'.repeat(8_000)
-  const world = await startWith(t, [slow.fields.emailBody!, '<p>Hello</p>', large])
+  const world = await startWith(t, [slowBody, '<p>Hello</p>', large])
   const { book, call, clock, runEngine, triggers } = world
   const { calendarId } = await book(clock.in({ hours: 48 }))
   const { longest } = await longestTurnMs(runEngine)
@@ -67,6 +72,39 @@ test('a stored template that takes too long fails its own trigger and blocks not
     (await triggers(again.calendarId)).map(([status]) => status),
     ['FAILED', 'COMPLETED', 'COMPLETED'],
   )
+})
+
+test('a trigger whose template takes long to render keeps no other waiting, and has not failed', async (t) => {
+  const slow = `${slowBody}<p>another time</p>`
+  const world = await startWith(t, [slow, '<p>Hello</p>'], { renderPatienceMs: 0 })
+  const { book, clock, db, engine, triggers } = world
+  const { calendarId } = await book(clock.in({ hours: 48 }))
+  await engine.fire()
+  assert.deepEqual(await triggers(calendarId), [
+    ['RUNNING', 'last attempt failed: its template is not rendered yet'],
+    ['COMPLETED', null],
+  ])
+  const [waiting] = await db.query<{ claims: number }>(sql`select claims from waiting`)
+  assert.equal(waiting!.claims, 0, 'this was no failed attempt')
+
+  await until(async () => findRendered(slow) !== undefined)
+  clock.advance({ seconds: 60 })
+  await engine.runEngine()
+  assert.deepEqual(
+    (await triggers(calendarId)).map(([status]) => status),
+    ['FAILED', 'COMPLETED'],
+  )
+})
+
+test('a mail is sent again though its template cannot be rendered any more', async (t) => {
+  const world = await startWith(t, ['<p>Hello</p>'])
+  const { book, call, clock, db, runEngine } = world
+  await book(clock.in({ hours: 48 }))
+  await runEngine()
+  await db.query(sql`update email_template set email_body = ${`${slowBody}<p>again</p>`}`)
+  const [{ emailId }] = (await call('GET', '/emails')).body.items
+  const { status } = await call('POST', `/emails/${emailId}/resend`)
+  assert.equal(status, 201)
 })
 
 test('a long value that many tokens repeat does not become an endless mail', async (t) => {
