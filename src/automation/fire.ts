@@ -84,7 +84,7 @@ async function fireOrSplit(firing: Firing, claimed: ClaimedTrigger[]): Promise<v
 
 /**
  * Templates that are not rendered yet are rendered between two tries, while no lock is held; the
- * other triggers have fired by then. What is not rendered soon is retried after its lease: one
+ * other triggers have fired by then. What is not rendered soon is retried a little later: one
  * business with many slow templates must not keep this worker from the others.
  */
 async function fireTogether(firing: Firing, claimed: ClaimedTrigger[]) {
@@ -100,15 +100,20 @@ async function fireTogether(firing: Firing, claimed: ClaimedTrigger[]) {
   }
 }
 
+/** Rendering goes on meanwhile. */
+const RENDER_SECONDS = 2
+
 class NotRendered extends Error {
   override message = 'its template is not rendered yet'
 }
 
 /** An error that says nothing about the triggers, such as a transient one, is no failed attempt. */
 async function retryAfterLease(firing: Firing, triggers: ClaimedTrigger[], error: unknown) {
-  const isTheirs = !isTransient(error) && !(error instanceof NotRendered)
+  const isRendering = error instanceof NotRendered
+  const isTheirs = !isRendering && !isTransient(error)
+  const seconds = isRendering ? RENDER_SECONDS : firing.leaseSeconds
   await leaveToLease(firing.db, firing.worker, triggers, {
-    leaseUntil: firing.now().add({ seconds: firing.leaseSeconds }),
+    leaseUntil: firing.now().add({ seconds }),
     strikes: triggers.map(({ strikes }) => (isTheirs ? Math.max(strikes, 1) + 1 : strikes)),
     lastError: textOf(error),
   })

@@ -9,6 +9,7 @@ import { DatabaseClock } from '../clock.ts'
 import { addressOf, readConfig, type Config } from '../config.ts'
 import type { Database, Db } from '../database/database.ts'
 import { openDatabase } from '../database/postgres.ts'
+import { warmUp } from '../email/html-pool.ts'
 import { unsubscribeLink } from '../email/unsubscribe.ts'
 import { StartError } from '../errors.ts'
 import { buildApp, type App } from '../http/app.ts'
@@ -112,6 +113,7 @@ function makeEngine({ config, database, clock, log, linkSeal }: Parts) {
 
 /** Runs the engine beside the service; stopping it waits until it has put down its work. */
 function runEngine(engine: Engine) {
+  warmUp()
   const stopping = new AbortController()
   const stopped = engine.run(stopping.signal)
   return () => {

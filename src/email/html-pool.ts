@@ -40,6 +40,9 @@ export function renderHtml(businessId: number, html: string): Promise<RenderedHt
   return made
 }
 
+/** Starts the thread that renders mails, so that the first mail does not wait for it. */
+export const warmUp = () => void renderHtml(0, '').catch(() => {})
+
 /** Why this HTML cannot be processed, for its author. The same HTML would fail again. */
 export type Unusable = { unusable: string }
 
