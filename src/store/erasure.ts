@@ -31,11 +31,14 @@ export async function eraseMails(
   return { lastId, counts }
 }
 
-/** Reasons of triggers, suppressed addresses, stored answers and printed reports. */
+/** Errors and reasons of triggers, suppressed addresses, stored answers and printed reports. */
 export async function eraseTraces(tx: Db, { businessId, clientId }: ClientKey): Promise<Counts> {
-  const [row] = await tx.query<{ counts: Counts }>(sql`
+  const [errors] = await tx.query<{ count: number }>(sql`
+    select erase_client_errors(${businessId}, ${clientId}) as count`)
+  const [traces] = await tx.query<{ counts: Counts }>(sql`
     select erase_client_traces(${businessId}, ${clientId}) as counts`)
-  return row!.counts
+  const { eventTrigger = 0, ...others } = traces!.counts
+  return { ...others, eventTrigger: eventTrigger + errors!.count }
 }
 
 export async function eraseAudit(

@@ -130,6 +130,12 @@ test('an erased client is nowhere in the database, and every count stays', async
     clientIdList: [clientId, ids.clientId],
   })
   await runEngine()
+  // A reminder that waits, and whose last attempt failed.
+  await save('/eventDefinition', reminder(businessId, -24))
+  await asOwner(
+    database,
+    `update waiting set last_error = 'no mail to ${emailAddress}' where object_id = ${calendarId}`,
+  )
   await suppress(
     db,
     [{ businessId, emailAddress, reason: 'BOUNCED', detail: `550 no ${emailAddress}` }],
