@@ -16,16 +16,24 @@ export function fillBookingTerms(
   if (!values.bookedTime) {
     values.bookedTime = ('bookedTime' in values ? null : base.bookedTime) ?? base.createdDate
   }
-  const { reasonId } = values
-  if (typeof reasonId !== 'number' || reasonId === base.reasonId) return
-  const service = priceOf(reasonId)
-  if (!service) return
-  const [price, currency] = service
+  const terms = termsBefore(values.reasonId, base, priceOf)
+  if (!terms) return
+  const [price, currency] = terms
   if (!('currency' in values)) values.currency = currency
   if ('price' in values || faults.some(({ pointer }) => pointer === '/price')) return
-  if (price !== null && currency !== null && (values.currency ?? currency) !== currency) {
-    const detail = `is required: the service’s price is in ${currency}, not ${String(values.currency)}`
+  if (price !== null && currency !== null && values.currency !== currency) {
+    const detail = `is required with another currency: the price is in ${currency}`
     faults.push({ pointer: '/price', detail })
   }
   values.price = price
+}
+
+/** Price and currency unless the caller gives others; undefined if there is no such service. */
+function termsBefore(
+  reasonId: unknown,
+  base: StoredObject,
+  priceOf: (reasonId: number) => ServicePrice | undefined,
+): ServicePrice | undefined {
+  if (typeof reasonId === 'number' && reasonId !== base.reasonId) return priceOf(reasonId)
+  return [base.price, base.currency] as ServicePrice
 }

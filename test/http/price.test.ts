@@ -70,16 +70,28 @@ test('a price that is given counts, with the currency of the service unless that
   assert.deepEqual(termsOf(corrected), [12.34, null])
 })
 
-test('another currency than the service’s needs a price, or an amount would change its meaning', async (t) => {
-  const { call, clock, ids } = await openWorld(t)
+test('another currency needs a price in the same body, or an amount would change its meaning', async (t) => {
+  const { book, call, clock, ids } = await openWorld(t)
   const startTime = clock.in({ hours: 24 }).epochMilliseconds
-  const body = { ...ids, startTime, endTime: startTime + 60_000, currency: 'EUR' }
-  const refused = await call('POST', '/calendar', body)
-  assert.equal(refused.status, 422)
-  assert.deepEqual(refused.body.errors, [
-    { pointer: '/price', detail: 'is required: the service’s price is in CHF, not EUR' },
-  ])
+  const body = { ...ids, startTime, endTime: startTime + 60_000 }
+  const { calendarId } = await book(clock.in({ hours: 25 }))
+  for (const change of [
+    { ...body, currency: 'EUR' },
+    { ...body, currency: null },
+    { calendarId, currency: 'EUR' },
+    { calendarId, currency: null },
+    { calendarId, reasonId: ids.reasonId, currency: 'EUR' },
+  ]) {
+    const refused = await call('POST', '/calendar', change)
+    assert.equal(refused.status, 422, JSON.stringify(change))
+    assert.deepEqual(refused.body.errors, [
+      { pointer: '/price', detail: 'is required with another currency: the price is in CHF' },
+    ])
+  }
+  assert.deepEqual(termsOf((await call('GET', `/calendar/${calendarId}`)).body), [80.5, 'CHF'])
   assert.equal((await call('POST', '/calendar', { ...body, currency: 'CHF' })).status, 201)
+  const given = await call('POST', '/calendar', { calendarId, price: 75, currency: 'EUR' })
+  assert.deepEqual(termsOf(given.body), [75, 'EUR'])
 })
 
 test('an appointment that gets another service takes that one’s price, unless one is given', async (t) => {
