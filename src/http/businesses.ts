@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { Business, BUSINESS_FIELDS, BusinessWrite } from '../contract/business.ts'
@@ -6,7 +5,8 @@ import { ApiKeyWrite, NewApiKey, ApiKey, User, UserWrite } from '../contract/cre
 import { isPlainObject } from '../contract/json.ts'
 import { readFields } from '../contract/read-fields.ts'
 import type { Db } from '../database/database.ts'
-import { forbidden, invalid, notFound, type Fault } from '../errors.ts'
+import { forbidden, invalid, notFound } from '../errors.ts'
+import { operatorFieldFaults } from '../scheduling/business.ts'
 import { followZone } from '../scheduling/follow.ts'
 import {
   findBusiness,
@@ -16,7 +16,6 @@ import {
   lockBusinessByExternalId,
   updateBusiness,
   type BusinessFields,
-  type BusinessRow,
   type By,
 } from '../store/businesses.ts'
 import { answerSavedKey } from './api-keys.ts'
@@ -188,7 +187,7 @@ async function saveBusiness(tx: Db, request: FastifyRequest, by: By): Promise<An
   const current = await lockNamedBusiness(tx, request)
   if (current) requireMatch(request, current)
   const { values, faults } = readFields<BusinessFields>(BUSINESS_FIELDS, body, current)
-  if (!isOperator && current) faults.push(...operatorsOwn(values, current))
+  if (!isOperator && current) faults.push(...operatorFieldFaults(values, current))
   if (faults.length > 0) throw invalid(faults)
   if (current) {
     if (values.timeZone !== current.timeZone) await followZone(tx, current.businessId)
@@ -212,14 +211,4 @@ async function lockNamedBusiness(tx: Db, { body, isOperator }: FastifyRequest) {
   if (!isOperator)
     throw forbidden('Only the operator makes businesses; name your own to change it.')
   return typeof externalId === 'string' ? lockBusinessByExternalId(tx, externalId) : undefined
-}
-
-function operatorsOwn(values: BusinessFields, current: BusinessRow): Fault[] {
-  const faults: Fault[] = []
-  for (const property of ['active', 'externalId', 'senderDomains'] as const) {
-    if (!isDeepStrictEqual(values[property], current[property])) {
-      faults.push({ pointer: `/${property}`, detail: 'is the operator’s to change' })
-    }
-  }
-  return faults
 }

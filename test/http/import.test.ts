@@ -225,12 +225,15 @@ test('statuses and the business itself are imported too', async (t) => {
     { kind: 'business', businessId: world.businessId, name: 'Neu', timeZone: 'Asia/Tokyo' },
     { kind: 'business', businessId: world.businessId, timeZone: 'Mars' },
     { kind: 'status', objectType: 'RECALL', status: 'X' },
+    { kind: 'business', businessId: world.businessId, senderDomains: ['praxis.example'] },
+    { kind: 'business', businessId: world.businessId, active: false, externalId: 'B1' },
   ])
   assert.deepEqual(body.accepted, { business: 1, status: 1, recall: 1 })
   assert.deepEqual(
     body.refused.map(({ line }: { line: number }) => line),
-    [4, 5],
+    [4, 5, 6, 7],
   )
+  assert.equal(body.refused[2].reason, '/senderDomains: is the operator’s to change')
   const { body: business } = await world.call('GET', `/business/${world.businessId}`)
   assert.deepEqual([business.name, business.timeZone], ['Neu', 'Asia/Tokyo'])
 })
