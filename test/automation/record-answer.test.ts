@@ -76,7 +76,7 @@ test('the answer of the mail server is recorded while somebody holds the moved a
       sql`select from calendar where calendar_id = ${booked.calendarId} for no key update`,
     )
     answer()
-    await until(async () => (await mailOf(world)).status === 'SENT', 10_000)
+    await until(async () => (await mailOf(world)).status === 'SENT')
     // The order of every save: first the object, then its triggers.
     await tx.query(sql`select from event_trigger where object_id = ${booked.calendarId} for update`)
   })

@@ -471,7 +471,7 @@ test('imports that trickle in hold no database connection, and a business may ru
   const trickling = [world, other].flatMap(({ key }) =>
     [1, 2, 3, 4].map((i) => trickle(port, key, { 'idempotency-key': `slow-${i}` })),
   )
-  for (const { db } of [world, other]) await until(async () => (await countKeys(db)) === 4, 10_000)
+  for (const { db } of [world, other]) await until(async () => (await countKeys(db)) === 4)
 
   const third = await addBusiness(world)
   assert.equal((await third.call('POST', '/location', { name: 'Neustadt' })).status, 201)
@@ -503,7 +503,7 @@ test('the key of an import whose node has died is free after a minute, not while
   t.mock.timers.enable({ apis: ['setInterval'] })
   const world = await startWorld(t)
   const slow = trickle(await listenOn(world), world.key, { 'idempotency-key': 'dead' })
-  await until(async () => (await countKeys(world.db)) === 1, 10_000)
+  await until(async () => (await countKeys(world.db)) === 1)
   const again = () =>
     world.call('POST', '/import', CLIENT_LINE, { ...NDJSON, 'idempotency-key': 'dead' })
   const renewedAt = async () =>
@@ -514,7 +514,7 @@ test('the key of an import whose node has died is free after a minute, not while
 
   world.clock.advance({ seconds: 50 })
   t.mock.timers.tick(20_000)
-  await until(async () => (await renewedAt()) === world.clock.now().epochMilliseconds, 10_000)
+  await until(async () => (await renewedAt()) === world.clock.now().epochMilliseconds)
   world.clock.advance({ seconds: 50 })
   assert.equal((await again()).status, 409, 'renewed 50 s ago')
 

@@ -66,7 +66,7 @@ test('previews and plans wait in the same queue as backtests', async (t) => {
   const answers = requests.map(async ([path, body]) => {
     statuses.push((await world.call('POST', path, body, headers)).status)
   })
-  await until(() => statuses.length > 0, 10_000)
+  await until(() => statuses.length > 0)
   assert.equal(held(), 2)
   open()
   await Promise.all(answers)
