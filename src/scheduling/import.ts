@@ -12,8 +12,10 @@ import { saveObjects, type Saving } from './save.ts'
 import { saveStatusOf } from './statuses.ts'
 import { saveSuppressionLine } from './suppression-lines.ts'
 
-/** One line of an import: what stands in it, or why nothing could be read. */
-export type Line = { number: number; body: unknown } | { number: number; fault: string }
+/** One line of an import: its object and its length in the file, or why it could not be read. */
+export type Line =
+  | { number: number; body: unknown; bytes?: number }
+  | { number: number; fault: string }
 
 export type Importing = {
   businessId: number
@@ -35,6 +37,15 @@ export type Imported = { accepted: Record<string, number>; refusedCount: number 
 
 /** As many lines as are saved together; what a line refers to may stand in the same window. */
 export const WINDOW = 1_000
+
+/**
+ * The work for one window blocks the event loop, and its values go to the database in one message.
+ * A usual line has about 250 bytes.
+ */
+const MAX_WINDOW_BYTES = 262_144
+
+/** A line can have thousands of faults; a thousand such reasons would not fit into memory. */
+const MAX_REASON_LENGTH = 2_000
 
 /**
  * Saves the lines in windows, each kind of a window in one transaction, in the order in which they
@@ -79,12 +90,15 @@ export async function tryLines(
 
 async function* windowsOf(lines: AsyncIterable<Line[]> | Iterable<Line[]>) {
   let window: Line[] = []
+  let bytes = 0
   for await (const some of lines) {
     for (const line of some) {
       window.push(line)
-      if (window.length < WINDOW) continue
+      if ('body' in line) bytes += line.bytes ?? 0
+      if (window.length < WINDOW && bytes < MAX_WINDOW_BYTES) continue
       yield window
       window = []
+      bytes = 0
     }
   }
   if (window.length > 0) yield window
@@ -221,7 +235,7 @@ class Run {
 
   #refuse(line: number, reason: string) {
     this.imported.refusedCount += 1
-    this.#importing.onRefused?.(line, reason)
+    this.#importing.onRefused?.(line, reason.slice(0, MAX_REASON_LENGTH))
   }
 }
 

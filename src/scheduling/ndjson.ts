@@ -50,7 +50,7 @@ function readLine(number: number, given: Buffer): Line | undefined {
   if (!isUtf8(bytes)) return { number, fault: 'is not UTF-8' }
   const text = bytes.toString('utf8')
   try {
-    return { number, body: JSON.parse(text) }
+    return { number, body: JSON.parse(text), bytes: bytes.length }
   } catch {
     return text.trim() === '' ? undefined : { number, fault: 'is not JSON' }
   }

@@ -3,6 +3,8 @@ import { request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { sql } from '../../src/database/sql.ts'
+import { importLines } from '../../src/scheduling/import.ts'
+import { readNdjson } from '../../src/scheduling/ndjson.ts'
 import { asOwner } from '../support/owner.ts'
 import { until } from '../support/until.ts'
 import { addBusiness, reminder, startWorld } from '../support/world.ts'
@@ -388,6 +390,36 @@ test('a body far larger than any other is read as it comes, and long lines are r
     refused: [{ line: 2, reason: 'is longer than 1 MiB' }],
     refusedCount: 1,
   })
+})
+
+test('long lines are saved in smaller windows, so that none blocks the service for long', async (t) => {
+  const { businessId, clock, db } = await startWorld(t)
+  const tags = { level: Array.from({ length: 100 }, (_, i) => `${i}`.repeat(80)) }
+  const line = JSON.stringify({ kind: 'client', firstName: 'Ada', lastName: 'Long', tags })
+  const pieces = async function* () {
+    yield Buffer.from(`${line}\n`.repeat(60))
+  }
+  const windows: number[] = []
+  const { accepted } = await importLines(db, readNdjson(pieces()), {
+    businessId,
+    user: 'test',
+    now: () => clock.now(),
+    onProgress: (lines) => windows.push(lines - (windows.at(-1) ?? 0)),
+  })
+  assert.deepEqual(accepted, { client: 60 })
+  assert.ok(line.length * windows[0]! < 300_000, `${windows[0]} lines of ${line.length} bytes`)
+})
+
+test('the reason of a refused line is cut, however many faults the line has', async (t) => {
+  const world = await startWorld(t)
+  const { clock, ids } = world
+  const startTime = clock.in({ hours: 24 }).epochMilliseconds
+  const span = { startTime, endTime: startTime + 60_000 }
+  const clientIdList = Array.from({ length: 5_000 }, (_, i) => 1_000_000 + i)
+  const line = { kind: 'classSchedule', name: 'Yoga', ...ids, ...span, clientIdList }
+  const { body } = await importing(world, [line])
+  assert.match(body.refused[0].reason, /^\/clientIdList\/0: there is no client 1000000; /)
+  assert.equal(body.refused[0].reason.length, 2_000)
 })
 
 test('everything that was imported is audited and its first status is history', async (t) => {
