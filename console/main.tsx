@@ -1,5 +1,22 @@
+import { MantineProvider } from '@mantine/core'
+import { QueryClientProvider } from '@tanstack/react-query'
+import { RouterProvider } from '@tanstack/react-router'
+import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
-import { WelcomePage } from './pages/welcome.tsx'
-import './style.css'
+import { queryClient } from './api/query-client.ts'
+import { router } from './router.tsx'
+import { startTexts } from './texts/texts.ts'
+import { theme } from './theme/theme.ts'
+import './theme/style.css'
 
-createRoot(document.getElementById('root')!).render(<WelcomePage />)
+startTexts()
+
+createRoot(document.getElementById('root')!).render(
+  <StrictMode>
+    <QueryClientProvider client={queryClient}>
+      <MantineProvider theme={theme} defaultColorScheme="auto">
+        <RouterProvider router={router} />
+      </MantineProvider>
+    </QueryClientProvider>
+  </StrictMode>,
+)

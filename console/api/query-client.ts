@@ -1,0 +1,22 @@
+import { QueryClient } from '@tanstack/react-query'
+import { OfflineError, ProblemError } from './request.ts'
+
+const MAX_RETRIES = 3
+
+/** Only what may go well the next time is asked again: too many requests, the database is away. */
+const isTransient = (error: unknown) =>
+  error instanceof OfflineError ||
+  (error instanceof ProblemError && [429, 502, 503, 504].includes(error.status))
+
+export const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 10_000,
+      retry: (failures, error) => isTransient(error) && failures < MAX_RETRIES,
+      retryDelay: (failures, error) => {
+        const seconds = error instanceof ProblemError ? error.retryAfterSeconds : undefined
+        return seconds ? seconds * 1_000 : Math.min(500 * 2 ** failures, 8_000)
+      },
+    },
+  },
+})

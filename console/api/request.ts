@@ -1,0 +1,61 @@
+/** What the service answered instead of what was asked for (RFC 9457). */
+export class ProblemError extends Error {
+  readonly status: number
+  readonly problem: Problem
+  /** For 429 and 503: when to try again. */
+  readonly retryAfterSeconds: number | undefined
+
+  constructor(status: number, problem: Problem, retryAfterSeconds?: number) {
+    super(problem.detail ?? problem.title ?? `HTTP ${status}`)
+    this.status = status
+    this.problem = problem
+    this.retryAfterSeconds = retryAfterSeconds
+  }
+}
+
+export type Problem = {
+  type?: string
+  code?: string
+  title?: string
+  detail?: string
+  instance?: string
+  errors?: { pointer: string; detail: string }[]
+}
+
+/** The service could not be reached at all. */
+export class OfflineError extends Error {}
+
+export type RequestOptions = {
+  method?: 'GET' | 'POST' | 'DELETE'
+  body?: unknown
+  query?: Record<string, string | number | boolean | undefined>
+  headers?: Record<string, string>
+  signal?: AbortSignal
+}
+
+/** Calls the service as the signed-in person: the browser sends the session cookie. */
+export async function request<T>(path: string, options: RequestOptions = {}): Promise<T> {
+  const { method = 'GET', body, query, headers, signal } = options
+  const response = await fetch(addressOf(path, query), {
+    method,
+    headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(signal ? { signal } : {}),
+  }).catch((error: unknown) => {
+    if (error instanceof DOMException && error.name === 'AbortError') throw error
+    throw new OfflineError('The service cannot be reached.', { cause: error })
+  })
+  if (response.ok) return (await response.json()) as T
+  const problem: Problem = await response.json().catch(() => ({}))
+  const retryAfter = Number(response.headers.get('retry-after'))
+  throw new ProblemError(response.status, problem, retryAfter > 0 ? retryAfter : undefined)
+}
+
+function addressOf(path: string, query: RequestOptions['query'] = {}) {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '')
+  const search = new URLSearchParams(given.map(([name, value]) => [name, String(value)]))
+  return search.size > 0 ? `${path}?${search}` : path
+}
+
+/** A page of a list. */
+export type Page<T> = { items: T[]; nextCursor: string | null }

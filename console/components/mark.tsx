@@ -1,0 +1,127 @@
+import { useTranslation } from 'react-i18next'
+import type { TriggerStatus } from '../../src/contract/event-trigger.ts'
+
+/** How a message stands, in the words of the console. */
+export type MarkName =
+  | 'waiting'
+  | 'sending'
+  | 'sent'
+  | 'failed'
+  | 'skipped'
+  | 'late'
+  | 'cancelled'
+
+export const MARK_OF_STATUS: Record<TriggerStatus, MarkName> = {
+  SCHEDULED: 'waiting',
+  RUNNING: 'sending',
+  COMPLETED: 'sent',
+  FAILED: 'failed',
+  SKIPPED: 'skipped',
+  EXPIRED: 'late',
+  CANCELLED: 'cancelled',
+}
+
+type Shape = { mark: MarkName; x?: number; y?: number; r?: number }
+
+/** Every state has a shape of its own; colour only repeats it. To be placed inside an SVG. */
+export function MarkShape({ mark, x = 0, y = 0, r = 5 }: Shape) {
+  const at = `translate(${x} ${y})`
+  switch (mark) {
+    case 'sent':
+      return <circle cx={x} cy={y} r={r} fill="var(--mark)" />
+    case 'waiting':
+      return <Ring x={x} y={y} r={r} />
+    case 'sending':
+      return (
+        <g transform={at}>
+          <circle r={r - 0.75} fill="var(--card)" stroke="var(--mark)" strokeWidth="1.5" />
+          <path d={`M0 ${-r} A${r} ${r} 0 0 1 0 ${r} Z`} fill="var(--mark)" />
+        </g>
+      )
+    case 'failed': {
+      const half = r * 0.88
+      return (
+        <rect
+          x={-half}
+          y={-half}
+          width={2 * half}
+          height={2 * half}
+          rx="1"
+          fill="var(--clay)"
+          transform={`${at} rotate(45)`}
+        />
+      )
+    }
+    case 'skipped':
+      return (
+        <g>
+          <Ring x={x} y={y} r={r} />
+          <path
+            transform={at}
+            d={`M${-r * 0.5} 0 H${r * 0.5}`}
+            stroke="var(--soft)"
+            strokeWidth="1.5"
+          />
+        </g>
+      )
+    case 'late':
+      return (
+        <path
+          transform={at}
+          d={`M0 ${-r} L${r * 1.05} ${r * 0.85} H${-r * 1.05} Z`}
+          fill="var(--amber-tint)"
+          stroke="var(--amber)"
+          strokeWidth="1.4"
+          strokeLinejoin="round"
+        />
+      )
+    case 'cancelled': {
+      const arm = r * 0.65
+      return (
+        <path
+          transform={at}
+          d={`M${-arm} ${-arm} L${arm} ${arm} M${arm} ${-arm} L${-arm} ${arm}`}
+          stroke="var(--faint)"
+          strokeWidth="1.7"
+          strokeLinecap="round"
+        />
+      )
+    }
+  }
+}
+
+const Ring = ({ x, y, r }: { x: number; y: number; r: number }) => (
+  <circle
+    cx={x}
+    cy={y}
+    r={r - 0.75}
+    fill="var(--card)"
+    stroke="var(--line-strong)"
+    strokeWidth="1.5"
+  />
+)
+
+export function Mark({ mark, size = 12 }: { mark: MarkName; size?: number }) {
+  return (
+    <svg
+      width={size}
+      height={size}
+      viewBox="-6.5 -6.5 13 13"
+      style={{ flex: 'none', overflow: 'visible' }}
+      aria-hidden
+    >
+      <MarkShape mark={mark} />
+    </svg>
+  )
+}
+
+/** A mark with its word. */
+export function Status({ mark, pill = false }: { mark: MarkName; pill?: boolean }) {
+  const { t } = useTranslation()
+  return (
+    <span className={`status ${mark}${pill ? ' pill' : ''}`}>
+      <Mark mark={mark} />
+      {t(`status.${mark}`)}
+    </span>
+  )
+}

@@ -1,0 +1,68 @@
+import { useMemo } from 'react'
+import { useSession } from '../api/session.ts'
+
+/** Moments as people read them, in one time zone. */
+export type TimeFormat = ReturnType<typeof formatIn>
+
+/** In the time zone of the business. */
+export function useTimeFormat(): TimeFormat {
+  const { timeZone } = useSession().business
+  return useMemo(() => formatIn(timeZone), [timeZone])
+}
+
+const DAY_MS = 86_400_000
+
+export function formatIn(timeZone: string, locale = 'en-GB') {
+  const format = (options: Intl.DateTimeFormatOptions) => {
+    const formatter = new Intl.DateTimeFormat(locale, { timeZone, ...options })
+    return (ms: number) => formatter.format(ms)
+  }
+  const time = format({ hour: '2-digit', minute: '2-digit' })
+  const timeWithSeconds = format({ hour: '2-digit', minute: '2-digit', second: '2-digit' })
+  const dayMonth = format({ weekday: 'short', day: 'numeric', month: 'short' })
+  const dayMonthYear = format({ weekday: 'short', day: 'numeric', month: 'short', year: 'numeric' })
+  const longDay = format({ weekday: 'long', day: 'numeric', month: 'long' })
+  const isoDay = dayFormat(timeZone)
+  const weekday = format({ weekday: 'short' })
+
+  const day = (ms: number, now = Date.now()) => {
+    const isThisYear = isoDay(ms).slice(0, 4) === isoDay(now).slice(0, 4)
+    return (isThisYear ? dayMonth : dayMonthYear)(ms).replace(/,/g, '')
+  }
+  return {
+    timeZone,
+    /** "14:00" */
+    time,
+    /** "14:00:05" */
+    timeWithSeconds,
+    /** "Thu 19 Nov"; with the year if it is another one. */
+    day,
+    /** "Thursday 19 November" */
+    longDay: (ms: number) => longDay(ms).replace(/,/g, ''),
+    /** "Thu" */
+    weekday,
+    /** "2026-11-19" */
+    isoDay,
+    /** "today 14:00", "Thu 19 Nov, 14:00" */
+    moment: (ms: number, now = Date.now()) => {
+      const days = { [isoDay(now)]: 'today', [isoDay(now + DAY_MS)]: 'tomorrow' }
+      const near = days[isoDay(ms)]
+      return near ? `${near} ${time(ms)}` : `${day(ms, now)}, ${time(ms)}`
+    },
+    /** Hours since midnight, as a fraction: 14.5 */
+    hourOfDay: (ms: number) => {
+      const [hours, minutes] = time(ms).split(':').map(Number) as [number, number]
+      return hours + minutes / 60
+    },
+  }
+}
+
+/** "2026-11-19": the Swedish way to write a day is ISO 8601. */
+function dayFormat(timeZone: string) {
+  const formatter = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short' })
+  return (ms: number) => formatter.format(ms)
+}
+
+/** "Zürich" of "Europe/Zurich" */
+export const placeOf = (timeZone: string) =>
+  (timeZone.split('/').at(-1) ?? timeZone).replaceAll('_', ' ')

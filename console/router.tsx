@@ -1,0 +1,50 @@
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Outlet,
+  redirect,
+} from '@tanstack/react-router'
+import { queryClient } from './api/query-client.ts'
+import { sessionQuery } from './api/session.ts'
+import { PageMissing } from './pages/page-missing.tsx'
+import { Shell } from './shell/shell.tsx'
+
+const root = createRootRoute({ component: Outlet, notFoundComponent: PageMissing })
+
+const signIn = createRoute({
+  getParentRoute: () => root,
+  path: '/sign-in',
+  component: lazyRouteComponent(() => import('./pages/sign-in.tsx'), 'SignInPage'),
+})
+
+/** Every page around which the navigation stands; without a session it leads to the sign-in. */
+const shell = createRoute({
+  getParentRoute: () => root,
+  id: 'shell',
+  component: Shell,
+  beforeLoad: async ({ location }) => {
+    const session = await queryClient.ensureQueryData(sessionQuery)
+    if (!session) throw redirect({ to: '/sign-in', search: { next: location.href } as never })
+  },
+})
+
+const today = createRoute({
+  getParentRoute: () => shell,
+  path: '/',
+  component: lazyRouteComponent(() => import('./pages/today.tsx'), 'TodayPage'),
+})
+
+export const router = createRouter({
+  routeTree: root.addChildren([signIn, shell.addChildren([today])]),
+  basepath: '/console',
+  defaultPreload: 'intent',
+  scrollRestoration: true,
+})
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router
+  }
+}

@@ -1,0 +1,225 @@
+import { Avatar, useComputedColorScheme, useMantineColorScheme } from '@mantine/core'
+import { IconDots, IconLogout, IconMoon, IconSearch, IconSun } from '@tabler/icons-react'
+import { onlineManager, useQuery } from '@tanstack/react-query'
+import { Link, Outlet, useNavigate } from '@tanstack/react-router'
+import { Suspense, useEffect, useState, type MouseEvent } from 'react'
+import { useTranslation } from 'react-i18next'
+import { readinessQuery } from '../api/readiness.ts'
+import { signOut, useSession } from '../api/session.ts'
+import { Bell } from '../components/bell.tsx'
+import { Loading } from '../components/states.tsx'
+import { useTimeFormat } from '../components/time.ts'
+import { useGoToKeys } from './keys.ts'
+import { NAVIGATION, type NavigationItem } from './navigation.ts'
+import { usePalette } from './palette.tsx'
+
+/** Navigation around every page behind the sign-in. */
+export function Shell() {
+  const { t } = useTranslation()
+  const { functions } = useSession()
+  const pages = NAVIGATION.filter(({ needs }) => functions.includes(needs))
+  useGoToKeys(pages)
+  const { open: openPalette, palette } = usePalette(pages)
+  return (
+    <>
+      <a href="#page" className="visually-hidden">
+        {t('navigation.skip')}
+      </a>
+      <div className="shell">
+        <Navbar pages={pages} onFind={openPalette} />
+        <div style={{ minWidth: 0 }}>
+          <OfflineBar />
+          <main id="page" className="page">
+            <Suspense fallback={<Loading />}>
+              <Outlet />
+            </Suspense>
+          </main>
+        </div>
+        <BottomTabs pages={pages} />
+      </div>
+      {palette}
+    </>
+  )
+}
+
+function Navbar({ pages, onFind }: { pages: NavigationItem[]; onFind: () => void }) {
+  const { t } = useTranslation()
+  const { business } = useSession()
+  return (
+    <nav className="navbar" aria-label={t('navigation.label')}>
+      <div className="row" style={{ padding: '0 4px', gap: 10 }}>
+        <Bell size={32} />
+        <div className="grow" style={{ lineHeight: 1.25 }}>
+          <div className="serif" style={{ fontWeight: 620, fontSize: 16 }}>
+            Bellwether
+          </div>
+          <div className="soft ellipsis tiny" dir="auto">
+            {business.name}
+          </div>
+        </div>
+      </div>
+      <button type="button" className="navbar-search" onClick={onFind}>
+        <IconSearch size={15} aria-hidden />
+        <span className="grow">{t('navigation.find')}</span>
+        <kbd>{isMac() ? '⌘' : 'Ctrl'}</kbd>
+        <kbd>K</kbd>
+      </button>
+      {pages.map((page) => (
+        <NavbarItem key={page.name} page={page} />
+      ))}
+      <div className="grow" />
+      <Health />
+      <Account />
+    </nav>
+  )
+}
+
+function NavbarItem({ page }: { page: NavigationItem }) {
+  const { t } = useTranslation()
+  return (
+    <Link
+      to={page.path}
+      className="navbar-item"
+      style={page.startsGroup ? { marginTop: 14 } : undefined}
+      activeOptions={{ exact: page.path === '/' }}
+    >
+      <page.icon size={17} stroke={1.7} aria-hidden />
+      {t(`navigation.${page.name}`)}
+    </Link>
+  )
+}
+
+/** How many tabs fit on the narrowest phone; the rest is behind the last one. */
+const TABS = 4
+const TAB_ORDER = ['today', 'calendar', 'activity', 'automations']
+
+function BottomTabs({ pages }: { pages: NavigationItem[] }) {
+  const { t } = useTranslation()
+  const rank = ({ name }: NavigationItem) => {
+    const place = TAB_ORDER.indexOf(name)
+    return place < 0 ? TAB_ORDER.length : place
+  }
+  const ranked = pages.toSorted((a, b) => rank(a) - rank(b))
+  const [tabs, more] = [ranked.slice(0, TABS), ranked.slice(TABS)]
+  return (
+    <nav className="tabs-bottom" aria-label={t('navigation.label')}>
+      {tabs.map((page) => (
+        <Link key={page.name} to={page.path} activeOptions={{ exact: page.path === '/' }}>
+          <page.icon size={20} stroke={1.7} aria-hidden />
+          {t(`navigation.${page.name}`)}
+        </Link>
+      ))}
+      <button type="button" popoverTarget="more-pages">
+        <IconDots size={20} stroke={1.7} aria-hidden />
+        {t('navigation.more')}
+      </button>
+      <div id="more-pages" popover="auto" className="popover-menu">
+        {more.map((page) => (
+          <Link key={page.name} to={page.path} onClick={closePopover}>
+            <page.icon size={17} stroke={1.7} aria-hidden />
+            {t(`navigation.${page.name}`)}
+          </Link>
+        ))}
+        <SchemeButton />
+        <SignOutButton />
+      </div>
+    </nav>
+  )
+}
+
+/** A dot and a sentence; details are on the page Today. */
+function Health() {
+  const { t } = useTranslation()
+  const { data } = useQuery(readinessQuery)
+  const state = data ?? 'well'
+  const color = state === 'well' ? 'var(--mark)' : 'var(--clay)'
+  return (
+    <div
+      className="small"
+      style={{ padding: '10px 10px 12px', borderTop: '1px solid var(--line)', lineHeight: 1.45 }}
+      aria-live="polite"
+    >
+      <div className="row" style={{ gap: 7, fontWeight: 550 }}>
+        <svg width="8" height="8" aria-hidden>
+          <circle cx="4" cy="4" r="4" fill={color} />
+        </svg>
+        {t(`health.${state}`)}
+      </div>
+      <div className="faint tiny" style={{ marginLeft: 15 }}>
+        {t('health.parts')}
+      </div>
+    </div>
+  )
+}
+
+function Account() {
+  const { t } = useTranslation()
+  const { username, role } = useSession()
+  return (
+    <div className="row" style={{ paddingTop: 10, borderTop: '1px solid var(--line)' }}>
+      <button type="button" popoverTarget="account" className="account">
+        <Avatar size={28} color="pine" name={username} />
+        <span className="grow" style={{ lineHeight: 1.25 }}>
+          <span className="ellipsis small" style={{ display: 'block', fontWeight: 550 }}>
+            {username}
+          </span>
+          <span className="faint tiny">{t(`roles.${role}`)}</span>
+        </span>
+      </button>
+      <div id="account" popover="auto" className="popover-menu">
+        <SchemeButton />
+        <SignOutButton />
+      </div>
+    </div>
+  )
+}
+
+function SchemeButton() {
+  const { t } = useTranslation()
+  const { setColorScheme } = useMantineColorScheme()
+  const isDark = useComputedColorScheme('light') === 'dark'
+  return (
+    <button type="button" onClick={() => setColorScheme(isDark ? 'light' : 'dark')}>
+      {isDark ? <IconSun size={17} aria-hidden /> : <IconMoon size={17} aria-hidden />}
+      {t(isDark ? 'account.useLight' : 'account.useDark')}
+    </button>
+  )
+}
+
+function SignOutButton() {
+  const { t } = useTranslation()
+  const navigate = useNavigate()
+  return (
+    <button
+      type="button"
+      onClick={() => void signOut().then(() => navigate({ to: '/sign-in' }))}
+    >
+      <IconLogout size={17} aria-hidden />
+      {t('account.signOut')}
+    </button>
+  )
+}
+
+/** A link inside a popover leads away without closing it. */
+function closePopover({ currentTarget }: MouseEvent<HTMLElement>) {
+  currentTarget.closest<HTMLElement>('[popover]')?.hidePopover()
+}
+
+function OfflineBar() {
+  const { t } = useTranslation()
+  const format = useTimeFormat()
+  const [since, setSince] = useState<number>()
+  useEffect(() => {
+    const show = (isOnline: boolean) => setSince(isOnline ? undefined : Date.now())
+    if (!onlineManager.isOnline()) show(false)
+    return onlineManager.subscribe(show)
+  }, [])
+  if (since === undefined) return null
+  return (
+    <div className="notice" role="status">
+      {t('offline.bar', { time: format.time(since) })}
+    </div>
+  )
+}
+
+const isMac = () => /mac|iphone|ipad/i.test(navigator.userAgent)
