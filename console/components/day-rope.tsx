@@ -135,14 +135,7 @@ function Now({ x, label }: { x: number; label: string }) {
       <g transform={`translate(${x - 15} 2) scale(.94)`}>
         <BellShape body="var(--brass)" strap="var(--brass-edge)" />
       </g>
-      <text
-        x={x + 16}
-        y={21}
-        fontSize="13"
-        fontWeight="600"
-        fill="var(--ink)"
-        className="numbers"
-      >
+      <text x={x + 16} y={21} fontSize="13" fontWeight="600" fill="var(--ink)" className="numbers">
         {label}
       </text>
     </g>

@@ -2,14 +2,7 @@ import { useTranslation } from 'react-i18next'
 import type { TriggerStatus } from '../../src/contract/event-trigger.ts'
 
 /** How a message stands, in the words of the console. */
-export type MarkName =
-  | 'waiting'
-  | 'sending'
-  | 'sent'
-  | 'failed'
-  | 'skipped'
-  | 'late'
-  | 'cancelled'
+export type MarkName = 'waiting' | 'sending' | 'sent' | 'failed' | 'skipped' | 'late' | 'cancelled'
 
 export const MARK_OF_STATUS: Record<TriggerStatus, MarkName> = {
   SCHEDULED: 'waiting',

@@ -1,8 +1,374 @@
-import { PageHead, useNow } from '../shell/page-head.tsx'
+import { SegmentedControl } from '@mantine/core'
+import { IconAlertTriangle, IconCircleCheck } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { useState, type ReactNode } from 'react'
+import { Trans, useTranslation } from 'react-i18next'
+import type { Overview } from '../../src/contract/overview.ts'
+import { nextMessagesQuery, type Message } from '../api/messages.ts'
+import { overviewQuery } from '../api/overview.ts'
+import { DayRope } from '../components/day-rope.tsx'
+import { Mark, MARK_OF_STATUS, type MarkName } from '../components/mark.tsx'
+import { Empty, Failure, Loading } from '../components/states.tsx'
 import { useTimeFormat } from '../components/time.ts'
+import { PageHead, useNow } from '../shell/page-head.tsx'
+import classes from './today.module.css'
+
+const DAY_MS = 86_400_000
 
 export function TodayPage() {
+  const { t } = useTranslation()
   const format = useTimeFormat()
   const now = useNow()
-  return <PageHead title={format.longDay(now)} />
+  const [shown, setShown] = useState<'today' | 'tomorrow'>('today')
+  const day = shown === 'today' ? undefined : format.isoDay(now + DAY_MS)
+  const today = useQuery(overviewQuery())
+  const { data, error, refetch } = useQuery({
+    ...overviewQuery(day),
+    placeholderData: (previous) => previous,
+  })
+  if (error && !data) return <Failure error={error} onRetry={() => void refetch()} />
+  return (
+    <>
+      <PageHead
+        title={format.longDay(now)}
+        lede={today.data && <DaySentence overview={today.data} />}
+      />
+      {data?.mail.captured && <p className="small amber">{t('today.captured')}</p>}
+      {data && today.data ? (
+        <>
+          <DayCard overview={data} now={now} shown={shown} onShow={setShown} />
+          <div className={classes.columns}>
+            <NeedsYou failures={today.data.failures} />
+            <Next now={now} waiting={countsOf(today.data).waiting ?? 0} />
+            <div className="column" style={{ gap: 20 }}>
+              <LastDays days={today.data.lastDays} />
+              <Health overview={today.data} />
+            </div>
+          </div>
+        </>
+      ) : (
+        <Loading lines={8} height={28} />
+      )}
+    </>
+  )
+}
+
+type Counts = Partial<Record<MarkName, number>>
+
+function countsOf({ quarterHours }: Overview): Counts {
+  const counts: Counts = {}
+  for (const { status, count } of quarterHours) {
+    const mark = MARK_OF_STATUS[status]
+    counts[mark] = (counts[mark] ?? 0) + count
+  }
+  return counts
+}
+
+function DaySentence({ overview }: { overview: Overview }) {
+  const { sent = 0, waiting = 0, failed = 0 } = countsOf(overview)
+  return (
+    <Trans
+      i18nKey={overview.mail.captured ? 'today.ledeCaptured' : 'today.lede'}
+      values={{ sent, waiting, failed }}
+      components={{ b: <b /> }}
+    />
+  )
+}
+
+const LEGEND: MarkName[] = ['sent', 'waiting', 'failed', 'skipped', 'late', 'cancelled']
+
+type DayCardProps = {
+  overview: Overview
+  now: number
+  shown: 'today' | 'tomorrow'
+  onShow: (shown: 'today' | 'tomorrow') => void
+}
+
+function DayCard({ overview, now, shown, onShow }: DayCardProps) {
+  const { t } = useTranslation()
+  const format = useTimeFormat()
+  const counts = countsOf(overview)
+  const isToday = overview.day === format.isoDay(now)
+  return (
+    <section className="card" style={{ padding: '13px 20px 8px' }}>
+      <div className="row" style={{ gap: 20, flexWrap: 'wrap' }}>
+        {LEGEND.map((mark) => (
+          <span key={mark} className="row numbers small" style={{ gap: 6 }}>
+            <Mark mark={mark} />
+            <b className="strong">{counts[mark] ?? 0}</b>
+            <span className="soft">{t(`status.${mark}`).toLowerCase()}</span>
+          </span>
+        ))}
+        <span className="grow" />
+        <SegmentedControl
+          size="xs"
+          value={shown}
+          onChange={(value) => onShow(value as 'today' | 'tomorrow')}
+          data={[
+            { value: 'today', label: t('today.today') },
+            { value: 'tomorrow', label: t('today.tomorrow') },
+          ]}
+        />
+      </div>
+      <div className={classes.rope}>
+        <DayRope
+          label={t('today.rope')}
+          now={isToday ? format.hourOfDay(now) : undefined}
+          nowLabel={format.time(now)}
+          quarters={overview.quarterHours.map(({ time, status, count }) => ({
+            hour: format.hourOfDay(time),
+            mark: MARK_OF_STATUS[status],
+            count,
+          }))}
+        />
+      </div>
+    </section>
+  )
+}
+
+function Panel({
+  title,
+  aside,
+  children,
+}: {
+  title: string
+  aside?: ReactNode
+  children: ReactNode
+}) {
+  return (
+    <section className="card panel">
+      <header>
+        <h2>{title}</h2>
+        {aside}
+      </header>
+      {children}
+    </section>
+  )
+}
+
+function NeedsYou({ failures }: { failures: Overview['failures'] }) {
+  const { t } = useTranslation()
+  const format = useTimeFormat()
+  return (
+    <Panel
+      title={t('today.needsYou')}
+      aside={failures.length > 0 && <span className="chip numbers">{failures.length}</span>}
+    >
+      {failures.length === 0 && (
+        <Empty title={t('today.nothingFailed')}>{t('today.nothingFailedHint')}</Empty>
+      )}
+      {failures.map((failure) => (
+        <div key={failure.eventTriggerId} className={classes.item}>
+          <span style={{ margin: '2px 0 0 2px' }}>
+            <Mark mark="failed" size={13} />
+          </span>
+          <div className="grow">
+            <div className="row">
+              <span className="strong ellipsis grow" dir="auto">
+                <Trans
+                  i18nKey="today.gotNo"
+                  values={{
+                    who: failure.clientName ?? failure.to ?? '',
+                    what: failure.description ?? '',
+                  }}
+                  components={{ i: <i /> }}
+                />
+              </span>
+              <span className="faint numbers small">{format.moment(failure.scheduledTime)}</span>
+            </div>
+            <div className={`mono clay ${classes.words}`}>{failure.statusReason}</div>
+          </div>
+        </div>
+      ))}
+    </Panel>
+  )
+}
+
+const NEXT = 11
+
+function Next({ now, waiting }: { now: number; waiting: number }) {
+  const { t } = useTranslation()
+  const { data, error, refetch } = useQuery(nextMessagesQuery(NEXT))
+  const messages = data?.items ?? []
+  const first = messages[0]
+  const minutes = first && Math.max(0, Math.round((first.scheduledTime - now) / 60_000))
+  return (
+    <Panel
+      title={t('today.next')}
+      aside={
+        minutes !== undefined && (
+          <span className="faint small">{t('today.firstIn', { count: minutes })}</span>
+        )
+      }
+    >
+      {error && !data ? (
+        <Failure error={error} onRetry={() => void refetch()} />
+      ) : !data ? (
+        <Loading />
+      ) : messages.length === 0 ? (
+        <Empty title={t('today.nothingAhead')}>{t('today.nothingAheadHint')}</Empty>
+      ) : (
+        <NextRows messages={messages} />
+      )}
+      {waiting > 0 && <div className="small soft">{t('today.allOfToday', { count: waiting })}</div>}
+    </Panel>
+  )
+}
+
+function NextRows({ messages }: { messages: Message[] }) {
+  const format = useTimeFormat()
+  return messages.map((message, i) => {
+    const when = format.moment(message.scheduledTime)
+    const before = messages[i - 1]
+    const isNewTime = !before || format.moment(before.scheduledTime) !== when
+    return (
+      <div
+        key={message.eventTriggerId}
+        className={classes.next}
+        style={isNewTime ? undefined : { borderTop: 0 }}
+      >
+        <span className="numbers small strong" style={{ width: 96, flex: 'none' }}>
+          {isNewTime ? when.replace('today ', '') : ''}
+        </span>
+        <Mark mark="waiting" size={11} />
+        <span className="ellipsis" style={{ fontWeight: 550 }} dir="auto">
+          {message.clientName ?? message.objectName}
+        </span>
+        <span className="ellipsis soft small grow">{message.description}</span>
+      </div>
+    )
+  })
+}
+
+function LastDays({ days }: { days: Overview['lastDays'] }) {
+  const { t } = useTranslation()
+  const format = useTimeFormat()
+  const rows = days.map(({ day, counts }) => ({
+    day,
+    sent: counts.COMPLETED ?? 0,
+    other: (counts.SKIPPED ?? 0) + (counts.EXPIRED ?? 0),
+    failed: counts.FAILED ?? 0,
+  }))
+  const total = (key: 'sent' | 'other' | 'failed') => rows.reduce((sum, row) => sum + row[key], 0)
+  const firstDay = rows[0] && format.day(Date.parse(`${rows[0].day}T12:00:00Z`))
+  return (
+    <Panel title={t('today.lastDays')}>
+      <DayBars rows={rows} label={t('today.lastDays')} />
+      <div className="row faint tiny">
+        <span className="grow">{firstDay}</span>
+        {t('today.today').toLowerCase()}
+      </div>
+      <div className="numbers small" style={{ marginTop: 6 }}>
+        <Trans
+          i18nKey="today.lastDaysCounts"
+          values={{ sent: total('sent'), failed: total('failed'), other: total('other') }}
+          components={{ b: <b className="strong" />, bad: <b className="strong clay" /> }}
+        />
+      </div>
+    </Panel>
+  )
+}
+
+type DayBar = { day: string; sent: number; other: number; failed: number }
+
+const BARS = { width: 244, height: 84 }
+
+function DayBars({ rows, label }: { rows: DayBar[]; label: string }) {
+  const step = BARS.width / rows.length
+  const most = Math.max(1, ...rows.map((row) => row.sent + row.other + row.failed))
+  const heightOf = (count: number) => (count / most) * BARS.height
+  return (
+    <svg
+      viewBox={`0 0 ${BARS.width} ${BARS.height + 1}`}
+      width="100%"
+      role="img"
+      aria-label={label}
+    >
+      {rows.map((row, i) => {
+        const [sent, other, failed] = [row.sent, row.other, row.failed].map(heightOf) as [
+          number,
+          number,
+          number,
+        ]
+        const bar = { x: i * step + 1, width: step - 2.2, rx: 1.2 }
+        const y = (below: number, own: number) => BARS.height - below - own
+        return (
+          <g key={row.day}>
+            <rect
+              {...bar}
+              y={y(0, sent)}
+              height={sent}
+              fill="var(--mark)"
+              opacity={i === rows.length - 1 ? 0.55 : 1}
+            />
+            <rect
+              {...bar}
+              y={y(sent, other)}
+              height={other}
+              fill="var(--line-strong)"
+              opacity=".75"
+            />
+            {failed > 0 && (
+              <rect
+                {...bar}
+                y={y(sent + other, Math.max(failed, 2))}
+                height={Math.max(failed, 2)}
+                fill="var(--clay)"
+              />
+            )}
+          </g>
+        )
+      })}
+      <path d={`M0 ${BARS.height + 0.5} H${BARS.width}`} stroke="var(--line-strong)" opacity=".5" />
+    </svg>
+  )
+}
+
+function Health({ overview }: { overview: Overview }) {
+  const { t } = useTranslation()
+  const format = useTimeFormat()
+  const { engine, mail, database, reconciliation } = overview
+  const isWell = engine.ok && mail.ok && database.ok && (reconciliation?.ok ?? true)
+  return (
+    <Panel title={t(isWell ? 'today.healthy' : 'today.unhealthy')}>
+      <HealthLine ok={engine.ok} part={t('today.engine')}>
+        {t('today.engineOverdue', { count: engine.overdue })}
+      </HealthLine>
+      <HealthLine ok={mail.ok} part={t('today.mail')}>
+        {mail.captured
+          ? t('today.mailCaptured')
+          : t('today.mailAccepted', { count: mail.sentLastDay })}
+      </HealthLine>
+      <HealthLine ok={database.ok} part={t('today.database')}>
+        {t('today.databaseAnswers', { ms: database.milliseconds })}
+      </HealthLine>
+      {reconciliation && (
+        <HealthLine ok={reconciliation.ok} part={t('today.reconciliation')}>
+          {t('today.reconciled', {
+            objects: reconciliation.objects,
+            time: format.time(reconciliation.endedTime),
+            faults: reconciliation.missing + reconciliation.doubled + reconciliation.unfounded,
+          })}
+        </HealthLine>
+      )}
+    </Panel>
+  )
+}
+
+function HealthLine({ ok, part, children }: { ok: boolean; part: string; children: ReactNode }) {
+  const Icon = ok ? IconCircleCheck : IconAlertTriangle
+  return (
+    <div className={`row small ${classes.health}`}>
+      <Icon
+        size={16}
+        stroke={1.9}
+        className={ok ? 'accent' : 'clay'}
+        style={{ flex: 'none', marginTop: 1 }}
+        aria-hidden
+      />
+      <span>
+        <b className="strong">{part}</b> <span className="soft">{children}</span>
+      </span>
+    </div>
+  )
 }

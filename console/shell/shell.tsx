@@ -190,10 +190,7 @@ function SignOutButton() {
   const { t } = useTranslation()
   const navigate = useNavigate()
   return (
-    <button
-      type="button"
-      onClick={() => void signOut().then(() => navigate({ to: '/sign-in' }))}
-    >
+    <button type="button" onClick={() => void signOut().then(() => navigate({ to: '/sign-in' }))}>
       <IconLogout size={17} aria-hidden />
       {t('account.signOut')}
     </button>

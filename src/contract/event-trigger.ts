@@ -1,5 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { OBJECT_TYPES } from './event-type.ts'
+import { EMAIL_STATUSES } from './email.ts'
+import { ObjectNames } from './object-names.ts'
 import { Moment, OrNull } from './schema.ts'
 
 export const TRIGGER_STATUSES = [
@@ -34,3 +36,25 @@ export const EventTrigger = Type.Object({
   statusReason: OrNull(Type.String({ description: 'in words, for people' })),
 })
 export type EventTrigger = Static<typeof EventTrigger>
+
+/** What `expand=names` adds: the words that people know a trigger by. */
+export const NamedTrigger = Type.Object({
+  ...EventTrigger.properties,
+  description: Type.Optional(OrNull(Type.String({ description: 'Of its definition.' }))),
+  ...ObjectNames,
+  email: Type.Optional(
+    OrNull(
+      Type.Object(
+        {
+          emailId: Type.Integer(),
+          to: Type.String(),
+          subject: Type.String(),
+          status: Type.Enum([...EMAIL_STATUSES]),
+          attempts: Type.Integer({ description: 'How often it was tried.' }),
+        },
+        { description: 'Its first mail.' },
+      ),
+    ),
+  ),
+})
+export type NamedTrigger = Static<typeof NamedTrigger>

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
-import { EventTrigger, TRIGGER_STATUSES } from '../contract/event-trigger.ts'
+import { EventTrigger, NamedTrigger, TRIGGER_STATUSES } from '../contract/event-trigger.ts'
 import { OBJECT_TYPES, type ObjectType } from '../contract/event-type.ts'
+import { ExpandNames } from '../contract/object-names.ts'
 import { kindOfObjectType } from '../contract/objects.ts'
 import { MomentFilter } from '../contract/schema.ts'
 import { conflict, notFound } from '../errors.ts'
@@ -14,6 +15,7 @@ import {
   type StoredTrigger,
 } from '../store/event-triggers.ts'
 import { findObject } from '../store/objects.ts'
+import { nameTriggers } from '../store/trigger-names.ts'
 import { pageOf, PageQuery, readPage } from './cursor.ts'
 import { answerOnce, ok } from './idempotency.ts'
 import { ManyDone, ManyIds } from './many.ts'
@@ -70,10 +72,11 @@ export const eventTriggers: Routes = async (app, services) => {
           to: MomentFilter('Scheduled before this moment, in ms.'),
           eventDefnId: Type.Optional(Type.Integer({ minimum: 1 })),
           objectType: Type.Optional(Type.Enum([...OBJECT_TYPES])),
+          expand: ExpandNames,
         }),
         response: {
           200: Type.Object({
-            items: Type.Array(EventTrigger),
+            items: Type.Array(NamedTrigger),
             nextCursor: Type.Union([Type.String(), Type.Null()]),
           }),
         },
@@ -98,7 +101,10 @@ export const eventTriggers: Routes = async (app, services) => {
         String(trigger.scheduledTime),
         trigger.eventTriggerId,
       ])
-      return { ...page, items: page.items.map(answerOf) }
+      const items = query.expand
+        ? await nameTriggers(caller.db, caller.businessId, page.items)
+        : page.items
+      return { ...page, items: items.map(answerOf) }
     },
   )
 }

@@ -1,6 +1,9 @@
 import type { Db } from '../database/database.ts'
-import { sql } from '../database/sql.ts'
+import type { ObjectType } from '../contract/event-type.ts'
+import { join, raw, sql } from '../database/sql.ts'
 import { ofAnyOutcome, shownStatus } from './emails.ts'
+import { readObjectNames } from './object-names.ts'
+import type { TriggerStatus } from '../contract/event-trigger.ts'
 import type { Sight } from './objects.ts'
 import { aboutSeenObject, atSeenPlace } from './sight.ts'
 
@@ -54,4 +57,127 @@ export async function readOverview(db: Db, businessId: number, look: Look): Prom
            ${aboutSeenObject('email', sight)}
          group by 1) e) as "emailsOfLastDay"`)
   return row!
+}
+
+const FINISHED = sql`status in ('COMPLETED', 'FAILED', 'CANCELLED', 'SKIPPED', 'EXPIRED', 'RUNNING')`
+
+export type Span = { from: Temporal.Instant; to: Temporal.Instant; sight: Sight }
+
+/** How many triggers of each status are scheduled for each quarter of an hour. */
+export function listQuarterHours(db: Db, businessId: number, { from, to, sight }: Span) {
+  return db.query<{ time: Temporal.Instant; status: TriggerStatus; count: number }>(sql`
+    select date_bin('15 minutes', scheduled_time, ${from}) as time, status, count(*) as count
+    from (
+      select scheduled_time, case when worker is null then 'SCHEDULED' else 'RUNNING' end as status
+      from waiting w
+      where business_id = ${businessId} and scheduled_time >= ${from} and scheduled_time < ${to}
+        ${aboutSeenObject('w', sight)}
+      union all
+      select scheduled_time, status from event_trigger
+      where business_id = ${businessId} and ${FINISHED}
+        and scheduled_time >= ${from} and scheduled_time < ${to}
+        ${aboutSeenObject('event_trigger', sight)}) t
+    group by 1, 2 order by 1, 2`)
+}
+
+/** How many triggers of each status were scheduled for each day of this time zone. */
+export function listDays(db: Db, businessId: number, timeZone: string, { from, to, sight }: Span) {
+  return db.query<{ day: string; counts: Record<string, number> }>(sql`
+    select day::text, jsonb_object_agg(status, count) as counts
+    from (
+      select (scheduled_time at time zone ${timeZone})::date as day, status, count(*) as count
+      from event_trigger
+      where business_id = ${businessId} and ${FINISHED}
+        and scheduled_time >= ${from} and scheduled_time < ${to}
+        ${aboutSeenObject('event_trigger', sight)}
+      group by 1, 2) t
+    group by day order by day`)
+}
+
+type FailedTrigger = {
+  eventTriggerId: number
+  eventDefnId: number
+  objectType: ObjectType
+  objectId: number | null
+  objectUUId: string | null
+  description: string | null
+  scheduledTime: Temporal.Instant
+  statusReason: string | null
+  emailId: number | null
+  to: string | null
+}
+
+const MAX_FAILURES = 20
+
+/** The newest triggers that failed, with the first mail of each that was refused. */
+export async function listFailures(db: Db, businessId: number, { from, to, sight }: Span) {
+  const failed = await db.query<FailedTrigger>(sql`
+    select t.event_trigger_id as "eventTriggerId", t.event_defn_id as "eventDefnId",
+           t.object_type as "objectType", t.object_id as "objectId", t.object_uuid as "objectUUId",
+           d.description, t.scheduled_time as "scheduledTime", t.status_reason as "statusReason",
+           m.email_id as "emailId", m.to_address as "to"
+    from event_trigger t
+    join event_definition d
+      on d.business_id = t.business_id and d.event_defn_id = t.event_defn_id
+    left join lateral (
+      select email_id, to_address from email
+      where business_id = t.business_id and event_trigger_id = t.event_trigger_id
+        and status = 'FAILED'
+      order by email_id limit 1) m on true
+    where t.business_id = ${businessId} and t.status = 'FAILED'
+      and t.scheduled_time >= ${from} and t.scheduled_time < ${to}
+      ${aboutSeenObject('t', sight)}
+    order by t.scheduled_time desc, t.event_trigger_id desc limit ${MAX_FAILURES}`)
+  const namesOf = await readObjectNames(db, businessId, failed)
+  return failed.map(({ objectType, objectId, objectUUId, ...failure }) => {
+    const { clientId, clientName } = namesOf({ objectType, objectId, objectUUId })
+    return { ...failure, clientId, clientName }
+  })
+}
+
+/** What of a business is set up. */
+export async function countSetup(db: Db, businessId: number) {
+  const [counts] = await db.query<Record<(typeof SETUP)[number][0], number>>(sql`
+    select ${join(
+      SETUP.map(
+        ([name, table]) => sql`
+          (select count(*) from (
+             select from ${raw(table)} where business_id = ${businessId} and active
+             limit 1000) counted) as ${raw(name)}`,
+      ),
+      ', ',
+    )}`)
+  return counts!
+}
+
+const SETUP = [
+  ['locations', 'location'],
+  ['professionals', 'professional'],
+  ['clients', 'client'],
+  ['appointments', 'calendar'],
+  ['definitions', 'event_definition'],
+] as const
+
+/** How the mails of a business stand. */
+export async function readMailState(db: Db, businessId: number, now: Temporal.Instant) {
+  const [state] = await db.query<{
+    waiting: number
+    lastSentTime: Temporal.Instant | null
+    sentLastDay: number
+  }>(sql`
+    select (select count(*) from sending where business_id = ${businessId}) as waiting,
+           (select max(created_date) from email
+            where business_id = ${businessId} and outcome = 'SENT') as "lastSentTime",
+           (select count(*) from email where business_id = ${businessId} and outcome = 'SENT'
+              and created_date >= ${now.subtract({ hours: 24 })}) as "sentLastDay"`)
+  return state!
+}
+
+/** How many triggers of a business should have fired a second ago. */
+export async function countOverdue(db: Db, businessId: number, now: Temporal.Instant) {
+  const [row] = await db.query<{ overdue: number }>(sql`
+    select count(*) as overdue from waiting
+    where business_id = ${businessId} and worker is null
+      and scheduled_time < ${now.subtract({ seconds: 1 })}`)
+  return row!.overdue
 }

@@ -21,3 +21,42 @@ test('the overview counts the day, what waits and what came of the last one', as
   assert.deepEqual(body.triggersOfLastDay, { SKIPPED: 1 })
   assert.deepEqual(body.emailsOfLastDay, {})
 })
+
+test('the overview shows the quarter hours of a day, 30 days, failures and what is set up', async (t) => {
+  const world = await startWorld(t)
+  const { book, businessId, call, clock, save } = world
+  const definition = await save('/eventDefinition', reminder(businessId, -2))
+  await book(clock.in({ hours: 3 }))
+  clock.advance({ hours: 1 })
+  await startEngine(world).runEngine()
+  await book(clock.in({ hours: 4 }))
+
+  const { body } = await call('GET', '/overview')
+  const at = (hours: number) => clock.in({ hours }).epochMilliseconds
+  const quarterOf = (ms: number) => ms - (ms % 900_000)
+  assert.deepEqual(body.quarterHours, [
+    { time: quarterOf(at(0)), status: 'SKIPPED', count: 1 },
+    { time: quarterOf(at(2)), status: 'SCHEDULED', count: 1 },
+  ])
+  assert.equal(body.lastDays.length, 30)
+  assert.deepEqual(body.lastDays.at(-1), { day: body.day, counts: { SKIPPED: 1 } })
+  assert.deepEqual(body.lastDays.at(-2).counts, {})
+  assert.deepEqual(body.failures, [])
+  assert.equal(body.setup.appointments, 2)
+  assert.equal(body.setup.definitions, 1)
+  assert.deepEqual(body.mail, {
+    ok: true,
+    captured: true,
+    waiting: 0,
+    lastSentTime: null,
+    sentLastDay: 0,
+  })
+
+  const { body: triggers } = await call('GET', '/eventTriggers?expand=names&status=SCHEDULED')
+  assert.equal(triggers.items.length, 1)
+  const [trigger] = triggers.items
+  assert.equal(trigger.eventDefnId, definition.eventDefnId)
+  assert.match(trigger.clientName, /\w+ \w+/)
+  assert.equal(trigger.objectTime, at(4))
+  assert.equal(trigger.email, null)
+})

@@ -1,0 +1,22 @@
+import { Type } from 'typebox'
+import { Moment, OrNull } from './schema.ts'
+
+/** Added to a row about an object by `expand=names`. */
+export const ObjectNames = {
+  clientId: Type.Optional(OrNull(Type.Integer())),
+  clientName: Type.Optional(OrNull(Type.String())),
+  professionalName: Type.Optional(OrNull(Type.String())),
+  reasonName: Type.Optional(OrNull(Type.String({ description: 'Of the service.' }))),
+  locationId: Type.Optional(OrNull(Type.Integer())),
+  locationName: Type.Optional(OrNull(Type.String())),
+  objectName: Type.Optional(OrNull(Type.String({ description: 'Of a class, campaign or form.' }))),
+  objectTime: Type.Optional(
+    OrNull({ ...Moment, description: 'When the object starts, is due or expires, in ms.' }),
+  ),
+  objectStatus: Type.Optional(OrNull(Type.String())),
+}
+
+/** The query parameter that asks for them. */
+export const ExpandNames = Type.Optional(
+  Type.Enum(['names'], { description: '`names` adds the words that people know a row by.' }),
+)
