@@ -36,8 +36,14 @@ const today = createRoute({
   component: lazyRouteComponent(() => import('./pages/today.tsx'), 'TodayPage'),
 })
 
+const automations = createRoute({
+  getParentRoute: () => shell,
+  path: '/automations',
+  component: lazyRouteComponent(() => import('./pages/automations.tsx'), 'AutomationsPage'),
+})
+
 export const router = createRouter({
-  routeTree: root.addChildren([signIn, shell.addChildren([today])]),
+  routeTree: root.addChildren([signIn, shell.addChildren([today, automations])]),
   basepath: '/console',
   defaultPreload: 'intent',
   scrollRestoration: true,

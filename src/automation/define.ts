@@ -48,13 +48,15 @@ export async function saveDefinition(
       : await updateDefinition(tx, before.eventDefnId, wanted, {
           ...defining,
           askedSince: asksForTheSame(before, wanted) ? before.askedSince : defining.now,
+          // Saving a deleted definition with `active: true` revives it.
+          deletedDate: wanted.active ? null : before.deletedDate,
         })
   for (const action of actions) await saveActionOf(tx, definition.eventDefnId, action, defining)
   return { definition, before }
 }
 
 /** Definitions are never removed: triggers already fired still point at them. */
-export async function deactivateDefinition(
+export async function deleteDefinition(
   tx: Db,
   eventDefnId: number,
   defining: Defining,
@@ -62,9 +64,14 @@ export async function deactivateDefinition(
 ) {
   lockSettings(tx, defining.businessId)
   const before = await lockDefinition(tx, defining.businessId, eventDefnId)
-  if (!before?.active) return before
+  if (!before || before.deletedDate) return before
   allow(before)
-  return updateDefinition(tx, eventDefnId, { ...before, active: false }, defining)
+  return updateDefinition(
+    tx,
+    eventDefnId,
+    { ...before, active: false },
+    { ...defining, deletedDate: defining.now },
+  )
 }
 
 /** What a body would make of a definition, without saving it; throws all that is wrong with it. */

@@ -65,6 +65,7 @@ export const asIfStored = (
   version: (before?.version ?? 0) + 1,
   plannedVersion: before?.plannedVersion ?? 0,
   askedSince: null,
+  deletedDate: null,
   modifiedDate: now,
   modifiedUser: '',
 })

@@ -9,7 +9,7 @@ import {
   type Reference,
   type ReferenceKind,
 } from './body.ts'
-import { EventActionBody, readActionAt, type ActionInput } from './event-action.ts'
+import { EventAction, EventActionBody, readActionAt, type ActionInput } from './event-action.ts'
 import { isPlainObject } from './json.ts'
 import { Ignored, Maybe, Moment, OrNull } from './schema.ts'
 import { holdsControl } from './text.ts'
@@ -33,6 +33,19 @@ const Labelled = Type.Object({
   label: Type.Optional(Type.String()),
   value: Maybe(Type.String()),
 })
+/** What a definition did and will do: `expand=activity`. */
+const DefinitionActivity = Type.Object({
+  nextTime: OrNull(Moment),
+  lastTime: OrNull(Moment),
+  waiting: Type.Integer({ description: 'triggers that are scheduled' }),
+  sent: Type.Integer({ description: 'triggers of the last 30 days that were COMPLETED' }),
+  failed: Type.Integer(),
+  skipped: Type.Integer({ description: 'of these, those that were SKIPPED or EXPIRED' }),
+  days: Type.Array(Type.Integer(), {
+    description: 'COMPLETED triggers of each of the last 14 days, in the business’s time zone',
+  }),
+})
+
 /** Spec 2.1, and our additions after it. */
 export const EventDefinition = Type.Object({
   active: Type.Boolean(),
@@ -41,7 +54,11 @@ export const EventDefinition = Type.Object({
   createdUser: Type.String(),
   description: OrNull(Type.String()),
   disclaimerFormIdList: Ids,
-  eventActions: Type.Null({ description: 'read GET /eventAction/eventDefinition/{id} instead' }),
+  eventActions: OrNull(
+    Type.Array(EventAction, {
+      description: 'only with `expand=actions`; else read GET /eventAction/eventDefinition/{id}',
+    }),
+  ),
   eventDefnId: Type.Integer(),
   eventType: EventType,
   filterTagMapJson: OrNull(Type.String()),
@@ -63,7 +80,9 @@ export const EventDefinition = Type.Object({
   latePolicy: Type.Enum([...LATE_POLICIES]),
   triggerAnchor: Type.Enum([...TRIGGER_ANCHORS]),
   version: Type.Integer(),
+  deletedDate: OrNull(Moment),
   planning: Type.Optional(Type.Boolean({ description: 'its triggers are still being planned' })),
+  activity: Type.Optional(DefinitionActivity),
 })
 export type EventDefinition = Static<typeof EventDefinition>
 

@@ -101,7 +101,12 @@ export const eventActions: Routes = async (app, { clock }) => {
 }
 
 /** Moments become numbers on the wire. */
-const answerOf = ({ recipient: _said, byTemplate: _else, writesTo, ...action }: ShownAction) =>
+export const answerOf = ({
+  recipient: _said,
+  byTemplate: _else,
+  writesTo,
+  ...action
+}: ShownAction) =>
   ({
     ...action,
     recipient: labelled(writesTo),

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Type } from 'typebox'
-import { deactivateDefinition, saveDefinition } from '../automation/define.ts'
+import { deleteDefinition, saveDefinition } from '../automation/define.ts'
 import { planDefinition } from '../automation/plan.ts'
 import { EventDefinition, EventDefinitionBody } from '../contract/event-definition.ts'
 import { eventTypeById } from '../contract/event-type.ts'
@@ -14,6 +14,10 @@ import {
   listDefinitionsOfTypes,
   type StoredDefinition,
 } from '../store/event-definitions.ts'
+import type { Caller } from '../auth/caller.ts'
+import { listShownActions } from '../store/event-actions.ts'
+import { readActivities } from '../store/definition-activity.ts'
+import { answerOf as actionAnswerOf } from './event-actions.ts'
 import { findObject } from '../store/objects.ts'
 import { pageOf, PageQuery, readPage } from './cursor.ts'
 import { requireMatch } from './etag.ts'
@@ -86,7 +90,24 @@ export const eventDefinitions: Routes = async (app, services) => {
       config: reading,
       schema: {
         tags,
-        querystring: Type.Object(PageQuery),
+        summary: 'Active or paused definitions, oldest first',
+        querystring: Type.Object({
+          ...PageQuery,
+          active: Type.Optional(
+            Type.Enum(['true', 'false', 'all'], {
+              default: 'true',
+              description: '`false`: paused ones; `all`: both. Deleted ones are never listed.',
+            }),
+          ),
+          eventDefnId: Type.Optional(Type.Integer({ minimum: 1 })),
+          expand: Type.Optional(
+            Type.String({
+              pattern: '^(actions|activity)(,(actions|activity))*$',
+              description:
+                '`actions` fills `eventActions`; `activity` adds when it fires next, when it last fired and what it did in the last 30 days.',
+            }),
+          ),
+        }),
         response: {
           200: Type.Object({
             items: Definitions,
@@ -96,13 +117,18 @@ export const eventDefinitions: Routes = async (app, services) => {
       },
     },
     async ({ caller, query }) => {
-      const { limit, after } = readPage(query, 'eventDefinition')
+      const { active = 'true', eventDefnId, expand } = query
+      const list = JSON.stringify(['eventDefinition', active, eventDefnId])
+      const { limit, after } = readPage(query, list)
       const found = await listDefinitions(caller.db, caller.businessId, {
+        active: active === 'all' ? undefined : active === 'true',
+        eventDefnId,
         afterId: after?.[0] ?? 0,
         limit: limit + 1,
       })
-      const page = pageOf(found, limit, 'eventDefinition', (one) => [one.eventDefnId])
-      return { ...page, items: page.items.map(answerOf) }
+      const page = pageOf(found, limit, list, (one) => [one.eventDefnId])
+      const items = await expandDefinitions(caller, page.items, expand, clock.now())
+      return { ...page, items }
     },
   )
 
@@ -145,7 +171,7 @@ export const eventDefinitions: Routes = async (app, services) => {
       const { eventDefinitionId } = params
       const defining = { businessId: caller.businessId, user: caller.user, now: clock.now() }
       const definition = await caller.db.transaction((tx) =>
-        deactivateDefinition(tx, eventDefinitionId, defining, (current) =>
+        deleteDefinition(tx, eventDefinitionId, defining, (current) =>
           requireMatch(request, current.active ? answerOf(current) : undefined),
         ),
       )
@@ -153,6 +179,32 @@ export const eventDefinitions: Routes = async (app, services) => {
       return { ...answerOf(definition), ...(await planWithin(services, definition)) }
     },
   )
+}
+
+/** A page of definitions as answered, with what `expand` asks for. */
+async function expandDefinitions(
+  { db, businessId }: Pick<Caller, 'db' | 'businessId'>,
+  definitions: StoredDefinition[],
+  expand: string | undefined,
+  now: Temporal.Instant,
+) {
+  const ids = definitions.map((definition) => definition.eventDefnId)
+  const wants = (name: string) => expand?.split(',').includes(name) && ids.length > 0
+  const [actions, activities] = await Promise.all([
+    wants('actions') ? listShownActions(db, businessId, ids) : undefined,
+    wants('activity') ? readActivities(db, businessId, definitions, now) : undefined,
+  ])
+  const actionsOf = actions && Map.groupBy(actions, (action) => action.eventDefnId)
+  return definitions.map((definition) => {
+    const { eventDefnId } = definition
+    return {
+      ...answerOf(definition),
+      ...(actionsOf && {
+        eventActions: (actionsOf.get(eventDefnId) ?? []).map(actionAnswerOf),
+      }),
+      ...(activities && { activity: activities.get(eventDefnId) as never }),
+    }
+  })
 }
 
 /** A long plan continues after the answer; the caller does not wait for its end. */

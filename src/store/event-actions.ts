@@ -46,6 +46,14 @@ export function listActionsOfDefinition(db: Db, businessId: number, eventDefnId:
     order by event_action_id`)
 }
 
+/** The active ones of these definitions, oldest first. */
+export function listShownActions(db: Db, businessId: number, eventDefnIds: number[]) {
+  return db.query<ShownAction>(sql`
+    select ${columns}, ${writesTo} from event_action
+    where business_id = ${businessId} and event_defn_id = any (${eventDefnIds}::bigint[]) and active
+    order by event_action_id`)
+}
+
 /** Those of all definitions, in pages. */
 export function listActions(
   db: Db,

@@ -1,6 +1,6 @@
 import type { Definition } from '../contract/event-definition.ts'
 import type { Db } from '../database/database.ts'
-import { kept, raw, sql, type Sql } from '../database/sql.ts'
+import { empty, kept, raw, sql, type Sql } from '../database/sql.ts'
 
 /** A definition as it is kept. */
 export type StoredDefinition = Definition & {
@@ -10,6 +10,8 @@ export type StoredDefinition = Definition & {
   plannedVersion: number
   /** Since when it asks for what is not planned whole; null once it is. */
   askedSince: Temporal.Instant | null
+  /** Set if it was deleted; a paused one is inactive without it. */
+  deletedDate: Temporal.Instant | null
   createdDate: Temporal.Instant
   createdUser: string
   modifiedDate: Temporal.Instant
@@ -26,7 +28,7 @@ const columns = sql`
   trigger_months as "triggerMonths", trigger_hours as "triggerHours",
   trigger_minutes as "triggerMinutes", offset_mode as "offsetMode", late_policy as "latePolicy",
   trigger_anchor as "triggerAnchor", version, planned_version as "plannedVersion",
-  asked_since as "askedSince",
+  asked_since as "askedSince", deleted_date as "deletedDate",
   created_date as "createdDate", created_user as "createdUser",
   modified_date as "modifiedDate", modified_user as "modifiedUser"`
 
@@ -67,15 +69,22 @@ function listActive(db: Db, businessId: number, condition: Sql) {
     order by event_defn_id`)
 }
 
-/** A page of all active ones, oldest first. */
-export function listDefinitions(
-  db: Db,
-  businessId: number,
-  { afterId, limit }: { afterId: number; limit: number },
-) {
+export type DefinitionFilters = {
+  /** Unset: active and paused ones. */
+  active?: boolean | undefined
+  eventDefnId?: number | undefined
+  afterId: number
+  limit: number
+}
+
+/** A page of the definitions that are not deleted, oldest first. */
+export function listDefinitions(db: Db, businessId: number, filters: DefinitionFilters) {
+  const { active, eventDefnId, afterId, limit } = filters
   return db.query<StoredDefinition>(sql`
     select ${columns} from event_definition
-    where business_id = ${businessId} and active and event_defn_id > ${afterId}
+    where business_id = ${businessId} and deleted_date is null and event_defn_id > ${afterId}
+      ${active === undefined ? empty : sql`and active = ${active}`}
+      ${eventDefnId === undefined ? empty : sql`and event_defn_id = ${eventDefnId}`}
     order by event_defn_id limit ${limit}`)
 }
 
@@ -170,12 +179,18 @@ export async function updateDefinition(
   tx: Db,
   eventDefnId: number,
   definition: Definition,
-  { user, now, askedSince = now }: Who & { askedSince?: Temporal.Instant | null },
+  {
+    user,
+    now,
+    askedSince = now,
+    deletedDate = null,
+  }: Who & { askedSince?: Temporal.Instant | null; deletedDate?: Temporal.Instant | null },
 ) {
   const [saved] = await tx.query<StoredDefinition>(sql`
     update event_definition t
     set (${names}) = (select ${names} from ${record(definition)}),
-        version = version + 1, asked_since = ${askedSince}, modified_date = ${now},
+        version = version + 1, asked_since = ${askedSince}, deleted_date = ${deletedDate},
+        modified_date = ${now},
         modified_user = ${user}
     where business_id = ${definition.businessId} and event_defn_id = ${eventDefnId}
     returning ${columns}`)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { lockPlans } from '../../src/store/event-definitions.ts'
 import { until } from '../support/until.ts'
-import { reminder, startWorld } from '../support/world.ts'
+import { reminder, startEngine, startWorld } from '../support/world.ts'
 
 test('a plan that takes long goes on after its POST was answered, and its ETag is that of the definition', async (t) => {
   const { book, businessId, call, clock, db } = await startWorld(t)
@@ -27,4 +27,58 @@ test('a plan that takes long goes on after its POST was answered, and its ETag i
   await booking
   const triggers = async () => (await call('GET', `/eventTriggers/CALENDAR/${calendarId}`)).body
   await until(async () => (await triggers()).length === 1)
+})
+
+test('paused definitions are listed on request, deleted ones never, and a POST revives one', async (t) => {
+  const { businessId, call, save } = await startWorld(t)
+  const body = reminder(businessId, -24)
+  const on = await save('/eventDefinition', body)
+  const paused = await save('/eventDefinition', { ...body, active: false })
+  const deleted = await save('/eventDefinition', body)
+  const { body: gone } = await call('DELETE', `/eventDefinition/${deleted.eventDefnId}`)
+  assert.equal(gone.active, false)
+  assert.equal(typeof gone.deletedDate, 'number')
+  assert.equal(paused.deletedDate, null)
+
+  const listed = async (query: string) =>
+    (await call('GET', `/eventDefinition${query}`)).body.items.map(
+      (one: { eventDefnId: number }) => one.eventDefnId,
+    )
+  assert.deepEqual(await listed(''), [on.eventDefnId])
+  assert.deepEqual(await listed('?active=false'), [paused.eventDefnId])
+  assert.deepEqual(await listed('?active=all'), [on.eventDefnId, paused.eventDefnId])
+  assert.deepEqual(await listed(`?active=all&eventDefnId=${paused.eventDefnId}`), [
+    paused.eventDefnId,
+  ])
+
+  const revived = await save('/eventDefinition', { ...deleted, active: true })
+  assert.equal(revived.deletedDate, null)
+  assert.ok((await listed('')).includes(deleted.eventDefnId))
+})
+
+test('a list of definitions carries their actions and what they did on request', async (t) => {
+  const world = await startWorld(t)
+  const { book, businessId, call, clock, save } = world
+  const definition = await save('/eventDefinition', reminder(businessId, -2))
+  await book(clock.in({ hours: 3 }))
+  clock.advance({ hours: 1 })
+  await startEngine(world).runEngine()
+  await book(clock.in({ hours: 9 }))
+
+  const { body } = await call('GET', '/eventDefinition?expand=actions,activity')
+  const [listed] = body.items
+  assert.equal(listed.eventDefnId, definition.eventDefnId)
+  assert.deepEqual(listed.eventActions, [])
+  assert.deepEqual(listed.activity, {
+    nextTime: clock.in({ hours: 7 }).epochMilliseconds,
+    lastTime: clock.now().epochMilliseconds,
+    waiting: 1,
+    sent: 0,
+    failed: 0,
+    skipped: 1,
+    days: Array(14).fill(0),
+  })
+  const plain = await call('GET', '/eventDefinition')
+  assert.equal(plain.body.items[0].eventActions, null)
+  assert.equal(plain.body.items[0].activity, undefined)
 })

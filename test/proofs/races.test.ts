@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { deactivateDefinition, saveDefinition } from '../../src/automation/define.ts'
+import { deleteDefinition, saveDefinition } from '../../src/automation/define.ts'
 import { createEngine, type EngineParts } from '../../src/automation/engine.ts'
 import { planDefinition } from '../../src/automation/plan.ts'
 import { objectKind } from '../../src/contract/objects.ts'
@@ -214,7 +214,7 @@ async function deactivate(
   const { db, database, businessId, clock } = world
   const defining = { businessId, user: 'key:race', now: clock.now() }
   const definition = await db.transaction(async (tx) => {
-    const saved = await deactivateDefinition(tx, eventDefnId, defining, () => {})
+    const saved = await deleteDefinition(tx, eventDefnId, defining, () => {})
     const mails = await mailsOf(tx, ids)
     for (const id of ids) seen.set(id, mails.get(id) ?? 0)
     return saved!
