@@ -8,6 +8,7 @@ import {
 } from '@tanstack/react-router'
 import { queryClient } from './api/query-client.ts'
 import { sessionQuery } from './api/session.ts'
+import type { ActivitySearch } from './pages/activity.tsx'
 import { PageMissing } from './pages/page-missing.tsx'
 import { Shell } from './shell/shell.tsx'
 
@@ -42,8 +43,15 @@ const automations = createRoute({
   component: lazyRouteComponent(() => import('./pages/automations.tsx'), 'AutomationsPage'),
 })
 
+const activity = createRoute({
+  getParentRoute: () => shell,
+  path: '/activity',
+  validateSearch: (search) => search as ActivitySearch,
+  component: lazyRouteComponent(() => import('./pages/activity.tsx'), 'ActivityPage'),
+})
+
 export const router = createRouter({
-  routeTree: root.addChildren([signIn, shell.addChildren([today, automations])]),
+  routeTree: root.addChildren([signIn, shell.addChildren([today, automations, activity])]),
   basepath: '/console',
   defaultPreload: 'intent',
   scrollRestoration: true,

@@ -1,5 +1,10 @@
-import { Type } from 'typebox'
-import { EventTrigger, NamedTrigger, TRIGGER_STATUSES } from '../contract/event-trigger.ts'
+import { Type, type Static } from 'typebox'
+import {
+  EventTrigger,
+  NamedTrigger,
+  TRIGGER_STATUSES,
+  type TriggerStatus,
+} from '../contract/event-trigger.ts'
 import { OBJECT_TYPES, type ObjectType } from '../contract/event-type.ts'
 import { ExpandNames } from '../contract/object-names.ts'
 import { kindOfObjectType } from '../contract/objects.ts'
@@ -7,14 +12,16 @@ import { MomentFilter } from '../contract/schema.ts'
 import { conflict, notFound } from '../errors.ts'
 import {
   cancelTriggers,
+  countTriggers,
   findTrigger,
   fireTriggersNow,
   listTriggers,
   listTriggersById,
   listTriggersOfObject,
   type StoredTrigger,
+  type TriggerFilters,
 } from '../store/event-triggers.ts'
-import { findObject } from '../store/objects.ts'
+import { findObject, type Sight } from '../store/objects.ts'
 import { nameTriggers } from '../store/trigger-names.ts'
 import { pageOf, PageQuery, readPage } from './cursor.ts'
 import { answerOnce, ok } from './idempotency.ts'
@@ -65,13 +72,16 @@ export const eventTriggers: Routes = async (app, services) => {
       config: { scope: 'definitions:read' },
       schema: {
         tags,
+        summary: 'Triggers of any object, by the time they are scheduled for',
         querystring: Type.Object({
           ...PageQuery,
-          status: Type.Optional(Type.Enum([...TRIGGER_STATUSES])),
-          from: MomentFilter('Scheduled from this moment on, in ms.'),
-          to: MomentFilter('Scheduled before this moment, in ms.'),
-          eventDefnId: Type.Optional(Type.Integer({ minimum: 1 })),
-          objectType: Type.Optional(Type.Enum([...OBJECT_TYPES])),
+          ...TriggerQuery.properties,
+          order: Type.Optional(
+            Type.Enum(['oldest', 'newest'], {
+              default: 'oldest',
+              description: 'Which come first.',
+            }),
+          ),
           expand: ExpandNames,
         }),
         response: {
@@ -83,30 +93,85 @@ export const eventTriggers: Routes = async (app, services) => {
       },
     },
     async ({ caller, query }) => {
-      const { status, from, to, eventDefnId, objectType } = query
-      const list = JSON.stringify(['eventTriggers', status, from, to, eventDefnId, objectType])
+      const { limit: _limit, cursor: _cursor, expand, order, ...asked } = query
+      const list = JSON.stringify(['eventTriggers', order, asked])
       const { limit, after } = readPage(query, list, ['moment', 'id'])
-      const found = await listTriggers(caller.db, caller.businessId, {
-        status,
-        eventDefnId,
-        objectType,
-        from: moment(from),
-        to: moment(to),
+      const filters = filtersOf(asked, caller, services.clock.now())
+      const found = await listTriggers(caller.db, caller.businessId, filters, {
+        newestFirst: order === 'newest',
         after: after && { scheduledTime: after[0], eventTriggerId: after[1] },
         limit: limit + 1,
-        sight: caller.scope,
-        now: services.clock.now(),
       })
       const page = pageOf(found, limit, list, (trigger) => [
         String(trigger.scheduledTime),
         trigger.eventTriggerId,
       ])
-      const items = query.expand
+      const items = expand
         ? await nameTriggers(caller.db, caller.businessId, page.items)
         : page.items
       return { ...page, items: items.map(answerOf) }
     },
   )
+
+  app.get(
+    '/eventTriggers/counts',
+    {
+      config: { scope: 'definitions:read' },
+      schema: {
+        tags,
+        summary: 'How many triggers of each status there are',
+        querystring: TriggerQuery,
+        response: {
+          200: Type.Record(Type.String(), Type.Integer(), {
+            examples: [{ SCHEDULED: 60, COMPLETED: 1643, FAILED: 31 }],
+          }),
+        },
+      },
+    },
+    async ({ caller, query }) =>
+      countTriggers(caller.db, caller.businessId, filtersOf(query, caller, services.clock.now())),
+  )
+}
+
+const TriggerQuery = Type.Object({
+  status: Type.Optional(
+    Type.String({
+      pattern: `^(${TRIGGER_STATUSES.join('|')})(,(${TRIGGER_STATUSES.join('|')}))*$`,
+      description: `One or several of ${TRIGGER_STATUSES.join(', ')}, separated by commas.`,
+    }),
+  ),
+  from: MomentFilter('Scheduled from this moment on, in ms.'),
+  to: MomentFilter('Scheduled before this moment, in ms.'),
+  eventDefnId: Type.Optional(Type.Integer({ minimum: 1 })),
+  objectType: Type.Optional(Type.Enum([...OBJECT_TYPES])),
+  clientId: Type.Optional(
+    Type.Integer({ minimum: 1, description: 'About objects of this client.' }),
+  ),
+  locationId: Type.Optional(
+    Type.Integer({ minimum: 1, description: 'About objects at this location.' }),
+  ),
+  text: Type.Optional(
+    Type.String({
+      maxLength: 200,
+      description: 'Words with which a name or the address of the client begins.',
+    }),
+  ),
+})
+
+function filtersOf(
+  query: Static<typeof TriggerQuery>,
+  { scope: sight }: { scope: Sight },
+  now: Temporal.Instant,
+): TriggerFilters {
+  const { status, from, to, ...same } = query
+  return {
+    ...same,
+    statuses: status?.split(',') as TriggerStatus[] | undefined,
+    from: moment(from),
+    to: moment(to),
+    sight,
+    now,
+  }
 }
 
 const BY_HAND = [

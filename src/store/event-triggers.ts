@@ -7,7 +7,7 @@ import {
 import type { Db } from '../database/database.ts'
 import { empty, join, raw, sql, withValues, type Sql } from '../database/sql.ts'
 import type { ObjectKey } from './mail-contexts.ts'
-import type { Sight } from './objects.ts'
+import { clientsNamed, type Sight } from './objects.ts'
 import { aboutSeenObject } from './sight.ts'
 import { lockObjectsOf } from './subjects.ts'
 import { asPlanned, recording } from './trigger-queue.ts'
@@ -103,55 +103,147 @@ export function listTriggersById(db: Db, businessId: number, ids: number[], sigh
 }
 
 export type TriggerFilters = {
-  status?: TriggerStatus | undefined
+  /** Unset: of any status. */
+  statuses?: TriggerStatus[] | undefined
   from?: Temporal.Instant | undefined
   to?: Temporal.Instant | undefined
   eventDefnId?: number | undefined
   objectType?: ObjectType | undefined
-  after?: { scheduledTime: string; eventTriggerId: number } | undefined
-  limit: number
+  clientId?: number | undefined
+  locationId?: number | undefined
+  /** Words of a client's name, or the beginning of an address. */
+  text?: string | undefined
   sight: Sight
   now: Temporal.Instant
 }
 
-/** A page of what waits and one of each status that is recorded, each found by its index; of these the first. */
-export function listTriggers(db: Db, businessId: number, filters: TriggerFilters) {
-  const { status, from, to, eventDefnId, objectType, after, limit, sight, now } = filters
+export type TriggerPage = {
+  newestFirst: boolean
+  after?: { scheduledTime: string; eventTriggerId: number } | undefined
+  limit: number
+}
+
+/** A page of the pending triggers and one of each final status, each found by its index; of these the first. */
+export function listTriggers(
+  db: Db,
+  businessId: number,
+  filters: TriggerFilters,
+  { newestFirst, after, limit }: TriggerPage,
+) {
+  const direction = raw(newestFirst ? 'desc' : 'asc')
+  const beyond = raw(newestFirst ? '<' : '>')
   const page = sql`
+    ${
+      after
+        ? sql`and (t.scheduled_time, t.event_trigger_id) ${beyond} (${after.scheduledTime}::timestamptz, ${after.eventTriggerId})`
+        : empty
+    }
+    order by t.scheduled_time ${direction}, t.event_trigger_id ${direction} limit ${limit}`
+  const { pending, ended } = sourcesOf(businessId, filters)
+  const pages: Sql[] = []
+  if (pending) pages.push(sql`(select ${waitingColumns} from waiting t where ${pending} ${page})`)
+  if (ended.statuses.length > 0) {
+    pages.push(sql`(
+      select t.* from unnest(${ended.statuses}::text[]) as recorded (status)
+      cross join lateral (
+        select ${columns} from event_trigger t
+        where ${ended.condition} and t.status = recorded.status ${page}) t)`)
+  }
+  if (pages.length === 0) return Promise.resolve<StoredTrigger[]>([])
+  return db.query<StoredTrigger>(sql`
+    select * from (${join(pages, ' union all ')}) t
+    order by t."scheduledTime" ${direction}, t."eventTriggerId" ${direction} limit ${limit}`)
+}
+
+/** How many triggers of each status the filters let through. */
+export async function countTriggers(db: Db, businessId: number, filters: TriggerFilters) {
+  const { pending, ended } = sourcesOf(businessId, filters)
+  const counts: Sql[] = []
+  if (pending) {
+    counts.push(sql`
+      select case when worker is null then 'SCHEDULED' else 'RUNNING' end as status, count(*) as count
+      from waiting t where ${pending} group by 1`)
+  }
+  if (ended.statuses.length > 0) {
+    counts.push(sql`
+      select status, count(*) as count from event_trigger t
+      where ${ended.condition} and t.status = any (${ended.statuses}::text[]) group by 1`)
+  }
+  if (counts.length === 0) return {}
+  const rows = await db.query<{ status: TriggerStatus; count: number }>(sql`
+    select status, sum(count)::bigint as count from (${join(counts, ' union all ')}) t group by 1`)
+  return Object.fromEntries(rows.map(({ status, count }) => [status, count]))
+}
+
+/** The conditions for pending and for final triggers; without one where no status of its kind is asked for. */
+function sourcesOf(businessId: number, filters: TriggerFilters) {
+  const { statuses = TRIGGER_STATUSES, from, to, eventDefnId, objectType, sight, now } = filters
+  const common = sql`t.business_id = ${businessId}
     ${from ? sql`and t.scheduled_time >= ${from}` : empty}
     ${to ? sql`and t.scheduled_time < ${to}` : empty}
     ${eventDefnId ? sql`and t.event_defn_id = ${eventDefnId}` : empty}
     ${objectType ? sql`and t.object_type = ${objectType}` : empty}
-    ${aboutSeenObject('t', sight)}
-    ${
-      after
-        ? sql`and (t.scheduled_time, t.event_trigger_id) > (${after.scheduledTime}::timestamptz, ${after.eventTriggerId})`
-        : empty
-    }
-    order by t.scheduled_time, t.event_trigger_id limit ${limit}`
-  const pages: Sql[] = []
-  if (!status || status === 'SCHEDULED' || status === 'RUNNING') {
-    // What runs is due: it is not looked for among all that waits.
-    const shown =
-      status === 'SCHEDULED'
+    ${aboutObjectsOf(businessId, filters)}
+    ${aboutSeenObject('t', sight)}`
+  const [scheduled, running] = [statuses.includes('SCHEDULED'), statuses.includes('RUNNING')]
+  const shown =
+    scheduled && running
+      ? empty
+      : scheduled
         ? sql`and t.worker is null`
-        : status
-          ? sql`and t.worker is not null and t.scheduled_time <= ${now}`
-          : empty
-    pages.push(sql`(
-      select ${waitingColumns} from waiting t where t.business_id = ${businessId} ${shown} ${page})`)
+        : // A claimed trigger is due: it is not looked for among all that are pending.
+          sql`and t.worker is not null and t.scheduled_time <= ${now}`
+  return {
+    pending: scheduled || running ? sql`${common} ${shown}` : undefined,
+    ended: { condition: common, statuses: RECORDED.filter((one) => statuses.includes(one)) },
   }
-  if (status !== 'SCHEDULED') {
-    pages.push(sql`(
-      select t.* from unnest(${status ? [status] : RECORDED}::text[]) as recorded (status)
-      cross join lateral (
-        select ${columns} from event_trigger t
-        where t.business_id = ${businessId} and t.status = recorded.status ${page}) t)`)
-  }
-  return db.query<StoredTrigger>(sql`
-    select * from (${join(pages, ' union all ')}) t
-    order by t."scheduledTime", t."eventTriggerId" limit ${limit}`)
 }
+
+/** Keeps triggers to those whose object is a client's, is at a location, or whose client has these words. */
+function aboutObjectsOf(businessId: number, { clientId, locationId, text }: TriggerFilters): Sql {
+  const conditions: ((objects: { hasClient: boolean; hasLocation: boolean }) => Sql)[] = []
+  if (clientId !== undefined) {
+    conditions.push(({ hasClient }) =>
+      hasClient ? sql`and o.client_id = ${clientId}` : sql`and false`,
+    )
+  }
+  if (locationId !== undefined) {
+    conditions.push(({ hasLocation }) =>
+      hasLocation ? sql`and o.location_id = ${locationId}` : sql`and false`,
+    )
+  }
+  if (text !== undefined) {
+    conditions.push(({ hasClient }) =>
+      hasClient ? sql`and o.client_id in (${clientsNamed(businessId, text)})` : sql`and false`,
+    )
+  }
+  if (conditions.length === 0) return empty
+  const cases = SEARCHED.map(
+    ({ objectType, table, id, key, ...objects }) => sql`
+      when ${raw(`'${objectType}'`)} then t.${raw(key)} in (
+        select o.${raw(id)} from ${raw(table)} o where o.business_id = ${businessId}
+        ${join(
+          conditions.map((condition) => condition(objects)),
+          ' ',
+        )})`,
+  )
+  return sql`and case t.object_type ${join(cases, ' ')} else false end`
+}
+
+const SEARCHED = [
+  ['CALENDAR', 'calendar', 'calendar_id', true, true],
+  ['CLASS_SCHEDULE', 'class_schedule', 'class_schedule_id', false, true],
+  ['INVITATION', 'invitation', 'invitation_uuid', true, false],
+  ['RECALL', 'recall', 'recall_id', true, true],
+  ['DISCLAIMER', 'disclaimer', 'disclaimer_id', true, false],
+].map(([objectType, table, id, hasClient, hasLocation]) => ({
+  objectType: objectType as ObjectType,
+  table: table as string,
+  id: id as string,
+  key: objectType === 'INVITATION' ? 'object_uuid' : 'object_id',
+  hasClient: hasClient as boolean,
+  hasLocation: hasLocation as boolean,
+}))
 
 const RECORDED = TRIGGER_STATUSES.filter((status) => status !== 'SCHEDULED')
 

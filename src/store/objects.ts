@@ -433,6 +433,20 @@ const startsWith = (kind: ObjectKind, word: string) => sql`
     select client_id from client_word
     where business_id = app_business() and word >= ${word} and word < ${`${word}\u{10ffff}`})`
 
+/** The ids of the clients whose name or address has, for every word of the text, one that begins with it. */
+export function clientsNamed(businessId: number, text: string): Sql {
+  const words = wordsOf(text)
+  if (words.length === 0) return sql`select null::bigint where false`
+  return join(
+    words.map(
+      (word) => sql`
+        select client_id from client_word
+        where business_id = ${businessId} and word >= ${word} and word < ${`${word}\u{10ffff}`}`,
+    ),
+    ' intersect ',
+  )
+}
+
 /** Small letters without accents: `Łukasz Żółć <l.zolc@example.org>` is found by `zol`. */
 export function wordsOf(text: string): string[] {
   const plain = text
