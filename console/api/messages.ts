@@ -37,7 +37,14 @@ export const messagesQuery = (filters: MessageFilters) =>
     refetchInterval: 60_000,
     queryFn: ({ pageParam, signal }) =>
       request<Page<Message>>('/eventTriggers', {
-        query: { ...filters, order: 'newest', expand: 'names', limit: PAGE, cursor: pageParam },
+        query: {
+          ...filters,
+          // Of the past the newest come first, of the future the next.
+          order: filters.status === 'SCHEDULED' ? 'oldest' : 'newest',
+          expand: 'names',
+          limit: PAGE,
+          cursor: pageParam,
+        },
         signal,
       }),
     getNextPageParam: (page) => page.nextCursor ?? undefined,

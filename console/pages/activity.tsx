@@ -29,12 +29,15 @@ const STATUSES = Object.keys(MARK_OF_STATUS) as TriggerStatus[]
 const statusesOf = (mark: MarkName) =>
   STATUSES.filter((status) => MARK_OF_STATUS[status] === mark).join(',')
 
+/** What has happened; pending messages have a tab of their own. */
+const PAST = STATUSES.filter((status) => status !== 'SCHEDULED').join(',')
+
 export function ActivityPage() {
   const { t } = useTranslation()
   const search = useSearch({ from: '/shell/activity' })
   const filters = useMemo(
     () => ({
-      ...(search.outcome && { status: statusesOf(search.outcome) }),
+      status: search.outcome ? statusesOf(search.outcome) : PAST,
       ...(search.text && { text: search.text }),
       ...(search.automation && { eventDefnId: search.automation }),
       ...(search.location && { locationId: search.location }),
@@ -43,7 +46,8 @@ export function ActivityPage() {
     [search],
   )
   const counts = useQuery(messageCountsQuery(filters))
-  const total = Object.values(counts.data ?? {}).reduce((sum, count) => sum + count, 0)
+  const { SCHEDULED: _ahead, ...past } = counts.data ?? {}
+  const total = Object.values(past).reduce((sum, count) => sum + count, 0)
   return (
     <>
       <PageHead
@@ -198,7 +202,7 @@ function Messages({ filters }: { filters: Parameters<typeof messagesQuery>[0] })
   if (error && !data) return <Failure error={error} onRetry={() => void refetch()} />
   if (!data) return <Loading lines={12} height={24} />
   if (messages.length === 0) {
-    const isFiltered = Object.keys(filters).length > 0
+    const isFiltered = Object.keys(filters).length > 1 || filters.status !== PAST
     return (
       <div className="card">
         <Empty title={t(isFiltered ? 'activity.noneFound' : 'activity.none')}>
