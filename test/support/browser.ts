@@ -42,7 +42,11 @@ export async function openPage(t: Lifetime): Promise<{ page: Page; complaints: s
 
   const complaints: string[] = []
   page.on('pageerror', (error) => complaints.push(`error: ${error.message}`))
-  page.on('requestfailed', (request) => complaints.push(`failed: ${request.url()}`))
+  page.on('requestfailed', (request) => {
+    // A page that is left gives up what it asked for.
+    if (request.failure()?.errorText === 'net::ERR_ABORTED') return
+    complaints.push(`failed: ${request.url()}`)
+  })
   page.on('response', (response) => {
     if (response.status() >= 400) complaints.push(`${response.status()}: ${response.url()}`)
   })

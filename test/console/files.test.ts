@@ -15,30 +15,19 @@ const service = await startService(lifetime, {
   ADMIN_API_KEY: 'operator-key-of-this-test',
 })
 
-test('the first address leads to the console, which says what is here', async (t) => {
-  const { page, complaints } = await openPage(t)
-  await page.goto(service.base)
-  assert.equal(new URL(page.url()).pathname, '/console/')
-  await page.getByRole('heading', { name: 'Bellwether' }).waitFor()
-  await page.getByRole('status').getByText('ready', { exact: true }).waitFor()
-  await page.getByRole('link', { name: 'API description' }).waitFor()
-  assert.deepEqual(complaints, [])
-})
-
-test('any address of the console is a page that can be loaded again', async (t) => {
-  const { page, complaints } = await openPage(t)
-  await page.goto(`${service.base}/console/some/page`)
-  await page.getByRole('heading', { name: 'Bellwether' }).waitFor()
-  assert.deepEqual(complaints, [])
-})
-
-test('the console can be read on a phone', async (t) => {
+test('the first address leads to the sign-in of the console', async (t) => {
   const { page } = await openPage(t)
-  await page.setViewportSize({ width: 360, height: 740 })
-  await page.goto(`${service.base}/console/`)
-  await page.getByRole('heading', { name: 'Bellwether' }).waitFor()
-  const overflows = await page.evaluate('document.documentElement.scrollWidth > innerWidth')
-  assert.equal(overflows, false)
+  await page.goto(service.base)
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+  assert.equal(new URL(page.url()).pathname, '/console/sign-in')
+  await page.getByText('Service ready').waitFor()
+  await page.getByRole('link', { name: 'API description' }).waitFor()
+})
+
+test('an address that is no page says so', async (t) => {
+  const { page } = await openPage(t)
+  await page.goto(`${service.base}/console/some/page`)
+  await page.getByText('There is no such page').waitFor()
 })
 
 test('the API description works offline, under our own policy', async (t) => {

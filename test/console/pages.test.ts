@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import type { Page } from 'playwright-core'
+import { openPage } from '../support/browser.ts'
+import { assertAccessible, startConsole } from '../support/console.ts'
+
+const { service, openAs } = await startConsole([
+  { username: 'sofia', role: 'OWNER' },
+  { username: 'rita', role: 'REPORTS_ONLY' },
+])
+
+const heading = (page: Page, name: string | RegExp) =>
+  page.getByRole('heading', { name, level: 1 }).waitFor()
+
+test('a wrong password is refused in words, and the right one leads to the page that was asked for', async (t) => {
+  const { page } = await openPage(t)
+  await page.goto(`${service.base}/console/automations`)
+  await page.getByLabel('Username').fill('sofia')
+  await page.getByLabel('Password').first().fill('not this one')
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByText('Username or password is wrong.').waitFor()
+  await page.getByLabel('Password').first().fill('ring-the-bell-2026')
+  await page.keyboard.press('Enter')
+  await heading(page, 'Automations')
+})
+
+test('Today shows the day, what is next and how the service is', async (t) => {
+  const { page, complaints } = await openAs(t, 'sofia')
+  await heading(page, /\d+ \w+$/)
+  await page.getByText('Lindenhof Physiotherapy').waitFor()
+  await page.getByRole('img', { name: 'Messages of the day by hour' }).waitFor()
+  await page.getByRole('heading', { name: 'Next' }).waitFor()
+  await page.getByText('nothing is overdue').waitFor()
+  await page.getByText('Kept here: no mail leaves until a mail server is configured.').waitFor()
+  assert.deepEqual(complaints, [])
+})
+
+test('Automations are sentences, and can be found and switched off and on', async (t) => {
+  const { page, complaints } = await openAs(t, 'sofia', '/automations')
+  await heading(page, 'Automations')
+  const sentence = /^2 days before an appointment starts, mail the client/
+  const onOff = page.getByRole('switch', { name: sentence })
+  assert.equal(await onOff.isChecked(), true)
+  await page.getByLabel('Find a sentence').fill('two days')
+  await page.getByRole('switch').nth(1).waitFor({ state: 'detached' })
+
+  await onOff.click({ force: true })
+  await page.getByText('switched off').waitFor()
+  await page.reload()
+  await page.getByText('switched off').waitFor()
+  assert.equal(await onOff.isChecked(), false)
+  await onOff.click({ force: true })
+  await page.getByText('switched off').waitFor({ state: 'detached' })
+  assert.deepEqual(complaints, [])
+})
+
+test('Activity is filtered by outcome and by words, and its address keeps the filters', async (t) => {
+  const { page, complaints } = await openAs(t, 'sofia', '/activity')
+  await heading(page, 'Activity')
+  await page.getByRole('link', { name: /^Waiting/ }).click()
+  const rows = page.getByRole('rowgroup').getByRole('row')
+  await rows.first().waitFor()
+  const name = await rows.first().getByRole('cell').nth(2).innerText()
+  await page.getByLabel('Client or address').fill(name)
+  await page.waitForURL(/text=/)
+  await page.reload()
+  await rows.first().waitFor()
+  const cells = await rows.getByRole('cell').allInnerTexts()
+  const names = cells.filter((_, place) => place % 5 === 2)
+  assert.deepEqual([...new Set(names)], [name])
+  assert.deepEqual(complaints, [])
+})
+
+test('a person sees the pages of their role only', async (t) => {
+  const { page } = await openAs(t, 'rita', '/sign-in')
+  const navigation = page.getByRole('navigation', { name: 'Main' }).first()
+  await navigation.getByRole('link', { name: 'Reports' }).waitFor()
+  assert.equal(await navigation.getByRole('link', { name: 'Automations' }).count(), 0)
+})
+
+test('keys lead to pages, and signing out ends the session', async (t) => {
+  const { page } = await openAs(t, 'sofia')
+  await heading(page, /\d+ \w+$/)
+  await page.keyboard.press('g')
+  await page.keyboard.press('v')
+  await heading(page, 'Activity')
+  await page.keyboard.press('Control+k')
+  await page.getByLabel('Go to or do …').fill('autom')
+  await page.keyboard.press('Enter')
+  await heading(page, 'Automations')
+  await page.getByRole('button', { name: /sofia/ }).click()
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await heading(page, 'Sign in')
+  await page.goto(`${service.base}/console/activity`)
+  await heading(page, 'Sign in')
+})
+
+const PAGES = ['/', '/automations', '/activity']
+
+test('no page breaks a rule of WCAG 2.2 AA, light or dark', async (t) => {
+  const { page } = await openAs(t, 'sofia')
+  for (const path of PAGES) {
+    await page.goto(`${service.base}/console${path}`)
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    await settled(page)
+    for (const scheme of ['light', 'dark'] as const) await assertAccessible(page, scheme)
+  }
+})
+
+test('every page fits a phone of 360 px', async (t: TestContext) => {
+  const { page } = await openAs(t, 'sofia')
+  await page.setViewportSize({ width: 360, height: 740 })
+  for (const path of PAGES) {
+    await page.goto(`${service.base}/console${path}`)
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    await settled(page)
+    const overflows = await page.evaluate('document.documentElement.scrollWidth > innerWidth')
+    assert.equal(overflows, false, path)
+  }
+})
+
+/** Until nothing is loading any more. */
+const settled = (page: Page) => page.locator('[aria-busy]').first().waitFor({ state: 'detached' })

@@ -1,0 +1,76 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import assert from 'node:assert/strict'
+import { after, type TestContext } from 'node:test'
+import type { Page } from 'playwright-core'
+import { openPage } from './browser.ts'
+import { temporaryFolder } from './folder.ts'
+import { startService } from './service.ts'
+
+const lifetime = { after } as Pick<TestContext, 'after'>
+const OPERATOR = 'operator-key-of-this-test'
+const PASSWORD = 'ring-the-bell-2026'
+
+type Person = { username: string; role: string; locationIdList?: number[] }
+
+/** The service as it really runs, with the demo business and people who can sign in. */
+export async function startConsole(people: Person[]) {
+  const service = await startService(lifetime, {
+    DATA_DIR: temporaryFolder(lifetime),
+    ADMIN_API_KEY: OPERATOR,
+    RATE_LIMIT: '100000/s,100000',
+  })
+  const post = async (path: string, body: object) => {
+    const answer = await fetch(service.base + path, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${OPERATOR}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+    assert.ok(answer.ok, `POST ${path}: ${answer.status}`)
+    return answer.json() as Promise<{ businessId: number }>
+  }
+  const { businessId } = await post('/business', {
+    name: 'Lindenhof Physiotherapy',
+    timeZone: 'Europe/Zurich',
+  })
+  await post(`/business/${businessId}/seed`, {})
+  for (const person of people) {
+    await post(`/business/${businessId}/user`, { ...person, password: PASSWORD })
+  }
+
+  /** A page of the console as this person sees it. */
+  const openAs = async (t: TestContext, username: string, path = '/') => {
+    const opened = await openPage(t)
+    const { page } = opened
+    await page.goto(`${service.base}/console${path}`)
+    await page.getByLabel('Username').fill(username)
+    await page.getByLabel('Password').first().fill(PASSWORD)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('navigation', { name: 'Main' }).first().waitFor()
+    // Before the sign-in nobody was signed in, which the service says with a 401.
+    opened.complaints.length = 0
+    return opened
+  }
+  return { service, businessId, openAs, password: PASSWORD }
+}
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+/** Fails with every rule of WCAG 2.2 AA that the page breaks, in this colour scheme. */
+export async function assertAccessible(page: Page, scheme: 'light' | 'dark') {
+  await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' })
+  // As a statement: the policy of the page forbids scripts of others.
+  await page.evaluate(axe)
+  const violations = await page.evaluate(async () => {
+    const run = (globalThis as unknown as { axe: Axe }).axe.run
+    const { violations } = await run({
+      runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'],
+    })
+    return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`)
+  })
+  assert.deepEqual(violations, [], scheme)
+}
+
+type Axe = {
+  run(options: object): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }>
+}
