@@ -344,10 +344,8 @@ function Health({ overview }: { overview: Overview }) {
       </HealthLine>
       {reconciliation && (
         <HealthLine ok={reconciliation.ok} part={t('today.reconciliation')}>
-          {t('today.reconciled', {
-            objects: reconciliation.objects,
-            time: format.time(reconciliation.endedTime),
-            faults: reconciliation.missing + reconciliation.doubled + reconciliation.unfounded,
+          {t(reconciliation.ok ? 'today.reconciled' : 'today.reconciledWithFaults', {
+            time: format.moment(reconciliation.endedTime),
           })}
         </HealthLine>
       )}

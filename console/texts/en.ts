@@ -96,7 +96,8 @@ export const en = {
     database: 'Database',
     databaseAnswers: 'answers in {{ms}} ms',
     reconciliation: 'Every reminder',
-    reconciled: '{{objects}} appointments compared at {{time}}: {{faults}} missing or double',
+    reconciled: 'compared with the calendar {{time}}: none missing, none double',
+    reconciledWithFaults: 'compared with the calendar {{time}}: some are missing or double',
   },
   automations: {
     title: 'Automations',

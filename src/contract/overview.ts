@@ -64,11 +64,10 @@ export const Overview = Type.Object({
   database: Part({ milliseconds: Type.Number({ description: 'How long it took to answer.' }) }),
   reconciliation: OrNull(
     Part({
-      endedTime: Moment,
-      objects: Type.Integer({ description: 'Objects whose reminders were compared.' }),
-      missing: Type.Integer(),
-      unfounded: Type.Integer(),
-      doubled: Type.Integer(),
+      endedTime: Type.Integer({
+        description:
+          'When all pending reminders were last compared with what appointments and definitions ask for, in ms.',
+      }),
     }),
   ),
   setup: Type.Object({

@@ -11,14 +11,15 @@ import {
   readMailState,
   readOverview,
 } from '../store/overview.ts'
-import type { Round } from '../automation/watch.ts'
+import type { Findings } from '../automation/watch.ts'
+import { findLastRound, type Round } from '../store/watch.ts'
 import type { Routes } from './services.ts'
 
 const DAYS = 30
 const FAILURE_DAYS = 7
 
 /** What one looks at first in the morning. */
-export const overview: Routes = async (app, { clock, config, lastRound }) => {
+export const overview: Routes = async (app, { clock, config, database }) => {
   app.get(
     '/overview',
     {
@@ -47,27 +48,29 @@ export const overview: Routes = async (app, { clock, config, lastRound }) => {
       const startOf = (day: Temporal.PlainDate) => day.toZonedDateTime(timeZone).toInstant()
       const day = query.day ? Temporal.PlainDate.from(query.day) : today
       const [dayStart, dayEnd] = [startOf(today), startOf(today.add({ days: 1 }))]
-      const [read, quarterHours, lastDays, failures, setup, mail, overdue] = await Promise.all([
-        readOverview(db, businessId, { now, dayStart, dayEnd, sight }),
-        listQuarterHours(db, businessId, {
-          from: startOf(day),
-          to: startOf(day.add({ days: 1 })),
-          sight,
-        }),
-        listDays(db, businessId, timeZone, {
-          from: startOf(today.subtract({ days: DAYS - 1 })),
-          to: dayEnd,
-          sight,
-        }),
-        listFailures(db, businessId, {
-          from: startOf(today.subtract({ days: FAILURE_DAYS })),
-          to: dayEnd,
-          sight,
-        }),
-        countSetup(db, businessId),
-        readMailState(db, businessId, now),
-        countOverdue(db, businessId, now),
-      ])
+      const [read, quarterHours, lastDays, failures, setup, mail, overdue, round] =
+        await Promise.all([
+          readOverview(db, businessId, { now, dayStart, dayEnd, sight }),
+          listQuarterHours(db, businessId, {
+            from: startOf(day),
+            to: startOf(day.add({ days: 1 })),
+            sight,
+          }),
+          listDays(db, businessId, timeZone, {
+            from: startOf(today.subtract({ days: DAYS - 1 })),
+            to: dayEnd,
+            sight,
+          }),
+          listFailures(db, businessId, {
+            from: startOf(today.subtract({ days: FAILURE_DAYS })),
+            to: dayEnd,
+            sight,
+          }),
+          countSetup(db, businessId),
+          readMailState(db, businessId, now),
+          countOverdue(db, businessId, now),
+          findLastRound<Findings>(database.engine),
+        ])
       return {
         time: now,
         timeZone,
@@ -80,7 +83,7 @@ export const overview: Routes = async (app, { clock, config, lastRound }) => {
         engine: { ok: overdue === 0, overdue },
         mail: { ok: true, captured: config.smtpUrl === undefined, ...mail },
         database: { ok: true, milliseconds },
-        reconciliation: describeRound(lastRound?.()),
+        reconciliation: describeRound(round),
       } as never
     },
   )
@@ -98,15 +101,9 @@ function everyDay(
   })
 }
 
-function describeRound(round: Round | undefined) {
+/** Without its counts: they are of all businesses. */
+function describeRound(round: Round<Findings> | undefined) {
   if (!round) return null
-  const { objects, missing, unfounded, doubled } = round.findings
-  return {
-    ok: missing + unfounded + doubled === 0,
-    endedTime: round.endedAt,
-    objects,
-    missing,
-    unfounded,
-    doubled,
-  }
+  const { missing, unfounded, doubled } = round.findings
+  return { ok: missing + unfounded + doubled === 0, endedTime: round.endedAt }
 }
