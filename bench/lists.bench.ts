@@ -197,9 +197,9 @@ async function measureMails(businessId: number, size: number) {
       `mails: ${status}`,
       () => ({ status }),
     ]),
-    ['mails: templateId', (i) => ({ templateId: 1 + (i % 12) })],
-    ['mails: a template of few mails', () => ({ templateId: 13 })],
-    ['mails: a template of none', () => ({ templateId: 14 })],
+    ['mails: templateId', (i) => ({ emailTemplateId: 1 + (i % 12) })],
+    ['mails: a template of few mails', () => ({ emailTemplateId: 13 })],
+    ['mails: a template of none', () => ({ emailTemplateId: 14 })],
     ['mails: from, to', day],
     ['mails: from', (i) => ({ from: moment((i % 97) / 100) })],
     ['mails: to', (i) => ({ to: moment((i % 97) / 100 + 0.01) })],
@@ -207,11 +207,11 @@ async function measureMails(businessId: number, size: number) {
     ['mails: SENDING, from', (i) => ({ status: 'SENDING', from: moment((i % 97) / 100) })],
     [
       'mails: SENT, templateId, from, to',
-      (i) => ({ status: 'SENT', templateId: 1 + (i % 12), ...day(i) }),
+      (i) => ({ status: 'SENT', emailTemplateId: 1 + (i % 12), ...day(i) }),
     ],
-    ['mails: FAILED, templateId', (i) => ({ status: 'FAILED', templateId: 1 + (i % 12) })],
-    ['mails: CAPTURED, templateId', (i) => ({ status: 'CAPTURED', templateId: 1 + (i % 12) })],
-    ['mails: FAILED, a template of few', () => ({ status: 'FAILED', templateId: 13 })],
+    ['mails: FAILED, templateId', (i) => ({ status: 'FAILED', emailTemplateId: 1 + (i % 12) })],
+    ['mails: CAPTURED, templateId', (i) => ({ status: 'CAPTURED', emailTemplateId: 1 + (i % 12) })],
+    ['mails: FAILED, a template of few', () => ({ status: 'FAILED', emailTemplateId: 13 })],
   ]
   const found = new Map<string, number[]>()
   const take = async (name: string, ask: (i: number) => Promise<unknown>) => {

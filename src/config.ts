@@ -28,6 +28,8 @@ export type Config = {
   bodyRetentionDays: number
   pageSize: 'A4' | 'Letter'
   metricsToken: string | undefined
+  /** Origins whose pages may call the API with a key; `*`: any. */
+  corsOrigins: string[]
   leaseSeconds: number
   logLevel: (typeof LOG_LEVELS)[number]
 }
@@ -78,11 +80,28 @@ export function readConfig(env: Environment): Config {
     bodyRetentionDays: setting('BODY_RETENTION_DAYS', 45, wholeNumber(1, 36_500)),
     pageSize: setting('PAGE_SIZE', 'A4', pageSize),
     metricsToken: secretSetting('METRICS_TOKEN', credential),
+    corsOrigins: setting('CORS_ORIGINS', [], origins),
     leaseSeconds: setting('LEASE_SECONDS', 10, wholeNumber(1, 3_600)),
     logLevel: setting('LOG_LEVEL', 'info', oneOf(LOG_LEVELS)),
   }
   if (faults.length > 0) throw new StartError(faults.join('\n'))
   return config
+}
+
+/** `https://app.example, https://other.example`, or `*`. */
+function origins(value: string): string[] {
+  return value
+    .split(',')
+    .map((one) => one.trim())
+    .filter((one) => one !== '')
+    .map((one) => {
+      if (one === '*') return one
+      const url = URL.parse(one)
+      const isOrigin =
+        url && /^https?:$/.test(url.protocol) && url.origin === one.replace(/\/$/, '')
+      if (!isOrigin) throw new Error(`must hold origins such as https://app.example, not ${one}`)
+      return url.origin
+    })
 }
 
 /** The address at which a browser on this machine reaches the service. */

@@ -1,20 +1,26 @@
+import { codeOfStatus, type ProblemCode } from './contract/problem-codes.ts'
+import { isUnknownParameter, isUnknownProperty } from './contract/unknown-properties.ts'
+
 /** The caller's mistake. One place (http/problems.ts) turns it into `application/problem+json`. */
 export class RequestError extends Error {
   readonly status: number
   readonly errors: Fault[] | undefined
   readonly headers: Record<string, string>
+  readonly code: ProblemCode
 
   constructor(
     status: number,
     detail: string,
     errors?: Fault[],
     headers: Record<string, string> = {},
+    code: ProblemCode = codeOfStatus(status),
   ) {
     super(detail)
     this.name = 'RequestError'
     this.status = status
     this.errors = errors
     this.headers = headers
+    this.code = code
   }
 }
 
@@ -29,9 +35,23 @@ export const invalid = (errors: Fault[]) =>
     422,
     errors.map((fault) => `${fault.pointer || 'the body'}: ${fault.detail}`).join('; '),
     errors,
+    {},
+    codeOfFaults(errors),
   )
 
-export const unauthorized = () => new RequestError(401, 'A valid credential is needed.')
+function codeOfFaults(errors: Fault[]): ProblemCode {
+  if (errors.every(isUnknownProperty)) return 'unknown-property'
+  return errors.every(isUnknownParameter) ? 'unknown-parameter' : 'invalid-input'
+}
+
+type Unauthorized = Extract<
+  ProblemCode,
+  'missing-credential' | 'wrong-scheme' | 'unknown-key' | 'expired-session' | 'sign-in-failed'
+>
+
+/** `detail` says what is missing, and so what to send. */
+export const unauthorized = (code: Unauthorized, detail: string) =>
+  new RequestError(401, detail, undefined, {}, code)
 
 export const forbidden = (detail: string) => new RequestError(403, detail)
 

@@ -25,6 +25,7 @@ test('without any setting there are defaults that run', () => {
     bodyRetentionDays: 45,
     pageSize: 'A4',
     metricsToken: undefined,
+    corsOrigins: [],
     leaseSeconds: 10,
     logLevel: 'info',
   })
@@ -47,6 +48,11 @@ const GOOD: [Environment, Partial<ReturnType<typeof readConfig>>][] = [
   [{ TRUST_PROXY: '10.0.0.0/8, loopback' }, { trustProxy: ['10.0.0.0/8', 'loopback'] }],
   [{ MAIL_FROM: 'a@b.example' }, { mailFrom: { name: '', address: 'a@b.example' } }],
   [{ MAIL_FROM: '"Dr. X" <a@b.example>' }, { mailFrom: { name: 'Dr. X', address: 'a@b.example' } }],
+  [
+    { CORS_ORIGINS: 'https://app.example, http://localhost:3000/' },
+    { corsOrigins: ['https://app.example', 'http://localhost:3000'] },
+  ],
+  [{ CORS_ORIGINS: '*' }, { corsOrigins: ['*'] }],
   [{ PAGE_SIZE: 'letter' }, { pageSize: 'Letter' }],
   [
     { SMTP_URL: 'smtp://mail.example:25?tls=never' },
@@ -71,6 +77,7 @@ const BAD: [Environment, RegExp][] = [
   [{ PORT: '80a' }, /^PORT must be a whole number from 0 to 65535, not '80a'$/],
   [{ PORT: '70000' }, /^PORT /],
   [{ HOST: 'a b' }, /^HOST /],
+  [{ CORS_ORIGINS: 'https://a.example/path' }, /^CORS_ORIGINS must hold origins such as /],
   [{ DATABASE_URL: 'mysql://x' }, /^DATABASE_URL must be .*postgres:/],
   [{ DATABASE_URL: 'postgres://u:50%@x/y' }, /^DATABASE_URL must be .*postgres:/],
   [{ DATABASE_URL: 'postgres://one:5432,two:x/y' }, /^DATABASE_URL must be .*postgres:/],

@@ -259,7 +259,9 @@ test('GET /eventDefinition/{id}: one object with every field; inactive, missing 
     offsetMode: 'ELAPSED',
     latePolicy: 'SKIP',
     triggerAnchor: 'START',
+    changes: [],
     version: 1,
+    deletedDate: null,
   })
   const path = `/eventDefinition/${saved.eventDefnId}`
   const missing = await call('GET', '/eventDefinition/999999')
@@ -593,6 +595,7 @@ test('DELETE /eventDefinition/{id}: answers it inactive, the second time too; a 
     active: false,
     version: 2,
     modifiedDate: first.body.modifiedDate,
+    deletedDate: clock.now().epochMilliseconds,
   })
   assert.deepEqual((await call('DELETE', path)).body, first.body)
   assert.equal((await call('GET', path)).status, 404)

@@ -31,6 +31,8 @@ async function lockMaker(tx: Db, businessId: number, maker: Account | null) {
   if (maker === null || maker.role === 'OWNER') return null
   const user = await shareUser(tx, businessId, maker.userId)
   // Another node may have deactivated them a moment ago.
-  if (!user?.active || user.role !== maker.role) throw unauthorized()
+  if (!user?.active || user.role !== maker.role) {
+    throw unauthorized('expired-session', 'Your session has ended; sign in again.')
+  }
   return user.userId
 }

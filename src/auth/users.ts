@@ -1,7 +1,8 @@
-import { password, USER_FIELDS, type Role } from '../contract/credentials.ts'
+import { password, USER_FIELDS, UserWrite, type Role } from '../contract/credentials.ts'
 import { optional, required } from '../contract/fields.ts'
 import { isPlainObject } from '../contract/json.ts'
 import { readFields } from '../contract/read-fields.ts'
+import { unknownProperties } from '../contract/unknown-properties.ts'
 import type { Db } from '../database/database.ts'
 import { conflict, forbidden, invalid, notFound, type Fault } from '../errors.ts'
 import { revokeKeysOfMaker } from '../store/api-keys.ts'
@@ -31,6 +32,7 @@ export async function readUser(body: unknown): Promise<UserInput> {
   const isUpdate = given !== undefined && given !== null
   const shape = isUpdate ? optional(password()) : required(password())
   const { values, faults } = readFields({ password: shape }, body, isUpdate ? {} : undefined)
+  faults.push(...unknownProperties(UserWrite, body))
   if (isUpdate && !isId(given)) faults.push({ pointer: '/userId', detail: 'must be an id' })
   const { password: wanted } = values as { password?: string | null }
   const passwordHash = wanted && faults.length === 0 ? await hashPassword(wanted) : undefined

@@ -1,7 +1,8 @@
 import type { ActionInput } from '../contract/event-action.ts'
 import { eventTypeById, type EventTypeName, type ObjectType } from '../contract/event-type.ts'
+import { changesIn, watchedColumns } from './watched.ts'
 import { nominalMinutes } from '../contract/offset.ts'
-import { kindOfObjectType, toColumn } from '../contract/objects.ts'
+import { kindOfObjectType } from '../contract/objects.ts'
 import type { Db } from '../database/database.ts'
 import type { MergedMail } from '../email/merge.ts'
 import { listHappenings, listStatusesAt } from '../store/audit.ts'
@@ -15,7 +16,6 @@ import type { StoredDefinition } from '../store/event-definitions.ts'
 import { listMailContexts, type ContextRow } from '../store/mail-contexts.ts'
 import { listStatusesOf, type Status } from '../store/statuses.ts'
 import { listSubjects } from '../store/subjects.ts'
-import { CAUSES } from './causes.ts'
 import { compose } from './compose.ts'
 import { isSameAction, readAgainst } from './define.ts'
 import { listTemplates } from './templates.ts'
@@ -118,7 +118,7 @@ function actionsAsked(
     const change = byId.get(action.eventActionId)
     if (!change) return [action]
     const { emailTemplateId = action.emailTemplateId, recipient = action.recipient } = change
-    return change.active ? [{ ...action, emailTemplateId, recipient }] : []
+    return change.active !== false ? [{ ...action, emailTemplateId, recipient }] : []
   })
   const added = said.filter(
     (action) => action.active && action.eventActionId === undefined && !isKnown(action),
@@ -226,22 +226,26 @@ async function* events(
   const asked = {
     object: kind,
     change: eventType.endsWith('_CREATED') ? ('CREATED' as const) : ('CHANGED' as const),
-    columns: CAUSES[objectType].watched.map(toColumn),
+    columns: watchedColumns(objectType),
     from,
     to,
     limit: PAGE,
   }
+  const statuses = await listStatusesOf(db, businessId, objectType)
   for (let after: number | undefined; ;) {
     const page = await listHappenings(db, businessId, { ...asked, after })
     if (page.length === 0) return
     const ids = [...new Set(page.map((one) => (id.endsWith('UUID') ? one.id : Number(one.id))))]
     const subjects = await listSubjects(db, businessId, objectType, ids)
     const byId = new Map(subjects.map((subject) => [String(idOf(subject)), subject]))
-    yield page.flatMap(({ id, time, oldStatus, newStatus }): Fired[] => {
+    yield page.flatMap(({ id, time, oldStatus, newStatus, columns }): Fired[] => {
       const found = byId.get(id)
       if (!found || (eventType === 'INVITE_COMPLETED' && !isMove(oldStatus, newStatus))) return []
-      const subject = { ...found, status: newStatus }
-      const refused = refusals(definition, { eventType, subject, oldStatus, happenedAt: time })
+      const subject = asItWas(found, newStatus, statuses)
+      const changes = changesIn(objectType, columns)
+      const ended = oldStatus !== null && oldStatus !== newStatus && !subject.live
+      const event = { eventType, subject, oldStatus, changes, ended, happenedAt: time }
+      const refused = refusals(definition, event)
       const firing = firingTime(definition, subject, time)
       return refused.length === 0 && firing ? [{ subject, time: firing.scheduledTime }] : []
     })

@@ -146,7 +146,7 @@ function writeAction(
   const wanted = {
     businessId: defining.businessId,
     eventDefnId,
-    active: input.active,
+    active: input.active ?? before!.active,
     emailTemplateId: input.emailTemplateId ?? before!.emailTemplateId,
     emailCategoryId: said(input.emailCategoryId, before?.emailCategoryId),
     recipient: said(input.recipient, before?.recipient),

@@ -1,17 +1,23 @@
-import { eventTypeById, type EventTypeName, type ObjectType } from '../contract/event-type.ts'
-import { kindOfObjectType, toColumn } from '../contract/objects.ts'
+import {
+  eventTypeById,
+  type Change as Changed,
+  type EventTypeName,
+  type ObjectType,
+} from '../contract/event-type.ts'
+import { kindOfObjectType } from '../contract/objects.ts'
 import type { Db } from '../database/database.ts'
 import { listStatusMoves } from '../store/audit.ts'
 import { countMailsOfTriggers, type MailCounts } from '../store/emails.ts'
 import { listActionsOfDefinitions } from '../store/event-actions.ts'
 import { listDefinitionsOfTypes, type StoredDefinition } from '../store/event-definitions.ts'
 import { listTriggerStates, type TriggerState } from '../store/event-triggers.ts'
+import { listStatusesOf, type Status } from '../store/statuses.ts'
 import { listNames, listSubjects } from '../store/subjects.ts'
-import { CAUSES } from './causes.ts'
 import { checks, reportsFact, type Check, type NameOf } from './match.ts'
 import { typesOf } from './schedule.ts'
 import type { Subject } from './subject.ts'
 import { firingTime, isReminder } from './timing.ts'
+import { changesIn, watchedColumns } from './watched.ts'
 
 export type Explanation = {
   eventDefnId: number
@@ -72,14 +78,36 @@ export async function explain(
   })
 }
 
-type Change = { time: Temporal.Instant; oldStatus: string; newStatus: string }
+type Change = {
+  time: Temporal.Instant
+  oldStatus: string
+  newStatus: string
+  changes: Changed[]
+  /** The status moved to one that is not live. */
+  ended: boolean
+}
 
 const MOST_CHANGES = 100
 
-function listChanges(db: Db, businessId: number, objectType: ObjectType, id: number | string) {
-  const columns = CAUSES[objectType].watched.map(toColumn)
+async function listChanges(
+  db: Db,
+  businessId: number,
+  objectType: ObjectType,
+  id: number | string,
+): Promise<Change[]> {
   const { kind } = kindOfObjectType(objectType)
-  return listStatusMoves(db, businessId, { object: kind, id, columns }, MOST_CHANGES)
+  const wanted = { object: kind, id, columns: watchedColumns(objectType) }
+  const [moves, statuses] = await Promise.all([
+    listStatusMoves(db, businessId, wanted, MOST_CHANGES),
+    listStatusesOf(db, businessId, objectType),
+  ])
+  const isLive = (name: string) =>
+    statuses.some(({ status, live }: Status) => status === name && live)
+  return moves.map(({ columns, ...move }) => ({
+    ...move,
+    changes: changesIn(objectType, columns),
+    ended: move.oldStatus !== move.newStatus && !isLive(move.newStatus),
+  }))
 }
 
 const nameOfType = ({ eventTypeId }: StoredDefinition) =>
@@ -187,7 +215,8 @@ function explainEvent(
     return row ? [...looked, ...done] : [...looked, created(definition, subject)]
   }
   if (eventType === 'INVITE_COMPLETED') {
-    const event = { eventType, subject, oldStatus: null, happenedAt: subject.createdDate }
+    const happenedAt = subject.createdDate
+    const event = { eventType, subject, oldStatus: null, changes: [], ended: false, happenedAt }
     const looked = checks(definition, event, nameOf)
     if (row) return [...looked, ...done]
     return [...looked, completed(definition, subject, changes)]
@@ -211,13 +240,19 @@ const eventOf = (definition: StoredDefinition, subject: Subject, change: Change)
   eventType: nameOfType(definition),
   subject: { ...subject, status: change.newStatus },
   oldStatus: change.oldStatus,
+  changes: change.changes,
+  ended: change.ended,
   happenedAt: change.time,
 })
 
-/** The newest change that it may have waited for: where it asks for a move of status, a move. */
-function telling({ oldStatus, newStatus }: StoredDefinition, changes: Change[]) {
-  if (oldStatus === null && newStatus === null) return changes[0]
-  return changes.find((change) => change.oldStatus !== change.newStatus) ?? changes[0]
+/** The newest change that it may have waited for: one of those it lists, and a move of status. */
+function telling(definition: StoredDefinition, changes: Change[]) {
+  const asksForMove = definition.oldStatus !== null || definition.newStatus !== null
+  const isTelling = (change: Change) =>
+    (!asksForMove || change.oldStatus !== change.newStatus) &&
+    (definition.changes.length === 0 ||
+      definition.changes.some((wanted) => change.changes.includes(wanted)))
+  return changes.find(isTelling) ?? changes[0]
 }
 
 function created(definition: StoredDefinition, subject: Subject): Check {

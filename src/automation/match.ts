@@ -1,5 +1,5 @@
 import { parseFilterTags, type Definition } from '../contract/event-definition.ts'
-import { eventTypeById } from '../contract/event-type.ts'
+import { eventTypeById, type Change } from '../contract/event-type.ts'
 import type { SchedulingEvent, Subject, Tags } from './subject.ts'
 import { firesBefore, isReminder } from './timing.ts'
 
@@ -135,6 +135,21 @@ const RULES: Rule[] = [
     },
   },
   {
+    check: 'what changed',
+    applies: ofChanges,
+    holds: (definition, happening) =>
+      definition.changes.length === 0 ||
+      (isAskedFor(definition, happening) && !endsToo(definition, happening)),
+    yes: ({ changes }, { event }) =>
+      changes.length === 0
+        ? 'any change'
+        : `changed: ${inWords(changes.filter((change) => event?.changes.includes(change)))}`,
+    no: (definition, happening) =>
+      isAskedFor(definition, happening)
+        ? `the status also moved to ${happening.subject.status}, which is not live, and changes does not list STATUS`
+        : `changed: ${inWords(happening.event?.changes ?? [])}; it waits for: ${inWords(definition.changes)}`,
+  },
+  {
     check: 'status moved',
     applies: ofChanges,
     holds: (definition, { subject, event }) =>
@@ -173,6 +188,16 @@ const RULES: Rule[] = [
       `status ${subject.status} calls for nothing ${isBefore(definition) ? 'before' : 'after'} it`,
   },
 ]
+
+const isAskedFor = ({ changes }: Definition, { event }: Happening) =>
+  changes.some((change) => event?.changes.includes(change))
+
+/** "It was moved" must not be sent for a save that also cancelled it. */
+const endsToo = ({ changes }: Definition, { event }: Happening) =>
+  !changes.includes('STATUS') && (event?.ended ?? false)
+
+const inWords = (changes: readonly Change[]) =>
+  changes.length === 0 ? 'nothing' : changes.map((change) => change.toLowerCase()).join(', ')
 
 const isNamed = (definition: Definition, subject: Subject) =>
   definition.objectId === null || definition.objectId === namedBy(definition, subject)

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Definition } from '../contract/event-definition.ts'
-import { eventTypeById, type EventTypeName, type ObjectType } from '../contract/event-type.ts'
+import { eventTypeById, type ObjectType } from '../contract/event-type.ts'
 import { nominalMinutes } from '../contract/offset.ts'
 import type { Database, Db } from '../database/database.ts'
 import {
@@ -33,6 +33,7 @@ import {
 } from '../store/subjects.ts'
 import { claimWork, releaseWork } from '../store/work-leases.ts'
 import { refusals } from './match.ts'
+import { readOccurrence } from './occurrence.ts'
 import { planReminders } from './reschedule.ts'
 import type { Subject } from './subject.ts'
 import { firingTime, isReminder } from './timing.ts'
@@ -279,7 +280,7 @@ export function planEvent(
   now: Temporal.Instant,
 ): Plan['update'] {
   const event = {
-    eventType: row.occurrence.split(' ')[0] as EventTypeName,
+    ...readOccurrence(row.occurrence),
     // The change is a fact: it moved to the status it had then.
     subject: { ...subject, status: row.newStatus ?? subject.status },
     oldStatus: row.oldStatus,

@@ -1,6 +1,7 @@
 import {
   EVENT_TYPES,
   eventTypeById,
+  type Change,
   type EventTypeName,
   type ObjectType,
 } from '../contract/event-type.ts'
@@ -9,6 +10,7 @@ import type { StoredDefinition } from '../store/event-definitions.ts'
 import { readReminders, writePlan, type NewTrigger } from '../store/event-triggers.ts'
 import { planLookUps } from '../store/objects.ts'
 import { refusals } from './match.ts'
+import { writeOccurrence } from './occurrence.ts'
 import { planReminders, type Cause } from './reschedule.ts'
 import type { SchedulingEvent, Subject } from './subject.ts'
 import { firingTime, isReminder } from './timing.ts'
@@ -20,6 +22,8 @@ export type SavedObject = {
   /** As it was; unset for a new object. */
   before: Subject | undefined
   events: EventTypeName[]
+  /** What the save changed; empty for a new object. */
+  changes: Change[]
 }
 
 type Saving = { businessId: number; now: Temporal.Instant; history?: boolean }
@@ -78,7 +82,7 @@ export async function planAgainFor(tx: Db, moved: Moved[], now: Temporal.Instant
 
 /** One trigger for each definition that asks for one of the events. */
 function eventTriggers(
-  { subject, before, version, events }: SavedObject,
+  { subject, before, version, events, changes }: SavedObject,
   definitions: StoredDefinition[],
   now: Temporal.Instant,
 ): NewTrigger[] {
@@ -87,6 +91,8 @@ function eventTriggers(
       eventType,
       subject,
       oldStatus: before?.status ?? null,
+      changes,
+      ended: before !== undefined && before.status !== subject.status && !subject.live,
       happenedAt: now,
     }
     return definitions
@@ -102,7 +108,7 @@ function eventTriggers(
             objectType: subject.objectType,
             objectId: subject.objectId,
             objectUUId: subject.objectUUId,
-            occurrence: `${eventType} ${idOf(subject)} ${version}`,
+            occurrence: writeOccurrence(event, idOf(subject), version),
             oldStatus: event.oldStatus,
             newStatus: subject.status,
             ...firing,

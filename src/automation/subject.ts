@@ -1,4 +1,5 @@
-import type { EventTypeName, ObjectType } from '../contract/event-type.ts'
+import type { ObjectType } from '../contract/event-type.ts'
+import type { Occurrence } from './occurrence.ts'
 
 export type Tags = Record<string, string[]>
 
@@ -50,8 +51,7 @@ export const keyOf = ({ objectType, objectId, objectUUId }: Keyed) =>
   `${objectType} ${objectId ?? objectUUId}`
 
 /** Something that happened to a subject. A reminder has no happening: it is planned from the subject. */
-export type SchedulingEvent = {
-  eventType: EventTypeName
+export type SchedulingEvent = Occurrence & {
   subject: Subject
   /** For `…_CHANGED`: the status before; equal to the subject's where the status did not move. */
   oldStatus: string | null

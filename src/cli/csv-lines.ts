@@ -3,7 +3,7 @@ import { externalName } from '../contract/object-body.ts'
 import type { ObjectKind } from '../contract/objects.ts'
 import { StartError } from '../errors.ts'
 import type { Line } from '../scheduling/import.ts'
-import { refName } from '../scheduling/line-refs.ts'
+import { refName } from '../contract/object-body.ts'
 import { readCsvRecords } from './csv-records.ts'
 
 export type CsvReading = {

@@ -60,8 +60,10 @@ export class Reading {
     this.faults.push({ pointer, detail })
   }
 
-  require(found: Found) {
-    if (isMissing(found.value)) this.fault(found.pointer, 'is required')
+  /** `hint` says what to send. */
+  require(found: Found, hint?: string) {
+    if (!isMissing(found.value)) return
+    this.fault(found.pointer, hint ? `is required: ${hint}` : 'is required')
   }
 
   boolean({ value, pointer }: Found): boolean | null | undefined {
@@ -114,6 +116,17 @@ export class Reading {
     const known = allowed.find((each) => each === value)
     if (known === undefined) this.fault(pointer, `must be one of ${allowed.join(', ')}`)
     return known
+  }
+
+  /** A list of words, each once. */
+  someOf<const T extends string>(found: Found, allowed: readonly T[]): T[] | null | undefined {
+    const entries = this.array(found, 100)
+    if (!entries) return entries
+    const words = entries.map((entry) => {
+      if (isMissing(entry.value)) this.fault(entry.pointer, `must be one of ${allowed.join(', ')}`)
+      return this.oneOf(entry, allowed)
+    })
+    return words.every((word) => !isMissing(word)) ? [...new Set(words as T[])] : undefined
   }
 
   /** An object such as `{ label, value }`; the place to look further in. */

@@ -1,4 +1,5 @@
 import { Type, type Static } from 'typebox'
+import { Maybe, serverOwned } from './schema.ts'
 import {
   address,
   boolean,
@@ -72,9 +73,11 @@ export const BUSINESS_FIELDS = {
 /** The form of a POST. `businessId` makes it an update. */
 export const BusinessWrite = Type.Object(
   {
-    businessId: Type.Optional(Type.Integer()),
-    name: Type.String(),
-    timeZone: Type.String(),
+    businessId: Maybe(Type.Integer({ description: 'The business to change; absent: a new one.' })),
+    name: Type.Optional(Type.String({ description: 'Required to make one.' })),
+    timeZone: Type.Optional(
+      Type.String({ description: 'An IANA zone, such as Europe/Zurich. Required to make one.' }),
+    ),
     emailAddress: Type.Optional(OrNull('Where clients reach it.')),
     phone: Type.Optional(OrNull('Where clients call it.')),
     language: Type.Optional(OrNull('A language tag, such as de-CH.')),
@@ -82,7 +85,8 @@ export const BusinessWrite = Type.Object(
     senderDomains: Type.Optional(
       Type.Union([SenderDomains, Type.Null()], { description: 'The operator’s to set.' }),
     ),
-    active: Type.Optional(Type.Boolean({ description: 'The operator’s to set.' })),
+    active: Maybe(Type.Boolean({ description: 'The operator’s to set.' })),
+    ...serverOwned,
   },
   { examples: [{ name: 'Praxis am See', timeZone: 'Europe/Zurich' }] },
 )

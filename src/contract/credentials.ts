@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { Business, businessExample } from './business.ts'
+import { Maybe, serverOwned, ServerOwned } from './schema.ts'
 import {
   boolean,
   instant,
@@ -170,10 +171,17 @@ export const API_KEY_FIELDS = {
 
 export const ApiKeyWrite = Type.Object(
   {
-    apiKeyId: Type.Optional(Type.Integer({ description: 'Makes it an update.' })),
-    name: Type.String(),
-    scopes: Type.Optional(Type.Array(Type.Enum([...SCOPES]), { description: 'Absent: all.' })),
-    expiresTime: Type.Optional(Type.Union([Type.Integer(), Type.Null()])),
+    apiKeyId: Maybe(Type.Integer({ description: 'Makes it an update.' })),
+    businessId: Maybe(Type.Integer()),
+    name: Type.Optional(Type.String({ description: 'Required to make one.' })),
+    scopes: Maybe(Type.Array(Type.Enum([...SCOPES]), { description: 'Absent: all.' })),
+    expiresTime: Maybe(Type.Integer()),
+    active: ServerOwned,
+    prefix: ServerOwned,
+    key: ServerOwned,
+    lastUsedTime: ServerOwned,
+    makerUserId: ServerOwned,
+    ...serverOwned,
   },
   { examples: [{ name: 'booking site', scopes: ['scheduling:read', 'scheduling:write'] }] },
 )
@@ -223,15 +231,17 @@ export const USER_FIELDS: Record<string, Field> = {
 
 export const UserWrite = Type.Object(
   {
-    userId: Type.Optional(Type.Integer({ description: 'Makes it an update.' })),
-    username: Type.String(),
-    password: Type.Optional(
-      Type.String({ description: 'Needed to create; on an update it ends every session.' }),
+    userId: Maybe(Type.Integer({ description: 'Makes it an update.' })),
+    businessId: Maybe(Type.Integer()),
+    username: Type.Optional(Type.String({ description: 'Required to make one.' })),
+    password: Maybe(
+      Type.String({ description: 'Required to make one; on an update it ends every session.' }),
     ),
-    role: Type.Enum([...ROLES]),
-    professionalId: Type.Optional(Type.Union([Type.Integer(), Type.Null()])),
-    locationIdList: Type.Optional(Type.Union([Type.Array(Type.Integer()), Type.Null()])),
-    active: Type.Optional(Type.Boolean()),
+    role: Type.Optional(Type.Enum([...ROLES], { description: 'Required to make one.' })),
+    professionalId: Maybe(Type.Integer()),
+    locationIdList: Maybe(Type.Array(Type.Integer())),
+    active: Maybe(Type.Boolean()),
+    ...serverOwned,
   },
   { examples: [{ username: 'anna', password: 'a long one, please', role: 'OWNER' }] },
 )

@@ -1,7 +1,9 @@
 import { Type, type Static } from 'typebox'
 import type { Fault } from '../errors.ts'
 import { isMissing, look, Reading, type Found, type Reference } from './body.ts'
-import { Ignored, Maybe, Moment, OrNull } from './schema.ts'
+import { interfaceNames } from './interface-names.ts'
+import { Ignored, Maybe, Moment, OrNull, serverOwned } from './schema.ts'
+import { unknownProperties } from './unknown-properties.ts'
 
 const RECIPIENT_LABELS = {
   client: 'Client',
@@ -44,8 +46,10 @@ export const EventAction = Type.Object({
 })
 export type EventAction = Static<typeof EventAction>
 
-/** Spec 2.2 with its write form, for the documentation. `readAction` is what decides. */
+/** Spec 2.2 with its write form: which properties a body may have. `readAction` reads the values. */
 export const EventActionBody = Type.Object({
+  ...interfaceNames,
+  ...serverOwned,
   eventActionId: Maybe(Type.Integer({ description: 'the action to update; absent: a new one' })),
   eventDefnId: Maybe(Type.Integer()),
   eventDefinitionId: Maybe(Type.Integer({ description: 'the same as eventDefnId' })),
@@ -55,19 +59,26 @@ export const EventActionBody = Type.Object({
   emailTemplateId: Maybe(Type.Integer()),
   emailCategoryId: Maybe(Type.Integer()),
   recipient: Maybe(
-    Type.Object({ label: Type.Optional(Type.String()), value: Maybe(Type.Enum([...RECIPIENTS])) }),
+    Type.Object({
+      label: Ignored,
+      eventTypeCodes: Ignored,
+      value: Maybe(Type.Enum([...RECIPIENTS])),
+    }),
   ),
   msgType: Maybe(
     Type.Object({
-      eventTypeCodes: Type.Optional(Type.Array(Type.String())),
-      label: Type.Optional(Type.String()),
+      eventTypeCodes: Ignored,
+      label: Ignored,
       value: Maybe(Type.Enum(['email'])),
     }),
   ),
   template: Maybe(
     Type.Object(
       { emailTemplateId: Maybe(Type.Integer()) },
-      { description: 'its id counts where emailTemplateId is absent, the rest is ignored' },
+      {
+        additionalProperties: true,
+        description: 'its id counts if emailTemplateId is absent; the rest is ignored',
+      },
     ),
   ),
   categoryForLookup: Ignored,
@@ -80,7 +91,7 @@ export type ActionInput = {
   eventActionId?: number | undefined
   /** Of an action by itself; an entry of a definition belongs to that definition. */
   eventDefnId?: number | undefined
-  active: boolean
+  active?: boolean | undefined
   /** Missing only where an action is merely deactivated, as is the template. */
   businessId?: number | undefined
   emailTemplateId?: number | undefined
@@ -93,6 +104,7 @@ export type ActionInput = {
 export function readAction(body: unknown): ActionReading {
   const reading = new Reading()
   const action = readActionAt(reading, { value: body, pointer: '' }, { linked: true })
+  reading.faults.push(...unknownProperties(EventActionBody, body))
   return { action, faults: reading.faults, references: reading.references }
 }
 export type ActionReading = { action: ActionInput; faults: Fault[]; references: Reference[] }
@@ -105,7 +117,7 @@ export function readActionAt(
 ): ActionInput {
   reading.require(found)
   const place = reading.object(found)
-  if (!place) return { active: false }
+  if (!place) return {}
   const find = (name: string) => look([place], name)
 
   const actionType = find('actionType')
@@ -119,10 +131,13 @@ export function readActionAt(
   )
   const eventDefnId = firstOf(find('eventDefnId'), find('eventDefinitionId'))
 
-  const isDeactivation = active.value === false && !isMissing(eventActionId.value)
-  const required = isDeactivation ? [] : [actionType, businessId, emailTemplateId]
-  if (linked && !isDeactivation) required.push(eventDefnId)
-  for (const each of [active, ...required]) reading.require(each)
+  if (isMissing(eventActionId.value)) {
+    reading.require(active, 'true switches it on')
+    reading.require(actionType, 'SEND_EMAIL')
+    reading.require(businessId, 'the id of your business')
+    reading.require(emailTemplateId, 'the template of the mail')
+    if (linked) reading.require(eventDefnId, 'the definition that the action belongs to')
+  }
 
   reading.oneOf(actionType, ['SEND_EMAIL'])
   reading.oneOf(reading.inside(find('msgType'), 'value'), ['email'])
@@ -130,7 +145,7 @@ export function readActionAt(
   const action: ActionInput = {
     eventActionId: reading.id(eventActionId) ?? undefined,
     eventDefnId: linked ? (reading.id(eventDefnId) ?? undefined) : undefined,
-    active: reading.boolean(active) ?? false,
+    active: reading.boolean(active) ?? undefined,
     businessId: reading.id(businessId) ?? undefined,
     emailTemplateId: reading.id(emailTemplateId) ?? undefined,
     emailCategoryId: reading.id(emailCategoryId),

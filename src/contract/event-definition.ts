@@ -10,11 +10,20 @@ import {
   type ReferenceKind,
 } from './body.ts'
 import { EventAction, EventActionBody, readActionAt, type ActionInput } from './event-action.ts'
+import { interfaceNames } from './interface-names.ts'
 import { isPlainObject } from './json.ts'
-import { Ignored, Maybe, Moment, OrNull } from './schema.ts'
+import { Ignored, Maybe, Moment, OrNull, serverOwned, ServerOwned } from './schema.ts'
 import { holdsControl } from './text.ts'
-import { EVENT_TYPES, eventTypeById, EventType } from './event-type.ts'
+import {
+  CHANGES,
+  changesOf,
+  EVENT_TYPES,
+  eventTypeById,
+  EventType,
+  type Change,
+} from './event-type.ts'
 import { isTooLong, readOffset, TOO_LONG } from './offset.ts'
+import { unknownProperties } from './unknown-properties.ts'
 
 export const DEFINITION_OBJECT_TYPES = [
   'CALENDAR',
@@ -30,8 +39,14 @@ const TRIGGER_ANCHORS = ['START', 'END'] as const
 
 const Ids = Type.Array(Type.Integer())
 const Labelled = Type.Object({
-  label: Type.Optional(Type.String()),
+  label: Ignored,
   value: Maybe(Type.String()),
+  eventTypeCodes: Ignored,
+})
+const Changes = Type.Array(Type.Enum([...CHANGES]), {
+  description:
+    'For the CHANGED types: which changes it waits for; empty: any. A list without STATUS does not match a save that also moved the status to one that is not live.',
+  examples: [['TIME', 'LOCATION']],
 })
 /** What a definition did and will do: `expand=activity`. */
 const DefinitionActivity = Type.Object({
@@ -79,6 +94,7 @@ export const EventDefinition = Type.Object({
   offsetMode: Type.Enum([...OFFSET_MODES]),
   latePolicy: Type.Enum([...LATE_POLICIES]),
   triggerAnchor: Type.Enum([...TRIGGER_ANCHORS]),
+  changes: Changes,
   version: Type.Integer(),
   deletedDate: OrNull(Moment),
   planning: Type.Optional(Type.Boolean({ description: 'its triggers are still being planned' })),
@@ -88,9 +104,15 @@ export type EventDefinition = Static<typeof EventDefinition>
 
 /** What the write form may carry at the top level and inside `eventType` alike. */
 const writable = {
+  ...interfaceNames,
+  ...serverOwned,
+  deletedDate: ServerOwned,
+  planning: ServerOwned,
+  activity: ServerOwned,
   active: Maybe(Type.Boolean()),
   allOrNoneSelect: Maybe(
     Type.Object({
+      label: Ignored,
       value: Maybe(Type.String({ description: '`all` empties locationIdList' })),
       disclaimerForms: Maybe(Labelled),
       locations: Ignored,
@@ -126,29 +148,55 @@ const writable = {
   triggerWeeks: Maybe(Type.Integer()),
   triggerWhen: Maybe(
     Type.Object({
-      label: Type.Optional(Type.String()),
+      label: Ignored,
       value: Maybe(Type.Enum(['before', 'after'])),
+      eventTypeCodes: Ignored,
     }),
   ),
   triggeredBy: Ignored,
   offsetMode: Maybe(Type.Enum([...OFFSET_MODES])),
   latePolicy: Maybe(Type.Enum([...LATE_POLICIES])),
   triggerAnchor: Maybe(Type.Enum([...TRIGGER_ANCHORS])),
+  changes: Maybe(Changes),
 }
 
-/** Spec 2.1 and 2.5 in one, for the documentation. `readDefinition` is what decides. */
-export const EventDefinitionBody = Type.Object({
-  ...writable,
-  objectType: Maybe(Type.Enum([...DEFINITION_OBJECT_TYPES])),
-  eventType: Type.Object({
-    eventTypeId: Type.Integer({ minimum: 1, maximum: 13 }),
+/**
+ * Spec 2.1 and 2.5 in one: it says which properties a body may have. `readDefinition` reads their
+ * values.
+ */
+export const EventDefinitionBody = Type.Object(
+  {
     ...writable,
-    objectType: Maybe(Type.Enum([...DEFINITION_OBJECT_TYPES, 'INVITATION', 'DISCLAIMER'])),
-    eventTypeCode: Ignored,
-    eventTypeDesc: Ignored,
-    eventTypeIds: Ignored,
-  }),
-})
+    objectType: Maybe(Type.Enum([...DEFINITION_OBJECT_TYPES])),
+    eventType: Maybe(
+      Type.Object({
+        ...writable,
+        eventTypeId: Maybe(
+          Type.Integer({ minimum: 1, maximum: 13, description: 'This or eventType.' }),
+        ),
+        eventType: Maybe(
+          Type.String({ description: 'Its name, such as APPT_CREATED: see GET /eventType.' }),
+        ),
+        objectType: Maybe(Type.Enum([...DEFINITION_OBJECT_TYPES, 'INVITATION', 'DISCLAIMER'])),
+      }),
+    ),
+  },
+  {
+    description:
+      'To create one: active, businessId, objectType, triggerHours, triggerMinutes and eventType are required. With eventDefnId it is an update: what is absent stays as it is.',
+    examples: [
+      {
+        active: true,
+        businessId: 1,
+        description: 'Remind a day before',
+        objectType: 'CALENDAR',
+        eventType: { eventTypeId: 3 },
+        triggerHours: -24,
+        triggerMinutes: 0,
+      },
+    ],
+  },
+)
 
 /** All that a definition asks for: what is stored, matched and timed. */
 export type Definition = {
@@ -174,28 +222,27 @@ export type Definition = {
   offsetMode: (typeof OFFSET_MODES)[number]
   latePolicy: (typeof LATE_POLICIES)[number]
   triggerAnchor: (typeof TRIGGER_ANCHORS)[number]
+  /** For the CHANGED types; empty: any change. */
+  changes: Change[]
 }
-
-type Required =
-  | 'active'
-  | 'businessId'
-  | 'eventTypeId'
-  | 'objectType'
-  | 'triggerHours'
-  | 'triggerMinutes'
 
 /**
  * What a body says of a definition. `undefined`: nothing, so that it stays as it is; what was
  * cleared with `null` has its empty value here.
  */
-export type DefinitionInput = Pick<Definition, Required> & {
-  [Field in Exclude<keyof Definition, Required>]?: Definition[Field] | undefined
+export type DefinitionInput = {
+  [Field in keyof Definition]?: Definition[Field] | undefined
 } & {
   eventDefnId?: number | undefined
   actions?: ActionInput[] | undefined
+  /** Where the body names these, for faults that only show once it is merged. */
+  pointers: Pointers
   /** Lists that the body calls a selection without giving them: the stored one may not be empty. */
   selects: ('professionalIdList' | 'reasonIdList')[]
 }
+
+type Pointers = { [Field in (typeof MERGED)[number]]: string }
+const MERGED = ['objectType', 'objectId', 'newStatus', 'oldStatus', 'changes'] as const
 
 export type DefinitionReading = {
   definition: DefinitionInput
@@ -209,16 +256,17 @@ export function readDefinition(body: unknown): DefinitionReading {
   const top: Place = { object: body, pointer: '' }
   if (!isPlainObject(body)) reading.fault('', 'must be a JSON object')
   const definition = isPlainObject(body) ? readAt(reading, top) : NOTHING
+  reading.faults.push(...unknownProperties(EventDefinitionBody, body))
   return { definition, faults: reading.faults, references: reading.references }
 }
 
 /**
  * The definition that saving the input makes: the stored one with what the body says, or a new one.
- * Some faults only show on the whole; the references are those that the stored one brings along
- * when it turns to another kind of object.
+ * Some faults only show on the whole, and what the body says of one property may turn the stored
+ * others into references that must be checked again.
  */
 export function mergeDefinition(
-  { eventDefnId: _id, actions: _actions, selects, ...said }: DefinitionInput,
+  { eventDefnId: _id, actions: _actions, selects, pointers, ...said }: DefinitionInput,
   stored?: Definition,
 ): { definition: Definition; faults: Fault[]; references: Reference[] } {
   const reading = new Reading()
@@ -227,15 +275,26 @@ export function mergeDefinition(
   for (const list of selects) {
     if (definition[list].length === 0) reading.fault(`/${list}`, NOTHING_SELECTED)
   }
-  if (
-    isTooLong(definition) &&
-    !isTooLong({ ...definition, triggerMonths: said.triggerMonths ?? 0 })
-  )
-    reading.fault('/triggerMonths', TOO_LONG)
-  if (stored && isAboutAnotherKind(definition, stored)) {
-    if (said.objectId === undefined) referToObject(reading, definition, '/objectId')
-    for (const side of ['newStatus', 'oldStatus'] as const) {
-      if (said[side] === undefined) referToStatus(reading, definition, side, `/${side}`)
+  const saidOffset = {
+    triggerMonths: said.triggerMonths ?? 0,
+    triggerHours: said.triggerHours ?? 0,
+    triggerMinutes: said.triggerMinutes ?? 0,
+  }
+  if (isTooLong(definition) && !isTooLong(saidOffset)) {
+    reading.fault(definition.triggerMonths === 0 ? '/triggerHours' : '/triggerMonths', TOO_LONG)
+  }
+  if (definition.eventTypeId === 0 || (!stored && said.objectType === undefined)) {
+    return { definition, faults: reading.faults, references: reading.references }
+  }
+  checkChanges(reading, definition, pointers.changes)
+  const isNewKind = !stored || isAboutAnotherKind(definition, stored)
+  if (isNewKind) checkObjectType(reading, definition, pointers.objectType)
+  if (isNewKind || said.objectId !== undefined) {
+    referToObject(reading, definition, pointers.objectId)
+  }
+  for (const side of ['newStatus', 'oldStatus'] as const) {
+    if (isNewKind || said[side] !== undefined) {
+      referToStatus(reading, definition, side, pointers[side])
     }
   }
   return { definition, faults: reading.faults, references: reading.references }
@@ -258,8 +317,17 @@ export function parseFilterTags(text: string): Record<string, string[]> | undefi
 const isArrayOfStrings = (value: unknown): value is string[] =>
   Array.isArray(value) && value.every((each) => typeof each === 'string')
 
-/** What a new definition has where the body says nothing, and any one where it says `null`. */
-const UNSET = {
+/**
+ * What a new definition has if the body says nothing, and any if it says `null`. Of the required
+ * ones the body has said something, or there is a fault.
+ */
+const UNSET: Definition = {
+  active: false,
+  businessId: 0,
+  eventTypeId: 0,
+  objectType: 'CALENDAR',
+  triggerHours: 0,
+  triggerMinutes: 0,
   description: null,
   disclaimerFormIdList: [],
   filterTagMapJson: null,
@@ -275,16 +343,18 @@ const UNSET = {
   offsetMode: 'ELAPSED',
   latePolicy: 'SKIP',
   triggerAnchor: 'START',
-} satisfies Omit<Definition, Required>
+  changes: [],
+}
 
 const NOTHING: DefinitionInput = {
-  active: false,
-  businessId: 0,
-  eventTypeId: 0,
-  objectType: 'CALENDAR',
-  triggerHours: 0,
-  triggerMinutes: 0,
   selects: [],
+  pointers: {
+    objectType: '/objectType',
+    objectId: '/objectId',
+    newStatus: '/newStatus',
+    oldStatus: '/oldStatus',
+    changes: '/changes',
+  },
 }
 
 const NOTHING_SELECTED = 'must not be empty: the body says that a selection is made'
@@ -298,44 +368,58 @@ function readAt(reading: Reading, top: Place): DefinitionInput {
   const active = find('active')
   const businessId = find('businessId')
   const objectType = findObjectType(top, nested)
-  const eventTypeId = look([nested ?? { object: {}, pointer: '/eventType' }], 'eventTypeId')
-  for (const each of [active, businessId, objectType]) reading.require(each)
-  if (nested || isMissing(eventType.value)) reading.require(eventTypeId)
+  const eventTypeId = readEventTypeId(reading, nested)
+  const eventDefnId = reading.id(find('eventDefnId')) ?? undefined
+  const isNew = isMissing(find('eventDefnId').value)
+  if (isNew) {
+    reading.require(active, 'true switches it on, false creates it paused')
+    reading.require(businessId, 'the id of your business')
+    reading.require(objectType, `one of ${DEFINITION_OBJECT_TYPES.join(', ')}`)
+    if ((nested || isMissing(eventType.value)) && isMissing(eventTypeId.value)) {
+      reading.require(
+        { value: undefined, pointer: '/eventType/eventTypeId' },
+        'send eventType: { "eventTypeId": 1 }; GET /eventType lists the event types',
+      )
+    }
+  }
 
   const objectId = find('objectId')
+  const changes = find('changes')
   const newStatus = findStatus(reading, find, 'newStatus')
   const oldStatus = findStatus(reading, find, 'oldStatus')
   const definition: DefinitionInput = {
-    active: reading.boolean(active) ?? false,
-    businessId: reading.id(businessId) ?? 0,
+    active: reading.boolean(active) ?? undefined,
+    businessId: reading.id(businessId) ?? undefined,
     description: reading.text(find('description'), { max: 4000, lines: 'many' }),
-    eventDefnId: reading.id(find('eventDefnId')) ?? undefined,
-    eventTypeId: readEventTypeId(reading, eventTypeId) ?? 0,
+    eventDefnId,
+    eventTypeId: eventTypeId.id,
     filterTagMapJson: readFilterTags(reading, find('filterTagMapJson')),
     groupIdList: readGroupIds(reading, find('groupIdList')),
     newStatus: reading.text(newStatus, { max: 100 }),
     objectId: reading.id(objectId),
-    objectType: reading.oneOf(objectType, DEFINITION_OBJECT_TYPES) ?? 'CALENDAR',
+    objectType: reading.oneOf(objectType, DEFINITION_OBJECT_TYPES) ?? undefined,
     objectUUId: reading.text(find('objectUUId'), { max: 100 }),
     oldStatus: reading.text(oldStatus, { max: 100 }),
     ...readSelections(reading, places),
-    ...readOffset(reading, find),
+    ...readOffset(reading, find, { isNew }),
     offsetMode: unsetAs('ELAPSED', reading.oneOf(find('offsetMode'), OFFSET_MODES)),
     latePolicy: unsetAs('SKIP', reading.oneOf(find('latePolicy'), LATE_POLICIES)),
     triggerAnchor: unsetAs('START', reading.oneOf(find('triggerAnchor'), TRIGGER_ANCHORS)),
+    changes: unsetAs([], reading.someOf(changes, CHANGES)),
     actions: readActions(reading, find),
+    pointers: {
+      objectType: objectType.pointer,
+      objectId: objectId.pointer,
+      newStatus: newStatus.pointer,
+      oldStatus: oldStatus.pointer,
+      changes: changes.pointer,
+    },
   }
-  if (definition.eventDefnId === undefined) {
+  if (isNew) {
     for (const list of definition.selects.splice(0)) reading.fault(`/${list}`, NOTHING_SELECTED)
   }
 
-  reading.refer('business', definition.businessId || undefined, businessId.pointer)
-  if (definition.eventTypeId !== 0 && isDefinitionObjectType(objectType.value)) {
-    checkObjectType(reading, definition, objectType.pointer)
-    referToObject(reading, definition, objectId.pointer)
-    referToStatus(reading, definition, 'newStatus', newStatus.pointer)
-    referToStatus(reading, definition, 'oldStatus', oldStatus.pointer)
-  }
+  reading.refer('business', definition.businessId, businessId.pointer)
   return definition
 }
 
@@ -365,16 +449,28 @@ function findObjectType(top: Place, nested: Place | null | undefined): Found {
   return isMissing(inner.value) || inner.value === 'DISCLAIMER' ? outer : inner
 }
 
-function readEventTypeId(reading: Reading, found: Found) {
-  if (isMissing(found.value)) return undefined
-  const type = EVENT_TYPES.find(({ eventTypeId }) => eventTypeId === found.value)
-  if (!type) reading.fault(found.pointer, 'must be an event type: an integer from 1 to 13')
-  return type?.eventTypeId
+/** By its id or its name; if both are given they must agree. */
+function readEventTypeId(reading: Reading, nested: Place | null | undefined) {
+  const places = nested ? [nested] : []
+  const found = look(places, 'eventTypeId')
+  const name = look(places, 'eventType')
+  const byId = EVENT_TYPES.find(({ eventTypeId }) => eventTypeId === found.value)
+  const byName = EVENT_TYPES.find(({ eventType }) => eventType === name.value)
+  if (!isMissing(found.value) && !byId) {
+    reading.fault(found.pointer, 'must be an event type: an integer from 1 to 13')
+  }
+  if (!isMissing(name.value) && !byName) {
+    reading.fault(name.pointer, `must be one of ${EVENT_TYPES.map((t) => t.eventType).join(', ')}`)
+  } else if (byId && byName && byId !== byName) {
+    const { eventTypeId, eventType } = byId
+    reading.fault(name.pointer, `must be ${eventType}, which eventTypeId ${eventTypeId} is`)
+  }
+  return { value: found.value ?? name.value, id: (byId ?? byName)?.eventTypeId }
 }
 
 function checkObjectType(
   reading: Reading,
-  { eventTypeId, objectType }: DefinitionInput,
+  { eventTypeId, objectType }: Definition,
   pointer: string,
 ) {
   const type = eventTypeById(eventTypeId)
@@ -382,6 +478,19 @@ function checkObjectType(
   const suits = type.objectType === 'INVITATION' ? 'INVITATION_CAMPAIGN' : type.objectType
   if (objectType !== suits) {
     reading.fault(pointer, `must be ${suits} for event type ${eventTypeId}, ${type.eventType}`)
+  }
+}
+
+function checkChanges(reading: Reading, { eventTypeId, changes }: Definition, pointer: string) {
+  if (changes.length === 0) return
+  const { eventType, objectType } = eventTypeById(eventTypeId)!
+  if (!eventType.endsWith('_CHANGED')) {
+    reading.fault(pointer, `must be empty: ${eventType} does not report a change`)
+    return
+  }
+  const possible = changesOf(objectType)
+  if (!changes.some((change) => possible.includes(change))) {
+    reading.fault(pointer, `must hold one of ${possible.join(', ')}: ${eventType} reports no other`)
   }
 }
 
@@ -468,7 +577,7 @@ function readActions(reading: Reading, find: Find) {
 
 function referToObject(
   reading: Reading,
-  definition: Pick<DefinitionInput, 'eventTypeId' | 'objectId' | 'objectType'>,
+  definition: Pick<Definition, 'eventTypeId' | 'objectId' | 'objectType'>,
   pointer: string,
 ) {
   reading.refer(kindNamed(definition), definition.objectId, pointer)
@@ -494,7 +603,7 @@ const OBJECT_KINDS = {
 /** Only a change of status asks for a status: elsewhere it is kept, whatever it is. */
 function referToStatus(
   reading: Reading,
-  definition: Pick<DefinitionInput, 'eventTypeId' | 'newStatus' | 'oldStatus'>,
+  definition: Pick<Definition, 'eventTypeId' | 'newStatus' | 'oldStatus'>,
   side: 'newStatus' | 'oldStatus',
   pointer: string,
 ) {

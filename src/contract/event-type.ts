@@ -78,6 +78,48 @@ export const EVENT_TYPES = [
 
 export type EventTypeName = (typeof EVENT_TYPES)[number]['eventType']
 
+/** What a save can change, in the words of a definition's `changes`. */
+export const CHANGES = [
+  'TIME',
+  'STAFF',
+  'LOCATION',
+  'SERVICE',
+  'CLIENT',
+  'STATUS',
+  'STUDENTS',
+  'EXPIRY',
+] as const
+export type Change = (typeof CHANGES)[number]
+
+/** The properties of each kind of object whose change is reported, and what each is a change of. */
+export const WATCHED: Record<ObjectType, Record<string, Change>> = {
+  CALENDAR: {
+    status: 'STATUS',
+    startTime: 'TIME',
+    endTime: 'TIME',
+    professionalId: 'STAFF',
+    reasonId: 'SERVICE',
+    locationId: 'LOCATION',
+    clientId: 'CLIENT',
+  },
+  CLASS_SCHEDULE: {
+    status: 'STATUS',
+    startTime: 'TIME',
+    endTime: 'TIME',
+    professionalId: 'STAFF',
+    reasonId: 'SERVICE',
+    locationId: 'LOCATION',
+    clientIdList: 'STUDENTS',
+  },
+  INVITATION: { status: 'STATUS', expiresTime: 'EXPIRY', clientId: 'CLIENT' },
+  RECALL: {},
+  DISCLAIMER: { status: 'STATUS', clientId: 'CLIENT' },
+}
+
+export const changesOf = (objectType: ObjectType): Change[] => [
+  ...new Set(Object.values(WATCHED[objectType])),
+]
+
 const byId = new Map<number, EventType>(EVENT_TYPES.map((type) => [type.eventTypeId, type]))
 
 export const eventTypeById = (eventTypeId: number) => byId.get(eventTypeId)

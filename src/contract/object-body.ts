@@ -1,7 +1,10 @@
+import { Type, type TSchema } from 'typebox'
 import type { Fault } from '../errors.ts'
 import { line } from './fields.ts'
 import { isPlainObject } from './json.ts'
 import type { ObjectKind } from './objects.ts'
+import { Ignored, serverOwned, ServerOwned } from './schema.ts'
+import { unknownProperties } from './unknown-properties.ts'
 
 /** A body as it was understood. Absent properties are absent; cleared ones are null. */
 export type ObjectInput = {
@@ -25,14 +28,105 @@ export function externalName(property: string) {
 }
 const externalNames = new Map<string, string>()
 
-/** Reads the body of a POST, or a line of an import: every fault at once, nothing coerced. */
-export function readObject(kind: ObjectKind, body: unknown, businessId: number): ObjectInput {
+export const idOf = (kind: ObjectKind): TSchema =>
+  kind.id === 'invitationUUID'
+    ? Type.String({ pattern: '^[a-z0-9]{32}$' })
+    : Type.Integer({ minimum: 1 })
+
+export const orNull = (schema: TSchema) => {
+  const { description } = schema as { description?: string }
+  return Type.Union([schema, Type.Null()], description ? { description } : {})
+}
+
+/** The body of a POST. What an answer of the kind carries can be sent back. */
+export function bodyOf(kind: ObjectKind): TSchema {
+  let schema = bodies.get(kind)
+  if (!schema) {
+    schema = Type.Object(bodyProperties(kind), {
+      examples: [{ ...kind.example, externalId: 'A-4711' }],
+    })
+    bodies.set(kind, schema)
+  }
+  return schema
+}
+const bodies = new Map<ObjectKind, TSchema>()
+
+/** A line of an import: a body with its kind, its own ref and the refs of what it refers to. */
+export function lineOf(kind: ObjectKind): TSchema {
+  let schema = lines.get(kind)
+  if (!schema) {
+    const refs = kind.references.map(({ property }) => [refName(property), Ignored])
+    schema = Type.Object({
+      ...bodyProperties(kind),
+      kind: Ignored,
+      ref: Ignored,
+      ...Object.fromEntries(refs),
+    })
+    lines.set(kind, schema)
+  }
+  return schema
+}
+const lines = new Map<ObjectKind, TSchema>()
+
+/** `clientId` → `clientRef`, `clientIdList` → `clientRefList`. */
+export const refName = (property: string) => property.replace(/Id(List)?$/, 'Ref$1')
+
+function bodyProperties(kind: ObjectKind): Record<string, TSchema> {
+  const own = Object.entries(kind.fields).map(([property, { schema, required }]) => [
+    property,
+    required ? Type.Optional(schema) : Type.Optional(orNull(schema)),
+  ])
+  const external = kind.references.map(({ property, refersTo }) => [
+    externalName(property),
+    Type.Optional(externalIds(property, refersTo)),
+  ])
+  return {
+    [kind.id]: Type.Optional(orNull(idOf(kind))),
+    ...Object.fromEntries(own),
+    ...Object.fromEntries(external),
+    externalId: Type.Optional(
+      orNull(Type.String({ maxLength: 200, description: 'Its id in another system.' })),
+    ),
+    active: Type.Optional(orNull(Type.Boolean())),
+    businessId: Type.Optional(orNull(Type.Integer())),
+    ...serverOwned,
+    ...(kind.kind === 'emailTemplate' ? { emailCategory: CategoryOfTemplate, ...WARNED } : {}),
+  }
+}
+
+const externalIds = (property: string, refersTo: string) => {
+  const one = Type.String({ maxLength: 200 })
+  const description = `The externalId of the ${refersTo}, in place of \`${property}\`.`
+  return orNull(
+    property.endsWith('List')
+      ? Type.Array(one, { description })
+      : Type.String({ maxLength: 200, description }),
+  )
+}
+
+const CategoryOfTemplate = Type.Optional(
+  Type.Union([Type.Object({}, { additionalProperties: true }), Type.Null()], {
+    description: 'Its `emailCategoryId` counts if `emailCategoryId` is absent.',
+  }),
+)
+const WARNED = { warnings: ServerOwned }
+
+/**
+ * Reads the body of a POST, or a line of an import: every fault at once, nothing coerced. `schema`
+ * names the properties that it may have.
+ */
+export function readObject(
+  kind: ObjectKind,
+  body: unknown,
+  businessId: number,
+  schema: TSchema = bodyOf(kind),
+): ObjectInput {
   const input: ObjectInput = {
     id: undefined,
     externalId: undefined,
     active: undefined,
     values: {},
-    faults: [],
+    faults: unknownProperties(schema, body),
   }
   if (!isPlainObject(body)) {
     input.faults.push({ pointer: '', detail: 'must be an object' })

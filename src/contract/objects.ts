@@ -62,6 +62,12 @@ const during = (field: string): Record<string, Filter> => ({
   to: { field, match: 'before' },
 })
 
+/** So that a client that synchronises finds its own objects, and what has changed. */
+const FILTERS_OF_ALL: Record<string, Filter> = {
+  externalId: { field: 'externalId', match: 'equal' },
+  modifiedSince: { field: 'modifiedDate', match: 'from' },
+}
+
 const location = declare({
   kind: 'location',
   title: 'location',
@@ -418,7 +424,7 @@ function declare({ kind, title, titles, fields, id, filters, ...rest }: Declarat
     path: `/${kind}`,
     table: toColumn(kind),
     id: id ?? `${kind}Id`,
-    filters: filters ?? {},
+    filters: { ...filters, ...FILTERS_OF_ALL },
     fields,
     required: all.flatMap(([property, field]) => (field.required ? [property] : [])),
     references: all.flatMap(([property, { refersTo }]) =>

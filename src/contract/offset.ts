@@ -24,13 +24,14 @@ export function isTooLong({ triggerMonths, triggerHours, triggerMinutes }: Offse
 export const TOO_LONG = 'the offset must be at most 10 years'
 
 /**
- * The offset that the plain fields or the units of the write form make. Months that the body does
- * not speak of stay as they are.
+ * The offset that the plain fields or the units of the write form make. In an update, what the body
+ * does not say stays as it is.
  */
 export function readOffset(
   reading: Reading,
   find: (name: string) => Found,
-): Omit<Offset, 'triggerMonths'> & { triggerMonths?: number | undefined } {
+  { isNew }: { isNew: boolean },
+): { [Part in keyof Offset]?: number | undefined } {
   const read = (name: string) => {
     const found = find(name)
     return { ...found, value: reading.integer(found), present: !isMissing(found.value) }
@@ -45,16 +46,23 @@ export function readOffset(
   const units = [months, weeks, days, hoursValue, minutesValue]
   const when = reading.oneOf(reading.inside(find('triggerWhen'), 'value'), ['before', 'after'])
 
-  if (!units.some((unit) => unit.present)) {
-    for (const name of ['triggerHours', 'triggerMinutes']) reading.require(find(name))
+  if (isNew && !units.some((unit) => unit.present)) {
+    for (const name of ['triggerHours', 'triggerMinutes']) {
+      reading.require(find(name), `send ${name}: 0 if it fires at the event itself`)
+    }
   }
   const plain = { triggerHours: hours.value ?? 0, triggerMinutes: minutes.value ?? 0 }
   const signedMonths = months.value === null ? 0 : months.value
 
   if (!when) {
     limit(reading, { ...plain, triggerMonths: signedMonths ?? 0 }, [hours, minutes, months])
-    return { ...plain, triggerMonths: signedMonths }
+    return {
+      triggerHours: hours.value ?? undefined,
+      triggerMinutes: minutes.value ?? undefined,
+      triggerMonths: signedMonths,
+    }
   }
+  if (![hours, minutes, ...units].some((part) => part.present)) return {}
 
   for (const { value, pointer } of units) {
     if (value && value < 0) reading.fault(pointer, 'must not be negative beside triggerWhen')

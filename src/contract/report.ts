@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { Moment, OrNull } from './schema.ts'
+import { Ignored, Maybe, Moment, OrNull } from './schema.ts'
 
 export const REPORT_FORMATS = ['pdf', 'xlsx', 'csv', 'html', 'json'] as const
 export type ReportFormat = (typeof REPORT_FORMATS)[number]
@@ -80,11 +80,13 @@ export const PrintQuery = Type.Object({
   ),
 })
 
+/** A report as it is listed can be sent as the body. */
 export const PrintWish = Type.Object(
   {
-    reportId: Type.Optional(Type.Integer({ description: 'This or reportFileName.' })),
-    reportFileName: Type.Optional(Type.String()),
-    filters: Type.Optional(
+    ...Object.fromEntries(Object.keys(Report.properties).map((name) => [name, Ignored])),
+    reportId: Maybe(Type.Integer({ description: 'This or reportFileName.' })),
+    reportFileName: Maybe(Type.String()),
+    filters: Maybe(
       Type.Object({
         professionalIdList: Type.Optional(Type.Array(Type.Integer())),
         reasonIdList: Type.Optional(Type.Array(Type.Integer())),

@@ -5,7 +5,23 @@ export const OrNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type
 /** A property of a body that may be left out or be `null`. */
 export const Maybe = <T extends TSchema>(schema: T) => Type.Optional(OrNull(schema))
 
-export const Ignored = Type.Optional(Type.Unknown({ description: 'accepted and ignored' }))
+export const Ignored = Type.Optional(
+  Type.Unknown({ readOnly: true, description: 'accepted and ignored' }),
+)
+
+/** A property that answers carry and only the service sets, so that an answer can be sent back. */
+export const ServerOwned = Type.Optional(
+  Type.Unknown({ readOnly: true, description: 'set by the service; ignored in a body' }),
+)
+
+/** What every object of an answer carries. */
+export const serverOwned = {
+  version: ServerOwned,
+  createdDate: ServerOwned,
+  createdUser: ServerOwned,
+  modifiedDate: ServerOwned,
+  modifiedUser: ServerOwned,
+}
 
 export const Moment = Type.Integer({ description: 'milliseconds since 1970-01-01 00:00:00 UTC' })
 

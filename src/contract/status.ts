@@ -2,6 +2,7 @@ import { Type, type Static } from 'typebox'
 import { OBJECT_TYPES, type ObjectType } from './event-type.ts'
 import { boolean, name, optional, required, type Field } from './fields.ts'
 import { kindOfObjectType } from './objects.ts'
+import { Maybe, serverOwned } from './schema.ts'
 
 export const Status = Type.Object(
   {
@@ -44,16 +45,19 @@ export const StatusWrite = Type.Object(
   {
     objectType: Type.Enum([...OBJECT_TYPES]),
     status: Type.String({ minLength: 1, maxLength: 60 }),
-    label: Type.String({ minLength: 1, maxLength: 300 }),
-    live: Type.Optional(Type.Boolean({ description: 'True unless said otherwise.' })),
+    label: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 300, description: 'Required to add one.' }),
+    ),
+    live: Maybe(Type.Boolean({ description: 'True unless said otherwise.' })),
     liveAfter: Type.Optional(
       Type.Union([Type.Boolean(), Type.Null()], {
         description:
           'As `live` unless said otherwise, and true for COMPLETED appointments and CLOSED classes.',
       }),
     ),
-    active: Type.Optional(Type.Boolean()),
-    businessId: Type.Optional(Type.Integer()),
+    active: Maybe(Type.Boolean()),
+    businessId: Maybe(Type.Integer()),
+    ...serverOwned,
   },
   {
     examples: [

@@ -11,6 +11,7 @@ import {
 } from '../contract/credentials.ts'
 import { isPlainObject } from '../contract/json.ts'
 import { readFields } from '../contract/read-fields.ts'
+import { unknownProperties } from '../contract/unknown-properties.ts'
 import type { Db } from '../database/database.ts'
 import { forbidden, invalid, notFound, type Fault } from '../errors.ts'
 import {
@@ -172,6 +173,7 @@ function readKey(
   { businessId, now }: { businessId: number; now: Temporal.Instant },
 ) {
   const { values, faults } = readFields<KeyFields>(API_KEY_FIELDS, body, current)
+  faults.push(...unknownProperties(ApiKeyWrite, body))
   const named: unknown = isPlainObject(body) ? body.businessId : undefined
   if (named !== undefined && named !== null && named !== businessId) {
     faults.push({ pointer: '/businessId', detail: 'must be your own business' })

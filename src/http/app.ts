@@ -18,6 +18,7 @@ import { authenticate } from './authenticate.ts'
 import { businesses } from './businesses.ts'
 import { LARGEST_BODY, readJsonBodies } from './body.ts'
 import { closeGently } from './closing.ts'
+import { allowOrigins } from './cors.ts'
 import { consoleFiles } from './console.ts'
 import { tagAnswers } from './etag.ts'
 import { docs } from './docs.ts'
@@ -27,6 +28,7 @@ import { emails } from './emails.ts'
 import { eventActions } from './event-actions.ts'
 import { eventDefinitions } from './event-definitions.ts'
 import { eventTriggers } from './event-triggers.ts'
+import { eventTypes } from './event-types.ts'
 import { explain } from './explain.ts'
 import { forecasts } from './forecasts.ts'
 import { health } from './health.ts'
@@ -38,6 +40,7 @@ import { rememberRefusals } from './idempotency.ts'
 import { measureRequests, metrics } from './metrics.ts'
 import { describeRoutes, openapi } from './openapi.ts'
 import { answerBrokenHttp, answerProblems, routeOf, sendProblem } from './problems.ts'
+import { problemPages } from './problem-pages.ts'
 import { reports } from './reports.ts'
 import { sessions } from './sessions.ts'
 import { statuses } from './statuses.ts'
@@ -54,6 +57,7 @@ import { openQueues } from './work-queue.ts'
 /** Every address of the service: one file for each kind of object. */
 const ROUTES: Routes[] = [
   eventDefinitions,
+  eventTypes,
   forecasts,
   eventActions,
   eventTriggers,
@@ -80,6 +84,7 @@ const ROUTES: Routes[] = [
   metrics,
   openapi,
   docs,
+  problemPages,
   consoleFiles,
 ]
 
@@ -112,6 +117,7 @@ export async function buildApp(given: Omit<Services, 'credentials' | 'queues'>) 
       requireHostHeader: false,
     },
     routerOptions: { maxParamLength: 500 },
+    rewriteUrl: ({ url = '/' }) => withoutTrailingSlash(url),
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     clientErrorHandler: answerBrokenHttp,
@@ -119,7 +125,12 @@ export async function buildApp(given: Omit<Services, 'credentials' | 'queues'>) 
       void sendProblem(error, request, reply),
   }).withTypeProvider<TypeBoxTypeProvider>()
 
-  await app.register(helmet, SECURITY)
+  await app.register(helmet, {
+    ...SECURITY,
+    // A browser would refuse plain HTTP from then on.
+    strictTransportSecurity: config.publicUrl.startsWith('https:'),
+  })
+  allowOrigins(app, config.corsOrigins)
   forbidStorage(app)
   answerProblems(app)
   closeGently(app)
@@ -140,6 +151,14 @@ export async function buildApp(given: Omit<Services, 'credentials' | 'queues'>) 
 }
 
 export type App = Awaited<ReturnType<typeof buildApp>>
+
+/** `/client/` is `/client`. The pages of the console have addresses of their own. */
+function withoutTrailingSlash(url: string) {
+  const end = url.indexOf('?')
+  const length = end === -1 ? url.length : end
+  if (length < 2 || url[length - 1] !== '/' || url.startsWith('/console/')) return url
+  return url.slice(0, length - 1) + url.slice(length)
+}
 
 const trustedProxies = (trusted: Config['trustProxy']) =>
   typeof trusted === 'number' ? (_address: string, hop: number) => hop < trusted : trusted

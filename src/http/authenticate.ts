@@ -59,7 +59,7 @@ export function authenticate(app: FastifyInstance, services: Services) {
     const found = await findCaller(request, services)
     if (!found) {
       limitRate(reply, perAddress, addressOf(request))
-      throw unauthorized()
+      throw refusalOf(request, config.publicUrl)
     }
     limitRate(reply, perCredential, typeof found === 'string' ? found : found.credential)
     if (found === 'metrics') return
@@ -93,6 +93,22 @@ async function findCaller(
     throw forbidden('A page of another site may not do this in your name.')
   }
   return caller
+}
+
+/** Says what is missing; which keys and sessions there are, it does not say. */
+function refusalOf(request: FastifyRequest, publicUrl: string) {
+  const { authorization } = request.headers
+  if (authorization !== undefined) {
+    return /^Bearer +\S+$/i.test(authorization)
+      ? unauthorized('unknown-key', 'The key is not known; it may be revoked or expired.')
+      : unauthorized('wrong-scheme', 'The Authorization header must be: Bearer <key>.')
+  }
+  return readSessionCookie(request, publicUrl) === undefined
+    ? unauthorized(
+        'missing-credential',
+        'Send the header Authorization: Bearer <key>, or sign in with POST /session.',
+      )
+    : unauthorized('expired-session', 'The session has ended; sign in again with POST /session.')
 }
 
 const isSame = (key: string, token: string | undefined) =>

@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import { escapePointer } from '../contract/json.ts'
 import { invalid, RequestError, type Fault } from '../errors.ts'
+import { findJsonFault } from './json-fault.ts'
 import { MOST_FAULTS } from './validate.ts'
 
 export const LARGEST_BODY = 1_048_576
@@ -85,16 +86,20 @@ export async function* readPieces(payload: Readable, idleSeconds = BODY_SECONDS)
 /** The value of a body, or `undefined` where it is empty. Throws what the caller did wrong. */
 export function parseJson(body: Buffer): unknown {
   if (body.length === 0) return undefined
-  if (!isUtf8(body)) throw new RequestError(400, 'The body is not UTF-8.')
+  if (!isUtf8(body)) throw notUtf8()
   refuseMonsters(body)
   let value: unknown
   try {
     value = JSON.parse(body.toString('utf8'))
   } catch {
-    throw new RequestError(400, 'The body is not JSON.')
+    const { line, column } = findJsonFault(body.toString('utf8'))
+    const place = `line ${line}, column ${column}`
+    throw new RequestError(400, `The body is not JSON: ${place}.`, undefined, {}, 'invalid-json')
   }
   return holdsTrickery(body) ? withoutTrickery(value) : value
 }
+
+const notUtf8 = () => new RequestError(400, 'The body is not UTF-8.', undefined, {}, 'invalid-json')
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
@@ -165,9 +170,9 @@ function clean(value: unknown, path: (string | number)[], faults: Fault[]) {
   } else if (typeof value === 'object' && value !== null) {
     const object = value as Record<string, unknown>
     for (const key of Object.keys(object)) {
-      // Like any property that we do not know, these are ignored.
-      if (key === '__proto__' || reachesPrototype(key, object[key])) delete object[key]
-      else {
+      if (key === '__proto__' || reachesPrototype(key, object[key])) {
+        faults.push(faultAt([...path, key], 'unknown property'))
+      } else {
         clean(key, path, faults)
         inside(object[key], key)
       }

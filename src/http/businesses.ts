@@ -4,6 +4,7 @@ import { Business, BUSINESS_FIELDS, BusinessWrite } from '../contract/business.t
 import { ApiKeyWrite, NewApiKey, ApiKey, User, UserWrite } from '../contract/credentials.ts'
 import { isPlainObject } from '../contract/json.ts'
 import { readFields } from '../contract/read-fields.ts'
+import { unknownProperties } from '../contract/unknown-properties.ts'
 import type { Db } from '../database/database.ts'
 import { forbidden, invalid, notFound } from '../errors.ts'
 import { operatorFieldFaults } from '../scheduling/business.ts'
@@ -187,6 +188,7 @@ async function saveBusiness(tx: Db, request: FastifyRequest, by: By): Promise<An
   const current = await lockNamedBusiness(tx, request)
   if (current) requireMatch(request, current)
   const { values, faults } = readFields<BusinessFields>(BUSINESS_FIELDS, body, current)
+  faults.push(...unknownProperties(BusinessWrite, body))
   if (!isOperator && current) faults.push(...operatorFieldFaults(values, current))
   if (faults.length > 0) throw invalid(faults)
   if (current) {

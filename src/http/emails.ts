@@ -50,7 +50,14 @@ export const emails: Routes = async (app, services) => {
         querystring: Type.Object({
           ...PageQuery,
           status: Type.Optional(Type.Enum([...EMAIL_STATUSES])),
-          templateId: Type.Optional(Type.Integer({ minimum: 1 })),
+          emailTemplateId: Type.Optional(Type.Integer({ minimum: 1 })),
+          templateId: Type.Optional(
+            Type.Integer({
+              minimum: 1,
+              deprecated: true,
+              description: 'The former name of `emailTemplateId`.',
+            }),
+          ),
           from: MomentFilter('Made from this moment on, in ms.'),
           to: MomentFilter('Made before this moment, in ms.'),
         }),
@@ -63,12 +70,12 @@ export const emails: Routes = async (app, services) => {
       },
     },
     async ({ caller, query }) => {
-      const { status, templateId, from, to } = query
-      const list = JSON.stringify(['emails', status, templateId, from, to])
+      const { status, templateId, emailTemplateId = templateId, from, to } = query
+      const list = JSON.stringify(['emails', status, emailTemplateId, from, to])
       const { limit, after } = readPage(query, list, ['moment', 'id'])
       const found = await listEmails(caller.db, caller.businessId, {
         status,
-        templateId,
+        emailTemplateId,
         from: moment(from),
         to: moment(to),
         after: after && { createdDate: after[0], emailId: after[1] },

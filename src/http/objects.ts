@@ -1,5 +1,5 @@
 import { Type, type TSchema } from 'typebox'
-import { externalName } from '../contract/object-body.ts'
+import { bodyOf, externalName, idOf, orNull } from '../contract/object-body.ts'
 import { OBJECT_KINDS, type Filter, type ObjectKind } from '../contract/objects.ts'
 import { OBJECT_TYPES } from '../contract/event-type.ts'
 import type { Caller } from '../auth/caller.ts'
@@ -197,16 +197,7 @@ async function warningsOf(tx: Db, { businessId }: Caller, { emailTemplateId }: S
 const editSetup = (kind: ObjectKind) =>
   kind.kind === 'client' ? ('EDIT_SCHEDULE' as const) : ('EDIT_SETUP' as const)
 
-const idOf = (kind: ObjectKind): TSchema =>
-  kind.id === 'invitationUUID'
-    ? Type.String({ pattern: '^[a-z0-9]{32}$' })
-    : Type.Integer({ minimum: 1 })
-
 const Moment = Type.Integer({ description: 'Milliseconds since 1970-01-01 00:00 UTC.' })
-const orNull = (schema: TSchema) => {
-  const { description } = schema as { description?: string }
-  return Type.Union([schema, Type.Null()], description ? { description } : {})
-}
 
 /** What happens beside the saving itself. */
 function aboutSaving({ objectType, id, references }: ObjectKind) {
@@ -271,25 +262,6 @@ function answerOf(kind: ObjectKind) {
   )
 }
 
-function bodyOf(kind: ObjectKind) {
-  const own = Object.entries(kind.fields).map(([property, { schema, required }]) => [
-    property,
-    required ? schema : Type.Optional(orNull(schema)),
-  ])
-  return Type.Object(
-    {
-      [kind.id]: Type.Optional(idOf(kind)),
-      ...Object.fromEntries(own),
-      externalId: Type.Optional(
-        orNull(Type.String({ maxLength: 200, description: 'Its id in another system.' })),
-      ),
-      active: Type.Optional(Type.Boolean()),
-      businessId: Type.Optional(Type.Integer()),
-    },
-    { examples: [{ ...kind.example, externalId: 'A-4711' }] },
-  )
-}
-
 const CATEGORY_EXAMPLE = {
   emailCategoryId: 1,
   name: 'Appointments',
@@ -314,7 +286,7 @@ function filtersOf(kind: ObjectKind) {
     if (match === 'contains') return Type.Integer({ minimum: 1 })
     if (match === 'from') return moment(`\`${field}\` not before this moment.`)
     if (match === 'before') return moment(`\`${field}\` before this moment.`)
-    return kind.fields[field]!.schema
+    return kind.fields[field]?.schema ?? Type.String({ minLength: 1, maxLength: 200 })
   }
   return Object.fromEntries(
     Object.entries(kind.filters).map(([name, filter]) => [name, Type.Optional(schemaOf(filter))]),
@@ -326,8 +298,9 @@ function asMoments(kind: ObjectKind, filters: Record<string, unknown>) {
     Object.entries(filters)
       .filter(([name]) => name in kind.filters)
       .map(([name, value]) => {
-        const field = kind.fields[kind.filters[name]!.field]
-        const moment = field?.instant && typeof value === 'number'
+        const { field, match } = kind.filters[name]!
+        const isMoment = match === 'from' || kind.fields[field]?.instant
+        const moment = isMoment && typeof value === 'number'
         return [name, moment ? Temporal.Instant.fromEpochMilliseconds(value) : value]
       }),
   )

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import swagger from '@fastify/swagger'
 import type { FastifyInstance, RouteOptions } from 'fastify'
 import { Type, type TSchema } from 'typebox'
+import { PROBLEMS } from '../contract/problem-codes.ts'
 import { exampleOf } from './examples.ts'
 import type { Routes } from './services.ts'
 
@@ -83,7 +84,8 @@ type Described = {
 
 const Problem = Type.Object(
   {
-    type: Type.String(),
+    type: Type.String({ description: 'The page about this kind of problem.' }),
+    code: Type.Enum(Object.keys(PROBLEMS), { description: 'Stable; clients may depend on it.' }),
     title: Type.String(),
     status: Type.Integer(),
     detail: Type.String(),
@@ -95,8 +97,9 @@ const Problem = Type.Object(
   {
     examples: [
       {
-        type: 'about:blank',
-        title: 'Unprocessable Entity',
+        type: '/problems/invalid-input',
+        code: 'invalid-input',
+        title: PROBLEMS['invalid-input'].title,
         status: 422,
         detail: '/name: is required',
         instance: '/location',

@@ -2,13 +2,16 @@ import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { brokenConstraint, isDatabaseAway, isTooSlow } from '../database/refusals.ts'
+import { codeOfStatus, PROBLEMS, type ProblemCode } from '../contract/problem-codes.ts'
 import { RequestError, type Fault } from '../errors.ts'
 
 export const PROBLEM_JSON = 'application/problem+json'
 
 /** RFC 9457. */
 export type Problem = {
+  /** The page about this kind of problem. */
   type: string
+  code: ProblemCode
   title: string
   status: number
   detail: string
@@ -56,14 +59,19 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
 
 export function problemOf(error: RequestError, url: string): Problem {
   return {
-    type: 'about:blank',
-    title: STATUS_CODES[error.status] ?? 'Error',
+    ...kindOf(error.code),
     status: error.status,
     detail: error.message,
     instance: url.split('?', 1)[0]!,
     ...(error.errors ? { errors: error.errors } : {}),
   }
 }
+
+const kindOf = (code: ProblemCode) => ({
+  type: `/problems/${code}`,
+  code,
+  title: PROBLEMS[code].title,
+})
 
 export const routeOf = (request: FastifyRequest) => request.routeOptions.url ?? 'none'
 
@@ -124,9 +132,14 @@ function noRoute(app: FastifyInstance, request: FastifyRequest) {
   // A route for this method that found nothing, such as a file of the console, answers 404 itself.
   if (allowed.size === 0 || allowed.has(request.method))
     return new RequestError(404, 'There is nothing at this address.')
-  return new RequestError(405, `${request.method} is not possible here.`, undefined, {
-    allow: [...allowed].toSorted().join(', '),
-  })
+  const methods = [...allowed].toSorted()
+  const usable = methods.filter((method) => method !== 'HEAD').join(' or ')
+  return new RequestError(
+    405,
+    `${request.method} is not possible here; use ${usable}.`,
+    undefined,
+    { allow: methods.join(', ') },
+  )
 }
 
 function matches(pattern: string, path: string) {
@@ -148,8 +161,7 @@ export function answerBrokenHttp(error: NodeJS.ErrnoException, socket: Socket) {
   const status = BROKEN_HTTP[error.code ?? ''] ?? 400
   const title = STATUS_CODES[status]!
   const problem: Problem = {
-    type: 'about:blank',
-    title,
+    ...kindOf(codeOfStatus(status)),
     status,
     detail: status === 400 ? 'This is not HTTP.' : `${title}.`,
     instance: '/',

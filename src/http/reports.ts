@@ -11,6 +11,7 @@ import {
   ReportRun,
   type ReportFormat,
 } from '../contract/report.ts'
+import { unknownParameters, unknownProperties } from '../contract/unknown-properties.ts'
 import { invalid, notFound, RequestError, type Fault } from '../errors.ts'
 import { listCategories } from '../reports/catalog.ts'
 import { fileNameOf, printToFile } from '../reports/file.ts'
@@ -158,7 +159,10 @@ export const reports: Routes = async (app, services) => {
   async function readOrder(request: FastifyRequest) {
     const query = request.query as Record<string, unknown>
     const body = request.body ?? {}
-    const faults: Fault[] = []
+    const faults: Fault[] = [
+      ...unknownParameters(PrintQuery, query),
+      ...unknownProperties(PrintWish, body),
+    ]
     const format = (query.format ?? 'pdf') as ReportFormat
     const attach = query.attach ?? true
     if (!REPORT_FORMATS.includes(format)) {

@@ -4,7 +4,7 @@ import { FUNCTIONS_OF_ROLE } from '../auth/permissions.ts'
 import { LONGEST, signIn } from '../auth/sessions.ts'
 import { Session } from '../contract/credentials.ts'
 import type { Db } from '../database/database.ts'
-import { forbidden, RequestError } from '../errors.ts'
+import { forbidden, unauthorized } from '../errors.ts'
 import { findBusiness } from '../store/businesses.ts'
 import { deleteSession } from '../store/sessions.ts'
 import type { KnownUser } from '../store/users.ts'
@@ -54,7 +54,7 @@ export const sessions: Routes = async (app, { config, database, clock, credentia
       refuseTooMany(atOne.take(guess))
       refuseTooMany(fromOne.take(address))
       const signedIn = await signIn(database.operator, request.body, clock.now())
-      if (!signedIn) throw new RequestError(401, 'Username or password is wrong.')
+      if (!signedIn) throw unauthorized('sign-in-failed', 'Username or password is wrong.')
       fromOne.giveBack(address)
       atOne.giveBack(guess)
       const { user, token } = signedIn

@@ -8,6 +8,7 @@ import { readFields } from '../contract/read-fields.ts'
 import { Limiter } from '../auth/limits.ts'
 import { isPassword, hashPassword } from '../auth/passwords.ts'
 import { readUser, saveUser } from '../auth/users.ts'
+import { unknownProperties } from '../contract/unknown-properties.ts'
 import type { Db } from '../database/database.ts'
 import { brokenConstraint } from '../database/refusals.ts'
 import { conflict, invalid, notFound } from '../errors.ts'
@@ -22,6 +23,11 @@ import type { Routes, Services } from './services.ts'
 const ById = Type.Object({ userId: Type.Integer({ minimum: 1 }) })
 const tags = ['Who is asking']
 const access = { scope: 'admin', function: 'MANAGE_USERS' } as const
+
+const PasswordChange = Type.Object(
+  { currentPassword: Type.String(), newPassword: Type.String() },
+  { examples: [{ currentPassword: 'the old one', newPassword: 'a longer new one' }] },
+)
 
 export const users: Routes = async (app, services) => {
   const { clock, credentials } = services
@@ -131,10 +137,7 @@ export const users: Routes = async (app, services) => {
         tags,
         summary: 'Change your own password',
         description: 'Ends every session of yours, this one too.',
-        body: Type.Object(
-          { currentPassword: Type.String(), newPassword: Type.String() },
-          { examples: [{ currentPassword: 'the old one', newPassword: 'a longer new one' }] },
-        ),
+        body: PasswordChange,
         response: { 200: User },
       },
     },
@@ -142,6 +145,7 @@ export const users: Routes = async (app, services) => {
       const { userId } = caller.person!
       const fields = { newPassword: required(password()) }
       const { values, faults } = readFields<{ newPassword: string }>(fields, body)
+      faults.push(...unknownProperties(PasswordChange, body))
       const given: unknown = isPlainObject(body) ? body.currentPassword : undefined
       refuseTooMany(guesses.take(caller.credential))
       const kept = await findPasswordHash(caller.db, caller.businessId, userId)

@@ -4,6 +4,7 @@ import { Compile } from 'typebox/compile'
 import type { TLocalizedValidationError } from 'typebox/error'
 import { Settings } from 'typebox/system'
 import { escapePointer } from '../contract/json.ts'
+import { unknownParameters, unknownProperties } from '../contract/unknown-properties.ts'
 import { invalid, RequestError, type Fault } from '../errors.ts'
 
 /** More faults than this help nobody, and finding them costs. */
@@ -24,7 +25,7 @@ export function validateRequests(app: FastifyInstance) {
       return (value: unknown) =>
         answer(
           value,
-          faultsOf(value, (pointer) => pointer),
+          [...faultsOf(value, (pointer) => pointer), ...unknownProperties(schema, value)],
           invalid,
         )
     }
@@ -37,19 +38,23 @@ export function validateRequests(app: FastifyInstance) {
         return answer(
           value,
           faultsOf(value, (pointer) => pointer),
-          noSuch,
+          (faults) => noSuch(faults, schema),
         )
-      const prefix = httpPart === 'querystring' ? '?' : ''
-      return answer(
-        value,
-        faultsOf(value, (pointer) => prefix + pointer.slice(1)),
-        invalid,
-      )
+      const isQuery = httpPart === 'querystring'
+      const prefix = isQuery ? '?' : ''
+      const faults = faultsOf(value, (pointer) => prefix + pointer.slice(1))
+      if (isQuery) faults.push(...unknownParameters(schema, text as object))
+      return answer(value, faults, invalid)
     }
   })
 
   app.addHook('preValidation', async (request) => {
     const { schema, config } = request.routeOptions
+    // Links to open pages and files may carry what a mail program or a cache has added.
+    if (!schema?.querystring && !config.open) {
+      const faults = unknownParameters(undefined, request.query as object)
+      if (faults.length > 0) throw invalid(faults)
+    }
     if (schema?.body && request.body === undefined && !config.emptyBody) {
       throw new RequestError(400, 'The body is empty; this needs JSON.')
     }
@@ -59,7 +64,18 @@ export function validateRequests(app: FastifyInstance) {
 const answer = (value: unknown, faults: Fault[], refuse: (faults: Fault[]) => RequestError) =>
   faults.length === 0 ? { value } : { error: refuse(faults) }
 
-const noSuch = () => new RequestError(404, 'There is nothing at this address.')
+/** An id of another form does not exist; the answer says which form it has. */
+function noSuch(faults: Fault[] = [], schema?: TSchema) {
+  const name = faults[0]?.pointer.slice(1) ?? ''
+  const { properties = {} } = (schema ?? {}) as { properties?: Record<string, TSchema> }
+  const { type } = (properties[name] ?? {}) as { type?: string }
+  return new RequestError(
+    404,
+    type === 'integer'
+      ? `There is nothing at this address: ${name} is not a whole number above 0.`
+      : 'There is nothing at this address.',
+  )
+}
 
 /** No database keeps one, and no id, day or name has one. */
 const holdsNul = (value: unknown) =>

@@ -1,5 +1,6 @@
-import { BUSINESS_FIELDS } from '../contract/business.ts'
+import { BUSINESS_FIELDS, BusinessWrite } from '../contract/business.ts'
 import { readFields } from '../contract/read-fields.ts'
+import { unknownProperties } from '../contract/unknown-properties.ts'
 import type { Db } from '../database/database.ts'
 import { invalid } from '../errors.ts'
 import { changeBusiness } from './business.ts'
@@ -13,5 +14,6 @@ import type { Saving } from './save.ts'
 export async function saveBusinessLine(tx: Db, body: Record<string, unknown>, saving: Saving) {
   if (body.businessId === saving.businessId) return changeBusiness(tx, body, saving)
   const { faults } = readFields(BUSINESS_FIELDS, body)
+  faults.push(...unknownProperties(BusinessWrite, body))
   if (faults.length > 0) throw invalid(faults)
 }

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
-import { BUSINESS_FIELDS } from '../contract/business.ts'
+import { BUSINESS_FIELDS, BusinessWrite } from '../contract/business.ts'
 import { readFields } from '../contract/read-fields.ts'
+import { unknownProperties } from '../contract/unknown-properties.ts'
 import type { Db } from '../database/database.ts'
 import { invalid, notFound, type Fault } from '../errors.ts'
 import {
@@ -19,6 +20,7 @@ export async function changeBusiness(tx: Db, body: unknown, { businessId, user, 
   if (!before) throw notFound('business', businessId)
   const { values, faults } = readFields<BusinessFields>(BUSINESS_FIELDS, body, before)
   faults.push(...operatorFieldFaults(values, before))
+  faults.push(...unknownProperties(BusinessWrite, body))
   if (faults.length > 0) throw invalid(faults)
   const wanted = { ...before, ...values }
   if (isSame(before, wanted)) return before

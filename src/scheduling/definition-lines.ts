@@ -1,20 +1,24 @@
 import { saveDefinition } from '../automation/define.ts'
 import { isDefinitionObjectType, kindNamed } from '../contract/event-definition.ts'
 import { isPlainObject } from '../contract/json.ts'
-import { externalName } from '../contract/object-body.ts'
+import { externalName, refName } from '../contract/object-body.ts'
 import { objectKind } from '../contract/objects.ts'
 import type { Db } from '../database/database.ts'
 import { invalid, type Fault } from '../errors.ts'
 import { listIdsOfExternalIds } from '../store/objects.ts'
-import { refName, type LineRefs } from './line-refs.ts'
+import type { LineRefs } from './line-refs.ts'
 import type { Saving } from './save.ts'
 
 /**
  * A definition in an import, as `POST /eventDefinition` takes it with its actions. What it names may
  * be named by `externalId` or by the ref of a line, as everywhere in an import.
  */
-export async function saveDefinitionLine(tx: Db, body: unknown, saving: Saving, refs: LineRefs) {
-  const { kind: _kind, ...line } = body as Record<string, unknown>
+export async function saveDefinitionLine(
+  tx: Db,
+  line: Record<string, unknown>,
+  saving: Saving,
+  refs: LineRefs,
+) {
   const faults: Fault[] = []
   const targets = { ...TARGETS, ...targetOfObject(line) }
   const definition = await named(tx, line, targets, saving.businessId, refs, faults, '')

@@ -1,23 +1,33 @@
 import { CAUSES } from '../automation/causes.ts'
-import type { EventTypeName, ObjectType } from '../contract/event-type.ts'
+import {
+  WATCHED,
+  type Change,
+  type EventTypeName,
+  type ObjectType,
+} from '../contract/event-type.ts'
 import type { StoredObject } from '../store/objects.ts'
 
-/** The events that a save is. Deleting an object, and saving a deleted one, is none. */
+/** The events that a save causes, and what it changed. Deleting an object causes none. */
 export function eventsOf(
   objectType: ObjectType,
   before: StoredObject | undefined,
   after: StoredObject,
-): EventTypeName[] {
-  const { created, changed, watched } = CAUSES[objectType]
-  if (!after.active) return []
-  if (!before) return created ? [created] : []
-  const isAsBefore = (property: string) =>
-    isSame(members(before[property]), members(after[property]))
-  if (!changed || watched.every(isAsBefore)) return []
+): { events: EventTypeName[]; changes: Change[] } {
+  const { created, changed } = CAUSES[objectType]
+  if (!after.active) return NONE
+  if (!before) return created ? { events: [created], changes: [] } : NONE
+  const changes: Change[] = []
+  for (const [property, change] of Object.entries(WATCHED[objectType])) {
+    if (changes.includes(change)) continue
+    if (!isSame(members(before[property]), members(after[property]))) changes.push(change)
+  }
+  if (!changed || changes.length === 0) return NONE
   const completed =
     objectType === 'INVITATION' && before.status !== 'COMPLETED' && after.status === 'COMPLETED'
-  return completed ? [changed, 'INVITE_COMPLETED'] : [changed]
+  return { events: completed ? [changed, 'INVITE_COMPLETED'] : [changed], changes }
 }
+
+const NONE = { events: [], changes: [] }
 
 /** Of the students of a class it counts who they are, not in which order they are named. */
 const members = (value: unknown) => (Array.isArray(value) ? value.toSorted() : value)

@@ -1,4 +1,5 @@
 import { kindNamed } from '../contract/event-definition.ts'
+import { refName } from '../contract/object-body.ts'
 import { OBJECT_KINDS, type ObjectKind } from '../contract/objects.ts'
 import type { Db } from '../database/database.ts'
 import { findBusiness } from '../store/businesses.ts'
@@ -12,7 +13,6 @@ import {
 } from '../store/everything.ts'
 import { listAllStatuses } from '../store/statuses.ts'
 import { listSuppressions } from '../store/suppressions.ts'
-import { refName } from './line-refs.ts'
 
 export type ExportLine = { kind: string } & Record<string, unknown>
 
@@ -177,6 +177,7 @@ function definitionLine(definition: StoredDefinition, refs: Refs): ExportLine {
     offsetMode: definition.offsetMode,
     latePolicy: definition.latePolicy,
     triggerAnchor: definition.triggerAnchor,
+    changes: definition.changes,
   }
 }
 

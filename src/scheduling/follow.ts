@@ -61,6 +61,7 @@ async function followTags(tx: Db, clientIds: number[], saving: Saving) {
         version: 0,
         before: subject,
         events: [],
+        changes: [],
       }))
       // Like history: what has passed is not brought up, only what is ahead changes.
       await scheduleTriggers(tx, objectType, saved, ofType, { ...saving, history: true })

@@ -215,7 +215,8 @@ class Run {
 
   async #saveOther(kind: string, { number, body }: Read) {
     try {
-      await this.#transact((tx) => OTHERS[kind]!(tx, body, this.#saving(), this.#refs))
+      const { kind: _kind, ...given } = body
+      await this.#transact((tx) => OTHERS[kind]!(tx, given, this.#saving(), this.#refs))
       this.#accept(kind)
     } catch (error) {
       const reason = reasonOf(error)
@@ -226,7 +227,8 @@ class Run {
 
   #saving(): Saving {
     const { businessId, user, now, sight = null, history = false, recordedAt } = this.#importing
-    return { businessId, user, now: now(), sight, history, ...(recordedAt ? { recordedAt } : {}) }
+    const saving = { businessId, user, now: now(), sight, history, areLines: true }
+    return recordedAt ? { ...saving, recordedAt } : saving
   }
 
   #accept(kind: string) {

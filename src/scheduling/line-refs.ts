@@ -1,3 +1,4 @@
+import { refName } from '../contract/object-body.ts'
 import { objectKind, type ObjectKind } from '../contract/objects.ts'
 
 /**
@@ -46,6 +47,3 @@ function namesOf(kind: ObjectKind): Name[] {
   }
   return names
 }
-
-/** `clientId` → `clientRef`, `clientIdList` → `clientRefList`. */
-export const refName = (property: string) => property.replace(/Id(List)?$/, 'Ref$1')

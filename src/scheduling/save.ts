@@ -2,7 +2,13 @@ import { randomBytes } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import { scheduleTriggers, type SavedObject } from '../automation/schedule.ts'
 import type { Subject } from '../automation/subject.ts'
-import { externalName, readObject, type ObjectInput } from '../contract/object-body.ts'
+import {
+  bodyOf,
+  externalName,
+  lineOf,
+  readObject,
+  type ObjectInput,
+} from '../contract/object-body.ts'
 import { objectKind, type ObjectKind } from '../contract/objects.ts'
 import type { Db } from '../database/database.ts'
 import { invalid, notFound, RequestError, type Fault } from '../errors.ts'
@@ -45,6 +51,8 @@ export type Saving = {
   html?: HtmlChecks
   /** History is imported without events: nothing was created or changed just now. */
   history?: boolean
+  /** The bodies are lines of an import, which may name objects by the refs of other lines. */
+  areLines?: boolean
   /** When a new object was really created, where that is known and believed. */
   recordedAt?: (body: Record<string, unknown>) => Temporal.Instant | undefined
 }
@@ -142,7 +150,10 @@ export async function saveEachOnce(
   allows: (Allow | undefined)[] = [],
   round = 1,
 ): Promise<(Outcome | undefined)[]> {
-  const inputs = bodies.map((body) => readObject(kind, prepare(kind, body), saving.businessId))
+  const schema = saving.areLines ? lineOf(kind) : bodyOf(kind)
+  const inputs = bodies.map((body) =>
+    readObject(kind, prepare(kind, body), saving.businessId, schema),
+  )
   // Shared with every other save; a definition that is being saved waits for it, and it for that.
   if (kind.objectType) lockPlans(tx, saving.businessId)
   if (SETTINGS.has(kind.kind)) lockSettings(tx, saving.businessId)
@@ -473,7 +484,7 @@ function plan(
       subject,
       version: object.version,
       before: before && { ...subject, ...asSubject(before, subject, statuses) },
-      events: saving.history ? [] : eventsOf(objectType!, before, object),
+      ...(saving.history ? { events: [], changes: [] } : eventsOf(objectType!, before, object)),
     }
   })
   return scheduleTriggers(tx, objectType!, objects, definitions, saving)

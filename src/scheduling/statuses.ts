@@ -1,7 +1,14 @@
 import { EVENT_TYPES, type ObjectType } from '../contract/event-type.ts'
 import { isPlainObject } from '../contract/json.ts'
 import { readFields } from '../contract/read-fields.ts'
-import { firstStatus, isFollowedUp, STATUS_FIELDS, STATUS_KEY } from '../contract/status.ts'
+import {
+  firstStatus,
+  isFollowedUp,
+  STATUS_FIELDS,
+  STATUS_KEY,
+  StatusWrite,
+} from '../contract/status.ts'
+import { unknownProperties } from '../contract/unknown-properties.ts'
 import type { Db } from '../database/database.ts'
 import { conflict, invalid } from '../errors.ts'
 import { lockSettings, planAgain, waitForBookings } from '../store/event-definitions.ts'
@@ -33,7 +40,12 @@ export async function saveStatusOf(
     : undefined
   allow?.(before)
   const { values, faults } = readFields<Said>(STATUS_FIELDS, body, before)
-  const all = [...key.faults, ...faults, ...foreignBusiness(body, saving)]
+  const all = [
+    ...key.faults,
+    ...faults,
+    ...foreignBusiness(body, saving),
+    ...unknownProperties(StatusWrite, body),
+  ]
   if (all.length > 0) throw invalid(all)
 
   const liveAfter = values.liveAfter ?? isFollowedUp(objectType, status, values.live)

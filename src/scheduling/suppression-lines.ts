@@ -1,6 +1,8 @@
 import { Type } from 'typebox'
 import { address, optional, required, text } from '../contract/fields.ts'
 import { readFields } from '../contract/read-fields.ts'
+import { serverOwned, ServerOwned } from '../contract/schema.ts'
+import { unknownProperties } from '../contract/unknown-properties.ts'
 import type { Db } from '../database/database.ts'
 import { invalid } from '../errors.ts'
 import { suppress } from '../store/suppressions.ts'
@@ -19,11 +21,18 @@ const FIELDS = {
   detail: optional(text(2_000)),
 }
 
+const SuppressionLine = Type.Object({
+  ...Object.fromEntries(Object.entries(FIELDS).map(([name, { schema }]) => [name, schema])),
+  businessId: ServerOwned,
+  ...serverOwned,
+})
+
 type Suppressed = { emailAddress: string; reason: (typeof REASONS)[number]; detail: string | null }
 
 /** Whoever no longer wants to be written to, and is so wherever their business goes. */
 export async function saveSuppressionLine(tx: Db, body: unknown, saving: Saving) {
   const { values, faults } = readFields<Suppressed>(FIELDS, body)
+  faults.push(...unknownProperties(SuppressionLine, body))
   if (faults.length > 0) throw invalid(faults)
   const { businessId, user, recordedAt, now } = saving
   const since = recordedAt?.(body as Record<string, unknown>) ?? now

@@ -43,21 +43,37 @@ export function listAudit(db: Db, businessId: number, filter: AuditFilter, { aft
 const placeOf = (businessId: number, auditId: number) => sql`
   ((select time from audit where business_id = ${businessId} and audit_id = ${auditId}), ${auditId})`
 
-/** The status of an object before and after each change of one of these columns, newest first. */
+/**
+ * Each change of one of these columns, newest first: which of them changed, and the status of the
+ * object before and after.
+ */
 export function listStatusMoves(
   db: Db,
   businessId: number,
   changed: { object: string; id: number | string; columns: string[] },
   limit: number,
 ) {
-  return db.query<{ time: Temporal.Instant; oldStatus: string; newStatus: string }>(sql`
-    select time, before ->> 'status' as "oldStatus", after ->> 'status' as "newStatus"
+  return db.query<StatusMove>(sql`
+    select time, before ->> 'status' as "oldStatus", after ->> 'status' as "newStatus",
+           ${changedOf(changed.columns)} as columns
     from audit_entry
     where business_id = ${businessId} and object = ${changed.object} and id = ${String(changed.id)}
       and change = 'CHANGED' and ${isChangeOf(changed.columns)}
     order by audit_id desc
     limit ${limit}`)
 }
+
+type StatusMove = {
+  time: Temporal.Instant
+  oldStatus: string
+  newStatus: string
+  columns: string[]
+}
+
+/** Those of the columns that an entry changed. */
+const changedOf = (columns: string[]) => sql`
+  array(select c from unnest(${columns}::text[]) c, (select before as was offset 0) entry
+        where was ? c and was -> c is distinct from after -> c)`
 
 /** What was is looked up once, and not for each column; what it does not say did not change. */
 const isChangeOf = (columns: string[]) => sql`
@@ -72,6 +88,8 @@ export type Happened = {
   time: Temporal.Instant
   oldStatus: string | null
   newStatus: string
+  /** Of a change: the columns that changed. */
+  columns: string[]
 }
 
 /** What happened to objects of a kind in a range of time, oldest first, page by page. */
@@ -92,7 +110,8 @@ export function listHappenings(
   const { after } = asked
   return db.query<Happened>(sql`
     select audit_id as "auditId", id, time, before ->> 'status' as "oldStatus",
-           after ->> 'status' as "newStatus"
+           after ->> 'status' as "newStatus",
+           ${asked.change === 'CHANGED' ? changedOf(asked.columns) : sql`'{}'::text[]`} as columns
     from audit_entry
     where business_id = ${businessId} and object = ${asked.object} and change = ${asked.change}
       and time >= ${asked.from} and time < ${asked.to}

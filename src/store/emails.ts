@@ -182,7 +182,7 @@ const columns = sql`
 
 export type EmailFilters = {
   status?: EmailStatus | undefined
-  templateId?: number | undefined
+  emailTemplateId?: number | undefined
   from?: Temporal.Instant | undefined
   to?: Temporal.Instant | undefined
   after?: { createdDate: string; emailId: number } | undefined
@@ -192,8 +192,8 @@ export type EmailFilters = {
 
 /** A page of the mails, the newest first. */
 export function listEmails(db: Db, businessId: number, filters: EmailFilters) {
-  const { status, templateId, limit } = filters
-  if (status || templateId) return db.query<StoredEmail>(pageOf(businessId, filters))
+  const { status, emailTemplateId, limit } = filters
+  if (status || emailTemplateId) return db.query<StoredEmail>(pageOf(businessId, filters))
   // A page of each outcome, and of these the first: each is found by its index.
   return db.query<StoredEmail>(sql`
     select e.* from unnest(${OUTCOMES}::text[]) as known (outcome)
@@ -208,7 +208,7 @@ const OUTCOMES = ['SENT', 'CAPTURED', 'FAILED', 'SUPPRESSED', 'CANCELLED']
 export const ofAnyOutcome = raw(`outcome in ('${OUTCOMES.join("', '")}')`)
 
 function pageOf(businessId: number, filters: EmailFilters, condition = empty) {
-  const { status, templateId, from, to, after, limit, sight } = filters
+  const { status, emailTemplateId, from, to, after, limit, sight } = filters
   const waits = status && isOfQueue(status)
   const made = waits ? sql`q.made` : sql`created_date`
   const id = waits ? sql`q.id` : sql`email_id`
@@ -216,7 +216,7 @@ function pageOf(businessId: number, filters: EmailFilters, condition = empty) {
     select ${columns} from ${waits ? inQueue(businessId, status) : sql`email`}
     where business_id = ${businessId} ${condition}
       ${status && !waits ? sql`and outcome = ${status} and status = ${status}` : empty}
-      ${templateId ? sql`and email_template_id = ${templateId}` : empty}
+      ${emailTemplateId ? sql`and email_template_id = ${emailTemplateId}` : empty}
       ${from ? sql`and ${made} >= ${from}` : empty}
       ${to ? sql`and ${made} < ${to}` : empty}
       ${

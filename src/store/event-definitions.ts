@@ -27,7 +27,7 @@ const columns = sql`
   group_id_list as "groupIdList", filter_tag_map_json as "filterTagMapJson",
   trigger_months as "triggerMonths", trigger_hours as "triggerHours",
   trigger_minutes as "triggerMinutes", offset_mode as "offsetMode", late_policy as "latePolicy",
-  trigger_anchor as "triggerAnchor", version, planned_version as "plannedVersion",
+  trigger_anchor as "triggerAnchor", changes, version, planned_version as "plannedVersion",
   asked_since as "askedSince", deleted_date as "deletedDate",
   created_date as "createdDate", created_user as "createdUser",
   modified_date as "modifiedDate", modified_user as "modifiedUser"`
@@ -153,6 +153,7 @@ const WRITTEN: [keyof Definition, string, string][] = [
   ['offsetMode', 'offset_mode', 'text'],
   ['latePolicy', 'late_policy', 'text'],
   ['triggerAnchor', 'trigger_anchor', 'text'],
+  ['changes', 'changes', 'text[]'],
 ]
 const names = raw(WRITTEN.map(([, column]) => column).join(', '))
 const types = raw(WRITTEN.map(([, column, type]) => `${column} ${type}`).join(', '))

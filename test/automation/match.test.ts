@@ -31,6 +31,7 @@ const definition = (changes: Partial<Definition> = {}): Definition => ({
   offsetMode: 'ELAPSED',
   latePolicy: 'SKIP',
   triggerAnchor: 'START',
+  changes: [],
   ...changes,
 })
 
@@ -92,7 +93,16 @@ const event = (
   eventType: EventTypeName,
   subject: Subject,
   oldStatus: string | null = null,
-): SchedulingEvent => ({ eventType, subject, oldStatus, happenedAt: now })
+  happened: Partial<SchedulingEvent> = {},
+): SchedulingEvent => ({
+  eventType,
+  subject,
+  oldStatus,
+  changes: ['STATUS'],
+  ended: false,
+  happenedAt: now,
+  ...happened,
+})
 const changed = (oldStatus: string, status: string) =>
   event('APPT_CHANGED', appointment({ status }), oldStatus)
 

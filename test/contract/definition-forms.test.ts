@@ -154,7 +154,9 @@ test('5,000 definitions read the same from the object form and from the write fo
       const one = readDefinition(wire(objectForm(wanted)))
       const other = readDefinition(wire(writeForm(wanted, coins)))
       assert.deepEqual([one.faults, other.faults], [[], []])
-      assert.deepEqual(other.definition, one.definition)
+      const { pointers: _places, ...said } = one.definition
+      const { pointers: _others, ...alsoSaid } = other.definition
+      assert.deepEqual(alsoSaid, said)
 
       const { definition } = mergeDefinition(one.definition)
       assert.deepEqual(definition.locationIdList, wanted.locationIdList)
@@ -212,7 +214,7 @@ test('5,000 bodies of any kind are read or refused with pointers into them, and 
 
         assert.equal(JSON.stringify(body), before, 'a body is only read')
         for (const { pointer, detail } of faults) {
-          assert.match(pointer, /^(\/[A-Za-z0-9_]+)*$/)
+          assert.match(pointer, /^(\/[^/]*)*$/)
           assert.ok(detail.length > 0)
           if (!/is required|not be empty/.test(detail)) {
             assert.notEqual(valueAt(body, pointer), undefined, `${pointer} ${detail}`)
@@ -239,6 +241,8 @@ const wire = (body: Body): Body => JSON.parse(JSON.stringify(body))
 
 function valueAt(body: unknown, pointer: string) {
   let value = body
-  for (const name of pointer.split('/').slice(1)) value = (value as Body | undefined)?.[name]
+  for (const step of pointer.split('/').slice(1)) {
+    value = (value as Body | undefined)?.[step.replaceAll('~1', '/').replaceAll('~0', '~')]
+  }
   return value
 }

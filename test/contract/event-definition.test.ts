@@ -14,6 +14,18 @@ import { EVENT_TYPES } from '../../src/contract/event-type.ts'
 
 type Body = Record<string, unknown>
 
+/** A body as it is understood if it is saved as a new definition. */
+function read(body: unknown) {
+  const reading = readDefinition(body)
+  const merged = mergeDefinition(reading.definition)
+  return {
+    definition: reading.definition,
+    whole: merged.definition,
+    faults: [...reading.faults, ...merged.faults],
+    references: [...reading.references, ...merged.references],
+  }
+}
+
 /** The least that the object form needs. */
 const object = (changes: Body = {}): Body => ({
   active: true,
@@ -42,7 +54,7 @@ const write = (eventType: Body = {}, changes: Body = {}): Body => ({
 const without = (body: Body, ...names: string[]) =>
   Object.fromEntries(Object.entries(body).filter(([name]) => !names.includes(name)))
 
-const pointers = (body: unknown) => readDefinition(body).faults.map((fault) => fault.pointer)
+const pointers = (body: unknown) => read(body).faults.map((fault) => fault.pointer)
 
 const of = (eventTypeId: number, objectType: string, changes: Body = {}) =>
   object({ eventType: { eventTypeId }, objectType, ...changes })
@@ -283,16 +295,16 @@ for (const { name, into, reads = [], refuses = [], required, cleared, body = obj
 
   test(`${name} is read at the top level and inside eventType`, () => {
     for (const [value, as] of reads) {
-      const top = readDefinition({ ...body, [name]: value })
+      const top = read({ ...body, [name]: value })
       assert.deepEqual(top.faults, [])
       assert.deepEqual(top.definition[field], as)
 
       const eventType = { ...(body['eventType'] as Body), [name]: value }
-      const nested = readDefinition({ ...without(body, name), eventType })
+      const nested = read({ ...without(body, name), eventType })
       assert.deepEqual(nested.faults, [])
       assert.deepEqual(nested.definition[field], as)
 
-      const both = readDefinition({ ...body, [name]: null, eventType })
+      const both = read({ ...body, [name]: null, eventType })
       assert.deepEqual(both.definition[field], as, 'null at the top counts as absent')
     }
   })
@@ -309,19 +321,20 @@ for (const { name, into, reads = [], refuses = [], required, cleared, body = obj
   }
 
   if (required) {
-    test(`${name} is required, on update too`, () => {
-      for (const update of [{}, { eventDefnId: 5 }]) {
-        const missing = without({ ...body, ...update }, name)
-        assert.deepEqual(readDefinition(missing).faults, [
-          { pointer: `/${name}`, detail: 'is required' },
-        ])
-        assert.deepEqual(pointers({ ...body, ...update, [name]: null }), [`/${name}`])
+    test(`${name} is required to create one, and an update may leave it out`, () => {
+      for (const missing of [without(body, name), { ...body, [name]: null }]) {
+        const [fault, ...others] = read(missing).faults
+        assert.deepEqual([fault?.pointer, others], [`/${name}`, []])
+        assert.match(fault!.detail, /^is required: \S/)
+        const update = readDefinition({ ...missing, eventDefnId: 5 })
+        assert.deepEqual(update.faults, [])
+        assert.equal(update.definition[field], undefined)
       }
     })
   } else if (refuses.length > 0) {
     test(`${name}: absent leaves it alone, null clears it`, () => {
-      assert.equal(readDefinition(body).definition[field], undefined)
-      const { definition, faults } = readDefinition({ ...body, [name]: null })
+      assert.equal(read(body).definition[field], undefined)
+      const { definition, faults } = read({ ...body, [name]: null })
       assert.deepEqual(faults, [])
       assert.deepEqual(definition[field], cleared)
     })
@@ -351,7 +364,7 @@ test('a list with wrong ids in it is refused at each of them', () => {
 test('eventType is an object that names one of the 13 types', () => {
   for (const { eventTypeId, objectType } of EVENT_TYPES) {
     const kind = { INVITATION: 'INVITATION_CAMPAIGN', DISCLAIMER: 'RECALL' }[objectType as string]
-    const { definition, faults } = readDefinition(of(eventTypeId, kind ?? objectType))
+    const { definition, faults } = read(of(eventTypeId, kind ?? objectType))
     assert.deepEqual(faults, [])
     assert.equal(definition.eventTypeId, eventTypeId)
   }
@@ -361,9 +374,9 @@ test('eventType is an object that names one of the 13 types', () => {
     ])
   }
   for (const missing of [undefined, null, {}, { eventTypeId: null }]) {
-    assert.deepEqual(readDefinition(object({ eventType: missing })).faults, [
-      { pointer: '/eventType/eventTypeId', detail: 'is required' },
-    ])
+    const [fault, ...others] = read(object({ eventType: missing })).faults
+    assert.deepEqual([fault?.pointer, others], ['/eventType/eventTypeId', []])
+    assert.match(fault!.detail, /^is required: send eventType: \{ "eventTypeId": 1 \}/)
   }
   for (const wrong of [3, 'APPT_REMINDER', [], true]) {
     assert.deepEqual(pointers(object({ eventType: wrong })), ['/eventType'])
@@ -383,13 +396,13 @@ test('objectType must suit the event type; disclaimers take any of the four', ()
   for (const id of [7, 8, 9, 11]) assert.deepEqual(suits(id), ['INVITATION_CAMPAIGN'])
   assert.deepEqual(suits(10), ['RECALL'])
   for (const id of [12, 13]) assert.deepEqual(suits(id), kinds)
-  assert.deepEqual(readDefinition(of(1, 'RECALL')).faults, [
+  assert.deepEqual(read(of(1, 'RECALL')).faults, [
     { pointer: '/objectType', detail: 'must be CALENDAR for event type 1, APPT_CREATED' },
   ])
 })
 
 const nested = (eventTypeId: number, objectType: string | null, top: Body = {}) =>
-  readDefinition({
+  read({
     ...without(object(), 'objectType'),
     ...top,
     eventType: { eventTypeId, objectType, eventType: null, eventCategory: null },
@@ -399,9 +412,10 @@ test("the event type's own objectType reads as the definition's, where there is 
   assert.equal(nested(8, 'INVITATION').definition.objectType, 'INVITATION_CAMPAIGN')
   assert.deepEqual(nested(8, 'INVITATION').faults, [])
   assert.deepEqual(nested(3, 'CALENDAR').faults, [])
-  const missing = [{ pointer: '/objectType', detail: 'is required' }]
-  assert.deepEqual(nested(12, 'DISCLAIMER').faults, missing)
-  assert.deepEqual(nested(3, null).faults, missing)
+  for (const { faults } of [nested(12, 'DISCLAIMER'), nested(3, null)]) {
+    assert.deepEqual([faults.length, faults[0]?.pointer], [1, '/objectType'])
+    assert.match(faults[0]!.detail, /^is required: one of CALENDAR/)
+  }
   assert.deepEqual(nested(12, 'DISCLAIMER', { objectType: 'RECALL' }).faults, [])
   assert.deepEqual(nested(3, 'CLASS_SCHEDULE', { objectType: 'CALENDAR' }).faults, [])
   assert.equal(nested(3, 'CLASS_SCHEDULE').faults[0]?.pointer, '/eventType/objectType')
@@ -415,10 +429,77 @@ test('what the write form carries for its own screens is accepted and ignored', 
       eventTypeIds: junk,
       triggeredBy: junk,
       eventCategory: junk,
-      unknown: junk,
     }
-    assert.deepEqual(readDefinition(write(ignored, ignored)), readDefinition(write()))
+    assert.deepEqual(read(write(ignored, ignored)), read(write()))
   }
+})
+
+test('an unknown property is refused where it is, with the name that was probably meant', () => {
+  const action = { actionType: 'SEND_EMAIL', active: true, businessId: 1, emailTemplateId: 9 }
+  const body = object({
+    desciption: 'x',
+    eventType: { eventTypeId: 3, triggerHour: -1, zzz: null },
+    staff: { valeu: 'all' },
+    eventActions: [{ ...action, recipients: {}, template: { anything: 1 } }],
+    templateOptions: { anything: [{ at: 'all' }] },
+  })
+  assert.deepEqual(
+    Object.fromEntries(read(body).faults.map(({ pointer, detail }) => [pointer, detail])),
+    {
+      '/desciption': 'unknown property; did you mean description?',
+      '/eventType/triggerHour': 'unknown property; did you mean triggerHours?',
+      '/eventType/zzz': 'unknown property',
+      '/staff/valeu': 'unknown property; did you mean value?',
+      '/eventActions/0/recipients': 'unknown property; did you mean recipient?',
+    },
+  )
+})
+
+test('an event type is named by its id or its name, and both must agree', () => {
+  assert.deepEqual(read(object({ eventType: { eventType: 'APPT_REMINDER' } })).faults, [])
+  assert.equal(
+    read(object({ eventType: { eventType: 'APPT_REMINDER' } })).definition.eventTypeId,
+    3,
+  )
+  assert.deepEqual(read(object({ eventType: EVENT_TYPES[2] })).faults, [])
+  assert.deepEqual(read(object({ eventType: { eventTypeId: 3, eventType: 'RECALL' } })).faults, [
+    { pointer: '/eventType/eventType', detail: 'must be APPT_REMINDER, which eventTypeId 3 is' },
+  ])
+  assert.deepEqual(pointers(object({ eventType: { eventType: 'APPT_MOVED' } })), [
+    '/eventType/eventType',
+  ])
+})
+
+test('changes is a list of known changes that the event type can report', () => {
+  const changed = (changes: unknown) => of(2, 'CALENDAR', { changes })
+  assert.deepEqual(read(changed(['TIME', 'STAFF', 'TIME'])).definition.changes, ['TIME', 'STAFF'])
+  assert.deepEqual(read(changed(null)).definition.changes, [])
+  assert.deepEqual(pointers(changed(['TIME', 'COLOUR'])), ['/changes/1'])
+  assert.deepEqual(pointers(changed('TIME')), ['/changes'])
+  assert.deepEqual(read(changed(['STUDENTS'])).faults, [
+    {
+      pointer: '/changes',
+      detail:
+        'must hold one of STATUS, TIME, STAFF, SERVICE, LOCATION, CLIENT: APPT_CHANGED reports no other',
+    },
+  ])
+  assert.deepEqual(pointers(object({ changes: ['TIME'] })), ['/changes'])
+  assert.deepEqual(pointers(object({ changes: [] })), [])
+})
+
+test('an update may say one thing only', () => {
+  const { definition, faults } = readDefinition({ eventDefnId: 5, active: false })
+  assert.deepEqual(faults, [])
+  const merged = mergeDefinition(definition, stored())
+  assert.deepEqual(merged.faults, [])
+  assert.deepEqual(merged.references, [])
+  assert.deepEqual(merged.definition, stored({ active: false }))
+
+  const hours = readDefinition({ eventDefnId: 5, triggerHours: -48 }).definition
+  assert.deepEqual(
+    mergeDefinition(hours, stored({ triggerMinutes: -30 })).definition,
+    stored({ triggerHours: -48, triggerMinutes: -30 }),
+  )
 })
 
 const before = { triggerWhen: { label: 'Before', value: 'before' } }
@@ -585,17 +666,17 @@ const offsets: { name: string; given: Body; reads?: (number | undefined)[]; refu
 for (const { name, given, reads, refuses = [] } of offsets) {
   test(`the offset: ${name}`, () => {
     const base = without(object(), 'triggerHours', 'triggerMinutes')
-    const top = readDefinition({ ...base, ...given })
-    const nested = readDefinition({ ...base, eventType: { eventTypeId: 3, ...given } })
+    const top = read({ ...base, ...given })
+    const nested = read({ ...base, eventType: { eventTypeId: 3, ...given } })
     assert.deepEqual(
       top.faults.map((fault) => fault.pointer),
       refuses,
     )
     assert.equal(nested.faults.length, refuses.length)
     if (!reads) return
-    for (const { definition } of [top, nested]) {
-      const { triggerMonths, triggerHours, triggerMinutes } = definition
-      assert.deepEqual([triggerMonths, triggerHours, triggerMinutes], reads)
+    for (const { definition, whole } of [top, nested]) {
+      const { triggerHours, triggerMinutes } = whole
+      assert.deepEqual([definition.triggerMonths, triggerHours, triggerMinutes], reads)
     }
   })
 }
@@ -640,7 +721,7 @@ const statuses: { name: string; given: Body; reads?: unknown; refuses?: string[]
 ]
 for (const { name, given, reads, refuses = [] } of statuses) {
   test(`a status: ${name}`, () => {
-    const { definition, faults } = readDefinition(of(2, 'CALENDAR', given))
+    const { definition, faults } = read(of(2, 'CALENDAR', given))
     assert.deepEqual(
       faults.map((fault) => fault.pointer),
       refuses,
@@ -648,7 +729,7 @@ for (const { name, given, reads, refuses = [] } of statuses) {
     if (refuses.length === 0) assert.equal(definition.newStatus, reads)
     const other = JSON.parse(JSON.stringify(given).replaceAll('newStatus', 'oldStatus'))
     if (refuses.length === 0) {
-      assert.equal(readDefinition(of(2, 'CALENDAR', other)).definition.oldStatus, reads)
+      assert.equal(read(of(2, 'CALENDAR', other)).definition.oldStatus, reads)
     }
   })
 }
@@ -716,7 +797,7 @@ const selections: { name: string; given: Body; empties: string[]; refuses?: stri
 for (const { name, given, empties, refuses = [] } of selections) {
   test(`the lists: ${name}`, () => {
     for (const body of [object({ ...ids, ...given }), write({ ...ids, ...given })]) {
-      const { definition, faults } = readDefinition(body)
+      const { definition, faults } = read(body)
       assert.deepEqual(
         faults.map((fault) => fault.pointer.replace('/eventType', '')).toSorted(),
         refuses.toSorted(),
@@ -751,16 +832,13 @@ test('actions come with either name, in either place, without a link', () => {
     write({ eventActions: [action] }),
     object({ eventActions: null, templateActions: [{ ...action, eventDefnId: 'of no matter' }] }),
   ]) {
-    const { definition, faults } = readDefinition(body)
+    const { definition, faults } = read(body)
     assert.deepEqual(faults, [])
     assert.equal(definition.actions?.length, 1)
     assert.equal(definition.actions?.[0]?.emailTemplateId, 9)
   }
-  assert.equal(readDefinition(object({ eventActions: null })).definition.actions, undefined)
-  assert.deepEqual(
-    readDefinition(object({ eventActions: [{ eventActionId: 3, active: false }] })).faults,
-    [],
-  )
+  assert.equal(read(object({ eventActions: null })).definition.actions, undefined)
+  assert.deepEqual(read(object({ eventActions: [{ eventActionId: 3, active: false }] })).faults, [])
 })
 
 test('every fault of every action has its pointer', () => {
@@ -792,9 +870,7 @@ test('every fault of every action has its pointer', () => {
 
 test('a body that is no object is one fault', () => {
   for (const body of [undefined, null, 5, 'x', true, []]) {
-    assert.deepEqual(readDefinition(body).faults, [
-      { pointer: '', detail: 'must be a JSON object' },
-    ])
+    assert.deepEqual(read(body).faults, [{ pointer: '', detail: 'must be a JSON object' }])
   }
 })
 
@@ -824,7 +900,7 @@ test('all faults come at once', () => {
 })
 
 test('everything that the body refers to is named with its place', () => {
-  const { references } = readDefinition(
+  const { references } = read(
     of(2, 'CALENDAR', {
       objectId: 7,
       locationIdList: [10, 11],
@@ -864,7 +940,7 @@ const byPointer = (references: Reference[]) =>
   references.toSorted((a, b) => (a.pointer < b.pointer ? -1 : 1))
 
 const kindOf = (eventTypeId: number, objectType: string) =>
-  readDefinition(of(eventTypeId, objectType, { objectId: 7 })).references.find(
+  read(of(eventTypeId, objectType, { objectId: 7 })).references.find(
     ({ pointer }) => pointer === '/objectId',
   )?.kind
 
@@ -878,7 +954,7 @@ test('objectId names what the kind of definition is about', () => {
 })
 
 const found = (eventTypeId: number, objectType: string, newStatus: string) =>
-  readDefinition(of(eventTypeId, objectType, { newStatus })).references.filter(
+  read(of(eventTypeId, objectType, { newStatus })).references.filter(
     ({ kind }) => kind === 'status',
   )
 
@@ -894,7 +970,7 @@ test('a status is looked up only where a change of status is asked for, and in i
 })
 
 test('what a choice of all empties is not looked up', () => {
-  const { references } = readDefinition(object({ staff: all, professionalIdList: [999] }))
+  const { references } = read(object({ staff: all, professionalIdList: [999] }))
   assert.deepEqual(
     references.map(({ kind }) => kind),
     ['business'],
@@ -923,6 +999,7 @@ const stored = (changes: Partial<Definition> = {}): Definition => ({
   offsetMode: 'CALENDAR',
   latePolicy: 'SEND',
   triggerAnchor: 'END',
+  changes: [],
   ...changes,
 })
 
@@ -951,6 +1028,7 @@ test('a new definition has an empty value wherever the body says nothing', () =>
     offsetMode: 'ELAPSED',
     latePolicy: 'SKIP',
     triggerAnchor: 'START',
+    changes: [],
   })
 })
 
@@ -979,19 +1057,20 @@ test('an update changes what it says, clears what it says null of, and leaves th
   )
 })
 
-const read = (body: Body) => mergeDefinition(readDefinition(body).definition, stored()).references
+const referencesOf = (body: Body) =>
+  mergeDefinition(readDefinition(body).definition, stored()).references
 
 test('what an update leaves alone is looked up again where it turns to another kind', () => {
-  assert.deepEqual(read(of(2, 'CALENDAR')), [])
-  assert.deepEqual(read(of(5, 'CLASS_SCHEDULE')), [
+  assert.deepEqual(referencesOf(of(2, 'CALENDAR')), [])
+  assert.deepEqual(referencesOf(of(5, 'CLASS_SCHEDULE')), [
     { kind: 'classSchedule', id: 7, pointer: '/objectId' },
     { kind: 'status', objectType: 'CLASS_SCHEDULE', id: 'CONFIRMED', pointer: '/newStatus' },
   ])
-  assert.deepEqual(read(of(5, 'CLASS_SCHEDULE', { objectId: null, newStatus: null })), [])
+  assert.deepEqual(referencesOf(of(5, 'CLASS_SCHEDULE', { objectId: null, newStatus: null })), [])
 })
 
 test('stored months and new hours together keep to the limit', () => {
-  const { definition } = readDefinition(object({ eventDefnId: 5, triggerHours: -86_900 }))
+  const { definition } = read(object({ eventDefnId: 5, triggerHours: -86_900 }))
   assert.deepEqual(
     mergeDefinition(definition, stored()).faults.map((fault) => fault.pointer),
     [],
@@ -1017,6 +1096,7 @@ test('the schemas hold the fields of the interface, and both forms suit the docu
     modifiedDate: 1,
     modifiedUser: 'key:x',
     version: 1,
+    deletedDate: null,
   }
   assert.ok(Schema.Check(EventDefinition, answered))
   const names = fields.map(({ name }) => name)

@@ -36,7 +36,7 @@ export function* classes({ first, today, last }: Span, dice: Dice) {
         capacity,
         status: dice.chance(0.03) ? 'CANCELLED' : isPast ? 'CLOSED' : 'OPEN',
         clientExternalIdList: [...students],
-        recordedTime: Math.min(startTime - 42 * DAY, noonOf(today, 'UTC') - DAY),
+        createdDate: Math.min(startTime - 42 * DAY, noonOf(today, 'UTC') - DAY),
       }
       day = day.add({ days: 7 })
     }
@@ -52,7 +52,7 @@ export function* campaigns({ today }: Span, dice: Dice) {
     description: 'Six weeks for everyone who sits too much.',
     expiresTime: noon - 120 * DAY,
     bookingUrl: 'https://book.lindenhof.example/back-school',
-    recordedTime: noon - 170 * DAY,
+    createdDate: noon - 170 * DAY,
   }
   yield {
     kind: 'invitationCampaign',
@@ -61,7 +61,7 @@ export function* campaigns({ today }: Span, dice: Dice) {
     description: 'Half an hour with us before the skiing season; free for members.',
     expiresTime: noon + 28 * DAY,
     bookingUrl: 'https://book.lindenhof.example/check-up',
-    recordedTime: noon - 15 * DAY,
+    createdDate: noon - 15 * DAY,
   }
   for (let i = 0; i < 140; i += 1) {
     const isOver = i < 80
@@ -73,7 +73,7 @@ export function* campaigns({ today }: Span, dice: Dice) {
       status: isOver
         ? dice.weigh({ COMPLETED: 35, EXPIRED: 60, CANCELLED: 5 })
         : dice.weigh({ SENT: 70, COMPLETED: 28, CANCELLED: 2 }),
-      recordedTime: noon - (isOver ? 168 : 13) * DAY + i * HOUR,
+      createdDate: noon - (isOver ? 168 : 13) * DAY + i * HOUR,
     }
   }
 }
@@ -91,7 +91,7 @@ export function* recalls({ today }: Span, dice: Dice) {
       reasonExternalId: serviceId(dice.pick([0, 5, 8])),
       locationExternalId: place.externalId,
       status: dueIn > 0 ? 'DUE' : dice.weigh({ COMPLETED: 70, DUE: 18, CANCELLED: 12 }),
-      recordedTime: noon + Math.min(dueIn - 180, -1) * DAY,
+      createdDate: noon + Math.min(dueIn - 180, -1) * DAY,
     }
   }
 }
@@ -103,14 +103,14 @@ export function* disclaimers({ today }: Span, dice: Dice) {
     externalId: 'demo-form-0',
     name: 'Consent to treatment',
     body: 'I have been told how I am treated, what it may do, and what else could be done.\nI agree.',
-    recordedTime: noon - 440 * DAY,
+    createdDate: noon - 440 * DAY,
   }
   yield {
     kind: 'disclaimerForm',
     externalId: 'demo-form-1',
     name: 'Use of my data',
     body: 'You may keep what you need to know for my treatment, and send me reminders.',
-    recordedTime: noon - 440 * DAY,
+    createdDate: noon - 440 * DAY,
   }
   for (let i = 0; i < 220; i += 1) {
     yield {
@@ -119,7 +119,7 @@ export function* disclaimers({ today }: Span, dice: Dice) {
       disclaimerFormExternalId: `demo-form-${i % 2}`,
       clientExternalId: clientId((i * 3) % 400),
       status: dice.weigh({ SIGNED: 82, PENDING: 14, WAIVED: 4 }),
-      recordedTime: noon - dice.between(1, 400) * DAY,
+      createdDate: noon - dice.between(1, 400) * DAY,
     }
   }
 }

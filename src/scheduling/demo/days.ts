@@ -25,7 +25,7 @@ export type Appointment = {
   note?: string
   changeNote?: string
   /** When it was booked; an object's own record begins there. */
-  recordedTime: number
+  createdDate: number
 }
 
 /**
@@ -127,7 +127,7 @@ function appointment(
     status,
     ...(note ? { note } : {}),
     ...(status === 'CANCELLED' && dice.chance(0.5) ? { changeNote: dice.pick(EXCUSES) } : {}),
-    recordedTime: Math.min(startTime - lead * DAY - dice.between(0, 9) * HOUR, now - HOUR),
+    createdDate: Math.min(startTime - lead * DAY - dice.between(0, 9) * HOUR, now - HOUR),
   }
 }
 

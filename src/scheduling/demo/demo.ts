@@ -58,9 +58,9 @@ export async function loadDemo(db: Db, demo: Demo): Promise<Imported> {
     user,
     now,
     history: true,
-    recordedAt: ({ recordedTime }) =>
-      typeof recordedTime === 'number'
-        ? Temporal.Instant.fromEpochMilliseconds(recordedTime)
+    recordedAt: ({ createdDate }) =>
+      typeof createdDate === 'number'
+        ? Temporal.Instant.fromEpochMilliseconds(createdDate)
         : undefined,
     onRefused: (line, reason) => {
       throw new Error(`line ${line} of the demo: ${reason}`)
@@ -73,18 +73,18 @@ function* linesOf(span: Span, count: number, dice: Dice, described: Set<string |
   const teams = Math.min(MOST_TEAMS, Math.max(1, Math.round(count / APPOINTMENTS)))
   const clients = Math.min(MOST_CLIENTS, Math.max(CLIENTS, Math.round(count / 25)))
   const staff = teams * TEAM_SIZE
-  const recordedTime = noonOf(span.first.subtract({ days: 1 }), 'UTC')
-  for (const line of locationLines()) yield { ...line, recordedTime }
-  for (const line of serviceLines()) yield { ...line, recordedTime }
-  for (let i = 0; i < staff; i += 1) yield { ...staffLine(i), recordedTime }
-  for (let i = 0; i < clients; i += 1) yield { ...clientLine(i, dice), recordedTime }
+  const createdDate = noonOf(span.first.subtract({ days: 1 }), 'UTC')
+  for (const line of locationLines()) yield { ...line, createdDate }
+  for (const line of serviceLines()) yield { ...line, createdDate }
+  for (let i = 0; i < staff; i += 1) yield { ...staffLine(i), createdDate }
+  for (let i = 0; i < clients; i += 1) yield { ...clientLine(i, dice), createdDate }
   yield* appointments(span, { count, clients, staff }, dice)
   yield* classes(span, dice)
   yield* campaigns(span, dice)
   yield* recalls(span, dice)
   yield* disclaimers(span, dice)
-  for (const line of categoryLines()) yield { ...line, recordedTime }
-  for (const line of templateLines()) yield { ...line, recordedTime }
+  for (const line of categoryLines()) yield { ...line, createdDate }
+  for (const line of templateLines()) yield { ...line, createdDate }
   // Definitions have no externalId: one that is described so is there already.
   yield* definitionLines().filter(({ description }) => !described.has(description))
 }

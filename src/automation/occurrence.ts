@@ -1,0 +1,34 @@
+import { CHANGES, type Change, type EventTypeName } from '../contract/event-type.ts'
+
+/** What happened to an object, as the trigger of the event keeps it. */
+export type Occurrence = {
+  eventType: EventTypeName
+  /** Of a change: what changed. */
+  changes: readonly Change[]
+  /** The change moved the status to one that is not live. */
+  ended: boolean
+}
+
+/**
+ * The text that names the occurrence of an event: `APPT_CHANGED 17 3 TIME,STATUS ENDED`. An object
+ * and its version name it; the rest is read if the definition is saved before the trigger fires.
+ */
+export function writeOccurrence(
+  { eventType, changes, ended }: Occurrence,
+  id: number | string,
+  version: number,
+) {
+  const name = `${eventType} ${id} ${version}`
+  if (changes.length === 0) return name
+  return `${name} ${changes.join(',')}${ended ? ' ENDED' : ''}`
+}
+
+/** One that was written without its changes may have been any. */
+export function readOccurrence(text: string): Occurrence {
+  const [eventType, , , changes, end] = text.split(' ')
+  return {
+    eventType: eventType as EventTypeName,
+    changes: changes ? (changes.split(',') as Change[]) : CHANGES,
+    ended: end === 'ENDED',
+  }
+}

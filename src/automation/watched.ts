@@ -1,0 +1,15 @@
+import { WATCHED, type Change, type ObjectType } from '../contract/event-type.ts'
+import { toColumn } from '../contract/objects.ts'
+
+/** The columns of a kind of object whose change is an event. */
+export const watchedColumns = (objectType: ObjectType) =>
+  Object.keys(WATCHED[objectType]).map(toColumn)
+
+/** What a change of these columns is a change of. */
+export const changesIn = (objectType: ObjectType, columns: string[]): Change[] => [
+  ...new Set(
+    Object.entries(WATCHED[objectType])
+      .filter(([property]) => columns.includes(toColumn(property)))
+      .map(([, change]) => change),
+  ),
+]

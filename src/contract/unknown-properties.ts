@@ -1,0 +1,145 @@
+import type { TSchema } from 'typebox'
+import type { Fault } from '../errors.ts'
+import { escapePointer } from './json.ts'
+
+const MAX_FAULTS = 100
+
+/**
+ * Finds the properties of a body that its schema does not name, at any depth. An object whose schema
+ * names no properties, or allows additional ones, may hold any.
+ */
+export function unknownProperties(schema: TSchema, body: unknown, pointer = ''): Fault[] {
+  const faults: Fault[] = []
+  findUnknown(namesOf(schema), body, pointer, faults)
+  return faults
+}
+
+/** Faults for the names that are not among the known ones. */
+export function unknownParameters(schema: TSchema | undefined, query: object): Fault[] {
+  const names = schema ? namesOf(schema) : undefined
+  return Object.keys(query)
+    .filter((name) => !names?.properties?.has(name))
+    .slice(0, MAX_FAULTS)
+    .map((name) => ({
+      pointer: `?${name}`,
+      detail: withSuggestion(UNKNOWN_PARAMETER, name, names?.suggested ?? []),
+    }))
+}
+
+const UNKNOWN_PROPERTY = 'unknown property'
+const UNKNOWN_PARAMETER = 'unknown query parameter'
+
+/** The names that a value may hold; undefined where any are allowed. */
+type Names = {
+  properties: Map<string, Names | undefined> | undefined
+  items: Names | undefined
+  /** The names that a client can usefully send. */
+  suggested: string[]
+}
+
+type Shape = {
+  properties?: Record<string, TSchema>
+  additionalProperties?: unknown
+  items?: TSchema
+  anyOf?: TSchema[]
+  readOnly?: boolean
+}
+
+function findUnknown(names: Names | undefined, value: unknown, at: string, faults: Fault[]) {
+  if (!names || typeof value !== 'object' || value === null) return
+  if (Array.isArray(value)) {
+    if (!names.items) return
+    value.forEach((item, i) => findUnknown(names.items, item, `${at}/${i}`, faults))
+    return
+  }
+  if (!names.properties) return
+  for (const [name, inner] of Object.entries(value)) {
+    if (faults.length >= MAX_FAULTS) return
+    const known = names.properties.get(name)
+    if (known) findUnknown(known, inner, `${at}/${escapePointer(name)}`, faults)
+    else if (!names.properties.has(name)) {
+      const detail = withSuggestion(UNKNOWN_PROPERTY, name, names.suggested)
+      faults.push({ pointer: `${at}/${escapePointer(name)}`, detail })
+    }
+  }
+}
+
+/** A schema is read once: a booking is checked against a map. */
+const known = new WeakMap<TSchema, { names: Names | undefined }>()
+
+function namesOf(schema: TSchema): Names | undefined {
+  let found = known.get(schema)
+  if (!found) {
+    found = { names: readNames(schema as Shape) }
+    known.set(schema, found)
+  }
+  return found.names
+}
+
+function readNames({ properties, additionalProperties, items, anyOf }: Shape): Names | undefined {
+  if (anyOf) return anyOf.map(namesOf).find((names) => names !== undefined)
+  if (items) {
+    const inner = namesOf(items)
+    return inner && { properties: undefined, items: inner, suggested: [] }
+  }
+  if (!properties || additionalProperties) return undefined
+  const entries = Object.entries(properties)
+  return {
+    properties: new Map(entries.map(([name, schema]) => [name, namesOf(schema)])),
+    items: undefined,
+    suggested: entries.flatMap(([name, schema]) => ((schema as Shape).readOnly ? [] : [name])),
+  }
+}
+
+function withSuggestion(message: string, name: string, suggested: string[]) {
+  const nearest = nearestName(name, suggested)
+  return nearest === undefined ? message : `${message}; did you mean ${nearest}?`
+}
+
+const MAX_NAME = 60
+
+/** The name that was probably meant; undefined if none is similar. */
+export function nearestName(name: string, suggested: readonly string[]): string | undefined {
+  if (name.length > MAX_NAME) return undefined
+  const given = name.toLowerCase()
+  let nearest: { name: string; distance: number } | undefined
+  for (const each of suggested) {
+    const distance = distanceTo(given, each.toLowerCase())
+    if (distance <= maxDistance(given) && (!nearest || distance < nearest.distance)) {
+      nearest = { name: each, distance }
+    }
+  }
+  return nearest?.name
+}
+
+const maxDistance = (name: string) => Math.max(1, Math.floor(name.length / 3))
+
+/** A name that only lacks its end or its beginning is near: `email` for `emailAddress`. */
+function distanceTo(given: string, name: string) {
+  const distance = editDistance(given, name)
+  const isPart = given.length >= 4 && (name.startsWith(given) || name.endsWith(given))
+  return isPart ? Math.min(distance, 1) : distance
+}
+
+/** Levenshtein's, with a swap of two neighbours as one edit. */
+function editDistance(a: string, b: string) {
+  let beforeLast: number[] = []
+  let last = Array.from({ length: b.length + 1 }, (_, i) => i)
+  for (let i = 1; i <= a.length; i += 1) {
+    const row = [i]
+    for (let j = 1; j <= b.length; j += 1) {
+      const cost = a[i - 1] === b[j - 1] ? 0 : 1
+      let least = Math.min(row[j - 1]! + 1, last[j]! + 1, last[j - 1]! + cost)
+      const isSwap = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
+      if (isSwap) least = Math.min(least, beforeLast[j - 2]! + 1)
+      row.push(least)
+    }
+    beforeLast = last
+    last = row
+  }
+  return last[b.length]!
+}
+
+/** Whether a fault is that a name is unknown, and of what kind. */
+export const isUnknownProperty = ({ detail }: Fault) => detail.startsWith(UNKNOWN_PROPERTY)
+export const isUnknownParameter = ({ detail }: Fault) => detail.startsWith(UNKNOWN_PARAMETER)
