@@ -281,7 +281,6 @@ test('POST /eventDefinition: creates with 201 and a place, updates with 200, kee
     locationIdList: [ids.locationId],
     createdDate: 5,
     createdUser: 'me',
-    somethingElse: true,
   })
   assert.equal(created.status, 201)
   const { eventDefnId } = created.body

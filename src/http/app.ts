@@ -156,7 +156,8 @@ export type App = Awaited<ReturnType<typeof buildApp>>
 function withoutTrailingSlash(url: string) {
   const end = url.indexOf('?')
   const length = end === -1 ? url.length : end
-  if (length < 2 || url[length - 1] !== '/' || url.startsWith('/console/')) return url
+  const hasSlash = length > 1 && url[length - 1] === '/' && url[length - 2] !== '/'
+  if (!hasSlash || url.startsWith('/console/')) return url
   return url.slice(0, length - 1) + url.slice(length)
 }
 

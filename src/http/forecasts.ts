@@ -5,11 +5,18 @@ import { monotonicMs } from '../clock.ts'
 import { EventDefinitionBody } from '../contract/event-definition.ts'
 import { Backtest, Forecast } from '../contract/forecast.ts'
 import { isPlainObject } from '../contract/json.ts'
+import { unknownProperties } from '../contract/unknown-properties.ts'
 import { invalid, RequestError, type Fault } from '../errors.ts'
 import { clientGone } from './client-gone.ts'
 import type { Routes } from './services.ts'
 
 const tags = ['event definition']
+const range = {
+  startDate: Type.String({ format: 'date', examples: ['2026-03-01'] }),
+  endDate: Type.String({ format: 'date', examples: ['2026-03-31'] }),
+}
+/** The reader of definitions checks what is inside. */
+const BacktestNames = Type.Object({ definition: Type.Unknown(), ...range })
 /** Nothing is written, so those who may read may ask. */
 const config = { scope: 'definitions:read' } as const
 /** The contract itself reads the body, as it does when a definition is saved. */
@@ -46,21 +53,17 @@ export const forecasts: Routes = async (app, { clock, queues }) => {
       schema: {
         tags,
         summary: 'What a definition would have sent between two days, on the data there is',
-        body: Type.Object({
-          definition: EventDefinitionBody,
-          startDate: Type.String({ format: 'date' }),
-          endDate: Type.String({ format: 'date' }),
-        }),
+        body: Type.Object({ definition: EventDefinitionBody, ...range }),
         response: { 200: Backtest },
       },
     },
     async ({ caller, body }, reply) => {
       const { db, businessId } = caller
       const { definition, days, faults } = readBacktest(body)
-      const range = days ?? { startDate: SOME_DAY, endDate: SOME_DAY }
+      const asked = days ?? { startDate: SOME_DAY, endDate: SOME_DAY }
       const gone = clientGone(reply)
       const run = () =>
-        backtest(db, definition, range, {
+        backtest(db, definition, asked, {
           businessId,
           now: clock.now(),
           goesOn: withPatience(gone),
@@ -87,7 +90,7 @@ const SOME_DAY = Temporal.PlainDate.from('1970-01-01')
 
 function readBacktest(body: unknown) {
   if (!isPlainObject(body)) throw invalid([{ pointer: '', detail: 'must be a JSON object' }])
-  const faults: Fault[] = []
+  const faults: Fault[] = unknownProperties(BacktestNames, body)
   const day = (name: 'startDate' | 'endDate') => {
     const value = body[name]
     const read = readDay(value)

@@ -31,11 +31,26 @@ const isTemporal = (value: object) =>
   value instanceof Temporal.PlainTime ||
   value instanceof Temporal.Duration
 
+/** A body that was accepted, and the answer, must both be what the description says. */
 function checkAnswers(app: FastifyInstance) {
   app.addHook('onRoute', (route) => {
     const responses = (route.schema?.response ?? {}) as Record<string, TSchema>
-    const check = async (_request: unknown, reply: { statusCode: number }, payload: unknown) => {
+    const accepts = route.schema?.body as TSchema | undefined
+    const check = async (
+      request: { body?: unknown },
+      reply: { statusCode: number },
+      payload: unknown,
+    ) => {
       const { statusCode } = reply
+      if (accepts && statusCode < 300 && request.body !== undefined) {
+        const body = validatorOf(accepts)
+        if (!body.Check(request.body)) {
+          const faults = body.Errors(request.body).map((e) => `${e.instancePath} ${e.message}`)
+          throw new Error(
+            `${route.method} ${route.url} accepted what it does not describe: ${faults.join('; ')}`,
+          )
+        }
+      }
       const schema = responses[statusCode] ?? responses[`${Math.floor(statusCode / 100)}xx`]
       if (!schema || 'content' in schema) return payload
       const validator = validatorOf(schema)

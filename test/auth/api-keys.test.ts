@@ -35,7 +35,7 @@ test('only the hash of a key is kept', async (t) => {
   assert.deepEqual(rows[0]!.hash, digest(key))
 })
 
-test('every bad credential gets one and the same answer', async (t) => {
+test('a bad credential is 401, and the answer says what is missing but not which keys there are', async (t) => {
   const { app, database, clock, businessId, call, key } = await startWithBusiness(t)
   const expired = await createKey(database, clock, businessId, undefined, clock.in({ hours: 1 }))
   const revoked = await createKey(database, clock, businessId)
@@ -60,19 +60,22 @@ test('every bad credential gets one and the same answer', async (t) => {
     const answer = await ask(app, headers as Record<string, string>)('GET', '/apiKey')
     assert.equal(answer.status, 401, name)
     assert.equal(answer.headers['www-authenticate'], 'Bearer', name)
-    assert.deepEqual(
-      answer.body,
-      {
-        type: 'about:blank',
-        title: 'Unauthorized',
-        status: 401,
-        detail: 'A valid credential is needed.',
-        instance: '/apiKey',
-      },
-      name,
-    )
+    const code = codes[name] ?? 'unknown-key'
+    assert.deepEqual([answer.body.code, answer.body.type], [code, `/problems/${code}`], name)
   }
+  const cookie = { cookie: 'bellwether_session=of-long-ago' }
+  const ended = await ask(app, cookie)('GET', '/apiKey')
+  assert.deepEqual([ended.status, ended.body.code], [401, 'expired-session'])
 })
+
+const codes: Record<string, string> = {
+  none: 'missing-credential',
+  empty: 'wrong-scheme',
+  'no scheme': 'wrong-scheme',
+  'another scheme': 'wrong-scheme',
+  'no key': 'wrong-scheme',
+  'two keys': 'wrong-scheme',
+}
 
 test('a revoked key is refused at once here, and within a second on another node', async (t) => {
   const here = await startWithBusiness(t)

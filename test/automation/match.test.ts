@@ -106,6 +106,9 @@ const event = (
 const changed = (oldStatus: string, status: string) =>
   event('APPT_CHANGED', appointment({ status }), oldStatus)
 
+const moved = (happened: Partial<SchedulingEvent>, status = 'OPEN') =>
+  event('APPT_CHANGED', appointment({ status }), 'OPEN', happened)
+
 const cases: {
   name: string
   definition?: Partial<Definition>
@@ -141,6 +144,39 @@ const cases: {
     definition: { eventTypeId: 6 },
     asked: appointment(),
     refused: ['waits for CLASS_SCHEDULE_REMINDER, this is CALENDAR'],
+  },
+
+  {
+    name: 'a change that is listed',
+    definition: { eventTypeId: 2, changes: ['TIME', 'STAFF'] },
+    asked: moved({ changes: ['STAFF', 'SERVICE'] }),
+    refused: [],
+  },
+  {
+    name: 'a change that is not listed',
+    definition: { eventTypeId: 2, changes: ['TIME'] },
+    asked: moved({ changes: ['STAFF'] }),
+    refused: ['changed: staff; it waits for: time'],
+  },
+  {
+    name: 'a listed change that also ends it',
+    definition: { eventTypeId: 2, changes: ['TIME'] },
+    asked: moved({ changes: ['TIME', 'STATUS'], ended: true }, 'CANCELLED'),
+    refused: [
+      'the status also moved to CANCELLED, which is not live, and changes does not list STATUS',
+    ],
+  },
+  {
+    name: 'a listed change of status that ends it',
+    definition: { eventTypeId: 2, changes: ['TIME', 'STATUS'] },
+    asked: moved({ changes: ['TIME', 'STATUS'], ended: true }, 'CANCELLED'),
+    refused: [],
+  },
+  {
+    name: 'a listed change, but not the status that is asked for',
+    definition: { eventTypeId: 2, changes: ['TIME'], newStatus: 'CONFIRMED' },
+    asked: moved({ changes: ['TIME', 'STATUS'] }, 'CHECKED_IN'),
+    refused: ['is CHECKED_IN now, not CONFIRMED'],
   },
 
   { name: 'objectId, this one', definition: { objectId: 7 }, asked: appointment(), refused: [] },

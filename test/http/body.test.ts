@@ -55,7 +55,7 @@ test('a route that needs no body takes none', async () => {
   }
 })
 
-test('keys that reach for the prototype are ignored, and harm nobody', async () => {
+test('keys that reach for the prototype are 422, and harm nobody', async () => {
   const body = `{ "a": { "__proto__": { "polluted": 1 }, "constructor": { "prototype": { "polluted": 1 } } },
     "\\u005f_proto__": { "polluted": 1 }, "tags": { "constructor": ["kept"] } }`
   const answer = await app.inject({
@@ -64,9 +64,38 @@ test('keys that reach for the prototype are ignored, and harm nobody', async () 
     headers: JSON_TYPE,
     body,
   })
-  assert.deepEqual(answer.json(), { body: { a: {}, tags: { constructor: ['kept'] } } })
+  assert.deepEqual(answer.json().errors, [
+    { pointer: '/a/__proto__', detail: 'unknown property' },
+    { pointer: '/a/constructor', detail: 'unknown property' },
+    { pointer: '/__proto__', detail: 'unknown property' },
+  ])
   assert.equal(({} as { polluted?: number }).polluted, undefined)
 })
+
+const BROKEN: [string, number, number][] = [
+  ['{ "name": ', 1, 11],
+  ['{"a": x}', 1, 7],
+  ['{\n  "a": 1,\n}', 3, 1],
+  ['{\n  "a": 1\n  "b": 2\n}', 3, 3],
+  ["{'a': 1}", 1, 2],
+  ['[1, 2', 1, 6],
+  ['{"a": "b', 1, 7],
+  ['{"a": 01}', 1, 8],
+  ['{} {}', 1, 4],
+  ['[tru]', 1, 2],
+  ['{"ä": "😀" "b"}', 1, 12],
+]
+for (const [body, line, column] of BROKEN) {
+  test(`${JSON.stringify(body)} is refused at line ${line}, column ${column}`, async () => {
+    assert.throws(() => JSON.parse(body))
+    const answer = await app.inject({ method: 'POST', url: '/probe', headers: JSON_TYPE, body })
+    const { code, detail } = answer.json()
+    assert.deepEqual(
+      [answer.statusCode, code, detail],
+      [400, 'invalid-json', `The body is not JSON: line ${line}, column ${column}.`],
+    )
+  })
+}
 
 test('characters that no database keeps are 422, with their place', async () => {
   const body = String.raw`{ "a": ["fine\u00e9", "\u0000"], "b/c": "\ud800", "d": "\ud83d\ude00" }`

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
 import { connect, type AddressInfo } from 'node:net'
 import { after, test } from 'node:test'
+import { PROBLEMS } from '../../src/contract/problem-codes.ts'
 import type { App } from '../../src/http/app.ts'
 import { startProbe } from '../support/probe.ts'
 
@@ -10,7 +12,7 @@ const { app, logged } = await startProbe({ after })
 const JSON_TYPE = { 'content-type': 'application/json' }
 
 test('an address that does not exist is 404, whatever its body', async () => {
-  for (const url of ['/nowhere', '/probe/', '/probe/thing/else', '//']) {
+  for (const url of ['/nowhere', '/probe/thing/else', '//', '/probe/thing//']) {
     assertProblem(await app.inject(url), 404)
   }
   assertProblem(
@@ -28,6 +30,70 @@ test('an address that does not exist is 404, whatever its body', async () => {
   )
 })
 
+test('a slash at the end of an address does not matter', async () => {
+  for (const url of ['/probe/thing/', '/probe/thing/?', '/probe/list/5/?limit=3']) {
+    assert.equal((await app.inject(url)).statusCode, 200, url)
+  }
+})
+
+test('an id that is not a number is 404, and the answer says so', async () => {
+  const answer = await app.inject('/probe/list/five')
+  assertProblem(answer, 404)
+  assert.match(answer.json().detail, /probeId is not a whole number above 0/)
+})
+
+test('every problem has a stable code, and a page that its type leads to', async () => {
+  const errors = await readFile(new URL('../../docs/errors.md', import.meta.url), 'utf8')
+  for (const [code, { title, status }] of Object.entries(PROBLEMS)) {
+    const page = await app.inject(`/problems/${code}`)
+    assert.equal(page.statusCode, 200, code)
+    assert.match(String(page.headers['content-type']), /^text\/html/)
+    assert.ok(page.body.includes(title), code)
+    assert.ok(errors.includes(`| \`${code}\` | ${status} |`), `${code} is in docs/errors.md`)
+  }
+  assert.ok((await app.inject('/problems')).body.includes('/problems/unknown-property'))
+  assertProblem(await app.inject('/problems/none-such'), 404)
+})
+
+test('pages of other origins may not call the API unless CORS_ORIGINS names them', async (t) => {
+  const origin = 'https://app.example'
+  const preflight = {
+    method: 'OPTIONS' as const,
+    url: '/probe',
+    headers: { origin, 'access-control-request-method': 'POST' },
+  }
+  const closed = await app.inject(preflight)
+  assert.equal(closed.statusCode, 405)
+  assert.equal(closed.headers['access-control-allow-origin'], undefined)
+
+  const { app: open } = await startProbe(t, {}, { CORS_ORIGINS: origin })
+  const allowed = await open.inject(preflight)
+  assert.equal(allowed.statusCode, 204)
+  assert.equal(allowed.headers['access-control-allow-origin'], origin)
+  assert.match(String(allowed.headers['access-control-allow-headers']), /Authorization/)
+  assert.match(String(allowed.headers['access-control-allow-methods']), /POST/)
+  const answers = [
+    await open.inject({ url: '/probe/thing', headers: { origin } }),
+    await open.inject({ url: '/location', headers: { origin } }),
+  ]
+  for (const { headers } of answers) {
+    assert.equal(headers['access-control-allow-origin'], origin)
+    assert.equal(headers['access-control-allow-credentials'], undefined, 'keys only')
+    assert.match(String(headers.vary), /Origin/)
+    assert.match(String(headers['access-control-expose-headers']), /ETag/)
+  }
+  const other = await open.inject({ url: '/probe/thing', headers: { origin: 'https://x.example' } })
+  assert.equal(other.headers['access-control-allow-origin'], undefined)
+})
+
+test('HSTS is sent only if the service is reached over TLS', async (t) => {
+  const plain = await app.inject('/probe/thing')
+  assert.equal(plain.headers['strict-transport-security'], undefined)
+  const tls = await startProbe(t, {}, { PUBLIC_URL: 'https://book.example' })
+  const { headers } = await tls.app.inject('/probe/thing')
+  assert.match(String(headers['strict-transport-security']), /max-age=/)
+})
+
 test('an instance is the path without its query', async () => {
   const { instance } = (await app.inject('/nowhere?name=Ada')).json()
   assert.equal(instance, '/nowhere')
@@ -37,6 +103,7 @@ test('a method that an address does not take is 405 and names those it takes', a
   const answer = await app.inject({ method: 'DELETE', url: '/probe/thing' })
   assertProblem(answer, 405)
   assert.equal(answer.headers.allow, 'GET, HEAD')
+  assert.equal(answer.json().detail, 'DELETE is not possible here; use GET.')
   for (const method of ['PUT', 'PATCH', 'OPTIONS', 'GET'] as const) {
     const { statusCode, headers } = await app.inject({ method, url: '/probe' })
     assert.deepEqual([method, statusCode, headers.allow], [method, 405, 'POST'])
@@ -135,8 +202,10 @@ function assertProblem(answer: Injected, status: number) {
   assert.match(String(answer.headers['content-type']), /^application\/problem\+json/)
   const problem = answer.json()
   assert.equal(problem.status, status)
-  for (const name of ['type', 'title', 'detail', 'instance']) {
+  for (const name of ['title', 'detail', 'instance']) {
     assert.equal(typeof problem[name], 'string', name)
   }
+  assert.equal(problem.type, `/problems/${problem.code}`)
+  assert.ok(Object.hasOwn(PROBLEMS, problem.code), problem.code)
   assert.equal(answer.headers['x-content-type-options'], 'nosniff')
 }

@@ -1,14 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Type } from 'typebox'
+import type { Environment } from '../../src/config.ts'
 import type { Services } from '../../src/http/services.ts'
 import { noDatabase, startApp } from './app.ts'
 import type { Lifetime } from './database.ts'
 
 /** The app with a few routes of the tests' own, open to everyone. */
-export async function startProbe(t: Lifetime, given: Partial<Services> = {}) {
+export async function startProbe(
+  t: Lifetime,
+  given: Partial<Services> = {},
+  env: Environment = {},
+) {
   const { app, logged, clock } = await startApp(t, {
     database: noDatabase,
-    env: { RATE_LIMIT: '1000000/s,1000000' },
+    env: { RATE_LIMIT: '1000000/s,1000000', ...env },
     ...given,
   })
   const config = { open: true } as const

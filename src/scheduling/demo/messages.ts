@@ -119,6 +119,24 @@ const LETTERS: Letter[] = [
     subject: 'Please sign: %DISCLAIMER_NAME%',
     paragraphs: ['before your next visit we need your signature.', '%DISCLAIMER_BODY%'],
   },
+  {
+    name: 'Moved',
+    category: 0,
+    subject: 'New time: %APPT_DATE%, %APPT_TIME%',
+    paragraphs: ['your appointment has a new time or place.', APPOINTMENT, '%CHANGE_NOTE%'],
+  },
+  {
+    name: 'Confirmed',
+    category: 0,
+    subject: 'Confirmed: %APPT_DATE%, %APPT_TIME%',
+    paragraphs: ['thank you, your appointment is confirmed.', APPOINTMENT],
+  },
+  {
+    name: 'Another therapist',
+    category: 0,
+    subject: 'You will see %PROFESSIONAL_FULLNAME%',
+    paragraphs: ['another member of our team will see you.', APPOINTMENT],
+  },
 ]
 
 export const templateLines = () =>
@@ -209,6 +227,25 @@ const AUTOMATIONS: Automation[] = [
     hours: -14 * 24,
   },
   { description: 'Ask for a signature', eventTypeId: 12, letter: 11 },
+  // None of these matches a save that also cancels the appointment: see `changes`.
+  {
+    description: 'Say that it was moved',
+    eventTypeId: 2,
+    letter: 12,
+    more: { changes: ['TIME', 'LOCATION'] },
+  },
+  {
+    description: 'Say that it is confirmed',
+    eventTypeId: 2,
+    letter: 13,
+    more: { newStatus: 'CONFIRMED' },
+  },
+  {
+    description: 'Say who will see the client',
+    eventTypeId: 2,
+    letter: 14,
+    more: { changes: ['STAFF'] },
+  },
 ]
 
 export const definitionLines = () =>

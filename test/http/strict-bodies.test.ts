@@ -1,0 +1,398 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { OBJECT_KINDS } from '../../src/contract/objects.ts'
+import { addBusiness, startWorld } from '../support/world.ts'
+
+// oxlint-disable-next-line typescript/no-explicit-any -- the description is asserted on, not typed
+type Description = { paths: Record<string, Record<string, any>> }
+
+const OPERATOR = 'an-operator-key-of-the-tests-1234'
+
+/** A world with one object of every kind, and the answers that created them. */
+async function startFilledWorld(t: Parameters<typeof startWorld>[0]) {
+  const world = await startWorld(t, { ADMIN_API_KEY: OPERATOR })
+  const { call, ids, businessId } = world
+  const save = async (path: string, body: object) => {
+    const answer = await call('POST', path, body)
+    assert.equal(answer.status, 201, `${path}: ${JSON.stringify(answer.body)}`)
+    return answer.body
+  }
+  const times = { startTime: 1_800_000_000_000, endTime: 1_800_000_900_000 }
+  const { clientId, ...course } = ids
+  const category = await save('/emailCategory', { name: 'News', transactional: false })
+  const template = await save('/emailTemplate', {
+    templateName: 'Hello',
+    subject: 'Hi',
+    emailBody: '<p>%CLIENT_PHONE%</p>',
+    emailCategoryId: category.emailCategoryId,
+  })
+  const campaign = await save('/invitationCampaign', { name: 'Spring' })
+  const form = await save('/disclaimerForm', { name: 'Consent' })
+  const calendar = await save('/calendar', { ...ids, ...times, externalId: 'A 1' })
+  const definition = await save('/eventDefinition', {
+    active: true,
+    businessId,
+    objectType: 'CALENDAR',
+    eventType: { eventType: 'APPT_REMINDER' },
+    triggerHours: -24,
+    triggerMinutes: 0,
+    eventActions: [
+      {
+        actionType: 'SEND_EMAIL',
+        active: true,
+        businessId,
+        emailTemplateId: template.emailTemplateId,
+      },
+    ],
+  })
+  const saved: Record<string, Record<string, unknown>> = {
+    '/location': await save('/location', { name: 'Seefeld' }),
+    '/reason': await save('/reason', { name: 'Massage' }),
+    '/professional': await save('/professional', {
+      firstName: 'Tom',
+      lastName: 'Becker',
+      workingHours: [{ weekday: 'MONDAY', from: '09:00', to: '17:00' }],
+    }),
+    '/client': await save('/client', { firstName: 'Bo', lastName: 'Li', tags: { a: ['b'] } }),
+    '/calendar': calendar,
+    '/classSchedule': await save('/classSchedule', { name: 'Yoga', ...course, ...times }),
+    '/invitationCampaign': campaign,
+    '/invitation': await save('/invitation', {
+      invitationCampaignId: campaign.invitationCampaignId,
+      clientId,
+    }),
+    '/recall': await save('/recall', { clientId, dueTime: times.startTime }),
+    '/disclaimerForm': form,
+    '/disclaimer': await save('/disclaimer', {
+      disclaimerFormId: form.disclaimerFormId,
+      clientId,
+      calendarId: calendar.calendarId,
+    }),
+    '/emailCategory': category,
+    '/emailTemplate': template,
+    '/eventDefinition': definition,
+    '/status': await save('/status', { objectType: 'CALENDAR', status: 'LATE', label: 'Late' }),
+    '/apiKey': await save('/apiKey', { name: 'other' }),
+    '/user': await save('/user', {
+      username: 'ada',
+      password: 'a long one, please',
+      role: 'OWNER',
+    }),
+  }
+  return { ...world, saved }
+}
+
+test('whatever an answer carried can be POSTed back, and changes nothing', async (t) => {
+  const { call, saved, businessId } = await startFilledWorld(t)
+  const back = async (path: string, body: Record<string, unknown>) => {
+    const answer = await call('POST', path, body)
+    assert.equal(answer.status, 200, `${path}: ${JSON.stringify(answer.body)}`)
+    // A save of these counts as a change even if it changes nothing.
+    const isCounted = !['/apiKey', '/user', '/business'].includes(path)
+    if (isCounted) assert.equal(answer.body.version, body.version, path)
+    return answer.body
+  }
+  for (const kind of OBJECT_KINDS) assert.ok(saved[kind.path], kind.kind)
+  for (const [path, answer] of Object.entries(saved)) await back(path, answer)
+
+  for (const { path, id } of OBJECT_KINDS) {
+    await back(path, (await call('GET', `${path}/${saved[path]![id]}`)).body)
+    const { items } = (await call('GET', path)).body
+    await back(path, items[0])
+  }
+  const lists = ['/eventDefinition?expand=actions,activity&active=all', '/eventAction', '/user']
+  for (const list of [...lists, '/apiKey', '/business']) {
+    const { items } = (await call('GET', list)).body
+    assert.ok(items.length > 0, list)
+    for (const item of items) await back(list.split('?')[0]!, item)
+  }
+  for (const status of (await call('GET', '/status')).body) await back('/status', status)
+  await back('/business', (await call('GET', `/business/${businessId}`)).body)
+
+  const [report] = (await call('GET', '/reports/category')).body[0].reports
+  const range = 'startDate=2026-03-01&endDate=2026-03-31&format=json'
+  assert.equal((await call('POST', `/report/print/file?${range}`, report)).status, 200)
+})
+
+test('a deleted definition can be POSTed back as it was answered', async (t) => {
+  const { call, saved } = await startFilledWorld(t)
+  const { eventDefnId } = saved['/eventDefinition']!
+  const deleted = (await call('DELETE', `/eventDefinition/${eventDefnId}`)).body
+  assert.ok(deleted.deletedDate)
+  const again = await call('POST', '/eventDefinition', deleted)
+  assert.deepEqual([again.status, again.body], [200, deleted])
+  const revived = await call('POST', '/eventDefinition', { ...deleted, active: true })
+  assert.deepEqual([revived.body.active, revived.body.deletedDate], [true, null])
+})
+
+test('every POST refuses a property that it does not describe, with a pointer to it', async (t) => {
+  const { app, call, businessId } = await startFilledWorld(t)
+  const { paths } = app.swagger() as unknown as Description
+  const operator = { authorization: `Bearer ${OPERATOR}` }
+  const skipped = ['/session', '/user/password'] // need a person who signed in
+  const tried: string[] = []
+  for (const [path, { post }] of Object.entries(paths)) {
+    const content = post?.requestBody?.content?.['application/json']
+    if (!content || skipped.includes(path)) continue
+    const example = content.schema.examples?.[0] ?? {}
+    const address = path.replace('{businessId}', String(businessId)).replaceAll(/\{\w+\}/g, '1')
+    const headers = path.startsWith('/business') ? operator : {}
+    const { status, body } = await call('POST', address, { ...example, zzUnknown: 1 }, headers)
+    assert.equal(status, 422, `${path}: ${JSON.stringify(body)}`)
+    assert.ok(
+      body.errors.some(
+        (fault: { pointer: string; detail: string }) =>
+          fault.pointer === '/zzUnknown' && fault.detail === 'unknown property',
+      ),
+      `${path}: ${JSON.stringify(body)}`,
+    )
+    tried.push(path)
+  }
+  assert.ok(tried.length >= 25, tried.join(' '))
+})
+
+test('the nearest known name is suggested', async (t) => {
+  const { call } = await startWorld(t)
+  const { body, status } = await call('POST', '/client', {
+    firstName: 'Bo',
+    lastName: 'Li',
+    emailAdress: 'bo@example.org',
+    Phone: '1',
+    createdAt: 5,
+  })
+  assert.deepEqual(
+    [status, body.code, body.type],
+    [422, 'unknown-property', '/problems/unknown-property'],
+  )
+  assert.deepEqual(body.errors, [
+    { pointer: '/emailAdress', detail: 'unknown property; did you mean emailAddress?' },
+    { pointer: '/Phone', detail: 'unknown property; did you mean phone?' },
+    { pointer: '/createdAt', detail: 'unknown property' },
+  ])
+  assert.equal((await call('GET', '/client?search=Li')).body.items.length, 0)
+  const nested = await call('POST', '/professional', {
+    firstName: 'Tom',
+    lastName: 'Becker',
+    workingHours: [{ weekday: 'MONDAY', from: '09:00', to: '17:00', till: 1 }],
+  })
+  assert.deepEqual(nested.body.errors, [
+    { pointer: '/workingHours/0/till', detail: 'unknown property' },
+  ])
+})
+
+test('every GET refuses a query parameter that it does not describe', async (t) => {
+  const { app, call } = await startFilledWorld(t)
+  const { paths } = app.swagger() as unknown as Description
+  let tried = 0
+  for (const [path, { get }] of Object.entries(paths)) {
+    if (!get || get.security.length === 0 || path === '/metrics' || path === '/session') continue
+    const { status, body } = await call('GET', `${path.replaceAll(/\{\w+\}/g, '1')}?zzz=1`)
+    // A path whose parameter is not a number is no address at all.
+    if (status === 404) continue
+    assert.equal(status, 422, `${path}: ${JSON.stringify(body)}`)
+    assert.deepEqual(
+      [body.code, body.errors],
+      ['unknown-parameter', [{ pointer: '?zzz', detail: 'unknown query parameter' }]],
+      path,
+    )
+    tried += 1
+  }
+  assert.ok(tried >= 40, String(tried))
+  const { body } = await call('GET', '/calendar?clientid=1')
+  assert.deepEqual(body.errors, [
+    { pointer: '?clientid', detail: 'unknown query parameter; did you mean clientId?' },
+  ])
+})
+
+test('lines of an import refuse unknown properties, and know refs and kinds', async (t) => {
+  const { call, app, key } = await startWorld(t)
+  const lines = [
+    { kind: 'client', ref: 'c', firstName: 'Bo', lastName: 'Li' },
+    { kind: 'client', firstName: 'Bo', lastName: 'Li', mail: 'x' },
+    { kind: 'recall', clientRef: 'c', dueTime: 1_800_000_000_000 },
+    { kind: 'status', objectType: 'CALENDAR', status: 'LATE', label: 'Late', colour: 'red' },
+    { kind: 'suppression', emailAddress: 'a@b.example', reason: 'BOUNCED', why: 'x' },
+    { kind: 'business', name: 'Other', timeZone: 'Europe/Zurich', owner: 'x' },
+  ]
+  const answer = await app.inject({
+    method: 'POST',
+    url: '/import',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/x-ndjson' },
+    payload: lines.map((line) => JSON.stringify(line)).join('\n'),
+  })
+  const { accepted, refused } = answer.json()
+  assert.deepEqual(accepted, { client: 1, recall: 1 })
+  assert.deepEqual(refused, [
+    { line: 2, reason: '/mail: unknown property' },
+    { line: 4, reason: '/colour: unknown property' },
+    { line: 5, reason: '/why: unknown property' },
+    { line: 6, reason: '/owner: unknown property' },
+  ])
+  assert.equal((await call('GET', '/recall')).body.items.length, 1)
+})
+
+test('definitions and actions are changed in part', async (t) => {
+  const { call, saved } = await startFilledWorld(t)
+  const definition = saved['/eventDefinition']!
+  const { eventDefnId } = definition
+  const paused = await call('POST', '/eventDefinition', { eventDefnId, active: false })
+  assert.deepEqual(
+    [paused.status, paused.body],
+    [200, { ...definition, active: false, version: 2 }],
+  )
+  const { items } = (await call('GET', '/eventDefinition?active=false')).body
+  assert.deepEqual([items.length, items[0].eventDefnId], [1, eventDefnId])
+  const moved = await call('POST', '/eventDefinition', { eventDefnId, triggerHours: -48 })
+  assert.deepEqual([moved.body.triggerHours, moved.body.active], [-48, false])
+  // What is left alone must still suit what is changed.
+  const other = await call('POST', '/eventDefinition', {
+    eventDefnId,
+    eventType: { eventTypeId: 6 },
+  })
+  assert.deepEqual(
+    [other.status, other.body.errors[0]],
+    [
+      422,
+      {
+        pointer: '/objectType',
+        detail: 'must be CLASS_SCHEDULE for event type 6, CLASS_SCHEDULE_REMINDER',
+      },
+    ],
+  )
+
+  const [action] = (await call('GET', '/eventAction')).body.items
+  const { eventActionId } = action
+  const changed = await call('POST', '/eventAction', {
+    eventActionId,
+    recipient: { value: 'staff' },
+  })
+  assert.deepEqual(
+    [changed.status, changed.body.recipient.value, changed.body.emailTemplateId],
+    [200, 'staff', action.emailTemplateId],
+  )
+  const empty = await call('POST', '/eventDefinition', {})
+  assert.deepEqual(
+    empty.body.errors.map(({ pointer }: { pointer: string }) => pointer),
+    [
+      '/active',
+      '/businessId',
+      '/objectType',
+      '/eventType/eventTypeId',
+      '/triggerHours',
+      '/triggerMinutes',
+    ],
+  )
+  assert.match(empty.body.detail, /triggerHours: is required: send triggerHours: 0/)
+})
+
+test('every property of the interface is known to definitions and actions', async (t) => {
+  const { call, businessId, saved } = await startFilledWorld(t)
+  const template = {
+    emailTemplateId: saved['/emailTemplate']!.emailTemplateId,
+    anything: { at: 1 },
+  }
+  const action = {
+    actionType: 'SEND_EMAIL',
+    active: true,
+    businessId,
+    createdDate: 1,
+    categoryForLookup: 3,
+    emailCategoryId: null,
+    msgType: { eventTypeCodes: ['APPT'], label: 'Email', value: 'email' },
+    noTemplatesInCategory: false,
+    recipient: { label: 'Student', value: 'client' },
+    template,
+    templateOptions: [{ whatever: true }],
+  }
+  const answer = await call('POST', '/eventDefinition', {
+    active: true,
+    allOrNoneSelect: {
+      value: 'all',
+      disclaimerForms: { value: 'all' },
+      locations: { label: 'All' },
+    },
+    reasons: { label: 'All', value: 'all' },
+    staff: { label: 'All', value: 'all' },
+    businessId,
+    description: 'write form',
+    disclaimerFormIdList: [],
+    eventType: {
+      eventTypeCode: 'APPT',
+      eventTypeDesc: 'Appointment',
+      eventTypeId: 3,
+      eventTypeIds: [1, 2, 3],
+      groupIdList: [],
+      locationIdList: [],
+      newStatus: null,
+      newStatusObject: { label: 'Any', value: '*' },
+      objectType: 'CALENDAR',
+      oldStatus: null,
+      oldStatusObject: { label: 'Any', value: '*' },
+      professionalIdList: [],
+      reasonIdList: [],
+      templateActions: [action],
+      triggerDays: 1,
+      triggerHours: 0,
+      triggerHoursValue: 0,
+      triggerMinutes: 0,
+      triggerMinutesValue: 0,
+      triggerMonths: 0,
+      triggerWeeks: 0,
+      triggerWhen: { label: 'Before', value: 'before' },
+      triggeredBy: { eventTypeCodes: ['APPT'], label: 'Time', value: 'time' },
+    },
+  })
+  assert.equal(answer.status, 201, JSON.stringify(answer.body))
+  assert.equal(answer.body.triggerHours, -24)
+})
+
+test('lists of objects filter by externalId and by modifiedSince', async (t) => {
+  const started = await startWorld(t)
+  const { call, clock } = started
+  const other = await addBusiness(started)
+  await other.call('POST', '/client', { firstName: 'X', lastName: 'Y', externalId: 'one' })
+  for (const externalId of ['one', 'two']) {
+    await call('POST', '/client', { firstName: 'Bo', lastName: externalId, externalId })
+  }
+  const names = async (query: string) => {
+    const { items } = (await call('GET', `/client?${query}`)).body
+    return items.map(({ lastName }: { lastName: string }) => lastName)
+  }
+  assert.deepEqual(await names('externalId=one'), ['one'])
+  assert.deepEqual(await names('externalId=three'), [])
+  clock.advance({ minutes: 5 })
+  const since = clock.now().epochMilliseconds
+  assert.deepEqual(await names(`modifiedSince=${since}`), [])
+  await call('POST', '/client', { externalId: 'two', lastName: 'changed' })
+  assert.deepEqual(await names(`modifiedSince=${since}`), ['changed'])
+  assert.deepEqual(await names(`modifiedSince=${since + 1}`), [])
+})
+
+test('mails are filtered by emailTemplateId; templateId is its former name', async (t) => {
+  const { call, saved } = await startFilledWorld(t)
+  const { emailTemplateId } = saved['/emailTemplate']!
+  const { calendarId } = saved['/calendar']!
+  const about = { objectType: 'CALENDAR', objectId: calendarId, to: ['a@b.example'] }
+  assert.equal((await call('POST', `/emailTemplate/${emailTemplateId}/test`, about)).status, 201)
+  for (const name of ['emailTemplateId', 'templateId']) {
+    const found = await call('GET', `/emails?${name}=${emailTemplateId}`)
+    assert.equal(found.body.items.length, 1, name)
+    const none = await call('GET', `/emails?${name}=${Number(emailTemplateId) + 1}`)
+    assert.equal(none.body.items.length, 0, name)
+  }
+})
+
+test('GET /eventType lists the 13 types with what a person needs to choose one', async (t) => {
+  const { call } = await startWorld(t)
+  await call('POST', '/status', { objectType: 'CALENDAR', status: 'LATE', label: 'Late' })
+  const { status, body } = await call('GET', '/eventType')
+  assert.deepEqual([status, body.length], [200, 13])
+  const changed = body[1]
+  assert.equal(changed.eventType, 'APPT_CHANGED')
+  assert.deepEqual(changed.changes, ['STATUS', 'TIME', 'STAFF', 'SERVICE', 'LOCATION', 'CLIENT'])
+  assert.ok(changed.statuses.includes('LATE') && changed.statuses.includes('CANCELLED'))
+  assert.ok(changed.tokens.includes('%CLIENT_FULLNAME%'))
+  for (const type of body) {
+    assert.ok(type.description.length > 10 && type.anchor.length > 10, type.eventType)
+  }
+})
