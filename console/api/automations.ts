@@ -27,7 +27,7 @@ export const automationsQuery = queryOptions({
 
 /** Switches an automation on or off; pending messages are called off or scheduled with it. */
 export async function switchAutomation(automation: Automation, active: boolean) {
-  const { eventActions: _actions, activity: _activity, ...definition } = automation
-  await request('/eventDefinition', { method: 'POST', body: { ...definition, active } })
+  const { eventDefnId } = automation
+  await request('/eventDefinition', { method: 'POST', body: { eventDefnId, active } })
   await queryClient.invalidateQueries({ queryKey: automationsQuery.queryKey })
 }

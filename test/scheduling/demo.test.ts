@@ -29,8 +29,8 @@ test('the demo is a believable practice, and a second time adds nothing', async 
     disclaimerForm: 2,
     disclaimer: 220,
     emailCategory: 3,
-    emailTemplate: 12,
-    eventDefinition: 12,
+    emailTemplate: 15,
+    eventDefinition: 15,
   })
   assert.ok(accepted.classSchedule! > 250)
 
@@ -96,7 +96,7 @@ test('bellwether seed makes the business and prints its id', async (t) => {
     DATABASE_URL,
   })
   assert.equal(code, 0, stderr)
-  assert.match(stderr, /^Loaded: .*400 client, 800 calendar.*12 eventDefinition\. Next: .*\n$/)
+  assert.match(stderr, /^Loaded: .*400 client, 800 calendar.*15 eventDefinition\. Next: .*\n$/)
   const businessId = Number(stdout)
   const [row] = await world.database
     .forBusiness(businessId, 'SYSTEM')
