@@ -46,10 +46,10 @@ export async function explain(
   ])
   if (!subject) return undefined
   const [names, actions] = await Promise.all([
-    listNames(db, subject),
+    listNames(db, businessId, [subject]),
     listActionsOfDefinitions(db, definitions),
   ])
-  const nameOf: NameOf = (what) => names.get(what) && `${what} ${names.get(what)}`
+  const nameOf = namedBy(names)
   const triggersOf = Map.groupBy(triggers, (trigger) => trigger.eventDefnId)
   const acting = new Set(actions.map((action) => action.eventDefnId))
   const found = definitions.map((definition) => {
@@ -77,6 +77,14 @@ export async function explain(
     }
   })
 }
+
+/** Says "location Altstadt" instead of "location 3". */
+export const namedBy =
+  (names: Map<string, string>): NameOf =>
+  (what, id) => {
+    const name = names.get(`${what} ${id}`)
+    return name && `${what} ${name}`
+  }
 
 type Change = {
   time: Temporal.Instant
@@ -110,7 +118,7 @@ async function listChanges(
   }))
 }
 
-const nameOfType = ({ eventTypeId }: StoredDefinition) =>
+export const nameOfType = ({ eventTypeId }: StoredDefinition) =>
   eventTypeById(eventTypeId)!.eventType as EventTypeName
 
 /** What is still to come counts before what was, and what was done before what was not. */
@@ -159,7 +167,7 @@ function explainFired(
 }
 
 /** A check that was passed at its time; if it would fail now, the reason says so. */
-const passed = ({ check, ok, reason }: Check, when: string): Check =>
+export const passed = ({ check, ok, reason }: Check, when: string): Check =>
   yes(check, ok ? reason : `true ${when}; now: ${reason}`)
 
 const isOfAnchor = ({ anchorTime, status }: TriggerState, time: Temporal.Instant) =>
@@ -323,9 +331,11 @@ const yes = (check: string, reason: string): Check => ({ check, ok: true, reason
 const no = (check: string, reason: string): Check => ({ check, ok: false, reason })
 
 /** As on a clock at the place. */
-function inWords(time: Temporal.Instant, { timeZone }: Subject) {
+const inWords = (time: Temporal.Instant, subject: Subject) => `on ${momentInWords(time, subject)}`
+
+export function momentInWords(time: Temporal.Instant, { timeZone }: Subject) {
   const local = time.toZonedDateTimeISO(timeZone)
-  return `on ${local.toLocaleString('en-GB', WORDS)} (${timeZone})`
+  return `${local.toLocaleString('en-GB', WORDS)} (${timeZone})`
 }
 
 const WORDS = { dateStyle: 'full', timeStyle: 'short' } as const

@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { OBJECT_TYPES } from './event-type.ts'
-import { EMAIL_STATUSES } from './email.ts'
+import { Email, EMAIL_STATUSES } from './email.ts'
+import { Check } from './explanation.ts'
 import { ObjectNames } from './object-names.ts'
 import { Moment, OrNull } from './schema.ts'
 
@@ -58,3 +59,57 @@ export const NamedTrigger = Type.Object({
   ),
 })
 export type NamedTrigger = Static<typeof NamedTrigger>
+
+const HISTORY_CHANGES = [
+  'CREATED',
+  'MOVED',
+  'CHANGED',
+  'STATUS',
+  'DELETED',
+  'DEFINITION',
+  'FIRED_BY_HAND',
+  'FIRED',
+  'CANCELLED',
+  'SKIPPED',
+  'EXPIRED',
+  'FAILED',
+] as const
+export type HistoryChange = (typeof HISTORY_CHANGES)[number]
+
+const HistoryEntry = Type.Object({
+  time: Moment,
+  user: OrNull(
+    Type.String({ description: 'A username, `key:<name>` or `SYSTEM`; null if not recorded.' }),
+  ),
+  change: Type.Enum([...HISTORY_CHANGES], {
+    description:
+      'CREATED, MOVED, CHANGED, STATUS, DELETED: of the object. DEFINITION: of the definition. ' +
+      'The others: of the trigger.',
+  }),
+  detail: Type.String({
+    description: 'In words, for people.',
+    examples: ['status changed from OPEN to CONFIRMED'],
+  }),
+  scheduledTime: OrNull({
+    ...Moment,
+    description: 'When the trigger was due after this change, in ms; null if it was not pending.',
+  }),
+  objectTime: OrNull({
+    ...Moment,
+    description: 'When the object starts, is due or expires after this change, in ms.',
+  }),
+})
+export type HistoryEntry = Static<typeof HistoryEntry>
+
+/** One trigger with all that is known of it. */
+export const TriggerDetails = Type.Object({
+  ...NamedTrigger.properties,
+  emails: OrNull(Type.Array(Email, { description: 'null if the caller may not read emails.' })),
+  history: Type.Array(HistoryEntry, { description: 'Oldest first.' }),
+  checks: Type.Array(Check, { description: 'As they were at `checkedTime`.' }),
+  checkedTime: {
+    ...Moment,
+    description: 'When it fired or ended, in ms; now if it is pending.',
+  },
+})
+export type TriggerDetails = Static<typeof TriggerDetails>

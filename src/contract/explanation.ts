@@ -1,6 +1,14 @@
-import { Type } from 'typebox'
+import { Type, type Static } from 'typebox'
 import { EVENT_TYPES } from './event-type.ts'
 import { Moment, OrNull } from './schema.ts'
+
+/** One condition, whether it holds, and why. */
+export const Check = Type.Object({
+  check: Type.String(),
+  ok: Type.Boolean(),
+  reason: Type.String({ description: 'in words, for people' }),
+})
+export type Check = Static<typeof Check>
 
 /** How one definition stands to one object, and why. */
 export const Explanation = Type.Object({
@@ -10,11 +18,6 @@ export const Explanation = Type.Object({
   outcome: Type.Enum(['FIRED', 'WAITING', 'NOT']),
   scheduledTime: OrNull(Moment),
   eventTriggerId: OrNull(Type.Integer()),
-  checks: Type.Array(
-    Type.Object({
-      check: Type.String(),
-      ok: Type.Boolean(),
-      reason: Type.String({ description: 'in words, for people' }),
-    }),
-  ),
+  checks: Type.Array(Check),
 })
+export type Explanation = Static<typeof Explanation>

@@ -1,7 +1,9 @@
 import { Type, type Static } from 'typebox'
+import { readTriggerHistory } from '../automation/trigger-history.ts'
 import {
   EventTrigger,
   NamedTrigger,
+  TriggerDetails,
   TRIGGER_STATUSES,
   type TriggerStatus,
 } from '../contract/event-trigger.ts'
@@ -10,6 +12,7 @@ import { ExpandNames } from '../contract/object-names.ts'
 import { kindOfObjectType } from '../contract/objects.ts'
 import { MomentFilter } from '../contract/schema.ts'
 import { conflict, notFound } from '../errors.ts'
+import { listEmailsOfTrigger } from '../store/emails.ts'
 import {
   cancelTriggers,
   countTriggers,
@@ -130,6 +133,34 @@ export const eventTriggers: Routes = async (app, services) => {
     },
     async ({ caller, query }) =>
       countTriggers(caller.db, caller.businessId, filtersOf(query, caller, services.clock.now())),
+  )
+
+  app.get(
+    '/eventTriggers/:eventTriggerId',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'One trigger: its names, emails, checks and history',
+        description:
+          'The history is what the audit recorded of the object and of the definition until the ' +
+          'trigger ended, and what happened to the trigger itself.',
+        params: ById,
+        response: { 200: TriggerDetails },
+      },
+    },
+    async ({ caller, params: { eventTriggerId } }) => {
+      const { db, businessId, scope, functions } = caller
+      const trigger = await findTrigger(db, businessId, eventTriggerId, scope)
+      if (!trigger) throw notFound('event trigger', eventTriggerId)
+      const [[named], emails] = await Promise.all([
+        nameTriggers(db, businessId, [trigger]),
+        listEmailsOfTrigger(db, businessId, eventTriggerId),
+      ])
+      const history = await readTriggerHistory(db, trigger, emails, services.clock.now())
+      const shown = functions.has('VIEW_EMAILS') ? emails : null
+      return { ...named, emails: shown, ...history } as unknown as TriggerDetails
+    },
   )
 }
 

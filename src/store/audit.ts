@@ -137,3 +137,19 @@ export async function listStatusesAt(
                order by audit_id desc limit 1) a`)
   return new Map(rows.map(({ id, status }) => [id, status]))
 }
+
+/** One entry of the audit, without what it says of the object. */
+export type Recorded = Pick<AuditRow, 'auditId' | 'time' | 'user' | 'change'>
+
+/** The columns of `Recorded`, of `recordedEntries`. */
+export const recordedColumns = sql`a.audit_id as "auditId", a.time, a.username as "user", a.change`
+
+/** The newest entries about one object up to a moment. To be used as a table with the alias `a`. */
+export const recordedEntries = (
+  businessId: number,
+  about: { object: string; id: number | string; until: Temporal.Instant; limit: number },
+) => sql`(
+  select * from audit
+  where business_id = ${businessId} and object = ${about.object} and id = ${String(about.id)}
+    and time <= ${about.until}
+  order by audit_id desc limit ${about.limit})`

@@ -278,6 +278,13 @@ function idsAbout(businessId: number, about: { calendarId: number } | { invitati
     where business_id = ${businessId} and ${object} and event_trigger_id is null`
 }
 
+/** The mails that one trigger made, in the order in which they were made. */
+export function listEmailsOfTrigger(db: Db, businessId: number, eventTriggerId: number) {
+  return db.query<StoredEmail>(sql`
+    select ${columns} from email
+    where business_id = ${businessId} and event_trigger_id = ${eventTriggerId} order by email_id`)
+}
+
 export function listEmailsById(db: Db, businessId: number, ids: number[]) {
   return db.query<StoredEmail>(sql`
     select ${columns} from email

@@ -1,6 +1,7 @@
 import type { Definition } from '../contract/event-definition.ts'
 import type { Db } from '../database/database.ts'
 import { empty, kept, raw, sql, type Sql } from '../database/sql.ts'
+import { recordedColumns, recordedEntries, type Recorded } from './audit.ts'
 
 /** A definition as it is kept. */
 export type StoredDefinition = Definition & {
@@ -44,6 +45,23 @@ export async function lockDefinition(tx: Db, businessId: number, eventDefnId: nu
     select ${columns} from event_definition
     where business_id = ${businessId} and event_defn_id = ${eventDefnId} for no key update`)
   return definition
+}
+
+/** A definition after each of its recorded changes up to a moment, oldest first. */
+export function listDefinitionStates(
+  db: Db,
+  businessId: number,
+  eventDefnId: number,
+  page: { until: Temporal.Instant; limit: number },
+) {
+  const about = { object: 'eventDefinition', id: eventDefnId, ...page }
+  return db.query<StoredDefinition & Recorded>(sql`
+    select ${recordedColumns}, d.* from ${recordedEntries(businessId, about)} a
+    cross join lateral (
+      select ${columns} from (
+        select r.* from event_definition o cross join lateral jsonb_populate_record(o, a.after) r
+        where o.business_id = a.business_id and o.event_defn_id = ${eventDefnId}) r) d
+    order by a.audit_id`)
 }
 
 /** Active definitions, oldest first, of these event types. */

@@ -95,6 +95,23 @@ export async function findTrigger(
   return trigger
 }
 
+/** How a trigger was planned: what it is counted from, and whether a user made it due. */
+export type TriggerPlan = {
+  anchorTime: Temporal.Instant
+  oldStatus: string | null
+  fireNow: boolean
+}
+
+export async function findTriggerPlan(db: Db, businessId: number, eventTriggerId: number) {
+  const planIn = (table: Sql) => sql`
+    select anchor_time as "anchorTime", old_status as "oldStatus", fire_now as "fireNow"
+    from ${table} where business_id = ${businessId} and event_trigger_id = ${eventTriggerId}`
+  const [plan] = await db.query<TriggerPlan>(
+    sql`${planIn(sql`waiting`)} union all ${planIn(sql`event_trigger`)}`,
+  )
+  return plan
+}
+
 export function listTriggersById(db: Db, businessId: number, ids: number[], sight: Sight) {
   return db.query<StoredTrigger>(sql`
     select ${columns} from any_trigger t

@@ -1,7 +1,9 @@
 import type { Subject } from '../automation/subject.ts'
 import type { ObjectType } from '../contract/event-type.ts'
+import { kindOfObjectType } from '../contract/objects.ts'
 import type { Db } from '../database/database.ts'
 import { empty, kept, raw, sql, type Sql } from '../database/sql.ts'
+import { recordedColumns, recordedEntries, type Recorded } from './audit.ts'
 import type { ObjectKey } from './mail-contexts.ts'
 
 /** Objects of one type as matching and timing see them, by their ids. */
@@ -150,22 +152,68 @@ export async function listSubjectIds(
   return { ids, last: ids.length > 0 ? { anchor: found!.anchor, id: ids.at(-1)! } : undefined }
 }
 
-/** What people call the things that definitions select by, of one object. */
-export async function listNames(db: Db, subject: Subject) {
-  const { businessId, locationId, professionalId, reasonId, disclaimerFormId } = subject
-  const rows = await db.query<{ what: string; name: string }>(sql`
-    select 'location' as what, name from location
-    where business_id = ${businessId} and location_id = ${locationId ?? null}
+/** What people call the things that objects refer to; each name by `${what} ${id}`. */
+export async function listNames(db: Db, businessId: number, subjects: Subject[]) {
+  const idsOf = (
+    key: 'locationId' | 'professionalId' | 'reasonId' | 'disclaimerFormId' | 'clientId',
+  ) => [...new Set(subjects.map((subject) => subject[key]).filter((id) => id != null))]
+  const rows = await db.query<{ what: string; id: number; name: string }>(sql`
+    select 'location' as what, location_id as id, name from location
+    where business_id = ${businessId} and location_id = any (${idsOf('locationId')}::bigint[])
     union all
-    select 'staff', first_name || ' ' || last_name from professional
-    where business_id = ${businessId} and professional_id = ${professionalId ?? null}
+    select 'staff', professional_id, first_name || ' ' || last_name from professional
+    where business_id = ${businessId}
+      and professional_id = any (${idsOf('professionalId')}::bigint[])
     union all
-    select 'service', name from reason
-    where business_id = ${businessId} and reason_id = ${reasonId ?? null}
+    select 'service', reason_id, name from reason
+    where business_id = ${businessId} and reason_id = any (${idsOf('reasonId')}::bigint[])
     union all
-    select 'disclaimer form', name from disclaimer_form
-    where business_id = ${businessId} and disclaimer_form_id = ${disclaimerFormId ?? null}`)
-  return new Map(rows.map(({ what, name }) => [what, name]))
+    select 'disclaimer form', disclaimer_form_id, name from disclaimer_form
+    where business_id = ${businessId}
+      and disclaimer_form_id = any (${idsOf('disclaimerFormId')}::bigint[])
+    union all
+    select 'client', client_id, first_name || ' ' || last_name from client
+    where business_id = ${businessId} and client_id = any (${idsOf('clientId')}::bigint[])`)
+  return new Map(rows.map(({ what, id, name }) => [`${what} ${id}`, name]))
+}
+
+/**
+ * One object after each of its recorded changes up to a moment, oldest first. The tags of its client
+ * and what a status means are read as they are now. A column that an old entry lacks is as it is now.
+ */
+export function listSubjectStates(
+  db: Db,
+  businessId: number,
+  { objectType, id, ...page }: StateQuery,
+) {
+  const { view, table, id: column } = VIEWS[objectType]
+  const about = { object: kindOfObjectType(objectType).kind, id, ...page }
+  const recorded = sql`(
+    select r.* from ${raw(table)} o cross join lateral jsonb_populate_record(o, a.after) r
+    where o.business_id = a.business_id and o.${raw(column)} = ${id})`
+  return db.query<Subject & Recorded>(sql`
+    select ${recordedColumns}, s.* from ${recordedEntries(businessId, about)} a
+    cross join lateral (${view(recorded)}) s order by a.audit_id`)
+}
+
+type StateQuery = {
+  objectType: ObjectType
+  id: number | string
+  until: Temporal.Instant
+  limit: number
+}
+
+/** The tags that a client had at a moment; none if nothing is recorded so early. */
+export async function findClientTagsAt(
+  db: Db,
+  businessId: number,
+  clientId: number,
+  until: Temporal.Instant,
+) {
+  const about = { object: 'client', id: clientId, until, limit: 1 }
+  const [row] = await db.query<{ tags: Subject['clientTags'] }>(sql`
+    select coalesce(after -> 'tags', '{}') as tags from ${recordedEntries(businessId, about)} a`)
+  return row?.tags
 }
 
 /** Rows of an object's own table as subjects, such as a statement has just written. */

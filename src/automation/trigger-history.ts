@@ -1,0 +1,290 @@
+import { isFinal, type HistoryChange } from '../contract/event-trigger.ts'
+import type { Db } from '../database/database.ts'
+import type { Recorded } from '../store/audit.ts'
+import type { StoredEmail } from '../store/emails.ts'
+import { listDefinitionStates, type StoredDefinition } from '../store/event-definitions.ts'
+import { findTriggerPlan, type StoredTrigger, type TriggerPlan } from '../store/event-triggers.ts'
+import { findClientTagsAt, listNames, listSubjectStates } from '../store/subjects.ts'
+import { momentInWords, namedBy, nameOfType, passed } from './explain.ts'
+import { checks, refusals, reportsFact, type Check } from './match.ts'
+import type { Subject } from './subject.ts'
+import { firingTime, firstPlan, isBefore, isReminder } from './timing.ts'
+
+export type HistoryEntry = {
+  time: Temporal.Instant
+  user: string | null
+  change: HistoryChange
+  detail: string
+  scheduledTime: Temporal.Instant | null
+  objectTime: Temporal.Instant | null
+}
+
+export type TriggerHistory = {
+  history: HistoryEntry[]
+  checks: Check[]
+  checkedTime: Temporal.Instant
+}
+
+/** Of an object with more changes the oldest are left out. */
+const MAX_STATES = 500
+
+/**
+ * What happened to a trigger, from the audit of its object and of its definition: nothing is written
+ * for it when objects are saved or triggers fire (docs/decisions/0181).
+ */
+export async function readTriggerHistory(
+  db: Db,
+  trigger: StoredTrigger,
+  emails: StoredEmail[],
+  now: Temporal.Instant,
+): Promise<TriggerHistory> {
+  const { businessId, objectType, status } = trigger
+  const until = isFinal(status) ? (trigger.modifiedDate ?? trigger.createdDate) : now
+  const page = { until, limit: MAX_STATES }
+  const id = trigger.objectId ?? trigger.objectUUId!
+  const [plan, subjects, definitions] = await Promise.all([
+    findTriggerPlan(db, businessId, trigger.eventTriggerId),
+    listSubjectStates(db, businessId, { objectType, id, ...page }),
+    listDefinitionStates(db, businessId, trigger.eventDefnId, page),
+  ])
+  // The trigger may have moved from one table to the other since it was read, but it is in one.
+  if (!plan) throw new Error(`trigger ${trigger.eventTriggerId} has no plan`)
+  const names = await listNames(db, businessId, subjects)
+  const firedTime = emails[0]?.createdDate
+  const checkedTime = firedTime ?? until
+  const states = { subjects, definitions, names }
+  return {
+    history: [
+      ...changesOf(trigger, plan, states, firedTime),
+      ...ownEntries(trigger, plan, firedTime),
+    ].toSorted((a, b) => Temporal.Instant.compare(a.time, b.time)),
+    checks: await checksAt(db, trigger, plan, states, checkedTime, firedTime !== undefined),
+    checkedTime,
+  }
+}
+
+type States = {
+  subjects: (Subject & Recorded)[]
+  definitions: (StoredDefinition & Recorded)[]
+  /** By `${what} ${id}`. */
+  names: Map<string, string>
+}
+
+type Change = Pick<HistoryEntry, 'change' | 'detail'>
+type Step = Omit<Recorded, 'change'> & Change & { subject?: Subject; definition?: StoredDefinition }
+
+/** The changes of object and definition, each with the time that the trigger had after it. */
+function changesOf(
+  trigger: StoredTrigger,
+  plan: TriggerPlan,
+  { subjects, definitions, names }: States,
+  firedTime: Temporal.Instant | undefined,
+): HistoryEntry[] {
+  const ofSubject = subjects.flatMap((subject, i): Step[] => {
+    const change = changeOfSubject(subjects[i - 1], subject, names)
+    return change ? [{ ...recordedOf(subject), ...change, subject }] : []
+  })
+  const ofDefinition = definitions.flatMap((definition, i): Step[] => {
+    const change = changeOfDefinition(definitions[i - 1], definition)
+    return change ? [{ ...recordedOf(definition), ...change, definition }] : []
+  })
+  const steps = [...ofSubject, ...ofDefinition].toSorted((a, b) => a.auditId - b.auditId)
+  const plannedBy = steps.findLastIndex(({ time }) => !isBefore(trigger.createdDate, time))
+  let [subject, definition]: [Subject?, StoredDefinition?] = []
+  return steps.map((step, i) => {
+    subject = step.subject ?? subject
+    definition = step.definition ?? definition
+    const isPending = i >= plannedBy && !(firedTime && isBefore(firedTime, step.time))
+    const scheduledTime =
+      isPending && subject && definition
+        ? scheduledAfter(definition, subject, plan, step.time)
+        : null
+    const { time, user, change, detail } = step
+    return { time, user, change, detail, scheduledTime, objectTime: timeOf(subject) }
+  })
+}
+
+const recordedOf = ({ auditId, time, user }: Recorded) => ({ auditId, time, user })
+
+/** When a definition fires for an object in this state; null if it does not ask for it. */
+function scheduledAfter(
+  definition: StoredDefinition,
+  subject: Subject,
+  plan: TriggerPlan,
+  changedTime: Temporal.Instant,
+): Temporal.Instant | null {
+  if (isReminder(definition)) {
+    const firing = firingTime(definition, subject)
+    if (!firing || refusals(definition, subject).length > 0) return null
+    return firstPlan(definition, firing, changedTime).scheduledTime
+  }
+  if (isBefore(changedTime, plan.anchorTime)) return null
+  const isAskedFor = reportsFact(definition)
+    ? definition.active
+    : refusals(definition, subject).length === 0
+  return (isAskedFor && firingTime(definition, subject, plan.anchorTime)?.scheduledTime) || null
+}
+
+/** What happened to the trigger itself, which no audit of another object says. */
+function ownEntries(
+  trigger: StoredTrigger,
+  plan: TriggerPlan,
+  firedTime: Temporal.Instant | undefined,
+): HistoryEntry[] {
+  const { scheduledTime, status, statusReason, modifiedUser } = trigger
+  const entry = (
+    time: Temporal.Instant,
+    change: HistoryChange,
+    detail: string,
+    user: string | null = 'SYSTEM',
+  ): HistoryEntry => ({ time, user, change, detail, scheduledTime: null, objectTime: null })
+
+  const entries: HistoryEntry[] = []
+  if (plan.fireNow) {
+    // Who asked for it is recorded only until the engine fires it.
+    const user = isFinal(status) || firedTime ? null : modifiedUser
+    const byHand = entry(scheduledTime, 'FIRED_BY_HAND', 'a user made it due at once', user)
+    entries.push({ ...byHand, scheduledTime })
+  }
+  if (firedTime) entries.push(entry(firedTime, 'FIRED', 'its time came and every check passed'))
+  else if (isFinal(status)) {
+    const change = status as 'CANCELLED' | 'SKIPPED' | 'EXPIRED' | 'FAILED'
+    const time = trigger.modifiedDate ?? trigger.createdDate
+    entries.push(entry(time, change, statusReason ?? '', modifiedUser ?? 'SYSTEM'))
+  }
+  return entries
+}
+
+/** What was looked at, on object, client and definition as they were at a moment. */
+async function checksAt(
+  db: Db,
+  trigger: StoredTrigger,
+  plan: TriggerPlan,
+  { subjects, definitions, names }: States,
+  time: Temporal.Instant,
+  hasFired: boolean,
+): Promise<Check[]> {
+  const definition = stateAt(definitions, time)
+  // A change is checked when it happens, everything else when it fires.
+  const isFact = definition && reportsFact(definition)
+  const subject = stateAt(subjects, isFact ? plan.anchorTime : time)
+  if (!definition || !subject) return []
+  const clientTags =
+    subject.clientId === null
+      ? undefined
+      : await findClientTagsAt(db, trigger.businessId, subject.clientId, time)
+  const asItWas = { ...subject, clientTags: clientTags ?? subject.clientTags }
+  const asked = isFact
+    ? {
+        eventType: nameOfType(definition),
+        subject: asItWas,
+        oldStatus: plan.oldStatus,
+        happenedAt: plan.anchorTime,
+      }
+    : asItWas
+  const found = checks(definition, asked, namedBy(names))
+  return hasFired ? found.map((check) => passed(check, 'when it fired')) : found
+}
+
+const stateAt = <State extends Recorded>(states: State[], time: Temporal.Instant) =>
+  states.findLast((state) => !isBefore(time, state.time))
+
+const timeOf = (subject: Subject | undefined) =>
+  subject?.startTime ?? subject?.dueTime ?? subject?.expiresTime ?? null
+
+/** In words; undefined if nothing changed that a definition looks at. */
+function changeOfSubject(
+  before: Subject | undefined,
+  after: Subject & Recorded,
+  names: Map<string, string>,
+): Change | undefined {
+  const time = timeOf(after)
+  const at = (moment: Temporal.Instant | null) =>
+    moment ? momentInWords(moment, after) : 'no time'
+  if (!before) {
+    const known = REFERENCES.flatMap(([what, key]) => names.get(`${what} ${after[key]}`) ?? [])
+    const forWhen = time ? ` for ${at(time)}` : ''
+    const withWhat = known.length > 0 ? `: ${known.join(', ')}` : ''
+    // Of an object with very many changes the first that is read is not the first that was made.
+    const made = after.change === 'CREATED' ? 'created' : 'as it was'
+    return { change: 'CREATED', detail: `${made}${forWhen}${withWhat}` }
+  }
+  if (before.active && !after.active) return { change: 'DELETED', detail: 'deleted' }
+
+  const words: string[] = []
+  const isMoved = !isSame(timeOf(before), time)
+  if (isMoved) words.push(`moved from ${at(timeOf(before))} to ${at(time)}`)
+  if (before.status !== after.status) {
+    words.push(`status changed from ${before.status} to ${after.status}`)
+  }
+  for (const [what, key] of REFERENCES) {
+    if (before[key] === after[key]) continue
+    const named = (id: number | null | undefined) =>
+      id == null ? 'none' : (names.get(`${what} ${id}`) ?? String(id))
+    words.push(`${what} changed from ${named(before[key])} to ${named(after[key])}`)
+  }
+  if (!isSame(before.endTime, after.endTime) && !isMoved) words.push(`ends ${at(after.endTime)}`)
+  if (JSON.stringify(before.tags) !== JSON.stringify(after.tags)) words.push('tags changed')
+  if (!before.active && after.active) words.push('restored after it was deleted')
+  if (words.length === 0) return undefined
+  const change = isMoved ? 'MOVED' : before.status === after.status ? 'CHANGED' : 'STATUS'
+  return { change, detail: words.join('; ') }
+}
+
+const REFERENCES = [
+  ['service', 'reasonId'],
+  ['staff', 'professionalId'],
+  ['location', 'locationId'],
+  ['client', 'clientId'],
+] as const
+
+const isSame = (a: Temporal.Instant | null, b: Temporal.Instant | null) =>
+  a === null || b === null ? a === b : a.equals(b)
+
+/** In words; undefined if what it asks for stayed the same. */
+function changeOfDefinition(
+  before: StoredDefinition | undefined,
+  after: StoredDefinition & Recorded,
+): Change | undefined {
+  const change = 'DEFINITION'
+  if (!before) return { change, detail: 'the definition was created' }
+  if (before.deletedDate === null && after.deletedDate !== null) {
+    return { change, detail: 'the definition was deleted' }
+  }
+  const words: string[] = []
+  if (before.active !== after.active) {
+    words.push(after.active ? 'was switched on' : 'was switched off')
+  }
+  if (differ(before, after, TIMING)) words.push('fires at another time')
+  if (differ(before, after, SELECTION)) words.push('selects by other conditions')
+  return words.length > 0 ? { change, detail: `the definition ${words.join(' and ')}` } : undefined
+}
+
+const TIMING = [
+  'triggerMonths',
+  'triggerHours',
+  'triggerMinutes',
+  'offsetMode',
+  'triggerAnchor',
+  'latePolicy',
+] as const
+
+const SELECTION = [
+  'eventTypeId',
+  'objectType',
+  'objectId',
+  'objectUUId',
+  'oldStatus',
+  'newStatus',
+  'locationIdList',
+  'professionalIdList',
+  'reasonIdList',
+  'disclaimerFormIdList',
+  'filterTagMapJson',
+] as const
+
+const differ = (
+  before: StoredDefinition,
+  after: StoredDefinition,
+  keys: readonly (keyof StoredDefinition)[],
+) => keys.some((key) => JSON.stringify(before[key]) !== JSON.stringify(after[key]))

@@ -1,0 +1,269 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { scripted } from '../support/scripted-mailer.ts'
+import { ask, createKey, createPerson, signInAs } from '../support/callers.ts'
+import { addBusiness, reminder, startEngine, startWorld } from '../support/world.ts'
+
+type World = Awaited<ReturnType<typeof startWorld>>
+type Entry = {
+  time: number
+  user: string | null
+  change: string
+  detail: string
+  scheduledTime: number | null
+}
+type Check = { check: string; ok: boolean; reason: string }
+
+const HOUR = 3_600_000
+
+/** A definition that mails the client. */
+async function define({ businessId, save }: World, hours: number, more: object = {}) {
+  const { emailTemplateId } = await save('/emailTemplate', {
+    templateName: 'Reminder',
+    subject: 'See you',
+    emailBody: '<p>See you</p>',
+  })
+  const action = { actionType: 'SEND_EMAIL', active: true, businessId, emailTemplateId }
+  const description = 'Remind a day before'
+  const body = reminder(businessId, hours, { description, eventActions: [action], ...more })
+  return save('/eventDefinition', body)
+}
+
+async function onlyTrigger({ call }: World) {
+  const { items } = (await call('GET', '/eventTriggers')).body
+  assert.equal(items.length, 1)
+  return items[0].eventTriggerId as number
+}
+
+const changes = (history: Entry[]) => history.map(({ change }) => change)
+
+test('a trigger tells how it was planned, moved and fired, with the checks of that moment', async (t) => {
+  const world = await startWorld(t)
+  const { book, call, clock, ids, save } = world
+  await define(world, -24)
+  clock.advance({ minutes: 1 })
+  const booked = clock.now().epochMilliseconds
+  const { calendarId } = await book(clock.in({ hours: 48 }))
+  clock.advance({ minutes: 1 })
+  const moved = clock.now().epochMilliseconds
+  const start = booked + 72 * HOUR
+  await save('/calendar', { calendarId, startTime: start, endTime: start + HOUR })
+  clock.advance({ minutes: 1 })
+  const { professionalId } = await save('/professional', { firstName: 'Marc', lastName: 'Weber' })
+  await save('/calendar', { calendarId, status: 'CONFIRMED', professionalId })
+  await save('/calendar', { calendarId, note: 'rings twice' })
+  clock.advance({ hours: 48 })
+  const mailer = scripted(
+    { kind: 'retry', phase: 'rcpt', reply: '450 4.2.0 try again' },
+    { kind: 'sent', phase: 'end', reply: '250 2.0.0 queued' },
+  )
+  const engine = startEngine(world, { mailer: mailer.mailer, captures: false })
+  await engine.runEngine()
+  const fired = clock.now().epochMilliseconds
+  clock.advance({ minutes: 2 })
+  await engine.runEngine()
+  clock.advance({ hours: 30 })
+  await save('/calendar', { calendarId, status: 'COMPLETED' })
+
+  const id = await onlyTrigger(world)
+  const { status, body } = await call('GET', `/eventTriggers/${id}`)
+  assert.equal(status, 200)
+  assert.equal(body.status, 'COMPLETED')
+  assert.equal(body.clientName, 'Anna Müller')
+  assert.equal(body.description, 'Remind a day before')
+  assert.equal(body.objectStatus, 'COMPLETED')
+  const history: Entry[] = body.history
+  assert.deepEqual(changes(history), ['DEFINITION', 'CREATED', 'MOVED', 'STATUS', 'FIRED'])
+  assert.deepEqual(
+    history.map(({ scheduledTime }) => scheduledTime),
+    [null, booked + 24 * HOUR, start - 24 * HOUR, start - 24 * HOUR, null],
+  )
+  assert.deepEqual(history.map(({ time }) => time).slice(1, 3), [booked, moved])
+  assert.equal(history[1]!.user, 'key:test')
+  assert.match(history[1]!.detail, /^created for .*: Consultation, Elena García, Altstadt, Anna/)
+  assert.match(history[2]!.detail, /^moved from Wednesday, 4 March 2026 at .* to Thursday, 5 March/)
+  assert.equal(
+    history[3]!.detail,
+    'status changed from OPEN to CONFIRMED; staff changed from Elena García to Marc Weber',
+  )
+  assert.equal(history[4]!.time, fired)
+  assert.equal(body.checkedTime, fired)
+  const live = (body.checks as Check[]).find(({ check }) => check === 'still live')
+  assert.deepEqual(live, {
+    check: 'still live',
+    ok: true,
+    reason: 'status CONFIRMED still calls for it',
+  })
+  assert.equal(body.emails.length, 1)
+  assert.deepEqual(
+    body.emails[0].attempts.map(({ reply }: { reply: string }) => reply),
+    ['450 4.2.0 try again', '250 2.0.0 queued'],
+  )
+  assert.equal(body.emails[0].clientId, ids.clientId)
+})
+
+test('a cancelled trigger tells what cancelled it, and which check failed then', async (t) => {
+  const world = await startWorld(t)
+  const { book, call, clock, save } = world
+  await define(world, -24)
+  clock.advance({ minutes: 1 })
+  const { calendarId } = await book(clock.in({ hours: 48 }))
+  const id = await onlyTrigger(world)
+  clock.advance({ minutes: 1 })
+  await save('/calendar', { calendarId, status: 'CANCELLED' })
+  clock.advance({ minutes: 1 })
+  await save('/calendar', { calendarId, status: 'OPEN' })
+
+  const { body } = await call('GET', `/eventTriggers/${id}`)
+  assert.deepEqual(changes(body.history), ['DEFINITION', 'CREATED', 'STATUS', 'CANCELLED'])
+  assert.equal(body.history[2].scheduledTime, null)
+  const failed = (body.checks as Check[]).filter(({ ok }) => !ok)
+  assert.deepEqual(
+    failed.map(({ check }) => check),
+    ['still live'],
+  )
+
+  const { items } = (await call('GET', '/eventTriggers?status=SCHEDULED')).body
+  const { body: again } = await call('GET', `/eventTriggers/${items[0].eventTriggerId}`)
+  assert.deepEqual(
+    (again.history as Entry[]).map(({ scheduledTime }) => scheduledTime !== null),
+    [false, false, false, true],
+    'only what followed its planning says when it is due',
+  )
+})
+
+test('a definition that changes moves its pending trigger, and one switched off cancels it', async (t) => {
+  const world = await startWorld(t)
+  const { book, call, clock, save } = world
+  const definition = await define(world, -24)
+  const saveDefinition = (more: object) => save('/eventDefinition', { ...definition, ...more })
+  clock.advance({ minutes: 1 })
+  const { startTime } = await book(clock.in({ hours: 72 }))
+  const id = await onlyTrigger(world)
+  clock.advance({ minutes: 1 })
+  await saveDefinition({ triggerHours: -48 })
+  clock.advance({ minutes: 1 })
+  await saveDefinition({ triggerHours: -48, description: 'Remind two days before' })
+  const pending = (await call('GET', `/eventTriggers/${id}`)).body
+  assert.deepEqual(changes(pending.history), ['DEFINITION', 'CREATED', 'DEFINITION'])
+  assert.equal(pending.history[2].detail, 'the definition fires at another time')
+  assert.equal(pending.history[2].scheduledTime, startTime - 48 * HOUR)
+  assert.equal(pending.scheduledTime, startTime - 48 * HOUR)
+  assert.equal(pending.checkedTime, clock.now().epochMilliseconds)
+
+  clock.advance({ minutes: 1 })
+  await saveDefinition({ triggerHours: -48, active: false })
+  const { history, checks } = (await call('GET', `/eventTriggers/${id}`)).body
+  assert.deepEqual(changes(history).slice(3), ['DEFINITION', 'CANCELLED'])
+  assert.equal(history[3].detail, 'the definition was switched off')
+  assert.equal(history[3].scheduledTime, null)
+  assert.equal(checks[0].ok, false)
+})
+
+test('a trigger that a user cancelled or fired says so', async (t) => {
+  const world = await startWorld(t)
+  const { book, call, clock } = world
+  await define(world, -24)
+  clock.advance({ minutes: 1 })
+  await book(clock.in({ hours: 48 }))
+  const first = await onlyTrigger(world)
+  clock.advance({ minutes: 1 })
+  await call('POST', `/eventTriggers/${first}/cancel`)
+  const cancelled = (await call('GET', `/eventTriggers/${first}`)).body.history.at(-1)
+  assert.equal(cancelled.change, 'CANCELLED')
+  assert.equal(cancelled.user, 'key:test')
+  assert.equal(cancelled.detail, 'cancelled by key:test')
+
+  await book(clock.in({ hours: 50 }))
+  const [{ eventTriggerId: second }] = (await call('GET', '/eventTriggers?status=SCHEDULED')).body
+    .items
+  await call('POST', `/eventTriggers/${second}/fire`)
+  const byHand = (await call('GET', `/eventTriggers/${second}`)).body.history.at(-1)
+  assert.deepEqual(
+    [byHand.change, byHand.user, byHand.scheduledTime],
+    ['FIRED_BY_HAND', 'key:test', clock.now().epochMilliseconds],
+  )
+  await startEngine(world).runEngine()
+  const { history } = (await call('GET', `/eventTriggers/${second}`)).body
+  assert.deepEqual(changes(history).slice(-2), ['FIRED_BY_HAND', 'FIRED'])
+})
+
+test('a trigger of a change is checked as the object was when it changed', async (t) => {
+  const world = await startWorld(t)
+  const { book, call, clock, save } = world
+  const asked = { eventType: { eventTypeId: 2 }, oldStatus: '*', newStatus: 'CANCELLED' }
+  await define(world, 0, asked)
+  clock.advance({ minutes: 1 })
+  const { calendarId } = await book(clock.in({ hours: 48 }))
+  clock.advance({ minutes: 1 })
+  await save('/calendar', { calendarId, status: 'CANCELLED' })
+  const changed = clock.now().epochMilliseconds
+  clock.advance({ minutes: 1 })
+  await save('/calendar', { calendarId, status: 'OPEN' })
+  await startEngine(world).runEngine()
+  const { body } = await call('GET', `/eventTriggers/${await onlyTrigger(world)}`)
+  assert.deepEqual(
+    (body.history as Entry[]).map(({ change, scheduledTime }) => [change, scheduledTime]),
+    [
+      ['DEFINITION', null],
+      ['CREATED', null],
+      ['STATUS', changed],
+      ['STATUS', changed],
+      ['FIRED', null],
+    ],
+  )
+  const now = (body.checks as Check[]).find(({ check }) => check === 'status now')
+  assert.deepEqual(now, { check: 'status now', ok: true, reason: 'is CANCELLED now' })
+})
+
+test('a client’s tags count as they were when the trigger fired', async (t) => {
+  const world = await startWorld(t)
+  const { book, call, clock, ids, save } = world
+  const { clientId } = ids
+  await save('/client', { clientId, tags: { level: ['gold'] } })
+  await define(world, -24, { filterTagMapJson: '{"level":["gold"]}' })
+  await book(clock.in({ hours: 48 }))
+  clock.advance({ hours: 24 })
+  await startEngine(world).runEngine()
+  clock.advance({ minutes: 1 })
+  await save('/client', { clientId, tags: {} })
+  const { body } = await call('GET', `/eventTriggers/${await onlyTrigger(world)}`)
+  const tags = (body.checks as Check[]).find(({ check }) => check === 'tags')
+  assert.deepEqual(tags, { check: 'tags', ok: true, reason: 'has the tags' })
+})
+
+test('a trigger of another business, or of an object out of sight, is not found', async (t) => {
+  const world = await startWorld(t)
+  const { app, book, businessId, call, clock, database, ids, save } = world
+  await define(world, -24)
+  await book(clock.in({ hours: 48 }))
+  const id = await onlyTrigger(world)
+  const other = await addBusiness(world)
+  assert.equal((await other.call('GET', `/eventTriggers/${id}`)).status, 404)
+  assert.equal((await call('GET', '/eventTriggers/999999')).status, 404)
+  assert.equal((await call('GET', '/eventTriggers/none')).status, 404)
+
+  const marc = await save('/professional', { firstName: 'Marc', lastName: 'Weber' })
+  const asUser = async (professionalId: number, username: string) => {
+    const person = { username, role: 'USER', professionalId } as const
+    await createPerson(database, clock, businessId, person)
+    return ask(app, { cookie: await signInAs(app, username) })
+  }
+  const stranger = await asUser(marc.professionalId, 'marc')
+  const own = await asUser(ids.professionalId, 'elena')
+  assert.equal((await stranger('GET', `/eventTriggers/${id}`)).status, 404)
+  assert.equal((await own('GET', `/eventTriggers/${id}`)).status, 200)
+})
+
+test('a key that may not read emails gets none with a trigger', async (t) => {
+  const world = await startWorld(t)
+  const { app, book, businessId, clock, database } = world
+  await define(world, -24)
+  await book(clock.in({ hours: 48 }))
+  const id = await onlyTrigger(world)
+  const { key } = await createKey(database, clock, businessId, ['definitions:read'])
+  const reader = ask(app, { authorization: `Bearer ${key}` })
+  const { status, body } = await reader('GET', `/eventTriggers/${id}`)
+  assert.equal(status, 200)
+  assert.equal(body.emails, null)
+})
