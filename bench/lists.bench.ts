@@ -7,7 +7,12 @@ import { objectKind } from '../src/contract/objects.ts'
 import { openEmbedded } from '../src/database/embedded.ts'
 import { migrate } from '../src/database/migrate.ts'
 import { openDatabase } from '../src/database/postgres.ts'
-import { listEmails, listEmailsAbout, type EmailFilters } from '../src/store/emails.ts'
+import {
+  listEmails,
+  listEmailsAbout,
+  type EmailFilters,
+  type EmailPage,
+} from '../src/store/emails.ts'
 import { listObjects } from '../src/store/objects.ts'
 
 /**
@@ -187,15 +192,15 @@ async function measureMails(businessId: number, size: number) {
   const moment = (share: number) =>
     Temporal.Instant.fromEpochMilliseconds(START + Math.round(size * share) * 60_000)
   const day = (i: number) => ({ from: moment((i % 97) / 100), to: moment((i % 97) / 100 + 0.01) })
-  const lists: [string, (i: number) => Partial<EmailFilters>][] = [
+  const lists: [string, (i: number) => Partial<EmailFilters & EmailPage>][] = [
     ['all mails', () => ({})],
     [
       'mails: a page further',
       (i) => ({ after: { createdDate: String(moment((i % 90) / 100)), emailId: 1 } }),
     ],
-    ...EMAIL_STATUSES.map((status): [string, () => Partial<EmailFilters>] => [
+    ...EMAIL_STATUSES.map((status): [string, () => Partial<EmailFilters & EmailPage>] => [
       `mails: ${status}`,
-      () => ({ status }),
+      () => ({ statuses: [status] }),
     ]),
     ['mails: templateId', (i) => ({ emailTemplateId: 1 + (i % 12) })],
     ['mails: a template of few mails', () => ({ emailTemplateId: 13 })],
@@ -203,15 +208,18 @@ async function measureMails(businessId: number, size: number) {
     ['mails: from, to', day],
     ['mails: from', (i) => ({ from: moment((i % 97) / 100) })],
     ['mails: to', (i) => ({ to: moment((i % 97) / 100 + 0.01) })],
-    ['mails: FAILED, from, to', (i) => ({ status: 'FAILED', ...day(i) })],
-    ['mails: SENDING, from', (i) => ({ status: 'SENDING', from: moment((i % 97) / 100) })],
+    ['mails: FAILED, from, to', (i) => ({ statuses: ['FAILED'], ...day(i) })],
+    ['mails: SENDING, from', (i) => ({ statuses: ['SENDING'], from: moment((i % 97) / 100) })],
     [
       'mails: SENT, templateId, from, to',
-      (i) => ({ status: 'SENT', emailTemplateId: 1 + (i % 12), ...day(i) }),
+      (i) => ({ statuses: ['SENT'], emailTemplateId: 1 + (i % 12), ...day(i) }),
     ],
-    ['mails: FAILED, templateId', (i) => ({ status: 'FAILED', emailTemplateId: 1 + (i % 12) })],
-    ['mails: CAPTURED, templateId', (i) => ({ status: 'CAPTURED', emailTemplateId: 1 + (i % 12) })],
-    ['mails: FAILED, a template of few', () => ({ status: 'FAILED', emailTemplateId: 13 })],
+    ['mails: FAILED, templateId', (i) => ({ statuses: ['FAILED'], emailTemplateId: 1 + (i % 12) })],
+    [
+      'mails: CAPTURED, templateId',
+      (i) => ({ statuses: ['CAPTURED'], emailTemplateId: 1 + (i % 12) }),
+    ],
+    ['mails: FAILED, a template of few', () => ({ statuses: ['FAILED'], emailTemplateId: 13 })],
   ]
   const found = new Map<string, number[]>()
   const take = async (name: string, ask: (i: number) => Promise<unknown>) => {
@@ -226,7 +234,10 @@ async function measureMails(businessId: number, size: number) {
     found.set(name, times.length > 20 ? times.slice(10) : times)
   }
   for (const [name, filtersOf] of lists) {
-    await take(name, (i) => listEmails(db, businessId, { limit: 51, sight: null, ...filtersOf(i) }))
+    await take(name, (i) => {
+      const asked = { limit: 51, sight: null, ...filtersOf(i) }
+      return listEmails(db, businessId, asked, asked)
+    })
   }
   await take('mails of a client', (i) =>
     listEmailsAbout(db, businessId, { clientId: 1 + (i % 40) }, { limit: 501, sight: null }),

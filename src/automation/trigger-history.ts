@@ -22,7 +22,8 @@ export type HistoryEntry = {
 export type TriggerHistory = {
   history: HistoryEntry[]
   checks: Check[]
-  checkedTime: Temporal.Instant
+  /** Null while it is pending: then the checks are of now. */
+  checkedTime: Temporal.Instant | null
 }
 
 /** Of an object with more changes the oldest are left out. */
@@ -59,7 +60,7 @@ export async function readTriggerHistory(
       ...ownEntries(trigger, plan, firedTime),
     ].toSorted((a, b) => Temporal.Instant.compare(a.time, b.time)),
     checks: await checksAt(db, trigger, plan, states, checkedTime, firedTime !== undefined),
-    checkedTime,
+    checkedTime: firedTime || isFinal(status) ? checkedTime : null,
   }
 }
 

@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { OBJECT_TYPES } from './event-type.ts'
+import { ObjectNames } from './object-names.ts'
 import { Moment, OrNull } from './schema.ts'
 
 export const EMAIL_STATUSES = [
@@ -37,6 +38,15 @@ export const Email = Type.Object({
   attempts: Type.Array(Type.Object({ time: Moment, phase: Type.String(), reply: Type.String() })),
 })
 export type Email = Static<typeof Email>
+
+const { clientId: _clientId, ...namesOfObject } = ObjectNames
+
+/** What `expand=names` adds: the words that people know a mail by. */
+export const NamedEmail = Type.Object({
+  ...Email.properties,
+  ...namesOfObject,
+  templateName: Type.Optional(OrNull(Type.String())),
+})
 
 /** One alone also as rendered, while that is kept. */
 export const WholeEmail = Type.Object({

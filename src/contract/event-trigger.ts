@@ -107,9 +107,9 @@ export const TriggerDetails = Type.Object({
   emails: OrNull(Type.Array(Email, { description: 'null if the caller may not read emails.' })),
   history: Type.Array(HistoryEntry, { description: 'Oldest first.' }),
   checks: Type.Array(Check, { description: 'As they were at `checkedTime`.' }),
-  checkedTime: {
+  checkedTime: OrNull({
     ...Moment,
-    description: 'When it fired or ended, in ms; now if it is pending.',
-  },
+    description: 'When it fired or ended, in ms; null while it is pending: the checks are of now.',
+  }),
 })
 export type TriggerDetails = Static<typeof TriggerDetails>

@@ -30,3 +30,10 @@ export const MomentFilter = (description: string) =>
   Type.Optional(
     Type.Integer({ minimum: -62_135_596_800_000, maximum: 253_402_300_799_999, description }),
   )
+
+/** A filter of a query that takes one or several of these words. */
+export const SeveralOf = (words: readonly string[]) =>
+  Type.String({
+    pattern: `^(${words.join('|')})(,(${words.join('|')}))*$`,
+    description: `One or several of ${words.join(', ')}, separated by commas.`,
+  })

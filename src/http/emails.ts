@@ -1,15 +1,25 @@
-import { Type } from 'typebox'
+import { Type, type Static } from 'typebox'
 import { sendAgain, type Sending } from '../automation/send-again.ts'
-import { Email, EMAIL_STATUSES, WholeEmail } from '../contract/email.ts'
+import {
+  Email,
+  EMAIL_STATUSES,
+  NamedEmail,
+  WholeEmail,
+  type EmailStatus,
+} from '../contract/email.ts'
+import { ExpandNames } from '../contract/object-names.ts'
 import { objectKind } from '../contract/objects.ts'
-import { MomentFilter } from '../contract/schema.ts'
+import { MomentFilter, SeveralOf } from '../contract/schema.ts'
 import { contentOf } from '../email/message.ts'
 import { unsubscribeLink } from '../email/unsubscribe.ts'
 import { conflict, notFound, RequestError } from '../errors.ts'
+import { nameEmails } from '../store/email-names.ts'
 import {
+  countEmails,
   findEmail,
   listEmails,
   listEmailsAbout,
+  type EmailFilters,
   type StoredEmail,
   type WholeEmail as StoredWholeEmail,
 } from '../store/emails.ts'
@@ -47,44 +57,47 @@ export const emails: Routes = async (app, services) => {
       schema: {
         tags,
         summary: 'Every mail, the newest first',
-        querystring: Type.Object({
-          ...PageQuery,
-          status: Type.Optional(Type.Enum([...EMAIL_STATUSES])),
-          emailTemplateId: Type.Optional(Type.Integer({ minimum: 1 })),
-          templateId: Type.Optional(
-            Type.Integer({
-              minimum: 1,
-              deprecated: true,
-              description: 'The former name of `emailTemplateId`.',
-            }),
-          ),
-          from: MomentFilter('Made from this moment on, in ms.'),
-          to: MomentFilter('Made before this moment, in ms.'),
-        }),
+        querystring: Type.Object({ ...PageQuery, ...EmailQuery.properties, expand: ExpandNames }),
         response: {
           200: Type.Object({
-            items: Type.Array(Email),
+            items: Type.Array(NamedEmail),
             nextCursor: Type.Union([Type.String(), Type.Null()]),
           }),
         },
       },
     },
     async ({ caller, query }) => {
-      const { status, templateId, emailTemplateId = templateId, from, to } = query
-      const list = JSON.stringify(['emails', status, emailTemplateId, from, to])
+      const { db, businessId } = caller
+      const { limit: _limit, cursor: _cursor, expand, ...asked } = query
+      const list = JSON.stringify(['emails', asked])
       const { limit, after } = readPage(query, list, ['moment', 'id'])
-      const found = await listEmails(caller.db, caller.businessId, {
-        status,
-        emailTemplateId,
-        from: moment(from),
-        to: moment(to),
+      const found = await listEmails(db, businessId, filtersOf(asked, caller), {
         after: after && { createdDate: after[0], emailId: after[1] },
         limit: limit + 1,
-        sight: caller.scope,
       })
       const page = pageOf(found, limit, list, positionOf)
-      return { ...page, items: page.items.map(answerOf) }
+      const items = expand ? await nameEmails(db, businessId, page.items) : page.items
+      return { ...page, items: items.map(answerOf) }
     },
+  )
+
+  app.get(
+    '/emails/counts',
+    {
+      config: reading,
+      schema: {
+        tags,
+        summary: 'How many mails of each status there are',
+        querystring: EmailQuery,
+        response: {
+          200: Type.Record(Type.String(), Type.Integer(), {
+            examples: [{ SENT: 1643, RETRYING: 2, FAILED: 31 }],
+          }),
+        },
+      },
+    },
+    async ({ caller, query }) =>
+      countEmails(caller.db, caller.businessId, filtersOf(query, caller)),
   )
 
   for (const [word, kind, id] of [
@@ -217,6 +230,39 @@ export const emails: Routes = async (app, services) => {
       })
     },
   )
+}
+
+const EmailQuery = Type.Object({
+  status: Type.Optional(SeveralOf(EMAIL_STATUSES)),
+  emailTemplateId: Type.Optional(Type.Integer({ minimum: 1 })),
+  templateId: Type.Optional(
+    Type.Integer({ minimum: 1, deprecated: true, description: 'Use `emailTemplateId`.' }),
+  ),
+  eventTriggerId: Type.Optional(Type.Integer({ minimum: 1, description: 'Made by this trigger.' })),
+  clientId: Type.Optional(Type.Integer({ minimum: 1, description: 'To this client.' })),
+  text: Type.Optional(
+    Type.String({
+      maxLength: 200,
+      description: 'Words with which a name or the address of the client begins.',
+    }),
+  ),
+  from: MomentFilter('Made from this moment on, in ms.'),
+  to: MomentFilter('Made before this moment, in ms.'),
+})
+
+function filtersOf(
+  query: Static<typeof EmailQuery>,
+  { scope: sight }: { scope: Sight },
+): EmailFilters {
+  const { status, templateId, emailTemplateId = templateId, from, to, ...same } = query
+  return {
+    ...same,
+    emailTemplateId,
+    statuses: status?.split(',') as EmailStatus[] | undefined,
+    from: moment(from),
+    to: moment(to),
+    sight,
+  }
 }
 
 /** What mails that people send by hand stand on. */

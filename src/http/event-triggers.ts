@@ -10,7 +10,7 @@ import {
 import { OBJECT_TYPES, type ObjectType } from '../contract/event-type.ts'
 import { ExpandNames } from '../contract/object-names.ts'
 import { kindOfObjectType } from '../contract/objects.ts'
-import { MomentFilter } from '../contract/schema.ts'
+import { MomentFilter, SeveralOf } from '../contract/schema.ts'
 import { conflict, notFound } from '../errors.ts'
 import { listEmailsOfTrigger } from '../store/emails.ts'
 import {
@@ -138,7 +138,7 @@ export const eventTriggers: Routes = async (app, services) => {
   app.get(
     '/eventTriggers/:eventTriggerId',
     {
-      config,
+      config: { ...config, etag: true },
       schema: {
         tags,
         summary: 'One trigger: its names, emails, checks and history',
@@ -165,12 +165,7 @@ export const eventTriggers: Routes = async (app, services) => {
 }
 
 const TriggerQuery = Type.Object({
-  status: Type.Optional(
-    Type.String({
-      pattern: `^(${TRIGGER_STATUSES.join('|')})(,(${TRIGGER_STATUSES.join('|')}))*$`,
-      description: `One or several of ${TRIGGER_STATUSES.join(', ')}, separated by commas.`,
-    }),
-  ),
+  status: Type.Optional(SeveralOf(TRIGGER_STATUSES)),
   from: MomentFilter('Scheduled from this moment on, in ms.'),
   to: MomentFilter('Scheduled before this moment, in ms.'),
   eventDefnId: Type.Optional(Type.Integer({ minimum: 1 })),

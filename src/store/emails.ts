@@ -3,7 +3,7 @@ import type { ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
 import { empty, join, kept, raw, sql, type Sql } from '../database/sql.ts'
 import { endedOfObjects } from './event-triggers.ts'
-import type { Sight } from './objects.ts'
+import { clientsNamed, type Sight } from './objects.ts'
 import { aboutSeenObject } from './sight.ts'
 
 export type Attempt = { time: number; phase: string; reply: string }
@@ -181,24 +181,57 @@ const columns = sql`
   test, message_id as "messageId", created_date as "createdDate", sent_time as "sentTime", attempts`
 
 export type EmailFilters = {
-  status?: EmailStatus | undefined
+  /** Unset: of any status. */
+  statuses?: EmailStatus[] | undefined
   emailTemplateId?: number | undefined
+  eventTriggerId?: number | undefined
+  clientId?: number | undefined
+  /** Words with which the client's name or address begins. */
+  text?: string | undefined
   from?: Temporal.Instant | undefined
   to?: Temporal.Instant | undefined
-  after?: { createdDate: string; emailId: number } | undefined
-  limit: number
   sight: Sight
 }
 
+export type EmailPage = {
+  after?: { createdDate: string; emailId: number } | undefined
+  limit: number
+}
+
 /** A page of the mails, the newest first. */
-export function listEmails(db: Db, businessId: number, filters: EmailFilters) {
-  const { status, emailTemplateId, limit } = filters
-  if (status || emailTemplateId) return db.query<StoredEmail>(pageOf(businessId, filters))
-  // A page of each outcome, and of these the first: each is found by its index.
+export function listEmails(db: Db, businessId: number, filters: EmailFilters, page: EmailPage) {
+  const { statuses, emailTemplateId, eventTriggerId, clientId } = filters
+  if (statuses) {
+    // A page of each status, and of these the first: each is found by its index.
+    const pages = [...new Set(statuses)].map(
+      (status) => sql`(${pageOf(businessId, filters, page, { status })})`,
+    )
+    return db.query<StoredEmail>(sql`
+      select * from (${join(pages, ' union all ')}) e
+      order by e."createdDate" desc, e."emailId" desc limit ${page.limit}`)
+  }
+  if (emailTemplateId ?? eventTriggerId ?? clientId) {
+    return db.query<StoredEmail>(pageOf(businessId, filters, page))
+  }
+  const ofOutcome = sql`and outcome = known.outcome`
   return db.query<StoredEmail>(sql`
     select e.* from unnest(${OUTCOMES}::text[]) as known (outcome)
-    cross join lateral (${pageOf(businessId, filters, sql`and outcome = known.outcome`)}) e
-    order by e."createdDate" desc, e."emailId" desc limit ${limit}`)
+    cross join lateral (${pageOf(businessId, filters, page, { condition: ofOutcome })}) e
+    order by e."createdDate" desc, e."emailId" desc limit ${page.limit}`)
+}
+
+/** How many mails of each status the filters let through. */
+export async function countEmails(db: Db, businessId: number, filters: EmailFilters) {
+  const { statuses, from, to } = filters
+  const rows = await db.query<{ status: EmailStatus; count: number }>(sql`
+    select status, count(*) as count
+    from (select ${shownStatus} as status from email
+          where business_id = ${businessId} and ${ofAnyOutcome} ${narrowed(businessId, filters)}
+            ${from ? sql`and created_date >= ${from}` : empty}
+            ${to ? sql`and created_date < ${to}` : empty}) e
+    ${statuses ? sql`where status = any (${statuses}::text[])` : empty}
+    group by status`)
+  return Object.fromEntries(rows.map(({ status, count }) => [status, count]))
 }
 
 /** What becomes of mails. */
@@ -207,8 +240,13 @@ const OUTCOMES = ['SENT', 'CAPTURED', 'FAILED', 'SUPPRESSED', 'CANCELLED']
 /** To be said where mails are looked for by time: by this their index is in the order of time. */
 export const ofAnyOutcome = raw(`outcome in ('${OUTCOMES.join("', '")}')`)
 
-function pageOf(businessId: number, filters: EmailFilters, condition = empty) {
-  const { status, emailTemplateId, from, to, after, limit, sight } = filters
+function pageOf(
+  businessId: number,
+  filters: EmailFilters,
+  { after, limit }: EmailPage,
+  { status, condition = empty }: { status?: EmailStatus; condition?: Sql } = {},
+) {
+  const { from, to } = filters
   const waits = status && isOfQueue(status)
   const made = waits ? sql`q.made` : sql`created_date`
   const id = waits ? sql`q.id` : sql`email_id`
@@ -216,7 +254,7 @@ function pageOf(businessId: number, filters: EmailFilters, condition = empty) {
     select ${columns} from ${waits ? inQueue(businessId, status) : sql`email`}
     where business_id = ${businessId} ${condition}
       ${status && !waits ? sql`and outcome = ${status} and status = ${status}` : empty}
-      ${emailTemplateId ? sql`and email_template_id = ${emailTemplateId}` : empty}
+      ${narrowed(businessId, filters)}
       ${from ? sql`and ${made} >= ${from}` : empty}
       ${to ? sql`and ${made} < ${to}` : empty}
       ${
@@ -224,8 +262,18 @@ function pageOf(businessId: number, filters: EmailFilters, condition = empty) {
           ? sql`and (${made}, ${id}) < (${after.createdDate}::timestamptz, ${after.emailId})`
           : empty
       }
-      ${aboutSeenObject('email', sight)}
     order by ${made} desc, ${id} desc limit ${limit}`
+}
+
+/** The conditions that do not depend on where the mails are read from. */
+function narrowed(businessId: number, filters: EmailFilters) {
+  const { emailTemplateId, eventTriggerId, clientId, text, sight } = filters
+  return sql`
+    ${emailTemplateId ? sql`and email_template_id = ${emailTemplateId}` : empty}
+    ${eventTriggerId ? sql`and event_trigger_id = ${eventTriggerId}` : empty}
+    ${clientId ? sql`and client_id = ${clientId}` : empty}
+    ${text === undefined ? empty : sql`and client_id in (${clientsNamed(businessId, text)})`}
+    ${aboutSeenObject('email', sight)}`
 }
 
 const isOfQueue = (status: EmailStatus) =>
@@ -245,7 +293,7 @@ export function listEmailsAbout(
   db: Db,
   businessId: number,
   about: { calendarId: number } | { invitationUUID: string } | { clientId: number },
-  { after, limit, sight }: Pick<EmailFilters, 'after' | 'limit' | 'sight'>,
+  { after, limit, sight }: EmailPage & Pick<EmailFilters, 'sight'>,
 ) {
   const condition =
     'clientId' in about

@@ -67,6 +67,48 @@ test('mails are listed, read as rendered, and found by object and client', async
   assert.equal((await call('GET', '/emails/999999')).status, 404)
 })
 
+test('mails are filtered by statuses, trigger, client, words and template, and counted', async (t) => {
+  const world = await startWorld(t)
+  const { emailTemplateId, booked, runEngine } = await sent(world)
+  const { book, call, clock, ids, save } = world
+  const bruno = await save('/client', {
+    firstName: 'Bruno',
+    lastName: '<b>Weber</b>',
+    emailAddress: 'bruno@example.org',
+  })
+  await book(clock.in({ hours: 25 }), { clientId: bruno.clientId })
+  clock.advance({ hours: 1 })
+  await runEngine()
+  const list = async (query: string) =>
+    (await call('GET', `/emails?${query}`)).body.items.map((mail: { to: string }) => mail.to)
+  const [anna, brunos] = ['anna@example.org', 'bruno@example.org']
+  const [trigger] = (await call('GET', `/eventTriggers/CALENDAR/${booked.calendarId}`)).body
+
+  assert.deepEqual(await list('status=FAILED,CAPTURED'), [brunos, anna])
+  assert.deepEqual(await list('status=FAILED,RETRYING,SENDING'), [])
+  assert.deepEqual(await list(`eventTriggerId=${trigger.eventTriggerId}`), [anna])
+  assert.deepEqual(await list(`clientId=${bruno.clientId}&status=CAPTURED`), [brunos])
+  assert.deepEqual(await list('text=brun'), [brunos])
+  assert.deepEqual(await list('text=zoe'), [])
+  assert.deepEqual(await list(`emailTemplateId=${emailTemplateId}`), [brunos, anna])
+  assert.deepEqual(await list(`templateId=${emailTemplateId}`), [brunos, anna])
+  assert.deepEqual(await list(`emailTemplateId=${emailTemplateId + 1}`), [])
+  const { body: page } = await call('GET', '/emails?status=CAPTURED,SENT&limit=1')
+  assert.deepEqual(await list(`status=CAPTURED,SENT&limit=1&cursor=${page.nextCursor}`), [anna])
+  assert.equal((await call('GET', '/emails?status=CAPTURED,GONE')).status, 422)
+
+  const counts = async (query: string) => (await call('GET', `/emails/counts?${query}`)).body
+  assert.deepEqual(await counts(''), { CAPTURED: 2 })
+  assert.deepEqual(await counts(`clientId=${ids.clientId}`), { CAPTURED: 1 })
+  assert.deepEqual(await counts('status=FAILED,SENT'), {})
+
+  const [named] = (await call('GET', '/emails?expand=names')).body.items
+  assert.equal(named.clientName, 'Bruno <b>Weber</b>')
+  assert.equal(named.clientId, bruno.clientId)
+  assert.equal(named.templateName, 'Reminder')
+  assert.equal(named.locationName, 'Altstadt')
+})
+
 test('a mail is sent again as a new one, and its trigger stays as it is', async (t) => {
   const world = await startWorld(t)
   const { booked, runEngine } = await sent(world)
