@@ -8,7 +8,7 @@ import {
 } from '@tanstack/react-router'
 import { queryClient } from './api/query-client.ts'
 import { sessionQuery } from './api/session.ts'
-import type { ActivitySearch } from './pages/activity.tsx'
+import type { ActivitySearch } from './messages/filters.ts'
 import { PageMissing } from './pages/page-missing.tsx'
 import { Shell } from './shell/shell.tsx'
 
@@ -50,8 +50,19 @@ const activity = createRoute({
   component: lazyRouteComponent(() => import('./pages/activity.tsx'), 'ActivityPage'),
 })
 
+const message = createRoute({
+  getParentRoute: () => shell,
+  path: '/activity/$eventTriggerId',
+  params: {
+    parse: ({ eventTriggerId }) => ({ eventTriggerId: Number(eventTriggerId) }),
+    stringify: ({ eventTriggerId }) => ({ eventTriggerId: String(eventTriggerId) }),
+  },
+  validateSearch: (search) => search as ActivitySearch,
+  component: lazyRouteComponent(() => import('./pages/message.tsx'), 'MessagePage'),
+})
+
 export const router = createRouter({
-  routeTree: root.addChildren([signIn, shell.addChildren([today, automations, activity])]),
+  routeTree: root.addChildren([signIn, shell.addChildren([today, automations, activity, message])]),
   basepath: '/console',
   defaultPreload: 'intent',
   scrollRestoration: true,

@@ -1,5 +1,13 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
-import type { NamedTrigger, TriggerStatus } from '../../src/contract/event-trigger.ts'
+import type { Static } from 'typebox'
+import type { WholeEmail } from '../../src/contract/email.ts'
+import type {
+  NamedTrigger,
+  TriggerDetails,
+  TriggerStatus,
+} from '../../src/contract/event-trigger.ts'
+import type { Explanation } from '../../src/contract/explanation.ts'
+import { queryClient } from './query-client.ts'
 import { request, type Page } from './request.ts'
 
 /** A message is a trigger with its mails. */
@@ -61,3 +69,60 @@ export const messageCountsQuery = ({ status: _status, ...filters }: MessageFilte
         signal,
       }),
   })
+
+/** One message with its mails, history and checks. */
+export const messageQuery = (eventTriggerId: number) =>
+  queryOptions({
+    queryKey: ['messages', 'one', eventTriggerId],
+    refetchInterval: 15_000,
+    queryFn: ({ signal }) =>
+      request<TriggerDetails>(`/eventTriggers/${eventTriggerId}`, { signal }),
+  })
+
+/** What each automation did, or will do, for the object of a message. */
+export const explanationQuery = ({
+  objectType,
+  objectId,
+  objectUUId,
+}: Pick<Message, 'objectType' | 'objectId' | 'objectUUId'>) =>
+  queryOptions({
+    queryKey: ['messages', 'explanation', objectType, objectId ?? objectUUId],
+    queryFn: ({ signal }) =>
+      request<Explanation[]>(`/explain/${objectType}/${objectId ?? objectUUId}`, { signal }),
+  })
+
+/** A mail as rendered; `html` is null once the service no longer keeps it. */
+export const emailQuery = (emailId: number) =>
+  queryOptions({
+    queryKey: ['emails', emailId],
+    queryFn: ({ signal }) => request<Static<typeof WholeEmail>>(`/emails/${emailId}`, { signal }),
+  })
+
+/** What a bulk action did, and what it could not do. */
+export type BulkResult = {
+  done: number[]
+  refused: { id: number; status: number; detail: string }[]
+}
+
+/** The service takes so many ids in one request. */
+const MAX_IDS = 1_000
+
+async function bulk(path: string, ids: number[]): Promise<BulkResult> {
+  const result: BulkResult = { done: [], refused: [] }
+  for (let first = 0; first < ids.length; first += MAX_IDS) {
+    const body = { ids: ids.slice(first, first + MAX_IDS) }
+    const { done, refused } = await request<BulkResult>(path, {
+      method: 'POST',
+      body,
+      keepalive: true,
+    })
+    result.done.push(...done)
+    result.refused.push(...refused)
+  }
+  await queryClient.invalidateQueries({ queryKey: ['messages'] })
+  return result
+}
+
+export const fireMessages = (ids: number[]) => bulk('/eventTriggers/fire', ids)
+export const cancelMessages = (ids: number[]) => bulk('/eventTriggers/cancel', ids)
+export const sendEmailsAgain = (emailIds: number[]) => bulk('/emails/resend', emailIds)

@@ -31,13 +31,16 @@ export type RequestOptions = {
   query?: Record<string, string | number | boolean | undefined>
   headers?: Record<string, string>
   signal?: AbortSignal
+  /** The browser finishes the request even if the page is closed. For small bodies only. */
+  keepalive?: boolean
 }
 
 /** Calls the service as the signed-in person: the browser sends the session cookie. */
 export async function request<T>(path: string, options: RequestOptions = {}): Promise<T> {
-  const { method = 'GET', body, query, headers, signal } = options
+  const { method = 'GET', body, query, headers, signal, keepalive = false } = options
   const response = await fetch(addressOf(path, query), {
     method,
+    keepalive,
     headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     ...(signal ? { signal } : {}),

@@ -43,6 +43,8 @@ export function formatIn(timeZone: string, locale = 'en-GB') {
     weekday,
     /** "2026-11-19" */
     isoDay,
+    /** The first moment of the day "2026-11-19". */
+    startOfDay: (day: string) => startOfDay(day, timeZone),
     /** "today 14:00", "Thu 19 Nov, 14:00" */
     moment: (ms: number, now = Date.now()) => {
       const days = { [isoDay(now)]: 'today', [isoDay(now + DAY_MS)]: 'tomorrow' }
@@ -66,3 +68,16 @@ function dayFormat(timeZone: string) {
 /** "Zürich" of "Europe/Zurich" */
 export const placeOf = (timeZone: string) =>
   (timeZone.split('/').at(-1) ?? timeZone).replaceAll('_', ' ')
+
+/** Midnight by the clock of the zone. Asked twice, because the offset may change on that day. */
+function startOfDay(day: string, timeZone: string) {
+  const wall = new Intl.DateTimeFormat('sv-SE', {
+    timeZone,
+    dateStyle: 'short',
+    timeStyle: 'medium',
+  })
+  const midnight = Date.parse(`${day}T00:00:00Z`)
+  const offsetAt = (ms: number) => Date.parse(`${wall.format(ms).replace(' ', 'T')}Z`) - ms
+  const guess = midnight - offsetAt(midnight)
+  return midnight - offsetAt(guess)
+}

@@ -1,6 +1,6 @@
-import { Select, TextInput } from '@mantine/core'
-import { useDebouncedCallback } from '@mantine/hooks'
-import { IconSearch } from '@tabler/icons-react'
+import { Button, Checkbox, Select, TextInput } from '@mantine/core'
+import { useDebouncedCallback, useMediaQuery } from '@mantine/hooks'
+import { IconDownload, IconPlayerPlay, IconRefresh, IconSearch, IconX } from '@tabler/icons-react'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useWindowVirtualizer } from '@tanstack/react-virtual'
@@ -8,43 +8,36 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import { Trans, useTranslation } from 'react-i18next'
 import type { TriggerStatus } from '../../src/contract/event-trigger.ts'
 import { automationsQuery } from '../api/automations.ts'
-import { messageCountsQuery, messagesQuery, type Message } from '../api/messages.ts'
+import {
+  messageCountsQuery,
+  messagesQuery,
+  type Message,
+  type MessageFilters,
+} from '../api/messages.ts'
 import { setupQuery } from '../api/setup.ts'
 import { Mark, MARK_OF_STATUS, Status, type MarkName } from '../components/mark.tsx'
 import { Empty, Failure, Loading } from '../components/states.tsx'
 import { useTimeFormat } from '../components/time.ts'
+import {
+  actionableBy,
+  actionableOf,
+  useAllowedActions,
+  useHeldAction,
+  type Actionable,
+  type ActionName,
+} from '../messages/actions.ts'
+import { toCsv } from '../messages/csv.ts'
+import { filtersOf, PAST, STATUSES, type ActivitySearch } from '../messages/filters.ts'
+import { saveFile } from '../messages/save-file.ts'
+import { usePageKeys } from '../shell/keys.ts'
 import { PageHead } from '../shell/page-head.tsx'
 import classes from './activity.module.css'
-
-/** The filters as they stand in the address. */
-export type ActivitySearch = {
-  outcome?: MarkName
-  text?: string
-  automation?: number
-  location?: number
-  client?: number
-}
-
-const STATUSES = Object.keys(MARK_OF_STATUS) as TriggerStatus[]
-const statusesOf = (mark: MarkName) =>
-  STATUSES.filter((status) => MARK_OF_STATUS[status] === mark).join(',')
-
-/** What has happened; pending messages have a tab of their own. */
-const PAST = STATUSES.filter((status) => status !== 'SCHEDULED').join(',')
 
 export function ActivityPage() {
   const { t } = useTranslation()
   const search = useSearch({ from: '/shell/activity' })
-  const filters = useMemo(
-    () => ({
-      status: search.outcome ? statusesOf(search.outcome) : PAST,
-      ...(search.text && { text: search.text }),
-      ...(search.automation && { eventDefnId: search.automation }),
-      ...(search.location && { locationId: search.location }),
-      ...(search.client && { clientId: search.client }),
-    }),
-    [search],
-  )
+  const format = useTimeFormat()
+  const filters = useMemo(() => filtersOf(search, format), [search, format])
   const counts = useQuery(messageCountsQuery(filters))
   const { SCHEDULED: _ahead, ...past } = counts.data ?? {}
   const total = Object.values(past).reduce((sum, count) => sum + count, 0)
@@ -61,10 +54,12 @@ export function ActivityPage() {
             />
           )
         }
-      />
+      >
+        <ExportButton filters={filters} />
+      </PageHead>
       <OutcomeTabs counts={counts.data ?? {}} total={total} chosen={search.outcome} />
       <Filters search={search} />
-      <Messages filters={filters} />
+      <Messages filters={filters} search={search} />
     </>
   )
 }
@@ -161,7 +156,29 @@ function Filters({ search }: { search: ActivitySearch }) {
           label: name,
         }))}
       />
+      <DayFilter
+        label={t('activity.from')}
+        day={search.from}
+        onChange={(from) => change({ from })}
+      />
+      <DayFilter label={t('activity.to')} day={search.to} onChange={(to) => change({ to })} />
     </div>
+  )
+}
+
+type DayFilterProps = { label: string; day: string | undefined; onChange: (day: string) => void }
+
+function DayFilter({ label, day, onChange }: DayFilterProps) {
+  return (
+    <TextInput
+      type="date"
+      aria-label={label}
+      leftSection={<span className="tiny soft">{label}</span>}
+      leftSectionWidth={48}
+      w={182}
+      value={day ?? ''}
+      onChange={(event) => onChange(event.currentTarget.value)}
+    />
   )
 }
 
@@ -186,11 +203,52 @@ function TextFilter({ text, onChange }: { text: string; onChange: (text: string)
   )
 }
 
+/** Saves the rows that are loaded as a file. */
+function ExportButton({ filters }: { filters: MessageFilters }) {
+  const { t } = useTranslation()
+  const { data } = useInfiniteQuery(messagesQuery(filters))
+  const save = useExport()
+  const messages = data?.pages.flatMap((page) => page.items) ?? []
+  return (
+    <Button
+      variant="default"
+      leftSection={<IconDownload size={15} aria-hidden />}
+      disabled={messages.length === 0}
+      title={t('activity.exportHint')}
+      onClick={() => save(messages)}
+    >
+      {t('activity.export')}
+    </Button>
+  )
+}
+
+function useExport() {
+  const { t } = useTranslation()
+  const format = useTimeFormat()
+  return (messages: Message[]) => {
+    const head = ['time', 'outcome', 'client', 'message', 'automation', 'location'] as const
+    const rows = messages.map((message) => [
+      `${format.isoDay(message.scheduledTime)} ${format.time(message.scheduledTime)}`,
+      t(`status.${MARK_OF_STATUS[message.status]}`),
+      message.clientName ?? message.objectName,
+      message.statusReason ?? message.email?.subject,
+      message.description,
+      message.locationName,
+    ])
+    const names = head.map((name) => t(`activity.${name}`))
+    const file = `messages-${format.isoDay(Date.now())}.csv`
+    saveFile(file, toCsv([names, ...rows]), 'text/csv;charset=utf-8')
+  }
+}
+
 const ROW_HEIGHT = 38
+const PHONE_ROW_HEIGHT = 60
 /** So many rows before the end the next page is fetched. */
 const AHEAD = 30
 
-function Messages({ filters }: { filters: Parameters<typeof messagesQuery>[0] }) {
+type MessagesProps = { filters: MessageFilters; search: ActivitySearch }
+
+function Messages({ filters, search }: MessagesProps) {
   const { t } = useTranslation()
   const { data, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery(
     {
@@ -212,8 +270,11 @@ function Messages({ filters }: { filters: Parameters<typeof messagesQuery>[0] })
     )
   }
   return (
-    <MessageRows
+    <SelectableRows
+      // Another list begins with nothing selected.
+      key={JSON.stringify(filters)}
       messages={messages}
+      search={search}
       onNearEnd={() => {
         if (hasNextPage && !isFetchingNextPage) void fetchNextPage()
       }}
@@ -221,23 +282,154 @@ function Messages({ filters }: { filters: Parameters<typeof messagesQuery>[0] })
   )
 }
 
-/** Only the rows in sight are drawn, however many there are. */
-function MessageRows({ messages, onNearEnd }: { messages: Message[]; onNearEnd: () => void }) {
+type RowsProps = { messages: Message[]; search: ActivitySearch; onNearEnd: () => void }
+
+function SelectableRows({ messages, search, onNearEnd }: RowsProps) {
+  const [selected, setSelected] = useState<ReadonlySet<number>>(new Set())
+  const [current, setCurrent] = useState<number>()
+  const chosen = messages.filter(({ eventTriggerId }) => selected.has(eventTriggerId))
+  const toggle = (id: number) => {
+    const changed = new Set(selected)
+    if (!changed.delete(id)) changed.add(id)
+    setSelected(changed)
+  }
+  const move = (by: number) => () =>
+    setCurrent((place = -1) => Math.min(Math.max(place + by, 0), messages.length - 1))
+  const message = current === undefined ? undefined : messages[current]
+  const deselect = () => setSelected(new Set())
+  usePageKeys({
+    j: move(1),
+    k: move(-1),
+    x: message && (() => toggle(message.eventTriggerId)),
+    escape: chosen.length > 0 ? deselect : undefined,
+  })
+  return (
+    <>
+      <MessageRows
+        messages={messages}
+        search={search}
+        onNearEnd={onNearEnd}
+        selected={selected}
+        onToggle={toggle}
+        onToggleAll={() =>
+          setSelected(
+            chosen.length === messages.length
+              ? new Set()
+              : new Set(messages.map(({ eventTriggerId }) => eventTriggerId)),
+          )
+        }
+        current={current}
+        onCurrent={setCurrent}
+      />
+      {chosen.length > 0 && <BulkBar messages={chosen} onDone={deselect} />}
+    </>
+  )
+}
+
+const ICONS: Record<ActionName, typeof IconX> = {
+  sendAgain: IconRefresh,
+  fire: IconPlayerPlay,
+  cancel: IconX,
+}
+
+/** What can be done to the selected messages. To more than one it is asked for twice. */
+function BulkBar({ messages, onDone }: { messages: Message[]; onDone: () => void }) {
   const { t } = useTranslation()
+  const hold = useHeldAction()
+  const save = useExport()
+  const [asked, setAsked] = useState<ActionName>()
+  const all = messages.map(actionableOf)
+  const actions = useAllowedActions()
+    .map((name) => ({ name, some: actionableBy(name, all) }))
+    .filter(({ some }) => some.length > 0)
+  const act = (name: ActionName, some: Actionable[]) => {
+    hold(name, some)
+    onDone()
+  }
+  const sendAgain = actions.find(({ name }) => name === 'sendAgain')
+  const ask = (name: ActionName, some: Actionable[]) =>
+    some.length > 1 && asked !== name ? setAsked(name) : act(name, some)
+  usePageKeys({
+    r: sendAgain && (() => ask('sendAgain', sendAgain.some)),
+    e: () => save(messages),
+  })
+  const confirmed = asked && actions.find(({ name }) => name === asked)
+  return (
+    <div className={classes.bulk} role="region" aria-label={t('activity.bulk')}>
+      <span className="numbers strong">{t('activity.selected', { count: messages.length })}</span>
+      {confirmed ? (
+        <>
+          <span className="soft small">{t(`activity.confirm.${confirmed.name}`)}</span>
+          <Button onClick={() => act(confirmed.name, confirmed.some)}>
+            {t(`activity.${confirmed.name}`, { count: confirmed.some.length })}
+          </Button>
+          <Button variant="default" onClick={() => setAsked(undefined)}>
+            {t('activity.back')}
+          </Button>
+        </>
+      ) : (
+        <>
+          {actions.map(({ name, some }) => {
+            const Icon = ICONS[name]
+            return (
+              <Button
+                key={name}
+                variant="default"
+                leftSection={<Icon size={15} aria-hidden />}
+                onClick={() => ask(name, some)}
+              >
+                {t(`activity.${name}`, { count: some.length })}
+              </Button>
+            )
+          })}
+          <Button
+            variant="default"
+            leftSection={<IconDownload size={15} aria-hidden />}
+            onClick={() => save(messages)}
+          >
+            {t('activity.exportSelected', { count: messages.length })}
+          </Button>
+          <Button variant="subtle" onClick={onDone}>
+            {t('activity.deselect')}
+          </Button>
+        </>
+      )}
+    </div>
+  )
+}
+
+type MessageRowsProps = RowsProps & {
+  selected: ReadonlySet<number>
+  onToggle: (id: number) => void
+  onToggleAll: () => void
+  /** The row that the keys act on. */
+  current: number | undefined
+  onCurrent: (place: number) => void
+}
+
+/** Only the rows in sight are drawn, however many there are. */
+function MessageRows(props: MessageRowsProps) {
+  const { messages, onNearEnd, selected, current } = props
+  const { t } = useTranslation()
+  const isPhone = useMediaQuery('(max-width: 768px)', false, { getInitialValueInEffect: false })
   const list = useRef<HTMLDivElement>(null)
   const [offset, setOffset] = useState(0)
   useLayoutEffect(() => setOffset(list.current?.offsetTop ?? 0), [])
   const rows = useWindowVirtualizer({
     count: messages.length,
-    estimateSize: () => ROW_HEIGHT,
+    estimateSize: () => (isPhone ? PHONE_ROW_HEIGHT : ROW_HEIGHT),
     overscan: 12,
     scrollMargin: offset,
   })
+  useEffect(() => rows.measure(), [rows, isPhone])
   const shown = rows.getVirtualItems()
   const last = shown.at(-1)?.index ?? 0
   useEffect(() => {
     if (last > messages.length - AHEAD) onNearEnd()
   }, [last, messages.length, onNearEnd])
+  useEffect(() => {
+    if (current !== undefined) rows.scrollToIndex(current)
+  }, [rows, current])
   return (
     <div
       className="card"
@@ -246,6 +438,15 @@ function MessageRows({ messages, onNearEnd }: { messages: Message[]; onNearEnd: 
       aria-rowcount={messages.length}
     >
       <div role="row" className={`${classes.row} ${classes.head}`}>
+        <span role="columnheader" aria-label={t('activity.select')}>
+          <Checkbox
+            size="xs"
+            aria-label={t('activity.selectAll')}
+            checked={selected.size > 0 && selected.size >= messages.length}
+            indeterminate={selected.size > 0 && selected.size < messages.length}
+            onChange={props.onToggleAll}
+          />
+        </span>
         <span role="columnheader">{t('activity.time')}</span>
         <span role="columnheader">{t('activity.outcome')}</span>
         <span role="columnheader">{t('activity.client')}</span>
@@ -253,29 +454,65 @@ function MessageRows({ messages, onNearEnd }: { messages: Message[]; onNearEnd: 
         <span role="columnheader">{t('activity.automation')}</span>
       </div>
       <div ref={list} role="rowgroup" style={{ position: 'relative', height: rows.getTotalSize() }}>
-        {shown.map(({ index, start }) => (
-          <MessageRow
-            key={messages[index]!.eventTriggerId}
-            message={messages[index]!}
-            top={start - offset}
-          />
-        ))}
+        {shown.map(({ index, start }) => {
+          const message = messages[index]!
+          return (
+            <MessageRow
+              key={message.eventTriggerId}
+              message={message}
+              search={props.search}
+              top={start - offset}
+              isSelected={selected.has(message.eventTriggerId)}
+              isCurrent={index === current}
+              onToggle={() => props.onToggle(message.eventTriggerId)}
+              onCurrent={() => props.onCurrent(index)}
+            />
+          )
+        })}
       </div>
     </div>
   )
 }
 
-function MessageRow({ message, top }: { message: Message; top: number }) {
+type MessageRowProps = {
+  message: Message
+  search: ActivitySearch
+  top: number
+  isSelected: boolean
+  isCurrent: boolean
+  onToggle: () => void
+  onCurrent: () => void
+}
+
+function MessageRow(props: MessageRowProps) {
+  const { message, search, top, isSelected, isCurrent, onToggle, onCurrent } = props
   const { t } = useTranslation()
   const format = useTimeFormat()
+  const link = useRef<HTMLAnchorElement>(null)
+  useEffect(() => {
+    if (isCurrent && !link.current?.parentElement?.parentElement?.matches(':focus-within')) {
+      link.current?.focus({ preventScroll: true })
+    }
+  }, [isCurrent])
   const mark = MARK_OF_STATUS[message.status]
   const attempts = message.email?.attempts ?? 0
+  const name = message.clientName ?? message.objectName ?? `#${message.eventTriggerId}`
   return (
     <div
       role="row"
-      className={classes.row}
+      className={`${classes.row} ${classes.message}`}
+      data-selected={isSelected || undefined}
       style={{ position: 'absolute', top, left: 0, right: 0 }}
+      onFocus={onCurrent}
     >
+      <span role="cell" className={classes.check}>
+        <Checkbox
+          size="xs"
+          aria-label={t('activity.selectOne', { name })}
+          checked={isSelected}
+          onChange={onToggle}
+        />
+      </span>
       <span role="cell" className="numbers soft">
         {format.moment(message.scheduledTime)}
       </span>
@@ -286,7 +523,15 @@ function MessageRow({ message, top }: { message: Message; top: number }) {
         )}
       </span>
       <span role="cell" className="ellipsis" style={{ fontWeight: 550 }} dir="auto">
-        {message.clientName ?? message.objectName}
+        <Link
+          ref={link}
+          to="/activity/$eventTriggerId"
+          params={{ eventTriggerId: message.eventTriggerId }}
+          search={search}
+          className={classes.open}
+        >
+          {name}
+        </Link>
       </span>
       <span
         role="cell"

@@ -1,6 +1,7 @@
-import { SegmentedControl } from '@mantine/core'
+import { Button, SegmentedControl } from '@mantine/core'
 import { IconAlertTriangle, IconCircleCheck } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { useState, type ReactNode } from 'react'
 import { Trans, useTranslation } from 'react-i18next'
 import type { Overview } from '../../src/contract/overview.ts'
@@ -10,6 +11,7 @@ import { DayRope } from '../components/day-rope.tsx'
 import { Mark, MARK_OF_STATUS, type MarkName } from '../components/mark.tsx'
 import { Empty, Failure, Loading } from '../components/states.tsx'
 import { useTimeFormat } from '../components/time.ts'
+import { useAllowedActions, useHeldAction } from '../messages/actions.ts'
 import { PageHead, useNow } from '../shell/page-head.tsx'
 import classes from './today.module.css'
 
@@ -149,6 +151,8 @@ function Panel({
 function NeedsYou({ failures }: { failures: Overview['failures'] }) {
   const { t } = useTranslation()
   const format = useTimeFormat()
+  const allowed = useAllowedActions()
+  const hold = useHeldAction()
   return (
     <Panel
       title={t('today.needsYou')}
@@ -176,7 +180,32 @@ function NeedsYou({ failures }: { failures: Overview['failures'] }) {
               </span>
               <span className="faint numbers small">{format.moment(failure.scheduledTime)}</span>
             </div>
-            <div className={`mono clay ${classes.words}`}>{failure.statusReason}</div>
+            <div className={`mono clay ${classes.words}`} dir="auto">
+              {failure.statusReason}
+            </div>
+            <div className="row" style={{ marginTop: 6 }}>
+              <Link
+                to="/activity/$eventTriggerId"
+                params={{ eventTriggerId: failure.eventTriggerId }}
+                search={{ outcome: 'failed' }}
+                className="small strong"
+              >
+                {t('today.whatHappened')}
+              </Link>
+              {failure.emailId !== null && allowed.includes('sendAgain') && (
+                <Button
+                  size="compact-sm"
+                  variant="default"
+                  onClick={() =>
+                    hold('sendAgain', [
+                      { ...failure, status: 'FAILED', emailIds: [failure.emailId!] },
+                    ])
+                  }
+                >
+                  {t('today.sendAgain')}
+                </Button>
+              )}
+            </div>
           </div>
         </div>
       ))}
@@ -231,9 +260,16 @@ function NextRows({ messages }: { messages: Message[] }) {
           {isNewTime ? when.replace('today ', '') : ''}
         </span>
         <Mark mark="waiting" size={11} />
-        <span className="ellipsis" style={{ fontWeight: 550 }} dir="auto">
-          {message.clientName ?? message.objectName}
-        </span>
+        <Link
+          to="/activity/$eventTriggerId"
+          params={{ eventTriggerId: message.eventTriggerId }}
+          search={{ outcome: 'waiting' }}
+          className="ellipsis"
+          style={{ fontWeight: 550, color: 'var(--ink)' }}
+          dir="auto"
+        >
+          {message.clientName ?? message.objectName ?? `#${message.eventTriggerId}`}
+        </Link>
         <span className="ellipsis soft small grow">{message.description}</span>
       </div>
     )

@@ -7,6 +7,7 @@ import { useTranslation } from 'react-i18next'
 import { readinessQuery } from '../api/readiness.ts'
 import { signOut, useSession } from '../api/session.ts'
 import { Bell } from '../components/bell.tsx'
+import { HeldActions } from '../components/held-actions.tsx'
 import { Loading } from '../components/states.tsx'
 import { useTimeFormat } from '../components/time.ts'
 import { useGoToKeys } from './keys.ts'
@@ -38,6 +39,7 @@ export function Shell() {
         <BottomTabs pages={pages} />
       </div>
       {palette}
+      <HeldActions />
     </>
   )
 }

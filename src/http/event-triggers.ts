@@ -72,7 +72,7 @@ export const eventTriggers: Routes = async (app, services) => {
   app.get(
     '/eventTriggers',
     {
-      config: { scope: 'definitions:read' },
+      config,
       schema: {
         tags,
         summary: 'Triggers of any object, by the time they are scheduled for',
@@ -119,7 +119,7 @@ export const eventTriggers: Routes = async (app, services) => {
   app.get(
     '/eventTriggers/counts',
     {
-      config: { scope: 'definitions:read' },
+      config,
       schema: {
         tags,
         summary: 'How many triggers of each status there are',

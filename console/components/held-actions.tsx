@@ -1,0 +1,95 @@
+import { Button } from '@mantine/core'
+import { useEffect, useSyncExternalStore } from 'react'
+import { useTranslation } from 'react-i18next'
+import { usePageKeys } from '../shell/keys.ts'
+import classes from './held-actions.module.css'
+
+/** How long an action that cannot be undone is held back, so that the user can undo it. */
+export const HOLD_MS = 6_000
+/** How long its result stays. */
+const RESULT_MS = 8_000
+
+export type HeldAction = {
+  /** What is about to happen. */
+  text: string
+  /** Does it, and answers in words what came of it. */
+  run: () => Promise<string>
+}
+
+type Toast = { id: number; text: string; action?: HeldAction; timer: number }
+
+let toasts: Toast[] = []
+let lastId = 0
+const listeners = new Set<() => void>()
+
+function show(changed: Toast[]) {
+  toasts = changed
+  for (const listener of listeners) listener()
+}
+
+const remove = (id: number) => show(toasts.filter((toast) => toast.id !== id))
+
+/** Holds an action behind a toast with an undo button, then runs it. */
+export function holdAction(action: HeldAction) {
+  lastId += 1
+  const id = lastId
+  const timer = window.setTimeout(() => runHeld(id), HOLD_MS)
+  show([...toasts, { id, text: action.text, action, timer }])
+}
+
+function runHeld(id: number) {
+  const held = toasts.find((toast) => toast.id === id)
+  if (!held?.action) return
+  window.clearTimeout(held.timer)
+  const { run } = held.action
+  // From here on it cannot be undone.
+  show(toasts.map((toast) => (toast.id === id ? { id, text: toast.text, timer: 0 } : toast)))
+  const showResult = (text: string) => {
+    const timer = window.setTimeout(() => remove(id), RESULT_MS)
+    show(toasts.map((toast) => (toast.id === id ? { id, text, timer } : toast)))
+  }
+  run().then(showResult, (error: unknown) => showResult(String(error)))
+}
+
+function undo({ id, timer }: Toast) {
+  window.clearTimeout(timer)
+  remove(id)
+}
+
+/** The toasts of all held actions; stands once around every page. */
+export function HeldActions() {
+  const { t } = useTranslation()
+  const shown = useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    () => toasts,
+  )
+  const newest = shown.findLast((toast) => toast.action)
+  usePageKeys({ z: newest && (() => undo(newest)) })
+  useEffect(() => {
+    // A user who closes the page has not undone the action.
+    const runAll = () => toasts.forEach(({ id }) => runHeld(id))
+    window.addEventListener('pagehide', runAll)
+    return () => window.removeEventListener('pagehide', runAll)
+  }, [])
+  return (
+    <div className={classes.toasts} role="status">
+      {shown.map((toast) => (
+        <div key={toast.id} className={classes.toast}>
+          <span className="grow">{toast.text}</span>
+          {toast.action ? (
+            <Button size="compact-sm" variant="default" onClick={() => undo(toast)}>
+              {t('held.undo')} <kbd className={classes.key}>Z</kbd>
+            </Button>
+          ) : (
+            <Button size="compact-sm" variant="default" onClick={() => remove(toast.id)}>
+              {t('held.dismiss')}
+            </Button>
+          )}
+        </div>
+      ))}
+    </div>
+  )
+}

@@ -1,0 +1,65 @@
+import { useTranslation } from 'react-i18next'
+import {
+  cancelMessages,
+  fireMessages,
+  sendEmailsAgain,
+  type BulkResult,
+  type Message,
+} from '../api/messages.ts'
+import { useSession } from '../api/session.ts'
+import { holdAction } from '../components/held-actions.tsx'
+
+export type ActionName = 'sendAgain' | 'cancel' | 'fire'
+
+/** What an action needs of a message. */
+export type Actionable = Pick<Message, 'eventTriggerId' | 'status'> & { emailIds: number[] }
+
+export const actionableOf = (message: Message): Actionable => ({
+  eventTriggerId: message.eventTriggerId,
+  status: message.status,
+  emailIds: message.email ? [message.email.emailId] : [],
+})
+
+const CALLS: Record<ActionName, (messages: Actionable[]) => Promise<BulkResult>> = {
+  sendAgain: (messages) => sendEmailsAgain(messages.flatMap(({ emailIds }) => emailIds)),
+  cancel: (messages) => cancelMessages(messages.map((message) => message.eventTriggerId)),
+  fire: (messages) => fireMessages(messages.map((message) => message.eventTriggerId)),
+}
+
+/** Those of the messages to which an action can be done. */
+export const actionableBy = (name: ActionName, messages: Actionable[]) =>
+  name === 'sendAgain'
+    ? messages.filter(({ emailIds }) => emailIds.length > 0)
+    : messages.filter(({ status }) => status === 'SCHEDULED')
+
+/** What the role of the user allows. */
+export function useAllowedActions(): ActionName[] {
+  const { functions } = useSession()
+  const allowed: ActionName[] = []
+  if (functions.includes('SEND_EMAILS')) allowed.push('sendAgain')
+  if (functions.includes('EDIT_SCHEDULE')) allowed.push('fire', 'cancel')
+  return allowed
+}
+
+/** Does an action to messages after a few seconds in which the user can undo it. */
+export function useHeldAction() {
+  const { t } = useTranslation()
+  return (name: ActionName, messages: Actionable[]) =>
+    holdAction({
+      text: t(`held.${name}`, { count: messages.length }),
+      run: async () => {
+        try {
+          const { done, refused } = await CALLS[name](messages)
+          const words: string[] = []
+          if (done.length > 0) words.push(t(`held.done.${name}`, { count: done.length }))
+          if (refused.length > 0) {
+            const reason = refused[0]!.detail
+            words.push(t('held.refused', { count: refused.length, reason }))
+          }
+          return words.join('. ')
+        } catch (error) {
+          return t('held.failed', { reason: error instanceof Error ? error.message : '' })
+        }
+      },
+    })
+}

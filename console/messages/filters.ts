@@ -1,0 +1,41 @@
+import type { TriggerStatus } from '../../src/contract/event-trigger.ts'
+import type { MessageFilters } from '../api/messages.ts'
+import { MARK_OF_STATUS, type MarkName } from '../components/mark.tsx'
+import type { TimeFormat } from '../components/time.ts'
+
+/** The filters of the page Activity as they stand in its address. */
+export type ActivitySearch = {
+  outcome?: MarkName
+  text?: string
+  automation?: number
+  location?: number
+  client?: number
+  /** The first and the last day, both included: "2026-11-17". */
+  from?: string
+  to?: string
+}
+
+export const STATUSES = Object.keys(MARK_OF_STATUS) as TriggerStatus[]
+
+const statusesOf = (mark: MarkName) =>
+  STATUSES.filter((status) => MARK_OF_STATUS[status] === mark).join(',')
+
+/** What has happened; pending messages have a tab of their own. */
+export const PAST = STATUSES.filter((status) => status !== 'SCHEDULED').join(',')
+
+/** The same filters as the service takes them. Days are those of the business. */
+export function filtersOf(search: ActivitySearch, format: TimeFormat): MessageFilters {
+  const dayAfter = (day: string) => format.isoDay(format.startOfDay(day) + 36 * 3_600_000)
+  return {
+    status: search.outcome ? statusesOf(search.outcome) : PAST,
+    ...(search.text && { text: search.text }),
+    ...(search.automation && { eventDefnId: search.automation }),
+    ...(search.location && { locationId: search.location }),
+    ...(search.client && { clientId: search.client }),
+    ...(isDay(search.from) && { from: format.startOfDay(search.from) }),
+    ...(isDay(search.to) && { to: format.startOfDay(dayAfter(search.to)) }),
+  }
+}
+
+const isDay = (text: string | undefined): text is string =>
+  text !== undefined && /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text))

@@ -1,0 +1,589 @@
+import { Button, CopyButton } from '@mantine/core'
+import {
+  IconArrowRight,
+  IconCheck,
+  IconChevronDown,
+  IconChevronLeft,
+  IconChevronUp,
+  IconPlayerPlay,
+  IconRefresh,
+  IconX,
+} from '@tabler/icons-react'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { useMemo, type ReactNode } from 'react'
+import { Trans, useTranslation } from 'react-i18next'
+import type { Email } from '../../src/contract/email.ts'
+import type { HistoryEntry, TriggerDetails } from '../../src/contract/event-trigger.ts'
+import type { Check, Explanation } from '../../src/contract/explanation.ts'
+import { emailQuery, explanationQuery, messageQuery, messagesQuery } from '../api/messages.ts'
+import { Mark, MARK_OF_STATUS, Status, type MarkName } from '../components/mark.tsx'
+import { Failure, Loading } from '../components/states.tsx'
+import { useTimeFormat, type TimeFormat } from '../components/time.ts'
+import { Timeline, type TimelineItem } from '../components/timeline.tsx'
+import {
+  actionableBy,
+  useAllowedActions,
+  useHeldAction,
+  type ActionName,
+} from '../messages/actions.ts'
+import { filtersOf, type ActivitySearch } from '../messages/filters.ts'
+import { meaningOf, resultOf, type AttemptResult } from '../messages/meaning.ts'
+import { usePageKeys } from '../shell/keys.ts'
+import { Clock } from '../shell/page-head.tsx'
+import classes from './message.module.css'
+
+/** One message from the appointment to the last word of the mail server. */
+export function MessagePage() {
+  const { eventTriggerId } = useParams({ from: '/shell/activity/$eventTriggerId' })
+  const search = useSearch({ from: '/shell/activity/$eventTriggerId' })
+  const { data, error, refetch } = useQuery(messageQuery(eventTriggerId))
+  return (
+    <>
+      <TopBar id={eventTriggerId} search={search} message={data} />
+      {data ? (
+        <Message message={data} search={search} />
+      ) : error ? (
+        <Failure error={error} onRetry={() => void refetch()} />
+      ) : (
+        <Loading lines={10} height={28} />
+      )}
+    </>
+  )
+}
+
+type TopBarProps = { id: number; search: ActivitySearch; message: TriggerDetails | undefined }
+
+function TopBar({ id, search, message }: TopBarProps) {
+  const { t } = useTranslation()
+  return (
+    <div className={classes.top}>
+      <nav className="row small" aria-label={t('activity.title')}>
+        <Link to="/activity" search={search} className="row soft" style={{ gap: 4 }}>
+          <IconChevronLeft size={15} aria-hidden />
+          {t('activity.title')}
+        </Link>
+        <span className="faint numbers">/ {t('message.title', { id })}</span>
+      </nav>
+      <span className="grow" />
+      <Clock />
+      <Neighbours id={id} search={search} />
+      {message && <Actions message={message} />}
+    </div>
+  )
+}
+
+/** The messages before and after this one in the list that the address names. */
+function Neighbours({ id, search }: { id: number; search: ActivitySearch }) {
+  const { t } = useTranslation()
+  const navigate = useNavigate()
+  const format = useTimeFormat()
+  const filters = useMemo(() => filtersOf(search, format), [search, format])
+  const { data } = useInfiniteQuery(messagesQuery(filters))
+  const ids = data?.pages.flatMap((page) => page.items.map((one) => one.eventTriggerId)) ?? []
+  const place = ids.indexOf(id)
+  const go = (to: number | undefined) =>
+    to === undefined
+      ? undefined
+      : () =>
+          void navigate({
+            to: '/activity/$eventTriggerId',
+            params: { eventTriggerId: to },
+            search,
+            replace: true,
+          })
+  const previous = go(place < 0 ? undefined : ids[place - 1])
+  const next = go(place < 0 ? undefined : ids[place + 1])
+  usePageKeys({ k: previous, j: next })
+  return (
+    <span className="row" style={{ gap: 4 }}>
+      <Button
+        variant="default"
+        px={8}
+        disabled={!previous}
+        onClick={previous}
+        aria-label={t('message.previous')}
+      >
+        <IconChevronUp size={15} aria-hidden />
+        <kbd>K</kbd>
+      </Button>
+      <Button
+        variant="default"
+        px={8}
+        disabled={!next}
+        onClick={next}
+        aria-label={t('message.next')}
+      >
+        <IconChevronDown size={15} aria-hidden />
+        <kbd>J</kbd>
+      </Button>
+    </span>
+  )
+}
+
+/** Of several mails only those that failed are sent again. */
+function emailsToSendAgain({ emails }: TriggerDetails) {
+  const all = emails ?? []
+  const failed = all.filter(({ status }) => status === 'FAILED')
+  return (failed.length > 0 ? failed : all).map(({ emailId }) => emailId)
+}
+
+const ICONS: Record<ActionName, typeof IconX> = {
+  sendAgain: IconRefresh,
+  fire: IconPlayerPlay,
+  cancel: IconX,
+}
+
+function Actions({ message }: { message: TriggerDetails }) {
+  const { t } = useTranslation()
+  const hold = useHeldAction()
+  const actionable = [{ ...message, emailIds: emailsToSendAgain(message) }]
+  const possible = useAllowedActions().filter((name) => actionableBy(name, actionable).length > 0)
+  const act = (name: ActionName) => () => hold(name, actionable)
+  usePageKeys({ r: possible.includes('sendAgain') ? act('sendAgain') : undefined })
+  return possible.map((name) => {
+    const Icon = ICONS[name]
+    return (
+      <Button
+        key={name}
+        variant="default"
+        leftSection={<Icon size={15} aria-hidden />}
+        onClick={act(name)}
+      >
+        {t(`message.${name}`)}
+      </Button>
+    )
+  })
+}
+
+function Message({ message, search }: { message: TriggerDetails; search: ActivitySearch }) {
+  const { t } = useTranslation()
+  const mark = MARK_OF_STATUS[message.status]
+  const email = message.emails?.[0]
+  return (
+    <>
+      <header className={classes.head}>
+        <div className={classes.headline}>
+          <h1 dir="auto">
+            <Trans
+              i18nKey={`message.headline.${mark}`}
+              values={{
+                who: message.clientName ?? message.objectName ?? t('message.noClient'),
+                what: message.description ?? t('message.noAutomation'),
+              }}
+              components={{ i: <i /> }}
+            />
+          </h1>
+          <Status mark={mark} pill />
+        </div>
+        <p className="lede numbers">
+          <Lede message={message} />
+        </p>
+      </header>
+      <div className="two-columns">
+        <div className="column" style={{ gap: 20 }}>
+          {mark === 'failed' && <WhatFailed message={message} />}
+          <section className={`card ${classes.timeline}`}>
+            <History message={message} />
+          </section>
+          {message.status === 'SCHEDULED' && (
+            <section className="card panel">
+              <header>
+                <h2>{t('message.checksNow')}</h2>
+              </header>
+              <Checks checks={message.checks} />
+            </section>
+          )}
+          <EveryAutomation message={message} search={search} />
+        </div>
+        <aside className="column" style={{ gap: 14 }}>
+          <Mail message={message} email={email} />
+          <Facts message={message} email={email} />
+        </aside>
+      </div>
+    </>
+  )
+}
+
+function Lede({ message }: { message: TriggerDetails }) {
+  const { t } = useTranslation()
+  const format = useTimeFormat()
+  const { objectType, objectTime } = message
+  const object = objectTime
+    ? t(`message.objects.${objectType}`, { time: format.moment(objectTime) })
+    : t(`message.objectsWithoutTime.${objectType}`)
+  const time = format.moment(message.scheduledTime)
+  return `${t('message.lede', { time, object })}. ${outcomeOf(message, t)}`
+}
+
+function outcomeOf({ status, statusReason, emails }: TriggerDetails, t: Translate) {
+  if (status === 'COMPLETED') {
+    const [email] = emails ?? []
+    if (email?.status === 'CAPTURED') return t('message.keptHere')
+    if (email?.status === 'SENT') return t('message.acceptedAt', { count: email.attempts.length })
+  }
+  // The words of the server stand below, with what they mean.
+  return status === 'FAILED' ? '' : (statusReason ?? '')
+}
+
+type Translate = ReturnType<typeof useTranslation>['t']
+
+/** The answer that ended it, in plain words and in those of the server. */
+function WhatFailed({ message }: { message: TriggerDetails }) {
+  const { t } = useTranslation()
+  const failed = message.emails?.find(({ status }) => status === 'FAILED')
+  const last = failed?.attempts.at(-1)
+  return (
+    <section className={classes.failed}>
+      <div className="strong">
+        {last ? t(`attempt.meanings.${meaningOf(last)}`) : t('message.changes.FAILED')}
+      </div>
+      <div className="mono clay" dir="auto">
+        {last?.reply ?? message.statusReason}
+      </div>
+    </section>
+  )
+}
+
+function History({ message }: { message: TriggerDetails }) {
+  const { t } = useTranslation()
+  const format = useTimeFormat()
+  const items = [
+    ...historyItems(message, t, format),
+    ...attemptItems(message.emails ?? [], t, format),
+  ]
+    .toSorted((a, b) => a.at - b.at)
+    .map(({ at: _at, ...item }) => item)
+  if (message.status === 'SCHEDULED') {
+    items.push({
+      key: 'ahead',
+      time: format.moment(message.scheduledTime),
+      title: t('message.ahead'),
+      mark: 'waiting',
+      isAhead: true,
+    })
+  }
+  return <Timeline items={items} label={t('message.timeline')} />
+}
+
+type Placed = TimelineItem & { at: number }
+
+const MARK_OF_CHANGE: Partial<Record<HistoryEntry['change'], MarkName>> = {
+  CANCELLED: 'cancelled',
+  SKIPPED: 'skipped',
+  EXPIRED: 'late',
+  FAILED: 'failed',
+}
+
+function historyItems(message: TriggerDetails, t: Translate, format: TimeFormat): Placed[] {
+  let scheduledBefore: number | null = null
+  return message.history.map((entry, i) => {
+    const before = scheduledBefore
+    if (isOfObject(entry)) scheduledBefore = entry.scheduledTime
+    const mark = MARK_OF_CHANGE[entry.change]
+    return {
+      key: `history ${i}`,
+      at: entry.time,
+      time: format.moment(entry.time),
+      title: t(`message.changes.${entry.change}`, { user: nameOfUser(entry.user, t) }),
+      ...(mark && { mark }),
+      children: (
+        <>
+          {entry.change !== 'FIRED' && (
+            <div className="soft small" dir="auto">
+              {entry.detail}
+            </div>
+          )}
+          {isOfObject(entry) && (
+            <Effect before={before} after={entry.scheduledTime} format={format} t={t} />
+          )}
+          {entry.change === 'FIRED' && <Checks checks={message.checks} />}
+        </>
+      ),
+    }
+  })
+}
+
+/** Changes of the object or of the automation may move the message; the others end it. */
+const isOfObject = ({ change }: HistoryEntry) =>
+  !['FIRED', 'CANCELLED', 'SKIPPED', 'EXPIRED', 'FAILED'].includes(change)
+
+function nameOfUser(user: string | null, t: Translate) {
+  if (user === null) return t('message.someone')
+  if (user === 'SYSTEM') return t('message.system')
+  return user.startsWith('key:') ? t('message.key', { name: user.slice(4) }) : user
+}
+
+type EffectProps = {
+  before: number | null
+  after: number | null
+  format: TimeFormat
+  t: Translate
+}
+
+/** What a change did to the time of the message. */
+function Effect({ before, after, format, t }: EffectProps) {
+  if (before === null && after === null) return null
+  if (before === after) return <div className="faint small">{t('message.unchanged')}</div>
+  return (
+    <div className={`row small numbers ${classes.effect}`}>
+      <Mark mark={after === null ? 'cancelled' : 'waiting'} size={11} />
+      {after === null ? (
+        t('message.unscheduled')
+      ) : before === null ? (
+        t('message.planned', { time: format.moment(after) })
+      ) : (
+        <span>
+          {t('message.rescheduled')} <s>{format.moment(before)}</s>{' '}
+          <IconArrowRight size={13} aria-hidden style={{ verticalAlign: -2 }} />{' '}
+          <b className="strong">{format.moment(after)}</b>
+        </span>
+      )}
+    </div>
+  )
+}
+
+const MARK_OF_RESULT: Record<AttemptResult, MarkName> = {
+  accepted: 'sent',
+  captured: 'sent',
+  later: 'sending',
+  refused: 'failed',
+  unclear: 'sending',
+}
+
+const TONE_OF_RESULT: Record<AttemptResult, string> = {
+  accepted: '',
+  captured: '',
+  later: 'retrying',
+  refused: 'refused',
+  unclear: 'retrying',
+}
+
+/** Of a message to a whole class only the attempts of the first mails are shown. */
+const MAX_EMAILS = 20
+
+function attemptItems(emails: Email[], t: Translate, format: TimeFormat): Placed[] {
+  return emails.slice(0, MAX_EMAILS).flatMap((email) =>
+    email.attempts.map((attempt, i) => {
+      const result = resultOf(attempt)
+      return {
+        key: `attempt ${email.emailId} ${i}`,
+        at: attempt.time,
+        time: format.timeWithSeconds(attempt.time),
+        title: t('attempt.number', { count: i + 1, result: t(`attempt.results.${result}`) }),
+        mark: MARK_OF_RESULT[result],
+        children: (
+          <>
+            {emails.length > 1 && (
+              <div className="soft small" dir="auto">
+                {email.to}
+              </div>
+            )}
+            <div className={`server-words ${TONE_OF_RESULT[result]}`} dir="auto">
+              {attempt.reply}
+            </div>
+            <div className="soft small">{t(`attempt.meanings.${meaningOf(attempt)}`)}</div>
+          </>
+        ),
+      }
+    }),
+  )
+}
+
+function Checks({ checks }: { checks: Check[] }) {
+  const { t } = useTranslation()
+  return (
+    <ul className={classes.checks} aria-label={t('message.checksThen')}>
+      {checks.map(({ check, ok, reason }) => (
+        <li key={check} className={ok ? '' : 'clay'}>
+          {ok ? (
+            <IconCheck size={14} stroke={2.2} className="accent" aria-hidden />
+          ) : (
+            <IconX size={14} stroke={2.2} aria-hidden />
+          )}
+          <span>{reason}</span>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+type EveryProps = { message: TriggerDetails; search: ActivitySearch }
+
+function EveryAutomation({ message, search }: EveryProps) {
+  const { t } = useTranslation()
+  const format = useTimeFormat()
+  const { data, error, refetch } = useQuery(explanationQuery(message))
+  return (
+    <section className="card panel">
+      <header>
+        <h2>{t('message.every')}</h2>
+        <span className="faint small">{t('message.why')}</span>
+      </header>
+      {error && !data ? (
+        <Failure error={error} onRetry={() => void refetch()} />
+      ) : !data ? (
+        <Loading />
+      ) : (
+        data.map((explanation) => (
+          <div key={explanation.eventDefnId} className={classes.automation}>
+            <ExplanationMark outcome={explanation.outcome} />
+            <AutomationName explanation={explanation} message={message} search={search} />
+            <span className={`soft ${classes.reason}`} dir="auto">
+              {explanation.eventTriggerId === message.eventTriggerId
+                ? t('message.thisMessage')
+                : reasonOf(explanation)}
+            </span>
+            <span className="faint numbers tiny">
+              {explanation.outcome !== 'NOT' &&
+                explanation.scheduledTime !== null &&
+                format.moment(explanation.scheduledTime)}
+            </span>
+          </div>
+        ))
+      )}
+    </section>
+  )
+}
+
+function ExplanationMark({ outcome }: { outcome: Explanation['outcome'] }) {
+  if (outcome === 'NOT') return <IconX size={13} stroke={2.2} className="faint" aria-hidden />
+  return <Mark mark={outcome === 'FIRED' ? 'sent' : 'waiting'} />
+}
+
+type AutomationNameProps = EveryProps & { explanation: Explanation }
+
+function AutomationName({ explanation, message, search }: AutomationNameProps) {
+  const { description, eventDefnId, eventTriggerId } = explanation
+  const name = description ?? `#${eventDefnId}`
+  if (eventTriggerId === null || eventTriggerId === message.eventTriggerId) {
+    return (
+      <span className={classes.name} dir="auto">
+        {name}
+      </span>
+    )
+  }
+  return (
+    <Link
+      to="/activity/$eventTriggerId"
+      params={{ eventTriggerId }}
+      search={search}
+      className={classes.name}
+      dir="auto"
+    >
+      {name}
+    </Link>
+  )
+}
+
+/** The first condition that does not hold; if all do, what the last one says. */
+const reasonOf = ({ checks }: Explanation) =>
+  (checks.find(({ ok }) => !ok) ?? checks.findLast(({ check }) => check === 'time'))?.reason ?? ''
+
+type MailProps = { message: TriggerDetails; email: Email | undefined }
+
+function Mail({ message, email }: MailProps) {
+  const { t } = useTranslation()
+  const more = (message.emails?.length ?? 0) - 1
+  return (
+    <>
+      <h2 className="eyebrow" style={{ margin: 0 }}>
+        {t('message.mail')}
+      </h2>
+      <section className="card" style={{ overflow: 'hidden' }}>
+        {email ? (
+          <>
+            <div className={classes.mailHead}>
+              <div className="strong" dir="auto">
+                {email.subject}
+              </div>
+              <div className="soft small" dir="auto">
+                {email.to}
+              </div>
+            </div>
+            <MailBody emailId={email.emailId} />
+          </>
+        ) : (
+          <p className="soft small" style={{ margin: 0, padding: '14px 18px' }}>
+            {t(message.status === 'SCHEDULED' ? 'message.noMailYet' : 'message.noMail')}
+          </p>
+        )}
+      </section>
+      {more > 0 && <p className="faint small">{t('message.moreMails', { count: more })}</p>}
+    </>
+  )
+}
+
+/** In a frame without any rights: nothing in the mail runs, loads or leaves it. */
+function MailBody({ emailId }: { emailId: number }) {
+  const { t } = useTranslation()
+  const { data, error, refetch } = useQuery(emailQuery(emailId))
+  if (error && !data) return <Failure error={error} onRetry={() => void refetch()} />
+  if (!data) return <Loading lines={5} />
+  if (data.html === null) {
+    return (
+      <p className="soft small" style={{ margin: 0, padding: '14px 18px' }}>
+        {t('message.notKept')}
+      </p>
+    )
+  }
+  return (
+    <iframe
+      className={classes.frame}
+      title={t('message.frame')}
+      sandbox=""
+      src={`/emails/${emailId}/html`}
+    />
+  )
+}
+
+function Facts({ message, email }: MailProps) {
+  const { t } = useTranslation()
+  const format = useTimeFormat()
+  const { clientId, clientName, objectTime, objectStatus } = message
+  const about = [objectTime && format.moment(objectTime), objectStatus].filter(Boolean).join(', ')
+  return (
+    <dl className={`card ${classes.facts}`}>
+      {email && <Fact name={t('message.facts.to')}>{email.to}</Fact>}
+      {email && (
+        <Fact name={t('message.facts.messageId')}>
+          <span className="mono">{email.messageId}</span>{' '}
+          <CopyButton value={email.messageId}>
+            {({ copied, copy }) => (
+              <button type="button" className={classes.copy} onClick={copy}>
+                {t(copied ? 'message.copied' : 'message.copy')}
+              </button>
+            )}
+          </CopyButton>
+        </Fact>
+      )}
+      <Fact name={t('message.facts.automation')}>
+        <Link to="/automations">{message.description ?? `#${message.eventDefnId}`}</Link>
+      </Fact>
+      <Fact name={t('message.facts.object')}>{message.objectName ?? about}</Fact>
+      {message.reasonName && <Fact name={t('message.facts.service')}>{message.reasonName}</Fact>}
+      {message.professionalName && (
+        <Fact name={t('message.facts.staff')}>{message.professionalName}</Fact>
+      )}
+      {message.locationName && (
+        <Fact name={t('message.facts.location')}>{message.locationName}</Fact>
+      )}
+      {clientId && (
+        <Fact name={t('message.facts.client')}>
+          <Link to="/activity" search={{ client: clientId }}>
+            {clientName}
+          </Link>
+        </Fact>
+      )}
+    </dl>
+  )
+}
+
+function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd dir="auto">{children}</dd>
+    </div>
+  )
+}
