@@ -5,10 +5,11 @@ import type { StoredEmail } from '../store/emails.ts'
 import { listDefinitionStates, type StoredDefinition } from '../store/event-definitions.ts'
 import { findTriggerPlan, type StoredTrigger, type TriggerPlan } from '../store/event-triggers.ts'
 import { findClientTagsAt, listNames, listSubjectStates } from '../store/subjects.ts'
-import { momentInWords, namedBy, nameOfType, passed } from './explain.ts'
+import { momentInWords, namedBy, passed } from './explain.ts'
 import { checks, refusals, reportsFact, type Check } from './match.ts'
 import type { Subject } from './subject.ts'
 import { firingTime, firstPlan, isBefore, isReminder } from './timing.ts'
+import { readOccurrence } from './occurrence.ts'
 
 export type HistoryEntry = {
   time: Temporal.Instant
@@ -175,14 +176,15 @@ async function checksAt(
       ? undefined
       : await findClientTagsAt(db, trigger.businessId, subject.clientId, time)
   const asItWas = { ...subject, clientTags: clientTags ?? subject.clientTags }
-  const asked = isFact
-    ? {
-        eventType: nameOfType(definition),
-        subject: asItWas,
-        oldStatus: plan.oldStatus,
-        happenedAt: plan.anchorTime,
-      }
-    : asItWas
+  const asked =
+    isFact && plan.occurrence
+      ? {
+          ...readOccurrence(plan.occurrence),
+          subject: asItWas,
+          oldStatus: plan.oldStatus,
+          happenedAt: plan.anchorTime,
+        }
+      : asItWas
   const found = checks(definition, asked, namedBy(names))
   return hasFired ? found.map((check) => passed(check, 'when it fired')) : found
 }

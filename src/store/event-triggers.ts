@@ -97,6 +97,8 @@ export async function findTrigger(
 
 /** How a trigger was planned: what it is counted from, and whether a user made it due. */
 export type TriggerPlan = {
+  /** What happened; null for reminders. */
+  occurrence: string | null
   anchorTime: Temporal.Instant
   oldStatus: string | null
   fireNow: boolean
@@ -104,7 +106,8 @@ export type TriggerPlan = {
 
 export async function findTriggerPlan(db: Db, businessId: number, eventTriggerId: number) {
   const planIn = (table: Sql) => sql`
-    select anchor_time as "anchorTime", old_status as "oldStatus", fire_now as "fireNow"
+    select occurrence, anchor_time as "anchorTime", old_status as "oldStatus",
+           fire_now as "fireNow"
     from ${table} where business_id = ${businessId} and event_trigger_id = ${eventTriggerId}`
   const [plan] = await db.query<TriggerPlan>(
     sql`${planIn(sql`waiting`)} union all ${planIn(sql`event_trigger`)}`,
