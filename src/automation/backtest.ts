@@ -14,6 +14,8 @@ import {
 } from '../store/event-actions.ts'
 import type { StoredDefinition } from '../store/event-definitions.ts'
 import { listMailContexts, type ContextRow } from '../store/mail-contexts.ts'
+import { readObjectNames, type ObjectNames } from '../store/object-names.ts'
+import type { Sight } from '../store/objects.ts'
 import { listStatusesOf, type Status } from '../store/statuses.ts'
 import { listSubjects } from '../store/subjects.ts'
 import { compose } from './compose.ts'
@@ -21,28 +23,35 @@ import { isSameAction, readAgainst } from './define.ts'
 import { listTemplates } from './templates.ts'
 import { Turn } from './turn.ts'
 import { asIfStored, type Asking } from './forecast.ts'
+import { isSeen } from './forecast-samples.ts'
+import { SendTimes, type SendTimesResult } from './send-times.ts'
 import { refusals } from './match.ts'
 import { candidates, idOf, objectTypeOf, subjectsFrom } from './plan.ts'
 import type { Subject } from './subject.ts'
 import { firingTime, firstPlan, isReminder } from './timing.ts'
 
-export type Backtest = {
+/**
+ * Night is between 21:00 and 8:00 on the reader's clock. `withinAnHour` counts mails of this
+ * definition that follow another to the same address in less than an hour.
+ */
+export type Backtest = SendTimesResult & {
   mails: number
   clients: number
-  /** Between 21:00 and 8:00 on the reader's clock. */
-  atNight: number
-  /** Less than an hour after another mail of this definition to the same address. */
-  withinAnHour: number
   emptyTokens: Record<string, number>
   samples: Sample[]
   partial?: true
 }
 
-type Sample = {
+type Found = {
+  fired: Fired
+  clientId: number | null
+  to: string | null
+  subject: string | null
+}
+type Sample = ObjectNames & {
   objectType: ObjectType
   objectId: number | null
   objectUUId: string | null
-  clientId: number | null
   to: string | null
   subject: string | null
   scheduledTime: Temporal.Instant
@@ -75,7 +84,7 @@ export async function backtest(
   const asked = actionsAsked(businessId, stored, actions, isKnown)
   const templates = await listTemplates(db, asked)
 
-  const tally = new Tally()
+  const tally = new Tally(asking)
   let isWhole = true
   const turn = new Turn()
   for await (const firings of firingsOf(db, definition, range)) {
@@ -95,7 +104,11 @@ export async function backtest(
       break
     }
   }
-  return { ...tally.result(), ...(isWhole ? {} : { partial: true }) }
+  return {
+    ...tally.result(),
+    samples: await describe(db, businessId, tally.samples),
+    ...(isWhole ? {} : { partial: true }),
+  }
 }
 
 type Range = { from: Temporal.Instant; to: Temporal.Instant }
@@ -259,42 +272,38 @@ const isMove = (oldStatus: string | null, newStatus: string) =>
 const isWithin = (time: Temporal.Instant, { from, to }: Range) =>
   Temporal.Instant.compare(time, from) >= 0 && Temporal.Instant.compare(time, to) < 0
 
-const MOST_SAMPLES = 20
-const HOUR_MS = 3_600_000
-
 class Tally {
   #mails = 0
-  #atNight = 0
+  readonly #times = new SendTimes()
   readonly #clients = new Set<number>()
-  readonly #times = new Map<string, number[]>()
   readonly #empty = new Map<string, number>()
-  readonly #samples: Sample[] = []
+  readonly samples: Found[] = []
+  readonly #limit: number
+  readonly #sight: Sight
 
-  add({ subject, time }: Fired, row: ContextRow, mail: MergedMail | undefined) {
-    const { objectType, objectId, objectUUId } = subject
-    const to = mail?.to?.address ?? row.context.client?.emailAddress ?? null
+  constructor({ limit, sight }: Pick<Asking, 'limit' | 'sight'>) {
+    this.#limit = limit
+    this.#sight = sight
+  }
+
+  add(fired: Fired, row: ContextRow, mail: MergedMail | undefined) {
+    const { clientId, context } = row
+    const { client, location, business } = context
+    const to = mail?.to?.address ?? client?.emailAddress ?? null
     this.#mails += 1
-    if (row.clientId !== null) this.#clients.add(row.clientId)
-    if (isNight(time, zoneOf(row))) this.#atNight += 1
-    const reader = to ?? `client ${row.clientId}`
-    const times = this.#times.get(reader)
-    if (times) times.push(time.epochMilliseconds)
-    else this.#times.set(reader, [time.epochMilliseconds])
+    if (clientId !== null) this.#clients.add(clientId)
+    const timeZone = location?.timeZone ?? business.timeZone
+    this.#times.add({
+      time: fired.time,
+      timeZone,
+      readerTimeZone: client?.timeZone ?? timeZone,
+      reader: to ?? `client ${clientId}`,
+    })
     for (const token of mail?.emptyTokens ?? []) {
       this.#empty.set(token, (this.#empty.get(token) ?? 0) + 1)
     }
-    if (this.#samples.length < MOST_SAMPLES) {
-      const { clientId } = row
-      const subjectLine = mail?.subject ?? null
-      this.#samples.push({
-        objectType,
-        objectId,
-        objectUUId,
-        clientId,
-        to,
-        subject: subjectLine,
-        scheduledTime: time,
-      })
+    if (this.samples.length < this.#limit && isSeen(fired.subject, this.#sight)) {
+      this.samples.push({ fired, clientId, to, subject: mail?.subject ?? null })
     }
   }
 
@@ -303,27 +312,24 @@ class Tally {
     for (const row of rows) if (row.context.client?.emailAddress) this.add(fired, row, undefined)
   }
 
-  result(): Omit<Backtest, 'partial'> {
+  result(): Omit<Backtest, 'partial' | 'samples'> {
     return {
       mails: this.#mails,
       clients: this.#clients.size,
-      atNight: this.#atNight,
-      withinAnHour: [...this.#times.values()].reduce((sum, times) => sum + crowded(times), 0),
+      ...this.#times.result(),
       emptyTokens: Object.fromEntries([...this.#empty].toSorted(([a], [b]) => (a < b ? -1 : 1))),
-      samples: this.#samples,
     }
   }
 }
 
-const crowded = (times: number[]) => {
-  const inOrder = times.toSorted((a, b) => a - b)
-  return inOrder.filter((time, i) => i > 0 && time - inOrder[i - 1]! < HOUR_MS).length
-}
-
-const zoneOf = ({ context: { client, location, business } }: ContextRow) =>
-  client?.timeZone ?? location?.timeZone ?? business.timeZone
-
-function isNight(time: Temporal.Instant, timeZone: string) {
-  const { hour } = time.toZonedDateTimeISO(timeZone)
-  return hour < 8 || hour >= 21
+/** The samples with the names of their objects. A mail about a class goes to one of its students. */
+async function describe(db: Db, businessId: number, found: Found[]): Promise<Sample[]> {
+  const subjects = found.map(({ fired }) => fired.subject)
+  const namesOf = await readObjectNames(db, businessId, subjects)
+  return found.map(({ fired, clientId, to, subject }) => {
+    const { objectType, objectId, objectUUId } = fired.subject
+    const names = namesOf(fired.subject)
+    const scheduledTime = fired.time
+    return { objectType, objectId, objectUUId, ...names, clientId, to, subject, scheduledTime }
+  })
 }

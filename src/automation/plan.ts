@@ -35,7 +35,7 @@ import { claimWork, releaseWork } from '../store/work-leases.ts'
 import { refusals } from './match.ts'
 import { readOccurrence } from './occurrence.ts'
 import { planReminders } from './reschedule.ts'
-import type { Subject } from './subject.ts'
+import type { SchedulingEvent, Subject } from './subject.ts'
 import { firingTime, isReminder } from './timing.ts'
 
 /**
@@ -272,6 +272,15 @@ export async function* pendingEvents(db: Db, { businessId, eventDefnId }: Stored
 export const objectOf = (row: Pick<EventRow, 'objectId' | 'objectUUId'>) =>
   row.objectId ?? row.objectUUId!
 
+/** The change that a pending trigger reports. */
+export const eventOf = (row: EventRow, subject: Subject): SchedulingEvent => ({
+  ...readOccurrence(row.occurrence),
+  // The change is a fact: it moved to the status it had then.
+  subject: { ...subject, status: row.newStatus ?? subject.status },
+  oldStatus: row.oldStatus,
+  happenedAt: row.anchorTime,
+})
+
 /** What becomes of a pending trigger of a change under a definition that was saved since. */
 export function planEvent(
   definition: StoredDefinition,
@@ -279,14 +288,7 @@ export function planEvent(
   subject: Subject,
   now: Temporal.Instant,
 ): Plan['update'] {
-  const event = {
-    ...readOccurrence(row.occurrence),
-    // The change is a fact: it moved to the status it had then.
-    subject: { ...subject, status: row.newStatus ?? subject.status },
-    oldStatus: row.oldStatus,
-    happenedAt: row.anchorTime,
-  }
-  const [refusal] = refusals(definition, event)
+  const [refusal] = refusals(definition, eventOf(row, subject))
   const firing = refusal ? undefined : firingTime(definition, subject, row.anchorTime)
   const base = {
     eventTriggerId: row.eventTriggerId,

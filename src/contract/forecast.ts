@@ -1,5 +1,6 @@
-import { Type } from 'typebox'
+import { Type, type Static } from 'typebox'
 import { OBJECT_TYPES } from './event-type.ts'
+import { ObjectNames } from './object-names.ts'
 import { Moment, OrNull } from './schema.ts'
 
 const Concerned = {
@@ -10,6 +11,34 @@ const Concerned = {
 const Partial = Type.Optional(
   Type.Boolean({ description: 'there was not time to look at all of them' }),
 )
+
+const ByDayAndHour = {
+  byDay: Type.Array(Type.Object({ day: Type.String({ format: 'date' }), count: Type.Integer() }), {
+    description: 'how many on each day, on the clock of the location, else of the business',
+    examples: [[{ day: '2026-11-19', count: 12 }]],
+  }),
+  byHour: Type.Array(Type.Integer(), {
+    minItems: 24,
+    maxItems: 24,
+    description: 'how many in each hour of the day, from midnight on, by the same clock',
+    examples: [[...Array<number>(9).fill(0), 12, ...Array<number>(14).fill(0)]],
+  }),
+}
+
+const MAX_SAMPLES = 200
+
+/** How many samples to show. */
+export const SampleQuery = (usually: number, ofWhat: string) =>
+  Type.Object({
+    limit: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: MAX_SAMPLES,
+        default: usually,
+        description: `How many samples at most${ofWhat}. Samples show only what the caller may see; counts cover the whole business.`,
+      }),
+    ),
+  })
 
 /** What saving a definition would do to its triggers. */
 export const Forecast = Type.Object({
@@ -24,10 +53,25 @@ export const Forecast = Type.Object({
       ...Concerned,
       from: OrNull(Moment),
       to: OrNull(Moment),
+      reason: OrNull(
+        Type.String({
+          description: 'why it is cancelled or too late, in words',
+          examples: ['location London is not selected'],
+        }),
+      ),
+      ...ObjectNames,
     }),
   ),
+  ...ByDayAndHour,
+  atNight: Type.Integer({
+    description: 'pending after saving, and due between 21:00 and 8:00 on the location’s clock',
+  }),
+  withinAnHour: Type.Integer({
+    description: 'pending after saving, and less than an hour after another to the same client',
+  }),
   partial: Partial,
 })
+export type Forecast = Static<typeof Forecast>
 
 /** What a definition would have sent. */
 export const Backtest = Type.Object({
@@ -42,11 +86,13 @@ export const Backtest = Type.Object({
   samples: Type.Array(
     Type.Object({
       ...Concerned,
-      clientId: OrNull(Type.Integer()),
+      ...ObjectNames,
       to: OrNull(Type.String()),
       subject: OrNull(Type.String()),
       scheduledTime: Moment,
     }),
   ),
+  ...ByDayAndHour,
   partial: Partial,
 })
+export type Backtest = Static<typeof Backtest>

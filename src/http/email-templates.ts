@@ -13,7 +13,7 @@ import { invalid, notFound } from '../errors.ts'
 import { findObject } from '../store/objects.ts'
 import { listEmailsById } from '../store/emails.ts'
 import { clientGone } from './client-gone.ts'
-import { answerOf, sendingOf } from './emails.ts'
+import { answerOf, sendFramed, sendingOf } from './emails.ts'
 import { answerOnce } from './idempotency.ts'
 import type { Routes } from './services.ts'
 
@@ -62,6 +62,26 @@ export const emailTemplates: Routes = async (app, services) => {
       )
       const { subject, html, text, to, emptyTokens } = mail
       return { subject, html, text, to: to?.address ?? null, emptyTokens }
+    },
+  )
+
+  app.get(
+    '/emailTemplate/:emailTemplateId/preview/html',
+    {
+      config: { scope: 'mail:read' },
+      schema: {
+        tags,
+        summary: 'The same mail by itself, for a frame',
+        params: ById,
+        querystring: Type.Object(About),
+        response: { 200: { content: { 'text/html': { schema: Type.String() } } } },
+      },
+    },
+    async ({ caller, params: { emailTemplateId }, query }, reply) => {
+      const { mail } = await queues.interactive.run(caller.businessId, clientGone(reply), () =>
+        previewOf(caller, emailTemplateId, query, config.publicUrl),
+      )
+      return sendFramed(reply, mail.html)
     },
   )
 

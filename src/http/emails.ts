@@ -1,3 +1,4 @@
+import type { FastifyReply } from 'fastify'
 import { Type, type Static } from 'typebox'
 import { sendAgain, type Sending } from '../automation/send-again.ts'
 import {
@@ -171,11 +172,7 @@ export const emails: Routes = async (app, services) => {
     async ({ caller, params: { emailId } }, reply) => {
       const { html } = await requireEmail(caller, emailId)
       if (html === null) throw noLongerKept(emailId)
-      return reply
-        .header('content-security-policy', FRAME_POLICY)
-        .removeHeader('x-frame-options')
-        .type('text/html; charset=utf-8')
-        .send(html)
+      return sendFramed(reply, html)
     },
   )
 
@@ -313,6 +310,14 @@ function withoutContent({
 
 const noLongerKept = (emailId: number) =>
   conflict(`What mail ${emailId} said is no longer kept, only that it was sent.`)
+
+/** Answers the HTML of a mail for a frame of the console. */
+export const sendFramed = (reply: FastifyReply, html: string) =>
+  reply
+    .header('content-security-policy', FRAME_POLICY)
+    .removeHeader('x-frame-options')
+    .type('text/html; charset=utf-8')
+    .send(html)
 
 /** Whatever a template holds: nothing runs, loads or leaves the frame. */
 const FRAME_POLICY =

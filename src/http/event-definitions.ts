@@ -75,11 +75,25 @@ export const eventDefinitions: Routes = async (app, services) => {
     '/eventDefinition/:eventDefinitionId',
     {
       config: { ...reading, etag: true },
-      schema: { tags, params: ById, response: { 200: EventDefinition } },
+      schema: {
+        tags,
+        summary: 'One definition',
+        params: ById,
+        querystring: Type.Object({
+          active: Type.Optional(
+            Type.Enum(['true', 'all'], {
+              default: 'true',
+              description: '`all`: also a paused one, which is else 404.',
+            }),
+          ),
+        }),
+        response: { 200: EventDefinition },
+      },
     },
-    async ({ caller, params: { eventDefinitionId } }) => {
+    async ({ caller, params: { eventDefinitionId }, query: { active } }) => {
       const definition = await findDefinition(caller.db, caller.businessId, eventDefinitionId)
-      if (!definition?.active) throw notFound('event definition', eventDefinitionId)
+      const isShown = definition?.active || (active === 'all' && !definition?.deletedDate)
+      if (!definition || !isShown) throw notFound('event definition', eventDefinitionId)
       return answerOf(definition)
     },
   )
@@ -149,7 +163,7 @@ export const eventDefinitions: Routes = async (app, services) => {
       const defining = { businessId: caller.businessId, user: caller.user, now: clock.now() }
       return answerOnce(caller.db, request, reply, defining.now, async (tx) => {
         const { definition, before } = await saveDefinition(tx, body, defining, (current) =>
-          requireMatch(request, current?.active ? answerOf(current) : undefined),
+          requireMatch(request, answerUnlessDeleted(current)),
         )
         const answer = answerOf(definition)
         const afterCommit = () => planWithin(services, definition)
@@ -172,7 +186,7 @@ export const eventDefinitions: Routes = async (app, services) => {
       const defining = { businessId: caller.businessId, user: caller.user, now: clock.now() }
       const definition = await caller.db.transaction((tx) =>
         deleteDefinition(tx, eventDefinitionId, defining, (current) =>
-          requireMatch(request, current.active ? answerOf(current) : undefined),
+          requireMatch(request, answerUnlessDeleted(current)),
         ),
       )
       if (!definition) throw notFound('event definition', eventDefinitionId)
@@ -241,6 +255,10 @@ async function planOnceFree(
   }
   return false
 }
+
+/** What a GET with `active=all` answers. */
+const answerUnlessDeleted = (definition: StoredDefinition | undefined) =>
+  definition && !definition.deletedDate ? answerOf(definition) : undefined
 
 /** Spec 2.1: its actions have an address of their own. Moments become numbers on the wire. */
 export function answerOf(definition: StoredDefinition) {

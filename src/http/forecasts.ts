@@ -1,9 +1,9 @@
-import { Type, type Static } from 'typebox'
+import { Type } from 'typebox'
 import { backtest, type Days } from '../automation/backtest.ts'
 import { forecast } from '../automation/forecast.ts'
 import { monotonicMs } from '../clock.ts'
 import { EventDefinitionBody } from '../contract/event-definition.ts'
-import { Backtest, Forecast } from '../contract/forecast.ts'
+import { Backtest, Forecast, SampleQuery } from '../contract/forecast.ts'
 import { isPlainObject } from '../contract/json.ts'
 import { unknownProperties } from '../contract/unknown-properties.ts'
 import { invalid, RequestError, type Fault } from '../errors.ts'
@@ -19,10 +19,13 @@ const range = {
 const BacktestNames = Type.Object({ definition: Type.Unknown(), ...range })
 /** Nothing is written, so those who may read may ask. */
 const config = { scope: 'definitions:read' } as const
-/** The contract itself reads the body, as it does when a definition is saved. */
-const validatorCompiler = () => (value: unknown) => ({ value })
 
 export const forecasts: Routes = async (app, { clock, queues }) => {
+  const validate = app.validatorCompiler!
+  /** The contract itself reads the body, as it does when a definition is saved. */
+  const validatorCompiler: typeof validate = (part) =>
+    part.httpPart === 'body' ? (value: unknown) => ({ value }) : validate(part)
+
   app.post(
     '/eventDefinition/plan',
     {
@@ -31,17 +34,20 @@ export const forecasts: Routes = async (app, { clock, queues }) => {
       schema: {
         tags,
         summary: 'What saving a definition would do; nothing is saved',
+        querystring: SampleQuery(SAMPLES_OF_PLAN, ' of each kind of change'),
         body: EventDefinitionBody,
         response: { 200: Forecast },
       },
     },
-    async ({ caller, body }, reply) => {
-      const { db, businessId } = caller
+    async ({ caller, body, query }, reply) => {
+      const { db, businessId, scope: sight } = caller
+      const { limit = SAMPLES_OF_PLAN } = query
       const gone = clientGone(reply)
+      const goesOn = withPatience(gone)
       const planned = await queues.interactive.run(businessId, gone, () =>
-        forecast(db, body, { businessId, now: clock.now(), goesOn: withPatience(gone) }),
+        forecast(db, body, { businessId, now: clock.now(), goesOn, sight, limit }),
       )
-      return planned as unknown as Static<typeof Forecast>
+      return planned as unknown as Forecast
     },
   )
 
@@ -53,12 +59,14 @@ export const forecasts: Routes = async (app, { clock, queues }) => {
       schema: {
         tags,
         summary: 'What a definition would have sent between two days, on the data there is',
+        querystring: SampleQuery(SAMPLES_OF_BACKTEST, ''),
         body: Type.Object({ definition: EventDefinitionBody, ...range }),
         response: { 200: Backtest },
       },
     },
-    async ({ caller, body }, reply) => {
-      const { db, businessId } = caller
+    async ({ caller, body, query }, reply) => {
+      const { db, businessId, scope: sight } = caller
+      const { limit = SAMPLES_OF_BACKTEST } = query
       const { definition, days, faults } = readBacktest(body)
       const asked = days ?? { startDate: SOME_DAY, endDate: SOME_DAY }
       const gone = clientGone(reply)
@@ -67,15 +75,20 @@ export const forecasts: Routes = async (app, { clock, queues }) => {
           businessId,
           now: clock.now(),
           goesOn: withPatience(gone),
+          sight,
+          limit,
         })
       const result = await queues.interactive.run(businessId, gone, run).catch((error: unknown) => {
         throw inside(error, faults)
       })
       if (faults.length > 0) throw invalid(faults)
-      return result as unknown as Static<typeof Backtest>
+      return result as unknown as Backtest
     },
   )
 }
+
+const SAMPLES_OF_PLAN = 10
+const SAMPLES_OF_BACKTEST = 20
 
 /** After this the answer covers what was counted so far, and is marked as partial. */
 const MAX_RUN_MS = 20_000

@@ -61,6 +61,14 @@ test('a preview is the mail as it would be sent, values escaped for their place'
   assert.equal(body.to, 'anna@example.org')
   assert.deepEqual(body.emptyTokens, ['CLIENT_PHONE'])
 
+  const framed = await call(
+    'GET',
+    `/emailTemplate/${emailTemplateId}/preview/html?objectType=CALENDAR&objectId=${calendarId}`,
+  )
+  assert.equal(framed.body, body.html)
+  assert.match(String(framed.headers['content-security-policy']), /^sandbox; default-src 'none'/)
+  assert.equal(framed.headers['x-frame-options'], undefined)
+
   const { invitationCampaignId } = await save('/invitationCampaign', { name: 'Winter' })
   const { invitationUUID } = await save('/invitation', {
     invitationCampaignId,

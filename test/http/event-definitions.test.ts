@@ -82,3 +82,23 @@ test('a list of definitions carries their actions and what they did on request',
   assert.equal(plain.body.items[0].eventActions, null)
   assert.equal(plain.body.items[0].activity, undefined)
 })
+
+test('a paused definition is read on request and is changed only by someone who has seen it as it is', async (t) => {
+  const { businessId, call, save } = await startWorld(t)
+  const { eventDefnId } = await save('/eventDefinition', reminder(businessId, -24))
+  const body = reminder(businessId, -24, { eventDefnId, active: false })
+  await save('/eventDefinition', body)
+  const path = `/eventDefinition/${eventDefnId}`
+  assert.equal((await call('GET', path)).status, 404)
+  const seen = await call('GET', `${path}?active=all`)
+  assert.equal(seen.status, 200)
+  assert.equal(seen.body.active, false)
+
+  const ifMatch = { 'if-match': String(seen.headers.etag) }
+  const change = { ...body, description: 'changed' }
+  assert.equal((await call('POST', '/eventDefinition', change, ifMatch)).status, 200)
+  assert.equal((await call('POST', '/eventDefinition', change, ifMatch)).status, 412)
+
+  await call('DELETE', path)
+  assert.equal((await call('GET', `${path}?active=all`)).status, 404)
+})

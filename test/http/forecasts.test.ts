@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from '../../src/database/sql.ts'
+import { ask, createPerson, signInAs } from '../support/callers.ts'
 import { reminder, startWorld } from '../support/world.ts'
 
 type World = Awaited<ReturnType<typeof startWorld>>
@@ -23,7 +24,18 @@ async function planThenSave(world: World, body: object) {
   return { plan, saved: await world.save('/eventDefinition', body) }
 }
 
-const countsOf = ({ samples: _samples, ...counts }: Record<string, unknown>) => counts
+const countsOf = ({ create, move, cancel, expired, unchanged }: Record<string, unknown>) => ({
+  create,
+  move,
+  cancel,
+  expired,
+  unchanged,
+})
+/** The change of a sample, without the names of its object. */
+const changeOf = (sample: Record<string, unknown>) => {
+  const { change, objectType, objectId, objectUUId, from, to } = sample
+  return { change, objectType, objectId, objectUUId, from, to }
+}
 const none = { create: 0, move: 0, cancel: 0, expired: 0, unchanged: 0 }
 
 async function scheduled({ call }: World, eventDefnId: number) {
@@ -41,7 +53,7 @@ test('a plan says what saving would do, and saving then does that', async (t) =>
 
   const created = await planThenSave(world, reminder(businessId, -24))
   assert.deepEqual(countsOf(created.plan), { ...none, create: 2, expired: 1 })
-  assert.deepEqual(created.plan.samples[2], {
+  assert.deepEqual(changeOf(created.plan.samples[2]), {
     change: 'expired',
     objectType: 'CALENDAR',
     objectId: soon.calendarId,
@@ -49,7 +61,7 @@ test('a plan says what saving would do, and saving then does that', async (t) =>
     from: null,
     to: clock.now().subtract({ hours: 21 }).epochMilliseconds,
   })
-  assert.deepEqual(created.plan.samples[0], {
+  assert.deepEqual(changeOf(created.plan.samples[0]), {
     change: 'create',
     objectType: 'CALENDAR',
     objectId: later.calendarId,
@@ -65,7 +77,7 @@ test('a plan says what saving would do, and saving then does that', async (t) =>
 
   const moved = await planThenSave(world, reminder(businessId, -2, { eventDefnId }))
   assert.deepEqual(countsOf(moved.plan), { ...none, move: 2, create: 1 })
-  assert.deepEqual(moved.plan.samples[0], {
+  assert.deepEqual(changeOf(moved.plan.samples[0]), {
     change: 'move',
     objectType: 'CALENDAR',
     objectId: later.calendarId,
@@ -149,7 +161,7 @@ test('a backtest counts what would have been sent, to whom, and what would have 
     call('POST', '/eventDefinition/backtest', { definition: of, startDate, endDate })
   const { status, body } = await run('2026-03-01', '2026-03-31')
   assert.equal(status, 200, JSON.stringify(body))
-  const { samples, ...counts } = body
+  const { samples, byDay: _byDay, byHour: _byHour, ...counts } = body
   assert.deepEqual(counts, {
     mails: 3,
     clients: 1,
@@ -195,4 +207,83 @@ test('a visit that has since taken place counts as it was when its reminder was 
   assert.equal(await run(reminder(businessId, 0, { eventType: { eventTypeId: 1 } })), 4)
   assert.equal(await run(reminder(businessId, 0, { ...changed, newStatus: 'CANCELLED' })), 1)
   assert.equal(await run(reminder(businessId, 0, { ...changed, newStatus: '*' })), 2)
+})
+
+test('a plan names the client, the visit and the reason of a sample, and counts days and hours', async (t) => {
+  const world = await startWorld(t)
+  const { book, businessId, call, clock, save } = world
+  const london = await save('/location', { name: 'London', timeZone: 'Europe/London' })
+  const zurich = await save('/location', { name: 'Zürich Altstadt' })
+  const at = (locationId: number) => ({ locationId })
+  const start = clock.now() // Monday, 2 March 2026, 10:00 in Zurich
+  await book(start.add({ hours: 72 }), at(zurich.locationId))
+  await book(start.add({ hours: 72, minutes: 30 }), at(zurich.locationId))
+  const away = await book(start.add({ hours: 84 }), at(london.locationId))
+
+  const { plan, saved } = await planThenSave(world, reminder(businessId, -24))
+  assert.deepEqual(plan.byDay, [{ day: '2026-03-04', count: 3 }])
+  assert.deepEqual(
+    plan.byHour.flatMap((count: number, hour: number) => (count > 0 ? [[hour, count]] : [])),
+    [
+      [10, 2],
+      [21, 1],
+    ],
+    'hours are those of the location',
+  )
+  assert.equal(plan.atNight, 1)
+  assert.equal(plan.withinAnHour, 1)
+
+  const { eventDefnId } = saved
+  const fewer = reminder(businessId, -48, { eventDefnId, locationIdList: [zurich.locationId] })
+  const { body } = await call('POST', '/eventDefinition/plan?limit=1', fewer)
+  assert.deepEqual(countsOf(body), { ...none, move: 2, cancel: 1 })
+  assert.deepEqual(
+    body.samples.map((sample: { change: string }) => sample.change),
+    ['move', 'cancel'],
+    'one of each kind',
+  )
+  const cancelled = body.samples[1]
+  assert.equal(cancelled.reason, 'location London is not selected')
+  assert.equal(cancelled.clientName, 'Anna Müller')
+  assert.equal(cancelled.locationName, 'London')
+  assert.equal(cancelled.objectId, away.calendarId)
+  assert.equal(cancelled.objectTime, away.startTime)
+  assert.equal(body.samples[0].reason, null)
+  assert.equal(body.byDay[0].day, '2026-03-03')
+  assert.equal((await call('POST', '/eventDefinition/plan?limit=201', fewer)).status, 422)
+
+  const days = { startDate: '2026-03-01', endDate: '2026-03-31' }
+  const test = { definition: reminder(businessId, -24), ...days }
+  const { body: tested } = await call('POST', '/eventDefinition/backtest?limit=2', test)
+  assert.equal(tested.samples.length, 2)
+  assert.equal(tested.samples[0].clientName, 'Anna Müller')
+  assert.deepEqual(tested.byDay, [{ day: '2026-03-04', count: 3 }])
+  assert.equal(tested.byHour[10], 2)
+})
+
+type Call = (method: 'POST', path: string, body: object) => Promise<{ body: any }>
+
+test('samples of a plan and a backtest show a location manager the own locations only', async (t) => {
+  const { app, book, businessId, call, clock, database, ids, save } = await startWorld(t)
+  const other = await save('/location', { name: 'London' })
+  await book(clock.in({ hours: 72 }))
+  await book(clock.in({ hours: 73 }), { locationId: other.locationId })
+  const lea = { username: 'lea', role: 'LOCATION_SUPER_USER' } as const
+  await createPerson(database, clock, businessId, { ...lea, locationIdList: [ids.locationId] })
+  const callAsLea = ask(app, { cookie: await signInAs(app, 'lea') })
+  const definition = reminder(businessId, -24)
+  const seenOf = async (by: Call, path: string, body: object) => {
+    const { body: answer } = await by('POST', path, body)
+    const named = answer.samples.map((sample: { locationName: string }) => sample.locationName)
+    return { count: answer.create ?? answer.mails, named }
+  }
+  const days = { startDate: '2026-03-01', endDate: '2026-03-31' }
+  for (const [path, body] of [
+    ['/eventDefinition/plan', definition],
+    ['/eventDefinition/backtest', { definition, ...days }],
+  ] as const) {
+    assert.deepEqual((await seenOf(call, path, body)).named, ['Altstadt', 'London'])
+    const asLea = await seenOf(callAsLea, path, body)
+    assert.deepEqual(asLea, { count: 2, named: ['Altstadt'] }, path)
+  }
 })
