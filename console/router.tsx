@@ -9,6 +9,7 @@ import {
 import { queryClient } from './api/query-client.ts'
 import { sessionQuery } from './api/session.ts'
 import type { ActivitySearch } from './messages/filters.ts'
+import type { EditorSearch } from './pages/automation-editor.tsx'
 import { PageMissing } from './pages/page-missing.tsx'
 import { Shell } from './shell/shell.tsx'
 
@@ -43,6 +44,19 @@ const automations = createRoute({
   component: lazyRouteComponent(() => import('./pages/automations.tsx'), 'AutomationsPage'),
 })
 
+const newAutomation = createRoute({
+  getParentRoute: () => shell,
+  path: '/automations/new',
+  component: lazyRouteComponent(() => import('./pages/automation-editor.tsx'), 'NewAutomationPage'),
+})
+
+const automation = createRoute({
+  getParentRoute: () => shell,
+  path: '/automations/$eventDefnId',
+  validateSearch: (search): EditorSearch => (search.on ? { on: true } : {}),
+  component: lazyRouteComponent(() => import('./pages/automation-editor.tsx'), 'AutomationPage'),
+})
+
 const activity = createRoute({
   getParentRoute: () => shell,
   path: '/activity',
@@ -62,7 +76,10 @@ const message = createRoute({
 })
 
 export const router = createRouter({
-  routeTree: root.addChildren([signIn, shell.addChildren([today, automations, activity, message])]),
+  routeTree: root.addChildren([
+    signIn,
+    shell.addChildren([today, automations, newAutomation, automation, activity, message]),
+  ]),
   basepath: '/console',
   defaultPreload: 'intent',
   scrollRestoration: true,

@@ -37,6 +37,16 @@ export type RequestOptions = {
 
 /** Calls the service as the signed-in person: the browser sends the session cookie. */
 export async function request<T>(path: string, options: RequestOptions = {}): Promise<T> {
+  return (await requestTagged<T>(path, options)).body
+}
+
+/** An answer and the version of the object in it, for `If-Match`. */
+export type Tagged<T> = { body: T; etag: string | null }
+
+export async function requestTagged<T>(
+  path: string,
+  options: RequestOptions = {},
+): Promise<Tagged<T>> {
   const { method = 'GET', body, query, headers, signal, keepalive = false } = options
   const response = await fetch(addressOf(path, query), {
     method,
@@ -48,7 +58,9 @@ export async function request<T>(path: string, options: RequestOptions = {}): Pr
     if (error instanceof DOMException && error.name === 'AbortError') throw error
     throw new OfflineError('The service cannot be reached.', { cause: error })
   })
-  if (response.ok) return (await response.json()) as T
+  if (response.ok) {
+    return { body: (await response.json()) as T, etag: response.headers.get('etag') }
+  }
   const problem: Problem = await response.json().catch(() => ({}))
   const retryAfter = Number(response.headers.get('retry-after'))
   throw new ProblemError(response.status, problem, retryAfter > 0 ? retryAfter : undefined)

@@ -1,6 +1,6 @@
 import type { SentencePart } from './sentence.ts'
 
-/** Chosen words stand out, the name of the mail is in italics. */
+/** For lists: chosen words stand out, the name of the mail is in italics. */
 export function Sentence({ parts }: { parts: SentencePart[] }) {
   return (
     <span className="serif" style={{ fontSize: 16, lineHeight: 1.4 }} dir="auto">
@@ -12,7 +12,7 @@ export function Sentence({ parts }: { parts: SentencePart[] }) {
 }
 
 function Part({ part, isFirst }: { part: SentencePart; isFirst: boolean }) {
-  const space = isFirst || /^[.,]/.test(part.text) ? '' : ' '
+  const space = isFirst || !needsSpace(part) ? '' : ' '
   if (part.kind === 'plain') return <>{space + part.text}</>
   if (part.kind === 'template') {
     return (
@@ -30,3 +30,6 @@ function Part({ part, isFirst }: { part: SentencePart; isFirst: boolean }) {
     </>
   )
 }
+
+/** Punctuation follows the word before it at once. */
+export const needsSpace = ({ text }: SentencePart) => !/^[.,]/.test(text)

@@ -3,13 +3,31 @@ import type { EventAction } from '../../src/contract/event-action.ts'
 import type { EventDefinition } from '../../src/contract/event-definition.ts'
 import type { Setup } from '../api/setup.ts'
 
-/**
- * A part of the sentence that an automation is. `chosen` words were decided by somebody, `template`
- * is the name of the mail, `plain` words join them.
- */
-export type SentencePart = { kind: 'chosen' | 'plain' | 'template'; text: string }
+/** The words of a sentence that can be changed. Those of a mail also name which mail. */
+export type WordName =
+  | 'timing'
+  | 'occasion'
+  | 'status'
+  | 'locations'
+  | 'staff'
+  | 'services'
+  | 'tags'
+  | 'recipient'
+  | 'template'
+export type Word = { name: WordName; mail?: number }
 
-type Told = Pick<
+/**
+ * A part of the sentence that an automation is. Somebody decided the `chosen` words; `open` words
+ * stand for no choice ("any staff"); `template` is the name of the mail; `plain` words join them.
+ */
+export type SentencePart = {
+  kind: 'chosen' | 'open' | 'plain' | 'template'
+  text: string
+  word?: Word
+}
+
+/** What the sentence says of a definition. */
+export type Told = Pick<
   EventDefinition,
   | 'eventType'
   | 'triggerMonths'
@@ -22,19 +40,32 @@ type Told = Pick<
   | 'professionalIdList'
   | 'reasonIdList'
   | 'filterTagMapJson'
->
+> & { changes?: readonly string[] | null | undefined }
+
+/** What the sentence says of an action. A mail that is not chosen yet has no template. */
+export type ToldMail = {
+  emailTemplateId: number | null
+  recipient: Pick<EventAction['recipient'], 'value'>
+}
 
 const t = i18next.t.bind(i18next)
-const chosen = (text: string): SentencePart => ({ kind: 'chosen', text })
 const plain = (text: string): SentencePart => ({ kind: 'plain', text })
 
-/** "2 days before an appointment at Zürich, mail the client Reminder." */
-export function sentenceOf(definition: Told, actions: EventAction[], setup: Setup): SentencePart[] {
+/**
+ * "2 days before an appointment at Zürich, mail the client Reminder." The editor also shows what is
+ * not chosen, so that it can be.
+ */
+export function sentenceOf(
+  definition: Told,
+  mails: ToldMail[],
+  setup: Setup,
+  { isEditor = false } = {},
+): SentencePart[] {
   return [
-    chosen(timingWords(definition)),
-    ...occasionParts(definition, setup),
-    ...filterParts(definition, setup),
-    ...mailParts(actions, setup),
+    { kind: 'chosen', text: timingWords(definition), word: { name: 'timing' } },
+    ...occasionParts(definition, setup, isEditor),
+    ...filterParts(definition, setup, isEditor),
+    ...mailParts(mails, setup),
     plain('.'),
   ]
 }
@@ -49,7 +80,11 @@ export const sentenceText = (parts: SentencePart[]) =>
 const HOURS_A_DAY = 24
 const HOURS_A_WEEK = 168
 
-function timingWords({ triggerMonths, triggerHours, triggerMinutes }: Told): string {
+export type Unit = 'month' | 'week' | 'day' | 'hour' | 'minute'
+export type Offset = Pick<Told, 'triggerMonths' | 'triggerHours' | 'triggerMinutes'>
+
+/** "2 days before", "as soon as" */
+export function timingWords({ triggerMonths, triggerHours, triggerMinutes }: Offset): string {
   const amounts: [Unit, number][] = [['month', triggerMonths]]
   if (triggerHours % HOURS_A_WEEK === 0) amounts.push(['week', triggerHours / HOURS_A_WEEK])
   else if (triggerHours % HOURS_A_DAY === 0) amounts.push(['day', triggerHours / HOURS_A_DAY])
@@ -64,71 +99,117 @@ function timingWords({ triggerMonths, triggerHours, triggerMinutes }: Told): str
   return t(isBefore ? 'sentence.before' : 'sentence.after', { amount: words.join(' ') })
 }
 
-type Unit = 'month' | 'week' | 'day' | 'hour' | 'minute'
+/** Names an occasion in the texts: the event type, with the anchor or the kind of change. */
+export function occasionKey({ eventType, triggerAnchor, changes }: Told): string {
+  const name = eventType.eventType
+  if (name === 'APPT_REMINDER' || name === 'CLASS_SCHEDULE_REMINDER') {
+    return `${name}_${triggerAnchor}`
+  }
+  const isMove = name.endsWith('_CHANGED') && changes?.length === 1 && changes[0] === 'TIME'
+  return isMove && i18next.exists(`sentence.occasions.${name}_TIME`) ? `${name}_TIME` : name
+}
+
+export const occasionText = (key: string) =>
+  t(`sentence.occasions.${key}` as 'sentence.occasions.RECALL')
 
 /** What happens, or what it reminds of. */
-function occasionParts(definition: Told, setup: Setup): SentencePart[] {
-  const { eventType, triggerAnchor, newStatus, oldStatus } = definition
-  const { eventType: name, objectType } = eventType
-  const key =
-    name === 'APPT_REMINDER' || name === 'CLASS_SCHEDULE_REMINDER'
-      ? `${name}_${triggerAnchor}`
-      : name
-  const changes = name.endsWith('_CHANGED') && (isStatus(newStatus) || isStatus(oldStatus))
-  if (!changes) return [plain(t(`sentence.occasions.${key}` as 'sentence.occasions.RECALL'))]
-  const label = (status: string) =>
-    setup.statuses.find((one) => one.objectType === objectType && one.status === status)?.label ??
-    status
+function occasionParts(definition: Told, setup: Setup, isEditor: boolean): SentencePart[] {
+  const { eventType, newStatus, oldStatus } = definition
+  const word: Word = { name: 'occasion' }
+  const key = occasionKey(definition)
+  const asksForStatus = key.endsWith('_CHANGED') && (newStatus !== null || oldStatus !== null)
+  if (!asksForStatus) {
+    const isOpen = isEditor && key.endsWith('_CHANGED')
+    return [
+      { kind: 'plain', text: occasionText(key), word },
+      ...(isOpen ? [open(t('sentence.inAnyWay'), { name: 'status' })] : []),
+    ]
+  }
+  const object = t(`sentence.objects.${eventType.objectType}`)
+  return [{ kind: 'plain', text: object, word }, ...statusParts(definition, setup)]
+}
+
+const open = (text: string, word: Word): SentencePart => ({ kind: 'open', text, word })
+
+function statusParts({ eventType, newStatus, oldStatus }: Told, setup: Setup): SentencePart[] {
+  const word: Word = { name: 'status' }
+  const label = (status: string) => statusLabel(setup, eventType.objectType, status)
   return [
-    plain(t(`sentence.objects.${objectType}` as 'sentence.objects.CALENDAR')),
     ...(isStatus(newStatus)
-      ? [plain(t('sentence.becomes')), chosen(label(newStatus))]
-      : [plain(t('sentence.leaves'))]),
-    ...(isStatus(oldStatus) ? [plain(t('sentence.from')), chosen(label(oldStatus))] : []),
+      ? [plain(t('sentence.becomes')), { kind: 'chosen' as const, text: label(newStatus), word }]
+      : [{ kind: 'plain' as const, text: t('sentence.leaves'), word }]),
+    ...(isStatus(oldStatus)
+      ? [plain(t('sentence.from')), { kind: 'chosen' as const, text: label(oldStatus), word }]
+      : []),
   ]
 }
 
 const isStatus = (status: string | null): status is string => status !== null && status !== '*'
 
-function filterParts(definition: Told, setup: Setup): SentencePart[] {
-  const { locationIdList, professionalIdList, reasonIdList, filterTagMapJson } = definition
+export const statusLabel = (setup: Setup, objectType: string, status: string) =>
+  setup.statuses.find((one) => one.objectType === objectType && one.status === status)?.label ??
+  status
+
+const PLACED: ReadonlySet<string> = new Set(['CALENDAR', 'CLASS_SCHEDULE', 'RECALL'])
+
+function filterParts(definition: Told, setup: Setup, isEditor: boolean): SentencePart[] {
+  const { eventType, locationIdList, professionalIdList, reasonIdList } = definition
   const parts: SentencePart[] = []
-  const add = (word: string, names: string[]) => {
-    if (names.length > 0) parts.push(plain(word), chosen(listed(names)))
+  const isPlaced = PLACED.has(eventType.objectType)
+  const add = (name: WordName, joining: string, names: string[], none?: string) => {
+    const word: Word = { name }
+    const start = plain(isEditor ? `, ${joining}` : joining)
+    if (names.length > 0) parts.push(start, { kind: 'chosen', text: listed(names), word })
+    else if (isEditor && isPlaced && none) parts.push(start, open(none, word))
   }
-  add(
-    t('sentence.at'),
-    locationIdList.map(
-      (id) => setup.locations.find((one) => one.locationId === id)?.name ?? `#${id}`,
-    ),
-  )
-  add(
-    t('sentence.with'),
-    professionalIdList.map((id) => {
-      const found = setup.professionals.find((one) => one.professionalId === id)
-      return found ? `${found.firstName} ${found.lastName}` : `#${id}`
-    }),
-  )
-  add(
-    t('sentence.for'),
-    reasonIdList.map((id) => setup.services.find((one) => one.reasonId === id)?.name ?? `#${id}`),
-  )
-  const tags: Record<string, string[]> = filterTagMapJson ? JSON.parse(filterTagMapJson) : {}
-  for (const [tag, values] of Object.entries(tags)) add(t('sentence.tagged', { tag }), values)
+  const locations = locationIdList.map((id) => nameOf.location(setup, id))
+  const staff = professionalIdList.map((id) => nameOf.professional(setup, id))
+  const services = reasonIdList.map((id) => nameOf.service(setup, id))
+  add('locations', t('sentence.at'), locations, t('sentence.anyLocation'))
+  add('staff', t('sentence.with'), staff, t('sentence.anyStaff'))
+  add('services', t('sentence.for'), services, t('sentence.anyService'))
+  for (const [tag, values] of Object.entries(readTags(definition.filterTagMapJson))) {
+    add('tags', t('sentence.tagged', { tag }), values)
+  }
   return parts
 }
 
-function mailParts(actions: EventAction[], setup: Setup): SentencePart[] {
-  if (actions.length === 0) return [plain(t('sentence.nothingYet'))]
-  return actions.flatMap(({ emailTemplateId, recipient }, i) => {
-    const template = setup.templates.find((one) => one.emailTemplateId === emailTemplateId)
-    return [
-      plain(t(i === 0 ? 'sentence.mail' : 'sentence.andMail')),
-      chosen(t(`sentence.recipients.${recipient.value}`)),
-      { kind: 'template' as const, text: template?.templateName ?? `#${emailTemplateId}` },
-    ]
-  })
+const nameOf = {
+  location: (setup: Setup, id: number) =>
+    setup.locations.find((one) => one.locationId === id)?.name ?? `#${id}`,
+  professional: (setup: Setup, id: number) => {
+    const found = setup.professionals.find((one) => one.professionalId === id)
+    return found ? `${found.firstName} ${found.lastName}` : `#${id}`
+  },
+  service: (setup: Setup, id: number) =>
+    setup.services.find((one) => one.reasonId === id)?.name ?? `#${id}`,
 }
+
+/** The tags that an object or its client must have. */
+export const readTags = (filterTagMapJson: string | null): Record<string, string[]> =>
+  filterTagMapJson ? JSON.parse(filterTagMapJson) : {}
+
+function mailParts(mails: ToldMail[], setup: Setup): SentencePart[] {
+  if (mails.length === 0) return [plain(t('sentence.nothingYet'))]
+  return mails.flatMap(({ emailTemplateId, recipient }, mail): SentencePart[] => [
+    plain(t(mail === 0 ? 'sentence.mail' : 'sentence.andMail')),
+    {
+      kind: 'chosen',
+      text: t(`sentence.recipients.${recipient.value}`),
+      word: { name: 'recipient', mail },
+    },
+    emailTemplateId === null
+      ? open(t('sentence.chooseMail'), { name: 'template', mail })
+      : {
+          kind: 'template',
+          text: templateName(setup, emailTemplateId),
+          word: { name: 'template', mail },
+        },
+  ])
+}
+
+const templateName = (setup: Setup, id: number) =>
+  setup.templates.find((one) => one.emailTemplateId === id)?.templateName ?? `#${id}`
 
 const listed = (names: string[]) =>
   new Intl.ListFormat(i18next.language, { type: 'disjunction' }).format(names)

@@ -1,11 +1,14 @@
 import { Switch, TextInput } from '@mantine/core'
 import { IconSearch } from '@tabler/icons-react'
 import { useMutation, useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { Trans, useTranslation } from 'react-i18next'
 import { automationsQuery, switchAutomation, type Automation } from '../api/automations.ts'
 import { useSession } from '../api/session.ts'
 import { setupQuery, type Setup } from '../api/setup.ts'
+import { AutomationMenu } from '../automations/automation-menu.tsx'
+import { NewAutomation } from '../automations/new-automation.tsx'
 import { Sentence } from '../automations/sentence-view.tsx'
 import { sentenceOf, sentenceText } from '../automations/sentence.ts'
 import { MarkShape } from '../components/mark.tsx'
@@ -18,6 +21,7 @@ export function AutomationsPage() {
   const { t } = useTranslation()
   const { data: automations, error, refetch } = useQuery(automationsQuery)
   const { data: setup, error: setupError } = useQuery(setupQuery)
+  const { functions } = useSession()
   const [text, setText] = useState('')
   const failure = error ?? setupError
   const total = (key: 'sent' | 'waiting') =>
@@ -35,7 +39,9 @@ export function AutomationsPage() {
             />
           )
         }
-      />
+      >
+        {functions.includes('EDIT_DEFINITIONS') && <NewAutomation />}
+      </PageHead>
       {failure && !(automations && setup) ? (
         <Failure error={failure} onRetry={() => void refetch()} />
       ) : !automations || !setup ? (
@@ -103,6 +109,7 @@ function List({
         <span style={{ textAlign: 'right' }}>{t('automations.sent')}</span>
         <span>{t('automations.next')}</span>
         <span style={{ textAlign: 'right' }}>{t('automations.on')}</span>
+        <span />
       </div>
       {GROUPS.filter((group) => byGroup.has(group)).map((group) => (
         <section key={group}>
@@ -133,7 +140,13 @@ function Row({ automation, parts }: RowProps) {
       <svg width="14" height="14" viewBox="-7 -7 14 14" aria-hidden>
         <MarkShape mark={active ? 'sent' : 'waiting'} />
       </svg>
-      <Sentence parts={parts} />
+      <Link
+        to="/automations/$eventDefnId"
+        params={{ eventDefnId: String(automation.eventDefnId) }}
+        className={classes.open}
+      >
+        <Sentence parts={parts} />
+      </Link>
       <Spark days={activity?.days ?? []} />
       <div className="numbers" style={{ textAlign: 'right', lineHeight: 1.3 }}>
         <span className="strong">{activity?.sent ?? 0}</span>
@@ -143,6 +156,7 @@ function Row({ automation, parts }: RowProps) {
       </div>
       <div className="numbers soft small">{next}</div>
       <OnOff automation={automation} label={sentenceText(parts)} />
+      <AutomationMenu automation={automation} label={sentenceText(parts)} />
     </div>
   )
 }

@@ -284,7 +284,7 @@ function tallyTooLate(
   tally.add('expired', { subject, from: null, to: firing.scheduledTime, reason: TOO_LATE })
 }
 
-const TOO_LATE = 'the time to send it has passed already'
+const TOO_LATE = 'its time has passed'
 
 const isPast = (time: Temporal.Instant, now: Temporal.Instant) =>
   Temporal.Instant.compare(time, now) < 0

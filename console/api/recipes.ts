@@ -1,0 +1,79 @@
+import type { Recipe } from '../automations/recipes.ts'
+import { automationsQuery } from './automations.ts'
+import { queryClient } from './query-client.ts'
+import { request, type Page } from './request.ts'
+import { setupQuery } from './setup.ts'
+
+/** Creates the mail and the paused automation of a recipe; returns the automation's id. */
+export async function createByRecipe(
+  { definition, mail }: Recipe,
+  description: string,
+  businessId: number,
+): Promise<number> {
+  const { emailTemplateId } = await createTemplate(mail)
+  const recipient = { value: 'client' }
+  const action = { actionType: 'SEND_EMAIL', active: true, businessId, emailTemplateId, recipient }
+  const body = {
+    triggerMinutes: 0,
+    ...definition,
+    businessId,
+    description,
+    active: false,
+    eventActions: [action],
+  }
+  try {
+    const created = await request<{ eventDefnId: number }>('/eventDefinition', {
+      method: 'POST',
+      body,
+    })
+    return created.eventDefnId
+  } catch (error) {
+    // A mail that no automation sends is of no use.
+    await request(`/emailTemplate/${emailTemplateId}`, { method: 'DELETE' }).catch(() => undefined)
+    throw error
+  } finally {
+    await Promise.all([
+      queryClient.invalidateQueries({ queryKey: setupQuery.queryKey }),
+      queryClient.invalidateQueries({ queryKey: automationsQuery.queryKey }),
+    ])
+  }
+}
+
+async function createTemplate({ templateName, subject, paragraphs, isNews }: Recipe['mail']) {
+  const { templates } = await queryClient.fetchQuery(setupQuery)
+  const taken = new Set(templates.map((template) => template.templateName))
+  const emailBody = [...paragraphs, '%BUSINESS_NAME%'].map((text) => `<p>${text}</p>`).join('\n')
+  return request<{ emailTemplateId: number }>('/emailTemplate', {
+    method: 'POST',
+    body: {
+      templateName: freeName(templateName, taken),
+      subject,
+      emailBody,
+      fromName: '%BUSINESS_NAME%',
+      toAddress: '%CLIENT_EMAILADDRESS%',
+      ...(isNews ? { emailCategoryId: await newsCategoryId() } : {}),
+    },
+  })
+}
+
+/** "Reminder", "Reminder (2)" */
+function freeName(name: string, taken: ReadonlySet<string>) {
+  for (let count = 1; ; count += 1) {
+    const candidate = count === 1 ? name : `${name} (${count})`
+    if (!taken.has(candidate)) return candidate
+  }
+}
+
+type Category = { emailCategoryId: number; transactional: boolean }
+
+/** A category whose mails people can unsubscribe from. */
+async function newsCategoryId(): Promise<number> {
+  const { items } = await request<Page<Category>>('/emailCategory', { query: { limit: 500 } })
+  const known = items.find((category) => !category.transactional)
+  if (known) return known.emailCategoryId
+  const created = await request<Category>('/emailCategory', {
+    method: 'POST',
+    body: { name: 'News and offers', code: 'NEWS', transactional: false },
+  })
+  return created.emailCategoryId
+}

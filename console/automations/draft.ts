@@ -1,0 +1,250 @@
+import i18next from 'i18next'
+import type { EventAction, RecipientValue } from '../../src/contract/event-action.ts'
+import type { EventType } from '../../src/contract/event-type.ts'
+import type { StoredAutomation } from '../api/automation.ts'
+import type { Setup } from '../api/setup.ts'
+import { readTags, sentenceOf, statusLabel, type Told, type Word } from './sentence.ts'
+
+export type DraftMail = {
+  eventActionId?: number
+  emailTemplateId: number | null
+  recipient: { value: RecipientValue }
+}
+
+/** An automation while it is edited. */
+export type Draft = Told & {
+  eventDefnId?: number | undefined
+  objectType: string
+  active: boolean
+  description: string | null
+  offsetMode: 'ELAPSED' | 'CALENDAR'
+  latePolicy: 'SKIP' | 'SEND'
+  changes?: string[] | null | undefined
+  onlyIfStatus?: string[] | null | undefined
+  mails: DraftMail[]
+}
+
+export function draftOf({ definition, actions }: StoredAutomation): Draft {
+  const {
+    eventDefnId,
+    objectType,
+    active,
+    description,
+    eventType,
+    triggerMonths,
+    triggerHours,
+    triggerMinutes,
+    triggerAnchor,
+    offsetMode,
+    latePolicy,
+    oldStatus,
+    newStatus,
+    locationIdList,
+    professionalIdList,
+    reasonIdList,
+    filterTagMapJson,
+    changes,
+    onlyIfStatus,
+  } = definition
+  return {
+    eventDefnId,
+    objectType,
+    active,
+    description,
+    eventType,
+    triggerMonths,
+    triggerHours,
+    triggerMinutes,
+    triggerAnchor,
+    offsetMode,
+    latePolicy,
+    oldStatus,
+    newStatus,
+    locationIdList,
+    professionalIdList,
+    reasonIdList,
+    filterTagMapJson,
+    changes,
+    onlyIfStatus,
+    mails: actions.length === 0 ? [MAIL_TO_CHOOSE] : actions.map(mailOf),
+  }
+}
+
+const MAIL_TO_CHOOSE: DraftMail = { emailTemplateId: null, recipient: { value: 'client' } }
+
+const mailOf = ({ eventActionId, emailTemplateId, recipient }: EventAction): DraftMail => ({
+  eventActionId,
+  emailTemplateId,
+  recipient: { value: recipient.value },
+})
+
+/** A day before an appointment, mail the client: the sentence that most begin with. */
+export const newDraft = (): Draft => ({
+  objectType: 'CALENDAR',
+  active: true,
+  description: null,
+  eventType: OCCASIONS.APPT_REMINDER_START!.eventType,
+  triggerMonths: 0,
+  triggerHours: -24,
+  triggerMinutes: 0,
+  triggerAnchor: 'START',
+  offsetMode: 'CALENDAR',
+  latePolicy: 'SKIP',
+  oldStatus: null,
+  newStatus: null,
+  locationIdList: [],
+  professionalIdList: [],
+  reasonIdList: [],
+  filterTagMapJson: null,
+  mails: [MAIL_TO_CHOOSE],
+})
+
+/** The body that saves a draft; `base` is what is stored. */
+export function bodyOf(draft: Draft, base: Draft | undefined, businessId: number) {
+  const { mails, eventType, ...definition } = draft
+  const isOtherKind = base && base.objectType !== draft.objectType
+  const kept = new Set(mails.map(({ eventActionId }) => eventActionId))
+  const removed = base?.mails.filter(({ eventActionId }) => !kept.has(eventActionId)) ?? []
+  return {
+    ...definition,
+    businessId,
+    eventType: { eventTypeId: eventType.eventTypeId },
+    ...(isOtherKind ? { objectId: null, objectUUId: null } : {}),
+    eventActions: [
+      ...mails
+        .filter(({ emailTemplateId }) => emailTemplateId !== null)
+        .map((mail) => ({ ...mail, actionType: 'SEND_EMAIL', active: true, businessId })),
+      ...removed.map(({ eventActionId }) => ({ eventActionId, active: false })),
+    ],
+  }
+}
+
+export type Occasion = {
+  eventType: EventType
+  objectType: string
+  anchor: 'START' | 'END'
+  changes?: string[]
+}
+
+const occasion = (
+  eventTypeId: number,
+  eventType: string,
+  kind: EventType['objectType'],
+  more: Partial<Occasion> = {},
+): Occasion => ({
+  eventType: {
+    eventTypeId,
+    eventType,
+    objectType: kind,
+    eventCategory: eventType.endsWith('REMINDER') || eventType === 'RECALL' ? 'REMINDER' : 'EVENT',
+  },
+  objectType:
+    kind === 'INVITATION' ? 'INVITATION_CAMPAIGN' : kind === 'DISCLAIMER' ? 'CALENDAR' : kind,
+  anchor: 'START',
+  ...more,
+})
+
+/** What an automation can be about, by the key of its text. */
+export const OCCASIONS: Record<string, Occasion> = {
+  APPT_CREATED: occasion(1, 'APPT_CREATED', 'CALENDAR'),
+  APPT_CHANGED: occasion(2, 'APPT_CHANGED', 'CALENDAR'),
+  APPT_CHANGED_TIME: occasion(2, 'APPT_CHANGED', 'CALENDAR', { changes: ['TIME'] }),
+  APPT_REMINDER_START: occasion(3, 'APPT_REMINDER', 'CALENDAR'),
+  APPT_REMINDER_END: occasion(3, 'APPT_REMINDER', 'CALENDAR', { anchor: 'END' }),
+  CLASS_SCHEDULE_CREATED: occasion(4, 'CLASS_SCHEDULE_CREATED', 'CLASS_SCHEDULE'),
+  CLASS_SCHEDULE_CHANGED: occasion(5, 'CLASS_SCHEDULE_CHANGED', 'CLASS_SCHEDULE'),
+  CLASS_SCHEDULE_CHANGED_TIME: occasion(5, 'CLASS_SCHEDULE_CHANGED', 'CLASS_SCHEDULE', {
+    changes: ['TIME'],
+  }),
+  CLASS_SCHEDULE_REMINDER_START: occasion(6, 'CLASS_SCHEDULE_REMINDER', 'CLASS_SCHEDULE'),
+  CLASS_SCHEDULE_REMINDER_END: occasion(6, 'CLASS_SCHEDULE_REMINDER', 'CLASS_SCHEDULE', {
+    anchor: 'END',
+  }),
+  INVITE_CREATED: occasion(7, 'INVITE_CREATED', 'INVITATION'),
+  INVITE_REMINDER: occasion(8, 'INVITE_REMINDER', 'INVITATION'),
+  INVITE_COMPLETED: occasion(9, 'INVITE_COMPLETED', 'INVITATION'),
+  INVITE_CHANGED: occasion(11, 'INVITE_CHANGED', 'INVITATION'),
+  RECALL: occasion(10, 'RECALL', 'RECALL'),
+  DISCLAIMER_CREATED: occasion(12, 'DISCLAIMER_CREATED', 'DISCLAIMER'),
+  DISCLAIMER_CHANGED: occasion(13, 'DISCLAIMER_CHANGED', 'DISCLAIMER'),
+}
+
+/** The draft about another occasion; what does not fit it any more is cleared. */
+export function withOccasion(
+  draft: Draft,
+  { eventType, objectType, anchor, changes }: Occasion,
+): Draft {
+  const isEvent = eventType.eventCategory === 'EVENT'
+  const isBefore = draft.triggerMonths < 0 || draft.triggerHours < 0 || draft.triggerMinutes < 0
+  const isSameKind = draft.eventType.objectType === eventType.objectType
+  const keepsStatus = isSameKind && eventType.eventType.endsWith('_CHANGED') && !changes
+  return {
+    ...draft,
+    eventType,
+    objectType: isSameKind && eventType.objectType === 'DISCLAIMER' ? draft.objectType : objectType,
+    triggerAnchor: anchor,
+    changes: changes ?? (draft.changes ? [] : draft.changes),
+    ...(isEvent && isBefore ? { triggerMonths: 0, triggerHours: 0, triggerMinutes: 0 } : {}),
+    ...(keepsStatus ? {} : { oldStatus: null, newStatus: null }),
+    ...(isSameKind || !draft.onlyIfStatus ? {} : { onlyIfStatus: [] }),
+  }
+}
+
+const isEqual = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
+
+/** What I changed stays; everything else is as somebody else has saved it. */
+export function mergeDrafts(base: Draft, mine: Draft, theirs: Draft): Draft {
+  const keys = Object.keys({ ...theirs, ...mine }) as (keyof Draft)[]
+  const merged = keys.map((key) => [key, isEqual(mine[key], base[key]) ? theirs[key] : mine[key]])
+  return Object.fromEntries(merged) as Draft
+}
+
+const t = i18next.t.bind(i18next)
+
+/** One thing that differs between two drafts, in the words of the console. */
+export type Difference = { key: string; label: string; from: string; to: string }
+
+/** What differs, in the order of the page. `key` names the word of the sentence, if it is one. */
+export function differences(from: Draft, to: Draft, setup: Setup): Difference[] {
+  const before = wordsOf(from, setup)
+  const after = wordsOf(to, setup)
+  const keys = new Set([...before.keys(), ...after.keys()])
+  return [...keys].flatMap((key) => {
+    const [a, b] = [before.get(key) ?? '–', after.get(key) ?? '–']
+    return a === b ? [] : [{ key, label: labelOf(key), from: a, to: b }]
+  })
+}
+
+export const wordKey = ({ name, mail }: Word) => (mail === undefined ? name : `${name} ${mail}`)
+
+/** Every word and every row of the fine print, by its key. */
+function wordsOf(draft: Draft, setup: Setup): Map<string, string> {
+  const words = new Map<string, string>()
+  for (const { word, text } of sentenceOf(draft, draft.mails, setup, { isEditor: true })) {
+    if (!word) continue
+    const key = wordKey(word)
+    const known = words.get(key)
+    words.set(key, known ? `${known} ${text}` : text)
+  }
+  words.set('active', t(draft.active ? 'editor.on' : 'editor.off'))
+  words.set('name', draft.description ?? t('editor.nameNone'))
+  words.set('mode', draft.offsetMode === 'CALENDAR' ? t('editor.byCalendar') : t('editor.byClock'))
+  words.set('late', t(draft.latePolicy === 'SEND' ? 'editor.lateSend' : 'editor.lateSkip'))
+  words.set('tags', tagWords(draft.filterTagMapJson))
+  words.set('onlyIf', onlyIfWords(draft, setup))
+  return words
+}
+
+export const tagWords = (filterTagMapJson: string | null) =>
+  Object.entries(readTags(filterTagMapJson))
+    .map(([tag, values]) => `${tag}: ${values.join(', ')}`)
+    .join('; ') || t('editor.tagsNone')
+
+export const onlyIfWords = ({ onlyIfStatus, eventType }: Draft, setup: Setup) =>
+  onlyIfStatus?.map((status) => statusLabel(setup, eventType.objectType, status)).join(', ') ||
+  t('editor.onlyIfAny')
+
+function labelOf(key: string): string {
+  const [name = ''] = key.split(' ')
+  return t(`editor.labels.${name}` as 'editor.labels.timing')
+}

@@ -1,0 +1,165 @@
+import { ActionIcon, Select } from '@mantine/core'
+import { IconChevronLeft, IconChevronRight } from '@tabler/icons-react'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import type { Forecast } from '../../src/contract/forecast.ts'
+import { previewAddress, previewQuery, scheduledQuery } from '../api/automation.ts'
+import { Empty, Failure, Loading } from '../components/states.tsx'
+import { useTimeFormat } from '../components/time.ts'
+import { useBacktest } from './backtest-card.tsx'
+import type { Draft } from './draft.ts'
+import classes from './editor.module.css'
+
+type Props = { draft: Draft; body: object; plan: Forecast | undefined }
+
+/** The mail for a real appointment that the automation is about. */
+export function MailPreview({ draft, body, plan }: Props) {
+  const { t } = useTranslation()
+  const format = useTimeFormat()
+  const examples = useExamples(draft, body, plan)
+  const [chosen, setChosen] = useState<string>()
+  const emailTemplateId = draft.mails.find((mail) => mail.emailTemplateId !== null)?.emailTemplateId
+  if (!emailTemplateId) return <p className="soft small">{t('editor.mail.choose')}</p>
+  if (!examples) return <Loading lines={5} />
+  if (examples.length === 0) {
+    return <Empty title={t('editor.mail.nobody')}>{t('editor.mail.nobodyHint')}</Empty>
+  }
+  const place = Math.max(
+    0,
+    examples.findIndex(({ key }) => key === chosen),
+  )
+  const example = examples[place]!
+  const step = (by: number) =>
+    setChosen(examples[(place + by + examples.length) % examples.length]!.key)
+  return (
+    <section aria-label={t('editor.mail.frame')}>
+      <div className={`row small ${classes.mailHead}`}>
+        <span className="eyebrow">{t('editor.mail.title')}</span>
+        <Select
+          size="xs"
+          w={260}
+          aria-label={t('editor.mail.title')}
+          allowDeselect={false}
+          searchable
+          data={examples.map(({ key, name, objectTime }) => ({
+            value: key,
+            label: objectTime === null ? name : `${name}, ${format.moment(objectTime)}`,
+          }))}
+          value={example.key}
+          onChange={(key) => key && setChosen(key)}
+        />
+        {example.time !== null && (
+          <span className="faint ellipsis">
+            {t('editor.mail.goes', { time: format.moment(example.time) })}
+          </span>
+        )}
+        <span className="grow" />
+        <ActionIcon
+          variant="subtle"
+          aria-label={t('editor.mail.previous')}
+          onClick={() => step(-1)}
+        >
+          <IconChevronLeft size={17} />
+        </ActionIcon>
+        <ActionIcon variant="subtle" aria-label={t('editor.mail.next')} onClick={() => step(1)}>
+          <IconChevronRight size={17} />
+        </ActionIcon>
+      </div>
+      <Mail emailTemplateId={emailTemplateId} about={example} />
+    </section>
+  )
+}
+
+type MailProps = {
+  emailTemplateId: number
+  about: { objectType: string; objectId: number | string }
+}
+
+/** The frame is always white: mails are. Its sandbox lets nothing run. */
+function Mail({ emailTemplateId, about: { objectType, objectId } }: MailProps) {
+  const { t } = useTranslation()
+  const about = { objectType, objectId }
+  const { data, error, refetch } = useQuery({
+    ...previewQuery(emailTemplateId, about),
+    placeholderData: keepPreviousData,
+  })
+  if (error && !data) return <Failure error={error} onRetry={() => void refetch()} />
+  if (!data) return <Loading lines={5} />
+  return (
+    <div className={`card ${classes.mail}`}>
+      <header className={classes.mailLines}>
+        <div className="strong" dir="auto">
+          {data.subject}
+        </div>
+        <div className={classes.mailTo}>
+          {t('editor.mail.to', { to: data.to ?? t('editor.mail.noAddress') })}
+        </div>
+        {data.emptyTokens.length > 0 && (
+          <div className={classes.mailEmpty}>
+            {t('editor.mail.emptyTokens', { tokens: data.emptyTokens.join(', ') })}
+          </div>
+        )}
+      </header>
+      <iframe
+        title={t('editor.mail.frame')}
+        sandbox=""
+        src={previewAddress(emailTemplateId, about)}
+        className={classes.frame}
+      />
+    </div>
+  )
+}
+
+type Example = {
+  key: string
+  objectType: string
+  objectId: number | string
+  name: string
+  objectTime: number | null
+  /** When the message goes. */
+  time: number | null
+}
+
+type Named = {
+  objectType: string
+  objectId: number | null
+  objectUUId: string | null
+  clientName?: string | null
+  objectName?: string | null
+  objectTime?: number | null
+}
+
+/** Appointments to show the mail with: what would be sent next, else what would have been sent. */
+function useExamples(draft: Draft, body: object, plan: Forecast | undefined) {
+  const scheduled = useQuery({
+    ...scheduledQuery(draft.eventDefnId ?? 0),
+    enabled: draft.eventDefnId !== undefined,
+  })
+  const backtest = useBacktest(body, 30)
+  const kind = draft.eventType.objectType
+  const planned = plan?.samples.filter(({ change }) => change === 'create' || change === 'move')
+  const cancelled = new Set(plan?.samples.filter(({ change }) => change === 'cancel').map(keyOf))
+  const found = [
+    ...(planned ?? []).map((sample) => exampleOf(sample, sample.to)),
+    ...(scheduled.data?.items ?? []).map((message) => exampleOf(message, message.scheduledTime)),
+    ...(backtest.data?.samples ?? []).map((sample) => exampleOf(sample, sample.scheduledTime)),
+  ].filter(({ key, objectType }) => objectType === kind && !cancelled.has(key))
+  const isLoading = found.length === 0 && (scheduled.isLoading || backtest.isLoading)
+  if (isLoading) return undefined
+  const first = new Map<string, Example>()
+  for (const example of found) if (!first.has(example.key)) first.set(example.key, example)
+  return [...first.values()]
+}
+
+const keyOf = ({ objectType, objectId, objectUUId }: Named) =>
+  `${objectType} ${objectId ?? objectUUId}`
+
+const exampleOf = (object: Named, time: number | null): Example => ({
+  key: keyOf(object),
+  objectType: object.objectType,
+  objectId: (object.objectId ?? object.objectUUId)!,
+  name: object.clientName ?? object.objectName ?? String(object.objectId ?? object.objectUUId),
+  objectTime: object.objectTime ?? null,
+  time,
+})

@@ -1,0 +1,61 @@
+import { Button, Menu } from '@mantine/core'
+import { IconChevronDown, IconPencil, IconPlus } from '@tabler/icons-react'
+import { useMutation } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useTranslation } from 'react-i18next'
+import { createByRecipe } from '../api/recipes.ts'
+import { useSession } from '../api/session.ts'
+import { RECIPES, type Recipe } from './recipes.ts'
+
+/** An empty sentence, or a recipe that brings its mail along. */
+export function NewAutomation() {
+  const { t } = useTranslation()
+  const navigate = useNavigate()
+  const { business } = useSession()
+  const create = useMutation({
+    mutationFn: (recipe: Recipe) =>
+      createByRecipe(recipe, t(`recipes.${recipe.name}`), business.businessId),
+    onSuccess: (eventDefnId) =>
+      // Made paused: the editor shows what switching it on does before it is saved.
+      navigate({
+        to: '/automations/$eventDefnId',
+        params: { eventDefnId: String(eventDefnId) },
+        search: { on: true },
+      }),
+  })
+  return (
+    <>
+      {create.error && (
+        <span role="alert" className="clay small">
+          {t('recipes.failed', { reason: create.error.message })}
+        </span>
+      )}
+      <Menu position="bottom-end" width={300}>
+        <Menu.Target>
+          <Button
+            loading={create.isPending}
+            leftSection={<IconPlus size={16} />}
+            rightSection={<IconChevronDown size={14} />}
+          >
+            {t('recipes.button')}
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Label>{t('recipes.label')}</Menu.Label>
+          {RECIPES.map((recipe) => (
+            <Menu.Item key={recipe.name} onClick={() => create.mutate(recipe)}>
+              {t(`recipes.${recipe.name}`)}
+            </Menu.Item>
+          ))}
+          <Menu.Divider />
+          <Menu.Item
+            leftSection={<IconPencil size={15} />}
+            onClick={() => void navigate({ to: '/automations/new' })}
+          >
+            {t('recipes.blank')}
+          </Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+    </>
+  )
+}
