@@ -164,6 +164,7 @@ function TimingDrawer({ draft, onChange }: DrawerProps) {
         <span className="soft">{t('editor.timing.often')}</span>
         {(isEvent ? EVENT_OFTEN : REMINDER_OFTEN).map((triggerHours) => {
           const offset = { triggerMonths: 0, triggerHours, triggerMinutes: 0 }
+          const isAtOnce = triggerHours === 0
           const words = timingWords(offset)
           return (
             <button
@@ -173,7 +174,7 @@ function TimingDrawer({ draft, onChange }: DrawerProps) {
               aria-pressed={timingWords(draft) === words}
               onClick={() => onChange({ ...draft, ...offset })}
             >
-              {words}
+              {isAtOnce ? t('editor.timing.atOnce') : words}
             </button>
           )
         })}

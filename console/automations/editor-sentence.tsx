@@ -80,6 +80,7 @@ export function EditorSentence({ draft, setup, changes, opened, onOpen, onChange
   )
 }
 
+/** A button that can break over lines, as the words of a sentence do; a `button` element cannot. */
 type WordProps = {
   part: SentencePart
   isFirst: boolean
@@ -102,22 +103,29 @@ function EditorWord({ part, isFirst, isOpen, isChanged, drawerId, onOpen, onClos
       </>
     )
   }
+  const toggle = isOpen ? onClose : onOpen
   return (
     <>
       {space}
-      <button
-        type="button"
+      <span
+        role="button"
+        tabIndex={0}
         className={classes.word}
         data-word={wordKey(part.word)}
         data-kind={part.kind}
         data-changed={isChanged || undefined}
         aria-expanded={isOpen}
         aria-controls={isOpen ? drawerId : undefined}
-        onClick={isOpen ? onClose : onOpen}
+        onClick={toggle}
+        onKeyDown={(event) => {
+          if (event.key !== 'Enter' && event.key !== ' ') return
+          event.preventDefault()
+          toggle()
+        }}
         dir="auto"
       >
         {text}
-      </button>
+      </span>
     </>
   )
 }

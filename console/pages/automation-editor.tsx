@@ -241,7 +241,8 @@ function Editor({ setup, opened }: EditorProps) {
                 {t('editor.discard')}
               </Button>
               <Button
-                className="grow"
+                className={classes.save}
+                classNames={{ label: classes.saveLabel ?? '' }}
                 loading={save.isPending}
                 disabled={!canSave}
                 onClick={onSave}

@@ -242,6 +242,7 @@ export const en = {
       at: 'at',
       after: 'after',
       often: 'Often used',
+      atOnce: 'at once',
       mode: 'How days are counted',
       calendar: '<b>On the calendar</b>: for a visit at 9:00 it goes at 9:00',
       calendarHint: 'also if the clocks change in between',

@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { startConsole } from '../support/console.ts'
+
+const { service, openAs } = await startConsole([
+  { username: 'sofia', role: 'OWNER' },
+  { username: 'lea', role: 'LOCATION_SUPER_USER', locationIdList: [1] },
+])
+
+/** "Remind two days before" of the demo. */
+const REMINDER = '/automations/3'
+
+/** Calls the API as the person who is signed in on the page. */
+async function call(page: Page, method: 'GET' | 'POST', path: string, data?: object) {
+  const answer = await page.request.fetch(service.base + path, {
+    method,
+    headers: { origin: service.base },
+    ...(data ? { data } : {}),
+  })
+  assert.ok(answer.ok(), `${method} ${path}: ${answer.status()}`)
+  return answer.json()
+}
+
+const word = (page: Page, name: string | RegExp) =>
+  page.getByRole('group', { name: /mail the/ }).getByRole('button', { name })
+
+test('a recipe creates a mail and an automation, which is switched on by saving it', async (t) => {
+  const { page, complaints } = await openAs(t, 'sofia', '/automations')
+  await page.getByRole('button', { name: 'New automation' }).click()
+  await page.getByRole('menuitem', { name: 'Remind 2 hours before' }).click()
+  await page.getByRole('heading', { name: 'Remind 2 hours before', level: 1 }).waitFor()
+  await word(page, 'Reminder 2 hours before').waitFor()
+  await page.getByText('1 unsaved change').waitFor()
+  const eventDefnId = Number(new URL(page.url()).pathname.split('/').at(-1))
+  const scheduledPath = `/eventTriggers/counts?eventDefnId=${eventDefnId}&status=SCHEDULED`
+  assert.deepEqual(await call(page, 'GET', scheduledPath), {}, 'it is paused until it is saved')
+
+  const save = page.getByRole('button', { name: /^Save: schedule \d+/ })
+  await save.waitFor()
+  const planned = Number(/schedule (\d+)/.exec((await save.textContent()) ?? '')?.[1])
+  await save.click()
+  await page.getByRole('button', { name: 'Saved' }).waitFor()
+  assert.deepEqual(await call(page, 'GET', scheduledPath), { SCHEDULED: planned })
+  assert.deepEqual(complaints, [])
+})
+
+test('the timing is changed and saved by keyboard alone', async (t) => {
+  const { page, complaints } = await openAs(t, 'sofia', REMINDER)
+  await word(page, '2 days before').focus()
+  await page.keyboard.press('Enter')
+  const amount = page.getByLabel('How many')
+  await page.locator('input:focus').and(amount).waitFor()
+  await page.keyboard.press('Control+A')
+  await page.keyboard.type('3')
+  await page.keyboard.press('Escape')
+  await amount.waitFor({ state: 'detached' })
+  await page.locator(':focus').and(word(page, '3 days before')).waitFor()
+  await page.getByText('2 days before → 3 days before').waitFor()
+  await page.getByRole('button', { name: /^Save: (move|cancel) \d+/ }).waitFor()
+  await page.keyboard.press('Control+S')
+  await page.getByRole('button', { name: 'Saved' }).waitFor()
+  await page.reload()
+  await word(page, '3 days before').waitFor()
+  assert.deepEqual(complaints, [])
+})
+
+test('the mail is shown for a real appointment, in a frame in which nothing runs', async (t) => {
+  const { page, complaints } = await openAs(t, 'sofia', '/automations/1')
+  const frame = page.locator('iframe[title="The mail as the reader sees it"]')
+  await frame.waitFor()
+  assert.equal(await frame.getAttribute('sandbox'), '')
+  await frame.contentFrame().getByText('thank you for booking with us.').waitFor()
+  await page.getByText(/^It would have sent \d+ mails? to/).waitFor()
+  assert.deepEqual(complaints, [])
+})
+
+test('unsaved changes are not lost by leaving the page unless one says so', async (t) => {
+  const { page } = await openAs(t, 'sofia', REMINDER)
+  await word(page, /days before$/)
+    .first()
+    .click()
+  await page.getByRole('button', { name: '1 week before' }).click()
+  await page.getByRole('link', { name: 'Activity' }).first().click()
+  const dialog = page.getByRole('dialog', { name: 'Leave without saving?' })
+  await dialog.getByText('1 change is not saved.').waitFor()
+  await dialog.getByRole('button', { name: 'Stay here' }).click()
+  await word(page, '1 week before').waitFor()
+  await page.getByRole('link', { name: 'Activity' }).first().click()
+  await dialog.getByRole('button', { name: 'Leave without saving' }).click()
+  await page.getByRole('heading', { name: 'Activity', level: 1 }).waitFor()
+})
+
+test('a change that somebody else made meanwhile is shown side by side, and both can be kept', async (t) => {
+  const { page } = await openAs(t, 'sofia', '/automations/4')
+  await word(page, '2 hours before').click()
+  await page.getByLabel('How many').fill('5')
+  await word(page, '5 hours before').waitFor()
+  const stored = await call(page, 'GET', '/eventDefinition/4')
+  const { eventActions: _actions, ...definition } = stored
+  await call(page, 'POST', '/eventDefinition', { ...definition, description: 'Their name' })
+
+  await page.keyboard.press('Escape')
+  await page.getByRole('button', { name: /^Save/ }).click()
+  const conflict = page.getByRole('alert').filter({ hasText: 'Somebody else changed this' })
+  await conflict.getByRole('cell', { name: '2 hours before' }).waitFor()
+  await conflict.getByRole('cell', { name: '5 hours before' }).waitFor()
+  await conflict.getByRole('button', { name: 'Keep mine' }).click()
+  await page.getByRole('heading', { name: 'Their name', level: 1 }).waitFor()
+  await page.getByRole('button', { name: /^Save: / }).click()
+  await page.getByRole('button', { name: 'Saved' }).waitFor()
+  const saved = await call(page, 'GET', '/eventDefinition/4')
+  assert.equal(saved.triggerHours, -5)
+  assert.equal(saved.description, 'Their name')
+})
+
+test('an automation is deleted from its menu after one sees what goes with it', async (t) => {
+  const { page, complaints } = await openAs(t, 'sofia', '/automations')
+  const menu = page.getByRole('button', { name: /^Actions for: 3 days before an invitation/ })
+  await menu.click()
+  await page.getByRole('menuitem', { name: 'Delete …' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Delete this automation?' })
+  await dialog.getByRole('button', { name: /^Delete/ }).click()
+  await dialog.waitFor({ state: 'detached' })
+  await menu.waitFor({ state: 'detached' })
+  assert.deepEqual(complaints, [])
+})
+
+test('those who may only read see the sentence without buttons', async (t) => {
+  const { page } = await openAs(t, 'lea', REMINDER)
+  await page.getByText('Your role may read this, not change it.').waitFor()
+  assert.equal(await word(page, /before/).count(), 0)
+  assert.equal(await page.getByRole('button', { name: /^Save/ }).count(), 0)
+})
