@@ -29,7 +29,7 @@ export function WordDrawer({ word, onClose, ...props }: Props) {
       <DrawerFields word={word} {...props} />
       <div className={classes.drawerEnd}>
         <Button size="compact-sm" variant="default" onClick={onClose}>
-          {t('editor.done')} <kbd style={{ marginLeft: 6 }}>Esc</kbd>
+          {t('editor.done')}
         </Button>
       </div>
     </>
@@ -125,6 +125,7 @@ function TimingDrawer({ draft, onChange }: DrawerProps) {
           <SegmentedControl
             aria-label={t('editor.timing.direction')}
             fullWidth
+            transitionDuration={0}
             data={directions.map((value) => ({ value, label: t(`editor.timing.${value}`) }))}
             value={direction}
             onChange={(value) => set({ direction: value as Direction })}
@@ -196,7 +197,7 @@ function OccasionDrawer({ draft, onChange }: DrawerProps) {
     >
       <div className={classes.occasions}>
         {GROUPS.map((group) => (
-          <div key={group} className="column" style={{ gap: 6 }}>
+          <div key={group} className="column" style={{ gap: 9 }}>
             <span className="eyebrow">{t(`editor.occasionGroups.${group}`)}</span>
             {keys
               .filter((key) => OCCASIONS[key]!.eventType.objectType === group)

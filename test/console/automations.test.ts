@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { startConsole } from '../support/console.ts'
+import { assertAccessible, startConsole } from '../support/console.ts'
 
 const { service, openAs } = await startConsole([
   { username: 'sofia', role: 'OWNER' },
@@ -131,4 +131,12 @@ test('those who may only read see the sentence without buttons', async (t) => {
   await page.getByText('Your role may read this, not change it.').waitFor()
   assert.equal(await word(page, /before/).count(), 0)
   assert.equal(await page.getByRole('button', { name: /^Save/ }).count(), 0)
+})
+
+test('the drawers break no rule of WCAG 2.2 AA, light or dark', async (t) => {
+  const { page } = await openAs(t, 'sofia', '/automations/6')
+  for (const name of ['As soon as', 'an appointment', 'No-show', 'any location', 'We missed you']) {
+    await word(page, name).click()
+    for (const scheme of ['light', 'dark'] as const) await assertAccessible(page, scheme)
+  }
 })
