@@ -227,6 +227,7 @@ function StatusDrawer({ draft, setup, onChange }: DrawerProps) {
         label={t('editor.status.to')}
         allowDeselect={false}
         searchable
+        openOnFocus={false}
         data={[
           { value: ANY, label: t('editor.status.anyChange') },
           { value: '*', label: t('editor.status.anyOther') },
@@ -239,6 +240,7 @@ function StatusDrawer({ draft, setup, onChange }: DrawerProps) {
         label={t('editor.status.from')}
         allowDeselect={false}
         searchable
+        openOnFocus={false}
         data={[{ value: ANY, label: t('editor.status.any') }, ...statuses]}
         value={draft.oldStatus === '*' ? ANY : (draft.oldStatus ?? ANY)}
         onChange={set('oldStatus')}
@@ -268,6 +270,7 @@ function SelectionDrawer({ draft, onChange, what, list, choices }: SelectionProp
         label={t(`editor.${what}.title`)}
         placeholder={chosen.length === 0 ? t(`editor.${what}.all`) : ''}
         searchable
+        openOnFocus={false}
         clearable
         data={data}
         value={chosen}
@@ -343,6 +346,7 @@ function TemplateDrawer({ draft, setup, onChange, mail }: DrawerProps & { mail: 
         label={t('editor.template.title')}
         placeholder={t('editor.template.choose')}
         searchable
+        openOnFocus={false}
         allowDeselect={false}
         data={data}
         value={chosen ? String(chosen) : null}
