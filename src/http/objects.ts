@@ -1,16 +1,19 @@
-import { Type, type TSchema } from 'typebox'
+import { Type, type Static, type TSchema } from 'typebox'
 import { bodyOf, externalName, idOf, orNull } from '../contract/object-body.ts'
 import { OBJECT_KINDS, type Filter, type ObjectKind } from '../contract/objects.ts'
 import { OBJECT_TYPES } from '../contract/event-type.ts'
+import { SavePlan } from '../contract/save-plan.ts'
 import type { Caller } from '../auth/caller.ts'
 import { findEmptyTokens } from '../automation/empty-tokens.ts'
 import { findTemplate } from '../automation/templates.ts'
 import type { Db } from '../database/database.ts'
 import { notFound } from '../errors.ts'
 import { checkHtmlOf } from '../scheduling/email-templates.ts'
+import { planSave } from '../scheduling/plan-save.ts'
 import { saveObject, type Allow } from '../scheduling/save.ts'
 import { SharedSaves, type Saved } from '../scheduling/save-together.ts'
 import { findObject, listObjects, type StoredObject } from '../store/objects.ts'
+import { clientGone } from './client-gone.ts'
 import { pageOf, PageQuery, readPage, type PositionType } from './cursor.ts'
 import { requireMatch } from './etag.ts'
 import { answerOnce, created, hasKey, ok, send } from './idempotency.ts'
@@ -24,7 +27,7 @@ export const objects: Routes = async (app, services) => {
 
 const routesOf =
   (kind: ObjectKind, shared: SharedSaves): Routes =>
-  async (app, { clock }) => {
+  async (app, { clock, queues }) => {
     const answer = answerOf(kind)
     const byId = Type.Object({ [kind.id]: idOf(kind) })
     const list = Type.Object({
@@ -138,6 +141,32 @@ const routesOf =
         })
       },
     )
+
+    if (kind.objectType) {
+      app.post(
+        `${kind.path}/plan`,
+        {
+          config: reading,
+          validatorCompiler: () => (value) => ({ value }),
+          schema: {
+            tags,
+            summary: `What saving a ${kind.title} would schedule, move, cancel and send; nothing is saved`,
+            description: `The body is that of \`POST ${kind.path}\`; \`{ "${kind.id}", "active": false }\` is a deletion. The save runs in a transaction that is rolled back, so the answer is what the real save would do now.`,
+            body: bodyOf(kind),
+            response: { 200: SavePlan },
+          },
+        },
+        async (request, reply) => {
+          const { db, businessId, user, scope: sight } = request.caller
+          const allow: Allow = (current) => requireMatch(request, current)
+          const planned = await queues.interactive.run(businessId, clientGone(reply), () => {
+            const saving = { businessId, user, now: clock.now(), sight }
+            return planSave(db, kind, request.body, saving, allow)
+          })
+          return planned as unknown as Static<typeof SavePlan>
+        },
+      )
+    }
 
     app.delete(
       `${kind.path}/:${kind.id}`,

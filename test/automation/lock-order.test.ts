@@ -105,6 +105,7 @@ async function prepareOperations(world: World): Promise<Record<string, Operation
     'create a recall': () =>
       ask('POST', '/recall', { clientId, dueTime: clock.in({ hours: 99 }).epochMilliseconds }),
     'move an appointment': () => ask('POST', '/calendar', { calendarId, ...soon() }),
+    'plan a move of an appointment': () => ask('POST', '/calendar/plan', { calendarId, ...soon() }),
     'book an appointment': () => ask('POST', '/calendar', { ...ids, ...soon() }),
     'save a location': () => ask('POST', '/location', { locationId, timeZone: timeZone() }),
     'save a member of staff': () =>

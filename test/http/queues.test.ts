@@ -57,7 +57,8 @@ test('previews and plans wait in the same queue as backtests', async (t) => {
   const requests: [path: string, body: object][] = [
     ['/eventDefinition/plan', definition],
     ['/eventDefinition/backtest', { definition, ...days }],
-    ...Array.from({ length: 21 }, (): [string, object] => [
+    ['/calendar/plan', {}],
+    ...Array.from({ length: 20 }, (): [string, object] => [
       `/emailTemplate/${emailTemplateId}/preview`,
       about,
     ]),

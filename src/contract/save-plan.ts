@@ -1,0 +1,60 @@
+import { Type, type Static } from 'typebox'
+import { RECIPIENTS } from './event-action.ts'
+import { Moment, OrNull } from './schema.ts'
+
+const CHANGES = ['create', 'move', 'cancel', 'atOnce', 'expired'] as const
+export type PlannedChange = (typeof CHANGES)[number]
+
+/** What saving an object would do to its messages. */
+export const SavePlan = Type.Object(
+  {
+    create: Type.Integer({ description: 'messages that would be scheduled for later' }),
+    move: Type.Integer({ description: 'pending ones that would get another time' }),
+    cancel: Type.Integer({ description: 'pending ones that would be cancelled' }),
+    atOnce: Type.Integer({ description: 'messages that would be sent at once' }),
+    expired: Type.Integer({ description: 'reminders whose time would already have passed' }),
+    samples: Type.Array(
+      Type.Object({
+        change: Type.Enum([...CHANGES]),
+        eventTriggerId: OrNull(
+          Type.Integer({ description: 'the pending trigger; `null` for a new one' }),
+        ),
+        eventDefnId: Type.Integer(),
+        description: OrNull(Type.String({ description: 'of the definition' })),
+        from: OrNull({ ...Moment, description: 'when it is scheduled now, in ms' }),
+        to: OrNull({ ...Moment, description: 'when it would be scheduled, in ms' }),
+        recipients: Type.Array(Type.Enum([...RECIPIENTS]), {
+          description: 'to whom its actions write; empty if it has none and sends nothing',
+        }),
+        clientName: OrNull(Type.String()),
+        reason: OrNull(Type.String({ description: 'why it would be cancelled or expired' })),
+      }),
+      { description: 'At most 100, by time.' },
+    ),
+  },
+  {
+    examples: [
+      {
+        create: 0,
+        move: 1,
+        cancel: 0,
+        atOnce: 0,
+        expired: 0,
+        samples: [
+          {
+            change: 'move',
+            eventTriggerId: 41,
+            eventDefnId: 3,
+            description: 'Reminder two days before',
+            from: 1_789_000_000_000,
+            to: 1_789_007_200_000,
+            recipients: ['client'],
+            clientName: 'Anna Müller',
+            reason: null,
+          },
+        ],
+      },
+    ],
+  },
+)
+export type SavePlan = Static<typeof SavePlan>
