@@ -20,3 +20,26 @@ export const ObjectNames = {
 export const ExpandNames = Type.Optional(
   Type.Enum(['names'], { description: '`names` adds the words that people know a row by.' }),
 )
+
+/** Added to an object of a list by `expand=names` and `expand=messages`. */
+export const ExpandedObject = {
+  clientName: ObjectNames.clientName,
+  professionalName: ObjectNames.professionalName,
+  reasonName: ObjectNames.reasonName,
+  locationName: ObjectNames.locationName,
+  messages: Type.Optional(
+    Type.Record(Type.String(), Type.Integer(), {
+      description: 'How many triggers of the object have each status.',
+      examples: [{ SCHEDULED: 2, COMPLETED: 1 }],
+    }),
+  ),
+}
+
+/** The query parameter of a list of objects that asks for them. */
+export const ExpandObject = Type.Optional(
+  Type.String({
+    pattern: '^(names|messages)(,(names|messages))*$',
+    description:
+      '`names` adds the names of client, staff, service and location; `messages` counts the triggers of each object by status.',
+  }),
+)

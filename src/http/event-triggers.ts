@@ -57,14 +57,17 @@ export const eventTriggers: Routes = async (app, services) => {
         schema: {
           tags,
           params: Type.Object({ [kind.id]: id }),
-          response: { 200: Type.Array(EventTrigger) },
+          querystring: Type.Object({ expand: ExpandNames }),
+          response: { 200: Type.Array(NamedTrigger) },
         },
       },
-      async ({ caller, params }) => {
+      async ({ caller, params, query }) => {
         const { db, businessId, scope } = caller
         const id = (params as Record<string, number | string>)[kind.id]!
         if (!(await findObject(db, businessId, kind, id, scope))) throw notFound(kind.title, id)
-        return (await listTriggersOfObject(db, businessId, objectType, id)).map(answerOf)
+        const triggers = await listTriggersOfObject(db, businessId, objectType, id)
+        const named = query.expand ? await nameTriggers(db, businessId, triggers) : triggers
+        return named.map(answerOf)
       },
     )
   }

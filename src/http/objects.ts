@@ -2,6 +2,7 @@ import { Type, type Static, type TSchema } from 'typebox'
 import { bodyOf, externalName, idOf, orNull } from '../contract/object-body.ts'
 import { OBJECT_KINDS, type Filter, type ObjectKind } from '../contract/objects.ts'
 import { OBJECT_TYPES } from '../contract/event-type.ts'
+import { ExpandedObject, ExpandObject } from '../contract/object-names.ts'
 import { SavePlan } from '../contract/save-plan.ts'
 import type { Caller } from '../auth/caller.ts'
 import { findEmptyTokens } from '../automation/empty-tokens.ts'
@@ -12,7 +13,14 @@ import { checkHtmlOf } from '../scheduling/email-templates.ts'
 import { planSave } from '../scheduling/plan-save.ts'
 import { saveObject, type Allow } from '../scheduling/save.ts'
 import { SharedSaves, type Saved } from '../scheduling/save-together.ts'
-import { findObject, listObjects, type StoredObject } from '../store/objects.ts'
+import { countTriggersOfObjects } from '../store/event-triggers.ts'
+import { readObjectNames } from '../store/object-names.ts'
+import {
+  countAppointmentDays,
+  findObject,
+  listObjects,
+  type StoredObject,
+} from '../store/objects.ts'
 import { clientGone } from './client-gone.ts'
 import { pageOf, PageQuery, readPage, type PositionType } from './cursor.ts'
 import { requireMatch } from './etag.ts'
@@ -23,6 +31,41 @@ import type { Routes } from './services.ts'
 export const objects: Routes = async (app, services) => {
   const shared = new SharedSaves(() => services.clock.now())
   for (const kind of OBJECT_KINDS) await app.register(routesOf(kind, shared), services)
+  await app.register(appointmentDays, services)
+}
+
+const appointmentDays: Routes = async (app) => {
+  app.get(
+    '/calendar/days',
+    {
+      config: { scope: 'scheduling:read' },
+      schema: {
+        tags: ['appointment'],
+        summary: 'How many active appointments start on each day',
+        description:
+          'Days are those of the business’s clock; a day without appointments is left out.',
+        querystring: Type.Object({
+          from: moment('Starting from this moment on.'),
+          to: moment('Starting before this moment.'),
+          locationId: Type.Optional(Type.Integer({ minimum: 1 })),
+        }),
+        response: {
+          200: Type.Record(Type.String(), Type.Integer(), {
+            examples: [{ '2026-11-19': 39, '2026-11-20': 35 }],
+          }),
+        },
+      },
+    },
+    async ({ caller: { db, businessId, scope }, query }) => {
+      const during = {
+        from: Temporal.Instant.fromEpochMilliseconds(query.from),
+        to: Temporal.Instant.fromEpochMilliseconds(query.to),
+        locationId: query.locationId,
+      }
+      const days = await countAppointmentDays(db, businessId, during, scope)
+      return Object.fromEntries(days.map(({ day, count }) => [day, count]))
+    },
+  )
 }
 
 const routesOf =
@@ -30,11 +73,18 @@ const routesOf =
   async (app, { clock, queues }) => {
     const answer = answerOf(kind)
     const byId = Type.Object({ [kind.id]: idOf(kind) })
+    const expanded = kind.objectType
+      ? Type.Object({ ...ExpandedObject, ...answer.properties }, { examples: [exampleOf(kind)] })
+      : answer
     const list = Type.Object({
-      items: Type.Array(answer),
+      items: Type.Array(expanded),
       nextCursor: Type.Union([Type.String(), Type.Null()]),
     })
-    const query = Type.Object({ ...PageQuery, ...filtersOf(kind) })
+    const query = Type.Object({
+      ...PageQuery,
+      ...filtersOf(kind),
+      ...(kind.objectType ? { expand: ExpandObject } : {}),
+    })
     const isMail = kind.kind.startsWith('email')
     const reading = { scope: isMail ? 'mail:read' : 'scheduling:read' } as const
     const writing = {
@@ -62,7 +112,12 @@ const routesOf =
       },
       async (request) => {
         const { caller } = request
-        const { limit: asked, cursor, ...filters } = request.query as Record<string, never>
+        const {
+          limit: asked,
+          cursor,
+          expand,
+          ...filters
+        } = request.query as never as Record<string, never>
         const name = JSON.stringify([
           kind.kind,
           ...Object.keys(kind.filters).map((one) => filters[one]),
@@ -78,9 +133,12 @@ const routesOf =
           limit: limit + 1,
           sight: caller.scope,
         })
-        return pageOf(found, limit, name, (object) =>
+        const page = pageOf(found, limit, name, (object) =>
           (kind.listedBy ? [String(object[kind.listedBy])] : []).concat(object[kind.id] as never),
         )
+        return expand
+          ? { ...page, items: await expandObjects(caller, kind, page.items, expand) }
+          : page
       },
     )
 
@@ -199,6 +257,43 @@ const routesOf =
       },
     )
   }
+
+/** A page of objects with what `expand` asks for. */
+async function expandObjects(
+  { db, businessId }: Caller,
+  { id, objectType }: ObjectKind,
+  objects: StoredObject[],
+  expand: string,
+) {
+  const wants = (name: string) => expand.split(',').includes(name) && objects.length > 0
+  const ids = objects.map((object) => object[id] as number | string)
+  const references = ids.map((one) => ({
+    objectType: objectType!,
+    objectId: typeof one === 'number' ? one : null,
+    objectUUId: typeof one === 'string' ? one : null,
+  }))
+  const [namesOf, counts] = await Promise.all([
+    wants('names') ? readObjectNames(db, businessId, references) : undefined,
+    wants('messages') ? countTriggersOfObjects(db, businessId, objectType!, ids) : undefined,
+  ])
+  const countsOf = counts && Map.groupBy(counts, (count) => count.id)
+  return objects.map((object, place) => {
+    const names = namesOf?.(references[place]!)
+    const own = countsOf?.get(ids[place]!) ?? []
+    return {
+      ...object,
+      ...(names && {
+        clientName: names.clientName,
+        professionalName: names.professionalName,
+        reasonName: names.reasonName,
+        locationName: names.locationName,
+      }),
+      ...(counts && {
+        messages: Object.fromEntries(own.map(({ status, count }) => [status, count])),
+      }),
+    }
+  })
+}
 
 /** What is told beside a saved template is no part of it. */
 const WARNED = { untagged: 'warnings' }

@@ -16,7 +16,12 @@ export const suppressions: Routes = async (app) => {
       schema: {
         tags,
         summary: 'Addresses that get nothing, or only what they need',
-        querystring: Type.Object(PageQuery),
+        querystring: Type.Object({
+          ...PageQuery,
+          emailAddress: Type.Optional(
+            Type.String({ maxLength: 254, description: 'This address only.' }),
+          ),
+        }),
         response: {
           200: Type.Object({
             items: Type.Array(Suppression),
@@ -26,12 +31,14 @@ export const suppressions: Routes = async (app) => {
       },
     },
     async ({ caller, query }) => {
-      const { limit, after } = readPage(query, 'suppression', ['text', 'text'])
+      const list = JSON.stringify(['suppression', query.emailAddress])
+      const { limit, after } = readPage(query, list, ['text', 'text'])
       const found = await listSuppressions(caller.db, caller.businessId, {
+        emailAddress: query.emailAddress,
         after,
         limit: limit + 1,
       })
-      return pageOf(found, limit, 'suppression', (one) => [one.emailAddress, one.reason]) as never
+      return pageOf(found, limit, list, (one) => [one.emailAddress, one.reason]) as never
     },
   )
 

@@ -64,6 +64,35 @@ export function listTriggersOfObject(
     order by scheduled_time, event_trigger_id`)
 }
 
+/** How many triggers of each status each of these objects has. */
+export function countTriggersOfObjects(
+  db: Db,
+  businessId: number,
+  objectType: ObjectType,
+  ids: (number | string)[],
+) {
+  const [list, id, isOfKind] =
+    objectType === 'INVITATION'
+      ? [sql`${ids}::text[]`, sql`object_uuid`, sql`object_id is null`]
+      : [sql`${ids}::bigint[]`, sql`object_id`, sql`object_uuid is null`]
+  // Pending triggers have an index by definition and object, finished ones by object. Finished ones
+  // are read one object at a time, or the planner may read all of the business.
+  return db.query<{ id: number | string; status: TriggerStatus; count: number }>(sql`
+    select id, status, count(*) as count from (
+      select ${id} as id, case when worker is null then 'SCHEDULED' else 'RUNNING' end as status
+      from waiting
+      where business_id = ${businessId} and object_type = ${objectType} and ${isOfKind}
+        and ${id} = any (${list}) and event_defn_id = any (array(
+          select event_defn_id from event_definition where business_id = ${businessId}))
+      union all
+      select o.id, e.status from unnest(${list}) as o (id)
+      cross join lateral (
+        select status from ${endedOfObjects} t
+        where business_id = ${businessId} and object_type = ${objectType} and ${isOfKind}
+          and ${id} = o.id offset 0) e) t
+    group by 1, 2`)
+}
+
 /** What of a trigger says how its definition's work on an object stands. */
 export type TriggerState = Pick<
   StoredTrigger,

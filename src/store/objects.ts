@@ -89,6 +89,24 @@ export function listObjects(db: Db, businessId: number, kind: ObjectKind, listin
     order by ${join(order, ', ')} limit ${limit}`)
 }
 
+/** How many active appointments start on each day of the business's clock, as `2026-11-19`. */
+export function countAppointmentDays(
+  db: Db,
+  businessId: number,
+  during: { from: Temporal.Instant; to: Temporal.Instant; locationId: number | undefined },
+  sight: Sight,
+) {
+  const { from, to, locationId } = during
+  return db.query<{ day: string; count: number }>(sql`
+    select to_char(t.start_time at time zone b.time_zone, 'YYYY-MM-DD') as day, count(*) as count
+    from calendar t join business b on b.business_id = t.business_id
+    where t.business_id = ${businessId} and t.active
+      and t.start_time >= ${from} and t.start_time < ${to}
+      ${locationId === undefined ? empty : sql`and t.location_id = ${locationId}`}
+      ${seen(kindOfObjectType('CALENDAR'), sight)}
+    group by 1 order by 1`)
+}
+
 /**
  * Locks the rows that a batch of saves changes. `no key`: a foreign key to one of them does not wait;
  * see docs/engine.md, lock order.

@@ -1,5 +1,5 @@
 import type { Db } from '../database/database.ts'
-import { kept, sql } from '../database/sql.ts'
+import { empty, kept, sql } from '../database/sql.ts'
 
 export type Suppression = {
   businessId: number
@@ -30,12 +30,18 @@ export function listSuppressed(db: Db, asked: { businessId: number; emailAddress
 export function listSuppressions(
   db: Db,
   businessId: number,
-  { after, limit }: { after: [string, string] | undefined; limit: number },
+  listing: {
+    emailAddress?: string | undefined
+    after: [string, string] | undefined
+    limit: number
+  },
 ) {
+  const { emailAddress, after, limit } = listing
   const [address, reason] = after ?? ['', '']
   return db.query<Suppression>(sql`
     select ${columns} from suppression
     where business_id = ${businessId} and (email_address, reason) > (${address}, ${reason})
+      ${emailAddress === undefined ? empty : sql`and email_address = ${emailAddress.toLowerCase()}`}
     order by email_address, reason limit ${limit}`)
 }
 

@@ -94,7 +94,9 @@ const NOT_REPEATED = new Set([
   'POST /session',
   'POST /report/print/file',
   'POST /import',
-  'POST /eventDefinition/plan',
+  ...['eventDefinition', 'calendar', 'classSchedule', 'invitation', 'recall', 'disclaimer'].map(
+    (kind) => `POST /${kind}/plan`,
+  ),
   'POST /eventDefinition/backtest',
   'POST /emailTemplate/{emailTemplateId}/preview',
   'POST /unsubscribe/{token}',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { OBJECT_KINDS, objectKind, type ObjectKind } from '../../src/contract/objects.ts'
 import { sql } from '../../src/database/sql.ts'
-import { listObjects } from '../../src/store/objects.ts'
+import { countAppointmentDays, listObjects } from '../../src/store/objects.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { asOwner } from '../support/owner.ts'
 import { statementOf } from '../support/statement.ts'
@@ -84,6 +84,19 @@ test('a page goes on where the last one ended through an index too', async () =>
     700,
   ])
   assert.match(plan, /"Index Cond":"[^"]*start_time/)
+})
+
+test('a day at one location is read, and the days of a week are counted, through an index', async () => {
+  const week = {
+    from: Temporal.Instant.fromEpochMilliseconds(1_700_600_000_000),
+    to: Temporal.Instant.fromEpochMilliseconds(1_700_700_000_000),
+    locationId: undefined,
+  }
+  const day = { from: week.from, to: week.to, locationId: 7 }
+  assert.match(await planOf(objectKind('calendar')!, day), /"Index Cond":"[^"]*start_time/)
+  const statement = await statementOf((db) => countAppointmentDays(db, 1, week, null))
+  const rows = await database.forBusiness(1, 'test').query(sql`explain (format json) ${statement}`)
+  assert.match(JSON.stringify(rows), /"Index Cond":"[^"]*start_time/)
 })
 
 /** What the server would do for a list, asked by the application's own role. */
