@@ -10,6 +10,8 @@ import { queryClient } from './api/query-client.ts'
 import { sessionQuery } from './api/session.ts'
 import type { ActivitySearch } from './messages/filters.ts'
 import type { EditorSearch } from './pages/automation-editor.tsx'
+import type { CalendarSearch } from './pages/calendar.tsx'
+import type { ClientsSearch } from './pages/clients.tsx'
 import { PageMissing } from './pages/page-missing.tsx'
 import { Shell } from './shell/shell.tsx'
 
@@ -75,10 +77,40 @@ const message = createRoute({
   component: lazyRouteComponent(() => import('./pages/message.tsx'), 'MessagePage'),
 })
 
+const calendar = createRoute({
+  getParentRoute: () => shell,
+  path: '/calendar',
+  validateSearch: (search) => search as CalendarSearch,
+  component: lazyRouteComponent(() => import('./pages/calendar.tsx'), 'CalendarPage'),
+})
+
+const clients = createRoute({
+  getParentRoute: () => shell,
+  path: '/clients',
+  validateSearch: (search) => search as ClientsSearch,
+  component: lazyRouteComponent(() => import('./pages/clients.tsx'), 'ClientsPage'),
+})
+
+const client = createRoute({
+  getParentRoute: () => shell,
+  path: '/clients/$clientId',
+  component: lazyRouteComponent(() => import('./pages/client.tsx'), 'ClientPage'),
+})
+
 export const router = createRouter({
   routeTree: root.addChildren([
     signIn,
-    shell.addChildren([today, automations, newAutomation, automation, activity, message]),
+    shell.addChildren([
+      today,
+      calendar,
+      clients,
+      client,
+      automations,
+      newAutomation,
+      automation,
+      activity,
+      message,
+    ]),
   ]),
   basepath: '/console',
   defaultPreload: 'intent',

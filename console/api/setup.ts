@@ -2,10 +2,16 @@ import { queryOptions } from '@tanstack/react-query'
 import { request, type Page } from './request.ts'
 
 export type Location = { locationId: number; name: string; timeZone: string | null }
-export type Professional = { professionalId: number; firstName: string; lastName: string }
+export type Professional = {
+  professionalId: number
+  firstName: string
+  lastName: string
+  locationIdList: number[] | null
+  workingHours: { weekday: string; from: string; to: string }[] | null
+}
 export type Service = { reasonId: number; name: string; durationMinutes: number | null }
 export type Template = { emailTemplateId: number; templateName: string; subject: string }
-export type StatusName = { objectType: string; status: string; label: string }
+export type StatusName = { objectType: string; status: string; label: string; live: boolean }
 
 /** What automations and appointments refer to by id. */
 export type Setup = {

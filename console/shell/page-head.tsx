@@ -18,7 +18,7 @@ export function PageHead({ title, lede, children }: Props) {
         <h1>{title}</h1>
         {lede && <p className="lede numbers">{lede}</p>}
       </div>
-      <div className="row" style={{ gap: 10, paddingTop: 2 }}>
+      <div className="row" style={{ gap: 10, paddingTop: 2, flexWrap: 'wrap' }}>
         <Clock />
         {children}
       </div>

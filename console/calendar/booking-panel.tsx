@@ -1,0 +1,199 @@
+import { Button, CloseButton, NumberInput, Select, Textarea } from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
+import { keepPreviousData, useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import {
+  planQuery,
+  saveAppointment,
+  type Appointment,
+  type AppointmentBody,
+} from '../api/calendar.ts'
+import { clientsQuery, nameOf } from '../api/clients.ts'
+import type { Setup } from '../api/setup.ts'
+import { faultAt } from '../components/faults.ts'
+import { MoveFields } from './appointment-fields.tsx'
+import { Refusal } from './appointment-panel.tsx'
+import classes from './calendar.module.css'
+import type { Column } from './columns.ts'
+import { Consequences } from './what-if.tsx'
+
+const TYPING_MS = 250
+const MINUTE_MS = 60_000
+
+type Props = {
+  setup: Setup
+  columns: Column[]
+  draft: AppointmentBody
+  onDraft: (draft: AppointmentBody) => void
+  onSaved: (saved: Appointment) => void
+  onClose: () => void
+}
+
+/** A new appointment, with the messages that follow from it. */
+export function BookingPanel({ setup, columns, draft, onDraft, onSaved, onClose }: Props) {
+  const { t } = useTranslation()
+  const [settled] = useDebouncedValue(JSON.stringify(draft), TYPING_MS)
+  const isComplete = REQUIRED.every((field) => draft[field] !== undefined)
+  const plan = useQuery({
+    ...planQuery(isComplete ? (JSON.parse(settled) as AppointmentBody) : undefined),
+    placeholderData: keepPreviousData,
+  })
+  const save = useMutation({ mutationFn: () => saveAppointment(draft), onSuccess: onSaved })
+  const error = save.error ?? (isComplete ? plan.error : undefined)
+  const change = (more: AppointmentBody) => {
+    save.reset()
+    onDraft({ ...draft, ...more })
+  }
+  const { startTime, endTime } = draft
+  const minutes = startTime && endTime ? (endTime - startTime) / MINUTE_MS : 30
+  const setMinutes = (count: number) =>
+    startTime === undefined ? {} : { endTime: startTime + count * MINUTE_MS }
+  return (
+    <section className={classes.panel} aria-label={t('calendar.book')}>
+      <div className={`${classes.panelHead} row`}>
+        <h2 className="grow">{t('calendar.book')}</h2>
+        <CloseButton aria-label={t('calendar.close')} onClick={onClose} />
+      </div>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          save.mutate()
+        }}
+      >
+        <div className={`${classes.panelBody} column`} style={{ gap: 12 }}>
+          <ClientSelect
+            value={draft.clientId}
+            error={faultAt(error, 'clientId')}
+            onChange={(clientId) => change({ clientId })}
+          />
+          <Select
+            label={t('calendar.service')}
+            searchable
+            allowDeselect={false}
+            value={draft.reasonId ? String(draft.reasonId) : null}
+            error={faultAt(error, 'reasonId')}
+            data={setup.services.map(({ reasonId, name }) => ({
+              value: String(reasonId),
+              label: name,
+            }))}
+            onChange={(chosen) => {
+              const service = setup.services.find(({ reasonId }) => String(reasonId) === chosen)
+              if (!service) return
+              const length = service.durationMinutes ? setMinutes(service.durationMinutes) : {}
+              change({ reasonId: service.reasonId, ...length })
+            }}
+          />
+          <MoveFields value={draft} columns={columns} error={error} onChange={change} />
+          <NumberInput
+            label={t('calendar.minutes')}
+            w={110}
+            min={5}
+            step={5}
+            max={1_440}
+            clampBehavior="blur"
+            value={minutes}
+            error={faultAt(error, 'endTime')}
+            onChange={(count) => Number(count) > 0 && change(setMinutes(Number(count)))}
+          />
+          <Textarea
+            label={t('calendar.note')}
+            autosize
+            minRows={2}
+            value={draft.note ?? ''}
+            error={faultAt(error, 'note')}
+            onChange={(event) => change({ note: event.currentTarget.value || null })}
+          />
+        </div>
+        <div className={classes.whatIf}>
+          <div className="row" style={{ marginBottom: 8 }}>
+            <h3>{t('whatIf.isBooked')}</h3>
+          </div>
+          <div aria-live="polite" className="small" style={{ margin: '0 0 12px' }}>
+            {error ? (
+              <Refusal error={error} />
+            ) : (
+              isComplete &&
+              plan.data && (
+                <p style={{ margin: 0 }} data-plan>
+                  <Consequences plan={plan.data} />
+                </p>
+              )
+            )}
+          </div>
+          <div className="row">
+            <Button
+              type="submit"
+              className="grow"
+              disabled={!isComplete || !!plan.error}
+              loading={save.isPending}
+            >
+              {t('whatIf.book')}
+            </Button>
+            <Button variant="default" onClick={onClose}>
+              {t('whatIf.leave')}
+            </Button>
+          </div>
+        </div>
+      </form>
+    </section>
+  )
+}
+
+const REQUIRED = [
+  'clientId',
+  'reasonId',
+  'professionalId',
+  'locationId',
+  'startTime',
+  'endTime',
+] as const
+
+type ClientSelectProps = {
+  value: number | undefined
+  error: string | undefined
+  onChange: (clientId: number) => void
+}
+
+/** Clients are found by the service as one types: a business may have a million. */
+function ClientSelect({ value, error, onChange }: ClientSelectProps) {
+  const { t } = useTranslation()
+  const [text, setText] = useState('')
+  const [search] = useDebouncedValue(text, TYPING_MS)
+  const [chosen, setChosen] = useState<{ value: string; label: string }>()
+  const { data } = useInfiniteQuery({
+    ...clientsQuery(text === chosen?.label ? '' : search),
+    placeholderData: keepPreviousData,
+  })
+  const found = (data?.pages ?? []).flatMap(({ items }) =>
+    items.map((client) => ({
+      value: String(client.clientId),
+      label: client.emailAddress
+        ? `${nameOf(client)} · ${client.emailAddress}`
+        : `${nameOf(client)} · ${t('clients.noAddress')}`,
+    })),
+  )
+  const options =
+    chosen && !found.some((one) => one.value === chosen.value) ? [chosen, ...found] : found
+  return (
+    <Select
+      label={t('calendar.client')}
+      placeholder={t('calendar.chooseClient')}
+      data-autofocus
+      searchable
+      allowDeselect={false}
+      value={value ? String(value) : null}
+      error={error}
+      data={options}
+      filter={({ options: all }) => all}
+      nothingFoundMessage={t('calendar.noClient')}
+      searchValue={text}
+      onSearchChange={setText}
+      onChange={(clientId, option) => {
+        if (!clientId || !option) return
+        setChosen({ value: clientId, label: option.label })
+        onChange(Number(clientId))
+      }}
+    />
+  )
+}

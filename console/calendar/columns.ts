@@ -1,0 +1,73 @@
+import type { Appointment } from '../api/calendar.ts'
+import type { Session } from '../api/session.ts'
+import type { Location, Professional, Setup } from '../api/setup.ts'
+
+/** A member of staff at a location: a column of the day, and a choice in the forms. */
+export type Column = { location: Location; professional: Professional }
+
+export const columnKey = (ids: { locationId: number; professionalId: number }) =>
+  `${ids.professionalId}:${ids.locationId}`
+
+export const keyOf = ({ location, professional }: Column) =>
+  columnKey({ locationId: location.locationId, professionalId: professional.professionalId })
+
+export const staffName = ({ firstName, lastName }: Professional) => `${firstName} ${lastName}`
+
+/** Who works where, or has an appointment there, as far as the person may see it. */
+export function columnsOf(
+  setup: Setup,
+  appointments: Appointment[],
+  session: Session,
+  locationId?: number,
+): Column[] {
+  const booked = new Set(appointments.map(columnKey))
+  const seenLocations = session.role === 'LOCATION_SUPER_USER' ? session.locationIdList : undefined
+  const seenStaff = session.role === 'USER' ? session.professionalId : undefined
+  const locations = setup.locations.filter(
+    (location) =>
+      (locationId === undefined || location.locationId === locationId) &&
+      (!seenLocations || seenLocations.includes(location.locationId)),
+  )
+  const isOnlyLocation = setup.locations.length === 1
+  return locations.flatMap((location) =>
+    setup.professionals
+      .filter(({ professionalId }) => seenStaff === undefined || professionalId === seenStaff)
+      .map((professional) => ({ location, professional }))
+      .filter((column) => {
+        const places = column.professional.locationIdList ?? []
+        const worksHere = places.includes(location.locationId)
+        return worksHere || (places.length === 0 && isOnlyLocation) || booked.has(keyOf(column))
+      }),
+  )
+}
+
+/** A visit with its place beside those that overlap it. */
+export type PlacedVisit<T> = { visit: T; lane: number; lanes: number }
+
+export function placeVisits<T extends { startTime: number; endTime: number }>(
+  visits: T[],
+): PlacedVisit<T>[] {
+  const sorted = visits.toSorted((a, b) => a.startTime - b.startTime || b.endTime - a.endTime)
+  const placed: PlacedVisit<T>[] = []
+  let group: PlacedVisit<T>[] = []
+  let groupEnd = -Infinity
+  const closeGroup = () => {
+    const lanes = Math.max(0, ...group.map(({ lane }) => lane)) + 1
+    for (const one of group) one.lanes = lanes
+    group = []
+  }
+  for (const visit of sorted) {
+    if (visit.startTime >= groupEnd) closeGroup()
+    const taken = group
+      .filter((other) => other.visit.endTime > visit.startTime)
+      .map(({ lane }) => lane)
+    let lane = 0
+    while (taken.includes(lane)) lane += 1
+    const one = { visit, lane, lanes: 1 }
+    group.push(one)
+    placed.push(one)
+    groupEnd = Math.max(groupEnd, visit.endTime)
+  }
+  closeGroup()
+  return placed
+}

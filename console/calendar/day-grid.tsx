@@ -1,0 +1,336 @@
+import { useRef, useState, type PointerEvent } from 'react'
+import { useTranslation } from 'react-i18next'
+import type { Appointment, AppointmentBody } from '../api/calendar.ts'
+import type { Setup } from '../api/setup.ts'
+import { useTimeFormat } from '../components/time.ts'
+import { useNow } from '../shell/page-head.tsx'
+import classes from './calendar.module.css'
+import { columnKey, keyOf, placeVisits, staffName, type Column } from './columns.ts'
+import { addDays, momentAt, offsetMs, weekdayOf } from './days.ts'
+import { lookOf, useVisitLabel, VisitMarks } from './visit.tsx'
+
+const HOUR_MS = 3_600_000
+const HOUR_PX = 50
+const SNAP_MINUTES = 15
+/** The pointer must move so far before a press becomes a drag. */
+const DRAG_PX = 5
+
+type Props = {
+  day: string
+  columns: Column[]
+  visits: Appointment[]
+  setup: Setup
+  chosen: number | undefined
+  /** The chosen appointment as it would become. */
+  ghost: Slot | undefined
+  canEdit: boolean
+  onChoose: (visit: Appointment) => void
+  onMove: (visit: Appointment, slot: Slot) => void
+  onBook: (slot: Slot) => void
+}
+
+export type Slot = Required<
+  Pick<AppointmentBody, 'startTime' | 'endTime' | 'professionalId' | 'locationId'>
+>
+
+/** A day: one column for each member of staff, the hours from top to bottom. */
+export function DayGrid(props: Props) {
+  const { day, visits, setup, chosen, ghost, canEdit, onChoose, onMove, onBook } = props
+  const { t } = useTranslation()
+  const format = useTimeFormat()
+  const columns = props.columns.filter((column) => isShown(column, day, visits, ghost))
+  const label = useVisitLabel(setup)
+  const body = useRef<HTMLDivElement>(null)
+  const [drag, setDrag] = useState<Drag>()
+  const hasDragged = useRef(false)
+  const { from, to } = hoursOf(visits, ghost, format.hourOfDay)
+  const top = (hour: number) => (hour - from) * HOUR_PX
+  const heightOf = ({ startTime, endTime }: { startTime: number; endTime: number }) =>
+    Math.max(((endTime - startTime) / HOUR_MS) * HOUR_PX - 2, 18)
+
+  /** The column and the time under a point of the screen. */
+  const slotAt = (x: number, y: number, durationMs: number): Slot | undefined => {
+    const cells = [...(body.current?.querySelectorAll('[data-column]') ?? [])]
+    const at = cells.findIndex((cell) => {
+      const { left, right } = cell.getBoundingClientRect()
+      return x >= left && x < right
+    })
+    const column = columns[at]
+    if (!column) return undefined
+    const hour = from + (y - cells[at]!.getBoundingClientRect().top) / HOUR_PX
+    const startTime = momentAt(day, clockTime(hour), format.timeZone)
+    return {
+      startTime,
+      endTime: startTime + durationMs,
+      professionalId: column.professional.professionalId,
+      locationId: column.location.locationId,
+    }
+  }
+
+  const startDrag = (visit: Appointment) => (event: PointerEvent<HTMLElement>) => {
+    hasDragged.current = false
+    // A finger scrolls; the form in the panel moves an appointment there.
+    if (!canEdit || event.button !== 0 || event.pointerType === 'touch') return
+    event.currentTarget.setPointerCapture(event.pointerId)
+    const grabY = event.clientY - event.currentTarget.getBoundingClientRect().top
+    setDrag({ visit, startX: event.clientX, startY: event.clientY, grabY })
+  }
+  const moveDrag = (event: PointerEvent<HTMLElement>) => {
+    if (!drag) return
+    const distance = Math.hypot(event.clientX - drag.startX, event.clientY - drag.startY)
+    if (distance < DRAG_PX && !drag.slot) return
+    hasDragged.current = true
+    const { startTime, endTime } = drag.visit
+    const slot = slotAt(event.clientX, event.clientY - drag.grabY, endTime - startTime)
+    if (slot) setDrag({ ...drag, slot })
+  }
+  const endDrag = () => {
+    if (drag?.slot) onMove(drag.visit, drag.slot)
+    setDrag(undefined)
+  }
+
+  const shownGhost = drag?.slot ?? ghost
+  const groups = groupByLocation(columns)
+  const template = `46px repeat(${columns.length}, minmax(92px, 1fr))`
+  return (
+    <div
+      className={`card ${classes.gridScroll}`}
+      tabIndex={0}
+      role="region"
+      aria-label={t('calendar.grid')}
+    >
+      <div className={classes.gridHead} style={{ gridTemplateColumns: template }}>
+        <span />
+        {groups.map(({ location, count }) => (
+          <span
+            key={location.locationId}
+            className={`ellipsis ${classes.location}`}
+            style={{ gridColumn: `span ${count}` }}
+          >
+            {location.name}
+            <ZoneDifference day={day} timeZone={location.timeZone} />
+          </span>
+        ))}
+        <span />
+        {columns.map((column, place) => (
+          <span
+            key={keyOf(column)}
+            className={`ellipsis ${classes.staff}`}
+            data-first={isFirstOfLocation(columns, place) || undefined}
+            title={staffName(column.professional)}
+            dir="auto"
+          >
+            {column.professional.firstName}{' '}
+            <span className="soft">{column.professional.lastName.slice(0, 1)}.</span>
+          </span>
+        ))}
+      </div>
+      <div
+        ref={body}
+        className={classes.gridBody}
+        style={{ gridTemplateColumns: template, height: top(to) }}
+      >
+        <div className={classes.hours} aria-hidden>
+          {hourList(from, to).map((hour) => (
+            <span key={hour} className="numbers faint" style={{ top: top(hour) - 9 }}>
+              {String(hour).padStart(2, '0')}:00
+            </span>
+          ))}
+        </div>
+        {columns.map((column, place) => (
+          <div
+            key={keyOf(column)}
+            data-column={keyOf(column)}
+            data-first={isFirstOfLocation(columns, place) || undefined}
+            className={classes.column}
+            onClick={(event) => {
+              if (!canEdit || event.target !== event.currentTarget) return
+              const slot = slotAt(event.clientX, event.clientY, HOUR_MS / 2)
+              if (slot) onBook(slot)
+            }}
+          >
+            {workingHours(column, day, format).map(([begin, end]) => (
+              <span
+                key={begin}
+                className={classes.working}
+                style={{
+                  top: Math.max(0, top(begin)),
+                  height: Math.max(0, top(Math.min(end, to)) - Math.max(0, top(begin))),
+                }}
+              />
+            ))}
+            {hourList(from, to).map((hour) => (
+              <span key={hour} className={classes.hourLine} style={{ top: top(hour) }} />
+            ))}
+            {placeVisits(visits.filter((visit) => columnKey(visit) === keyOf(column))).map(
+              ({ visit, lane, lanes }) => {
+                const height = heightOf(visit)
+                return (
+                  <button
+                    key={visit.calendarId}
+                    type="button"
+                    className={classes.visit}
+                    data-look={lookOf(visit, setup)}
+                    data-chosen={chosen === visit.calendarId || undefined}
+                    data-visit={visit.calendarId}
+                    aria-label={label(visit)}
+                    aria-pressed={chosen === visit.calendarId}
+                    title={label(visit)}
+                    style={{
+                      top: top(format.hourOfDay(visit.startTime)) + 1,
+                      height,
+                      left: `calc(3px + (100% - 6px) * ${lane / lanes})`,
+                      width: `calc((100% - 6px) / ${lanes} - ${lanes > 1 ? 2 : 0}px)`,
+                    }}
+                    onPointerDown={startDrag(visit)}
+                    onPointerMove={moveDrag}
+                    onPointerUp={endDrag}
+                    onPointerCancel={() => setDrag(undefined)}
+                    onClick={() => {
+                      if (!hasDragged.current) onChoose(visit)
+                    }}
+                  >
+                    <span className="row" style={{ gap: 4 }}>
+                      <b className="ellipsis grow" dir="auto">
+                        {visit.clientName}
+                      </b>
+                      {lanes === 1 && <VisitMarks visit={visit} />}
+                    </span>
+                    {height > 32 && (
+                      <span className={`ellipsis soft ${classes.service}`}>{visit.reasonName}</span>
+                    )}
+                  </button>
+                )
+              },
+            )}
+            {shownGhost &&
+              columnKey(shownGhost) === keyOf(column) &&
+              isOn(shownGhost, day, format) && (
+                <div
+                  className={classes.ghost}
+                  data-ghost
+                  style={{
+                    top: top(format.hourOfDay(shownGhost.startTime)) + 1,
+                    height: heightOf(shownGhost),
+                  }}
+                >
+                  <b>
+                    {format.time(shownGhost.startTime)}–{format.time(shownGhost.endTime)}
+                  </b>{' '}
+                  {t('calendar.here')}
+                </div>
+              )}
+          </div>
+        ))}
+        <NowLine day={day} top={top} until={to} />
+      </div>
+    </div>
+  )
+}
+
+type Drag = {
+  visit: Appointment
+  startX: number
+  startY: number
+  /** Where in the appointment it was grabbed. */
+  grabY: number
+  slot?: Slot
+}
+
+type Format = ReturnType<typeof useTimeFormat>
+
+const isOn = ({ startTime }: Slot, day: string, format: Format) => format.isoDay(startTime) === day
+
+/** From the morning to the evening, and further if an appointment is earlier or later. */
+function hoursOf(
+  visits: Appointment[],
+  ghost: Slot | undefined,
+  hourOfDay: (ms: number) => number,
+) {
+  const all = [...visits, ...(ghost ? [ghost] : [])]
+  const starts = all.map(({ startTime }) => Math.floor(hourOfDay(startTime)))
+  const ends = all.map(
+    ({ startTime, endTime }) => hourOfDay(startTime) + (endTime - startTime) / HOUR_MS,
+  )
+  return {
+    from: Math.min(8, ...starts) - 0.5,
+    to: Math.min(24, Math.max(19, ...ends.map(Math.ceil)) + 0.25),
+  }
+}
+
+const hourList = (from: number, to: number) => {
+  const first = Math.ceil(from)
+  return Array.from({ length: Math.floor(to) - first + 1 }, (_, place) => first + place)
+}
+
+/** 14.3 → 14:15 */
+function clockTime(hour: number) {
+  const steps = Math.round((hour * 60) / SNAP_MINUTES)
+  const minutes = Math.min(Math.max(steps * SNAP_MINUTES, 0), 24 * 60 - SNAP_MINUTES)
+  const two = (value: number) => String(value).padStart(2, '0')
+  return `${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`
+}
+
+/** Whoever works on this day, or has an appointment. */
+function isShown(column: Column, day: string, visits: Appointment[], ghost: Slot | undefined) {
+  const { workingHours } = column.professional
+  const key = keyOf(column)
+  return (
+    !workingHours?.length ||
+    workingHours.some(({ weekday }) => weekday === weekdayOf(day)) ||
+    [...visits, ...(ghost ? [ghost] : [])].some((visit) => columnKey(visit) === key)
+  )
+}
+
+function groupByLocation(columns: Column[]) {
+  const groups = Map.groupBy(columns, ({ location }) => location.locationId)
+  return [...groups.values()].map((some) => ({ location: some[0]!.location, count: some.length }))
+}
+
+const isFirstOfLocation = (columns: Column[], place: number) =>
+  columns[place]!.location !== columns[place - 1]?.location
+
+/** Hours of the business's clock between which the member of staff works on this day. */
+function workingHours({ professional, location }: Column, day: string, format: Format) {
+  const all = professional.workingHours ?? []
+  if (all.length === 0) return [[0, 24]] as [number, number][]
+  const zone = location.timeZone ?? format.timeZone
+  return all
+    .filter(({ weekday }) => weekday === weekdayOf(day))
+    .map(({ from, to }): [number, number] => {
+      const begin = momentAt(day, from, zone)
+      const end =
+        to === '24:00' ? momentAt(addDays(day, 1), '00:00', zone) : momentAt(day, to, zone)
+      const first = format.hourOfDay(begin)
+      return [first, first + (end - begin) / HOUR_MS]
+    })
+}
+
+/** "1 h behind": how the clock of a location differs from that of the business. */
+function ZoneDifference({ day, timeZone }: { day: string; timeZone: string | null }) {
+  const { t } = useTranslation()
+  const format = useTimeFormat()
+  const noon = Date.parse(`${day}T12:00:00Z`)
+  const hours = timeZone
+    ? (offsetMs(noon, timeZone) - offsetMs(noon, format.timeZone)) / HOUR_MS
+    : 0
+  if (hours === 0) return null
+  const key = hours > 0 ? 'calendar.ahead' : 'calendar.behind'
+  return <span className="amber"> · {t(key, { hours: Math.abs(hours) })}</span>
+}
+
+function NowLine({
+  day,
+  top,
+  until,
+}: {
+  day: string
+  top: (hour: number) => number
+  until: number
+}) {
+  const format = useTimeFormat()
+  const now = useNow()
+  const hour = format.hourOfDay(now)
+  if (format.isoDay(now) !== day || top(hour) < 0 || hour > until) return null
+  return <span className={classes.now} style={{ top: top(hour) }} aria-hidden />
+}

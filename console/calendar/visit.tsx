@@ -1,0 +1,67 @@
+import { useTranslation } from 'react-i18next'
+import type { Appointment } from '../api/calendar.ts'
+import type { Setup } from '../api/setup.ts'
+import { Mark } from '../components/mark.tsx'
+import { useTimeFormat } from '../components/time.ts'
+import classes from './calendar.module.css'
+
+/** The label of a status of appointments, as the business calls it. */
+export const statusLabel = (setup: Setup, status: string) =>
+  setup.statuses.find((one) => one.objectType === 'CALENDAR' && one.status === status)?.label ??
+  status
+
+/** How an appointment is drawn: booked, confirmed or no longer expected. */
+export function lookOf({ status }: Appointment, setup: Setup) {
+  const known = setup.statuses.find((one) => one.objectType === 'CALENDAR' && one.status === status)
+  if (status === 'OPEN') return 'open'
+  if (known?.live || status === 'COMPLETED') return 'confirmed'
+  return 'off'
+}
+
+/** "Sports massage with Elena García, Zürich Altstadt" */
+export function useVisitDetails() {
+  const { t } = useTranslation()
+  return ({ reasonName, professionalName, locationName }: Appointment) =>
+    t('appointment.details', {
+      service: reasonName ?? '',
+      staff: professionalName ?? '',
+      location: locationName ?? '',
+    })
+}
+
+/** Everything about an appointment in one sentence, for screen readers and tooltips. */
+export function useVisitLabel(setup: Setup) {
+  const { t } = useTranslation()
+  const format = useTimeFormat()
+  return (visit: Appointment) =>
+    t('calendar.visit', {
+      time: `${format.time(visit.startTime)}–${format.time(visit.endTime)}`,
+      client: visit.clientName ?? '',
+      service: visit.reasonName ?? '',
+      staff: visit.professionalName ?? '',
+      status: statusLabel(setup, visit.status),
+    })
+}
+
+/** Hollow marks for scheduled messages, and a diamond if one failed. */
+export function VisitMarks({ visit }: { visit: Appointment }) {
+  const { t } = useTranslation()
+  const { SCHEDULED: waiting = 0, FAILED: failed = 0 } = visit.messages ?? {}
+  if (waiting + failed === 0) return null
+  const label = [
+    ...(waiting > 0 ? [t('calendar.waiting', { count: waiting })] : []),
+    ...(failed > 0 ? [t('calendar.failed', { count: failed })] : []),
+  ].join(', ')
+  return (
+    <span className={`${classes.marks} numbers`} title={label}>
+      {failed > 0 && <Mark mark="failed" size={8} />}
+      {waiting > 0 && (
+        <>
+          <Mark mark="waiting" size={8} />
+          <span aria-hidden>{waiting}</span>
+        </>
+      )}
+      <span className="visually-hidden">{label}</span>
+    </span>
+  )
+}

@@ -1,0 +1,56 @@
+import type { TFunction } from 'i18next'
+import { Fragment, type ReactNode } from 'react'
+import { Trans, useTranslation } from 'react-i18next'
+import type { Plan } from '../api/calendar.ts'
+
+const PARTS = ['move', 'create', 'cancel', 'expired'] as const
+
+/** The automations whose mail leaves with the save. */
+const namesAtOnce = ({ samples }: Plan, t: TFunction<'console'>) =>
+  samples
+    .filter(({ change }) => change === 'atOnce')
+    .map(({ description }) => description ?? t('whatIf.unnamed'))
+    .join(', ')
+
+/** What saving does, in a sentence: "3 messages move; nothing is sent now." */
+export function Consequences({ plan }: { plan: Plan }) {
+  const { t } = useTranslation()
+  const parts: ReactNode[] = PARTS.filter((part) => plan[part] > 0).map((part) => (
+    <Trans
+      key={part}
+      i18nKey={`whatIf.${part}`}
+      values={{ count: plan[part] }}
+      count={plan[part]}
+      components={{ b: <b /> }}
+    />
+  ))
+  if (plan.atOnce > 0) {
+    parts.push(
+      <Trans
+        key="atOnce"
+        i18nKey="whatIf.atOnce"
+        values={{ names: namesAtOnce(plan, t) }}
+        components={{ b: <b /> }}
+      />,
+    )
+  }
+  if (parts.length === 0) return <>{t('whatIf.nothing')}</>
+  if (plan.atOnce === 0) parts.push(t('whatIf.noneAtOnce'))
+  return parts.map((part, place) => (
+    // oxlint-disable-next-line react/no-array-index-key -- the parts have a fixed order
+    <Fragment key={place}>
+      {place > 0 && '; '}
+      {part}
+      {place === parts.length - 1 && '.'}
+    </Fragment>
+  ))
+}
+
+/** The same in a few words: "2 move, 1 too late". */
+export function shortConsequences(plan: Plan, t: TFunction<'console'>) {
+  const parts: string[] = PARTS.filter((part) => plan[part] > 0).map((part) =>
+    t(`whatIf.short.${part}`, { count: plan[part] }),
+  )
+  if (plan.atOnce > 0) parts.push(t('whatIf.short.atOnce', { names: namesAtOnce(plan, t) }))
+  return parts.length > 0 ? parts.join(', ') : t('whatIf.short.nothing')
+}

@@ -1,0 +1,358 @@
+import { Button, Drawer, SegmentedControl, Select } from '@mantine/core'
+import { useMediaQuery } from '@mantine/hooks'
+import { IconChevronLeft, IconChevronRight, IconPlus } from '@tabler/icons-react'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { useState, type ReactNode } from 'react'
+import { Trans, useTranslation } from 'react-i18next'
+import {
+  appointmentDaysQuery,
+  appointmentQuery,
+  appointmentsQuery,
+  type Appointment,
+  type AppointmentBody,
+} from '../api/calendar.ts'
+import { clientQuery, nameOf } from '../api/clients.ts'
+import { useSession } from '../api/session.ts'
+import { setupQuery, type Setup } from '../api/setup.ts'
+import { AppointmentPanel } from '../calendar/appointment-panel.tsx'
+import { BookingPanel } from '../calendar/booking-panel.tsx'
+import classes from '../calendar/calendar.module.css'
+import { columnsOf, staffName } from '../calendar/columns.ts'
+import { DayGrid, type Slot } from '../calendar/day-grid.tsx'
+import { addDays, isDay, momentAt, mondayOf } from '../calendar/days.ts'
+import { ListView, WeekView } from '../calendar/week-and-list.tsx'
+import { usePageKeys } from '../components/page-keys.ts'
+import { Empty, Failure, Loading } from '../components/states.tsx'
+import { useTimeFormat } from '../components/time.ts'
+import { PageHead } from '../shell/page-head.tsx'
+
+const VIEWS = ['day', 'week', 'list'] as const
+type View = (typeof VIEWS)[number]
+
+/** What the page shows, as it stands in the address. */
+export type CalendarSearch = {
+  day?: string
+  view?: View
+  location?: number
+  appointment?: number
+  book?: boolean
+}
+
+export function CalendarPage() {
+  const { t } = useTranslation()
+  const format = useTimeFormat()
+  const session = useSession()
+  const search = useSearch({ from: '/shell/calendar' })
+  const navigate = useNavigate()
+  const isPhone = useMediaQuery('(max-width: 768px)', undefined, { getInitialValueInEffect: false })
+  const isNarrow = useMediaQuery('(max-width: 1100px)', undefined, {
+    getInitialValueInEffect: false,
+  })
+  const today = format.isoDay(Date.now())
+  const day = isDay(search.day) ? search.day : today
+  const view = search.view ?? (isPhone ? 'list' : 'day')
+  const canEdit = session.functions.includes('EDIT_SCHEDULE')
+  const [draft, setDraft] = useState<AppointmentBody>({})
+  const [booking, setBooking] = useState<AppointmentBody>({})
+
+  const go = (more: { [name in keyof CalendarSearch]: CalendarSearch[name] | undefined }) =>
+    void navigate({
+      to: '/calendar',
+      search: (before) => withoutEmpty({ ...before, ...more }),
+      replace: true,
+    })
+  const choose = (calendarId: number | undefined, changes: AppointmentBody = {}) => {
+    setDraft(changes)
+    go({ appointment: calendarId, book: undefined })
+  }
+  const book = (slot: AppointmentBody = {}) => {
+    if (!canEdit) return
+    const startTime = slot.startTime ?? momentAt(day, '09:00', format.timeZone)
+    setBooking({ startTime, endTime: startTime + 1_800_000, ...slot })
+    go({ book: true, appointment: undefined })
+  }
+  const step = view === 'day' ? 1 : 7
+  usePageKeys({
+    '[': () => go({ day: addDays(day, -step) }),
+    ']': () => go({ day: addDays(day, step) }),
+    t: () => go({ day: undefined }),
+    b: () => book(),
+    escape: () => choose(undefined),
+  })
+
+  const first = view === 'week' ? mondayOf(day) : day
+  const from = momentAt(first, '00:00', format.timeZone)
+  const to = momentAt(addDays(first, step), '00:00', format.timeZone)
+  const { data: setup, error: setupError, refetch: refetchSetup } = useQuery(setupQuery)
+  const list = useQuery({
+    ...appointmentsQuery(from, to, search.location),
+    placeholderData: keepPreviousData,
+  })
+  const visits = list.data ?? []
+  const messages = visits.reduce((sum, visit) => sum + (visit.messages?.SCHEDULED ?? 0), 0)
+  const error = list.error ?? setupError
+  const columns = setup ? columnsOf(setup, visits, session, search.location) : []
+  const staff = setup ? columnsOf(setup, visits, session) : []
+  const chosen = useChosen(search.appointment, visits, setup)
+
+  const saved = ({ calendarId, startTime }: Appointment) => {
+    setDraft({})
+    go({
+      appointment: calendarId,
+      book: undefined,
+      ...(view === 'day' && { day: format.isoDay(startTime) }),
+    })
+  }
+  const panel =
+    setup && search.book && canEdit ? (
+      <BookingPanel
+        setup={setup}
+        columns={staff}
+        draft={
+          booking.startTime === undefined ? { ...booking, ...firstTime(day, format) } : booking
+        }
+        onDraft={setBooking}
+        onSaved={saved}
+        onClose={() => go({ book: undefined })}
+      />
+    ) : setup && chosen.appointment ? (
+      <AppointmentPanel
+        key={chosen.appointment.calendarId}
+        appointment={chosen.appointment}
+        setup={setup}
+        columns={staff}
+        draft={draft}
+        onDraft={setDraft}
+        onSaved={saved}
+        onClose={() => choose(undefined)}
+      />
+    ) : chosen.error ? (
+      <div className={classes.panelBody}>
+        <Failure error={chosen.error} />
+      </div>
+    ) : undefined
+
+  const shown = { visits, setup: setup!, chosen: search.appointment, columns }
+  return (
+    <>
+      <PageHead
+        title={
+          view === 'day'
+            ? format.longDay(momentAt(day, '12:00', format.timeZone))
+            : `${format.day(from)} – ${format.day(to - 1)}`
+        }
+        lede={
+          list.data && (
+            <Trans
+              i18nKey="calendar.lede"
+              count={visits.length}
+              values={{ count: visits.length, messages }}
+              components={{ b: <b /> }}
+            />
+          )
+        }
+      >
+        {setup && setup.locations.length > 1 && (
+          <Select
+            aria-label={t('calendar.location')}
+            placeholder={t('calendar.anyLocation')}
+            w={170}
+            clearable
+            value={search.location ? String(search.location) : null}
+            data={setup.locations.map(({ locationId, name }) => ({
+              value: String(locationId),
+              label: name,
+            }))}
+            onChange={(value) => go({ location: value ? Number(value) : undefined })}
+          />
+        )}
+        <SegmentedControl
+          aria-label={t('calendar.view')}
+          value={view}
+          onChange={(chosenView) => go({ view: chosenView as View })}
+          data={VIEWS.map((value) => ({ value, label: t(`calendar.views.${value}`) }))}
+        />
+        {canEdit && (
+          <Button
+            leftSection={<IconPlus size={15} aria-hidden />}
+            rightSection={!isPhone && <kbd aria-hidden>B</kbd>}
+            onClick={() => book()}
+          >
+            {t('calendar.book')}
+          </Button>
+        )}
+      </PageHead>
+      <div className={classes.layout} data-panel={(panel && !isNarrow) || undefined}>
+        <div style={{ minWidth: 0 }}>
+          <DayLinks day={day} today={today} location={search.location} />
+          {error && !(list.data && setup) ? (
+            <Failure
+              error={error}
+              onRetry={() => void Promise.all([list.refetch(), refetchSetup()])}
+            />
+          ) : !list.data || !setup ? (
+            <Loading lines={12} height={36} />
+          ) : view === 'week' ? (
+            <WeekView {...shown} day={first} onChoose={(visit) => choose(visit.calendarId)} />
+          ) : view === 'list' ? (
+            <ListView {...shown} day={first} onChoose={(visit) => choose(visit.calendarId)} />
+          ) : columns.length === 0 ? (
+            <Empty title={t('calendar.none')}>{t('calendar.noneHint')}</Empty>
+          ) : (
+            <DayGrid
+              {...shown}
+              day={day}
+              canEdit={canEdit}
+              ghost={ghostOf(
+                search.book ? booking : chosen.appointment && withDraft(chosen.appointment, draft),
+              )}
+              onChoose={(visit) => choose(visit.calendarId)}
+              onMove={(visit, slot) => choose(visit.calendarId, slot)}
+              onBook={book}
+            />
+          )}
+        </div>
+        {panel && (
+          <Panel isDrawer={isNarrow} onClose={() => choose(undefined)}>
+            {panel}
+          </Panel>
+        )}
+      </div>
+    </>
+  )
+}
+
+const withoutEmpty = (search: object) =>
+  Object.fromEntries(
+    Object.entries(search).filter(([, value]) => value !== undefined),
+  ) as CalendarSearch
+
+const firstTime = (day: string, { timeZone }: { timeZone: string }) => {
+  const startTime = momentAt(day, '09:00', timeZone)
+  return { startTime, endTime: startTime + 1_800_000 }
+}
+
+/** Where the changed appointment would be; nothing if the draft does not move it. */
+function withDraft(appointment: Appointment, draft: AppointmentBody) {
+  const moved = { ...appointment, ...draft }
+  const isMoved =
+    moved.startTime !== appointment.startTime ||
+    moved.professionalId !== appointment.professionalId ||
+    moved.locationId !== appointment.locationId
+  return isMoved ? moved : undefined
+}
+
+function ghostOf(body: AppointmentBody | undefined): Slot | undefined {
+  if (!body) return undefined
+  const { startTime, endTime, professionalId, locationId } = body
+  if (startTime === undefined || endTime === undefined) return undefined
+  if (professionalId === undefined || locationId === undefined) return undefined
+  return { startTime, endTime, professionalId, locationId }
+}
+
+/** The appointment of the address: from the list, or by itself if it is on another day. */
+function useChosen(
+  calendarId: number | undefined,
+  visits: Appointment[],
+  setup: Setup | undefined,
+) {
+  const listed = visits.find((visit) => visit.calendarId === calendarId)
+  const isOpen = calendarId !== undefined && !listed
+  const { data: alone, error } = useQuery({
+    ...appointmentQuery(calendarId ?? 0),
+    enabled: isOpen,
+  })
+  const { data: client } = useQuery({
+    ...clientQuery(alone?.clientId ?? 0),
+    enabled: isOpen && alone !== undefined,
+  })
+  if (listed || !isOpen || !alone || !client || !setup) {
+    return { appointment: listed, error: isOpen ? error : null }
+  }
+  const professional = setup.professionals.find(
+    (one) => one.professionalId === alone.professionalId,
+  )
+  const appointment: Appointment = {
+    ...alone,
+    clientName: nameOf(client),
+    professionalName: professional ? staffName(professional) : null,
+    reasonName: setup.services.find((one) => one.reasonId === alone.reasonId)?.name ?? null,
+    locationName: setup.locations.find((one) => one.locationId === alone.locationId)?.name ?? null,
+  }
+  return { appointment, error: null }
+}
+
+type PanelProps = { isDrawer: boolean; onClose: () => void; children: ReactNode }
+
+/** Next to the calendar; on narrow screens above it. */
+function Panel({ isDrawer, onClose, children }: PanelProps) {
+  if (!isDrawer) return <aside className="card">{children}</aside>
+  return (
+    <Drawer
+      opened
+      onClose={onClose}
+      position="right"
+      size="min(420px, 100%)"
+      withCloseButton={false}
+      padding={0}
+    >
+      {children}
+    </Drawer>
+  )
+}
+
+type DayLinksProps = { day: string; today: string; location: number | undefined }
+
+/** The week in which the day is, with how many appointments each day has. */
+function DayLinks({ day, today, location }: DayLinksProps) {
+  const { t } = useTranslation()
+  const format = useTimeFormat()
+  const monday = mondayOf(day)
+  const { data: counts = {} } = useQuery({
+    ...appointmentDaysQuery(
+      momentAt(monday, '00:00', format.timeZone),
+      momentAt(addDays(monday, 7), '00:00', format.timeZone),
+      location,
+    ),
+    placeholderData: keepPreviousData,
+  })
+  const linkTo = (to: string) => ({
+    to: '/calendar' as const,
+    search: (before: CalendarSearch) => ({ ...before, day: to }),
+    replace: true,
+  })
+  return (
+    <nav className={classes.days} aria-label={t('calendar.days')}>
+      <Link
+        {...linkTo(addDays(day, -7))}
+        className={`${classes.dayLink} ${classes.arrow}`}
+        aria-label={t('calendar.before')}
+      >
+        <IconChevronLeft size={15} aria-hidden />
+      </Link>
+      {Array.from({ length: 7 }, (_, place) => addDays(monday, place)).map((one) => {
+        const noon = momentAt(one, '12:00', format.timeZone)
+        return (
+          <Link
+            key={one}
+            {...linkTo(one)}
+            className={`${classes.dayLink} numbers`}
+            aria-current={one === day ? 'date' : undefined}
+          >
+            {one === today && <span className={classes.todayDot} aria-hidden />}
+            {format.weekday(noon)} {Number(one.slice(8))}
+            <span className={one === day ? undefined : 'faint'}>{counts[one] ?? 0}</span>
+          </Link>
+        )
+      })}
+      <Link
+        {...linkTo(addDays(day, 7))}
+        className={`${classes.dayLink} ${classes.arrow}`}
+        aria-label={t('calendar.after')}
+      >
+        <IconChevronRight size={15} aria-hidden />
+      </Link>
+    </nav>
+  )
+}

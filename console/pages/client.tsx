@@ -1,0 +1,257 @@
+import { Button } from '@mantine/core'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { Link, useParams } from '@tanstack/react-router'
+import { useState } from 'react'
+import { Trans, useTranslation } from 'react-i18next'
+import {
+  clearSuppression,
+  clientAppointmentsQuery,
+  clientEmailsQuery,
+  clientQuery,
+  nameOf,
+  suppressionsQuery,
+  type Client,
+} from '../api/clients.ts'
+import { useSession } from '../api/session.ts'
+import { setupQuery } from '../api/setup.ts'
+import { statusLabel, useVisitDetails, VisitMarks } from '../calendar/visit.tsx'
+import { ClientForm } from '../clients/client-form.tsx'
+import classes from '../clients/clients.module.css'
+import { writeTags } from '../clients/tags.ts'
+import { Empty, Failure, Loading } from '../components/states.tsx'
+import { useTimeFormat } from '../components/time.ts'
+import { PageHead } from '../shell/page-head.tsx'
+
+export function ClientPage() {
+  const { t } = useTranslation()
+  const format = useTimeFormat()
+  const { clientId } = useParams({ from: '/shell/clients/$clientId' })
+  const { data: client, error, refetch } = useQuery(clientQuery(Number(clientId)))
+  const { data: appointments } = useQuery(clientAppointmentsQuery(Number(clientId)))
+  if (error && !client) {
+    return (
+      <>
+        <PageHead title={t('clients.title')} />
+        <Failure error={error} onRetry={() => void refetch()} />
+      </>
+    )
+  }
+  if (!client) return <Loading lines={8} />
+  const visits = appointments?.items ?? []
+  const next = visits.find(({ startTime }) => startTime > Date.now())
+  return (
+    <>
+      <PageHead
+        title={<span dir="auto">{nameOf(client)}</span>}
+        lede={
+          appointments &&
+          (next ? (
+            <Trans
+              i18nKey="client.ledeNext"
+              values={{ count: visits.length, time: format.moment(next.startTime) }}
+              components={{ b: <b /> }}
+            />
+          ) : (
+            <Trans
+              i18nKey="client.lede"
+              count={visits.length}
+              values={{ count: visits.length }}
+              components={{ b: <b /> }}
+            />
+          ))
+        }
+      >
+        <Link to="/clients" className="small">
+          {t('client.all')}
+        </Link>
+      </PageHead>
+      <div className="two-columns">
+        <div className="column" style={{ gap: 20 }}>
+          <Appointments clientId={client.clientId} />
+          <Emails clientId={client.clientId} />
+        </div>
+        <div className="column" style={{ gap: 20 }}>
+          <Details client={client} />
+          <Consent client={client} />
+        </div>
+      </div>
+    </>
+  )
+}
+
+function Appointments({ clientId }: { clientId: number }) {
+  const { t } = useTranslation()
+  const format = useTimeFormat()
+  const detailsOf = useVisitDetails()
+  const { data: setup } = useQuery(setupQuery)
+  const { data, error, refetch } = useQuery(clientAppointmentsQuery(clientId))
+  return (
+    <section className="card panel">
+      <header>
+        <h2>{t('client.appointments')}</h2>
+      </header>
+      {error && !data ? (
+        <Failure error={error} onRetry={() => void refetch()} />
+      ) : !data || !setup ? (
+        <Loading lines={4} />
+      ) : data.items.length === 0 ? (
+        <Empty title={t('client.noAppointments')} />
+      ) : (
+        <div className={classes.scroll}>
+          {data.items.toReversed().map((visit) => (
+            <Link
+              key={visit.calendarId}
+              to="/calendar"
+              search={{ day: format.isoDay(visit.startTime), appointment: visit.calendarId }}
+              className={classes.visit}
+            >
+              <span className="numbers soft">{format.moment(visit.startTime)}</span>
+              <span className="ellipsis">{detailsOf(visit)}</span>
+              <span className="soft ellipsis">{statusLabel(setup, visit.status)}</span>
+              <VisitMarks visit={visit} />
+            </Link>
+          ))}
+        </div>
+      )}
+    </section>
+  )
+}
+
+function Emails({ clientId }: { clientId: number }) {
+  const { t } = useTranslation()
+  const format = useTimeFormat()
+  const { functions } = useSession()
+  const mayRead = functions.includes('VIEW_EMAILS')
+  const { data, error, refetch } = useQuery({ ...clientEmailsQuery(clientId), enabled: mayRead })
+  if (!mayRead) return null
+  return (
+    <section className="card panel">
+      <header>
+        <h2>{t('client.messages')}</h2>
+      </header>
+      {error && !data ? (
+        <Failure error={error} onRetry={() => void refetch()} />
+      ) : !data ? (
+        <Loading lines={4} />
+      ) : data.length === 0 ? (
+        <Empty title={t('client.noMessages')} />
+      ) : (
+        <div
+          className={classes.scroll}
+          tabIndex={0}
+          role="region"
+          aria-label={t('client.messages')}
+        >
+          {data.toReversed().map((email) => (
+            <div key={email.emailId} className={classes.email}>
+              <span className="numbers soft">
+                {format.moment(email.sentTime ?? email.createdDate)}
+              </span>
+              <span className="ellipsis" dir="auto">
+                {email.subject}
+              </span>
+              <span
+                className={email.status === 'FAILED' ? 'clay' : 'soft'}
+                title={email.statusReason ?? undefined}
+              >
+                {t(`client.emailStatus.${email.status}`)}
+              </span>
+            </div>
+          ))}
+        </div>
+      )}
+    </section>
+  )
+}
+
+function Details({ client }: { client: Client }) {
+  const { t } = useTranslation()
+  const { functions } = useSession()
+  const [isEditing, setEditing] = useState(false)
+  const tags = writeTags(client.tags ?? {})
+  const rows = [
+    [t('clients.emailAddress'), client.emailAddress ?? t('clients.noAddress')],
+    [t('clients.phone'), client.phone],
+    [t('clients.language'), client.language],
+    [t('client.timeZone'), client.timeZone],
+    [t('clients.tags'), tags],
+  ] as const
+  return (
+    <section className="card panel">
+      <header>
+        <h2>{t('client.details')}</h2>
+        {functions.includes('EDIT_SCHEDULE') && !isEditing && (
+          <Button variant="default" size="xs" onClick={() => setEditing(true)}>
+            {t('client.edit')}
+          </Button>
+        )}
+      </header>
+      {isEditing ? (
+        <ClientForm
+          client={client}
+          onSaved={() => setEditing(false)}
+          onClose={() => setEditing(false)}
+        />
+      ) : (
+        <dl className={classes.details}>
+          {rows
+            .filter(([, value]) => value)
+            .map(([label, value]) => (
+              <div key={label} style={{ display: 'contents' }}>
+                <dt>{label}</dt>
+                <dd dir="auto" style={{ whiteSpace: 'pre-line' }}>
+                  {value}
+                </dd>
+              </div>
+            ))}
+        </dl>
+      )}
+    </section>
+  )
+}
+
+/** Whether mails to the client's address are sent, why not, and how to allow them again. */
+function Consent({ client }: { client: Client }) {
+  const { t } = useTranslation()
+  const format = useTimeFormat()
+  const { functions } = useSession()
+  const { emailAddress } = client
+  const mayRead = functions.includes('VIEW_EMAILS')
+  const { data, error, refetch } = useQuery({
+    ...suppressionsQuery(emailAddress ?? ''),
+    enabled: mayRead && emailAddress !== null,
+  })
+  const clear = useMutation({ mutationFn: () => clearSuppression(emailAddress!) })
+  if (!mayRead) return null
+  return (
+    <section className="card panel">
+      <header>
+        <h2>{t('client.consent')}</h2>
+      </header>
+      {emailAddress === null ? (
+        <p className="soft small">{t('client.noAddress')}</p>
+      ) : error && !data ? (
+        <Failure error={error} onRetry={() => void refetch()} />
+      ) : !data ? (
+        <Loading lines={1} />
+      ) : data.items.length === 0 ? (
+        <p className="soft small">{t('client.mayBeWritten', { address: emailAddress })}</p>
+      ) : (
+        <>
+          {data.items.map(({ reason, detail, createdDate }) => (
+            <div key={reason} className="small" style={{ marginBottom: 8 }}>
+              {t(`client.${reason}`, { day: format.day(createdDate) })}
+              {detail && <div className="server-words refused">{detail}</div>}
+            </div>
+          ))}
+          {functions.includes('SEND_EMAILS') && (
+            <Button variant="default" loading={clear.isPending} onClick={() => clear.mutate()}>
+              {t('client.clear')}
+            </Button>
+          )}
+          {clear.error && <Failure error={clear.error} />}
+        </>
+      )}
+    </section>
+  )
+}

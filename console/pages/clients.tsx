@@ -1,0 +1,147 @@
+import { Button, TextInput } from '@mantine/core'
+import { useDebouncedCallback } from '@mantine/hooks'
+import { IconPlus, IconSearch } from '@tabler/icons-react'
+import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { clientsQuery, nameOf, type Client } from '../api/clients.ts'
+import { useSession } from '../api/session.ts'
+import { ClientForm } from '../clients/client-form.tsx'
+import { Empty, Failure, Loading } from '../components/states.tsx'
+import { PageHead } from '../shell/page-head.tsx'
+import classes from '../clients/clients.module.css'
+
+export type ClientsSearch = { text?: string }
+
+const TYPING_MS = 200
+
+export function ClientsPage() {
+  const { t } = useTranslation()
+  const navigate = useNavigate()
+  const { functions } = useSession()
+  const { text = '' } = useSearch({ from: '/shell/clients' })
+  const [typed, setTyped] = useState(text)
+  const [isAdding, setAdding] = useState(false)
+  const search = useDebouncedCallback((words: string) => {
+    void navigate({ to: '/clients', search: words ? { text: words } : {}, replace: true })
+  }, TYPING_MS)
+  return (
+    <>
+      <PageHead title={t('clients.title')} lede={t('clients.lede')}>
+        {functions.includes('EDIT_SCHEDULE') && (
+          <Button
+            leftSection={<IconPlus size={15} aria-hidden />}
+            onClick={() => setAdding(!isAdding)}
+          >
+            {t('clients.new')}
+          </Button>
+        )}
+      </PageHead>
+      {isAdding && (
+        <section className={`card panel ${classes.newClient}`}>
+          <header>
+            <h2>{t('clients.new')}</h2>
+          </header>
+          <ClientForm
+            onSaved={({ clientId }) =>
+              void navigate({ to: '/clients/$clientId', params: { clientId: String(clientId) } })
+            }
+            onClose={() => setAdding(false)}
+          />
+        </section>
+      )}
+      <TextInput
+        leftSection={<IconSearch size={15} aria-hidden />}
+        placeholder={t('clients.find')}
+        aria-label={t('clients.find')}
+        maw={320}
+        mb={14}
+        value={typed}
+        onChange={(event) => {
+          setTyped(event.currentTarget.value)
+          search(event.currentTarget.value)
+        }}
+      />
+      <List text={text} />
+    </>
+  )
+}
+
+function List({ text }: { text: string }) {
+  const { t } = useTranslation()
+  const { data, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery(
+    { ...clientsQuery(text), placeholderData: keepPreviousData },
+  )
+  if (error && !data) return <Failure error={error} onRetry={() => void refetch()} />
+  if (!data) return <Loading lines={12} height={24} />
+  const clients = data.pages.flatMap((page) => page.items)
+  if (clients.length === 0) {
+    return text ? (
+      <Empty title={t('clients.noneFound')}>{t('clients.noneFoundHint')}</Empty>
+    ) : (
+      <Empty title={t('clients.none')}>{t('clients.noneHint')}</Empty>
+    )
+  }
+  return (
+    <>
+      <div className="card" role="table" aria-label={t('clients.title')}>
+        <div role="rowgroup">
+          <div role="row" className={`${classes.row} ${classes.head}`}>
+            <span role="columnheader">{t('clients.name')}</span>
+            <span role="columnheader">{t('clients.emailAddress')}</span>
+            <span role="columnheader">{t('clients.phone')}</span>
+            <span role="columnheader">{t('clients.tags')}</span>
+          </div>
+        </div>
+        <div role="rowgroup">
+          {clients.map((client) => (
+            <Row key={client.clientId} client={client} />
+          ))}
+        </div>
+      </div>
+      {hasNextPage && (
+        <Button
+          variant="default"
+          mt={12}
+          loading={isFetchingNextPage}
+          onClick={() => void fetchNextPage()}
+        >
+          {t('clients.more')}
+        </Button>
+      )}
+    </>
+  )
+}
+
+function Row({ client }: { client: Client }) {
+  const { t } = useTranslation()
+  const tags = Object.values(client.tags ?? {}).flat()
+  return (
+    <div role="row" className={classes.row}>
+      <span role="cell" className="ellipsis">
+        <Link
+          to="/clients/$clientId"
+          params={{ clientId: String(client.clientId) }}
+          className="strong"
+          dir="auto"
+        >
+          {nameOf(client)}
+        </Link>
+      </span>
+      <span role="cell" className={`ellipsis ${client.emailAddress ? '' : 'faint'}`}>
+        {client.emailAddress ?? t('clients.noAddress')}
+      </span>
+      <span role="cell" className="ellipsis numbers soft">
+        {client.phone}
+      </span>
+      <span role="cell" className="row">
+        {tags.slice(0, 3).map((tag) => (
+          <span key={tag} className="chip">
+            {tag}
+          </span>
+        ))}
+      </span>
+    </div>
+  )
+}
