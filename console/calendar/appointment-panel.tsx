@@ -93,7 +93,11 @@ export function AppointmentPanel(props: Props) {
             </>
           )}
           {' · '}
-          <Link to="/clients/$clientId" params={{ clientId: String(appointment.clientId) }}>
+          <Link
+            to="/clients/$clientId"
+            params={{ clientId: String(appointment.clientId) }}
+            style={{ textDecoration: 'underline' }}
+          >
             {t('appointment.openClient')}
           </Link>
         </div>

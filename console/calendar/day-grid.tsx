@@ -7,7 +7,7 @@ import { useNow } from '../shell/page-head.tsx'
 import classes from './calendar.module.css'
 import { columnKey, keyOf, placeVisits, staffName, type Column } from './columns.ts'
 import { addDays, momentAt, offsetMs, weekdayOf } from './days.ts'
-import { lookOf, useVisitLabel, VisitMarks } from './visit.tsx'
+import { lookOf, statusLabel, useVisitLabel, VisitMarks } from './visit.tsx'
 
 const HOUR_MS = 3_600_000
 const HOUR_PX = 50
@@ -173,7 +173,6 @@ export function DayGrid(props: Props) {
                     data-look={lookOf(visit, setup)}
                     data-chosen={chosen === visit.calendarId || undefined}
                     data-visit={visit.calendarId}
-                    aria-label={label(visit)}
                     aria-pressed={chosen === visit.calendarId}
                     title={label(visit)}
                     style={{
@@ -190,15 +189,27 @@ export function DayGrid(props: Props) {
                       if (!hasDragged.current) onChoose(visit)
                     }}
                   >
+                    <span className="visually-hidden">
+                      {format.time(visit.startTime)}–{format.time(visit.endTime)}{' '}
+                    </span>
                     <span className="row" style={{ gap: 4 }}>
                       <b className="ellipsis grow" dir="auto">
                         {visit.clientName}
                       </b>
                       {lanes === 1 && <VisitMarks visit={visit} />}
                     </span>
-                    {height > 32 && (
-                      <span className={`ellipsis soft ${classes.service}`}>{visit.reasonName}</span>
-                    )}
+                    <span
+                      className={
+                        height > 32 ? `ellipsis soft ${classes.service}` : 'visually-hidden'
+                      }
+                    >
+                      {' '}
+                      {visit.reasonName}
+                    </span>
+                    <span className="visually-hidden">
+                      {' '}
+                      {visit.professionalName}, {statusLabel(setup, visit.status)}
+                    </span>
                   </button>
                 )
               },

@@ -33,7 +33,6 @@ export function WeekView({ day, visits, setup, chosen, onChoose }: Props) {
               className={`${classes.visit} ${classes.weekVisit}`}
               data-look={lookOf(visit, setup)}
               data-chosen={chosen === visit.calendarId || undefined}
-              aria-label={label(visit)}
               aria-pressed={chosen === visit.calendarId}
               title={label(visit)}
               onClick={() => onChoose(visit)}
@@ -46,6 +45,10 @@ export function WeekView({ day, visits, setup, chosen, onChoose }: Props) {
               <b className="ellipsis" style={{ display: 'block' }} dir="auto">
                 {visit.clientName}
               </b>
+              <span className="visually-hidden">
+                {' '}
+                {visit.reasonName}, {visit.professionalName}, {statusLabel(setup, visit.status)}
+              </span>
             </button>
           ))}
         </section>

@@ -95,7 +95,15 @@ test('keys lead to pages, and signing out ends the session', async (t) => {
   await heading(page, 'Sign in')
 })
 
-const PAGES = ['/', '/automations', '/automations/new', '/automations/3', '/activity']
+const PAGES = [
+  '/',
+  '/calendar',
+  '/clients',
+  '/automations',
+  '/automations/new',
+  '/automations/3',
+  '/activity',
+]
 
 test('no page breaks a rule of WCAG 2.2 AA, light or dark', async (t) => {
   const { page } = await openAs(t, 'sofia')

@@ -1,0 +1,307 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { assertAccessible, startConsole } from '../support/console.ts'
+
+const { service, openAs } = await startConsole([{ username: 'sofia', role: 'OWNER' }])
+
+const DAY_MS = 86_400_000
+const dayIn = (days: number) => new Date(Date.now() + days * DAY_MS).toISOString().slice(0, 10)
+
+/** A weekday on which the demo business works, at least `days` ahead. */
+function workday(days: number) {
+  for (let ahead = days; ; ahead += 1) {
+    const day = dayIn(ahead)
+    if (![0, 6].includes(new Date(`${day}T00:00:00Z`).getUTCDay())) return day
+  }
+}
+
+/** An answer of the service to the person who is signed in on the page. */
+const ask = <T>(page: Page, path: string, body?: object): Promise<T> =>
+  page.evaluate(
+    async ([address, sent]) => {
+      const answer = await fetch(address!, {
+        ...(sent && {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: sent,
+        }),
+      })
+      if (!answer.ok) throw new Error(`${address}: ${answer.status}`)
+      return answer.json()
+    },
+    [path, body && JSON.stringify(body)],
+  ) as Promise<T>
+
+type Appointment = { calendarId: number; startTime: number; endTime: number; status: string }
+type Triggers = { status: string; scheduledTime: number }[]
+type Ids = { clientId: number; professionalId: number; reasonId: number; locationId: number }
+
+let clients = 0
+
+/** A client of its own, and an appointment at 10:00 in Zurich with messages ahead. */
+async function book(page: Page, day: string) {
+  const lastName = `Tester${'abcdefghij'[(clients += 1)]}`
+  const { clientId } = await ask<Ids>(page, '/client', {
+    firstName: 'Ágnes',
+    lastName,
+    emailAddress: `${lastName}@example.org`,
+  })
+  const first = async (path: string) =>
+    (await ask<{ items: (Ids & { locationIdList: number[] })[] }>(page, path)).items[0]!
+  const { professionalId, locationIdList } = await first('/professional')
+  const { reasonId } = await first('/reason')
+  const offset = await page.evaluate((day) => {
+    const noon = new Date(`${day}T12:00:00Z`)
+    const shown = noon.toLocaleTimeString('en-GB', { timeZone: 'Europe/Zurich', hour: '2-digit' })
+    return Number(shown) - 12
+  }, day)
+  const startTime = Date.parse(`${day}T10:00:00Z`) - offset * 3_600_000
+  const appointment = await ask<Appointment>(page, '/calendar', {
+    clientId,
+    professionalId,
+    reasonId,
+    locationId: locationIdList[0],
+    startTime,
+    endTime: startTime + 3_600_000,
+  })
+  return { ...appointment, clientId, name: `Ágnes ${lastName}` }
+}
+
+const pendingTimes = async (page: Page, calendarId: number) =>
+  (await ask<Triggers>(page, `/eventTriggers/CALENDAR/${calendarId}`))
+    .filter(({ status }) => status === 'SCHEDULED')
+    .map(({ scheduledTime }) => scheduledTime)
+
+const find = (page: Page, calendarId: number) => ask<Appointment>(page, `/calendar/${calendarId}`)
+
+const openDay = (page: Page, search: string) =>
+  page.goto(`${service.base}/console/calendar?${search}`)
+
+test('an appointment is booked in the form, which says what follows before it is saved', async (t) => {
+  const { page, complaints } = await openAs(t, 'sofia', `/calendar?day=${workday(20)}`)
+  const { name } = await book(page, workday(40))
+  await page.getByRole('region', { name: 'Appointments of the day by staff' }).waitFor()
+  await page.keyboard.press('b')
+  const panel = page.getByRole('region', { name: 'Book' })
+  await panel.getByRole('combobox', { name: 'Client' }).fill(name.replace('Á', 'a'))
+  await page.getByRole('option', { name }).click()
+  await panel.getByLabel('Service').click()
+  await page.getByRole('option').first().click()
+  await panel.getByLabel('With').click()
+  await page.getByRole('option').first().click()
+  await panel.getByLabel('Start').fill('11:15')
+  await panel.locator('[data-plan]').filter({ hasText: 'scheduled' }).waitFor()
+  await panel.getByRole('button', { name: 'Book' }).click()
+  await page.getByRole('region', { name }).waitFor()
+  const visit = page.getByRole('button', { name: new RegExp(`^11:15.*${name}`) })
+  await visit.waitFor()
+  await visit.getByText(/messages? scheduled/).waitFor()
+  assert.deepEqual(complaints, [])
+})
+
+test('an appointment is moved in the form: first the plan, then the same on saving', async (t) => {
+  const { page, complaints } = await openAs(t, 'sofia', '/calendar')
+  const day = workday(21)
+  const { calendarId, name, startTime } = await book(page, day)
+  const before = await pendingTimes(page, calendarId)
+  assert.ok(before.length > 0)
+  await openDay(page, `day=${day}&appointment=${calendarId}`)
+  const panel = page.getByRole('region', { name })
+  await panel.getByLabel('Start').fill('12:00')
+  await panel.locator('[data-plan]').filter({ hasText: 'nothing is sent now' }).waitFor()
+  await page.locator('[data-ghost]').filter({ hasText: '12:00–13:00' }).waitFor()
+  assert.equal((await find(page, calendarId)).startTime, startTime, 'nothing is saved yet')
+
+  await panel.getByRole('button', { name: 'Move to 12:00' }).click()
+  await page.getByRole('button', { name: new RegExp(`^12:00–13:00 ${name}`) }).waitFor()
+  assert.equal((await find(page, calendarId)).startTime, startTime + 7_200_000)
+  assert.deepEqual(
+    await pendingTimes(page, calendarId),
+    before.map((time) => time + 7_200_000),
+  )
+  assert.deepEqual(complaints, [])
+})
+
+test('a drag shows the plan and a ghost; leaving it changes nothing, saving moves it', async (t) => {
+  const { page, complaints } = await openAs(t, 'sofia', '/calendar')
+  const day = workday(22)
+  const { calendarId, name, startTime } = await book(page, day)
+  await openDay(page, `day=${day}`)
+  const visit = page.locator(`[data-visit="${calendarId}"]`)
+  const drag = async () => {
+    await visit.scrollIntoViewIfNeeded()
+    const box = (await visit.boundingBox())!
+    await page.mouse.move(box.x + 12, box.y + 6)
+    await page.mouse.down()
+    await page.mouse.move(box.x + 14, box.y + 40, { steps: 4 })
+    // One hour is 50 px high.
+    await page.mouse.move(box.x + 14, box.y + 6 + 50, { steps: 4 })
+    await page.mouse.up()
+    await page.locator('[data-ghost]').filter({ hasText: '11:00–12:00' }).waitFor()
+    await page.locator('[data-plan]').waitFor()
+  }
+  await drag()
+  const panel = page.getByRole('region', { name })
+  await panel.getByRole('button', { name: 'Leave it' }).click()
+  await page.locator('[data-ghost]').waitFor({ state: 'detached' })
+  assert.equal((await find(page, calendarId)).startTime, startTime)
+
+  await drag()
+  await panel.getByRole('button', { name: 'Move to 11:00' }).click()
+  await page.locator('[data-ghost]').waitFor({ state: 'detached' })
+  assert.equal((await find(page, calendarId)).startTime, startTime + 3_600_000)
+  assert.deepEqual(complaints, [])
+})
+
+test('an appointment is cancelled after the panel said what is called off, and its history tells', async (t) => {
+  const { page, complaints } = await openAs(t, 'sofia', '/calendar')
+  const day = workday(23)
+  const { calendarId, name } = await book(page, day)
+  await openDay(page, `day=${day}&appointment=${calendarId}`)
+  const panel = page.getByRole('region', { name })
+  const alternative = panel.getByRole('button', { name: /^Cancel it.*called off/ })
+  await alternative.click()
+  await panel.locator('[data-plan]').filter({ hasText: 'called off' }).waitFor()
+  assert.equal((await find(page, calendarId)).status, 'OPEN')
+  await panel.getByRole('button', { name: 'Cancel it' }).click()
+  await panel.getByText('Cancelled', { exact: true }).waitFor()
+  assert.equal((await find(page, calendarId)).status, 'CANCELLED')
+  assert.deepEqual(await pendingTimes(page, calendarId), [])
+
+  await panel.getByRole('tab', { name: 'History' }).click()
+  await panel.getByText('sofia').first().waitFor()
+  await panel.getByText('Open → Cancelled').waitFor()
+  await panel.getByRole('tab', { name: 'Why and why not' }).click()
+  await panel.getByText('It does not fire').first().waitFor()
+  assert.deepEqual(complaints, [])
+})
+
+test('status and note are changed in the panel', async (t) => {
+  const { page, complaints } = await openAs(t, 'sofia', '/calendar')
+  const day = workday(24)
+  const { calendarId, name } = await book(page, day)
+  await openDay(page, `view=list&day=${day}&appointment=${calendarId}`)
+  const panel = page.getByRole('region', { name })
+  await panel.getByRole('tab', { name: 'Edit' }).click()
+  await panel.getByLabel('Status').click()
+  await page.getByRole('option', { name: 'Confirmed' }).click()
+  await panel.getByLabel('Note for the client').fill('Bring the X-ray.')
+  await panel.locator('[data-plan]').waitFor()
+  await panel.getByRole('button', { name: 'Save' }).click()
+  await panel.getByText('“Bring the X-ray.”').waitFor()
+  assert.equal((await find(page, calendarId)).status, 'CONFIRMED')
+  assert.deepEqual(complaints, [])
+})
+
+test('keys lead to the day before, the day after and today', async (t) => {
+  const { page } = await openAs(t, 'sofia', `/calendar?day=${dayIn(10)}`)
+  const chosen = page.locator('[aria-current="date"]')
+  await chosen.waitFor()
+  await page.keyboard.press('[')
+  await page.waitForURL(new RegExp(dayIn(9)))
+  await page.keyboard.press(']')
+  await page.waitForURL(new RegExp(dayIn(10)))
+  await page.keyboard.press('t')
+  await page.waitForURL((url) => !url.searchParams.has('day'))
+  // `G T` leads to the page Today, and is not the key T of the calendar.
+  await page.keyboard.press('g')
+  await page.keyboard.press('t')
+  await page.waitForURL(/\/console\/?$/)
+})
+
+test('a time that cannot be saved is refused at its field, and the button is disabled', async (t) => {
+  const { page } = await openAs(t, 'sofia', '/calendar')
+  const day = workday(25)
+  const { calendarId, name } = await book(page, day)
+  await openDay(page, `day=${day}&appointment=${calendarId}`)
+  const panel = page.getByRole('region', { name })
+  await panel.getByLabel('Day').fill('2201-01-01')
+  await panel.getByRole('alert').waitFor()
+  assert.equal(await panel.getByRole('button', { name: /^Move to/ }).isDisabled(), true)
+})
+
+test('clients are found as one types, whatever the accents; faults stand at their fields', async (t) => {
+  const { page, complaints } = await openAs(t, 'sofia', '/clients')
+  const { name, clientId } = await book(page, workday(26))
+  await page.getByLabel('Find a client').fill(name.replace('Á', 'a').toLowerCase())
+  const rows = page.getByRole('rowgroup').nth(1).getByRole('row')
+  await page.waitForURL(/text=/)
+  await rows.nth(1).waitFor({ state: 'detached' })
+  await page.getByRole('link', { name }).click()
+  await page.getByRole('heading', { name, level: 1 }).waitFor()
+  await page.getByText('Mails to').waitFor()
+
+  await page.getByRole('button', { name: 'Edit' }).click()
+  await page.getByLabel('First name').fill('')
+  await page.getByLabel('Mail address').fill('not an address')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('is required').waitFor()
+  assert.equal(await page.getByLabel('Mail address').getAttribute('aria-invalid'), 'true')
+  assert.match(complaints.join(), /422/)
+  complaints.length = 0
+  await page.getByLabel('First name').fill('Ágnes Mária')
+  await page.getByLabel('Mail address').fill('agnes@example.org')
+  await page.getByLabel('Tags').fill('level: gold, vip')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('heading', { name: /Ágnes Mária/, level: 1 }).waitFor()
+  const saved = await ask<{ tags: object }>(page, `/client/${clientId}`)
+  assert.deepEqual(saved.tags, { level: ['gold', 'vip'] })
+  assert.deepEqual(complaints, [])
+})
+
+test('a suppressed address is shown with its reason and can be cleared', async (t) => {
+  const { page, complaints } = await openAs(t, 'sofia', '/clients')
+  const { clientId, name } = await book(page, workday(27))
+  const emailAddress = `${name.split(' ')[1]!}@example.org`
+  const line = { kind: 'suppression', emailAddress, reason: 'BOUNCED', detail: '550 no such user' }
+  const imported = await page.evaluate(async (body) => {
+    const answer = await fetch('/import', {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-ndjson' },
+      body,
+    })
+    return answer.status
+  }, JSON.stringify(line))
+  assert.equal(imported, 200)
+  await page.goto(`${service.base}/console/clients/${clientId}`)
+  await page.getByText('550 no such user').waitFor()
+  await page.getByRole('button', { name: 'Send to this address again' }).click()
+  await page.getByText('Mails to').waitFor()
+  assert.deepEqual(complaints, [])
+})
+
+test('on a phone the day is a list, and an appointment opens over it', async (t) => {
+  const { page, complaints } = await openAs(t, 'sofia', '/calendar')
+  const day = workday(28)
+  const { calendarId, name } = await book(page, day)
+  await page.setViewportSize({ width: 360, height: 740 })
+  await openDay(page, `day=${day}`)
+  await page.getByRole('button', { name: new RegExp(name) }).click()
+  const panel = page.getByRole('dialog').getByRole('region', { name })
+  await panel.getByLabel('Start').fill('12:00')
+  await panel.getByRole('button', { name: 'Move to 12:00' }).click()
+  await page.getByRole('button', { name: new RegExp(`12:00–13:00.*${name}`) }).waitFor()
+  assert.equal(new Date((await find(page, calendarId)).startTime).getUTCMinutes(), 0)
+  const overflows = await page.evaluate('document.documentElement.scrollWidth > innerWidth')
+  assert.equal(overflows, false)
+  assert.deepEqual(complaints, [])
+})
+
+test('no view of the calendar and no panel breaks a rule of WCAG 2.2 AA', async (t) => {
+  const { page } = await openAs(t, 'sofia', '/calendar')
+  const day = workday(29)
+  const { calendarId, clientId, name } = await book(page, day)
+  const views = [
+    `/calendar?day=${day}&appointment=${calendarId}`,
+    `/calendar?day=${day}&view=week&book=true`,
+    `/calendar?day=${day}&view=list`,
+    `/clients/${clientId}`,
+  ]
+  for (const view of views) {
+    await page.goto(`${service.base}/console${view}`)
+    await page.getByText(name).first().waitFor()
+    await page.locator('[aria-busy]').first().waitFor({ state: 'detached' })
+    for (const scheme of ['light', 'dark'] as const) await assertAccessible(page, scheme)
+  }
+})
