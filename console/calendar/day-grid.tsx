@@ -196,7 +196,9 @@ export function DayGrid(props: Props) {
                       <b className="ellipsis grow" dir="auto">
                         {visit.clientName}
                       </b>
-                      {lanes === 1 && <VisitMarks visit={visit} />}
+                      <span className={lanes === 1 ? undefined : 'visually-hidden'}>
+                        <VisitMarks visit={visit} />
+                      </span>
                     </span>
                     <span
                       className={

@@ -338,9 +338,7 @@ function DayLinks({ day, today, location }: DayLinksProps) {
             key={one}
             {...linkTo(one)}
             className={`${classes.dayLink} numbers`}
-            // The router marks a link as current by the whole address; here only the day counts.
-            activeProps={{ 'aria-current': one === day ? 'date' : undefined }}
-            inactiveProps={{ 'aria-current': one === day ? 'date' : undefined }}
+            aria-current={one === day ? 'date' : undefined}
           >
             {one === today && <span className={classes.todayDot} aria-hidden />}
             {format.weekday(noon)} {Number(one.slice(8))}

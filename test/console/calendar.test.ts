@@ -196,8 +196,8 @@ test('status and note are changed in the panel', async (t) => {
 
 test('keys lead to the day before, the day after and today', async (t) => {
   const { page } = await openAs(t, 'sofia', `/calendar?day=${dayIn(10)}`)
-  const chosen = page.locator('[aria-current="date"]')
-  await chosen.waitFor()
+  const days = page.getByRole('navigation', { name: 'Days of the week' })
+  await days.locator('[aria-current]').waitFor()
   await page.keyboard.press('[')
   await page.waitForURL(new RegExp(dayIn(9)))
   await page.keyboard.press(']')
