@@ -52,10 +52,12 @@ export function AppointmentPanel(props: Props) {
   const canEdit = functions.includes('EDIT_SCHEDULE')
   const { calendarId } = appointment
   const changes = changedFields(appointment, draft)
-  const [settled] = useDebouncedValue(JSON.stringify({ calendarId, ...changes }), TYPING_MS)
+  const [settled] = useDebouncedValue(JSON.stringify(changes), TYPING_MS)
   const isChanged = Object.keys(changes).length > 0
   const plan = useQuery({
-    ...planQuery(isChanged ? (JSON.parse(settled) as AppointmentBody) : undefined),
+    ...planQuery(
+      settled === '{}' ? undefined : { calendarId, ...(JSON.parse(settled) as AppointmentBody) },
+    ),
     placeholderData: keepPreviousData,
   })
   const shownPlan = isChanged ? plan.data : undefined

@@ -34,9 +34,10 @@ type Props = {
 export function BookingPanel({ setup, columns, draft, onDraft, onSaved, onClose }: Props) {
   const { t } = useTranslation()
   const [settled] = useDebouncedValue(JSON.stringify(draft), TYPING_MS)
-  const isComplete = REQUIRED.every((field) => draft[field] !== undefined)
+  const settledDraft = JSON.parse(settled) as AppointmentBody
+  const isComplete = hasRequired(draft)
   const plan = useQuery({
-    ...planQuery(isComplete ? (JSON.parse(settled) as AppointmentBody) : undefined),
+    ...planQuery(hasRequired(settledDraft) ? settledDraft : undefined),
     placeholderData: keepPreviousData,
   })
   const save = useMutation({ mutationFn: () => saveAppointment(draft), onSuccess: onSaved })
@@ -148,6 +149,9 @@ const REQUIRED = [
   'startTime',
   'endTime',
 ] as const
+
+const hasRequired = (draft: AppointmentBody) =>
+  REQUIRED.every((field) => draft[field] !== undefined)
 
 type ClientSelectProps = {
   value: number | undefined

@@ -295,7 +295,6 @@ test('no view of the calendar and no panel breaks a rule of WCAG 2.2 AA', async 
   const views = [
     `/calendar?day=${day}&appointment=${calendarId}`,
     `/calendar?day=${day}&view=week&book=true`,
-    `/calendar?day=${day}&view=list`,
     `/clients/${clientId}`,
   ]
   for (const view of views) {
