@@ -46,7 +46,9 @@ export type PlacedVisit<T> = { visit: T; lane: number; lanes: number }
 
 export function placeVisits<T extends { startTime: number; endTime: number }>(
   visits: T[],
+  minShownMs: number,
 ): PlacedVisit<T>[] {
+  const shownEnd = ({ startTime, endTime }: T) => Math.max(endTime, startTime + minShownMs)
   const sorted = visits.toSorted((a, b) => a.startTime - b.startTime || b.endTime - a.endTime)
   const placed: PlacedVisit<T>[] = []
   let group: PlacedVisit<T>[] = []
@@ -59,14 +61,14 @@ export function placeVisits<T extends { startTime: number; endTime: number }>(
   for (const visit of sorted) {
     if (visit.startTime >= groupEnd) closeGroup()
     const taken = group
-      .filter((other) => other.visit.endTime > visit.startTime)
+      .filter((other) => shownEnd(other.visit) > visit.startTime)
       .map(({ lane }) => lane)
     let lane = 0
     while (taken.includes(lane)) lane += 1
     const one = { visit, lane, lanes: 1 }
     group.push(one)
     placed.push(one)
-    groupEnd = Math.max(groupEnd, visit.endTime)
+    groupEnd = Math.max(groupEnd, shownEnd(visit))
   }
   closeGroup()
   return placed

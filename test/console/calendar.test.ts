@@ -135,8 +135,8 @@ test('a drag shows the plan and a ghost; leaving it changes nothing, saving move
     await page.mouse.move(box.x + 12, box.y + 6)
     await page.mouse.down()
     await page.mouse.move(box.x + 14, box.y + 40, { steps: 4 })
-    // One hour is 50 px high.
-    await page.mouse.move(box.x + 14, box.y + 6 + 50, { steps: 4 })
+    // The appointment is one hour long.
+    await page.mouse.move(box.x + 14, box.y + 6 + box.height, { steps: 4 })
     await page.mouse.up()
     await page.locator('[data-ghost]').filter({ hasText: '11:00–12:00' }).waitFor()
     await page.locator('[data-plan]').waitFor()
