@@ -54,7 +54,7 @@ export const Business = Type.Object(
     modifiedDate: Type.Integer(),
     modifiedUser: Type.String(),
   },
-  { examples: [businessExample] },
+  { title: 'Business', examples: [businessExample] },
 )
 
 export type Business = Static<typeof Business>
@@ -88,5 +88,5 @@ export const BusinessWrite = Type.Object(
     active: Maybe(Type.Boolean({ description: 'The operator’s to set.' })),
     ...serverOwned,
   },
-  { examples: [{ name: 'Praxis am See', timeZone: 'Europe/Zurich' }] },
+  { title: 'BusinessBody', examples: [{ name: 'Praxis am See', timeZone: 'Europe/Zurich' }] },
 )

@@ -81,12 +81,12 @@ const apiKeyExample = {
   ...stampsExample,
 }
 
-export const ApiKey = Type.Object(apiKey, { examples: [apiKeyExample] })
+export const ApiKey = Type.Object(apiKey, { title: 'ApiKey', examples: [apiKeyExample] })
 export type ApiKey = Static<typeof ApiKey>
 
 export const NewApiKey = Type.Object(
   { ...apiKey, key: Type.String({ description: 'Shown this once; only its hash is kept.' }) },
-  { examples: [{ ...apiKeyExample, key: 'bw_3fJ9aQ…' }] },
+  { title: 'NewApiKey', examples: [{ ...apiKeyExample, key: 'bw_3fJ9aQ…' }] },
 )
 
 const userExample = {
@@ -113,7 +113,7 @@ export const User = Type.Object(
     }),
     ...stamps,
   },
-  { examples: [userExample] },
+  { title: 'User', examples: [userExample] },
 )
 export type User = Static<typeof User>
 
@@ -128,6 +128,7 @@ export const Session = Type.Object(
     business: Business,
   },
   {
+    title: 'Session',
     examples: [
       {
         userId: 3,
@@ -183,7 +184,10 @@ export const ApiKeyWrite = Type.Object(
     makerUserId: ServerOwned,
     ...serverOwned,
   },
-  { examples: [{ name: 'booking site', scopes: ['scheduling:read', 'scheduling:write'] }] },
+  {
+    title: 'ApiKeyBody',
+    examples: [{ name: 'booking site', scopes: ['scheduling:read', 'scheduling:write'] }],
+  },
 )
 
 /** Letters, digits and what stands in an address; never a name that the service itself uses. */
@@ -243,5 +247,8 @@ export const UserWrite = Type.Object(
     active: Maybe(Type.Boolean()),
     ...serverOwned,
   },
-  { examples: [{ username: 'anna', password: 'a long one, please', role: 'OWNER' }] },
+  {
+    title: 'UserBody',
+    examples: [{ username: 'anna', password: 'a long one, please', role: 'OWNER' }],
+  },
 )

@@ -25,66 +25,72 @@ export const EMAIL_MSG_TYPE = {
 } as const
 
 /** Spec 2.2, and to whom the mail goes. */
-export const EventAction = Type.Object({
-  actionType: Type.Enum(['SEND_EMAIL']),
-  active: Type.Boolean(),
-  businessId: Type.Integer(),
-  createdDate: Moment,
-  createdUser: Type.String(),
-  emailCategoryId: OrNull(Type.Integer()),
-  emailTemplateId: Type.Integer(),
-  eventActionId: Type.Integer(),
-  eventDefnId: Type.Integer(),
-  modifiedDate: OrNull(Moment),
-  modifiedUser: OrNull(Type.String()),
-  recipient: Type.Object({ label: Type.String(), value: Type.Enum([...RECIPIENTS]) }),
-  msgType: Type.Object({
-    eventTypeCodes: Type.Array(Type.String()),
-    label: Type.String(),
-    value: Type.Enum(['email']),
-  }),
-})
+export const EventAction = Type.Object(
+  {
+    actionType: Type.Enum(['SEND_EMAIL']),
+    active: Type.Boolean(),
+    businessId: Type.Integer(),
+    createdDate: Moment,
+    createdUser: Type.String(),
+    emailCategoryId: OrNull(Type.Integer()),
+    emailTemplateId: Type.Integer(),
+    eventActionId: Type.Integer(),
+    eventDefnId: Type.Integer(),
+    modifiedDate: OrNull(Moment),
+    modifiedUser: OrNull(Type.String()),
+    recipient: Type.Object({ label: Type.String(), value: Type.Enum([...RECIPIENTS]) }),
+    msgType: Type.Object({
+      eventTypeCodes: Type.Array(Type.String()),
+      label: Type.String(),
+      value: Type.Enum(['email']),
+    }),
+  },
+  { title: 'EventAction' },
+)
 export type EventAction = Static<typeof EventAction>
 
 /** Spec 2.2 with its write form: which properties a body may have. `readAction` reads the values. */
-export const EventActionBody = Type.Object({
-  ...interfaceNames,
-  ...serverOwned,
-  eventActionId: Maybe(Type.Integer({ description: 'the action to update; absent: a new one' })),
-  eventDefnId: Maybe(Type.Integer()),
-  eventDefinitionId: Maybe(Type.Integer({ description: 'the same as eventDefnId' })),
-  actionType: Maybe(Type.Enum(['SEND_EMAIL'])),
-  active: Maybe(Type.Boolean()),
-  businessId: Maybe(Type.Integer()),
-  emailTemplateId: Maybe(Type.Integer()),
-  emailCategoryId: Maybe(Type.Integer()),
-  recipient: Maybe(
-    Type.Object({
-      label: Ignored,
-      eventTypeCodes: Ignored,
-      value: Maybe(Type.Enum([...RECIPIENTS])),
-    }),
-  ),
-  msgType: Maybe(
-    Type.Object({
-      eventTypeCodes: Ignored,
-      label: Ignored,
-      value: Maybe(Type.Enum(['email'])),
-    }),
-  ),
-  template: Maybe(
-    Type.Object(
-      { emailTemplateId: Maybe(Type.Integer()) },
-      {
-        additionalProperties: true,
-        description: 'its id counts if emailTemplateId is absent; the rest is ignored',
-      },
+export const EventActionBody = Type.Object(
+  {
+    ...interfaceNames,
+    ...serverOwned,
+    eventActionId: Maybe(Type.Integer({ description: 'the action to update; absent: a new one' })),
+    eventDefnId: Maybe(Type.Integer()),
+    eventDefinitionId: Maybe(Type.Integer({ description: 'the same as eventDefnId' })),
+    actionType: Maybe(Type.Enum(['SEND_EMAIL'])),
+    active: Maybe(Type.Boolean()),
+    businessId: Maybe(Type.Integer()),
+    emailTemplateId: Maybe(Type.Integer()),
+    emailCategoryId: Maybe(Type.Integer()),
+    recipient: Maybe(
+      Type.Object({
+        label: Ignored,
+        eventTypeCodes: Ignored,
+        value: Maybe(Type.Enum([...RECIPIENTS])),
+      }),
     ),
-  ),
-  categoryForLookup: Ignored,
-  noTemplatesInCategory: Ignored,
-  templateOptions: Ignored,
-})
+    msgType: Maybe(
+      Type.Object({
+        eventTypeCodes: Ignored,
+        label: Ignored,
+        value: Maybe(Type.Enum(['email'])),
+      }),
+    ),
+    template: Maybe(
+      Type.Object(
+        { emailTemplateId: Maybe(Type.Integer()) },
+        {
+          additionalProperties: true,
+          description: 'its id counts if emailTemplateId is absent; the rest is ignored',
+        },
+      ),
+    ),
+    categoryForLookup: Ignored,
+    noTemplatesInCategory: Ignored,
+    templateOptions: Ignored,
+  },
+  { title: 'EventActionBody' },
+)
 
 /** What a body says of an action. `undefined`: nothing, so that it stays as it is; `null`: cleared. */
 export type ActionInput = {

@@ -62,44 +62,47 @@ const DefinitionActivity = Type.Object({
 })
 
 /** Spec 2.1, and our additions after it. */
-export const EventDefinition = Type.Object({
-  active: Type.Boolean(),
-  businessId: Type.Integer(),
-  createdDate: Moment,
-  createdUser: Type.String(),
-  description: OrNull(Type.String()),
-  disclaimerFormIdList: Ids,
-  eventActions: OrNull(
-    Type.Array(EventAction, {
-      description: 'only with `expand=actions`; else read GET /eventAction/eventDefinition/{id}',
-    }),
-  ),
-  eventDefnId: Type.Integer(),
-  eventType: EventType,
-  filterTagMapJson: OrNull(Type.String()),
-  groupIdList: Type.Array(Type.Unknown()),
-  locationIdList: Ids,
-  modifiedDate: OrNull(Moment),
-  modifiedUser: OrNull(Type.String()),
-  newStatus: OrNull(Type.String()),
-  objectId: OrNull(Type.Integer()),
-  objectType: Type.Enum([...DEFINITION_OBJECT_TYPES]),
-  objectUUId: OrNull(Type.String()),
-  oldStatus: OrNull(Type.String()),
-  professionalIdList: Ids,
-  reasonIdList: Ids,
-  triggerHours: Type.Integer(),
-  triggerMinutes: Type.Integer(),
-  triggerMonths: Type.Integer(),
-  offsetMode: Type.Enum([...OFFSET_MODES]),
-  latePolicy: Type.Enum([...LATE_POLICIES]),
-  triggerAnchor: Type.Enum([...TRIGGER_ANCHORS]),
-  changes: Changes,
-  version: Type.Integer(),
-  deletedDate: OrNull(Moment),
-  planning: Type.Optional(Type.Boolean({ description: 'its triggers are still being planned' })),
-  activity: Type.Optional(DefinitionActivity),
-})
+export const EventDefinition = Type.Object(
+  {
+    active: Type.Boolean(),
+    businessId: Type.Integer(),
+    createdDate: Moment,
+    createdUser: Type.String(),
+    description: OrNull(Type.String()),
+    disclaimerFormIdList: Ids,
+    eventActions: OrNull(
+      Type.Array(EventAction, {
+        description: 'only with `expand=actions`; else read GET /eventAction/eventDefinition/{id}',
+      }),
+    ),
+    eventDefnId: Type.Integer(),
+    eventType: EventType,
+    filterTagMapJson: OrNull(Type.String()),
+    groupIdList: Type.Array(Type.Unknown()),
+    locationIdList: Ids,
+    modifiedDate: OrNull(Moment),
+    modifiedUser: OrNull(Type.String()),
+    newStatus: OrNull(Type.String()),
+    objectId: OrNull(Type.Integer()),
+    objectType: Type.Enum([...DEFINITION_OBJECT_TYPES]),
+    objectUUId: OrNull(Type.String()),
+    oldStatus: OrNull(Type.String()),
+    professionalIdList: Ids,
+    reasonIdList: Ids,
+    triggerHours: Type.Integer(),
+    triggerMinutes: Type.Integer(),
+    triggerMonths: Type.Integer(),
+    offsetMode: Type.Enum([...OFFSET_MODES]),
+    latePolicy: Type.Enum([...LATE_POLICIES]),
+    triggerAnchor: Type.Enum([...TRIGGER_ANCHORS]),
+    changes: Changes,
+    version: Type.Integer(),
+    deletedDate: OrNull(Moment),
+    planning: Type.Optional(Type.Boolean({ description: 'its triggers are still being planned' })),
+    activity: Type.Optional(DefinitionActivity),
+  },
+  { title: 'EventDefinition' },
+)
 export type EventDefinition = Static<typeof EventDefinition>
 
 /** What the write form may carry at the top level and inside `eventType` alike. */
@@ -182,6 +185,7 @@ export const EventDefinitionBody = Type.Object(
     ),
   },
   {
+    title: 'EventDefinitionBody',
     description:
       'To create one: active, businessId, objectType, triggerHours, triggerMinutes and eventType are required. With eventDefnId it is an update: what is absent stays as it is.',
     examples: [

@@ -11,12 +11,15 @@ export const OBJECT_TYPES = [
 export type ObjectType = (typeof OBJECT_TYPES)[number]
 
 /** Spec 2.3. */
-export const EventType = Type.Object({
-  eventTypeId: Type.Integer(),
-  eventType: Type.String(),
-  objectType: Type.Enum([...OBJECT_TYPES]),
-  eventCategory: Type.Enum(['EVENT', 'REMINDER']),
-})
+export const EventType = Type.Object(
+  {
+    eventTypeId: Type.Integer(),
+    eventType: Type.String(),
+    objectType: Type.Enum([...OBJECT_TYPES]),
+    eventCategory: Type.Enum(['EVENT', 'REMINDER']),
+  },
+  { title: 'EventType' },
+)
 export type EventType = Static<typeof EventType>
 
 /** Spec part 6. */

@@ -38,11 +38,19 @@ export const orNull = (schema: TSchema) => {
   return Type.Union([schema, Type.Null()], description ? { description } : {})
 }
 
+/** `member of staff` → `MemberOfStaff`: the name of a schema or of a part of one. */
+export const pascalCase = (words: string) =>
+  words
+    .split(/[\s-]+/)
+    .map((word) => word[0]!.toUpperCase() + word.slice(1))
+    .join('')
+
 /** The body of a POST. What an answer of the kind carries can be sent back. */
 export function bodyOf(kind: ObjectKind): TSchema {
   let schema = bodies.get(kind)
   if (!schema) {
     schema = Type.Object(bodyProperties(kind), {
+      title: `${pascalCase(kind.title)}Body`,
       examples: [{ ...kind.example, externalId: 'A-4711' }],
     })
     bodies.set(kind, schema)

@@ -20,6 +20,7 @@ export const Status = Type.Object(
     modifiedUser: Type.String(),
   },
   {
+    title: 'Status',
     examples: [
       {
         businessId: 1,
@@ -60,6 +61,7 @@ export const StatusWrite = Type.Object(
     ...serverOwned,
   },
   {
+    title: 'StatusBody',
     examples: [
       { objectType: 'CALENDAR', status: 'WAITING_LIST', label: 'On the waiting list', live: false },
     ],

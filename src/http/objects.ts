@@ -1,5 +1,5 @@
 import { Type, type Static, type TSchema } from 'typebox'
-import { bodyOf, externalName, idOf, orNull } from '../contract/object-body.ts'
+import { bodyOf, externalName, idOf, orNull, pascalCase } from '../contract/object-body.ts'
 import { OBJECT_KINDS, type Filter, type ObjectKind } from '../contract/objects.ts'
 import { OBJECT_TYPES } from '../contract/event-type.ts'
 import { ExpandedObject, ExpandObject } from '../contract/object-names.ts'
@@ -93,7 +93,9 @@ const routesOf =
     } as const
     const tags = [kind.title]
     const isTemplate = kind.kind === 'emailTemplate'
-    const saved = isTemplate ? Type.Object({ ...answer.properties, warnings: Warnings }) : answer
+    const saved = isTemplate
+      ? Type.Object({ ...answer.properties, warnings: Warnings }, { title: 'SavedEmailTemplate' })
+      : answer
 
     const idType: PositionType = kind.id === 'invitationUUID' ? 'text' : 'id'
     const positionTypes = kind.listedBy ? (['moment', idType] as const) : ([idType] as const)
@@ -170,7 +172,7 @@ const routesOf =
         validatorCompiler: () => (value) => ({ value }),
         schema: {
           tags,
-          summary: `Create or change a ${kind.title}`,
+          summary: `Create or change ${withArticle(kind.title)}`,
           description: aboutSaving(kind),
           body: bodyOf(kind),
           response: { 200: saved, 201: saved },
@@ -232,7 +234,7 @@ const routesOf =
         config: { ...writing, etag: true },
         schema: {
           tags,
-          summary: `Delete a ${kind.title}`,
+          summary: `Delete ${withArticle(kind.title)}`,
           description: kind.objectType
             ? 'Sets `active` to false and cancels its pending reminders; fires nothing. A POST with `active: true` brings it back.'
             : 'Sets `active` to false. A POST with `active: true` brings it back.',
@@ -294,6 +296,8 @@ async function expandObjects(
     }
   })
 }
+
+const withArticle = (title: string) => `${/^[aeiou]/i.test(title) ? 'an' : 'a'} ${title}`
 
 /** What is told beside a saved template is no part of it. */
 const WARNED = { untagged: 'warnings' }
@@ -382,7 +386,7 @@ function answerOf(kind: ObjectKind) {
       modifiedDate: Moment,
       modifiedUser: Type.String(),
     },
-    { examples: [{ ...exampleOf(kind), ...category }] },
+    { title: pascalCase(kind.title), examples: [{ ...exampleOf(kind), ...category }] },
   )
 }
 

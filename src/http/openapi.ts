@@ -1,9 +1,14 @@
+import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
 import swagger from '@fastify/swagger'
 import type { FastifyInstance, RouteOptions } from 'fastify'
 import { Type, type TSchema } from 'typebox'
 import { PROBLEMS } from '../contract/problem-codes.ts'
+import { nameSchemas } from './components.ts'
 import { exampleOf } from './examples.ts'
+import { operationIdOf } from './operation-ids.ts'
 import type { Routes } from './services.ts'
 
 const { version } = JSON.parse(
@@ -47,7 +52,7 @@ export async function describeRoutes(app: FastifyInstance) {
 
 /** Serves the description; made when it is first asked for, when every route is there. */
 export const openapi: Routes = async (app) => {
-  let text: string | undefined
+  let made: Promise<{ text: string; zipped: Buffer; etag: string }> | undefined
   app.get(
     '/openapi.json',
     {
@@ -58,11 +63,26 @@ export const openapi: Routes = async (app) => {
         response: { 200: Type.Unknown({ description: 'OpenAPI 3.1.' }) },
       },
     },
-    async (_request, reply) => {
-      text ??= JSON.stringify(app.swagger())
-      return reply.type('application/json; charset=utf-8').send(text)
+    async (request, reply) => {
+      made ??= makeText(app)
+      const { text, zipped, etag } = await made
+      reply
+        .type('application/json; charset=utf-8')
+        .header('cache-control', 'public, max-age=300')
+        .header('etag', etag)
+        .header('vary', 'Accept-Encoding')
+      if (request.headers['if-none-match']?.includes(etag)) return reply.code(304 as never).send()
+      const takesGzip = /\bgzip\b/.test(String(request.headers['accept-encoding'] ?? ''))
+      return takesGzip ? reply.header('content-encoding', 'gzip').send(zipped) : reply.send(text)
     },
   )
+}
+
+/** 300 KB that are the same until the service is started again. */
+async function makeText(app: FastifyInstance) {
+  const text = JSON.stringify(nameSchemas(app.swagger() as never))
+  const zipped = await promisify(gzip)(text)
+  return { text, zipped, etag: `"${hash('sha256', text).slice(0, 32)}"` }
 }
 
 const INTRODUCTION = `Automatic messages around appointments, and the reports beside them.
@@ -95,6 +115,7 @@ const Problem = Type.Object(
     ),
   },
   {
+    title: 'Problem',
     examples: [
       {
         type: '/problems/invalid-input',
@@ -118,13 +139,15 @@ function describe(schema: Described | undefined, route: RouteOptions): Described
     ...(config.etag && route.method === 'GET' ? { 'If-None-Match': Type.Optional(Seen) } : {}),
     ...(config.etag && route.method !== 'GET' ? { 'If-Match': Type.Optional(Unchanged) } : {}),
   }
+  const operationId = operationIdOf(String(route.method), route.url)
   const given = (schema?.headers as { properties?: Record<string, TSchema> } | undefined)
     ?.properties
   return {
     ...schema,
+    ...(operationId ? { operationId } : {}),
     summary: schema?.summary ?? summaryOf(route, schema?.tags?.[0] ?? 'object'),
     security: config.open ? [] : [{ key: [] }, ...(config.metrics ? [] : [{ session: [] }])],
-    ...(schema?.body ? { body: withExample(schema.body) } : {}),
+    ...(schema?.body ? { body: withExample(closed(schema.body)) } : {}),
     ...(Object.keys({ ...headers, ...given }).length > 0
       ? { headers: Type.Object({ ...headers, ...given }) }
       : {}),
@@ -136,6 +159,26 @@ function describe(schema: Described | undefined, route: RouteOptions): Described
       },
     } as never,
   }
+}
+
+/** As bodies are read: an object whose properties are named takes no others. */
+function closed(schema: TSchema): TSchema {
+  const { properties, items, anyOf, ...rest } = schema as {
+    properties?: Record<string, TSchema>
+    items?: TSchema
+    anyOf?: TSchema[]
+    additionalProperties?: unknown
+  }
+  const inner = Object.entries(properties ?? {}).map(([name, each]) => [name, closed(each)])
+  return {
+    ...rest,
+    ...(properties ? { properties: Object.fromEntries(inner) } : {}),
+    ...(properties && rest.additionalProperties === undefined
+      ? { additionalProperties: false }
+      : {}),
+    ...(items ? { items: closed(items) } : {}),
+    ...(anyOf ? { anyOf: anyOf.map(closed) } : {}),
+  } as TSchema
 }
 
 /** The habit that all objects follow; a route that does something else says what. */

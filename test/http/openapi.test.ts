@@ -1,17 +1,35 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { gunzipSync } from 'node:zlib'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { Compile } from 'typebox/compile'
 import { noDatabase, startApp } from '../support/app.ts'
 
 const { app } = await startApp({ after }, { database: noDatabase })
 const answer = await app.inject('/openapi.json')
-const description = answer.json()
+/** As it is served, with named schemas; the tests of single operations read it with them inside. */
+const served = answer.json()
+const description = withoutRefs(served, served) as typeof served
+
+function withoutRefs(value: unknown, { components }: typeof served): unknown {
+  if (Array.isArray(value)) return value.map((item) => withoutRefs(item, { components }))
+  if (typeof value !== 'object' || value === null) return value
+  const { $ref } = value as { $ref?: string }
+  if ($ref !== undefined) {
+    const name = $ref.replace('#/components/schemas/', '')
+    assert.ok(components.schemas[name], $ref)
+    return withoutRefs(components.schemas[name], { components })
+  }
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [key, withoutRefs(inner, { components })]),
+  )
+}
 
 type Content = Record<string, { schema: object; example?: unknown }>
 type Operation = {
   tags?: string[]
   summary?: string
+  operationId?: string
   security?: object[]
   parameters?: { in: string; name: string }[]
   requestBody?: { content: Content }
@@ -28,8 +46,48 @@ const operations = Object.entries<Record<string, Operation>>(description.paths).
 test('the description is OpenAPI 3.1 by an independent validator', async () => {
   assert.equal(answer.statusCode, 200)
   assert.match(description.openapi, /^3\.1\./)
-  const { valid, errors } = await new Validator().validate(structuredClone(description))
+  const { valid, errors } = await new Validator().validate(structuredClone(served))
   assert.ok(valid, JSON.stringify(errors, null, 2))
+})
+
+test('it is served compressed, and not again to a client that has it', async () => {
+  const zipped = await app.inject({
+    url: '/openapi.json',
+    headers: { 'accept-encoding': 'gzip, br' },
+  })
+  assert.equal(zipped.headers['content-encoding'], 'gzip')
+  assert.equal(gunzipSync(zipped.rawPayload).toString(), answer.body)
+  assert.match(String(zipped.headers['cache-control']), /max-age=/)
+  const etag = String(answer.headers.etag)
+  const again = await app.inject({ url: '/openapi.json', headers: { 'if-none-match': etag } })
+  assert.deepEqual([again.statusCode, again.body], [304, ''])
+})
+
+test('every operation has an id of its own, and objects are named schemas', () => {
+  const ids = operations.map(({ operation }) => operation.operationId)
+  const nameless = operations.filter(({ operation }) => operation.operationId === undefined)
+  assert.deepEqual(
+    nameless.map(({ name }) => name),
+    [],
+  )
+  assert.equal(new Set(ids).size, ids.length)
+  for (const id of ['createAppointment', 'listAppointments', 'listEventDefinitions']) {
+    assert.ok(ids.includes(id), id)
+  }
+  for (const name of ['Appointment', 'AppointmentBody', 'EventDefinition', 'Problem']) {
+    assert.equal(served.components.schemas[name]?.type, 'object', name)
+  }
+})
+
+test('a body whose properties are named takes no others', () => {
+  const open = operations
+    .filter(({ operation }) => operation.requestBody?.content['application/json'])
+    .filter(({ operation }) => {
+      const { schema } = operation.requestBody!.content['application/json']!
+      return (schema as { additionalProperties?: boolean }).additionalProperties !== false
+    })
+    .map(({ name }) => name)
+  assert.deepEqual(open, [])
 })
 
 test('it holds every route of the routing table and no other', () => {
@@ -125,6 +183,8 @@ test('only what is open says that no credential is needed', () => {
   assert.deepEqual(open.toSorted(), [
     'GET /healthz',
     'GET /openapi.json',
+    'GET /problems',
+    'GET /problems/{code}',
     'GET /readyz',
     'GET /unsubscribe/{token}',
     'POST /session',

@@ -82,6 +82,10 @@ async function startFilledWorld(t: Parameters<typeof startWorld>[0]) {
   return { ...world, saved }
 }
 
+/** On a busy machine a plan may take longer than its answer waits for. */
+const withoutPlanning = ({ planning: _planning, ...definition }: Record<string, unknown>) =>
+  definition
+
 test('whatever an answer carried can be POSTed back, and changes nothing', async (t) => {
   const { call, saved, businessId } = await startFilledWorld(t)
   const back = async (path: string, body: Record<string, unknown>) => {
@@ -120,7 +124,7 @@ test('a deleted definition can be POSTed back as it was answered', async (t) => 
   const deleted = (await call('DELETE', `/eventDefinition/${eventDefnId}`)).body
   assert.ok(deleted.deletedDate)
   const again = await call('POST', '/eventDefinition', deleted)
-  assert.deepEqual([again.status, again.body], [200, deleted])
+  assert.deepEqual([again.status, withoutPlanning(again.body)], [200, withoutPlanning(deleted)])
   const revived = await call('POST', '/eventDefinition', { ...deleted, active: true })
   assert.deepEqual([revived.body.active, revived.body.deletedDate], [true, null])
 })
@@ -237,8 +241,8 @@ test('definitions and actions are changed in part', async (t) => {
   const { eventDefnId } = definition
   const paused = await call('POST', '/eventDefinition', { eventDefnId, active: false })
   assert.deepEqual(
-    [paused.status, paused.body],
-    [200, { ...definition, active: false, version: 2 }],
+    [paused.status, withoutPlanning(paused.body)],
+    [200, { ...withoutPlanning(definition), active: false, version: 2 }],
   )
   const { items } = (await call('GET', '/eventDefinition?active=false')).body
   assert.deepEqual([items.length, items[0].eventDefnId], [1, eventDefnId])

@@ -68,9 +68,14 @@ test('a number that JavaScript cannot hold exactly is no integer', async () => {
   }
 })
 
-test('unknown properties are let through for the handler to ignore', async () => {
-  const body = { name: 'a', count: 1, colour: 'red' }
-  assert.equal((await app.inject({ method: 'POST', url: '/probe', body })).statusCode, 200)
+test('unknown properties are 422, together with all other faults', async () => {
+  const body = { name: 5, count: 1, colour: 'red' }
+  const answer = await app.inject({ method: 'POST', url: '/probe', body })
+  assert.equal(answer.statusCode, 422)
+  assert.deepEqual(
+    answer.json().errors.map(({ pointer }: { pointer: string }) => pointer),
+    ['/name', '/colour'],
+  )
 })
 
 test('numbers, truth values and lists of a query are read', async () => {
