@@ -260,6 +260,7 @@ test('GET /eventDefinition/{id}: one object with every field; inactive, missing 
     latePolicy: 'SKIP',
     triggerAnchor: 'START',
     changes: [],
+    onlyIfStatus: [],
     version: 1,
     deletedDate: null,
   })

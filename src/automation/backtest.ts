@@ -25,7 +25,7 @@ import { Turn } from './turn.ts'
 import { asIfStored, type Asking } from './forecast.ts'
 import { isSeen } from './forecast-samples.ts'
 import { SendTimes, type SendTimesResult } from './send-times.ts'
-import { refusals } from './match.ts'
+import { checkStatusAtFiring, refusals } from './match.ts'
 import { candidates, idOf, objectTypeOf, subjectsFrom } from './plan.ts'
 import type { Subject } from './subject.ts'
 import { firingTime, firstPlan, isReminder } from './timing.ts'
@@ -212,7 +212,7 @@ async function thoseCalledFor(
   const known = await listStatusesAt(db, definition.businessId, kind, moments)
   return timed.filter(({ subject }) => {
     const then = asItWas(subject, known.get(String(idOf(subject))), statuses)
-    return refusals(definition, then).length === 0
+    return refusals(definition, then).length === 0 && checkStatusAtFiring(definition, then).ok
   })
 }
 
@@ -260,7 +260,8 @@ async function* events(
       const event = { eventType, subject, oldStatus, changes, ended, happenedAt: time }
       const refused = refusals(definition, event)
       const firing = firingTime(definition, subject, time)
-      return refused.length === 0 && firing ? [{ subject, time: firing.scheduledTime }] : []
+      const isSent = refused.length === 0 && checkStatusAtFiring(definition, subject).ok
+      return isSent && firing ? [{ subject, time: firing.scheduledTime }] : []
     })
     after = page.at(-1)!.auditId
   }

@@ -13,7 +13,7 @@ import { listDefinitionsOfTypes, type StoredDefinition } from '../store/event-de
 import { listTriggerStates, type TriggerState } from '../store/event-triggers.ts'
 import { listStatusesOf, type Status } from '../store/statuses.ts'
 import { listNames, listSubjects } from '../store/subjects.ts'
-import { checks, reportsFact, type Check, type NameOf } from './match.ts'
+import { checks, checkStatusAtFiring, reportsFact, type Check, type NameOf } from './match.ts'
 import { typesOf } from './schedule.ts'
 import type { Subject } from './subject.ts'
 import { firingTime, isReminder } from './timing.ts'
@@ -61,6 +61,8 @@ export async function explain(
 
   return found.map(({ definition, rows, outcome, row }) => {
     const acts = action(acting.has(definition.eventDefnId))
+    const asksForStatus = definition.onlyIfStatus.length > 0
+    const atFiring = asksForStatus ? [checkStatusAtFiring(definition, subject)] : []
     return {
       eventDefnId: definition.eventDefnId,
       description: definition.description,
@@ -72,8 +74,8 @@ export async function explain(
         row && outcome === 'FIRED'
           ? explainFired(definition, subject, row, { rows, changes, nameOf, mails, acts })
           : isReminder(definition)
-            ? [...explainReminder(definition, subject, rows, nameOf, now), acts]
-            : [...explainEvent(definition, subject, row, changes, nameOf), acts],
+            ? [...explainReminder(definition, subject, rows, nameOf, now), ...atFiring, acts]
+            : [...explainEvent(definition, subject, row, changes, nameOf), ...atFiring, acts],
     }
   })
 }

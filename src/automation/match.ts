@@ -39,8 +39,22 @@ export function checks(
  * whatever became of the object since: the mail that says "cancelled" goes out.
  */
 export function refusalsAtFiring(definition: Definition, subject: Subject): string[] {
-  if (!reportsFact(definition)) return refusals(definition, subject)
-  return definition.active ? [] : [DEACTIVATED]
+  const { ok, reason } = checkStatusAtFiring(definition, subject)
+  const others = reportsFact(definition)
+    ? definition.active
+      ? []
+      : [DEACTIVATED]
+    : refusals(definition, subject)
+  return ok ? others : [...others, reason]
+}
+
+/** `onlyIfStatus` counts at firing only: until then the status may still become one of them. */
+export function checkStatusAtFiring({ onlyIfStatus }: Definition, { status }: Subject): Check {
+  const check = 'status at firing'
+  if (onlyIfStatus.length === 0) return { check, ok: true, reason: 'any status' }
+  return onlyIfStatus.includes(status)
+    ? { check, ok: true, reason: `the status is ${status}` }
+    : { check, ok: false, reason: `the status is ${status}, not ${onlyIfStatus.join(' or ')}` }
 }
 
 export const reportsFact = ({ eventTypeId }: Pick<Definition, 'eventTypeId'>) => {

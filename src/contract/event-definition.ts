@@ -48,6 +48,11 @@ const Changes = Type.Array(Type.Enum([...CHANGES]), {
     'For the CHANGED types: which changes it waits for; empty: any. A list without STATUS does not match a save that also moved the status to one that is not live.',
   examples: [['TIME', 'LOCATION']],
 })
+const OnlyIfStatus = Type.Array(Type.String(), {
+  description: 'When it fires, the status of the object must be one of these; empty: any.',
+  examples: [['OPEN']],
+})
+
 /** What a definition did and will do: `expand=activity`. */
 const DefinitionActivity = Type.Object({
   nextTime: OrNull(Moment),
@@ -96,6 +101,7 @@ export const EventDefinition = Type.Object(
     latePolicy: Type.Enum([...LATE_POLICIES]),
     triggerAnchor: Type.Enum([...TRIGGER_ANCHORS]),
     changes: Changes,
+    onlyIfStatus: OnlyIfStatus,
     version: Type.Integer(),
     deletedDate: OrNull(Moment),
     planning: Type.Optional(Type.Boolean({ description: 'its triggers are still being planned' })),
@@ -161,6 +167,7 @@ const writable = {
   latePolicy: Maybe(Type.Enum([...LATE_POLICIES])),
   triggerAnchor: Maybe(Type.Enum([...TRIGGER_ANCHORS])),
   changes: Maybe(Changes),
+  onlyIfStatus: Maybe(OnlyIfStatus),
 }
 
 /**
@@ -228,6 +235,8 @@ export type Definition = {
   triggerAnchor: (typeof TRIGGER_ANCHORS)[number]
   /** For the CHANGED types; empty: any change. */
   changes: Change[]
+  /** When it fires, the status must be one of these; empty: any. */
+  onlyIfStatus: string[]
 }
 
 /**
@@ -246,7 +255,14 @@ export type DefinitionInput = {
 }
 
 type Pointers = { [Field in (typeof MERGED)[number]]: string }
-const MERGED = ['objectType', 'objectId', 'newStatus', 'oldStatus', 'changes'] as const
+const MERGED = [
+  'objectType',
+  'objectId',
+  'newStatus',
+  'oldStatus',
+  'changes',
+  'onlyIfStatus',
+] as const
 
 export type DefinitionReading = {
   definition: DefinitionInput
@@ -295,6 +311,9 @@ export function mergeDefinition(
   if (isNewKind) checkObjectType(reading, definition, pointers.objectType)
   if (isNewKind || said.objectId !== undefined) {
     referToObject(reading, definition, pointers.objectId)
+  }
+  if (isNewKind || said.onlyIfStatus !== undefined) {
+    referToStatuses(reading, definition, pointers.onlyIfStatus)
   }
   for (const side of ['newStatus', 'oldStatus'] as const) {
     if (isNewKind || said[side] !== undefined) {
@@ -348,6 +367,7 @@ const UNSET: Definition = {
   latePolicy: 'SKIP',
   triggerAnchor: 'START',
   changes: [],
+  onlyIfStatus: [],
 }
 
 const NOTHING: DefinitionInput = {
@@ -358,6 +378,7 @@ const NOTHING: DefinitionInput = {
     newStatus: '/newStatus',
     oldStatus: '/oldStatus',
     changes: '/changes',
+    onlyIfStatus: '/onlyIfStatus',
   },
 }
 
@@ -389,6 +410,7 @@ function readAt(reading: Reading, top: Place): DefinitionInput {
 
   const objectId = find('objectId')
   const changes = find('changes')
+  const onlyIfStatus = find('onlyIfStatus')
   const newStatus = findStatus(reading, find, 'newStatus')
   const oldStatus = findStatus(reading, find, 'oldStatus')
   const definition: DefinitionInput = {
@@ -410,6 +432,7 @@ function readAt(reading: Reading, top: Place): DefinitionInput {
     latePolicy: unsetAs('SKIP', reading.oneOf(find('latePolicy'), LATE_POLICIES)),
     triggerAnchor: unsetAs('START', reading.oneOf(find('triggerAnchor'), TRIGGER_ANCHORS)),
     changes: unsetAs([], reading.someOf(changes, CHANGES)),
+    onlyIfStatus: unsetAs([], readStatuses(reading, onlyIfStatus)),
     actions: readActions(reading, find),
     pointers: {
       objectType: objectType.pointer,
@@ -417,6 +440,7 @@ function readAt(reading: Reading, top: Place): DefinitionInput {
       newStatus: newStatus.pointer,
       oldStatus: oldStatus.pointer,
       changes: changes.pointer,
+      onlyIfStatus: onlyIfStatus.pointer,
     },
   }
   if (isNew) {
@@ -519,6 +543,16 @@ function readFilterTags(reading: Reading, found: Found) {
   return undefined
 }
 
+function readStatuses(reading: Reading, found: Found): string[] | null | undefined {
+  const entries = reading.array(found, 100)
+  if (!entries) return entries
+  const names = entries.map((entry) => {
+    if (isMissing(entry.value)) reading.fault(entry.pointer, 'must be a status')
+    return reading.text(entry, { max: 100 })
+  })
+  return names.every((name) => typeof name === 'string') ? [...new Set(names)] : undefined
+}
+
 function readGroupIds(reading: Reading, found: Found): unknown[] | undefined {
   const entries = reading.array(found, 5000)
   if (!entries) return entries === null ? [] : undefined
@@ -615,6 +649,17 @@ function referToStatus(
   const status = definition[side]
   if (!type?.eventType.endsWith('_CHANGED') || isMissing(status) || status === '*') return
   reading.references.push({ kind: 'status', objectType: type.objectType, id: status, pointer })
+}
+
+function referToStatuses(
+  reading: Reading,
+  { eventTypeId, onlyIfStatus }: Definition,
+  pointer: string,
+) {
+  const { objectType } = eventTypeById(eventTypeId)!
+  for (const [i, id] of onlyIfStatus.entries()) {
+    reading.references.push({ kind: 'status', objectType, id, pointer: `${pointer}/${i}` })
+  }
 }
 
 const isAboutAnotherKind = (definition: Definition, stored: Definition) =>

@@ -178,6 +178,7 @@ function definitionLine(definition: StoredDefinition, refs: Refs): ExportLine {
     latePolicy: definition.latePolicy,
     triggerAnchor: definition.triggerAnchor,
     changes: definition.changes,
+    onlyIfStatus: definition.onlyIfStatus,
   }
 }
 

@@ -28,7 +28,8 @@ const columns = sql`
   group_id_list as "groupIdList", filter_tag_map_json as "filterTagMapJson",
   trigger_months as "triggerMonths", trigger_hours as "triggerHours",
   trigger_minutes as "triggerMinutes", offset_mode as "offsetMode", late_policy as "latePolicy",
-  trigger_anchor as "triggerAnchor", changes, version, planned_version as "plannedVersion",
+  trigger_anchor as "triggerAnchor", changes,
+  only_if_status as "onlyIfStatus", version, planned_version as "plannedVersion",
   asked_since as "askedSince", deleted_date as "deletedDate",
   created_date as "createdDate", created_user as "createdUser",
   modified_date as "modifiedDate", modified_user as "modifiedUser"`
@@ -172,6 +173,7 @@ const WRITTEN: [keyof Definition, string, string][] = [
   ['latePolicy', 'late_policy', 'text'],
   ['triggerAnchor', 'trigger_anchor', 'text'],
   ['changes', 'changes', 'text[]'],
+  ['onlyIfStatus', 'only_if_status', 'text[]'],
 ]
 const names = raw(WRITTEN.map(([, column]) => column).join(', '))
 const types = raw(WRITTEN.map(([, column, type]) => `${column} ${type}`).join(', '))

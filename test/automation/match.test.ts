@@ -32,6 +32,7 @@ const definition = (changes: Partial<Definition> = {}): Definition => ({
   latePolicy: 'SKIP',
   triggerAnchor: 'START',
   changes: [],
+  onlyIfStatus: [],
   ...changes,
 })
 

@@ -1000,6 +1000,7 @@ const stored = (changes: Partial<Definition> = {}): Definition => ({
   latePolicy: 'SEND',
   triggerAnchor: 'END',
   changes: [],
+  onlyIfStatus: [],
   ...changes,
 })
 
@@ -1029,6 +1030,7 @@ test('a new definition has an empty value wherever the body says nothing', () =>
     latePolicy: 'SKIP',
     triggerAnchor: 'START',
     changes: [],
+    onlyIfStatus: [],
   })
 })
 
