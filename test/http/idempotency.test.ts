@@ -167,7 +167,9 @@ async function startThings(t: TestContext) {
     return created({ thingId: done.length, name, at: clock.now() }, `/thing/${done.length}`)
   }
   const config = { open: true, etag: true, idempotent: true } as const
-  const schema = { body: Type.Object({ name: Type.String() }) }
+  const schema = {
+    body: Type.Object({ name: Type.String(), note: Type.Optional(Type.String()) }),
+  }
   app.addHook('onRequest', async (request) => {
     const { 'x-business': business, 'x-credential': credential } = request.headers
     if (business) {

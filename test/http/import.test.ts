@@ -261,7 +261,7 @@ test('a line of any kind that names another business is refused, and nothing is 
   const world = await startWorld(t)
   const { businessId, call, clock, db, ids } = world
   const other = await addBusiness(world)
-  const { clientId } = ids
+  const { clientId, ...place } = ids
   const { disclaimerFormId } = await world.save('/disclaimerForm', { name: 'Consent' })
   const { invitationCampaignId } = await world.save('/invitationCampaign', { name: 'Spring' })
   const { emailTemplateId } = await world.save('/emailTemplate', {
@@ -280,7 +280,7 @@ test('a line of any kind that names another business is refused, and nothing is 
     professional: person,
     client: person,
     calendar: { ...ids, ...span },
-    classSchedule: { name: 'X', ...ids, ...span },
+    classSchedule: { name: 'X', ...place, ...span },
     invitationCampaign: { name: 'X' },
     invitation: { invitationCampaignId, clientId },
     recall: { clientId, dueTime: moment },
