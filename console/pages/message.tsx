@@ -12,11 +12,12 @@ import {
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useMemo, type ReactNode } from 'react'
-import { Trans, useTranslation } from 'react-i18next'
+import { useTranslation } from 'react-i18next'
 import type { Email } from '../../src/contract/email.ts'
 import type { HistoryEntry, TriggerDetails } from '../../src/contract/event-trigger.ts'
 import type { Check, Explanation } from '../../src/contract/explanation.ts'
 import { emailQuery, explanationQuery, messageQuery, messagesQuery } from '../api/messages.ts'
+import { Filled, part } from '../components/filled.tsx'
 import { Mark, MARK_OF_STATUS, Status, type MarkName } from '../components/mark.tsx'
 import { Failure, Loading } from '../components/states.tsx'
 import { useTimeFormat, type TimeFormat } from '../components/time.ts'
@@ -165,18 +166,17 @@ function Message({ message, search }: { message: TriggerDetails; search: Activit
       <header className={classes.head}>
         <div className={classes.headline}>
           <h1 dir="auto">
-            <Trans
-              i18nKey={`message.headline.${mark}`}
-              values={{
+            <Filled
+              text={t(`message.headline.${mark}`, { who: part('who'), what: part('what') })}
+              parts={{
                 who: message.clientName ?? message.objectName ?? t('message.noClient'),
-                what: message.description ?? t('message.noAutomation'),
+                what: <i>{message.description ?? t('message.noAutomation')}</i>,
               }}
-              components={{ i: <i /> }}
             />
           </h1>
           <Status mark={mark} pill />
         </div>
-        <p className="lede numbers">
+        <p className={`lede numbers ${classes.detail}`}>
           <Lede message={message} />
         </p>
       </header>
@@ -191,7 +191,7 @@ function Message({ message, search }: { message: TriggerDetails; search: Activit
               <header>
                 <h2>{t('message.checksNow')}</h2>
               </header>
-              <Checks checks={message.checks} />
+              <Checks message={message} />
             </section>
           )}
           <EveryAutomation message={message} search={search} />
@@ -285,24 +285,36 @@ function historyItems(message: TriggerDetails, t: Translate, format: TimeFormat)
       key: `history ${i}`,
       at: entry.time,
       time: format.moment(entry.time),
-      title: t(`message.changes.${entry.change}`, { user: nameOfUser(entry.user, t) }),
+      title: titleOf(entry, t, format),
       ...(mark && { mark }),
       children: (
         <>
-          {entry.change !== 'FIRED' && (
-            <div className="soft small" dir="auto">
+          {!isSaidByTitle(entry) && (
+            <div className={`soft small ${classes.detail}`} dir="auto">
               {entry.detail}
             </div>
           )}
           {isOfObject(entry) && (
             <Effect before={before} after={entry.scheduledTime} format={format} t={t} />
           )}
-          {entry.change === 'FIRED' && <Checks checks={message.checks} />}
+          {entry.change === 'FIRED' && <Checks message={message} />}
         </>
       ),
     }
   })
 }
+
+function titleOf({ change, user, objectTime }: HistoryEntry, t: Translate, format: TimeFormat) {
+  const values = { user: nameOfUser(user, t) }
+  if (objectTime !== null && (change === 'CREATED' || change === 'MOVED')) {
+    return t(`message.changesWithTime.${change}`, { ...values, time: format.moment(objectTime) })
+  }
+  return t(`message.changes.${change}`, values)
+}
+
+/** A detail of several parts says more than the title. */
+const isSaidByTitle = ({ change, detail }: HistoryEntry) =>
+  change === 'FIRED' || change === 'FIRED_BY_HAND' || (change === 'MOVED' && !detail.includes(';'))
 
 /** Changes of the object or of the automation may move the message; the others end it. */
 const isOfObject = ({ change }: HistoryEntry) =>
@@ -390,11 +402,11 @@ function attemptItems(emails: Email[], t: Translate, format: TimeFormat): Placed
   )
 }
 
-function Checks({ checks }: { checks: Check[] }) {
+function Checks({ message }: { message: TriggerDetails }) {
   const { t } = useTranslation()
   return (
     <ul className={classes.checks} aria-label={t('message.checksThen')}>
-      {checks.map(({ check, ok, reason }) => (
+      {message.checks.filter(isWorthSaying(message)).map(({ check, ok, reason }) => (
         <li key={check} className={ok ? '' : 'clay'}>
           {ok ? (
             <IconCheck size={14} stroke={2.2} className="accent" aria-hidden />
@@ -408,6 +420,15 @@ function Checks({ checks }: { checks: Check[] }) {
   )
 }
 
+/** What holds for every message of its kind tells people nothing. */
+const isWorthSaying =
+  ({ objectType }: TriggerDetails) =>
+  ({ check, ok }: Check) =>
+    !ok ||
+    (check !== 'business' &&
+      check !== 'event type' &&
+      (check !== 'disclaimer form' || objectType === 'DISCLAIMER'))
+
 type EveryProps = { message: TriggerDetails; search: ActivitySearch }
 
 function EveryAutomation({ message, search }: EveryProps) {
@@ -417,7 +438,7 @@ function EveryAutomation({ message, search }: EveryProps) {
   return (
     <section className="card panel">
       <header>
-        <h2>{t('message.every')}</h2>
+        <h2>{t(`message.every.${message.objectType}`)}</h2>
         <span className="faint small">{t('message.why')}</span>
       </header>
       {error && !data ? (
@@ -432,7 +453,7 @@ function EveryAutomation({ message, search }: EveryProps) {
             <span className={`soft ${classes.reason}`} dir="auto">
               {explanation.eventTriggerId === message.eventTriggerId
                 ? t('message.thisMessage')
-                : reasonOf(explanation)}
+                : reasonOf(explanation, t)}
             </span>
             <span className="faint numbers tiny">
               {explanation.outcome !== 'NOT' &&
@@ -476,9 +497,11 @@ function AutomationName({ explanation, message, search }: AutomationNameProps) {
   )
 }
 
-/** The first condition that does not hold; if all do, what the last one says. */
-const reasonOf = ({ checks }: Explanation) =>
-  (checks.find(({ ok }) => !ok) ?? checks.findLast(({ check }) => check === 'time'))?.reason ?? ''
+/** The first condition that does not hold; if all do, how the message stands. */
+function reasonOf({ checks, outcome }: Explanation, t: Translate) {
+  const failed = checks.find(({ ok }) => !ok)
+  return failed?.reason ?? t(`message.outcomes.${outcome}`)
+}
 
 type MailProps = { message: TriggerDetails; email: Email | undefined }
 

@@ -8,6 +8,7 @@ import type { Overview } from '../../src/contract/overview.ts'
 import { nextMessagesQuery, type Message } from '../api/messages.ts'
 import { overviewQuery } from '../api/overview.ts'
 import { DayRope } from '../components/day-rope.tsx'
+import { Filled, part } from '../components/filled.tsx'
 import { Mark, MARK_OF_STATUS, type MarkName } from '../components/mark.tsx'
 import { Empty, Failure, Loading } from '../components/states.tsx'
 import { useTimeFormat } from '../components/time.ts'
@@ -169,13 +170,12 @@ function NeedsYou({ failures }: { failures: Overview['failures'] }) {
           <div className="grow">
             <div className="row">
               <span className="strong ellipsis grow" dir="auto">
-                <Trans
-                  i18nKey="today.gotNo"
-                  values={{
-                    who: failure.clientName ?? failure.to ?? '',
-                    what: failure.description ?? '',
+                <Filled
+                  text={t('today.gotNo', { who: part('who'), what: part('what') })}
+                  parts={{
+                    who: failure.clientName ?? failure.to,
+                    what: <i>{failure.description}</i>,
                   }}
-                  components={{ i: <i /> }}
                 />
               </span>
               <span className="faint numbers small">{format.moment(failure.scheduledTime)}</span>

@@ -92,8 +92,10 @@ function changesOf(
   })
   const steps = [...ofSubject, ...ofDefinition].toSorted((a, b) => a.auditId - b.auditId)
   const plannedBy = steps.findLastIndex(({ time }) => !isBefore(trigger.createdDate, time))
+  // What happened to the definition before there was an object is not part of the history.
+  const first = steps.findIndex((step) => step.subject)
   let [subject, definition]: [Subject?, StoredDefinition?] = []
-  return steps.map((step, i) => {
+  const entries = steps.map((step, i) => {
     subject = step.subject ?? subject
     definition = step.definition ?? definition
     const isPending = i >= plannedBy && !(firedTime && isBefore(firedTime, step.time))
@@ -104,6 +106,7 @@ function changesOf(
     const { time, user, change, detail } = step
     return { time, user, change, detail, scheduledTime, objectTime: timeOf(subject) }
   })
+  return entries.slice(Math.max(first, 0))
 }
 
 const recordedOf = ({ auditId, time, user }: Recorded) => ({ auditId, time, user })

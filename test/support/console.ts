@@ -14,11 +14,12 @@ const PASSWORD = 'ring-the-bell-2026'
 type Person = { username: string; role: string; locationIdList?: number[] }
 
 /** The service as it really runs, with the demo business and people who can sign in. */
-export async function startConsole(people: Person[]) {
+export async function startConsole(people: Person[], settings: Record<string, string> = {}) {
   const service = await startService(lifetime, {
     DATA_DIR: temporaryFolder(lifetime),
     ADMIN_API_KEY: OPERATOR,
     RATE_LIMIT: '100000/s,100000',
+    ...settings,
   })
   const post = async (path: string, body: object) => {
     const answer = await fetch(service.base + path, {
@@ -27,7 +28,7 @@ export async function startConsole(people: Person[]) {
       body: JSON.stringify(body),
     })
     assert.ok(answer.ok, `POST ${path}: ${answer.status}`)
-    return answer.json() as Promise<{ businessId: number }>
+    return answer.json() as Promise<{ businessId: number; key: string }>
   }
   const { businessId } = await post('/business', {
     name: 'Lindenhof Physiotherapy',
@@ -51,7 +52,22 @@ export async function startConsole(people: Person[]) {
     opened.complaints.length = 0
     return opened
   }
-  return { service, businessId, openAs, password: PASSWORD }
+  /** Calls the service with a key of the business. */
+  const { key } = await post(`/business/${businessId}/apiKey`, { name: 'test' })
+  const call = async (method: 'GET' | 'POST', path: string, body?: object) => {
+    const answer = await fetch(service.base + path, {
+      method,
+      headers: {
+        authorization: `Bearer ${key}`,
+        ...(body ? { 'content-type': 'application/json' } : {}),
+      },
+      ...(body ? { body: JSON.stringify(body) } : {}),
+    })
+    assert.ok(answer.ok, `${method} ${path}: ${answer.status}`)
+    // oxlint-disable-next-line typescript/no-explicit-any -- answers are asserted on, not typed
+    return (await answer.json()) as any
+  }
+  return { service, businessId, openAs, call, password: PASSWORD }
 }
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')

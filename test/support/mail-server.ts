@@ -50,6 +50,8 @@ export type Behaviour = {
   pondering?: number
   /** Answers one byte at a time. */
   trickle?: boolean
+  /** What it answers to recipients that it refuses, by their address. */
+  refuses?: Record<string, string>
   /** The largest message it says it takes. */
   size?: number
 }
@@ -64,7 +66,7 @@ export type TakenMail = {
 }
 
 /** A mail server on loopback that does what it is told, wrong things above all. */
-export async function startMailServer(t: TestContext, behaviour: Behaviour = {}) {
+export async function startMailServer(t: Pick<TestContext, 'after'>, behaviour: Behaviour = {}) {
   const taken: TakenMail[] = []
   const commands: string[] = []
   const sockets = new Set<Socket>()
@@ -200,10 +202,12 @@ class Conversation {
         this.#from = /<(.*?)>/.exec(line)?.[1] ?? ''
         this.#to = []
         return this.#answer('mail', '250 sender ok')
-      case 'RCPT':
-        return this.#answer('rcpt', '250 recipient ok', () =>
-          this.#to.push(/<(.*?)>/.exec(line)?.[1] ?? ''),
-        )
+      case 'RCPT': {
+        const address = /<(.*?)>/.exec(line)?.[1] ?? ''
+        const refusal = this.#behaviour.refuses?.[address]
+        if (refusal) return this.#answer(undefined, refusal)
+        return this.#answer('rcpt', '250 recipient ok', () => this.#to.push(address))
+      }
       case 'DATA':
         if (this.#to.length === 0) return this.#answer(undefined, '503 no recipients')
         return this.#answer('data', '354 go on', () => {

@@ -1,0 +1,243 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { after, test, type TestContext } from 'node:test'
+import type { Page } from 'playwright-core'
+import { assertAccessible, startConsole } from '../support/console.ts'
+import { startMailServer } from '../support/mail-server.ts'
+import { until } from '../support/until.ts'
+
+const HOSTILE = '<img src=x onerror="globalThis.hacked=1"><i>Weber</i> {{who}}'
+const REFUSAL = '550 5.1.1 <script>globalThis.hacked=2</script> User unknown'
+
+const FULL = '552 5.2.2 <full@example.org>: Mailbox full, over quota'
+
+const lifetime = { after } as Pick<TestContext, 'after'>
+const mailServer = await startMailServer(lifetime, {
+  refuses: { 'gone@example.org': `${REFUSAL}\r\n`, 'full@example.org': `${FULL}\r\n` },
+})
+const { service, openAs, call } = await startConsole(
+  [
+    { username: 'sofia', role: 'OWNER' },
+    { username: 'stella', role: 'USER' },
+    { username: 'rita', role: 'REPORTS_ONLY' },
+  ],
+  { SMTP_URL: `smtp://127.0.0.1:${mailServer.port}` },
+)
+
+const DAY_MS = 86_400_000
+type Trigger = { eventTriggerId: number; status: string; eventDefnId: number }
+
+/** Books an appointment and waits until its confirmation was sent or refused. */
+async function book(clientId: number, inDays: number) {
+  const startTime = Math.floor(Date.now() / 60_000) * 60_000 + inDays * DAY_MS
+  const { calendarId } = await call('POST', '/calendar', {
+    clientId,
+    professionalId: 1,
+    reasonId: 1,
+    locationId: 1,
+    startTime,
+    endTime: startTime + 1_800_000,
+  })
+  const list = (): Promise<Trigger[]> => call('GET', `/eventTriggers/CALENDAR/${calendarId}`)
+  await until(async () => {
+    const states = (await list()).map(({ status }) => status)
+    return (
+      states.some((status) => status === 'COMPLETED' || status === 'FAILED') &&
+      !states.includes('RUNNING')
+    )
+  })
+  const triggers = await list()
+  return {
+    calendarId: calendarId as number,
+    ofStatus: (status: string) => triggers.filter((one) => one.status === status),
+  }
+}
+
+const addClient = async (emailAddress: string, lastName: string): Promise<number> =>
+  (await call('POST', '/client', { firstName: 'Zoe', lastName, emailAddress })).clientId
+
+const countEmails = async (clientId: number) =>
+  ((await call('GET', `/emails/client/${clientId}`)) as unknown[]).length
+
+const headline = (page: Page, text: string) =>
+  page.getByRole('heading', { level: 1, name: text, exact: true }).waitFor()
+
+const isHacked = (page: Page) => page.evaluate('globalThis.hacked !== undefined')
+
+const gone = await addClient('gone@example.org', HOSTILE)
+const refused = await book(gone, 20)
+const full = await addClient('full@example.org', 'Full')
+const bounced = await book(full, 20)
+
+test('a refused message says what the server said and means, and hostile words stay words', async (t) => {
+  const { page, complaints } = await openAs(t, 'sofia', '/activity?outcome=failed')
+  const row = page.getByRole('rowgroup').getByRole('row').filter({ hasText: '<img src=x' })
+  await row.getByText(REFUSAL).waitFor()
+  await row.getByRole('link').click()
+  await headline(page, `Zoe ${HOSTILE} did not get Confirm every booking`)
+  await page
+    .getByText('There is no such mailbox. Ask the client for the right address.')
+    .first()
+    .waitFor()
+  const timeline = page.getByRole('list', { name: 'What happened' })
+  await timeline.getByText(/^Created by the key test for/).waitFor()
+  await timeline.getByText('Attempt 1: refused for good').waitFor()
+  await timeline.getByText(REFUSAL).waitFor()
+  await timeline.getByText('status OPEN still calls for it').waitFor()
+  await page.getByText('this message').waitFor()
+  await page.getByText('is OPEN now, not CANCELLED').waitFor()
+
+  const frame = page.locator('iframe')
+  assert.equal(await frame.getAttribute('sandbox'), '')
+  await page.frameLocator('iframe').getByText('<img src=x').first().waitFor()
+  assert.equal(await isHacked(page), false)
+  for (const scheme of ['light', 'dark'] as const) await assertAccessible(page, scheme)
+  assert.deepEqual(complaints, [])
+})
+
+test('sending again can be undone, and is done after six seconds otherwise', async (t) => {
+  const [failed] = bounced.ofStatus('FAILED')
+  const before = await countEmails(full)
+  const { page } = await openAs(t, 'sofia')
+  await page.clock.install()
+  await page.goto(`${service.base}/console/activity/${failed!.eventTriggerId}`)
+  await page.getByRole('button', { name: 'Send again' }).click()
+  await page.getByText('Sending the message again').waitFor()
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await page.getByText('Sending the message again').waitFor({ state: 'detached' })
+  await page.clock.fastForward(10_000)
+  assert.equal(await countEmails(full), before)
+
+  await page.keyboard.press('r')
+  await page.getByText('Sending the message again').waitFor()
+  await page.clock.fastForward(6_500)
+  await page.getByText('The message is sent again').waitFor()
+  assert.equal(await countEmails(full), before + 1)
+
+  const [unknown] = refused.ofStatus('FAILED')
+  await page.goto(`${service.base}/console/activity/${unknown!.eventTriggerId}`)
+  await page.getByRole('button', { name: 'Send again' }).click()
+  await page.clock.fastForward(6_500)
+  await page.getByText('1 was refused: gone@example.org bounced before').waitFor()
+})
+
+test('a pending message is sent now or cancelled, and keys lead to its neighbours', async (t) => {
+  const client = await addClient('zoe@example.org', 'Novak')
+  const { ofStatus } = await book(client, 21)
+  const [first, second] = ofStatus('SCHEDULED')
+  const { page, complaints } = await openAs(t, 'sofia')
+  await page.clock.install()
+  const search = `?outcome=waiting&client=${client}`
+  await page.goto(`${service.base}/console/activity/${first!.eventTriggerId}${search}`)
+  await page.getByText('What is checked before it is sent').waitFor()
+  await page.getByText('The mail is made at the moment it is sent.').waitFor()
+  await page.getByRole('button', { name: 'Next message' }).and(page.locator(':enabled')).waitFor()
+  await page.keyboard.press('j')
+  await page.waitForURL(`**/activity/${second!.eventTriggerId}?**`)
+  await page
+    .getByRole('button', { name: 'Previous message' })
+    .and(page.locator(':enabled'))
+    .waitFor()
+  await page.keyboard.press('k')
+  await page.waitForURL(`**/activity/${first!.eventTriggerId}?**`)
+
+  await page.getByRole('button', { name: 'Cancel it' }).click()
+  await page.clock.fastForward(6_500)
+  await page.getByText('The message is cancelled').waitFor()
+  await page.getByText('Message cancelled by sofia').waitFor()
+  await page.getByRole('heading', { level: 1, name: /^Zoe Novak will not get/ }).waitFor()
+
+  await page.goto(`${service.base}/console/activity/${second!.eventTriggerId}`)
+  await page.getByRole('button', { name: 'Send now' }).click()
+  await page.clock.fastForward(6_500)
+  await page.getByText('The message is being sent').waitFor()
+  await until(async () => {
+    const { status } = await call('GET', `/eventTriggers/${second!.eventTriggerId}`)
+    return status === 'COMPLETED'
+  })
+  await page.reload()
+  await page.getByRole('heading', { level: 1, name: /^Zoe Novak got/ }).waitFor()
+  await page.getByText('Sent before its time by a user').waitFor()
+  await page.getByText('250 2.0.0 taken').waitFor()
+  assert.deepEqual(complaints, [])
+})
+
+test('messages are selected by key and cancelled in bulk, after a second question', async (t) => {
+  const client = await addClient('zora@example.org', 'Kovac')
+  const { ofStatus } = await book(client, 22)
+  const pending = ofStatus('SCHEDULED')
+  const { page } = await openAs(t, 'sofia')
+  await page.clock.install()
+  await page.goto(`${service.base}/console/activity?outcome=waiting&client=${client}`)
+  const rows = page.getByRole('rowgroup').getByRole('row')
+  await rows.nth(1).waitFor()
+  assert.equal(await rows.count(), pending.length)
+  await page.keyboard.press('j')
+  await page.keyboard.press('x')
+  const bar = page.getByRole('region', { name: 'Selected messages' })
+  await bar.getByText('1 selected').waitFor()
+  await page.keyboard.press('j')
+  await page.keyboard.press('x')
+  await bar.getByRole('button', { name: 'Cancel 2' }).click()
+  await bar.getByText('These messages will not be sent.').waitFor()
+  await bar.getByRole('button', { name: 'Cancel 2' }).click()
+  await page.getByText('Cancelling 2 messages').waitFor()
+  await page.keyboard.press('z')
+  await page.getByText('Cancelling 2 messages').waitFor({ state: 'detached' })
+
+  await page.getByLabel('Select all shown messages').check()
+  await page.getByRole('button', { name: `Cancel ${pending.length}` }).click()
+  await page.getByRole('button', { name: `Cancel ${pending.length}` }).click()
+  await page.clock.fastForward(6_500)
+  await page.getByText(`${pending.length} messages are cancelled`).waitFor()
+  await page.getByText('No message fits these filters').waitFor()
+  const left = await call('GET', `/eventTriggers?status=SCHEDULED&clientId=${client}`)
+  assert.deepEqual(left.items, [])
+})
+
+test('the shown messages are limited to days and saved as a CSV file', async (t) => {
+  const { page, complaints } = await openAs(t, 'sofia', `/activity?client=${gone}`)
+  const rows = page.getByRole('rowgroup').getByRole('row')
+  await rows.first().waitFor()
+  const download = page.waitForEvent('download')
+  await page.getByRole('button', { name: 'Export', exact: true }).click()
+  const file = await download
+  assert.match(file.suggestedFilename(), /^messages-\d{4}-\d\d-\d\d\.csv$/)
+  const text = readFileSync(await file.path(), 'utf8')
+  assert.match(text, /^\uFEFFTime,Outcome,Client,Message,Automation,Location\r\n/)
+  assert.ok(text.includes(`"Zoe ${HOSTILE.replaceAll('"', '""')}"`), text)
+
+  await page.getByLabel('From').fill('2199-01-01')
+  await page.getByText('No message fits these filters').waitFor()
+  assert.match(page.url(), /from=/)
+  const today = new Date().toISOString().slice(0, 10)
+  await page.getByLabel('From').fill(today)
+  await page.getByLabel('Until').fill('2199-01-01')
+  await rows.first().waitFor()
+  assert.deepEqual(complaints, [])
+})
+
+test('Today leads from a failure to what happened, and sends it again', async (t) => {
+  const before = await countEmails(full)
+  const { page } = await openAs(t, 'sofia')
+  await page.clock.install()
+  await page.goto(`${service.base}/console/`)
+  await page.getByText(`Zoe ${HOSTILE} got no Confirm every booking`).waitFor()
+  await page.getByRole('button', { name: 'Send again' }).first().click()
+  await page.getByRole('link', { name: 'What happened' }).first().click()
+  await headline(page, 'Zoe Full did not get Confirm every booking')
+  await page.clock.fastForward(6_500)
+  await page.getByText('The message is sent again').waitFor()
+  assert.equal(await countEmails(full), before + 1)
+})
+
+test('roles: no action that a role may not do, and nothing out of sight', async (t) => {
+  const [failed] = refused.ofStatus('FAILED')
+  const { page } = await openAs(t, 'stella', `/activity/${failed!.eventTriggerId}`)
+  await page.getByText('It is not here, or not yours to see.').waitFor()
+  assert.equal(await page.getByRole('button', { name: 'Send again' }).count(), 0)
+
+  const { page: ritas } = await openAs(t, 'rita', '/sign-in')
+  await ritas.goto(`${service.base}/console/activity/${failed!.eventTriggerId}`)
+  await ritas.getByText('Your role may not see this.').first().waitFor()
+})
