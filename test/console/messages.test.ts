@@ -85,7 +85,7 @@ test('a refused message says what the server said and means, and hostile words s
   await timeline.getByText(REFUSAL).waitFor()
   await timeline.getByText('status OPEN still calls for it').waitFor()
   await page.getByText('this message').waitFor()
-  await page.getByText('is OPEN now, not CANCELLED').waitFor()
+  await page.getByText('it has not been changed since it was made').first().waitFor()
 
   const frame = page.locator('iframe')
   assert.equal(await frame.getAttribute('sandbox'), '')
