@@ -136,8 +136,12 @@ function Editor({ setup, opened }: EditorProps) {
     },
     onError: async (error) => {
       const eventDefnId = stored?.definition.eventDefnId
-      if (error instanceof ProblemError && error.status === 412 && eventDefnId) {
+      if (!isStatus(error, 412) || !eventDefnId) return
+      try {
         setTheirs(await readAutomation(eventDefnId))
+      } catch (reading) {
+        // Deleted meanwhile: without a version, the next save brings it back.
+        if (isStatus(reading, 404)) setStored((known) => known && { ...known, etag: null })
       }
     },
   })
@@ -146,7 +150,8 @@ function Editor({ setup, opened }: EditorProps) {
   const onSave = () => canSave && save.mutate()
   useHotkeys([['mod+S', onSave]], [])
   const onChange = canEdit ? setDraft : undefined
-  const isConflict = save.error instanceof ProblemError && save.error.status === 412
+  const isConflict = isStatus(save.error, 412)
+  const isDeleted = isConflict && stored?.etag === null
   return (
     <>
       <header className={classes.head}>
@@ -222,9 +227,11 @@ function Editor({ setup, opened }: EditorProps) {
           <BacktestCard body={settledBody} />
           {canEdit && (
             <div className={`card ${classes.saveBar}`}>
-              {save.error && !isConflict && (
+              {save.error && (!isConflict || isDeleted) && (
                 <div role="alert" className={`clay small ${classes.saveError}`}>
-                  {t('editor.notSaved', { reason: reasonOf(save.error) })}
+                  {isDeleted
+                    ? t('editor.conflict.gone')
+                    : t('editor.notSaved', { reason: reasonOf(save.error) })}
                 </div>
               )}
               <Button
@@ -276,6 +283,9 @@ function Editor({ setup, opened }: EditorProps) {
     </>
   )
 }
+
+const isStatus = (error: unknown, status: number) =>
+  error instanceof ProblemError && error.status === status
 
 const reasonOf = (error: unknown) => {
   if (!(error instanceof ProblemError)) return error instanceof Error ? error.message : ''

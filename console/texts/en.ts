@@ -198,7 +198,6 @@ export const en = {
     automations: 'Automations',
     newTitle: 'New automation',
     unnamed: 'Unnamed automation',
-    lede: 'Choose a word of the sentence to change it.',
     unsaved_one: '{{count}} unsaved change',
     unsaved_other: '{{count}} unsaved changes',
     on: 'On',
@@ -348,7 +347,6 @@ export const en = {
     saveCreate: 'schedule {{count}}',
     discard: 'Discard',
     saved: 'Saved',
-    nothingToSave: 'Nothing to save',
     notSaved: 'Not saved: {{reason}}',
     leave: {
       title: 'Leave without saving?',
@@ -373,7 +371,6 @@ export const en = {
     button: 'New automation',
     blank: 'Start with an empty sentence',
     label: 'Recipes: a mail and its automation',
-    creating: 'Creating …',
     failed: 'The recipe was not created: {{reason}}',
     confirm: 'Confirm a booking',
     remindDays: 'Remind 2 days before',

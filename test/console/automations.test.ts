@@ -12,7 +12,7 @@ const { service, openAs } = await startConsole([
 const REMINDER = '/automations/3'
 
 /** Calls the API as the person who is signed in on the page. */
-async function call(page: Page, method: 'GET' | 'POST', path: string, data?: object) {
+async function call(page: Page, method: 'GET' | 'POST' | 'DELETE', path: string, data?: object) {
   const answer = await page.request.fetch(service.base + path, {
     method,
     headers: { origin: service.base },
@@ -139,4 +139,16 @@ test('the drawers break no rule of WCAG 2.2 AA, light or dark', async (t) => {
     await word(page, name).click()
     for (const scheme of ['light', 'dark'] as const) await assertAccessible(page, scheme)
   }
+})
+
+test('an automation that somebody else deleted meanwhile is brought back by saving it again', async (t) => {
+  const { page } = await openAs(t, 'sofia', '/automations/5')
+  await page.getByRole('button', { name: /^Name/ }).click()
+  await page.getByRole('textbox', { name: 'Name' }).fill('Still wanted')
+  await call(page, 'DELETE', '/eventDefinition/5')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Somebody else deleted this automation.').waitFor()
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('button', { name: 'Saved' }).waitFor()
+  assert.equal((await call(page, 'GET', '/eventDefinition/5')).description, 'Still wanted')
 })

@@ -261,7 +261,8 @@ test('a plan names the client, the visit and the reason of a sample, and counts 
   assert.equal(tested.byHour[10], 2)
 })
 
-type Call = (method: 'POST', path: string, body: object) => Promise<{ body: any }>
+type Counted = { create?: number; mails?: number; samples: { locationName: string }[] }
+type Call = (method: 'POST', path: string, body: object) => Promise<{ body: Counted }>
 
 test('samples of a plan and a backtest show a location manager the own locations only', async (t) => {
   const { app, book, businessId, call, clock, database, ids, save } = await startWorld(t)
@@ -274,7 +275,7 @@ test('samples of a plan and a backtest show a location manager the own locations
   const definition = reminder(businessId, -24)
   const seenOf = async (by: Call, path: string, body: object) => {
     const { body: answer } = await by('POST', path, body)
-    const named = answer.samples.map((sample: { locationName: string }) => sample.locationName)
+    const named = answer.samples.map((sample) => sample.locationName)
     return { count: answer.create ?? answer.mails, named }
   }
   const days = { startDate: '2026-03-01', endDate: '2026-03-31' }
