@@ -7,6 +7,7 @@ import type { Db } from '../database/database.ts'
 import { conflict, forbidden, invalid, notFound, type Fault } from '../errors.ts'
 import { revokeKeysOfMaker } from '../store/api-keys.ts'
 import type { By } from '../store/businesses.ts'
+import { deletePasswordLinksOfUser } from '../store/password-links.ts'
 import { deleteSessionsOfUser } from '../store/sessions.ts'
 import {
   findForeignReferences,
@@ -18,6 +19,7 @@ import {
   type UserRow,
 } from '../store/users.ts'
 import { hashPassword } from './passwords.ts'
+import { makeSecret } from './secrets.ts'
 
 /** The body of a save, its password already hashed: that takes long, so no transaction waits for it. */
 export type UserInput = {
@@ -28,15 +30,29 @@ export type UserInput = {
 }
 
 export async function readUser(body: unknown): Promise<UserInput> {
-  const given: unknown = isPlainObject(body) ? body.userId : undefined
-  const isUpdate = given !== undefined && given !== null
+  const { isUpdate, userId, faults: idFaults } = readUserId(body)
   const shape = isUpdate ? optional(password()) : required(password())
   const { values, faults } = readFields({ password: shape }, body, isUpdate ? {} : undefined)
-  faults.push(...unknownProperties(UserWrite, body))
-  if (isUpdate && !isId(given)) faults.push({ pointer: '/userId', detail: 'must be an id' })
+  faults.push(...unknownProperties(UserWrite, body), ...idFaults)
   const { password: wanted } = values as { password?: string | null }
   const passwordHash = wanted && faults.length === 0 ? await hashPassword(wanted) : undefined
-  return { userId: isId(given) ? given : undefined, body, passwordHash, faults }
+  return { userId, body, passwordHash, faults }
+}
+
+/** An invited person chooses the password; until then a random one stands in its place. */
+export async function readInvitedUser(body: unknown): Promise<UserInput> {
+  const { isUpdate, userId, faults } = readUserId(body)
+  const passwordHash =
+    isUpdate || faults.length > 0 ? undefined : await hashPassword(makeSecret(''))
+  return { userId, body, passwordHash, faults }
+}
+
+function readUserId(body: unknown) {
+  const given: unknown = isPlainObject(body) ? body.userId : undefined
+  const isUpdate = given !== undefined && given !== null
+  const faults: Fault[] =
+    isUpdate && !isId(given) ? [{ pointer: '/userId', detail: 'must be an id' }] : []
+  return { isUpdate, userId: isId(given) ? given : undefined, faults }
 }
 
 const isId = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) > 0
@@ -73,6 +89,9 @@ export async function saveUser(tx: Db, input: UserInput, saving: Saving) {
   if (!user.active || user.role !== current.role) {
     await revokeKeysOfMaker(tx, businessId, user.userId, saving)
   }
+  if (passwordHash || !user.active || isOtherHolder(current, user)) {
+    await deletePasswordLinksOfUser(tx, businessId, user.userId)
+  }
   return { user, before: current }
 }
 
@@ -103,13 +122,20 @@ async function refuseForeignReferences(
   if (faults.length > 0) throw invalid(faults)
 }
 
+/** A link that was mailed to another address, or for another role, must not work any more. */
+const isOtherHolder = (before: UserRow, after: UserRow) =>
+  before.role !== after.role || before.emailAddress !== after.emailAddress
+
 /** An ADMINISTRATOR does all that an OWNER does, but for owners. */
 function refuseAboveOwnRole(maker: Role | null, wanted: Role, current: Role | undefined) {
-  if (maker === null || maker === 'OWNER') return
-  if (wanted === 'OWNER' || current === 'OWNER') {
+  if (!mayManage(maker, wanted) || (current && !mayManage(maker, current))) {
     throw forbidden('Only an OWNER makes or changes an OWNER.')
   }
 }
+
+/** Whether this role may change people of that role; `null` is not limited by a role. */
+export const mayManage = (maker: Role | null, managed: Role) =>
+  maker === null || maker === 'OWNER' || managed !== 'OWNER'
 
 async function keepAnOwner(tx: Db, current: UserRow, { role, active }: UserFields) {
   if (current.role !== 'OWNER' || !current.active || (role === 'OWNER' && active)) return

@@ -6,10 +6,10 @@ import { instant, isTimeZone } from '../contract/fields.ts'
 import { OBJECT_KINDS, objectKind } from '../contract/objects.ts'
 import type { Database } from '../database/database.ts'
 import { StartError } from '../errors.ts'
+import { readCsv, readMapping } from '../scheduling/csv-lines.ts'
 import { importLines, tryLines, type Imported, type Line } from '../scheduling/import.ts'
 import { readNdjson } from '../scheduling/ndjson.ts'
 import { findBusiness } from '../store/businesses.ts'
-import { readCsv } from './csv-lines.ts'
 import { chooseBusiness, wholeNumber } from './named-business.ts'
 import { withProgress } from './progress.ts'
 import { withDatabase } from './with-database.ts'
@@ -90,9 +90,9 @@ function readCreatedDate({ createdDate }: Record<string, unknown>) {
 }
 
 function readMap(text: string, map: Record<string, string>) {
-  const at = text.lastIndexOf('=')
-  if (at < 1) throw new StartError(`--map ${text}: it is written column=field.`)
-  return { ...map, [text.slice(0, at)]: text.slice(at + 1) }
+  const mapping = readMapping(text)
+  if (!mapping) throw new StartError(`--map ${text}: it is written column=field.`)
+  return { ...map, [mapping[0]]: mapping[1] }
 }
 
 type Source = { stream: Readable; size: number; read: number }
@@ -123,8 +123,11 @@ function csvLines(source: Source, zone: string, { kind, map }: Options) {
     kind: objectKind(kind!)!,
     map,
     zone,
-    onUnread: (columns) =>
-      console.error(`Not read: ${columns.join(', ')}. --map column=field says what a column is.`),
+    onHeader: (columns) => {
+      const unread = columns.filter(({ field }) => field === null).map(({ column }) => column)
+      if (unread.length === 0) return
+      console.error(`Not read: ${unread.join(', ')}. --map column=field says what a column is.`)
+    },
   })
 }
 

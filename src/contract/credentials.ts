@@ -2,6 +2,7 @@ import { Type, type Static } from 'typebox'
 import { Business, businessExample } from './business.ts'
 import { Maybe, serverOwned, ServerOwned } from './schema.ts'
 import {
+  address,
   boolean,
   instant,
   name,
@@ -93,6 +94,7 @@ const userExample = {
   userId: 3,
   businessId: 1,
   username: 'anna',
+  emailAddress: 'anna@praxis.example',
   role: 'OWNER',
   professionalId: null,
   locationIdList: [],
@@ -104,6 +106,9 @@ export const User = Type.Object(
     userId: Type.Integer(),
     businessId: Type.Integer(),
     username: Type.String({ description: 'Unique in the whole installation.' }),
+    emailAddress: Type.Union([Type.String(), Type.Null()], {
+      description: 'Where invitations and links to a new password are mailed.',
+    }),
     role: Type.Enum([...ROLES]),
     professionalId: Type.Union([Type.Integer(), Type.Null()], {
       description: 'Whose appointments a USER sees.',
@@ -227,28 +232,63 @@ export const password = (): Shape => ({
 
 export const USER_FIELDS: Record<string, Field> = {
   username: required(username()),
+  emailAddress: optional(address()),
   role: required(role()),
   professionalId: optional(reference('professional')),
   locationIdList: optional(references('location')),
   active: optional(boolean(true)),
 }
 
+const userWrite = {
+  userId: Maybe(Type.Integer({ description: 'Makes it an update.' })),
+  businessId: Maybe(Type.Integer()),
+  username: Type.Optional(Type.String({ description: 'Required to make one.' })),
+  emailAddress: Maybe(Type.String({ description: 'Where invitations and password links go.' })),
+  role: Type.Optional(Type.Enum([...ROLES], { description: 'Required to make one.' })),
+  professionalId: Maybe(Type.Integer()),
+  locationIdList: Maybe(Type.Array(Type.Integer())),
+  active: Maybe(Type.Boolean()),
+  ...serverOwned,
+}
+
 export const UserWrite = Type.Object(
   {
-    userId: Maybe(Type.Integer({ description: 'Makes it an update.' })),
-    businessId: Maybe(Type.Integer()),
-    username: Type.Optional(Type.String({ description: 'Required to make one.' })),
+    ...userWrite,
     password: Maybe(
       Type.String({ description: 'Required to make one; on an update it ends every session.' }),
     ),
-    role: Type.Optional(Type.Enum([...ROLES], { description: 'Required to make one.' })),
-    professionalId: Maybe(Type.Integer()),
-    locationIdList: Maybe(Type.Array(Type.Integer())),
-    active: Maybe(Type.Boolean()),
-    ...serverOwned,
   },
   {
     title: 'UserBody',
     examples: [{ username: 'anna', password: 'a long one, please', role: 'OWNER' }],
   },
 )
+
+export const UserInvite = Type.Object(userWrite, {
+  title: 'UserInvite',
+  examples: [{ username: 'bela', emailAddress: 'bela@praxis.example', role: 'USER' }],
+})
+
+export const PASSWORD_LINK_PURPOSES = ['INVITATION', 'FORGOTTEN'] as const
+
+export type PasswordLinkPurpose = (typeof PASSWORD_LINK_PURPOSES)[number]
+
+export const PasswordLink = Type.Object(
+  {
+    username: Type.String(),
+    businessName: Type.String(),
+    purpose: Type.Enum([...PASSWORD_LINK_PURPOSES]),
+    expiresTime: Moment('The link no longer works from then on.'),
+  },
+  {
+    examples: [
+      {
+        username: 'bela',
+        businessName: 'Praxis am See',
+        purpose: 'INVITATION',
+        expiresTime: 1_789_000_000_000,
+      },
+    ],
+  },
+)
+export type PasswordLink = Static<typeof PasswordLink>

@@ -40,6 +40,7 @@ import { rememberRefusals } from './idempotency.ts'
 import { measureRequests, metrics } from './metrics.ts'
 import { describeRoutes, openapi } from './openapi.ts'
 import { answerBrokenHttp, answerProblems, routeOf, sendProblem } from './problems.ts'
+import { passwordLinks } from './password-links.ts'
 import { problemPages } from './problem-pages.ts'
 import { reports } from './reports.ts'
 import { sessions } from './sessions.ts'
@@ -77,6 +78,7 @@ const ROUTES: Routes[] = [
   seed,
   apiKeys,
   users,
+  passwordLinks,
   sessions,
   audit,
 

@@ -1,5 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import { Type, type Static } from 'typebox'
+import type { Caller } from '../auth/caller.ts'
+import { mayManage } from '../auth/users.ts'
 import { sendAgain, type Sending } from '../automation/send-again.ts'
 import {
   Email,
@@ -13,7 +15,7 @@ import { objectKind } from '../contract/objects.ts'
 import { MomentFilter, SeveralOf } from '../contract/schema.ts'
 import { contentOf } from '../email/message.ts'
 import { unsubscribeLink } from '../email/unsubscribe.ts'
-import { conflict, notFound, RequestError } from '../errors.ts'
+import { conflict, forbidden, notFound, RequestError } from '../errors.ts'
 import { nameEmails } from '../store/email-names.ts'
 import {
   countEmails,
@@ -25,6 +27,7 @@ import {
   type WholeEmail as StoredWholeEmail,
 } from '../store/emails.ts'
 import { findObject, type Sight } from '../store/objects.ts'
+import { findRoleOfLinkIn } from '../store/password-links.ts'
 import { listSuppressed } from '../store/suppressions.ts'
 import type { Db } from '../database/database.ts'
 import { pageOf, PageQuery, readPage } from './cursor.ts'
@@ -153,7 +156,7 @@ export const emails: Routes = async (app, services) => {
       },
     },
     async ({ caller, params: { emailId } }) => {
-      const email = await requireEmail(caller, emailId)
+      const email = await requireReadableEmail(caller, emailId, clock.now())
       return { ...answerOf(withoutContent(email)), html: email.html, text: email.text }
     },
   )
@@ -170,7 +173,7 @@ export const emails: Routes = async (app, services) => {
       },
     },
     async ({ caller, params: { emailId } }, reply) => {
-      const { html } = await requireEmail(caller, emailId)
+      const { html } = await requireReadableEmail(caller, emailId, clock.now())
       if (html === null) throw noLongerKept(emailId)
       return sendFramed(reply, html)
     },
@@ -279,6 +282,19 @@ async function requireEmail({ db, businessId, scope }: Asking, emailId: number) 
   return html === null && message ? { ...email, ...contentOf(message.toString('latin1')) } : email
 }
 
+/**
+ * While a mail holds a link that sets a password, only those may read it who could set that password
+ * anyway: see docs/decisions/0187-password-links.md.
+ */
+async function requireReadableEmail(caller: Caller, emailId: number, now: Temporal.Instant) {
+  const email = await requireEmail(caller, emailId)
+  const role = await findRoleOfLinkIn(caller.db, caller.businessId, emailId, now)
+  const { functions, account } = caller
+  const mayRead = functions.has('MANAGE_USERS') && role && mayManage(account?.role ?? null, role)
+  if (role && !mayRead) throw forbidden('This mail holds a link to the password of a person.')
+  return email
+}
+
 async function resend(
   tx: Db,
   { businessId, scope }: Omit<Asking, 'db'>,
@@ -288,6 +304,9 @@ async function resend(
   const email = await requireEmail({ db: tx, businessId, scope }, emailId)
   const { html, text } = email
   if (html === null || text === null) throw noLongerKept(emailId)
+  if (await findRoleOfLinkIn(tx, businessId, emailId, sending.now)) {
+    throw conflict('This mail holds a link that works once: invite the person again instead.')
+  }
   const bounced = await listSuppressed(tx, [{ businessId, emailAddress: email.to }])
   if (bounced.some((one) => one.reason === 'BOUNCED')) {
     throw conflict(`${email.to} bounced before: clear it with DELETE /suppression first.`)

@@ -12,7 +12,8 @@ import { unknownProperties } from '../contract/unknown-properties.ts'
 import type { Db } from '../database/database.ts'
 import { brokenConstraint } from '../database/refusals.ts'
 import { conflict, invalid, notFound } from '../errors.ts'
-import { deleteSessionsOfUser } from '../store/sessions.ts'
+import { deletePasswordLinksOfUser } from '../store/password-links.ts'
+import { deleteOtherSessionsOfUser } from '../store/sessions.ts'
 import { findPasswordHash, findUser, listUsers, lockUser, updateUser } from '../store/users.ts'
 import { pageOf, PageQuery, readPage } from './cursor.ts'
 import { requireMatch } from './etag.ts'
@@ -136,13 +137,14 @@ export const users: Routes = async (app, services) => {
       schema: {
         tags,
         summary: 'Change your own password',
-        description: 'Ends every session of yours, this one too.',
+        description: 'Ends your other sessions; this one stays.',
         body: PasswordChange,
         response: { 200: User },
       },
     },
     async ({ caller, body }) => {
-      const { userId } = caller.person!
+      const { userId, sessionId } = caller.person!
+      const { businessId } = caller
       const fields = { newPassword: required(password()) }
       const { values, faults } = readFields<{ newPassword: string }>(fields, body)
       faults.push(...unknownProperties(PasswordChange, body))
@@ -158,7 +160,8 @@ export const users: Routes = async (app, services) => {
       const by = { user: caller.user, now: clock.now() }
       const user = await caller.db.transaction(async (tx) => {
         const known = await lockUser(tx, caller.businessId, userId)
-        await deleteSessionsOfUser(tx, caller.businessId, userId)
+        await deleteOtherSessionsOfUser(tx, { businessId, userId, sessionId })
+        await deletePasswordLinksOfUser(tx, businessId, userId)
         return updateUser(tx, known!, { ...known!, passwordHash }, by)
       })
       credentials.forget()

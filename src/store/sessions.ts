@@ -53,6 +53,16 @@ export function deleteSessionsOfUser(db: Db, businessId: number, userId: number)
     delete from session where business_id = ${businessId} and user_id = ${userId}`)
 }
 
+/** For a person who stays signed in where they are. */
+export function deleteOtherSessionsOfUser(
+  db: Db,
+  { businessId, userId, sessionId }: { businessId: number; userId: number; sessionId: number },
+) {
+  return db.query(sql`
+    delete from session
+    where business_id = ${businessId} and user_id = ${userId} and session_id <> ${sessionId}`)
+}
+
 /** Sweeps what can no longer be used, a page at a time. */
 export function deleteSessionsBefore(operator: Db, created: Temporal.Instant) {
   return operator.query(sql`

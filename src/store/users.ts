@@ -7,6 +7,7 @@ const columns = sql`
   business_id      as "businessId",
   user_id          as "userId",
   username,
+  email_address    as "emailAddress",
   role,
   professional_id  as "professionalId",
   location_id_list as "locationIdList",
@@ -63,17 +64,18 @@ export function listUsers(db: Db, businessId: number, { after, limit }: Page) {
 
 export type UserFields = Pick<
   UserRow,
-  'username' | 'role' | 'professionalId' | 'locationIdList' | 'active'
+  'username' | 'emailAddress' | 'role' | 'professionalId' | 'locationIdList' | 'active'
 >
 
 type NewUser = UserFields & { passwordHash: string }
 
 export async function insertUser(db: Db, businessId: number, user: NewUser, by: By) {
   const [row] = await db.query<UserRow>(sql`
-    insert into user_account (business_id, username, password_hash, role, professional_id,
-      location_id_list, active, created_date, created_user, modified_date, modified_user)
-    values (${businessId}, ${user.username}, ${user.passwordHash}, ${user.role},
-            ${user.professionalId}, ${user.locationIdList}::bigint[], ${user.active},
+    insert into user_account (business_id, username, email_address, password_hash, role,
+      professional_id, location_id_list, active, created_date, created_user, modified_date,
+      modified_user)
+    values (${businessId}, ${user.username}, ${user.emailAddress}, ${user.passwordHash},
+            ${user.role}, ${user.professionalId}, ${user.locationIdList}::bigint[], ${user.active},
             ${by.now}, ${by.user}, ${by.now}, ${by.user})
     returning ${columns}`)
   return row!
@@ -89,7 +91,8 @@ export async function updateUser(
   const password = sql`password_hash = ${fields.passwordHash}, password_date = ${by.now},`
   const [row] = await db.query<UserRow>(sql`
     update user_account
-    set username = ${fields.username}, role = ${fields.role},
+    set username = ${fields.username}, email_address = ${fields.emailAddress},
+        role = ${fields.role},
         professional_id = ${fields.professionalId},
         location_id_list = ${fields.locationIdList}::bigint[], active = ${fields.active},
         ${fields.passwordHash === undefined ? empty : password}
@@ -124,6 +127,15 @@ export async function findLiveUserByName(operator: Db, username: string) {
     from user_account u join business b using (business_id)
     where lower(u.username) = lower(${username}) and u.active and b.active`)
   return user
+}
+
+/** As the operator: a person who has forgotten the password does not name a business. */
+export function listLiveUsersByAddress(operator: Db, emailAddress: string, limit: number) {
+  return operator.query<{ businessId: number; userId: number; username: string }>(sql`
+    select u.business_id as "businessId", u.user_id as "userId", u.username
+    from user_account u join business b using (business_id)
+    where lower(u.email_address) = lower(${emailAddress}) and u.active and b.active
+    order by u.user_id limit ${limit}`)
 }
 
 /** Which of the ids a person is given are not of the business. */

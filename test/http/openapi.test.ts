@@ -155,6 +155,10 @@ const NOT_REPEATED = new Set([
   ...['eventDefinition', 'calendar', 'classSchedule', 'invitation', 'recall', 'disclaimer'].map(
     (kind) => `POST /${kind}/plan`,
   ),
+  'POST /import/csv',
+  'POST /user/password/forgotten',
+  'POST /user/password/link',
+  'POST /user/password/set',
   'POST /eventDefinition/backtest',
   'POST /emailTemplate/{emailTemplateId}/preview',
   'POST /unsubscribe/{token}',
@@ -189,5 +193,8 @@ test('only what is open says that no credential is needed', () => {
     'GET /unsubscribe/{token}',
     'POST /session',
     'POST /unsubscribe/{token}',
+    'POST /user/password/forgotten',
+    'POST /user/password/link',
+    'POST /user/password/set',
   ])
 })

@@ -15,6 +15,7 @@ const PUBLIC = [
   /^(GET|HEAD) \/$/,
   /^(GET|HEAD) \/console(\/.*)?$/,
   /^POST \/session$/,
+  /^POST \/user\/password\/(forgotten|link|set)$/,
   /^(GET|HEAD|POST) \/unsubscribe\/.*$/,
 ]
 

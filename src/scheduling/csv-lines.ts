@@ -1,19 +1,27 @@
 import type { Field } from '../contract/fields.ts'
 import { externalName } from '../contract/object-body.ts'
 import type { ObjectKind } from '../contract/objects.ts'
-import { StartError } from '../errors.ts'
-import type { Line } from '../scheduling/import.ts'
 import { refName } from '../contract/object-body.ts'
+import { RequestError } from '../errors.ts'
 import { readCsvRecords } from './csv-records.ts'
+import type { Line } from './import.ts'
 
 export type CsvReading = {
   kind: ObjectKind
-  /** Columns with a name of their own, and the property that each is. */
+  /** Columns with a name of their own, and the property that each is; '' if it is not imported. */
   map: Record<string, string>
   /** Of times that name none. */
   zone: string
-  /** Told once, of columns that no property is called after. */
-  onUnread: (columns: string[]) => void
+  /** Called once, with every column of the header and the property that is read from it. */
+  onHeader: (columns: CsvColumn[]) => void
+}
+
+export type CsvColumn = { column: string; field: string | null }
+
+/** `column=field`: the last equals sign counts, since a column may have one in its name. */
+export function readMapping(text: string): [column: string, field: string] | undefined {
+  const at = text.lastIndexOf('=')
+  return at < 1 ? undefined : [text.slice(0, at), text.slice(at + 1)]
 }
 
 /** The lines of a CSV file, its header left out, each as the body that a POST would take. */
@@ -27,45 +35,52 @@ export async function* readCsv(
     const lines: Line[] = []
     for (const record of records) {
       if ('fault' in record) lines.push(record)
-      else if (header) lines.push(lineOf(record.number, record.cells, columns, reading))
-      else {
+      else if (header) {
+        if (!columns.some(Boolean)) throw noColumnRead(reading.kind)
+        lines.push(lineOf(record.number, record.cells, columns, reading))
+      } else {
         header = record.cells.map((cell) => cell.trim())
         columns = columnsOf(header, reading)
       }
     }
     yield lines
   }
-  if (!header) throw new StartError('The file is empty; a CSV file begins with a header row.')
+  if (!header) {
+    throw new RequestError(422, 'The file is empty; a CSV file begins with a header row.')
+  }
 }
+
+const noColumnRead = ({ title }: ObjectKind) =>
+  new RequestError(422, `No column is a property of a ${title}: is the first row a header?`)
 
 type Column = { property: string; read: (cell: string) => unknown } | undefined
 
 function columnsOf(header: string[], reading: CsvReading): Column[] {
   const { kind, map } = reading
-  const known = new Map(namesOf(kind).map((name) => [plain(name), name]))
+  const known = new Map(fieldsOf(kind).map((name) => [plain(name), name]))
   for (const [column, property] of Object.entries(map)) {
+    const mapping = `Mapping ${column}=${property}`
     if (!header.includes(column)) {
-      throw new StartError(`--map ${column}=${property}: the file has no column ${column}.`)
+      throw new RequestError(422, `${mapping}: the file has no column ${column}.`)
     }
-    if (!known.has(plain(property))) {
-      throw new StartError(
-        `--map ${column}=${property}: a ${kind.title} has no ${property}, but ${[...known.values()].join(', ')}.`,
-      )
+    if (property !== '' && !known.has(plain(property))) {
+      const names = [...known.values()].join(', ')
+      throw new RequestError(422, `${mapping}: a ${kind.title} has no ${property}, but ${names}.`)
     }
   }
   const columns = header.map((column) => {
-    const property = known.get(plain(map[column] ?? column))
+    const wanted = Object.hasOwn(map, column) ? map[column]! : column
+    const property = known.get(plain(wanted))
     return property && { property, read: readerOf(kind, property, reading.zone) }
   })
-  const unread = header.filter((_, i) => !columns[i])
-  if (unread.length === header.length) {
-    throw new StartError(`No column is a property of a ${kind.title}: is the first row a header?`)
-  }
-  if (unread.length > 0) reading.onUnread(unread)
+  reading.onHeader(
+    header.map((column, i) => ({ column, field: columns[i] ? columns[i].property : null })),
+  )
   return columns as Column[]
 }
 
-function namesOf(kind: ObjectKind) {
+/** Every name that a column of this kind may have. */
+export function fieldsOf(kind: ObjectKind) {
   const references = kind.references.flatMap(({ property }) => [
     externalName(property),
     refName(property),

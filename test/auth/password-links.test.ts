@@ -1,0 +1,238 @@
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import { until } from '../support/until.ts'
+import {
+  ask,
+  createBusiness,
+  createKey,
+  createPerson,
+  signInAs,
+  startWithBusiness,
+} from '../support/callers.ts'
+
+type Caller = ReturnType<typeof ask>
+
+/** A business with an owner, and a way to read the newest mail to an address. */
+async function startWithOwner(t: TestContext) {
+  const started = await startWithBusiness(t, { PUBLIC_URL: 'http://bellwether.test' })
+  const { app, database, clock, businessId, call } = started
+  await createPerson(database, clock, businessId, {
+    username: 'olga',
+    role: 'OWNER',
+    emailAddress: 'Olga@praxis.example',
+  })
+  const olga = ask(app, { cookie: await signInAs(app, 'olga') })
+  const mailsTo = async (to: string): Promise<{ emailId: number; subject: string }[]> => {
+    const pages = await Promise.all(
+      ['QUEUED', 'CAPTURED'].map((status) => call('GET', `/emails?status=${status}`)),
+    )
+    return pages
+      .flatMap(({ body }) => body.items)
+      .filter((mail: { to: string }) => mail.to === to)
+      .toSorted((a, b) => b.emailId - a.emailId)
+  }
+  const tokenIn = async (emailId: number, reader: Caller = call) => {
+    const { status, body } = await reader('GET', `/emails/${emailId}`)
+    assert.equal(status, 200, JSON.stringify(body))
+    return /\/console\/set-password\?token=(bwl_[\w-]{43})\n/.exec(body.text)![1]!
+  }
+  return { ...started, olga, mailsTo, tokenIn, anybody: ask(app, {}) }
+}
+
+type Started = Awaited<ReturnType<typeof startWithOwner>>
+
+const INVITED = { username: 'bela', emailAddress: 'bela@praxis.example', role: 'USER' }
+
+async function askForLink({ anybody, mailsTo }: Started, emailAddress: string, to = emailAddress) {
+  const before = (await mailsTo(to)).length
+  const asked = await anybody('POST', '/user/password/forgotten', { emailAddress })
+  assert.deepEqual([asked.status, asked.body], [202, { accepted: true }])
+  await until(async () => (await mailsTo(to)).length > before)
+  return (await mailsTo(to))[0]!.emailId
+}
+
+test('an invited person chooses a password with the mailed link, once, and signs in', async (t) => {
+  const started = await startWithOwner(t)
+  const { app, anybody, olga, mailsTo, tokenIn, businessId } = started
+  const invited = await olga('POST', '/user/invite', INVITED)
+  assert.equal(invited.status, 201, JSON.stringify(invited.body))
+  assert.equal(invited.body.emailAddress, 'bela@praxis.example')
+  assert.equal('passwordHash' in invited.body, false)
+  const [mail] = await mailsTo('bela@praxis.example')
+  assert.equal(mail!.subject, 'Your account at Praxis am See')
+
+  const token = await tokenIn(mail!.emailId)
+  const link = await anybody('POST', '/user/password/link', { token })
+  assert.equal(link.status, 200)
+  assert.deepEqual(
+    [link.body.username, link.body.businessName, link.body.purpose],
+    ['bela', 'Praxis am See', 'INVITATION'],
+  )
+  const short = await anybody('POST', '/user/password/set', { token, newPassword: 'short' })
+  assert.deepEqual([short.status, short.body.errors[0].pointer], [422, '/newPassword'])
+  const change = { token, newPassword: 'a long one of mine' }
+  const set = await anybody('POST', '/user/password/set', change)
+  assert.deepEqual([set.status, set.body], [200, { username: 'bela' }])
+  const again = await anybody('POST', '/user/password/set', change)
+  assert.deepEqual(
+    [again.status, again.body.detail],
+    [410, 'This link has expired or was used before. Ask for a new one.'],
+  )
+  assert.equal((await anybody('POST', '/user/password/link', { token })).status, 410)
+  const bela = ask(app, { cookie: await signInAs(app, 'bela', 'a long one of mine') })
+  assert.equal((await bela('GET', '/session')).body.business.businessId, businessId)
+})
+
+test('an invitation works for 7 days, a link for a forgotten password for an hour', async (t) => {
+  const started = await startWithOwner(t)
+  const { anybody, clock, olga, mailsTo, tokenIn } = started
+  await olga('POST', '/user/invite', INVITED)
+  const invitation = await tokenIn((await mailsTo('bela@praxis.example'))[0]!.emailId)
+  const forgotten = await tokenIn(
+    await askForLink(started, 'olga@praxis.example', 'Olga@praxis.example'),
+  )
+  const works = async (token: string) =>
+    (await anybody('POST', '/user/password/link', { token })).status === 200
+
+  clock.advance({ minutes: 59 })
+  assert.deepEqual([await works(invitation), await works(forgotten)], [true, true])
+  clock.advance({ minutes: 1 })
+  assert.deepEqual([await works(invitation), await works(forgotten)], [true, false])
+  clock.advance({ hours: 7 * 24 - 1 })
+  assert.equal(await works(invitation), false)
+  const late = { token: invitation, newPassword: 'a long one of mine' }
+  assert.equal((await anybody('POST', '/user/password/set', late)).status, 410)
+})
+
+test('an address that nobody has gets the same answer and no mail', async (t) => {
+  const started = await startWithOwner(t)
+  const { anybody, mailsTo } = started
+  const emailAddress = 'nobody@praxis.example'
+  const unknown = await anybody('POST', '/user/password/forgotten', { emailAddress })
+  assert.deepEqual([unknown.status, unknown.body], [202, { accepted: true }])
+  await askForLink(started, 'olga@praxis.example', 'Olga@praxis.example')
+  assert.deepEqual(await mailsTo(emailAddress), [])
+  const wrong = await anybody('POST', '/user/password/forgotten', { emailAddress: 'a b' })
+  assert.deepEqual([wrong.status, wrong.body.errors[0].pointer], [422, '/emailAddress'])
+})
+
+test('a new link ends the one before it, and choosing a password ends every session', async (t) => {
+  const started = await startWithOwner(t)
+  const { anybody, olga, tokenIn } = started
+  const first = await tokenIn(await askForLink(started, 'Olga@praxis.example'))
+  const second = await tokenIn(await askForLink(started, 'Olga@praxis.example'))
+  const newPassword = 'quite another one'
+  assert.equal(
+    (await anybody('POST', '/user/password/set', { token: first, newPassword })).status,
+    410,
+  )
+  assert.equal((await olga('GET', '/session')).status, 200)
+  assert.equal(
+    (await anybody('POST', '/user/password/set', { token: second, newPassword })).status,
+    200,
+  )
+  assert.equal((await olga('GET', '/session')).status, 401)
+})
+
+test('a link ends with the account, its address and its role', async (t) => {
+  const started = await startWithOwner(t)
+  const { anybody, olga, mailsTo, tokenIn } = started
+  const { body: bela } = await olga('POST', '/user/invite', INVITED)
+  const { userId } = bela
+  for (const change of [
+    { emailAddress: 'other@praxis.example' },
+    { role: 'ADMINISTRATOR' },
+    { password: 'given by another' },
+    { active: false },
+  ]) {
+    const invited = await olga('POST', '/user/invite', { ...INVITED, userId })
+    assert.equal(invited.status, 200, JSON.stringify(invited.body))
+    const token = await tokenIn((await mailsTo('bela@praxis.example'))[0]!.emailId)
+    assert.equal((await anybody('POST', '/user/password/link', { token })).status, 200)
+    assert.equal((await olga('POST', '/user', { userId, ...change })).status, 200)
+    assert.equal(
+      (await anybody('POST', '/user/password/link', { token })).status,
+      410,
+      JSON.stringify(change),
+    )
+  }
+})
+
+test('only those who may set a password read the mail with the link to it', async (t) => {
+  const started = await startWithOwner(t)
+  const { app, database, clock, businessId, call, olga, mailsTo, tokenIn, anybody } = started
+  await createPerson(database, clock, businessId, { username: 'ada', role: 'ADMINISTRATOR' })
+  const ada = ask(app, { cookie: await signInAs(app, 'ada') })
+  const { key } = await createKey(database, clock, businessId, ['mail:read', 'mail:write'])
+  const reader = ask(app, { authorization: `Bearer ${key}` })
+  const ownersMail = await askForLink(started, 'Olga@praxis.example')
+  await olga('POST', '/user/invite', INVITED)
+  const belasMail = (await mailsTo('bela@praxis.example'))[0]!.emailId
+
+  for (const path of ['', '/html']) {
+    const statuses = await Promise.all(
+      [reader, ada, olga].map((who) => who('GET', `/emails/${ownersMail}${path}`)),
+    )
+    assert.deepEqual(
+      statuses.map(({ status }) => status),
+      [403, 403, 200],
+    )
+    assert.equal((await reader('GET', `/emails/${belasMail}${path}`)).status, 403)
+    assert.equal((await ada('GET', `/emails/${belasMail}${path}`)).status, 200)
+  }
+  assert.equal((await call('POST', `/emails/${ownersMail}/resend`)).status, 409)
+
+  const token = await tokenIn(ownersMail)
+  await anybody('POST', '/user/password/set', { token, newPassword: 'quite another one' })
+  assert.equal((await reader('GET', `/emails/${ownersMail}`)).status, 200, 'its link is dead')
+})
+
+test('an ADMINISTRATOR invites no OWNER, and nobody is invited without an address', async (t) => {
+  const { app, database, clock, businessId, olga } = await startWithOwner(t)
+  await createPerson(database, clock, businessId, { username: 'ada', role: 'ADMINISTRATOR' })
+  const ada = ask(app, { cookie: await signInAs(app, 'ada') })
+  assert.equal((await ada('POST', '/user/invite', { ...INVITED, role: 'OWNER' })).status, 403)
+  const nowhere = await olga('POST', '/user/invite', { username: 'bela', role: 'USER' })
+  assert.deepEqual([nowhere.status, nowhere.body.errors[0].pointer], [422, '/emailAddress'])
+  const bad = await olga('POST', '/user/invite', { ...INVITED, emailAddress: 'no address' })
+  assert.equal(bad.status, 422)
+  const taken = await olga('POST', '/user/invite', { ...INVITED, username: 'olga' })
+  assert.deepEqual([taken.status, taken.body.detail], [409, 'The username is taken.'])
+  const { items } = (await olga('GET', '/user')).body
+  assert.deepEqual(
+    items.map((user: { username: string }) => user.username),
+    ['olga', 'ada'],
+    'nobody was made by what was refused',
+  )
+})
+
+test('one place asks for ten links at once, and one address gets three mails', async (t) => {
+  const started = await startWithOwner(t)
+  const { anybody, mailsTo } = started
+  const emailAddress = 'Olga@praxis.example'
+  for (let i = 0; i < 10; i += 1) {
+    const { status } = await anybody('POST', '/user/password/forgotten', { emailAddress })
+    assert.equal(status, 202)
+  }
+  const eleventh = await anybody('POST', '/user/password/forgotten', { emailAddress })
+  assert.deepEqual([eleventh.status, eleventh.headers['retry-after']], [429, '30'])
+  await until(async () => (await mailsTo(emailAddress)).length === 3)
+})
+
+test('an address of people at two businesses gets a link for each', async (t) => {
+  const started = await startWithOwner(t)
+  const { database, clock, app, mailsTo } = started
+  const other = await createBusiness(database, clock, 'Praxis am Berg')
+  await createPerson(database, clock, other.businessId, {
+    username: 'olga2',
+    role: 'OWNER',
+    emailAddress: 'olga@praxis.example',
+  })
+  const { key } = await createKey(database, clock, other.businessId)
+  const there = ask(app, { authorization: `Bearer ${key}` })
+  await askForLink(started, 'olga@PRAXIS.example', 'Olga@praxis.example')
+  await until(async () => (await there('GET', '/emails?status=QUEUED')).body.items.length === 1)
+  const [mail] = (await there('GET', '/emails?status=QUEUED')).body.items
+  assert.equal(mail.subject, 'A new password for Praxis am Berg')
+  assert.equal((await mailsTo('Olga@praxis.example')).length, 1)
+})
