@@ -13,6 +13,7 @@ import type { EditorSearch } from './pages/automation-editor.tsx'
 import type { CalendarSearch } from './pages/calendar.tsx'
 import type { ClientsSearch } from './pages/clients.tsx'
 import { PageMissing } from './pages/page-missing.tsx'
+import { NAVIGATION } from './shell/navigation.ts'
 import { Shell } from './shell/shell.tsx'
 
 const root = createRootRoute({ component: Outlet, notFoundComponent: PageMissing })
@@ -21,6 +22,27 @@ const signIn = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',
   component: lazyRouteComponent(() => import('./pages/sign-in.tsx'), 'SignInPage'),
+})
+
+const start = createRoute({
+  getParentRoute: () => root,
+  path: '/start',
+  component: lazyRouteComponent(() => import('./pages/start.tsx'), 'StartPage'),
+})
+
+const passwordForgotten = createRoute({
+  getParentRoute: () => root,
+  path: '/password-forgotten',
+  component: lazyRouteComponent(
+    () => import('./pages/password-forgotten.tsx'),
+    'PasswordForgottenPage',
+  ),
+})
+
+const setPassword = createRoute({
+  getParentRoute: () => root,
+  path: '/set-password',
+  component: lazyRouteComponent(() => import('./pages/set-password.tsx'), 'SetPasswordPage'),
 })
 
 /** Every page around which the navigation stands; without a session it leads to the sign-in. */
@@ -37,6 +59,12 @@ const shell = createRoute({
 const today = createRoute({
   getParentRoute: () => shell,
   path: '/',
+  // A role that may not see Today starts on the first page that it may see.
+  beforeLoad: async () => {
+    const session = await queryClient.ensureQueryData(sessionQuery)
+    const first = NAVIGATION.find(({ needs }) => session?.functions.includes(needs))
+    if (first && first.path !== '/') throw redirect({ to: first.path, replace: true })
+  },
   component: lazyRouteComponent(() => import('./pages/today.tsx'), 'TodayPage'),
 })
 
@@ -97,9 +125,62 @@ const client = createRoute({
   component: lazyRouteComponent(() => import('./pages/client.tsx'), 'ClientPage'),
 })
 
+const imports = createRoute({
+  getParentRoute: () => shell,
+  path: '/import',
+  component: lazyRouteComponent(() => import('./pages/import.tsx'), 'ImportPage'),
+})
+
+const settings = createRoute({
+  getParentRoute: () => shell,
+  path: '/settings',
+  component: lazyRouteComponent(() => import('./pages/settings.tsx'), 'SettingsPage'),
+})
+
+const settingsIndex = createRoute({
+  getParentRoute: () => settings,
+  path: '/',
+  beforeLoad: () => {
+    throw redirect({ to: '/settings/business', replace: true })
+  },
+})
+
+const settingsBusiness = createRoute({
+  getParentRoute: () => settings,
+  path: '/business',
+  component: lazyRouteComponent(
+    () => import('./pages/settings-business.tsx'),
+    'SettingsBusinessPage',
+  ),
+})
+
+const settingsPeople = createRoute({
+  getParentRoute: () => settings,
+  path: '/people',
+  component: lazyRouteComponent(() => import('./pages/settings-people.tsx'), 'SettingsPeoplePage'),
+})
+
+const settingsKeys = createRoute({
+  getParentRoute: () => settings,
+  path: '/keys',
+  component: lazyRouteComponent(() => import('./pages/settings-keys.tsx'), 'SettingsKeysPage'),
+})
+
+const settingsAccount = createRoute({
+  getParentRoute: () => settings,
+  path: '/account',
+  component: lazyRouteComponent(
+    () => import('./pages/settings-account.tsx'),
+    'SettingsAccountPage',
+  ),
+})
+
 export const router = createRouter({
   routeTree: root.addChildren([
     signIn,
+    start,
+    passwordForgotten,
+    setPassword,
     shell.addChildren([
       today,
       calendar,
@@ -110,6 +191,14 @@ export const router = createRouter({
       automation,
       activity,
       message,
+      imports,
+      settings.addChildren([
+        settingsIndex,
+        settingsBusiness,
+        settingsPeople,
+        settingsKeys,
+        settingsAccount,
+      ]),
     ]),
   ]),
   basepath: '/console',

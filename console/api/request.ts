@@ -74,3 +74,17 @@ function addressOf(path: string, query: RequestOptions['query'] = {}) {
 
 /** A page of a list. */
 export type Page<T> = { items: T[]; nextCursor: string | null }
+
+const MAX_PAGE = 500
+
+/** Every item of a list, page after page. */
+export async function requestAll<T>(path: string, signal: AbortSignal): Promise<T[]> {
+  const items: T[] = []
+  let cursor: string | undefined
+  do {
+    const page: Page<T> = await request(path, { query: { limit: MAX_PAGE, cursor }, signal })
+    items.push(...page.items)
+    cursor = page.nextCursor ?? undefined
+  } while (cursor)
+  return items
+}

@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
-import { request, type Page } from './request.ts'
+import { request, requestAll } from './request.ts'
 
 export type Location = { locationId: number; name: string; timeZone: string | null }
 export type Professional = {
@@ -22,28 +22,15 @@ export type Setup = {
   statuses: StatusName[]
 }
 
-const LIMIT = 500
-
-const all = async <T>(path: string, signal: AbortSignal): Promise<T[]> => {
-  const items: T[] = []
-  let cursor: string | undefined
-  do {
-    const page: Page<T> = await request(path, { query: { limit: LIMIT, cursor }, signal })
-    items.push(...page.items)
-    cursor = page.nextCursor ?? undefined
-  } while (cursor)
-  return items
-}
-
 export const setupQuery = queryOptions({
   queryKey: ['setup'],
   staleTime: 60_000,
   queryFn: async ({ signal }): Promise<Setup> => {
     const [locations, professionals, services, templates, statuses] = await Promise.all([
-      all<Location>('/location', signal),
-      all<Professional>('/professional', signal),
-      all<Service>('/reason', signal),
-      all<Template>('/emailTemplate', signal),
+      requestAll<Location>('/location', signal),
+      requestAll<Professional>('/professional', signal),
+      requestAll<Service>('/reason', signal),
+      requestAll<Template>('/emailTemplate', signal),
       request<StatusName[]>('/status', { signal }),
     ])
     return { locations, professionals, services, templates, statuses }

@@ -1,26 +1,19 @@
 import { Button, PasswordInput, TextInput } from '@mantine/core'
 import { IconArrowRight, IconKey } from '@tabler/icons-react'
-import { useQuery } from '@tanstack/react-query'
-import { useNavigate, useSearch } from '@tanstack/react-router'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useState, type FormEvent } from 'react'
-import { Trans, useTranslation } from 'react-i18next'
-import { readinessQuery } from '../api/readiness.ts'
+import { useTranslation } from 'react-i18next'
 import { OfflineError, ProblemError } from '../api/request.ts'
 import { signIn } from '../api/session.ts'
-import { Bell, BellShape } from '../components/bell.tsx'
+import { Bell } from '../components/bell.tsx'
 import classes from './sign-in.module.css'
+import { SignInFrame } from './sign-in-frame.tsx'
 
 export function SignInPage() {
   return (
-    <div className={classes.page}>
-      <Promise />
-      <main className={classes.main}>
-        <div className={classes.center}>
-          <SignInForm />
-        </div>
-        <Footer />
-      </main>
-    </div>
+    <SignInFrame>
+      <SignInForm />
+    </SignInFrame>
   )
 }
 
@@ -87,14 +80,17 @@ function SignInForm() {
         {t('signIn.button')}
       </Button>
       <p className="faint small" style={{ margin: '14px 0 0' }}>
-        {t('signIn.forgotten')}
+        <Link to="/password-forgotten">{t('signIn.forgotten')}</Link>
       </p>
       <hr className={classes.line} />
       <div className="row small" style={{ alignItems: 'flex-start', gap: 12 }}>
         <IconKey size={18} className="soft" style={{ flex: 'none' }} aria-hidden />
         <div>
           <b className="strong">{t('signIn.firstStart')}</b>{' '}
-          <span className="soft">{t('signIn.firstStartHint')}</span>
+          <span className="soft">{t('signIn.firstStartHint')}</span>{' '}
+          <Link to="/start" className="strong">
+            {t('signIn.makeBusiness')}
+          </Link>
         </div>
       </div>
     </form>
@@ -112,82 +108,4 @@ function messageOf(error: unknown, t: ReturnType<typeof useTranslation>['t']): s
     if (error.status === 429) return t('signIn.tooMany', { count: error.retryAfterSeconds ?? 60 })
   }
   return error instanceof Error ? error.message : String(error)
-}
-
-function Promise() {
-  const { t } = useTranslation()
-  return (
-    <aside className={classes.aside}>
-      <div className={classes.brand}>Bellwether</div>
-      <RingingBell />
-      <div style={{ flex: 1 }} />
-      <p className={classes.sentence}>
-        <Trans i18nKey="signIn.sentence" components={{ u: <span className={classes.word} /> }} />
-      </p>
-      <p className={classes.promise}>{t('signIn.promise')}</p>
-    </aside>
-  )
-}
-
-const RINGS = [92, 136, 186, 242, 304]
-const SENT_AT = [58, 124, 184, 250, 306]
-const WAITING_AT = [470, 528, 600, 664, 722]
-
-function RingingBell() {
-  return (
-    <svg viewBox="0 0 760 420" className={classes.bell} aria-hidden>
-      {RINGS.map((radius, i) => (
-        <circle
-          key={radius}
-          cx="384"
-          cy="196"
-          r={radius}
-          fill="none"
-          stroke="#f6d68a"
-          strokeWidth="1.25"
-          opacity={0.34 - i * 0.062}
-        />
-      ))}
-      <path
-        d="M0 78 C 180 78 300 92 384 92 S 590 78 760 78"
-        fill="none"
-        stroke="#8fc7b3"
-        strokeWidth="3"
-      />
-      {SENT_AT.map((x) => (
-        <circle key={x} cx={x} cy={78 + Math.max(0, (x - 90) / 20)} r="7.5" fill="#8fc7b3" />
-      ))}
-      {WAITING_AT.map((x) => (
-        <circle
-          key={x}
-          cx={x}
-          cy={78 + Math.max(0, (680 - x) / 20)}
-          r="6.5"
-          fill="#234a3f"
-          stroke="#8fc7b3"
-          strokeWidth="2.25"
-        />
-      ))}
-      <g transform="translate(276 66) scale(6.75)">
-        <BellShape body="#f6d68a" strap="#e3b04b" />
-      </g>
-    </svg>
-  )
-}
-
-function Footer() {
-  const { t } = useTranslation()
-  const { data = 'well' } = useQuery(readinessQuery)
-  const color = data === 'well' ? 'var(--mark)' : 'var(--clay)'
-  return (
-    <footer className="row faint small" style={{ gap: 18, justifyContent: 'center' }}>
-      <span className="row" style={{ gap: 7 }} aria-live="polite">
-        <svg width="8" height="8" aria-hidden>
-          <circle cx="4" cy="4" r="4" fill={color} />
-        </svg>
-        {t(data === 'well' ? 'health.ready' : `health.${data}`)}
-      </span>
-      <a href="/docs">{t('signIn.apiDescription')}</a>
-    </footer>
-  )
 }

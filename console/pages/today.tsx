@@ -2,11 +2,12 @@ import { Button, SegmentedControl } from '@mantine/core'
 import { IconAlertTriangle, IconCircleCheck } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useState, type ReactNode } from 'react'
+import { lazy, Suspense, useState, type ReactNode } from 'react'
 import { Trans, useTranslation } from 'react-i18next'
 import type { Overview } from '../../src/contract/overview.ts'
 import { nextMessagesQuery, type Message } from '../api/messages.ts'
 import { overviewQuery } from '../api/overview.ts'
+import { useSession } from '../api/session.ts'
 import { DayRope } from '../components/day-rope.tsx'
 import { Filled, part } from '../components/filled.tsx'
 import { Mark, MARK_OF_STATUS, type MarkName } from '../components/mark.tsx'
@@ -14,7 +15,10 @@ import { Empty, Failure, Loading } from '../components/states.tsx'
 import { useTimeFormat } from '../components/time.ts'
 import { useAllowedActions, useHeldAction } from '../messages/actions.ts'
 import { PageHead, useNow } from '../shell/page-head.tsx'
+import { isFirstVisit } from './first-visit-steps.ts'
 import classes from './today.module.css'
+
+const FirstVisit = lazy(() => import('./first-visit.tsx'))
 
 const DAY_MS = 86_400_000
 
@@ -29,7 +33,16 @@ export function TodayPage() {
     ...overviewQuery(day),
     placeholderData: (previous) => previous,
   })
+  const session = useSession()
+  const [isDismissed, setDismissed] = useState(false)
   if (error && !data) return <Failure error={error} onRetry={() => void refetch()} />
+  if (today.data && !isDismissed && isFirstVisit(today.data, session)) {
+    return (
+      <Suspense fallback={<Loading />}>
+        <FirstVisit overview={today.data} onDismiss={() => setDismissed(true)} />
+      </Suspense>
+    )
+  }
   return (
     <>
       <PageHead

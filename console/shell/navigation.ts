@@ -2,24 +2,14 @@ import {
   IconActivity,
   IconBolt,
   IconCalendar,
-  IconChartBar,
   IconHome2,
   IconSettings,
-  IconTemplate,
   IconUsers,
 } from '@tabler/icons-react'
 
 /** A page of the console. People see the pages for which their role has the function. */
 export type NavigationItem = {
-  name:
-    | 'today'
-    | 'calendar'
-    | 'clients'
-    | 'automations'
-    | 'templates'
-    | 'activity'
-    | 'reports'
-    | 'settings'
+  name: 'today' | 'calendar' | 'clients' | 'automations' | 'activity' | 'settings'
   path: string
   icon: typeof IconHome2
   /** `G` and then this letter goes there. */
@@ -29,6 +19,7 @@ export type NavigationItem = {
   startsGroup?: boolean
 }
 
+/** Pages that exist, in the order of the navigation; a new page adds its line. */
 export const NAVIGATION: NavigationItem[] = [
   { name: 'today', path: '/', icon: IconHome2, key: 't', needs: 'VIEW_SCHEDULE' },
   { name: 'calendar', path: '/calendar', icon: IconCalendar, key: 'c', needs: 'VIEW_SCHEDULE' },
@@ -41,15 +32,13 @@ export const NAVIGATION: NavigationItem[] = [
     needs: 'VIEW_DEFINITIONS',
     startsGroup: true,
   },
-  { name: 'templates', path: '/templates', icon: IconTemplate, key: 'm', needs: 'VIEW_EMAILS' },
   { name: 'activity', path: '/activity', icon: IconActivity, key: 'v', needs: 'VIEW_EMAILS' },
   {
-    name: 'reports',
-    path: '/reports',
-    icon: IconChartBar,
-    key: 'r',
-    needs: 'PRINT_REPORTS',
+    name: 'settings',
+    path: '/settings',
+    icon: IconSettings,
+    key: 's',
+    needs: 'VIEW_BUSINESS',
     startsGroup: true,
   },
-  { name: 'settings', path: '/settings', icon: IconSettings, key: 's', needs: 'VIEW_BUSINESS' },
 ]

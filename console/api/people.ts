@@ -1,0 +1,43 @@
+import { queryOptions } from '@tanstack/react-query'
+import type { Role, User } from '../../src/contract/credentials.ts'
+import { queryClient } from './query-client.ts'
+import { request, requestAll } from './request.ts'
+
+export const peopleQuery = queryOptions({
+  queryKey: ['people'],
+  queryFn: ({ signal }) => requestAll<User>('/user', signal),
+})
+
+export type PersonFields = {
+  userId?: number
+  username: string
+  emailAddress: string | null
+  role: Role
+  professionalId: number | null
+  locationIdList: number[]
+}
+
+const changed = () => queryClient.invalidateQueries({ queryKey: peopleQuery.queryKey })
+
+/** Makes or changes a person; with a password that becomes theirs. */
+export async function savePerson(person: PersonFields & { password?: string }) {
+  await request('/user', { method: 'POST', body: person })
+  await changed()
+}
+
+/** Makes or changes a person and mails them a link with which they choose their password. */
+export async function invitePerson(person: PersonFields) {
+  await request('/user/invite', { method: 'POST', body: person })
+  await changed()
+}
+
+/** Mails them a new link; an earlier one stops working. */
+export async function sendPasswordLink({ userId }: Pick<User, 'userId'>) {
+  await request('/user/invite', { method: 'POST', body: { userId } })
+  await changed()
+}
+
+export async function deactivatePerson({ userId }: Pick<User, 'userId'>) {
+  await request(`/user/${userId}`, { method: 'DELETE' })
+  await changed()
+}

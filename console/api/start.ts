@@ -1,0 +1,46 @@
+import { queryClient } from './query-client.ts'
+import { request } from './request.ts'
+import { signIn } from './session.ts'
+
+/**
+ * The operator's key, while the page is open: it is never stored. It makes businesses, so nothing
+ * but the first run asks for it.
+ */
+let operatorKey: string | undefined
+
+const asOperator = <T>(path: string, body?: object) =>
+  request<T>(path, {
+    ...(body ? { method: 'POST' as const, body } : {}),
+    headers: { authorization: `Bearer ${operatorKey}` },
+  })
+
+export const hasOperatorKey = () => operatorKey !== undefined
+
+/** Throws a 401 if it is not the operator's. */
+export async function acceptOperatorKey(key: string) {
+  operatorKey = key
+  try {
+    await asOperator('/business?limit=1')
+  } catch (error) {
+    operatorKey = undefined
+    throw error
+  }
+}
+
+export type NewBusiness = { businessId: number; name: string; timeZone: string }
+
+export const makeBusiness = (business: { name: string; timeZone: string }) =>
+  asOperator<NewBusiness>('/business', business)
+
+type FirstPerson = { username: string; emailAddress: string | null; password: string }
+
+/** Makes the owner of a new business and signs them in. */
+export async function makeOwner(businessId: number, person: FirstPerson) {
+  await asOperator(`/business/${businessId}/user`, { ...person, role: 'OWNER' })
+  await signIn(person)
+}
+
+export async function loadDemo(businessId: number) {
+  await asOperator(`/business/${businessId}/seed`, {})
+  await queryClient.invalidateQueries()
+}

@@ -1,0 +1,101 @@
+import { Button, TextInput } from '@mantine/core'
+import { useTranslation } from 'react-i18next'
+import { saveBusiness } from '../api/business.ts'
+import { useSession } from '../api/session.ts'
+import { useForm } from '../components/form.ts'
+import { TimeZoneSelect } from '../components/time-zone-select.tsx'
+import { PageHead } from '../shell/page-head.tsx'
+import classes from './settings.module.css'
+import { SettingsColumns } from './settings.tsx'
+
+const FIELDS = ['name', 'timeZone', 'emailAddress', 'phone', 'language']
+
+export function SettingsBusinessPage() {
+  const { t } = useTranslation()
+  const { business, functions } = useSession()
+  const isReadOnly = !functions.includes('MANAGE_BUSINESS')
+  const form = useForm(
+    (value) =>
+      saveBusiness({
+        businessId: business.businessId,
+        name: value('name').trim(),
+        timeZone: value('timeZone'),
+        emailAddress: value('emailAddress').trim() || null,
+        phone: value('phone').trim() || null,
+        language: value('language').trim() || null,
+      }),
+    FIELDS,
+  )
+  return (
+    <>
+      <PageHead title={t('settings.business.title')} lede={t('settings.business.lede')} />
+      <SettingsColumns>
+        <section className="card panel">
+          <form className={classes.form} onSubmit={form.onSubmit}>
+            <TextInput
+              name="name"
+              label={t('settings.business.name')}
+              defaultValue={business.name}
+              readOnly={isReadOnly}
+              required
+              withAsterisk={false}
+              error={form.faultAt('name')}
+            />
+            <TimeZoneSelect
+              name="timeZone"
+              description={t('settings.business.timeZoneHint')}
+              defaultValue={business.timeZone}
+              readOnly={isReadOnly}
+              error={form.faultAt('timeZone')}
+            />
+            <TextInput
+              name="emailAddress"
+              type="email"
+              label={t('form.emailAddress')}
+              description={t('settings.business.emailHint')}
+              defaultValue={business.emailAddress ?? ''}
+              readOnly={isReadOnly}
+              error={form.faultAt('emailAddress')}
+            />
+            <TextInput
+              name="phone"
+              type="tel"
+              label={t('settings.business.phone')}
+              defaultValue={business.phone ?? ''}
+              readOnly={isReadOnly}
+              error={form.faultAt('phone')}
+            />
+            <TextInput
+              name="language"
+              label={t('settings.business.language')}
+              description={t('settings.business.languageHint')}
+              defaultValue={business.language ?? ''}
+              readOnly={isReadOnly}
+              error={form.faultAt('language')}
+            />
+            {isReadOnly ? (
+              <p className="soft small">{t('settings.business.readOnly')}</p>
+            ) : (
+              <div className="row">
+                <Button type="submit" loading={form.isBusy}>
+                  {t('form.save')}
+                </Button>
+                <FormState message={form.message} isDone={form.isDone} />
+              </div>
+            )}
+          </form>
+        </section>
+      </SettingsColumns>
+    </>
+  )
+}
+
+/** What became of the form, next to its button. */
+export function FormState({ message, isDone }: { message: string | undefined; isDone: boolean }) {
+  const { t } = useTranslation()
+  return (
+    <span role="status" className={`small ${message ? 'clay' : 'soft'}`}>
+      {message ?? (isDone && t('form.saved'))}
+    </span>
+  )
+}

@@ -1,0 +1,273 @@
+import { ActionIcon, Button, Checkbox, CopyButton, Modal, TextInput } from '@mantine/core'
+import {
+  IconAlertTriangle,
+  IconCheck,
+  IconCopy,
+  IconKey,
+  IconPlus,
+  IconTrash,
+  IconX,
+} from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { Trans, useTranslation } from 'react-i18next'
+import type { ApiKey, Scope } from '../../src/contract/credentials.ts'
+import { keysQuery, makeKey, revokeKey, type NewKey } from '../api/keys.ts'
+import { messageOf, useForm } from '../components/form.ts'
+import { Empty, Failure, Loading } from '../components/states.tsx'
+import { useTimeFormat } from '../components/time.ts'
+import { PageHead } from '../shell/page-head.tsx'
+import classes from './settings.module.css'
+import { SettingsColumns } from './settings.tsx'
+
+const SCOPES: Scope[] = [
+  'scheduling:read',
+  'scheduling:write',
+  'definitions:read',
+  'definitions:write',
+  'mail:read',
+  'mail:write',
+  'reports:print',
+  'admin',
+]
+
+export function SettingsKeysPage() {
+  const { t } = useTranslation()
+  const { data: keys, error, refetch } = useQuery(keysQuery)
+  const [isMaking, setMaking] = useState(false)
+  const [made, setMade] = useState<NewKey>()
+  return (
+    <>
+      <PageHead title={t('settings.keys.title')} lede={t('settings.keys.lede')}>
+        <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={() => setMaking(true)}>
+          {t('settings.keys.make')}
+        </Button>
+      </PageHead>
+      <SettingsColumns>
+        {made && <MadeKey made={made} onClose={() => setMade(undefined)} />}
+        {error && !keys ? (
+          <Failure error={error} onRetry={() => void refetch()} />
+        ) : !keys ? (
+          <Loading />
+        ) : keys.length === 0 ? (
+          <Empty title={t('settings.keys.none')}>{t('settings.keys.noneHint')}</Empty>
+        ) : (
+          <KeyTable keys={keys} />
+        )}
+      </SettingsColumns>
+      <Modal
+        opened={isMaking}
+        onClose={() => setMaking(false)}
+        title={t('settings.keys.make')}
+        closeButtonProps={{ 'aria-label': t('form.close') }}
+      >
+        <KeyForm
+          onDone={(key) => {
+            setMade(key)
+            setMaking(false)
+          }}
+        />
+      </Modal>
+    </>
+  )
+}
+
+const holdsAll = ({ scopes }: Pick<ApiKey, 'scopes'>) => SCOPES.every((one) => scopes.includes(one))
+
+function Scopes({ scopes }: Pick<ApiKey, 'scopes'>) {
+  const { t } = useTranslation()
+  if (holdsAll({ scopes }))
+    return <span className="chip amber">{t('settings.keys.everything')}</span>
+  return (
+    <span className="row" style={{ flexWrap: 'wrap', gap: 5, padding: '5px 0' }}>
+      {scopes.map((scope) => (
+        <span key={scope} className="chip">
+          {t(`settings.keys.scopes.${keyOf(scope)}`)}
+        </span>
+      ))}
+    </span>
+  )
+}
+
+/** A colon in a key of a text would name a file of texts. */
+const keyOf = <S extends Scope>(scope: S) =>
+  scope.replace(':', '_') as S extends `${infer A}:${infer B}` ? `${A}_${B}` : S
+
+function KeyTable({ keys }: { keys: ApiKey[] }) {
+  const { t } = useTranslation()
+  const format = useTimeFormat()
+  const [asked, setAsked] = useState<ApiKey>()
+  const [note, setNote] = useState<string>()
+  const powerful = keys.filter(holdsAll)
+  return (
+    <div className={`card ${classes.scroll}`}>
+      <table className="table">
+        <thead>
+          <tr>
+            <th>{t('settings.keys.name')}</th>
+            <th>{t('settings.keys.beginsWith')}</th>
+            <th>{t('settings.keys.may')}</th>
+            <th>{t('settings.keys.madeBy')}</th>
+            <th>{t('settings.keys.lastUsed')}</th>
+            <th>
+              <span className="visually-hidden">{t('form.actions')}</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {keys.map((key) => (
+            <tr key={key.apiKeyId}>
+              <td className="strong" dir="auto">
+                {key.name}
+              </td>
+              <td className="mono soft">{key.prefix}…</td>
+              <td>
+                <Scopes scopes={key.scopes} />
+              </td>
+              <td className="soft">
+                {key.createdUser === 'OPERATOR' ? t('settings.keys.operator') : key.createdUser},{' '}
+                {format.day(key.createdDate)}
+              </td>
+              <td className="soft">
+                {key.lastUsedTime ? format.moment(key.lastUsedTime) : t('settings.keys.never')}
+              </td>
+              <td style={{ textAlign: 'right' }}>
+                <ActionIcon
+                  variant="subtle"
+                  color="gray"
+                  aria-label={t('settings.keys.revokeOf', { name: key.name })}
+                  onClick={() => setAsked(key)}
+                >
+                  <IconTrash size={16} aria-hidden />
+                </ActionIcon>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <p role="status" className="small clay" style={{ margin: note ? '8px 18px' : 0 }}>
+        {note}
+      </p>
+      {powerful.length > 0 && (
+        <p className="notice row" style={{ margin: 0 }}>
+          <IconAlertTriangle size={16} style={{ flex: 'none' }} aria-hidden />
+          <span>
+            <Trans
+              i18nKey="settings.keys.powerful"
+              count={powerful.length}
+              values={{ names: powerful.map(({ name }) => name).join(', ') }}
+              components={{ b: <b className="strong" /> }}
+            />
+          </span>
+        </p>
+      )}
+      <Modal
+        opened={asked !== undefined}
+        onClose={() => setAsked(undefined)}
+        title={t('settings.keys.revokeTitle', { name: asked?.name ?? '' })}
+        closeButtonProps={{ 'aria-label': t('form.close') }}
+      >
+        <p style={{ marginTop: 0 }}>{t('settings.keys.revokeHint')}</p>
+        <Button
+          color="clay"
+          onClick={() => {
+            const key = asked!
+            setAsked(undefined)
+            void revokeKey(key).then(
+              () => setNote(undefined),
+              (error: unknown) => setNote(messageOf(error, t)),
+            )
+          }}
+        >
+          {t('settings.keys.revoke')}
+        </Button>
+      </Modal>
+    </div>
+  )
+}
+
+function KeyForm({ onDone }: { onDone: (key: NewKey) => void }) {
+  const { t } = useTranslation()
+  const [scopes, setScopes] = useState<string[]>(['scheduling:read', 'scheduling:write'])
+  const form = useForm(
+    async (value) =>
+      onDone(await makeKey({ name: value('name').trim(), scopes: scopes as Scope[] })),
+    ['name', 'scopes'],
+  )
+  return (
+    <form onSubmit={form.onSubmit} className={classes.form}>
+      <TextInput
+        name="name"
+        label={t('settings.keys.name')}
+        description={t('settings.keys.nameHint')}
+        data-autofocus
+        required
+        withAsterisk={false}
+        error={form.faultAt('name')}
+      />
+      <Checkbox.Group
+        label={t('settings.keys.may')}
+        value={scopes}
+        onChange={setScopes}
+        error={form.faultAt('scopes')}
+      >
+        <div className={classes.scopes} style={{ marginTop: 6 }}>
+          {SCOPES.map((scope) => (
+            <Checkbox key={scope} value={scope} label={t(`settings.keys.scopes.${keyOf(scope)}`)} />
+          ))}
+        </div>
+      </Checkbox.Group>
+      <div className="row">
+        <Button type="submit" loading={form.isBusy} disabled={scopes.length === 0}>
+          {t('settings.keys.make')}
+        </Button>
+        <span role="alert" className="small clay">
+          {form.message}
+        </span>
+      </div>
+    </form>
+  )
+}
+
+function MadeKey({ made, onClose }: { made: NewKey; onClose: () => void }) {
+  const { t } = useTranslation()
+  return (
+    <section className={`card ${classes.made}`}>
+      <div className="row">
+        <IconKey size={18} className="accent" aria-hidden />
+        <h2 className="serif grow" style={{ margin: 0, fontSize: 17, fontWeight: 580 }} dir="auto">
+          {t('settings.keys.made', { name: made.name })}
+        </h2>
+        <ActionIcon variant="subtle" color="gray" aria-label={t('form.close')} onClick={onClose}>
+          <IconX size={17} aria-hidden />
+        </ActionIcon>
+      </div>
+      <p className="soft" style={{ margin: '4px 0 12px' }}>
+        {t('settings.keys.copyNow')}
+      </p>
+      <div className="row" style={{ flexWrap: 'wrap' }}>
+        <code className={`mono ${classes.key}`} data-testid="key">
+          {made.key}
+        </code>
+        <CopyButton value={made.key}>
+          {({ copied, copy }) => (
+            <Button
+              onClick={copy}
+              leftSection={
+                copied ? <IconCheck size={16} aria-hidden /> : <IconCopy size={16} aria-hidden />
+              }
+            >
+              {t(copied ? 'settings.keys.copied' : 'settings.keys.copy')}
+            </Button>
+          )}
+        </CopyButton>
+      </div>
+      <details style={{ marginTop: 12 }}>
+        <summary className="soft small">{t('settings.keys.try')}</summary>
+        <pre className={classes.code}>
+          {`curl ${location.origin}/calendar?limit=5 \\\n  -H "Authorization: Bearer $KEY"`}
+        </pre>
+      </details>
+    </section>
+  )
+}

@@ -1,0 +1,407 @@
+import {
+  ActionIcon,
+  Avatar,
+  Button,
+  Menu,
+  Modal,
+  MultiSelect,
+  PasswordInput,
+  Select,
+  TextInput,
+} from '@mantine/core'
+import { IconCheck, IconDots, IconPlus } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import type { Role, User } from '../../src/contract/credentials.ts'
+import { overviewQuery } from '../api/overview.ts'
+import {
+  deactivatePerson,
+  invitePerson,
+  peopleQuery,
+  savePerson,
+  sendPasswordLink,
+  type PersonFields,
+} from '../api/people.ts'
+import { useSession } from '../api/session.ts'
+import { setupQuery, type Setup } from '../api/setup.ts'
+import { messageOf, useForm } from '../components/form.ts'
+import { Failure, Loading } from '../components/states.tsx'
+import { PageHead } from '../shell/page-head.tsx'
+import classes from './settings.module.css'
+import { SettingsColumns } from './settings.tsx'
+
+const ROLES: Role[] = ['OWNER', 'ADMINISTRATOR', 'LOCATION_SUPER_USER', 'USER', 'REPORTS_ONLY']
+
+export function SettingsPeoplePage() {
+  const { t } = useTranslation()
+  const { data: people, error, refetch } = useQuery(peopleQuery)
+  const { data: setup } = useQuery(setupQuery)
+  const [edited, setEdited] = useState<User | 'new'>()
+  const [note, setNote] = useState<string>()
+  return (
+    <>
+      <PageHead
+        title={t('settings.people.title')}
+        lede={people && t('settings.people.lede', { count: people.length })}
+      >
+        <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={() => setEdited('new')}>
+          {t('settings.people.add')}
+        </Button>
+      </PageHead>
+      <SettingsColumns>
+        <p role="status" className="small soft" style={{ margin: 0 }}>
+          {note}
+        </p>
+        {error && !people ? (
+          <Failure error={error} onRetry={() => void refetch()} />
+        ) : !people ? (
+          <Loading />
+        ) : (
+          <PeopleTable people={people} setup={setup} onEdit={setEdited} onNote={setNote} />
+        )}
+        <RoleTable />
+      </SettingsColumns>
+      <Modal
+        opened={edited !== undefined}
+        onClose={() => setEdited(undefined)}
+        title={t(edited === 'new' ? 'settings.people.add' : 'settings.people.edit')}
+        closeButtonProps={{ 'aria-label': t('form.close') }}
+      >
+        {edited && (
+          <PersonForm
+            person={edited === 'new' ? undefined : edited}
+            setup={setup}
+            onDone={(done) => {
+              setNote(done)
+              setEdited(undefined)
+            }}
+          />
+        )}
+      </Modal>
+    </>
+  )
+}
+
+type TableProps = {
+  people: User[]
+  setup: Setup | undefined
+  onEdit: (person: User) => void
+  onNote: (note: string) => void
+}
+
+function PeopleTable({ people, setup, onEdit, onNote }: TableProps) {
+  const { t } = useTranslation()
+  const { userId } = useSession()
+  return (
+    <div className={`card ${classes.scroll}`}>
+      <table className="table">
+        <thead>
+          <tr>
+            <th>{t('settings.people.person')}</th>
+            <th>{t('settings.people.role')}</th>
+            <th>{t('settings.people.sees')}</th>
+            <th>
+              <span className="visually-hidden">{t('form.actions')}</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {people.map((person) => (
+            <tr key={person.userId}>
+              <td>
+                <span className="row" style={{ padding: '6px 0' }}>
+                  <Avatar size={28} color="pine" name={person.username} aria-hidden />
+                  <span style={{ lineHeight: 1.3 }}>
+                    <b className="strong" dir="auto">
+                      {person.username}
+                    </b>{' '}
+                    {person.userId === userId && (
+                      <span className="soft">{t('settings.people.you')}</span>
+                    )}
+                    <span className="faint tiny" style={{ display: 'block' }}>
+                      {person.emailAddress}
+                    </span>
+                  </span>
+                </span>
+              </td>
+              <td>{t(`roles.${person.role}`)}</td>
+              <td className="soft">
+                <Sees person={person} setup={setup} />
+              </td>
+              <td style={{ textAlign: 'right' }}>
+                <PersonMenu person={person} onEdit={onEdit} onNote={onNote} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+function Sees({ person, setup }: { person: User; setup: Setup | undefined }) {
+  const { t } = useTranslation()
+  if (person.role === 'REPORTS_ONLY') return t('settings.people.seesReports')
+  if (person.role === 'LOCATION_SUPER_USER') {
+    const names = setup?.locations
+      .filter(({ locationId }) => person.locationIdList.includes(locationId))
+      .map(({ name }) => name)
+    return names?.join(', ') || t('settings.people.seesNothing')
+  }
+  if (person.role !== 'USER') return t('settings.people.seesEverything')
+  const staff = setup?.professionals.find(
+    ({ professionalId }) => professionalId === person.professionalId,
+  )
+  if (!staff) return t('settings.people.seesNothing')
+  return t('settings.people.seesOwn', { name: `${staff.firstName} ${staff.lastName}` })
+}
+
+type MenuProps = { person: User } & Pick<TableProps, 'onEdit' | 'onNote'>
+
+function PersonMenu({ person, onEdit, onNote }: MenuProps) {
+  const { t } = useTranslation()
+  const { role, userId } = useSession()
+  const [isAsking, setAsking] = useState(false)
+  if (person.role === 'OWNER' && role !== 'OWNER') return null
+  const act = (work: Promise<unknown>, done: string) =>
+    void work.then(
+      () => onNote(done),
+      (error: unknown) => onNote(messageOf(error, t)),
+    )
+  return (
+    <>
+      <Menu position="bottom-end">
+        <Menu.Target>
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            aria-label={t('settings.people.actionsOf', { username: person.username })}
+          >
+            <IconDots size={17} aria-hidden />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item onClick={() => onEdit(person)}>{t('settings.people.edit')}</Menu.Item>
+          {person.emailAddress && (
+            <Menu.Item
+              onClick={() =>
+                act(
+                  sendPasswordLink(person),
+                  t('settings.people.invited', { address: person.emailAddress ?? '' }),
+                )
+              }
+            >
+              {t('settings.people.sendLink')}
+            </Menu.Item>
+          )}
+          {person.userId !== userId && (
+            <Menu.Item color="clay" onClick={() => setAsking(true)}>
+              {t('settings.people.deactivate')}
+            </Menu.Item>
+          )}
+        </Menu.Dropdown>
+      </Menu>
+      <Modal
+        opened={isAsking}
+        onClose={() => setAsking(false)}
+        title={t('settings.people.deactivateTitle', { username: person.username })}
+        closeButtonProps={{ 'aria-label': t('form.close') }}
+      >
+        <p style={{ marginTop: 0 }}>{t('settings.people.deactivateHint')}</p>
+        <Button
+          color="clay"
+          onClick={() => {
+            setAsking(false)
+            act(
+              deactivatePerson(person),
+              t('settings.people.deactivated', { username: person.username }),
+            )
+          }}
+        >
+          {t('settings.people.deactivate')}
+        </Button>
+      </Modal>
+    </>
+  )
+}
+
+type FormProps = {
+  person: User | undefined
+  setup: Setup | undefined
+  onDone: (note: string) => void
+}
+
+function PersonForm({ person, setup, onDone }: FormProps) {
+  const { t } = useTranslation()
+  const session = useSession()
+  const { data: overview } = useQuery(overviewQuery())
+  const [role, setRole] = useState<Role>(person?.role ?? 'USER')
+  const [professionalId, setProfessionalId] = useState(person?.professionalId ?? null)
+  const [locationIdList, setLocationIdList] = useState(person?.locationIdList ?? [])
+  const [password, setPassword] = useState('')
+  const form = useForm(
+    async (value) => {
+      const username = value('username').trim()
+      const fields: PersonFields = {
+        ...(person ? { userId: person.userId } : {}),
+        username,
+        emailAddress: value('emailAddress').trim() || null,
+        role,
+        professionalId: role === 'USER' ? professionalId : null,
+        locationIdList: role === 'LOCATION_SUPER_USER' ? locationIdList : [],
+      }
+      if (person || password) await savePerson(password ? { ...fields, password } : fields)
+      else await invitePerson(fields)
+      const isInvited = !person && !password
+      onDone(
+        isInvited
+          ? t('settings.people.invited', { address: fields.emailAddress ?? '' })
+          : t('settings.people.saved', { username }),
+      )
+    },
+    ['username', 'emailAddress', 'role', 'professionalId', 'locationIdList', 'password'],
+  )
+  const roles = ROLES.filter((one) => one !== 'OWNER' || session.role === 'OWNER')
+  return (
+    <form onSubmit={form.onSubmit} className={classes.form}>
+      <TextInput
+        name="username"
+        label={t('signIn.username')}
+        defaultValue={person?.username ?? ''}
+        autoComplete="off"
+        autoCapitalize="none"
+        data-autofocus
+        required
+        withAsterisk={false}
+        error={form.faultAt('username')}
+      />
+      <TextInput
+        name="emailAddress"
+        type="email"
+        label={t('form.emailAddress')}
+        defaultValue={person?.emailAddress ?? ''}
+        autoComplete="off"
+        error={form.faultAt('emailAddress')}
+      />
+      <Select
+        label={t('settings.people.role')}
+        value={role}
+        onChange={(value) => value && setRole(value as Role)}
+        data={roles.map((value) => ({ value, label: t(`roles.${value}`) }))}
+        allowDeselect={false}
+        error={form.faultAt('role')}
+      />
+      {role === 'USER' && (
+        <Select
+          label={t('settings.people.staff')}
+          description={t('settings.people.staffHint')}
+          value={professionalId === null ? null : String(professionalId)}
+          onChange={(value) => setProfessionalId(value === null ? null : Number(value))}
+          data={(setup?.professionals ?? []).map((one) => ({
+            value: String(one.professionalId),
+            label: `${one.firstName} ${one.lastName}`,
+          }))}
+          searchable
+          clearable
+          error={form.faultAt('professionalId')}
+        />
+      )}
+      {role === 'LOCATION_SUPER_USER' && (
+        <MultiSelect
+          label={t('settings.people.locations')}
+          value={locationIdList.map(String)}
+          onChange={(values) => setLocationIdList(values.map(Number))}
+          data={(setup?.locations ?? []).map(({ locationId, name }) => ({
+            value: String(locationId),
+            label: name,
+          }))}
+          error={form.faultAt('locationIdList')}
+        />
+      )}
+      <PasswordInput
+        label={t('signIn.password')}
+        description={t(person ? 'settings.people.passwordKeep' : 'settings.people.passwordInvite')}
+        value={password}
+        onChange={(event) => setPassword(event.currentTarget.value)}
+        autoComplete="new-password"
+        error={form.faultAt('password')}
+      />
+      {!person && !password && overview?.mail.captured && (
+        <p className="amber small" style={{ margin: 0 }}>
+          {t('settings.people.captured')}
+        </p>
+      )}
+      <div className="row">
+        <Button type="submit" loading={form.isBusy}>
+          {t(person ? 'form.save' : password ? 'settings.people.make' : 'settings.people.invite')}
+        </Button>
+        <span role="alert" className="small clay">
+          {form.message}
+        </span>
+      </div>
+    </form>
+  )
+}
+
+/** What each role may do; docs/roles.md has the same by function. */
+const RIGHTS = [
+  ['viewSchedule', 'all', 'all', 'places', 'own', 'no'],
+  ['editSchedule', 'all', 'all', 'places', 'own', 'no'],
+  ['viewAutomations', 'all', 'all', 'all', 'no', 'no'],
+  ['editAutomations', 'all', 'all', 'no', 'no', 'no'],
+  ['viewMails', 'all', 'all', 'places', 'own', 'no'],
+  ['sendMails', 'all', 'all', 'all', 'no', 'no'],
+  ['editTemplates', 'all', 'all', 'no', 'no', 'no'],
+  ['printReports', 'all', 'all', 'places', 'own', 'all'],
+  ['viewFigures', 'all', 'all', 'all', 'no', 'all'],
+  ['editSetup', 'all', 'all', 'no', 'no', 'no'],
+  ['managePeople', 'all', 'all', 'no', 'no', 'no'],
+  ['manageOwners', 'all', 'no', 'no', 'no', 'no'],
+] as const
+
+function RoleTable() {
+  const { t } = useTranslation()
+  return (
+    <section className={`card ${classes.scroll}`}>
+      <h2 className="serif" style={{ margin: '14px 18px 6px', fontSize: 17, fontWeight: 580 }}>
+        {t('settings.people.rights')}
+      </h2>
+      <table className={`table ${classes.table}`}>
+        <thead>
+          <tr>
+            <th>
+              <span className="visually-hidden">{t('settings.people.rights')}</span>
+            </th>
+            {ROLES.map((role) => (
+              <th key={role} className={classes.center}>
+                {t(`roles.${role}`)}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {RIGHTS.map(([right, ...byRole]) => (
+            <tr key={right}>
+              <td>{t(`settings.people.may.${right}`)}</td>
+              {byRole.map((extent, i) => (
+                <td key={ROLES[i]} className={`soft ${classes.center}`}>
+                  {extent === 'all' ? (
+                    <IconCheck
+                      size={16}
+                      className="accent"
+                      role="img"
+                      aria-label={t('settings.people.extent.all')}
+                    />
+                  ) : (
+                    t(`settings.people.extent.${extent}`)
+                  )}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  )
+}

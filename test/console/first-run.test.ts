@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import { after, test, type TestContext } from 'node:test'
+import { openPage } from '../support/browser.ts'
+import { assertAccessible } from '../support/console.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import { startService } from '../support/service.ts'
+
+const KEY = 'operator-key-of-this-test'
+const lifetime = { after } as Pick<TestContext, 'after'>
+
+test('an empty installation gets a business, an owner and the first planned reminder', async (t) => {
+  const service = await startService(lifetime, {
+    DATA_DIR: temporaryFolder(lifetime),
+    ADMIN_API_KEY: KEY,
+    RATE_LIMIT: '100000/s,100000',
+  })
+  const { page, complaints } = await openPage(t)
+  await page.goto(`${service.base}/console/`)
+  await page.getByRole('link', { name: 'Make your business with it' }).click()
+
+  const key = page.getByLabel('Operator’s key').first()
+  await key.fill('not the key')
+  await page.getByRole('button', { name: 'Continue' }).click()
+  await page.getByText('This is not the operator’s key.').waitFor()
+  await assertAccessible(page, 'light')
+  complaints.length = 0
+  await key.fill(KEY)
+  await page.keyboard.press('Enter')
+
+  await page.getByLabel('Name of the business').fill('Praxis am See')
+  const timeZone = page.getByRole('combobox', { name: 'Time zone' })
+  assert.match(await timeZone.inputValue(), /^\w+/)
+  await timeZone.fill('Zurich')
+  await page.getByRole('option', { name: 'Europe/Zurich' }).click()
+  await page.getByRole('button', { name: 'Make the business' }).click()
+
+  await page.getByText('The owner of Praxis am See.').waitFor()
+  await page.getByLabel('Username').fill('sofia')
+  await page.getByLabel('Password').first().fill('short')
+  await page.getByRole('button', { name: 'Make the owner and sign in' }).click()
+  await page.getByText('must be 8 to 256 characters').waitFor()
+  complaints.length = 0
+  await page.getByLabel('Password').first().fill('ring-the-bell-2026')
+  await page.getByRole('button', { name: 'Make the owner and sign in' }).click()
+
+  await page.getByRole('heading', { name: 'Welcome, sofia' }).waitFor()
+  await page.getByText('Praxis am See · Europe/Zurich · you are its owner').waitFor()
+  for (const scheme of ['light', 'dark'] as const) await assertAccessible(page, scheme)
+  const stored = await page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }])')
+  assert.doesNotMatch(String(stored), new RegExp(KEY))
+
+  await page.getByRole('button', { name: 'Load it' }).click()
+  await page.getByRole('heading', { name: 'Next' }).waitFor({ timeout: 120_000 })
+  await page.getByRole('heading', { name: /^Welcome/ }).waitFor({ state: 'detached' })
+  const overview = await page.evaluate("fetch('/overview').then((answer) => answer.json())")
+  assert.ok((overview as { triggersWaiting: number }).triggersWaiting > 0)
+  assert.deepEqual(complaints, [])
+})
+
+test('without the demo the five steps stay until they are skipped, and tell what is missing', async (t) => {
+  const service = await startService(lifetime, {
+    DATA_DIR: temporaryFolder(lifetime),
+    ADMIN_API_KEY: KEY,
+  })
+  const post = async (path: string, body: object) => {
+    const answer = await fetch(service.base + path, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+    assert.ok(answer.ok, `POST ${path}: ${answer.status}`)
+  }
+  await post('/business', { name: 'Praxis am See', timeZone: 'Europe/Zurich' })
+  await post('/business/1/user', {
+    username: 'sofia',
+    password: 'ring-the-bell-2026',
+    role: 'OWNER',
+  })
+  const { page } = await openPage(t)
+  await page.goto(`${service.base}/console/`)
+  await page.getByLabel('Username').fill('sofia')
+  await page.getByLabel('Password').first().fill('ring-the-bell-2026')
+  await page.keyboard.press('Enter')
+
+  await page.getByRole('heading', { name: 'Welcome, sofia' }).waitFor()
+  const steps = page.getByRole('listitem').filter({ has: page.getByRole('heading', { level: 2 }) })
+  assert.deepEqual(await steps.getByRole('heading', { level: 2 }).allInnerTexts(), [
+    'Your business',
+    'Bring your appointments',
+    'Say what should happen',
+    'Check your mail server',
+    'See the first reminder planned',
+  ])
+  assert.equal(await page.getByRole('img', { name: 'Done' }).count(), 1)
+  // The key of the operator is not known in this browser, so it is asked for.
+  await page.getByLabel('Operator’s key').first().waitFor()
+  await page.setViewportSize({ width: 360, height: 740 })
+  assert.equal(await page.evaluate('document.documentElement.scrollWidth > innerWidth'), false)
+  await page.getByRole('button', { name: 'Skip these steps' }).click()
+  await page.getByRole('heading', { name: 'Next' }).waitFor()
+  await page.reload()
+  await page.getByRole('heading', { name: 'Next' }).waitFor()
+})

@@ -1,0 +1,225 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { openPage } from '../support/browser.ts'
+import { assertAccessible, startConsole } from '../support/console.ts'
+import { until } from '../support/until.ts'
+
+const { service, openAs, password } = await startConsole([
+  { username: 'sofia', role: 'OWNER' },
+  { username: 'marc', role: 'ADMINISTRATOR' },
+])
+
+const heading = (page: Page, name: string | RegExp) =>
+  page.getByRole('heading', { name, level: 1 }).waitFor()
+
+/** The owner, over the API. */
+async function signedInOwner() {
+  const answer = await fetch(`${service.base}/session`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ username: 'sofia', password }),
+  })
+  const cookie = answer.headers.get('set-cookie')!.split(';')[0]!
+  return async (path: string) => (await fetch(service.base + path, { headers: { cookie } })).json()
+}
+
+/** The link in the newest mail to an address, as captured by the service. */
+async function linkMailedTo(address: string) {
+  const get = await signedInOwner()
+  let mail: { emailId: number } | undefined
+  await until(async () => {
+    const { items } = (await get('/emails?status=CAPTURED&limit=50')) as {
+      items: { emailId: number; to: string }[]
+    }
+    mail = items.find(({ to }) => to === address)
+    return mail !== undefined
+  })
+  const { text } = (await get(`/emails/${mail!.emailId}`)) as { text: string }
+  return /http\S+\/console\/set-password\S+/.exec(text)![0].replace(/^http:\/\/[^/]+/, service.base)
+}
+
+test('an invited colleague chooses a password with the mailed link and signs in', async (t) => {
+  const { page, complaints } = await openAs(t, 'sofia', '/settings/people')
+  await heading(page, 'People and roles')
+  await page.getByRole('button', { name: 'Add a person' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Username').fill('marc')
+  await dialog.getByLabel('Email address').fill('elena@lindenhof.example')
+  await dialog.getByRole('button', { name: 'Send the invitation' }).click()
+  await dialog.getByText('The username is taken.').waitFor()
+  await assertAccessible(page, 'light')
+  complaints.length = 0
+  await dialog.getByLabel('Username').fill('elena')
+  await dialog.getByRole('combobox', { name: 'Role' }).click()
+  await page.getByRole('option', { name: 'Administrator' }).click()
+  await dialog.getByRole('button', { name: 'Send the invitation' }).click()
+  await page.getByText('A link was mailed to elena@lindenhof.example.').waitFor()
+  await page.getByRole('cell', { name: /elena/ }).first().waitFor()
+  assert.deepEqual(complaints, [])
+
+  const link = await linkMailedTo('elena@lindenhof.example')
+  const elena = await openPage(t)
+  await elena.page.goto(link)
+  await heading(elena.page, 'Choose a password')
+  await elena.page.getByText('Your username is elena.').waitFor()
+  for (const scheme of ['light', 'dark'] as const) await assertAccessible(elena.page, scheme)
+  await elena.page.getByLabel('New password').first().fill('a long one of mine')
+  await elena.page.getByRole('button', { name: 'Set it and sign in' }).click()
+  await elena.page.getByRole('button', { name: /elena.*Administrator/ }).waitFor()
+
+  const again = await openPage(t)
+  await again.page.goto(link)
+  await again.page.getByText('This link has expired or was used before.').waitFor()
+})
+
+test('a forgotten password is set by a mailed link; an unknown address looks the same', async (t) => {
+  const owner = await openAs(t, 'sofia', '/settings/people')
+  await owner.page.getByRole('button', { name: 'Actions for sofia' }).click()
+  await owner.page.getByRole('menuitem', { name: 'Change' }).click()
+  const dialog = owner.page.getByRole('dialog')
+  await dialog.getByLabel('Email address').fill('sofia@lindenhof.example')
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await owner.page.getByText('sofia is saved.').waitFor()
+
+  const { page, complaints } = await openPage(t)
+  await page.goto(`${service.base}/console/sign-in`)
+  await page.getByRole('link', { name: 'Forgotten your password?' }).click()
+  await heading(page, 'Forgotten password')
+  await assertAccessible(page, 'light')
+  complaints.length = 0
+  for (const address of ['nobody@lindenhof.example', 'sofia@lindenhof.example']) {
+    await page.getByLabel('Email address').fill(address)
+    const answered = page.waitForResponse(/\/user\/password\/forgotten$/)
+    await page.getByRole('button', { name: 'Send the link' }).click()
+    assert.equal((await answered).status(), 202)
+    await page.getByText('If somebody here has this address, a link is on its way.').waitFor()
+  }
+  assert.deepEqual(complaints, [])
+  await page.goto(await linkMailedTo('sofia@lindenhof.example'))
+  await page.getByText('A new password for sofia at Lindenhof Physiotherapy.').waitFor()
+  // The same as before, so that the other tests can sign in.
+  await page.getByLabel('New password').first().fill(password)
+  await page.getByRole('button', { name: 'Set it and sign in' }).click()
+  await page.getByRole('navigation', { name: 'Main' }).first().waitFor()
+  // Her other session ended with the old password.
+  await owner.page.reload()
+  await heading(owner.page, 'Sign in')
+})
+
+test('a key is shown once, can be copied and is revoked', async (t) => {
+  const { page, complaints } = await openAs(t, 'sofia', '/settings/keys')
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+  await heading(page, 'API keys')
+  await page.getByRole('button', { name: 'Make a key' }).first().click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Name').fill('waiting room screen')
+  await dialog.getByLabel('change schedule').uncheck()
+  await dialog.getByRole('button', { name: 'Make a key' }).click()
+  await page.getByText('“waiting room screen” is made').waitFor()
+  const key = await page.getByTestId('key').innerText()
+  assert.match(key, /^bw_[\w-]{43}$/)
+  await page.getByRole('button', { name: 'Copy the key' }).click()
+  await page.getByRole('button', { name: 'Copied' }).waitFor()
+  assert.equal(await page.evaluate('navigator.clipboard.readText()'), key)
+  for (const scheme of ['light', 'dark'] as const) await assertAccessible(page, scheme)
+  const headers = { authorization: `Bearer ${key}` }
+  assert.equal(await service.status('/calendar?limit=1', { headers }), 200)
+  assert.equal(await service.status('/emails?limit=1', { headers }), 403)
+
+  await page.reload()
+  const row = page.getByRole('row', { name: /waiting room screen/ })
+  await row.waitFor()
+  assert.match(await row.innerText(), /read schedule/)
+  assert.equal(await page.getByText(key).count(), 0)
+  await page.getByRole('button', { name: 'Revoke waiting room screen' }).click()
+  await page.getByRole('button', { name: 'Revoke the key' }).click()
+  await row.waitFor({ state: 'detached' })
+  assert.equal(await service.status('/calendar?limit=1', { headers }), 401)
+  assert.deepEqual(complaints, [])
+})
+
+test('people change their own password and keep this session', async (t) => {
+  const { page, complaints } = await openAs(t, 'marc', '/settings/account')
+  await heading(page, 'Your account')
+  await page.getByLabel('Current password').first().fill('a guess')
+  await page.getByLabel('New password').first().fill(password)
+  await page.getByRole('button', { name: 'Change the password' }).click()
+  await page.getByText('is not your password').waitFor()
+  complaints.length = 0
+  await page.getByLabel('Current password').first().fill(password)
+  await page.getByRole('button', { name: 'Change the password' }).click()
+  await page.getByText('Your password is changed.').waitFor()
+  await page.reload()
+  await heading(page, 'Your account')
+  assert.deepEqual(complaints, [])
+})
+
+test('an administrator does not change an owner, and a deactivated person is gone', async (t) => {
+  const { page } = await openAs(t, 'marc', '/settings/people')
+  await page.getByRole('cell', { name: /sofia/ }).waitFor()
+  assert.equal(await page.getByRole('button', { name: 'Actions for sofia' }).count(), 0)
+  await page.getByRole('button', { name: 'Add a person' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Username').fill('grace')
+  await dialog.getByLabel('Password').first().fill('given by another')
+  await dialog.getByRole('button', { name: 'Add the person' }).click()
+  await page.getByText('grace is saved.').waitFor()
+  await page.getByRole('button', { name: 'Actions for grace' }).click()
+  await page.getByRole('menuitem', { name: 'Deactivate' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Deactivate' }).click()
+  await page.getByText('grace can no longer sign in.').waitFor()
+  assert.equal(await page.getByRole('cell', { name: /grace/ }).count(), 0)
+})
+
+test('the business is renamed, and the navigation shows the new name', async (t) => {
+  const { page } = await openAs(t, 'marc', '/settings/business')
+  await page.getByLabel('Name').fill('')
+  await page.getByLabel('Name').fill('Lindenhof Physiotherapy and Sport')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Saved.').waitFor()
+  await page.getByRole('navigation', { name: 'Main' }).getByText('and Sport').waitFor()
+  await page.getByLabel('Name').fill('Lindenhof Physiotherapy')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('and Sport').waitFor({ state: 'detached' })
+})
+
+const CLIENTS = `Nr;Vorname;Surname;E-Mail;Colour
+9001;Zoë;Testperson;zoe@example.com;red
+9002;Bad;Address;no address;blue
+9003;Ida;Testperson;ida@example.com;
+`
+
+test('a CSV file is mapped, tried and imported, and its bad line is named', async (t) => {
+  const { page, complaints } = await openAs(t, 'sofia', '/import')
+  await heading(page, 'Import a file')
+  const file = { name: 'clients.csv', mimeType: 'text/csv', buffer: Buffer.from(CLIENTS) }
+  await page.locator('input[type=file]').setInputFiles(file)
+  const fieldOf = (column: string) =>
+    page.getByRole('combobox', { name: `Field for the column ${column}` })
+  await fieldOf('Nr').waitFor()
+  assert.deepEqual(
+    await Promise.all(
+      ['Nr', 'Vorname', 'Surname', 'E-Mail', 'Colour'].map((column) =>
+        fieldOf(column).inputValue(),
+      ),
+    ),
+    ['external id', 'first name', 'last name', 'email address', 'not imported'],
+  )
+  await page.getByRole('button', { name: 'Try it: nothing is saved' }).click()
+  await page.getByText('2 rows would be imported, 1 would be refused.').waitFor()
+  await page.getByRole('cell', { name: '/emailAddress: must be one plain address' }).waitFor()
+  for (const scheme of ['light', 'dark'] as const) await assertAccessible(page, scheme)
+  assert.equal(await countTestPeople(page), 0)
+
+  await page.getByRole('button', { name: 'Import 2 rows' }).click()
+  await page.getByText('2 rows were imported, 1 were refused.').waitFor()
+  assert.equal(await page.getByRole('cell', { name: '3', exact: true }).count(), 1)
+  assert.equal(await countTestPeople(page), 2)
+  assert.deepEqual(complaints, [])
+})
+
+const countTestPeople = (page: Page) =>
+  page.evaluate(
+    "fetch('/client?text=Testperson').then((answer) => answer.json()).then(({ items }) => items.length)",
+  )
