@@ -221,5 +221,5 @@ test('a CSV file is mapped, tried and imported, and its bad line is named', asyn
 
 const countTestPeople = (page: Page) =>
   page.evaluate(
-    "fetch('/client?text=Testperson').then((answer) => answer.json()).then(({ items }) => items.length)",
+    "fetch('/client?search=Testperson').then((answer) => answer.json()).then(({ items }) => items.length)",
   )
