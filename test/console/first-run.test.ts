@@ -1,16 +1,15 @@
 import assert from 'node:assert/strict'
-import { after, test, type TestContext } from 'node:test'
+import { test } from 'node:test'
 import { openPage } from '../support/browser.ts'
 import { assertAccessible } from '../support/console.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { startService } from '../support/service.ts'
 
 const KEY = 'operator-key-of-this-test'
-const lifetime = { after } as Pick<TestContext, 'after'>
 
 test('an empty installation gets a business, an owner and the first planned reminder', async (t) => {
-  const service = await startService(lifetime, {
-    DATA_DIR: temporaryFolder(lifetime),
+  const service = await startService(t, {
+    DATA_DIR: temporaryFolder(t),
     ADMIN_API_KEY: KEY,
     RATE_LIMIT: '100000/s,100000',
   })
@@ -58,8 +57,8 @@ test('an empty installation gets a business, an owner and the first planned remi
 })
 
 test('without the demo the five steps stay until they are skipped, and tell what is missing', async (t) => {
-  const service = await startService(lifetime, {
-    DATA_DIR: temporaryFolder(lifetime),
+  const service = await startService(t, {
+    DATA_DIR: temporaryFolder(t),
     ADMIN_API_KEY: KEY,
   })
   const post = async (path: string, body: object) => {
