@@ -43,6 +43,7 @@ import { answerBrokenHttp, answerProblems, routeOf, sendProblem } from './proble
 import { passwordLinks } from './password-links.ts'
 import { problemPages } from './problem-pages.ts'
 import { reports } from './reports.ts'
+import { search } from './search.ts'
 import { sessions } from './sessions.ts'
 import { statuses } from './statuses.ts'
 import { suppressions } from './suppressions.ts'
@@ -65,6 +66,7 @@ const ROUTES: Routes[] = [
   reports,
   explain,
   overview,
+  search,
   emailTemplates,
   emails,
   bounces,

@@ -465,8 +465,36 @@ export function clientsNamed(businessId: number, text: string): Sql {
   )
 }
 
-/** Small letters without accents: `Łukasz Żółć <l.zolc@example.org>` is found by `zol`. */
-export function wordsOf(text: string): string[] {
+/**
+ * The words of a search: lower case, without accents and apostrophes. `O'Brien` is `obrien`, `Żółć`
+ * is `zolc`.
+ */
+export const wordsOf = (text: string): string[] => splitWords(text.replace(APOSTROPHES, ''))
+
+/**
+ * The words by which a text is found. An apostrophe joins and separates, and umlauts also have their
+ * two-letter spelling: `O'Brien` is found by `obrien` and `brien`, `Müller` by `muller` and `mueller`.
+ */
+export function searchableWordsOf(text: string): string[] {
+  const joined = text.normalize('NFC').replace(APOSTROPHES, '')
+  const spelled = joined.replace(/[äöüøåæœ]/giu, (letter) => SPELLED[letter.toLowerCase()]!)
+  const separated = text.replace(APOSTROPHES, ' ')
+  return [...new Set([joined, spelled, separated].flatMap(splitWords))]
+}
+
+const APOSTROPHES = /['’‘ʼʻ`´＇]/gu
+
+const SPELLED: Record<string, string> = {
+  ä: 'ae',
+  ö: 'oe',
+  ü: 'ue',
+  ø: 'oe',
+  å: 'aa',
+  æ: 'ae',
+  œ: 'oe',
+}
+
+function splitWords(text: string): string[] {
   const plain = text
     .normalize('NFKD')
     .replace(/\p{M}/gu, '')
@@ -482,10 +510,9 @@ export function wordsOf(text: string): string[] {
 /** Keeps the words of the clients that were saved. */
 export function replaceClientWords(tx: Db, businessId: number, clients: StoredObject[]) {
   const words = clients.flatMap((client) =>
-    wordsOf(`${client.firstName} ${client.lastName} ${client.emailAddress ?? ''}`).map((word) => ({
-      clientId: client.clientId as number,
-      word,
-    })),
+    searchableWordsOf(`${client.firstName} ${client.lastName} ${client.emailAddress ?? ''}`).map(
+      (word) => ({ clientId: client.clientId as number, word }),
+    ),
   )
   return Promise.all([
     tx.query(sql`

@@ -1,0 +1,121 @@
+import type { FOUND_KINDS } from '../contract/search.ts'
+import type { Db } from '../database/database.ts'
+import { join, sql, type Sql } from '../database/sql.ts'
+import { searchableWordsOf, type Sight } from './objects.ts'
+import { atSeenPlace } from './sight.ts'
+
+/** Something that a search has found, as it is shown. */
+export type FoundRow = {
+  kind: (typeof FOUND_KINDS)[number]
+  id: number
+  title: string
+  detail: string | null
+  time: Temporal.Instant | null
+}
+
+export type Search = {
+  /** From `wordsOf`; at least one. Each begins a word of what is found. */
+  words: string[]
+  limit: number
+  now: Temporal.Instant
+  sight: Sight
+}
+
+/** A search for one letter reads this many clients and no more. */
+const MAX_CANDIDATES = 200
+
+/** Clients by name or address, with their next appointment. */
+export function findClients(db: Db, businessId: number, search: Search) {
+  const { limit, now, sight } = search
+  return db.query<FoundRow>(sql`
+    select 'client' as kind, c.client_id as id, c.first_name || ' ' || c.last_name as title,
+           c.email_address as detail,
+           (select min(start_time) from calendar
+            where business_id = ${businessId} and client_id = c.client_id and start_time >= ${now}
+              and active ${atSeenPlace(sight)}) as time
+    from client c
+    where c.business_id = ${businessId} and c.active
+      and c.client_id in (${candidates(businessId, search)})
+    order by c.last_name, c.first_name, c.client_id limit ${limit}`)
+}
+
+/** Appointments of these clients: the next ones, then the last ones. */
+export function findAppointments(db: Db, businessId: number, search: Search) {
+  const { limit, now, sight } = search
+  const columns = sql`calendar_id, start_time, reason_id, location_id`
+  const ofClient = sql`business_id = ${businessId} and client_id = c.client_id and active
+    ${atSeenPlace(sight)}`
+  return db.query<FoundRow>(sql`
+    select 'calendar' as kind, a.calendar_id as id,
+           c.first_name || ' ' || c.last_name || ', ' || r.name as title, l.name as detail,
+           a.start_time as time
+    from client c
+    cross join lateral (
+      (select ${columns} from calendar where ${ofClient} and start_time >= ${now}
+       order by start_time limit ${limit})
+      union all
+      (select ${columns} from calendar where ${ofClient} and start_time < ${now}
+       order by start_time desc limit ${limit})) a
+    join reason r on (r.business_id, r.reason_id) = (c.business_id, a.reason_id)
+    join location l on (l.business_id, l.location_id) = (c.business_id, a.location_id)
+    where c.business_id = ${businessId} and c.active
+      and c.client_id in (${candidates(businessId, search)})
+    order by a.start_time < ${now}, abs(extract(epoch from a.start_time - ${now}::timestamptz)),
+             a.calendar_id
+    limit ${limit}`)
+}
+
+/** The longest word selects by the index; the others are checked for each client that it selects. */
+function candidates(businessId: number, { words }: Search): Sql {
+  const [longest, ...others] = words.toSorted((a, b) => b.length - a.length)
+  const startsWith = (word: string) => sql`word >= ${word} and word < ${`${word}\u{10ffff}`}`
+  const hasOthers = others.map(
+    (word) => sql`and exists (
+      select from client_word o
+      where o.business_id = ${businessId} and o.client_id = w.client_id and ${startsWith(word)})`,
+  )
+  return sql`
+    select w.client_id from client_word w
+    where w.business_id = ${businessId} and ${startsWith(longest!)} ${join(hasOthers, ' ')}
+    limit ${MAX_CANDIDATES}`
+}
+
+/** A business has few enough of these to read the names of all. */
+const MAX_NAMED = 5_000
+
+/** Automations by description and by the names of their templates. */
+export async function findDefinitions(db: Db, businessId: number, { words, limit }: Search) {
+  const rows = await db.query<FoundRow>(sql`
+    select 'eventDefinition' as kind, d.event_defn_id as id,
+           coalesce(d.description, t.names, '') as title,
+           case when d.description is not null then t.names end as detail, null as time
+    from event_definition d
+    cross join lateral (
+      select string_agg(distinct t.template_name, ', ') as names
+      from event_action a
+      join email_template t
+        on (t.business_id, t.email_template_id) = (a.business_id, a.email_template_id)
+      where (a.business_id, a.event_defn_id) = (d.business_id, d.event_defn_id) and a.active) t
+    where d.business_id = ${businessId} and d.deleted_date is null
+    order by d.active desc, d.event_defn_id limit ${MAX_NAMED}`)
+  return withWords(rows, words, limit)
+}
+
+/** Templates by name and subject. */
+export async function findTemplates(db: Db, businessId: number, { words, limit }: Search) {
+  const rows = await db.query<FoundRow>(sql`
+    select 'emailTemplate' as kind, email_template_id as id, template_name as title,
+           subject as detail, null as time
+    from email_template
+    where business_id = ${businessId} and active
+    order by template_name, email_template_id limit ${MAX_NAMED}`)
+  return withWords(rows, words, limit)
+}
+
+function withWords(rows: FoundRow[], words: string[], limit: number) {
+  const hasAll = (known: string[]) =>
+    words.every((word) => known.some((other) => other.startsWith(word)))
+  return rows
+    .filter(({ title, detail }) => hasAll(searchableWordsOf(`${title} ${detail ?? ''}`)))
+    .slice(0, limit)
+}
