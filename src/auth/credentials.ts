@@ -69,6 +69,20 @@ export class Credentials {
     return this.#sessions.add(hash, this.#callerOfSession(found), this.#clock.now(), null)
   }
 
+  /** Reads a key again, past the cache, without recording a use: for answers that last. */
+  async rereadKey(key: string): Promise<Caller | undefined> {
+    const found = await findLiveKeyByHash(this.#database.operator, digest(key))
+    if (!found || hasPassed(found.expiresTime, this.#clock.now())) return undefined
+    return this.#callerOfKey(found)
+  }
+
+  /** Reads a session again, past the cache. It does not last longer for it. */
+  async rereadSession(token: string): Promise<Caller | undefined> {
+    const found = await findSessionByHash(this.#database.operator, digest(token))
+    if (!found || hasEnded(found, this.#clock.now())) return undefined
+    return this.#callerOfSession(found)
+  }
+
   /** Called after anything that takes a right away. */
   forget() {
     this.#keys.clear()

@@ -6,6 +6,7 @@ import { isTransient } from '../database/refusals.ts'
 import { isNoSuchMailbox, statusOfReply } from '../email/bounce.ts'
 import { waitAfter, type Mailer, type Outcome } from '../email/mailer.ts'
 import { readMessage } from '../email/message.ts'
+import { hintChangedTriggers } from '../store/changes.ts'
 import {
   claimDueEmails,
   claimEmailsOf,
@@ -265,6 +266,7 @@ export class Deliveries {
         bounced.length > 0 && suppress(tx, bounced, { user: 'SYSTEM', now }),
         endTriggersOf(tx, endings, now),
       ])
+      hintChangedTriggers(tx, endings)
       return moved
     })
     const movedById = new Map(moved.map((trigger) => [trigger.eventTriggerId, trigger]))

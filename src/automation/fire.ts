@@ -2,6 +2,7 @@ import type { Db } from '../database/database.ts'
 import type { Mailbox } from '../contract/addresses.ts'
 import { isDatabaseAway, isTransient } from '../database/refusals.ts'
 import type { UnsubscribedMail } from '../email/unsubscribe.ts'
+import { hintChangedTriggers } from '../store/changes.ts'
 import { drawEmailIds, insertEmails } from '../store/emails.ts'
 import { holdTemplatesOfDefinitions } from '../store/email-templates.ts'
 import { holdActionsOfDefinitions } from '../store/event-actions.ts'
@@ -183,5 +184,6 @@ async function fireBatch(tx: Db, firing: Firing, claimed: ClaimedTrigger[], rend
   // end that trigger alone, which ends as if it had made the mail.
   insertEmails(tx, made.emails, claimed.length === 1 ? 'pass over' : 'refuse')
   if (moved.length > 0) await planAgainFor(tx, moved, now)
+  hintChangedTriggers(tx, endings)
   return { endings, now, unready, unrendered }
 }

@@ -1,4 +1,5 @@
 import type { Database } from '../database/database.ts'
+import { hintManyChangedTriggers } from '../store/changes.ts'
 import { listUnplannedDefinitions, type DefinitionKey } from '../store/event-definitions.ts'
 import { planDefinition, type Planned } from './plan.ts'
 import { TIME_ZONE_VERSION } from './time-zones.ts'
@@ -31,6 +32,7 @@ export async function planUnplanned(parts: PlannerParts, signal?: AbortSignal): 
         const planned = await planDefinition(database, definition, now, signal)
         if (!planned) continue
         count += 1
+        hintManyChangedTriggers(database.engine, definition.businessId)
         onPlanned?.(definition, planned)
       } catch (error) {
         onError(error)

@@ -1,3 +1,4 @@
+import type { Channel } from './hint.ts'
 import type { Sql } from './sql.ts'
 
 /** A way to rows: alone, each statement is a transaction; inside `transaction`, all are one. */
@@ -15,8 +16,11 @@ export type Db = {
    * next one, or with the commit, and where it fails the transaction fails.
    */
   send(statement: Sql): void
-  /** Tells whoever listens to the channel, once the work is committed: a hint, never a promise. */
-  hint(channel: string): void
+  /**
+   * Notifies the listeners of the channel, once the work is committed: a hint, never a promise.
+   * Equal payloads that are hinted within a moment are sent once.
+   */
+  hint(channel: Channel, payload?: string): void
 }
 
 /**
@@ -41,6 +45,6 @@ export type Database = {
   /** Throws unless the server accepts writes. */
   checkWritable(): Promise<void>
   /** Runs `heard` whenever another connection notifies the channel; a hint, never a promise. */
-  listen(channel: string, heard: (payload: string) => void): () => Promise<void>
+  listen(channel: Channel, heard: (payload: string) => void): () => Promise<void>
   close(): Promise<void>
 }

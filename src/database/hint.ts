@@ -1,28 +1,39 @@
 import type pg from 'pg'
 import { monotonicMs } from '../clock.ts'
 
-const hinting = new WeakMap<pg.Pool, Map<string, { next: number; isWaiting: boolean }>>()
-const BETWEEN_HINTS_MS = 20
+/** The channels, each with the shortest time between two notifications of a node. */
+const CHANNELS = {
+  /** Wakes the engines. */
+  bellwether_due: 20,
+  /** Wakes the streams of `GET /changes`, which people look at. */
+  bellwether_changes: 100,
+} as const
+
+export type Channel = keyof typeof CHANNELS
+
+type Pending = { notBefore: number; payloads: Set<string> }
+const pendingOfPool = new WeakMap<pg.Pool, Map<Channel, Pending>>()
 
 /**
- * Not in the transaction itself: the server lets only one that notifies commit at a time, the next
- * one after its disk. And one hint serves all that was committed before it.
+ * Not in the transaction itself: PostgreSQL lets only one transaction that notifies commit at a
+ * time. One statement notifies all payloads that were hinted since the last one.
  */
-export function hintSoon(pool: pg.Pool, channel: string) {
-  const channels = hinting.get(pool) ?? new Map()
-  hinting.set(pool, channels)
-  const state = channels.get(channel) ?? { next: 0, isWaiting: false }
-  channels.set(channel, state)
-  if (state.isWaiting) return
-  state.isWaiting = true
-  const wait = Math.max(0, state.next - monotonicMs())
+export function hintSoon(pool: pg.Pool, channel: Channel, payload: string) {
+  const channels = pendingOfPool.get(pool) ?? new Map<Channel, Pending>()
+  pendingOfPool.set(pool, channels)
+  const pending = channels.get(channel) ?? { notBefore: 0, payloads: new Set() }
+  channels.set(channel, pending)
+  pending.payloads.add(payload)
+  if (pending.payloads.size > 1) return
+  const wait = Math.max(0, pending.notBefore - monotonicMs())
   setTimeout(() => {
-    state.isWaiting = false
-    state.next = monotonicMs() + BETWEEN_HINTS_MS
+    const payloads = [...pending.payloads]
+    pending.payloads.clear()
+    pending.notBefore = monotonicMs() + CHANNELS[channel]
     if (pool.ending) return
-    // Where it is lost, whoever waits for it looks by itself before long.
-    pool.query(NOTIFY, [channel]).catch(() => {})
+    // If it is lost, the listeners find the work by themselves before long.
+    pool.query(NOTIFY, [channel, payloads]).catch(() => {})
   }, wait)
 }
 
-const NOTIFY = `select pg_notify($1, '')`
+const NOTIFY = `select pg_notify($1, payload) from unnest($2::text[]) payload`

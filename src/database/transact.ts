@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { runBatch } from './batch.ts'
 import type { Db } from './database.ts'
-import { hintSoon } from './hint.ts'
+import { hintSoon, type Channel } from './hint.ts'
 import type { RolePool } from './pool.ts'
 import { toQuery, unnamed } from './query.ts'
 import { isConnectionError, isDeadlock } from './refusals.ts'
@@ -22,7 +22,7 @@ export function dbOf(rolePool: RolePool, who: Who): Db {
     send: () => {
       throw new Error('only a transaction can fail for what nobody waits for')
     },
-    hint: (channel) => hintSoon(pool, channel),
+    hint: (channel, payload = '') => hintSoon(pool, channel, payload),
   }
 }
 
@@ -63,7 +63,7 @@ async function transact<T>(
   const { run, leave } = gather(client)
   const scope = openScope(run)
   const sent: Promise<unknown>[] = []
-  const hints = new Set<string>()
+  const hints: Hint[] = []
   try {
     for (const statement of opening) send(run, sent, statement)
     const result = await work(inside(scope, sent, hints, rolePool.keepsPlans))
@@ -72,7 +72,7 @@ async function transact<T>(
     await Promise.all([...sent, committed])
     assertCommitted(await committed)
     client.release()
-    for (const channel of hints) hintSoon(pool, channel)
+    for (const { channel, payload } of hints) hintSoon(pool, channel, payload)
     return result
   } catch (error) {
     scope.end()
@@ -99,6 +99,9 @@ async function firstFailure(sent: Promise<unknown>[]): Promise<unknown> {
   return ended.find((each) => each.status === 'rejected')?.reason
 }
 
+/** What is told to others after the commit. */
+type Hint = { channel: Channel; payload: string }
+
 type Run = (statement: pg.QueryConfig) => Promise<pg.QueryResult>
 
 /**
@@ -122,7 +125,7 @@ function openScope(run: Run): Scope {
   }
 }
 
-function inside(scope: Scope, sent: Promise<unknown>[], hints: Set<string>, mayKeep: boolean): Db {
+function inside(scope: Scope, sent: Promise<unknown>[], hints: Hint[], mayKeep: boolean): Db {
   const { run } = scope
   let needsPlanSettings = mayKeep
   const prepare = (statement: Sql) => {
@@ -156,9 +159,9 @@ function inside(scope: Scope, sent: Promise<unknown>[], hints: Set<string>, mayK
     },
     stream: (statement, batchSize) => fetchInBatches(run, statement, batchSize),
     send: (statement) => send(run, sent, prepare(statement)),
-    hint: (channel) => {
+    hint: (channel, payload = '') => {
       scope.assertOpen()
-      hints.add(channel)
+      hints.push({ channel, payload })
     },
   }
   return tx

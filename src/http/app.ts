@@ -17,6 +17,7 @@ import { audit } from './audit.ts'
 import { authenticate } from './authenticate.ts'
 import { businesses } from './businesses.ts'
 import { LARGEST_BODY, readJsonBodies } from './body.ts'
+import { changes, hintAfterChanges } from './changes.ts'
 import { closeGently } from './closing.ts'
 import { allowOrigins } from './cors.ts'
 import { consoleFiles } from './console.ts'
@@ -67,6 +68,7 @@ const ROUTES: Routes[] = [
   explain,
   overview,
   search,
+  changes,
   emailTemplates,
   emails,
   bounces,
@@ -148,6 +150,7 @@ export async function buildApp(given: Omit<Services, 'credentials' | 'queues'>) 
   logRequests(app)
   measureRequests(app)
   authenticate(app, services)
+  hintAfterChanges(app)
   await describeRoutes(app)
   const routesHere = config.role === 'worker' ? WORKER_ROUTES : ROUTES
   for (const routes of routesHere) await app.register(routes, services)

@@ -69,10 +69,26 @@ export function authenticate(app: FastifyInstance, services: Services) {
       request.isOperator = true
       return
     }
-    refuseUnlessAllowed(found, route)
+    const refusal = refusalOf(found, route)
+    if (refusal) throw forbidden(refusal)
     request.caller = found
   })
 }
+
+/** The caller of a request that is still being answered; none if it has lost its rights since. */
+export async function rereadCaller(
+  request: FastifyRequest,
+  { config, credentials }: Services,
+): Promise<Caller | undefined> {
+  const { authorization } = request.headers
+  const caller =
+    authorization === undefined
+      ? await credentials.rereadSession(readSessionCookie(request, config.publicUrl) ?? '')
+      : await credentials.rereadKey(bearerOf(authorization))
+  return caller && !refusalOf(caller, request.routeOptions.config) ? caller : undefined
+}
+
+const bearerOf = (authorization: string) => /^Bearer +(\S+)$/i.exec(authorization)?.[1] ?? ''
 
 type Found = Caller | 'operator' | 'metrics' | undefined
 
@@ -82,7 +98,7 @@ async function findCaller(
 ): Promise<Found> {
   const { authorization } = request.headers
   if (authorization !== undefined) {
-    const key = /^Bearer +(\S+)$/i.exec(authorization)?.[1] ?? ''
+    const key = bearerOf(authorization)
     if (request.routeOptions.config.metrics && isSame(key, config.metricsToken)) return 'metrics'
     return credentials.findByKey(key)
   }
@@ -116,16 +132,15 @@ const isSame = (key: string, token: string | undefined) =>
 
 type Route = FastifyRequest['routeOptions']['config']
 
-function refuseUnlessAllowed({ person, account, keyScopes }: Caller, route: Route) {
+/** Why the caller may not use the route, if it may not. */
+function refusalOf({ person, account, keyScopes }: Caller, route: Route): string | undefined {
   if (route.person) {
-    if (!person) throw forbidden('This is for people who have signed in, not for keys.')
-    return
+    return person ? undefined : 'This is for people who have signed in, not for keys.'
   }
-  if (!route.scope) throw forbidden('This is for the operator’s key.')
-  if (!keyScopes.includes(route.scope)) throw forbidden(`The key lacks the scope ${route.scope}.`)
-  if (!account) return
+  if (!route.scope) return 'This is for the operator’s key.'
+  if (!keyScopes.includes(route.scope)) return `The key lacks the scope ${route.scope}.`
+  if (!account) return undefined
   const needed = route.function ?? FUNCTION_OF_SCOPE[route.scope]
-  if (!FUNCTIONS_OF_ROLE[account.role].includes(needed)) {
-    throw forbidden(`Your role lacks the function ${needed}.`)
-  }
+  if (FUNCTIONS_OF_ROLE[account.role].includes(needed)) return undefined
+  return `Your role lacks the function ${needed}.`
 }

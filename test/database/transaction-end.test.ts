@@ -90,5 +90,5 @@ async function assertEnded(late: Db) {
     ENDED,
   )
   await assert.rejects(async () => late.send(readBusiness), ENDED)
-  await assert.rejects(async () => late.hint('anything'), ENDED)
+  await assert.rejects(async () => late.hint('bellwether_due'), ENDED)
 }

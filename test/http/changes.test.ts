@@ -1,143 +1,213 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { startWorld } from '../support/world.ts'
+import type { App } from '../../src/http/app.ts'
+import { buildApp } from '../../src/http/app.ts'
+import { readConfig } from '../../src/config.ts'
+import { openDatabase } from '../../src/database/postgres.ts'
+import { openLog } from '../../src/log.ts'
+import { afterwards } from '../support/afterwards.ts'
+import { ask, createKey, createPerson, signInAs } from '../support/callers.ts'
+import { cloneDatabase } from '../support/database.ts'
+import { addBusiness, reminder, startEngine, startWorld } from '../support/world.ts'
 
-/** Definitions of APPT_CHANGED under names, and which of them an appointment's saves triggered. */
-async function startWatched(t: TestContext, watched: Record<string, object>) {
-  const world = await startWorld(t)
-  const { call, save, businessId } = world
-  const names = new Map<number, string>()
-  for (const [name, more] of Object.entries(watched)) {
-    const { eventDefnId } = await save('/eventDefinition', {
-      active: true,
-      businessId,
-      description: name,
-      objectType: 'CALENDAR',
-      eventType: { eventType: 'APPT_CHANGED' },
-      triggerHours: 0,
-      triggerMinutes: 0,
-      ...more,
-    })
-    names.set(eventDefnId, name)
+type Event = { id: string; kind?: string; objectId?: number | string | null }
+
+/** A client of server-sent events that hands out what it gets, one event after the other. */
+async function openStream(t: TestContext, app: App, headers: Record<string, string>) {
+  const address = app.server.address() ? app.listeningOrigin : await app.listen({ port: 0 })
+  const stopping = new AbortController()
+  const answer = await fetch(`${address}/changes`, { headers, signal: stopping.signal })
+  const close = () => stopping.abort()
+  afterwards(t, close)
+  const events = answer.ok ? readEvents(answer.body!) : undefined
+  const next = async (): Promise<Event | undefined> => (await events!.next()).value ?? undefined
+  /** The next change of this kind, with what was told on the way there. */
+  const nextOf = async (kind: string) => {
+    const told: string[] = []
+    for (;;) {
+      const event = await next()
+      if (!event) throw new Error(`the stream ended before a ${kind}: ${told.join()}`)
+      if (event.kind) told.push(`${event.kind} ${event.objectId}`)
+      if (event.kind === kind) return { ...event, told }
+    }
   }
-  const triggersOf = async (calendarId: number) => {
-    const { body } = await call('GET', `/eventTriggers/CALENDAR/${calendarId}`)
-    return (body as { eventDefnId: number; status: string; statusReason: string }[]).map(
-      ({ eventDefnId, ...trigger }) => ({ ...trigger, name: names.get(eventDefnId)! }),
-    )
-  }
-  return { ...world, names, triggersOf }
+  const first = events && (await next())
+  return { status: answer.status, headers: answer.headers, first, next, nextOf, close }
 }
 
-test('a save triggers the definitions that wait for what it changed, and none that contradict', async (t) => {
-  const { book, clock, save, triggersOf } = await startWatched(t, {
-    any: {},
-    moved: { changes: ['TIME', 'LOCATION'] },
-    staff: { changes: ['STAFF'] },
-    cancelled: { newStatus: 'CANCELLED' },
-    confirmed: { newStatus: 'CONFIRMED' },
-    'no-show': { newStatus: 'NO_SHOW' },
-    'moved or ended': { changes: ['TIME', 'STATUS'] },
-    'moved while confirmed': { changes: ['TIME'], newStatus: 'CONFIRMED' },
-  })
-  const colleague = await save('/professional', { firstName: 'Tom', lastName: 'Becker' })
-  const later = (hours: number) => {
-    const startTime = clock.in({ hours }).epochMilliseconds
-    return { startTime, endTime: startTime + 1_800_000 }
-  }
-  const triggered = async (change: object) => {
-    const { calendarId } = await book(clock.in({ hours: 72 }))
-    await save('/calendar', { calendarId, ...change })
-    return (await triggersOf(calendarId)).map(({ name }) => name).toSorted()
-  }
-  const { professionalId } = colleague
-  assert.deepEqual(await triggered(later(96)), ['any', 'moved', 'moved or ended'])
-  assert.deepEqual(await triggered({ professionalId }), ['any', 'staff'])
-  assert.deepEqual(await triggered({ note: 'x' }), [])
-  assert.deepEqual(await triggered({ status: 'CANCELLED' }), ['any', 'cancelled', 'moved or ended'])
-  // One save moves it and cancels it: nobody is told of a new time.
-  assert.deepEqual(await triggered({ ...later(96), professionalId, status: 'CANCELLED' }), [
-    'any',
-    'cancelled',
-    'moved or ended',
-  ])
-  assert.deepEqual(await triggered({ ...later(96), status: 'NO_SHOW' }), [
-    'any',
-    'moved or ended',
-    'no-show',
-  ])
-  assert.deepEqual(await triggered({ ...later(96), status: 'CONFIRMED' }), [
-    'any',
-    'confirmed',
-    'moved',
-    'moved or ended',
-    'moved while confirmed',
-  ])
-})
-
-test('a pending trigger is cancelled if its definition no longer waits for that change', async (t) => {
-  const { book, call, clock, save, names, triggersOf } = await startWatched(t, {
-    moved: { changes: ['TIME'], triggerHours: 2 },
-  })
-  const [eventDefnId] = [...names.keys()]
-  const { calendarId } = await book(clock.in({ hours: 72 }))
-  const startTime = clock.in({ hours: 96 }).epochMilliseconds
-  await save('/calendar', { calendarId, startTime, endTime: startTime + 1_800_000 })
-  assert.deepEqual(
-    (await triggersOf(calendarId)).map(({ status }) => status),
-    ['SCHEDULED'],
-  )
-  const plan = (body: object) => call('POST', '/eventDefinition/plan', { eventDefnId, ...body })
-  assert.equal((await plan({ changes: ['TIME', 'STAFF'] })).body.cancel, 0)
-  assert.equal((await plan({ changes: ['STAFF'] })).body.cancel, 1)
-  await save('/eventDefinition', { eventDefnId, changes: ['TIME', 'STAFF'] })
-  assert.equal((await triggersOf(calendarId))[0]!.status, 'SCHEDULED')
-  await save('/eventDefinition', { eventDefnId, changes: ['STAFF'] })
-  assert.deepEqual(
-    (await triggersOf(calendarId)).map(({ status, statusReason }) => [status, statusReason]),
-    [['CANCELLED', 'changed: time; it waits for: staff']],
-  )
-})
-
-test('explain and backtest know what a save changed', async (t) => {
-  const { book, businessId, call, clock, save } = await startWatched(t, {
-    moved: { changes: ['TIME'] },
-  })
-  const { calendarId } = await book(clock.in({ hours: 72 }))
-  const startTime = clock.in({ hours: 96 }).epochMilliseconds
-  const colleague = await save('/professional', { firstName: 'Tom', lastName: 'Becker' })
-  await save('/calendar', { calendarId, professionalId: colleague.professionalId })
-  const checkOf = async () => {
-    const [explained] = (await call('GET', `/explain/CALENDAR/${calendarId}`)).body
-    return explained.checks.find(({ check }: { check: string }) => check === 'what changed')
-  }
-  assert.deepEqual(await checkOf(), {
-    check: 'what changed',
-    ok: false,
-    reason: 'changed: staff; it waits for: time',
-  })
-  const moved = { calendarId, startTime, endTime: startTime + 1_800_000 }
-  await save('/calendar', { ...moved, status: 'CANCELLED' })
-  assert.match((await checkOf()).reason, /also moved to CANCELLED, which is not live/)
-
-  const day = clock.now().toZonedDateTimeISO('Europe/Zurich').toPlainDate().toString()
-  const mails = async (changes: string[]) => {
-    const definition = {
-      active: true,
-      businessId,
-      objectType: 'CALENDAR',
-      eventType: { eventTypeId: 2 },
-      triggerHours: 0,
-      triggerMinutes: 0,
-      changes,
+async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<Event> {
+  let text = ''
+  let id = ''
+  try {
+    for await (const chunk of body.pipeThrough(new TextDecoderStream() as never)) {
+      text += chunk as string
+      for (let end; (end = text.indexOf('\n\n')) >= 0; text = text.slice(end + 2)) {
+        const lines = text.slice(0, end).split('\n')
+        const field = (name: string) =>
+          lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2)
+        id = field('id') ?? id
+        const data = field('data')
+        const change = data ? JSON.parse(data) : {}
+        yield { id, ...(data && { kind: change.kind, objectId: change.id }) }
+      }
     }
-    const range = { startDate: day, endDate: day }
-    const answer = await call('POST', '/eventDefinition/backtest', { definition, ...range })
-    assert.equal(answer.status, 200, JSON.stringify(answer.body))
-    return answer.body.mails
+  } catch (error) {
+    if ((error as Error).name !== 'AbortError') throw error
   }
-  assert.equal(await mails([]), 2)
-  assert.equal(await mails(['STAFF']), 1)
-  assert.equal(await mails(['TIME']), 0, 'that save also cancelled it')
-  assert.equal(await mails(['TIME', 'STATUS']), 1)
+}
+
+const bearer = (key: string) => ({ authorization: `Bearer ${key}` })
+
+test('a change is told with its kind and id and nothing else, to its own business only', async (t) => {
+  const world = await startWorld(t)
+  const { app, book, clock, key, save } = world
+  const other = await addBusiness(world)
+  const stream = await openStream(t, app, bearer(key))
+  assert.equal(stream.status, 200)
+  assert.match(stream.headers.get('content-type')!, /^text\/event-stream/)
+  assert.equal(stream.headers.get('cache-control'), 'no-store')
+  const others = await openStream(t, app, bearer(other.key))
+
+  const { calendarId } = await book(clock.in({ hours: 5 }))
+  assert.equal((await stream.nextOf('calendar')).objectId, calendarId)
+  const { clientId } = await save('/client', { firstName: 'Olivia', lastName: 'Roth' })
+  assert.equal((await stream.nextOf('client')).objectId, clientId)
+  await other.save('/reason', { name: 'Massage' })
+  assert.deepEqual((await others.nextOf('reason')).told.length, 1)
+})
+
+test('the engine tells which triggers have fired', async (t) => {
+  const world = await startWorld(t)
+  const { app, book, businessId, call, clock, key, save } = world
+  await save('/eventDefinition', reminder(businessId, -1))
+  await book(clock.in({ hours: 3 }))
+  const { body } = await call('GET', '/eventTriggers')
+  const { eventTriggerId } = body.items[0]
+  const stream = await openStream(t, app, bearer(key))
+  clock.advance({ hours: 2 })
+  await startEngine(world).runEngine()
+  for (let event; (event = await stream.nextOf('eventTrigger')).objectId !== eventTriggerId;) {
+    assert.equal(event.objectId, null)
+  }
+})
+
+test('a stream resumes after the last event that its client got', async (t) => {
+  const { app, book, clock, key, save } = await startWorld(t)
+  const first = await openStream(t, app, bearer(key))
+  const id = first.first!.id
+  first.close()
+  const { calendarId } = await book(clock.in({ hours: 5 }))
+  const { reasonId } = await save('/reason', { name: 'Massage' })
+
+  const resumed = await openStream(t, app, { ...bearer(key), 'last-event-id': id })
+  assert.equal(resumed.first!.id, id)
+  // Nothing records which triggers changed while nobody listened: all of them may have.
+  const { told } = await resumed.nextOf('eventTrigger')
+  assert.deepEqual(told, [`calendar ${calendarId}`, `reason ${reasonId}`, 'eventTrigger null'])
+
+  const bad = await openStream(t, app, { ...bearer(key), 'last-event-id': 'yesterday' })
+  assert.equal(bad.status, 422)
+})
+
+test('a client that missed more than a thousand changes is told to read everything again', async (t) => {
+  const { app, call, key } = await startWorld(t)
+  const stream = await openStream(t, app, bearer(key))
+  stream.close()
+  const clients = Array.from({ length: 1_001 }, (_, i) =>
+    JSON.stringify({ kind: 'client', externalId: `c${i}`, firstName: 'Kim', lastName: `No ${i}` }),
+  )
+  const { status } = await call('POST', '/import', clients.join('\n'), {
+    'content-type': 'application/x-ndjson',
+  })
+  assert.equal(status, 200)
+  const headers = { ...bearer(key), 'last-event-id': stream.first!.id }
+  const resumed = await openStream(t, app, headers)
+  const { told } = await resumed.nextOf('eventTrigger')
+  assert.ok(told.includes('client null') && told.includes('calendar null'), told.join())
+  assert.ok(told.length < 20, told.join())
+})
+
+test('people are told of what they see, and reports-only people of nothing', async (t) => {
+  const world = await startWorld(t)
+  const { app, book, businessId, clock, database, ids, save } = world
+  const { professionalId } = await save('/professional', { firstName: 'Marc', lastName: 'Roth' })
+  await save('/eventDefinition', reminder(businessId, -1))
+  const person = { username: 'elena', role: 'USER', professionalId: ids.professionalId } as const
+  await createPerson(database, clock, businessId, person)
+  const stream = await openStream(t, app, { cookie: await signInAs(app, 'elena') })
+
+  await book(clock.in({ hours: 3 }), { professionalId })
+  await save('/eventDefinition', reminder(businessId, -24))
+  const mine = await book(clock.in({ hours: 4 }))
+  const { told } = await stream.nextOf('calendar')
+  assert.deepEqual(
+    told.filter((one) => !one.startsWith('eventTrigger null')),
+    [`calendar ${mine.calendarId}`],
+  )
+  // Given to a colleague: it must go from the list of the one who saw it.
+  await save('/calendar', { ...mine, professionalId })
+  assert.equal((await stream.nextOf('calendar')).objectId, mine.calendarId)
+
+  clock.advance({ hours: 3 })
+  await startEngine(world).runEngine()
+  const last = await book(clock.in({ hours: 40 }))
+  const after = await stream.nextOf('calendar')
+  assert.equal(after.objectId, last.calendarId)
+  assert.deepEqual(
+    after.told.filter((one) => /^eventTrigger \d/.test(one)),
+    [],
+  )
+
+  await createPerson(database, clock, businessId, { username: 'rita', role: 'REPORTS_ONLY' })
+  const reader = await openStream(t, app, { cookie: await signInAs(app, 'rita') })
+  assert.equal(reader.status, 403)
+  const { key } = await createKey(database, clock, businessId, ['mail:read'])
+  assert.equal((await openStream(t, app, bearer(key))).status, 403)
+})
+
+test('a stream ends on sign-out and when its key is revoked', async (t) => {
+  const { app, businessId, call, clock, database } = await startWorld(t)
+  await createPerson(database, clock, businessId, { username: 'sofia', role: 'OWNER' })
+  const cookie = await signInAs(app, 'sofia')
+  const person = await openStream(t, app, { cookie })
+  const made = await createKey(database, clock, businessId)
+  const byKey = await openStream(t, app, bearer(made.key))
+
+  await ask(app, { cookie })('DELETE', '/session')
+  assert.equal(await person.next(), undefined)
+  const { status } = await call('DELETE', `/apiKey/${made.apiKeyId}`)
+  assert.equal(status, 200)
+  while (await byKey.next()) continue
+})
+
+test('a credential holds twenty streams and no more', async (t) => {
+  const { app, key } = await startWorld(t)
+  const streams = []
+  for (let i = 0; i < 20; i++) streams.push(await openStream(t, app, bearer(key)))
+  const refused = await openStream(t, app, bearer(key))
+  assert.equal(refused.status, 429)
+  assert.equal(refused.headers.get('retry-after'), '60')
+})
+
+test('a change on one node is told on another, and a node that stops ends its streams', async (t) => {
+  const { database, url } = await cloneDatabase(t)
+  const { app, book, clock, key } = await startWorld(t, {}, { database })
+  const otherDatabase = openDatabase({ url, connections: 3 })
+  const otherNode = await buildApp({
+    config: readConfig({ RATE_LIMIT: '1000000/s,1000000' }),
+    database: otherDatabase,
+    clock,
+    log: openLog('silent'),
+    linkSeal: 'test',
+  })
+  afterwards(t, async () => {
+    await otherNode.close()
+    await otherDatabase.close()
+  })
+  const stream = await openStream(t, otherNode, bearer(key))
+  assert.notEqual(app, otherNode)
+  const { calendarId } = await book(clock.in({ hours: 5 }))
+  assert.equal((await stream.nextOf('calendar')).objectId, calendarId)
+  await otherNode.close()
+  while (await stream.next()) continue
 })
