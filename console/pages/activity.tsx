@@ -15,6 +15,7 @@ import {
   type MessageFilters,
 } from '../api/messages.ts'
 import { setupQuery } from '../api/setup.ts'
+import { LiveDot } from '../components/live-dot.tsx'
 import { Mark, MARK_OF_STATUS, Status, type MarkName } from '../components/mark.tsx'
 import { Empty, Failure, Loading } from '../components/states.tsx'
 import { useTimeFormat } from '../components/time.ts'
@@ -55,6 +56,7 @@ export function ActivityPage() {
           )
         }
       >
+        <LiveDot />
         <ExportButton filters={filters} />
       </PageHead>
       <OutcomeTabs counts={counts.data ?? {}} total={total} chosen={search.outcome} />

@@ -1,34 +1,78 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
 import type { NavigationItem } from './navigation.ts'
+import { NEW_APPOINTMENT, NEW_AUTOMATION } from './places.ts'
 
 /** The second key must follow the first within this time. */
 const SEQUENCE_MS = 1_500
 
-/** `G`, then the letter of a page, goes to that page. */
-export function useGoToKeys(pages: NavigationItem[]) {
+const SWITCH = 'bellwether.single-keys'
+
+/** Whether single characters are keys; people who use speech or a stylus may not want that. */
+export const areSingleKeysOn = () => localStorage.getItem(SWITCH) !== 'off'
+export const switchSingleKeys = (isOn: boolean) => localStorage.setItem(SWITCH, isOn ? 'on' : 'off')
+
+type Options = { pages: NavigationItem[]; functions: readonly string[]; onHelp: () => void }
+
+/** The keys that work on every page: `G` and a letter, `/`, `?`, `B` and `N`. */
+export function useShellKeys({ pages, functions, onHelp }: Options) {
   const navigate = useNavigate()
   useEffect(() => {
-    let startedAt = 0
-    const onKey = (event: KeyboardEvent) => {
-      if (isTyping(event) || event.ctrlKey || event.metaKey || event.altKey) return
-      const key = event.key.toLowerCase()
-      if (key === 'g') {
-        startedAt = event.timeStamp
-        return
-      }
+    let startedAt = -SEQUENCE_MS
+    const goTo = (key: string) => {
       const page = pages.find((page) => page.key === key)
-      if (page && event.timeStamp - startedAt < SEQUENCE_MS) {
-        event.preventDefault()
-        void navigate({ to: page.path })
-      }
-      startedAt = 0
+      if (page) void navigate({ to: page.path })
+      return page !== undefined
+    }
+    const act: Record<string, () => boolean> = {
+      '/': focusSearchField,
+      '?': () => (onHelp(), true),
+      b: () =>
+        functions.includes('EDIT_SCHEDULE') && (void navigate({ href: NEW_APPOINTMENT }), true),
+      n: () =>
+        functions.includes('EDIT_DEFINITIONS') && (void navigate({ href: NEW_AUTOMATION }), true),
+    }
+    const onSequence = (event: KeyboardEvent) => {
+      if (!isSingleKey(event)) return
+      const key = event.key.toLowerCase()
+      const follows = event.timeStamp - startedAt < SEQUENCE_MS
+      startedAt = key === 'g' && !follows ? event.timeStamp : -SEQUENCE_MS
+      if (follows && goTo(key)) event.preventDefault()
+    }
+    const onKey = (event: KeyboardEvent) => {
+      if (!isSingleKey(event) || event.defaultPrevented) return
+      if (act[event.key.toLowerCase()]?.()) event.preventDefault()
     }
     // Before the keys of the page: of `G R` the second must not act on the page.
+    window.addEventListener('keydown', onSequence, { capture: true })
+    // After the keys of the page, which prevent the default of what they handle.
+    window.addEventListener('keydown', onKey)
+    return () => {
+      window.removeEventListener('keydown', onSequence, { capture: true })
+      window.removeEventListener('keydown', onKey)
+    }
+  }, [pages, functions, onHelp, navigate])
+}
+
+/** If they are switched off, no page gets single keys: this listens before all others. */
+export function useSingleKeySwitch() {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (isSingleKey(event) && !areSingleKeysOn()) event.stopImmediatePropagation()
+    }
     window.addEventListener('keydown', onKey, { capture: true })
     return () => window.removeEventListener('keydown', onKey, { capture: true })
-  }, [pages, navigate])
+  }, [])
 }
+
+/** A character that is typed outside of a field. Space presses buttons, so it is none. */
+const isSingleKey = (event: KeyboardEvent) =>
+  event.key.length === 1 &&
+  event.key !== ' ' &&
+  !event.ctrlKey &&
+  !event.metaKey &&
+  !event.altKey &&
+  !isTyping(event)
 
 /** Single letters never act while somebody types; in a checkbox nobody types. */
 export function isTyping(event: KeyboardEvent) {
@@ -58,4 +102,14 @@ export function usePageKeys(actions: Record<string, (() => void) | undefined>) {
     window.addEventListener('keydown', onKey)
     return () => window.removeEventListener('keydown', onKey)
   }, [])
+}
+
+/** The field with which a page is searched is the first one of its text fields. */
+function focusSearchField() {
+  const field = document.querySelector<HTMLInputElement>(
+    '#page input:is([type=search], [type=text], :not([type])):not([aria-haspopup], [readonly], [disabled])',
+  )
+  field?.focus()
+  field?.select()
+  return field !== null
 }

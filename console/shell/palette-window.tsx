@@ -1,40 +1,246 @@
+import { useComputedColorScheme, useMantineColorScheme } from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
 import { createSpotlight, Spotlight } from '@mantine/spotlight'
-import { IconSearch } from '@tabler/icons-react'
+import {
+  IconBolt,
+  IconCalendar,
+  IconKeyboard,
+  IconLogout,
+  IconMoon,
+  IconPlus,
+  IconSearch,
+  IconSun,
+  IconTemplate,
+  IconUser,
+} from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { useEffect } from 'react'
+import { useEffect, useState, type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import '@mantine/spotlight/styles.css'
+import { searchQuery, type Found } from '../api/search.ts'
+import { useSession } from '../api/session.ts'
+import { useTimeFormat } from '../components/time.ts'
 import type { NavigationItem } from './navigation.ts'
+import classes from './palette-window.module.css'
+import { addressOf, NEW_APPOINTMENT, NEW_AUTOMATION } from './places.ts'
+import { addRecent, readRecent } from './recent.ts'
+
+export type PaletteProps = {
+  pages: NavigationItem[]
+  onHelp: () => void
+  onSignOut: () => void
+}
+
+/** A line of the palette. */
+type Item = {
+  key: string
+  icon: ReactNode
+  label: string
+  detail?: string | undefined
+  keys?: string[]
+  /** Names of people are written in their own direction. */
+  isName?: boolean
+  act: () => void
+}
+type Group = { name: string; items: Item[] }
+
+const ICON = { size: 17, stroke: 1.7, 'aria-hidden': true } as const
+const ICON_OF_KIND = {
+  client: IconUser,
+  calendar: IconCalendar,
+  eventDefinition: IconBolt,
+  emailTemplate: IconTemplate,
+}
+const KINDS = Object.keys(ICON_OF_KIND) as Found['kind'][]
+
+const TYPING_MS = 150
 
 const [store, palette] = createSpotlight()
 
-/** The palette as it opens: type to go to a page. */
-export default function PaletteWindow({ pages }: { pages: NavigationItem[] }) {
+function selectFirst() {
+  const list = document.getElementById(store.getState().listId)
+  list?.querySelector('[data-selected]')?.removeAttribute('data-selected')
+  list?.querySelector('[data-action]')?.setAttribute('data-selected', 'true')
+  store.updateState((state) => ({ ...state, selected: 0 }))
+}
+
+/** Go to a page, find somebody or something, or do something: by typing. */
+export function PaletteWindow(props: PaletteProps) {
   const { t } = useTranslation()
-  const navigate = useNavigate()
+  const { functions } = useSession()
+  const [query, setQuery] = useState('')
+  const [text] = useDebouncedValue(query.trim(), TYPING_MS)
+  const isSearching = query.trim() !== '' && functions.includes('VIEW_SCHEDULE')
+  const { data: found } = useQuery(searchQuery(isSearching ? text : ''))
+  const groups = useGroups(props, query, isSearching ? (found ?? []) : [])
   useEffect(() => palette.open(), [])
+  // What was found goes first, so the first line has changed.
+  useEffect(() => void (query && selectFirst()), [found, query])
   return (
-    <Spotlight
+    <Spotlight.Root
       store={store}
       shortcut={null}
+      query={query}
+      onQueryChange={setQuery}
+      size={640}
+      yOffset={90}
+      maxHeight={440}
       scrollable
-      highlightQuery
-      searchProps={{
-        leftSection: <IconSearch size={17} aria-hidden />,
-        placeholder: t('navigation.find'),
-        'aria-label': t('navigation.find'),
-      }}
-      actions={pages.map((page) => ({
-        id: page.name,
-        label: t(`navigation.${page.name}`),
-        leftSection: <page.icon size={17} stroke={1.7} aria-hidden />,
-        rightSection: (
-          <span>
-            <kbd>G</kbd> <kbd>{page.key.toUpperCase()}</kbd>
-          </span>
-        ),
-        onClick: () => void navigate({ to: page.path }),
-      }))}
-    />
+      overlayProps={{ backgroundOpacity: 0.32, blur: 0 }}
+      transitionProps={{ duration: 0 }}
+      radius="lg"
+    >
+      <Spotlight.Search
+        leftSection={<IconSearch size={19} aria-hidden />}
+        rightSection={<kbd>Esc</kbd>}
+        rightSectionWidth={58}
+        placeholder={t('palette.placeholder')}
+        aria-label={t('palette.placeholder')}
+      />
+      <Spotlight.ActionsList>
+        {groups.map(({ name, items }) => (
+          <Spotlight.ActionsGroup key={name} label={name}>
+            {items.map((item) => (
+              <Line key={item.key} item={item} />
+            ))}
+          </Spotlight.ActionsGroup>
+        ))}
+        {groups.length === 0 && <Spotlight.Empty>{t('palette.nothing')}</Spotlight.Empty>}
+      </Spotlight.ActionsList>
+      <Spotlight.Footer className={classes.footer}>
+        <span>
+          <kbd>↑</kbd> <kbd>↓</kbd> {t('palette.choose')}
+        </span>
+        <span>
+          <kbd>↵</kbd> {t('palette.open')}
+        </span>
+        <span className="grow" />
+        <button type="button" className={classes.help} onClick={openHelp(props)}>
+          <kbd>?</kbd> {t('keys.title')}
+        </button>
+      </Spotlight.Footer>
+    </Spotlight.Root>
   )
+}
+
+const openHelp =
+  ({ onHelp }: PaletteProps) =>
+  () => {
+    palette.close()
+    onHelp()
+  }
+
+function Line({ item }: { item: Item }) {
+  return (
+    <Spotlight.Action className={classes.line!} onClick={item.act}>
+      <span className={classes.icon}>{item.icon}</span>
+      <span className={`ellipsis ${classes.label}`} dir={item.isName ? 'auto' : undefined}>
+        {item.label}
+      </span>
+      <span className="soft small ellipsis grow" dir={item.isName ? 'auto' : undefined}>
+        {item.detail}
+      </span>
+      {item.keys?.map((key) => (
+        <kbd key={key}>{key}</kbd>
+      ))}
+    </Spotlight.Action>
+  )
+}
+
+function useGroups(props: PaletteProps, query: string, found: Found[]): Group[] {
+  const { t } = useTranslation()
+  const { userId } = useSession()
+  const open = useOpen()
+  const describe = useDescription()
+  const matches = ({ label }: Item) => label.toLowerCase().includes(query.trim().toLowerCase())
+  const itemOf = (one: Pick<Found, 'kind' | 'id' | 'title'>, detail?: string): Item => {
+    const Icon = ICON_OF_KIND[one.kind]
+    return {
+      key: `${one.kind} ${one.id}`,
+      icon: <Icon {...ICON} />,
+      label: one.title,
+      detail,
+      isName: true,
+      act: () => {
+        addRecent(userId, one)
+        open(addressOf(one))
+      },
+    }
+  }
+  const pages = props.pages.map((page) => ({
+    key: page.name,
+    icon: <page.icon {...ICON} />,
+    label: t(`navigation.${page.name}`),
+    keys: ['G', page.key.toUpperCase()],
+    act: () => open(page.path),
+  }))
+  const recent = readRecent(userId).map((one) => itemOf(one, t(`palette.one.${one.kind}`)))
+  return [
+    ...KINDS.map((kind) => ({
+      name: t(`palette.kinds.${kind}`),
+      items: found.filter((one) => one.kind === kind).map((one) => itemOf(one, describe(one))),
+    })),
+    { name: t('palette.recent'), items: query.trim() === '' ? recent : [] },
+    { name: t('palette.pages'), items: pages.filter(matches) },
+    { name: t('palette.do'), items: useActions(props).filter(matches) },
+  ].filter(({ items }) => items.length > 0)
+}
+
+function useOpen() {
+  const navigate = useNavigate()
+  return (href: string) => void navigate({ href })
+}
+
+function useDescription() {
+  const { t } = useTranslation()
+  const format = useTimeFormat()
+  return ({ kind, detail, time }: Found) => {
+    const when = time === null ? undefined : format.moment(time)
+    if (kind === 'client') return when ? t('palette.nextVisit', { when }) : (detail ?? undefined)
+    return [when, detail].filter(Boolean).join(' · ')
+  }
+}
+
+function useActions({ onHelp, onSignOut }: PaletteProps): Item[] {
+  const { t } = useTranslation()
+  const { functions } = useSession()
+  const { setColorScheme } = useMantineColorScheme()
+  const isDark = useComputedColorScheme('light') === 'dark'
+  const open = useOpen()
+  return [
+    functions.includes('EDIT_SCHEDULE') && {
+      key: 'book',
+      icon: <IconPlus {...ICON} />,
+      label: t('palette.book'),
+      keys: ['B'],
+      act: () => open(NEW_APPOINTMENT),
+    },
+    functions.includes('EDIT_DEFINITIONS') && {
+      key: 'new-automation',
+      icon: <IconBolt {...ICON} />,
+      label: t('palette.newAutomation'),
+      keys: ['N'],
+      act: () => open(NEW_AUTOMATION),
+    },
+    {
+      key: 'scheme',
+      icon: isDark ? <IconSun {...ICON} /> : <IconMoon {...ICON} />,
+      label: t(isDark ? 'account.useLight' : 'account.useDark'),
+      act: () => setColorScheme(isDark ? 'light' : 'dark'),
+    },
+    {
+      key: 'keys',
+      icon: <IconKeyboard {...ICON} />,
+      label: t('keys.title'),
+      keys: ['?'],
+      act: onHelp,
+    },
+    {
+      key: 'sign-out',
+      icon: <IconLogout {...ICON} />,
+      label: t('account.signOut'),
+      act: onSignOut,
+    },
+  ].filter((item) => item !== false)
 }

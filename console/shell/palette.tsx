@@ -1,17 +1,20 @@
 import { useHotkeys } from '@mantine/hooks'
-import { lazy, Suspense, useState } from 'react'
-import type { NavigationItem } from './navigation.ts'
+import { lazy, Suspense, useState, type ReactNode } from 'react'
+import type { PaletteProps } from './palette-window.tsx'
 
-const PaletteWindow = lazy(() => import('./palette-window.tsx'))
+const PaletteWindow = lazy(async () => {
+  const { PaletteWindow } = await import('./palette-window.tsx')
+  return { default: PaletteWindow }
+})
 
 /** Opens the palette; loaded when it is first asked for. */
-export function usePalette(pages: NavigationItem[]) {
+export function usePalette(props: PaletteProps): { open: () => void; palette: ReactNode } {
   const [openings, setOpenings] = useState(0)
   const open = () => setOpenings((count) => count + 1)
   useHotkeys([['mod+K', open]], [])
   const palette = openings > 0 && (
     <Suspense>
-      <PaletteWindow key={openings} pages={pages} />
+      <PaletteWindow key={openings} {...props} />
     </Suspense>
   )
   return { open, palette }

@@ -1,33 +1,56 @@
 import { Avatar, useComputedColorScheme, useMantineColorScheme } from '@mantine/core'
-import { IconDots, IconLogout, IconMoon, IconSearch, IconSun } from '@tabler/icons-react'
+import {
+  IconDots,
+  IconKeyboard,
+  IconLogout,
+  IconMoon,
+  IconSearch,
+  IconSun,
+} from '@tabler/icons-react'
 import { onlineManager, useQuery } from '@tanstack/react-query'
 import { Link, Outlet, useNavigate } from '@tanstack/react-router'
-import { Suspense, useEffect, useState, type MouseEvent } from 'react'
+import { lazy, Suspense, useCallback, useEffect, useMemo, useState, type MouseEvent } from 'react'
 import { useTranslation } from 'react-i18next'
+import { useLiveUpdates } from '../api/live.ts'
 import { readinessQuery } from '../api/readiness.ts'
 import { signOut, useSession } from '../api/session.ts'
 import { Bell } from '../components/bell.tsx'
 import { HeldActions } from '../components/held-actions.tsx'
 import { Loading } from '../components/states.tsx'
 import { useTimeFormat } from '../components/time.ts'
-import { useGoToKeys } from './keys.ts'
+import { useShellKeys, useSingleKeySwitch } from './keys.ts'
 import { NAVIGATION, type NavigationItem } from './navigation.ts'
 import { usePalette } from './palette.tsx'
+import { commandKey } from './platform.ts'
+import { forgetRecent } from './recent.ts'
+
+const KeysWindow = lazy(async () => {
+  const { KeysWindow } = await import('./keys-window.tsx')
+  return { default: KeysWindow }
+})
 
 /** Navigation around every page behind the sign-in. */
 export function Shell() {
   const { t } = useTranslation()
   const { functions } = useSession()
-  const pages = NAVIGATION.filter(({ needs }) => functions.includes(needs))
-  useGoToKeys(pages)
-  const { open: openPalette, palette } = usePalette(pages)
+  const pages = useMemo(
+    () => NAVIGATION.filter(({ needs }) => functions.includes(needs)),
+    [functions],
+  )
+  const [isHelpOpen, setHelpOpen] = useState(false)
+  const openHelp = useCallback(() => setHelpOpen(true), [])
+  const leave = useSignOut()
+  useLiveUpdates(functions.includes('VIEW_SCHEDULE'))
+  useSingleKeySwitch()
+  useShellKeys({ pages, functions, onHelp: openHelp })
+  const { open: openPalette, palette } = usePalette({ pages, onHelp: openHelp, onSignOut: leave })
   return (
     <>
       <a href="#page" className="visually-hidden">
         {t('navigation.skip')}
       </a>
       <div className="shell">
-        <Navbar pages={pages} onFind={openPalette} />
+        <Navbar pages={pages} onFind={openPalette} onHelp={openHelp} />
         <div style={{ minWidth: 0 }}>
           <OfflineBar />
           <main id="page" className="page">
@@ -40,11 +63,18 @@ export function Shell() {
       </div>
       {palette}
       <HeldActions />
+      {isHelpOpen && (
+        <Suspense>
+          <KeysWindow pages={pages} onClose={() => setHelpOpen(false)} />
+        </Suspense>
+      )}
     </>
   )
 }
 
-function Navbar({ pages, onFind }: { pages: NavigationItem[]; onFind: () => void }) {
+type NavbarProps = { pages: NavigationItem[]; onFind: () => void; onHelp: () => void }
+
+function Navbar({ pages, onFind, onHelp }: NavbarProps) {
   const { t } = useTranslation()
   const { business } = useSession()
   return (
@@ -63,7 +93,7 @@ function Navbar({ pages, onFind }: { pages: NavigationItem[]; onFind: () => void
       <button type="button" className="navbar-search" onClick={onFind}>
         <IconSearch size={15} aria-hidden />
         <span className="grow">{t('navigation.find')}</span>
-        <kbd>{isMac() ? '⌘' : 'Ctrl'}</kbd>
+        <kbd>{commandKey()}</kbd>
         <kbd>K</kbd>
       </button>
       {pages.map((page) => (
@@ -71,7 +101,7 @@ function Navbar({ pages, onFind }: { pages: NavigationItem[]; onFind: () => void
       ))}
       <div className="grow" />
       <Health />
-      <Account />
+      <Account onHelp={onHelp} />
     </nav>
   )
 }
@@ -154,7 +184,7 @@ function Health() {
   )
 }
 
-function Account() {
+function Account({ onHelp }: { onHelp: () => void }) {
   const { t } = useTranslation()
   const { username, role } = useSession()
   return (
@@ -169,6 +199,16 @@ function Account() {
         </span>
       </button>
       <div id="account" popover="auto" className="popover-menu">
+        <button
+          type="button"
+          onClick={(event) => {
+            closePopover(event)
+            onHelp()
+          }}
+        >
+          <IconKeyboard size={17} aria-hidden />
+          {t('keys.title')}
+        </button>
         <SchemeButton />
         <SignOutButton />
       </div>
@@ -188,11 +228,20 @@ function SchemeButton() {
   )
 }
 
+function useSignOut() {
+  const { userId } = useSession()
+  const navigate = useNavigate()
+  return () => {
+    forgetRecent(userId)
+    void signOut().then(() => navigate({ to: '/sign-in' }))
+  }
+}
+
 function SignOutButton() {
   const { t } = useTranslation()
-  const navigate = useNavigate()
+  const leave = useSignOut()
   return (
-    <button type="button" onClick={() => void signOut().then(() => navigate({ to: '/sign-in' }))}>
+    <button type="button" onClick={leave}>
       <IconLogout size={17} aria-hidden />
       {t('account.signOut')}
     </button>
@@ -220,5 +269,3 @@ function OfflineBar() {
     </div>
   )
 }
-
-const isMac = () => /mac|iphone|ipad/i.test(navigator.userAgent)

@@ -59,7 +59,7 @@ export function authenticate(app: FastifyInstance, services: Services) {
     const found = await findCaller(request, services)
     if (!found) {
       limitRate(reply, perAddress, addressOf(request))
-      throw refusalOf(request, config.publicUrl)
+      throw missingCredential(request, config.publicUrl)
     }
     limitRate(reply, perCredential, typeof found === 'string' ? found : found.credential)
     if (found === 'metrics') return
@@ -112,7 +112,7 @@ async function findCaller(
 }
 
 /** Says what is missing; which keys and sessions there are, it does not say. */
-function refusalOf(request: FastifyRequest, publicUrl: string) {
+function missingCredential(request: FastifyRequest, publicUrl: string) {
   const { authorization } = request.headers
   if (authorization !== undefined) {
     return /^Bearer +\S+$/i.test(authorization)

@@ -1,0 +1,82 @@
+import { Modal, Switch } from '@mantine/core'
+import { Fragment, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { areSingleKeysOn, switchSingleKeys } from './keys.ts'
+import classes from './keys-window.module.css'
+import type { NavigationItem } from './navigation.ts'
+import { commandKey } from './platform.ts'
+
+type Props = { pages: NavigationItem[]; onClose: () => void }
+
+/** All keys, and the switch that turns the single ones off. */
+export function KeysWindow({ pages, onClose }: Props) {
+  const { t } = useTranslation()
+  const [isOn, setOn] = useState(areSingleKeysOn)
+  const groups = [
+    {
+      title: t('keys.everywhere'),
+      keys: [
+        { keys: [commandKey(), 'K'], does: t('keys.palette') },
+        { keys: ['/'], does: t('keys.find') },
+        { keys: ['?'], does: t('keys.help') },
+        { keys: ['Esc'], does: t('keys.close') },
+        { keys: [commandKey(), 'S'], does: t('keys.save') },
+        { keys: ['B'], does: t('keys.book') },
+        { keys: ['N'], does: t('keys.new') },
+      ],
+    },
+    {
+      title: t('keys.goTo'),
+      keys: pages.map(({ key, name }) => ({
+        keys: ['G', key.toUpperCase()],
+        does: t(`navigation.${name}`),
+      })),
+    },
+    {
+      title: t('keys.lists'),
+      keys: [
+        { keys: ['J'], does: t('keys.next') },
+        { keys: ['K'], does: t('keys.previous') },
+        { keys: ['Enter'], does: t('keys.open') },
+        { keys: ['Space'], does: t('keys.peek') },
+        { keys: ['X'], does: t('keys.choose') },
+        { keys: ['R'], does: t('keys.sendAgain') },
+        { keys: ['E'], does: t('keys.edit') },
+        { keys: ['['], does: t('keys.dayBefore') },
+        { keys: [']'], does: t('keys.dayAfter') },
+      ],
+    },
+  ]
+  return (
+    <Modal opened onClose={onClose} title={t('keys.title')} size={720} centered>
+      <div className={classes.groups}>
+        {groups.map((group) => (
+          <section key={group.title}>
+            <h3 className="eyebrow">{group.title}</h3>
+            <dl className={classes.keys}>
+              {group.keys.map(({ keys, does }) => (
+                <Fragment key={does}>
+                  <dt>
+                    {keys.map((key) => (
+                      <kbd key={key}>{key}</kbd>
+                    ))}
+                  </dt>
+                  <dd>{does}</dd>
+                </Fragment>
+              ))}
+            </dl>
+          </section>
+        ))}
+      </div>
+      <Switch
+        label={t('keys.singleKeys')}
+        description={t('keys.singleKeysHint')}
+        checked={isOn}
+        onChange={({ currentTarget: { checked } }) => {
+          switchSingleKeys(checked)
+          setOn(checked)
+        }}
+      />
+    </Modal>
+  )
+}

@@ -1,0 +1,18 @@
+import type { Found } from '../api/search.ts'
+
+/** Where what a search has found is shown. */
+export function addressOf({ kind, id }: Pick<Found, 'kind' | 'id'>) {
+  switch (kind) {
+    case 'client':
+      return `/clients/${id}`
+    case 'calendar':
+      return `/calendar?appointment=${id}`
+    case 'eventDefinition':
+      return `/automations/${id}`
+    case 'emailTemplate':
+      return `/templates/${id}`
+  }
+}
+
+export const NEW_APPOINTMENT = '/calendar?book=1'
+export const NEW_AUTOMATION = '/automations/new'

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { before, test } from 'node:test'
+import { gzipSync } from 'node:zlib'
+import { buildConsole } from '../../src/cli/build-console.ts'
+import { CONSOLE_FOLDER } from '../../src/http/console.ts'
+import { openLog } from '../../src/log.ts'
+
+const MAX_FIRST_LOAD = 160_000
+const MAX_PAGE = 500_000
+const built = path.join(CONSOLE_FOLDER, 'dist')
+
+// Only if no other test has built it yet.
+before(() => buildConsole(openLog('silent')))
+
+const read = (file: string) => readFileSync(path.join(built, file), 'utf8')
+const gzipped = (files: Iterable<string>) =>
+  [...files].reduce((sum, file) => sum + gzipSync(read(file)).length, 0)
+
+/** The scripts that a script needs before it runs. */
+function needed(file: string, known = new Set<string>()) {
+  if (known.has(file)) return known
+  known.add(file)
+  const imports = read(file).matchAll(/(?:from|import)\s*["']\.\/([^"']+\.js)["']/g)
+  for (const [, name] of imports) needed(`assets/${name}`, known)
+  return known
+}
+
+/** The scripts that the first page names, and what they need. */
+function firstLoad() {
+  const scripts = read('index.html').matchAll(/(?:src|href)="\/console\/(assets\/[^"]+\.js)"/g)
+  const files = new Set<string>()
+  for (const [, file] of scripts) needed(file!, files)
+  return files
+}
+
+test('the first load is at most 160 KB of compressed JavaScript', (t) => {
+  const bytes = gzipped(firstLoad())
+  t.diagnostic(`${bytes} bytes`)
+  assert.ok(bytes > 50_000, 'the scripts were not found')
+  assert.ok(bytes <= MAX_FIRST_LOAD, `${bytes} bytes`)
+})
+
+test('no page is more than 500 KB of compressed JavaScript', (t) => {
+  const shell = firstLoad()
+  const lazy = [...shell].flatMap((file) =>
+    [...read(file).matchAll(/import\(\s*["'`]\.\/([^"'`]+\.js)["'`]\s*\)/g)].map(
+      ([, name]) => `assets/${name}`,
+    ),
+  )
+  assert.ok(lazy.length >= 5, 'the pages were not found')
+  for (const file of new Set(lazy)) {
+    const bytes = gzipped(new Set([...shell, ...needed(file)]))
+    t.diagnostic(`${file}: ${bytes} bytes`)
+    assert.ok(bytes <= MAX_PAGE, `${file}: ${bytes} bytes`)
+  }
+})

@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import type { Page } from 'playwright-core'
+import { assertAccessible, startConsole } from '../support/console.ts'
+
+const { openAs } = await startConsole([{ username: 'sofia', role: 'OWNER' }])
+
+const heading = (page: Page, name: string | RegExp) =>
+  page.getByRole('heading', { name, level: 1 }).waitFor()
+
+/** Calls the API as the person who is signed in on the page. */
+async function post(page: Page, path: string, body: object) {
+  const { origin } = new URL(page.url())
+  const answer = await page.request.post(origin + path, { data: body, headers: { origin } })
+  assert.ok(answer.ok(), `${path}: ${await answer.text()}`)
+  return answer.json()
+}
+
+async function get(page: Page, path: string) {
+  const answer = await page.request.get(new URL(page.url()).origin + path)
+  assert.ok(answer.ok(), `${path}: ${await answer.text()}`)
+  return answer.json()
+}
+
+test('a change by the API appears on an open page by itself', async (t) => {
+  const { page } = await openAs(t, 'sofia', '/activity')
+  await page.getByText('Live', { exact: true }).waitFor()
+  const { items } = await get(page, '/eventTriggers?status=SCHEDULED&order=newest&limit=1')
+  const [{ eventTriggerId }] = items
+  await page.getByRole('link', { name: /^Called off/ }).click()
+  const rows = page.getByRole('rowgroup').getByRole('row')
+  const countOf = async () => (await get(page, '/eventTriggers/counts')).CANCELLED ?? 0
+  const before = await countOf()
+  const tab = page.getByRole('link', { name: `Called off ${before}`, exact: true })
+  await tab.waitFor()
+
+  await post(page, `/eventTriggers/${eventTriggerId}/cancel`, {})
+  // Before the minute is over after which the page would read it anyway.
+  const after = page.getByRole('link', { name: `Called off ${before + 1}`, exact: true })
+  await after.waitFor({ timeout: 50_000 })
+  await rows.first().waitFor()
+})
+
+test('without the stream the page says that it is read every minute', async (t) => {
+  const { page } = await openAs(t, 'sofia', '/sign-in')
+  await page.route('**/changes', (route) => route.fulfill({ status: 503, body: '{}' }))
+  await page.goto(new URL('/console/activity', page.url()).href)
+  await page.getByText('Every minute').waitFor()
+})
+
+test('the palette finds O’Brien by obrien and remembers whom it opened', async (t) => {
+  const { page, complaints } = await openAs(t, 'sofia')
+  await heading(page, /\d+ \w+$/)
+  const { clientId } = await post(page, '/client', { firstName: 'Olivia', lastName: "O'Brien" })
+  await page.keyboard.press('Control+k')
+  const field = page.getByRole('textbox', { name: 'Go to or do …' })
+  await field.fill('obrien')
+  await page.getByRole('button', { name: "Olivia O'Brien" }).waitFor()
+  for (const scheme of ['light', 'dark'] as const) await assertAccessible(page, scheme)
+  await page.keyboard.press('Enter')
+  await page.waitForURL(`**/console/clients/${clientId}`)
+  await page.goto(new URL('/console/', page.url()).href)
+  await heading(page, /\d+ \w+$/)
+  await page.keyboard.press('Control+k')
+  await page.getByText('Recent').waitFor()
+  await page.getByRole('button', { name: "Olivia O'Brien" }).waitFor()
+  await field.fill('obrian')
+  await page.getByText('Nothing has these words.').waitFor()
+  await field.fill('dark')
+  await page.keyboard.press('Enter')
+  await page.locator('[data-mantine-color-scheme=dark]').waitFor()
+  assert.deepEqual(complaints, [])
+})
+
+test('the palette fits a phone', async (t) => {
+  const { page } = await openAs(t, 'sofia')
+  await heading(page, /\d+ \w+$/)
+  await page.setViewportSize({ width: 360, height: 740 })
+  await page.keyboard.press('Control+k')
+  await page.getByRole('textbox', { name: 'Go to or do …' }).fill('a')
+  await page.getByText('Clients', { exact: true }).last().waitFor()
+  const overflows = await page.evaluate('document.documentElement.scrollWidth > innerWidth')
+  assert.equal(overflows, false)
+})
+
+test('? shows all keys, / goes to the search field, and single keys can be switched off', async (t) => {
+  const { page, complaints } = await openAs(t, 'sofia', '/automations')
+  await heading(page, 'Automations')
+  await page.getByLabel('Find a sentence').waitFor()
+  await page.keyboard.press('/')
+  const focused = await page.evaluate(`document.activeElement.getAttribute('aria-label')`)
+  assert.equal(focused, 'Find a sentence')
+  // A key is a letter while somebody types.
+  await page.keyboard.type('?g')
+  assert.equal(await page.getByLabel('Find a sentence').inputValue(), '?g')
+  await page.getByLabel('Find a sentence').fill('')
+  await page.keyboard.press('Tab')
+
+  await page.keyboard.press('?')
+  const help = page.getByRole('dialog', { name: 'All keys' })
+  await help.getByText('find on the page').waitFor()
+  for (const scheme of ['light', 'dark'] as const) await assertAccessible(page, scheme)
+  await help.getByRole('switch', { name: 'Single keys' }).click({ force: true })
+  await page.keyboard.press('Escape')
+  await help.waitFor({ state: 'detached' })
+
+  await page.reload()
+  await heading(page, 'Automations')
+  for (const key of ['?', 'g', 'v', '/']) await page.keyboard.press(key)
+  assert.equal(await help.count(), 0)
+  assert.match(page.url(), /automations$/)
+  await page.keyboard.press('Control+k')
+  await page.getByRole('textbox', { name: 'Go to or do …' }).fill('all keys')
+  await page.keyboard.press('Enter')
+  await help.getByRole('switch', { name: 'Single keys' }).click({ force: true })
+  await page.keyboard.press('Escape')
+  await help.waitFor({ state: 'detached' })
+  await page.keyboard.press('g')
+  await page.keyboard.press('v')
+  await heading(page, 'Activity')
+  assert.deepEqual(complaints, [])
+})
+
+test('offline is said, and what was loaded stays', async (t) => {
+  const { page } = await openAs(t, 'sofia', '/automations')
+  await page.getByRole('switch').first().waitFor()
+  await page.context().setOffline(true)
+  await page.getByText(/^Offline since \d\d:\d\d/).waitFor()
+  assert.ok((await page.getByRole('switch').count()) > 0)
+  await page.context().setOffline(false)
+  await page.getByText(/^Offline since/).waitFor({ state: 'detached' })
+})
+
+test('a 429 is repeated after the time that the service names', async (t) => {
+  const { page } = await openAs(t, 'sofia', '/sign-in')
+  let asked = 0
+  await page.route('**/eventDefinition?*', async (route) => {
+    if (asked++ > 0) return route.continue()
+    const problem = { title: 'Too Many Requests', status: 429 }
+    await route.fulfill({ status: 429, headers: { 'retry-after': '60' }, json: problem })
+  })
+  const start = Date.UTC(2026, 10, 16, 12)
+  await page.clock.install({ time: start })
+  await page.clock.pauseAt(start + 1_000)
+  const refused = page.waitForResponse('**/eventDefinition?*')
+  await page.goto(new URL('/console/automations', page.url()).href)
+  // The page waits in real time for its files, and by its clock, which stands still, for all else.
+  const elapse = (ms: number) => page.clock.runFor(ms)
+  const isShown = () => page.getByRole('switch').first().isVisible()
+  while (asked === 0) await elapse(10)
+  await refused
+  await elapse(50_000)
+  assert.equal(asked, 1)
+  while (!(await isShown())) await elapse(1_000)
+  assert.equal(asked, 2)
+})
+
+test('a slow answer shows grey bars after 150 ms, and old data stays while new is read', async (t: TestContext) => {
+  const { page } = await openAs(t, 'sofia', '/sign-in')
+  const slow = Promise.withResolvers<void>()
+  await page.route('**/eventDefinition?*', async (route) => {
+    await slow.promise
+    await route.continue()
+  })
+  await page.clock.install()
+  await page.goto(new URL('/console/automations', page.url()).href)
+  await page.locator('[aria-busy]').first().waitFor({ state: 'attached' })
+  const bars = page.locator('.mantine-Skeleton-root')
+  await page.clock.runFor(160)
+  await bars.first().waitFor()
+  slow.resolve()
+  await page.getByRole('switch').first().waitFor()
+  assert.equal(await bars.count(), 0)
+
+  const again = Promise.withResolvers<void>()
+  await page.unroute('**/eventDefinition?*')
+  await page.route('**/eventDefinition?*', async (route) => {
+    await again.promise
+    await route.continue()
+  })
+  const asked = page.waitForRequest('**/eventDefinition?*')
+  await page.clock.runFor(61_000)
+  await asked
+  assert.ok((await page.getByRole('switch').count()) > 0)
+  assert.equal(await bars.count(), 0)
+  again.resolve()
+})
