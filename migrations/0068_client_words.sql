@@ -1,7 +1,7 @@
 -- Clients are also found by their name without apostrophes (obrien for O'Brien) and by the two-letter
 -- spelling of umlauts (mueller for Müller). New and changed clients get these words from
 -- searchableWordsOf in src/store/objects.ts; this adds them for the clients that are there.
-create function pg_temp.words_of(text) returns setof text language sql immutable as $$
+create function migrated_words_of(text) returns setof text language sql immutable as $$
   select distinct word
   from regexp_split_to_table(
     replace(translate(lower(regexp_replace(normalize($1, NFKD), '[\u0300-\u036f]', '', 'g')),
@@ -17,13 +17,13 @@ from (select business_id, client_id,
              concat_ws(' ', first_name, last_name, email_address) as written
       from client) c
 cross join lateral (
-  select pg_temp.words_of(c.joined) as word
+  select migrated_words_of(c.joined) as word
   union
-  select pg_temp.words_of(
+  select migrated_words_of(
     replace(replace(replace(replace(replace(replace(replace(lower(translate(c.joined, 'ÄÖÜØÅÆŒ', 'äöüøåæœ')),
       'ä', 'ae'), 'ö', 'oe'), 'ü', 'ue'), 'ø', 'oe'), 'å', 'aa'), 'æ', 'ae'), 'œ', 'oe'))) words
 where c.written ~ '[''’‘ʼʻ`´＇äöüøåæœÄÖÜØÅÆŒ]'
    or c.written is distinct from normalize(c.written, NFC)
 on conflict do nothing;
 
-drop function pg_temp.words_of(text);
+drop function migrated_words_of(text);

@@ -48,7 +48,14 @@ export function KeysWindow({ pages, onClose }: Props) {
     },
   ]
   return (
-    <Modal opened onClose={onClose} title={t('keys.title')} size={720} centered>
+    <Modal
+      opened
+      onClose={onClose}
+      title={t('keys.title')}
+      size={720}
+      centered
+      closeButtonProps={{ 'aria-label': t('keys.close') }}
+    >
       <div className={classes.groups}>
         {groups.map((group) => (
           <section key={group.title}>
@@ -71,6 +78,7 @@ export function KeysWindow({ pages, onClose }: Props) {
       <Switch
         label={t('keys.singleKeys')}
         description={t('keys.singleKeysHint')}
+        styles={{ description: { color: 'var(--soft)' } }}
         checked={isOn}
         onChange={({ currentTarget: { checked } }) => {
           switchSingleKeys(checked)

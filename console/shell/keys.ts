@@ -74,15 +74,14 @@ const isSingleKey = (event: KeyboardEvent) =>
   !event.altKey &&
   !isTyping(event)
 
-/** Single letters never act while somebody types; in a checkbox nobody types. */
-export function isTyping(event: KeyboardEvent) {
-  const target = event.target
-  if (target instanceof HTMLInputElement) return target.type !== 'checkbox'
-  return (
-    target instanceof HTMLElement &&
-    (target.isContentEditable || /^(textarea|select)$/i.test(target.tagName))
-  )
+/** Single keys never act while somebody types. A checkbox and its like take no text. */
+function isTyping({ target }: KeyboardEvent) {
+  if (!(target instanceof HTMLElement)) return false
+  if (target instanceof HTMLInputElement) return !TEXTLESS.test(target.type)
+  return target.isContentEditable || /^(textarea|select)$/i.test(target.tagName)
 }
+
+const TEXTLESS = /^(checkbox|radio|button|submit|reset|range|file|color)$/
 
 /** Single letters that act on the page. Keys are given in lower case, as `event.key` says them. */
 export function usePageKeys(actions: Record<string, (() => void) | undefined>) {
