@@ -1,8 +1,10 @@
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import type { Page } from 'playwright-core'
 import { openPage } from '../test/support/browser.ts'
 import { startService } from '../test/support/service.ts'
+import { until } from '../test/support/until.ts'
 
 /**
  * Takes the screenshots of the README: starts the service with the demo business on a database of
@@ -16,6 +18,10 @@ const SHOTS = [
 
 /** All pictures together; the README must load quickly. */
 const MAX_BYTES = 600_000
+
+/** So many appointments are booked before the pictures are taken. */
+const BOOKED = 24
+const WEEK_MS = 7 * 86_400_000
 
 const OPERATOR = 'operator-key-of-the-screenshots'
 const PASSWORD = 'ring-the-bell-2026'
@@ -49,6 +55,7 @@ try {
   await page.getByLabel('Password').first().fill(PASSWORD)
   await page.getByRole('button', { name: 'Sign in' }).click()
   await page.getByRole('navigation', { name: 'Main' }).first().waitFor()
+  await makeActivity(page)
   let bytes = 0
   for (const { name, address } of SHOTS) {
     await page.goto(`${base}/console${address}`)
@@ -63,4 +70,28 @@ try {
   if (bytes > MAX_BYTES) throw new Error(`the screenshots have ${bytes} bytes, over ${MAX_BYTES}`)
 } finally {
   for (const end of ends.toReversed()) await end()
+}
+
+/** Books, moves and cancels appointments, so that messages have gone out today. */
+async function makeActivity(page: Page) {
+  const { origin } = new URL(page.url())
+  const get = async (address: string) => (await page.request.get(origin + address)).json()
+  const save = async (body: object) => {
+    const answer = await page.request.post(`${origin}/calendar`, {
+      data: body,
+      headers: { origin },
+    })
+    if (!answer.ok()) throw new Error(`/calendar: ${await answer.text()}`)
+    return answer.json()
+  }
+  const { items } = await get(`/calendar?status=OPEN&from=${Date.now()}&limit=${BOOKED}`)
+  for (const [i, appointment] of items.entries()) {
+    const { clientId, professionalId, reasonId, locationId, startTime, endTime } = appointment
+    const who = { clientId, professionalId, reasonId, locationId }
+    const week = { startTime: startTime + WEEK_MS, endTime: endTime + WEEK_MS }
+    const { calendarId } = await save({ ...who, ...week })
+    if (i % 6 === 1) await save({ calendarId, ...who, ...week, status: 'CANCELLED' })
+    if (i % 6 === 4) await save({ calendarId, ...who, startTime, endTime })
+  }
+  await until(async () => ((await get('/eventTriggers/counts')).COMPLETED ?? 0) >= BOOKED)
 }
