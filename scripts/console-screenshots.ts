@@ -13,7 +13,7 @@ import { until } from '../test/support/until.ts'
 const SHOTS = [
   { name: 'today', address: '/' },
   { name: 'automations', address: '/automations' },
-  { name: 'activity', address: '/activity' },
+  { name: 'activity', address: '/activity?outcome=sent' },
 ]
 
 /** All pictures together; the README must load quickly. */
@@ -21,6 +21,8 @@ const MAX_BYTES = 600_000
 
 /** So many appointments are booked before the pictures are taken. */
 const BOOKED = 24
+/** A machine that takes pictures may have no font for these scripts. */
+const UNDRAWN = /[\p{sc=Han}\p{sc=Hangul}\p{sc=Hiragana}\p{sc=Katakana}]/u
 const WEEK_MS = 7 * 86_400_000
 
 const OPERATOR = 'operator-key-of-the-screenshots'
@@ -87,11 +89,13 @@ async function makeActivity(page: Page) {
   const { items } = await get(`/calendar?status=OPEN&from=${Date.now()}&limit=${BOOKED}`)
   for (const [i, appointment] of items.entries()) {
     const { clientId, professionalId, reasonId, locationId, startTime, endTime } = appointment
+    const client = await get(`/client/${clientId}`)
+    if (UNDRAWN.test(client.firstName)) continue
     const who = { clientId, professionalId, reasonId, locationId }
     const week = { startTime: startTime + WEEK_MS, endTime: endTime + WEEK_MS }
     const { calendarId } = await save({ ...who, ...week })
     if (i % 6 === 1) await save({ calendarId, ...who, ...week, status: 'CANCELLED' })
     if (i % 6 === 4) await save({ calendarId, ...who, startTime, endTime })
   }
-  await until(async () => ((await get('/eventTriggers/counts')).COMPLETED ?? 0) >= BOOKED)
+  await until(async () => ((await get('/eventTriggers/counts')).COMPLETED ?? 0) >= BOOKED / 2)
 }
