@@ -54,6 +54,7 @@ export function KeysWindow({ pages, onClose }: Props) {
       title={t('keys.title')}
       size={720}
       centered
+      classNames={{ title: classes.title! }}
       closeButtonProps={{ 'aria-label': t('keys.close') }}
     >
       <div className={classes.groups}>

@@ -100,7 +100,7 @@ export function PaletteWindow(props: PaletteProps) {
       />
       <Spotlight.ActionsList>
         {groups.map(({ name, items }) => (
-          <Spotlight.ActionsGroup key={name} label={name}>
+          <Spotlight.ActionsGroup key={name} label={name} className={classes.group!}>
             {items.map((item) => (
               <Line key={item.key} item={item} />
             ))}
