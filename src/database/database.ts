@@ -45,6 +45,11 @@ export type Database = {
   /** Throws unless the server accepts writes. */
   checkWritable(): Promise<void>
   /** Runs `heard` whenever another connection notifies the channel; a hint, never a promise. */
-  listen(channel: Channel, heard: (payload: string) => void): () => Promise<void>
+  listen(
+    channel: Channel,
+    heard: (payload: string) => void,
+    /** Runs when listening begins, and again after each lost connection: hints may be missing. */
+    onListening?: () => void,
+  ): () => Promise<void>
   close(): Promise<void>
 }

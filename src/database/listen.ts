@@ -11,7 +11,10 @@ export function listen(
   { url, onError }: PostgresOptions,
   listeners: Set<pg.Client>,
   channel: string,
-  heard: (payload: string) => void,
+  {
+    heard,
+    onListening,
+  }: { heard: (payload: string) => void; onListening?: (() => void) | undefined },
 ) {
   const stopping = new AbortController()
   const { signal } = stopping
@@ -25,6 +28,7 @@ export function listen(
     try {
       await client.connect()
       await client.query(`listen ${pg.escapeIdentifier(channel)}`)
+      onListening?.()
       signal.addEventListener('abort', leave)
       if (signal.aborted) leave()
       await ended

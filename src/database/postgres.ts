@@ -65,7 +65,8 @@ export function openDatabase(given: PostgresOptions): Database {
       return Number(rows[0].ms)
     },
     checkWritable: () => checkWritable(operator.pool),
-    listen: (channel, heard) => listen(options, listeners, channel, heard),
+    listen: (channel, heard, onListening) =>
+      listen(options, listeners, channel, { heard, onListening }),
     close: async () => {
       closing.abort()
       await heartbeat?.stop()

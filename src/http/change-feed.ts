@@ -46,10 +46,19 @@ export class ChangeFeed {
 
   /** Throws if the database cannot be asked. */
   async listen(businessId: number, listener: ChangeListener) {
-    this.#stopHearing ??= this.#database.listen('bellwether_changes', (payload) => {
-      const hint = readChangeHint(payload)
-      this.#businesses.get(hint.businessId)?.hear(hint)
-    })
+    this.#stopHearing ??= this.#database.listen(
+      'bellwether_changes',
+      (payload) => {
+        const hint = readChangeHint(payload)
+        this.#businesses.get(hint.businessId)?.hear(hint)
+      },
+      // Hints from before were missed.
+      () => {
+        for (const [businessId, feed] of this.#businesses) {
+          feed.hear({ businessId, triggerIds: 'many' })
+        }
+      },
+    )
     let feed = this.#businesses.get(businessId)
     if (!feed) {
       feed = new BusinessFeed(
