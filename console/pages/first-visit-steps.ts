@@ -6,7 +6,7 @@ export function stepsOf({ setup, mail, triggersWaiting, lastDays }: Overview) {
   return {
     business: true,
     data: setup.appointments > 0,
-    automation: setup.definitions > 0,
+    automation: setup.automations > 0,
     mail: !mail.captured,
     plan: triggersWaiting > 0 || lastDays.some(({ counts }) => Object.keys(counts).length > 0),
   }

@@ -26,7 +26,7 @@ export default function FirstVisit({ overview, onDismiss }: Props) {
   const session = useSession()
   const { business, username, role } = session
   const done = stepsOf(overview)
-  const { appointments, definitions } = overview.setup
+  const { appointments, automations } = overview.setup
   const current = (['data', 'automation', 'plan'] as const).find((step) => !done[step])
   const stateOf = (step: keyof typeof done): StepState =>
     done[step] ? 'done' : step === current ? 'now' : 'todo'
@@ -73,7 +73,7 @@ export default function FirstVisit({ overview, onDismiss }: Props) {
             title={t('firstVisit.automation')}
             note={
               done.automation
-                ? t('firstVisit.automationDone', { count: definitions })
+                ? t('firstVisit.automationDone', { count: automations })
                 : t('firstVisit.automationNote')
             }
           >

@@ -75,7 +75,7 @@ export const Overview = Type.Object({
     professionals: Type.Integer(),
     clients: Type.Integer(),
     appointments: Type.Integer(),
-    definitions: Type.Integer(),
+    automations: Type.Integer(),
   }),
 })
 export type Overview = Static<typeof Overview>

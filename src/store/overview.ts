@@ -155,7 +155,7 @@ const SETUP = [
   ['professionals', 'professional'],
   ['clients', 'client'],
   ['appointments', 'calendar'],
-  ['definitions', 'event_definition'],
+  ['automations', 'event_definition'],
 ] as const
 
 /** How the mails of a business stand. */

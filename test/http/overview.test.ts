@@ -43,7 +43,7 @@ test('the overview shows the quarter hours of a day, 30 days, failures and what 
   assert.deepEqual(body.lastDays.at(-2).counts, {})
   assert.deepEqual(body.failures, [])
   assert.equal(body.setup.appointments, 2)
-  assert.equal(body.setup.definitions, 1)
+  assert.equal(body.setup.automations, 1)
   assert.deepEqual(body.mail, {
     ok: true,
     captured: true,
