@@ -15,8 +15,14 @@ import type { ClientsSearch } from './pages/clients.tsx'
 import { PageMissing } from './pages/page-missing.tsx'
 import { NAVIGATION } from './shell/navigation.ts'
 import { Shell } from './shell/shell.tsx'
+import { loadPageTexts } from './texts/texts.ts'
 
-const root = createRootRoute({ component: Outlet, notFoundComponent: PageMissing })
+const root = createRootRoute({
+  component: Outlet,
+  notFoundComponent: PageMissing,
+  // The sign-in has its texts in the first load.
+  beforeLoad: ({ location }) => (location.pathname === '/sign-in' ? undefined : loadPageTexts()),
+})
 
 const signIn = createRoute({
   getParentRoute: () => root,

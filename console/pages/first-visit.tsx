@@ -21,7 +21,7 @@ import classes from './first-visit.module.css'
 type Props = { overview: Overview; onDismiss: () => void }
 
 /** Today, until the first reminder is planned. */
-export default function FirstVisit({ overview, onDismiss }: Props) {
+export function FirstVisit({ overview, onDismiss }: Props) {
   const { t } = useTranslation()
   const session = useSession()
   const { business, username, role } = session

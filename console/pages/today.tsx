@@ -18,7 +18,10 @@ import { PageHead, useNow } from '../shell/page-head.tsx'
 import { isFirstVisit } from './first-visit-steps.ts'
 import classes from './today.module.css'
 
-const FirstVisit = lazy(() => import('./first-visit.tsx'))
+const FirstVisit = lazy(async () => {
+  const { FirstVisit } = await import('./first-visit.tsx')
+  return { default: FirstVisit }
+})
 
 const DAY_MS = 86_400_000
 

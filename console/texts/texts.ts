@@ -2,7 +2,10 @@ import i18next from 'i18next'
 import { initReactI18next } from 'react-i18next'
 import { en } from './en.ts'
 
-/** Every text of the console has a key in `en.ts`; a language is one more file of the same shape. */
+/**
+ * Every text of the console has a key in `en.ts`, or in `en-pages.ts`, which is loaded with the first
+ * page. A language is one more pair of files of the same shape.
+ */
 export function startTexts() {
   void i18next.use(initReactI18next).init({
     lng: 'en',
@@ -12,4 +15,10 @@ export function startTexts() {
     interpolation: { escapeValue: false }, // React escapes
     initAsync: false,
   })
+}
+
+/** Adds the texts of the pages, once. */
+export const loadPageTexts = async () => {
+  const { enPages } = await import('./en-pages.ts')
+  i18next.addResourceBundle('en', 'console', enPages, true)
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { toCsv } from '../../console/messages/csv.ts'
 import { meaningOf, resultOf } from '../../console/messages/meaning.ts'
-import { en } from '../../console/texts/en.ts'
+import { enPages as en } from '../../console/texts/en-pages.ts'
 
 const MEANINGS: [reply: string, meaning: string, result: string][] = [
   ['250 2.0.0 Ok: queued as 4FD34980', 'accepted', 'accepted'],
