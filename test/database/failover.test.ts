@@ -44,10 +44,12 @@ test('while the server is read-only everything answers 503; 5 s after its addres
   assert.equal(await service.status('/readyz'), 503)
 
   address.leadTo(next)
-  const tookMs = await until(() => isBack(service))
+  // Every connection of the pool, not only the one that a single request takes.
+  const tookMs = await until(async () => {
+    const all = await Promise.all(Array.from({ length: 20 }, () => statuses(service)))
+    return all.flat().every((status) => status < 300)
+  })
   assertWithin(t, { what: 'recovery', tookMs, limitMs: 5_000 })
-  const all = await Promise.all(Array.from({ length: 20 }, () => statuses(service)))
-  assert.deepEqual(new Set(all.flat()), new Set([200, 201]))
   assert.ok(service.isRunning())
 })
 
