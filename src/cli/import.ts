@@ -125,7 +125,8 @@ function csvLines(source: Source, zone: string, { kind, map }: Options) {
     zone,
     onHeader: (columns) => {
       const unread = columns.filter(({ field }) => field === null).map(({ column }) => column)
-      if (unread.length === 0) return
+      // If none is read, the refusal says so.
+      if (unread.length === 0 || unread.length === columns.length) return
       console.error(`Not read: ${unread.join(', ')}. --map column=field says what a column is.`)
     },
   })

@@ -80,7 +80,7 @@ test('an export, imported into another business, is exported the same but for th
   assert.equal(imported.stderr, '')
   assert.match(
     imported.stdout,
-    /^Accepted: .*1502 calendar, .*17 eventDefinition, 1 suppression\. Refused: 0\.\n$/,
+    /^Accepted: .*1502 calendar, .*20 eventDefinition, 1 suppression\. Refused: 0\.\n$/,
   )
   const again = await runCommand(['export', '--business', String(other.businessId)], {
     DATABASE_URL,
