@@ -37,7 +37,8 @@ type FirstPerson = { username: string; emailAddress: string | null; password: st
 /** Makes the owner of a new business and signs them in. */
 export async function makeOwner(businessId: number, person: FirstPerson) {
   await asOperator(`/business/${businessId}/user`, { ...person, role: 'OWNER' })
-  await signIn(person)
+  const { username, password } = person
+  await signIn({ username, password })
 }
 
 export async function loadDemo(businessId: number) {

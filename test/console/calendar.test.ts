@@ -109,7 +109,7 @@ test('an appointment is moved in the form: first the plan, then the same on savi
   await openDay(page, `day=${day}&appointment=${calendarId}`)
   const panel = page.getByRole('region', { name })
   await panel.getByLabel('Start').fill('12:00')
-  await panel.locator('[data-plan]').filter({ hasText: 'nothing is sent now' }).waitFor()
+  await panel.locator('[data-plan]').filter({ hasText: 'goes out at once' }).waitFor()
   await page.locator('[data-ghost]').filter({ hasText: '12:00–13:00' }).waitFor()
   assert.equal((await find(page, calendarId)).startTime, startTime, 'nothing is saved yet')
 

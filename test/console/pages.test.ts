@@ -3,6 +3,7 @@ import { test, type TestContext } from 'node:test'
 import type { Page } from 'playwright-core'
 import { openPage } from '../support/browser.ts'
 import { assertAccessible, startConsole } from '../support/console.ts'
+import { until } from '../support/until.ts'
 
 const { service, openAs, call } = await startConsole([
   { username: 'sofia', role: 'OWNER' },
@@ -99,7 +100,12 @@ test('keys lead to pages, and signing out ends the session', async (t) => {
   await heading(page, 'Sign in')
 })
 
-const { items: pending } = await call('GET', '/eventTriggers?status=SCHEDULED&limit=1')
+// The engine plans the definitions of the demo after they are loaded.
+let pending: { eventTriggerId: number }[] = []
+await until(async () => {
+  pending = (await call('GET', '/eventTriggers?status=SCHEDULED&limit=1')).items
+  return pending.length > 0
+})
 const PAGES = [
   '/',
   '/calendar',
@@ -108,7 +114,7 @@ const PAGES = [
   '/automations/new',
   '/automations/3',
   '/activity',
-  `/activity/${pending[0].eventTriggerId}`,
+  `/activity/${pending[0]!.eventTriggerId}`,
   '/import',
   '/settings/business',
   '/settings/people',

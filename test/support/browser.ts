@@ -39,6 +39,8 @@ export async function openPage(t: Lifetime): Promise<{ page: Page; complaints: s
   })
   afterwards(t, () => browser.close())
   const page = await browser.newPage({ viewport: { width: 1200, height: 860 } })
+  // Only ends a test that would hang: a busy machine takes its time.
+  page.setDefaultTimeout(180_000)
 
   const complaints: string[] = []
   page.on('pageerror', (error) => complaints.push(`error: ${error.message}`))
