@@ -1,4 +1,4 @@
-import { password, USER_FIELDS, UserWrite, type Role } from '../contract/credentials.ts'
+import { password, USER_FIELDS, UserInvite, UserWrite, type Role } from '../contract/credentials.ts'
 import { optional, required } from '../contract/fields.ts'
 import { isPlainObject } from '../contract/json.ts'
 import { readFields } from '../contract/read-fields.ts'
@@ -42,6 +42,7 @@ export async function readUser(body: unknown): Promise<UserInput> {
 /** An invited person chooses the password; until then a random one stands in its place. */
 export async function readInvitedUser(body: unknown): Promise<UserInput> {
   const { isUpdate, userId, faults } = readUserId(body)
+  faults.push(...unknownProperties(UserInvite, body))
   const passwordHash =
     isUpdate || faults.length > 0 ? undefined : await hashPassword(makeSecret(''))
   return { userId, body, passwordHash, faults }

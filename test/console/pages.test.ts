@@ -10,6 +10,13 @@ const { service, openAs, call } = await startConsole([
   { username: 'rita', role: 'REPORTS_ONLY' },
 ])
 
+// The engine plans the definitions of the demo after they are loaded.
+let pending: { eventTriggerId: number }[] = []
+await until(async () => {
+  pending = (await call('GET', '/eventTriggers?status=SCHEDULED&limit=1')).items
+  return pending.length > 0
+})
+
 const heading = (page: Page, name: string | RegExp) =>
   page.getByRole('heading', { name, level: 1 }).waitFor()
 
@@ -100,12 +107,6 @@ test('keys lead to pages, and signing out ends the session', async (t) => {
   await heading(page, 'Sign in')
 })
 
-// The engine plans the definitions of the demo after they are loaded.
-let pending: { eventTriggerId: number }[] = []
-await until(async () => {
-  pending = (await call('GET', '/eventTriggers?status=SCHEDULED&limit=1')).items
-  return pending.length > 0
-})
 const PAGES = [
   '/',
   '/calendar',

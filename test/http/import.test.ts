@@ -418,7 +418,7 @@ test('the reason of a refused line is cut, however many faults the line has', as
   const clientIdList = Array.from({ length: 5_000 }, (_, i) => 1_000_000 + i)
   const line = { kind: 'classSchedule', name: 'Yoga', ...ids, ...span, clientIdList }
   const { body } = await importing(world, [line])
-  assert.match(body.refused[0].reason, /^\/clientIdList\/0: there is no client 1000000; /)
+  assert.match(body.refused[0].reason, /\/clientIdList\/0: there is no client 1000000; /)
   assert.equal(body.refused[0].reason.length, 2_000)
 })
 

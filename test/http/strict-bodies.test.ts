@@ -194,11 +194,10 @@ test('every GET refuses a query parameter that it does not describe', async (t) 
     // A path whose parameter is not a number is no address at all.
     if (status === 404) continue
     assert.equal(status, 422, `${path}: ${JSON.stringify(body)}`)
-    assert.deepEqual(
-      [body.code, body.errors],
-      ['unknown-parameter', [{ pointer: '?zzz', detail: 'unknown query parameter' }]],
-      path,
-    )
+    const unknown = body.errors.find(({ pointer }: { pointer: string }) => pointer === '?zzz')
+    assert.equal(unknown?.detail, 'unknown query parameter', path)
+    // The other faults are of parameters that are required.
+    if (body.errors.length === 1) assert.equal(body.code, 'unknown-parameter', path)
     tried += 1
   }
   assert.ok(tried >= 40, String(tried))
