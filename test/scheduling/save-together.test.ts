@@ -195,6 +195,7 @@ test('a round that is refused is saved by each at once, so that none waits for a
 
 test('each is answered to the letter as it is read afterwards, alone and among others', async (t) => {
   const { booking, businessId, db, saveAtOnce, ids } = await start(t)
+  const { clientId: _client, ...lesson } = booking()
   const bodies = {
     calendar: [
       booking(),
@@ -203,8 +204,8 @@ test('each is answered to the letter as it is read afterwards, alone and among o
     ],
     recall: [{ clientId: ids.clientId, dueTime: booking().startTime }],
     classSchedule: [
-      { ...booking(), name: 'Yoga', clientIdList: [ids.clientId], capacity: 12 },
-      { ...booking(), name: 'Pilates', capacity: null },
+      { ...lesson, name: 'Yoga', clientIdList: [ids.clientId], capacity: 12 },
+      { ...lesson, name: 'Pilates', capacity: null },
     ],
     reason: [{ name: 'Consultation', price: 12.5, durationMinutes: 30 }, { name: 'Other' }],
   }

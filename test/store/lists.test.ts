@@ -63,8 +63,22 @@ const VALUES: Record<string, unknown> = {
 /** A page of staff is all of them: they are too few to look for. */
 const SMALL = new Set(['professional'])
 
+/** Of these a business has few: any way of reading them is fast. */
+const FEW = new Set([
+  'location',
+  'reason',
+  'invitationCampaign',
+  'disclaimerForm',
+  'emailCategory',
+  'emailTemplate',
+])
+
+/** A sync client reads on from its last page; an index would cost every save of every kind. */
+const isUnindexed = (kind: ObjectKind, filter: string) =>
+  filter === 'modifiedSince' || (filter === 'externalId' && FEW.has(kind.kind))
+
 for (const kind of OBJECT_KINDS.filter(({ kind: name }) => !SMALL.has(name))) {
-  for (const filter of Object.keys(kind.filters)) {
+  for (const filter of Object.keys(kind.filters).filter((name) => !isUnindexed(kind, name))) {
     test(`${kind.kind} is filtered by ${filter} through an index, behind the wall`, async () => {
       const plan = await planOf(kind, { [filter]: VALUES[filter] ?? 7 })
       const { field } = kind.filters[filter]!
