@@ -62,6 +62,16 @@ export function CalendarPage() {
       search: (before) => withoutEmpty({ ...before, ...more }),
       replace: true,
     })
+  /** From the day in the address: keys come faster than pages are drawn. */
+  const goBy = (days: number) =>
+    void navigate({
+      to: '/calendar',
+      search: (before: CalendarSearch) => ({
+        ...before,
+        day: addDays(isDay(before.day) ? before.day : today, days),
+      }),
+      replace: true,
+    })
   const choose = (calendarId: number | undefined, changes: AppointmentBody = {}) => {
     setDraft(changes)
     go({ appointment: calendarId, book: undefined })
@@ -74,8 +84,8 @@ export function CalendarPage() {
   }
   const step = view === 'day' ? 1 : 7
   usePageKeys({
-    '[': () => go({ day: addDays(day, -step) }),
-    ']': () => go({ day: addDays(day, step) }),
+    '[': () => goBy(-step),
+    ']': () => goBy(step),
     t: () => go({ day: undefined }),
     b: () => book(),
     escape: () => choose(undefined),
