@@ -41,7 +41,9 @@ export async function readRoutes(app: App, own: Ids, bodies: Bodies): Promise<Ro
   const { paths } = (await app.inject('/openapi.json')).json() as {
     paths: Record<string, Record<string, Operation>>
   }
-  return Object.entries(paths).flatMap(([path, operations]) =>
+  // A stream does not end, and takes no id; see test/http/changes.test.ts.
+  const ending = Object.entries(paths).filter(([path]) => path !== '/changes')
+  return ending.flatMap(([path, operations]) =>
     Object.entries(operations)
       .filter(([method]) => ['get', 'post', 'delete'].includes(method))
       .flatMap(([method, operation]) => routesOf(method, path, operation, { own, bodies })),

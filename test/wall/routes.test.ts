@@ -14,6 +14,7 @@ const PUBLIC = [
   /^(GET|HEAD) \/docs(\/.*)?$/,
   /^(GET|HEAD) \/$/,
   /^(GET|HEAD) \/console(\/.*)?$/,
+  /^(GET|HEAD) \/problems(\/.*)?$/,
   /^POST \/session$/,
   /^POST \/user\/password\/(forgotten|link|set)$/,
   /^(GET|HEAD|POST) \/unsubscribe\/.*$/,
