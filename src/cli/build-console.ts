@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { chmodSync, globSync, mkdtempSync, renameSync, rmSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { CONSOLE_FOLDER } from '../http/console.ts'
+import { CONSOLE_FOLDER } from '../http/routes/console.ts'
 import type { Log } from '../log.ts'
 
 /** Builds the console if it is missing or older than its sources. The API does not need it. */

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ReportFormat } from '../contract/report.ts'
 import type { Db } from '../database/database.ts'
-import { CONTENT_TYPES, write } from './formats.ts'
+import { CONTENT_TYPES, write } from './formats/formats.ts'
 import type { Order } from './order.ts'
-import type { PageSize } from './pdf.ts'
+import type { PageSize } from './formats/pdf.ts'
 import { printReport } from './print.ts'
 
 export type PrintedFile = {

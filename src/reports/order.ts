@@ -1,8 +1,8 @@
 import type { Db } from '../database/database.ts'
 import { sql } from '../database/sql.ts'
 import { forbidden, invalid, type Fault } from '../errors.ts'
-import { mayPrint, REPORTS, showsMoney, visibleTo, withoutSums } from './catalog.ts'
-import { appointmentsIn } from './narrow.ts'
+import { mayPrint, REPORTS, showsMoney, visibleTo, withoutSums } from './catalog/catalog.ts'
+import { appointmentsIn } from './catalog/narrow.ts'
 import { findNames, locationsOf, narrowedTo, type Named, type Names } from './narrowed-to.ts'
 import type { Report, Scope } from './report.ts'
 

@@ -1,6 +1,6 @@
 import type { Db } from '../database/database.ts'
 import { sql } from '../database/sql.ts'
-import { reportObject } from './catalog.ts'
+import { reportObject } from './catalog/catalog.ts'
 import type { Chart } from './chart.ts'
 import { rangeBefore, type Order } from './order.ts'
 import type { Cell, Column, Figures, KpiResult, ReportResult } from './report.ts'

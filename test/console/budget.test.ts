@@ -4,7 +4,7 @@ import path from 'node:path'
 import { before, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { buildConsole } from '../../src/cli/build-console.ts'
-import { CONSOLE_FOLDER } from '../../src/http/console.ts'
+import { CONSOLE_FOLDER } from '../../src/http/routes/console.ts'
 import { openLog } from '../../src/log.ts'
 
 const MAX_FIRST_LOAD = 160_000

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { test } from 'node:test'
 import { enPages } from '../../console/texts/en-pages.ts'
 import { en } from '../../console/texts/en.ts'
-import { CONSOLE_FOLDER } from '../../src/http/console.ts'
+import { CONSOLE_FOLDER } from '../../src/http/routes/console.ts'
 
 const sources = globSync('**/*.{ts,tsx}', { cwd: CONSOLE_FOLDER, exclude: ['dist', 'texts'] })
 

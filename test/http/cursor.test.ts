@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { RequestError } from '../../src/errors.ts'
-import { pageOf, readPage } from '../../src/http/cursor.ts'
+import { pageOf, readPage } from '../../src/http/server/cursor.ts'
 
 type Row = { time: string; id: number }
 const rows = (count: number): Row[] =>

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { FastifyRequest } from 'fastify'
 import { RequestError } from '../../src/errors.ts'
-import { requireMatch } from '../../src/http/etag.ts'
+import { requireMatch } from '../../src/http/server/etag.ts'
 import { startProbe } from '../support/probe.ts'
 
 const { app } = await startProbe({ after })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import type { Services } from '../../src/http/services.ts'
+import type { Services } from '../../src/http/server/services.ts'
 import { noDatabase, startApp } from '../support/app.ts'
 
 const METRICS_TOKEN = 'token-of-the-metrics'

@@ -3,7 +3,12 @@ import { test, type TestContext } from 'node:test'
 import { Type } from 'typebox'
 import { sql } from '../../src/database/sql.ts'
 import { RequestError } from '../../src/errors.ts'
-import { answerOnce, created, forgetOldAnswers, type Answer } from '../../src/http/idempotency.ts'
+import {
+  answerOnce,
+  created,
+  forgetOldAnswers,
+  type Answer,
+} from '../../src/http/server/idempotency.ts'
 import type { Db } from '../../src/database/database.ts'
 import { startApp } from '../support/app.ts'
 

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { connect, type AddressInfo } from 'node:net'
 import { after, test } from 'node:test'
 import { PROBLEMS } from '../../src/contract/problem-codes.ts'
-import type { App } from '../../src/http/app.ts'
+import type { App } from '../../src/http/server/app.ts'
 import { startProbe } from '../support/probe.ts'
 
 const { app, logged } = await startProbe({ after })

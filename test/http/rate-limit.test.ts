@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { addressOf } from '../../src/http/rate-limit.ts'
+import { addressOf } from '../../src/http/server/rate-limit.ts'
 import { noDatabase, startApp } from '../support/app.ts'
 
 const ADDRESSES: [ip: string, counted: string][] = [

@@ -3,7 +3,7 @@ import { getEventListeners } from 'node:events'
 import { test } from 'node:test'
 import { setImmediate as later } from 'node:timers/promises'
 import { RequestError } from '../../src/errors.ts'
-import { WorkQueue, type QueueLimits } from '../../src/http/work-queue.ts'
+import { WorkQueue, type QueueLimits } from '../../src/http/server/work-queue.ts'
 
 const queueOf = (limits: Partial<QueueLimits> = {}) =>
   new WorkQueue({ perBusiness: 2, total: 3, maxWaiting: 20, retryAfterSeconds: 10, ...limits })

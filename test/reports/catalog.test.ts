@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { test } from 'node:test'
 import { SECURITY_FUNCTIONS } from '../../src/auth/permissions.ts'
-import { listCategories, REPORTS } from '../../src/reports/catalog.ts'
+import { listCategories, REPORTS } from '../../src/reports/catalog/catalog.ts'
 
 test('every report has a number, a name and columns of its own, and functions that exist', () => {
   const ids = REPORTS.map(({ reportId }) => reportId)

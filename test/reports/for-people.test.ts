@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { factsOf, writeChange } from '../../src/reports/for-people.ts'
+import { factsOf, writeChange } from '../../src/reports/formats/for-people.ts'
 import type { KpiResult } from '../../src/reports/report.ts'
 
 const printed: { zone: string; at: string; shown: string }[] = [

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { zip } from '../../src/reports/zip.ts'
+import { zip } from '../../src/reports/formats/zip.ts'
 
 const entry = (name: string, bytes: number) => ({ name, content: ['x'.repeat(bytes)] })
 

@@ -1,6 +1,6 @@
 import { readConfig, type Environment } from '../../src/config.ts'
-import { buildApp } from '../../src/http/app.ts'
-import type { Services } from '../../src/http/services.ts'
+import { buildApp } from '../../src/http/server/app.ts'
+import type { Services } from '../../src/http/server/services.ts'
 import { openLog } from '../../src/log.ts'
 import { handMovedClock } from './clock.ts'
 import { cloneDatabase, type Lifetime } from './database.ts'

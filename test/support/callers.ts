@@ -7,7 +7,7 @@ import { SCOPES, type Role, type Scope } from '../../src/contract/credentials.ts
 import { saveUser } from '../../src/auth/users.ts'
 import type { Clock } from '../../src/clock.ts'
 import type { Database } from '../../src/database/database.ts'
-import type { App } from '../../src/http/app.ts'
+import type { App } from '../../src/http/server/app.ts'
 import { insertBusiness } from '../../src/store/businesses.ts'
 import { startApp } from './app.ts'
 

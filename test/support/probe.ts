@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Type } from 'typebox'
 import type { Environment } from '../../src/config.ts'
-import type { Services } from '../../src/http/services.ts'
+import type { Services } from '../../src/http/server/services.ts'
 import { noDatabase, startApp } from './app.ts'
 import type { Lifetime } from './database.ts'
 

@@ -1,4 +1,4 @@
-import type { App } from '../../src/http/app.ts'
+import type { App } from '../../src/http/server/app.ts'
 import type { Bodies, Ids } from './two-businesses.ts'
 
 type Shape = {

@@ -1,0 +1,196 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { createApiKey } from '../../auth/api-keys.ts'
+import type { Account } from '../../auth/caller.ts'
+import {
+  API_KEY_FIELDS,
+  ApiKey,
+  ApiKeyWrite,
+  NewApiKey,
+  type Scope,
+} from '../../contract/credentials.ts'
+import { isPlainObject } from '../../contract/json.ts'
+import { readFields } from '../../contract/read-fields.ts'
+import { unknownProperties } from '../../contract/unknown-properties.ts'
+import type { Db } from '../../database/database.ts'
+import { forbidden, invalid, notFound, type Fault } from '../../errors.ts'
+import {
+  findApiKey,
+  listApiKeys,
+  lockApiKey,
+  updateApiKey,
+  type ApiKeyRow,
+} from '../../store/api-keys.ts'
+import type { By } from '../../store/businesses.ts'
+import { pageOf, PageQuery, readPage } from '../server/cursor.ts'
+import { requireMatch } from '../server/etag.ts'
+import { answerOnce, ok, type Answer } from '../server/idempotency.ts'
+import type { Routes, Services } from '../server/services.ts'
+
+const ById = Type.Object({ apiKeyId: Type.Integer({ minimum: 1 }) })
+const tags = ['Who is asking']
+const access = { scope: 'admin', function: 'MANAGE_KEYS' } as const
+
+export const apiKeys: Routes = async (app, services) => {
+  const { clock, credentials } = services
+
+  app.get(
+    '/apiKey',
+    {
+      config: access,
+      schema: {
+        tags,
+        summary: 'The keys of the business that are taken',
+        querystring: Type.Object(PageQuery),
+        response: {
+          200: Type.Object({
+            items: Type.Array(ApiKey),
+            nextCursor: Type.Union([Type.String(), Type.Null()]),
+          }),
+        },
+      },
+    },
+    async ({ caller, query }) => {
+      const { limit, after } = readPage(query, 'apiKey')
+      const page = { after: Number(after?.[0] ?? 0), limit: limit + 1 }
+      const rows = await listApiKeys(caller.db, caller.businessId, page)
+      return pageOf(rows, limit, 'apiKey', (row) => [row.apiKeyId]) as never
+    },
+  )
+
+  app.get(
+    '/apiKey/:apiKeyId',
+    {
+      config: { ...access, etag: true },
+      schema: { tags, summary: 'One key', params: ById, response: { 200: ApiKey } },
+    },
+    async ({ caller, params }) => {
+      const key = await findApiKey(caller.db, caller.businessId, params.apiKeyId)
+      if (!key) throw notFound('key', params.apiKeyId)
+      return key as never
+    },
+  )
+
+  app.post(
+    '/apiKey',
+    {
+      config: { ...access, idempotent: true },
+      attachValidation: true,
+      schema: {
+        tags,
+        summary: 'Make a key, or change one',
+        description:
+          'The key itself is shown once, when it is made. One that an ADMINISTRATOR makes ends when ' +
+          'that person is deactivated or gets another role.',
+        body: ApiKeyWrite,
+        response: { 200: ApiKey, 201: NewApiKey },
+      },
+    },
+    (request, reply) => answerSavedKey(services, request, reply, request.caller),
+  )
+
+  app.delete(
+    '/apiKey/:apiKeyId',
+    {
+      config: { ...access, etag: true },
+      schema: {
+        tags,
+        summary: 'Revoke a key',
+        description: 'No node takes it any more after a second. A revoked key stays revoked.',
+        params: ById,
+        response: { 200: ApiKey },
+      },
+    },
+    async (request) => {
+      const { caller, params } = request
+      const by = { user: caller.user, now: clock.now() }
+      const revoked = await caller.db.transaction(async (tx) => {
+        const key = await lockApiKey(tx, caller.businessId, params.apiKeyId)
+        if (!key) throw notFound('key', params.apiKeyId)
+        requireMatch(request, key)
+        if (!key.active) return key
+        return updateApiKey(tx, caller.businessId, { ...key, active: false }, by)
+      })
+      credentials.forget()
+      return revoked as never
+    },
+  )
+}
+
+type For = { db: Db; businessId: number; user: string; account: Account | null }
+
+/** Also under /business, where the operator makes a business's first key. */
+export async function answerSavedKey(
+  { clock, credentials }: Services,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { db, businessId, user, account }: For,
+) {
+  const by = { user, now: clock.now() }
+  const answer = await answerOnce(db, request, reply, by.now, (tx) =>
+    saveKey(tx, { businessId, account }, request, by),
+  )
+  credentials.forget()
+  return answer
+}
+
+async function saveKey(
+  tx: Db,
+  { businessId, account }: Pick<For, 'businessId' | 'account'>,
+  request: FastifyRequest,
+  by: By,
+): Promise<Answer> {
+  const { body } = request
+  const id: unknown = isPlainObject(body) ? body.apiKeyId : undefined
+  if (id === undefined || id === null) {
+    const fields = readKey(body, undefined, { businessId, now: by.now })
+    const key = await createApiKey(tx, businessId, fields, by, account)
+    const headers = { location: `/apiKey/${key.apiKeyId}` }
+    return { status: 201, body: key, headers, secrets: ['key'] }
+  }
+  if (!Number.isSafeInteger(id) || Number(id) < 1) {
+    throw invalid([{ pointer: '/apiKeyId', detail: 'must be an id' }])
+  }
+  const current = await lockApiKey(tx, businessId, Number(id))
+  if (!current) throw notFound('key', Number(id))
+  refuseAboveOwnRights(account, current)
+  requireMatch(request, current)
+  const fields = readKey(body, current, { businessId, now: by.now })
+  return ok(await updateApiKey(tx, businessId, { ...current, ...fields }, by))
+}
+
+/** Changing a key of the business could give it rights that the caller does not have. */
+function refuseAboveOwnRights(account: Account | null, { makerUserId }: ApiKeyRow) {
+  if (makerUserId !== null || account === null || account.role === 'OWNER') return
+  throw forbidden('Only an OWNER changes a key that belongs to the business.')
+}
+
+type KeyFields = { name: string; scopes: Scope[]; expiresTime: Temporal.Instant | null }
+
+function readKey(
+  body: unknown,
+  current: KeyFields | undefined,
+  { businessId, now }: { businessId: number; now: Temporal.Instant },
+) {
+  const { values, faults } = readFields<KeyFields>(API_KEY_FIELDS, body, current)
+  faults.push(...unknownProperties(ApiKeyWrite, body))
+  const named: unknown = isPlainObject(body) ? body.businessId : undefined
+  if (named !== undefined && named !== null && named !== businessId) {
+    faults.push({ pointer: '/businessId', detail: 'must be your own business' })
+  }
+  if (!faults.some(({ pointer }) => pointer === '/expiresTime')) {
+    faults.push(...pastFaults(values.expiresTime, current?.expiresTime, now))
+  }
+  if (faults.length > 0) throw invalid(faults)
+  return { ...values, scopes: [...new Set(values.scopes)] }
+}
+
+function pastFaults(
+  wanted: Temporal.Instant | null,
+  current: Temporal.Instant | null | undefined,
+  now: Temporal.Instant,
+): Fault[] {
+  if (!(wanted instanceof Temporal.Instant) || (current && wanted.equals(current))) return []
+  if (Temporal.Instant.compare(wanted, now) > 0) return []
+  return [{ pointer: '/expiresTime', detail: 'must be ahead; DELETE revokes a key at once' }]
+}

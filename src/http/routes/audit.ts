@@ -1,0 +1,81 @@
+import { Type } from 'typebox'
+import { AuditEntry } from '../../contract/audit.ts'
+import { MomentFilter } from '../../contract/schema.ts'
+import { listAudit, type AuditRow } from '../../store/audit.ts'
+import { pageOf, PageQuery, readPage } from '../server/cursor.ts'
+import type { Routes } from '../server/services.ts'
+
+export const audit: Routes = async (app) => {
+  app.get(
+    '/audit',
+    {
+      config: { scope: 'admin', function: 'VIEW_AUDIT' },
+      schema: {
+        tags: ['Audit'],
+        summary: 'Every change: who, what, before, after; newest first',
+        querystring: Type.Object({
+          object: Type.Optional(Type.String({ maxLength: 100, examples: ['calendar'] })),
+          id: Type.Optional(Type.String({ maxLength: 300 })),
+          user: Type.Optional(Type.String({ maxLength: 300 })),
+          from: MomentFilter('From this moment on, in ms.'),
+          to: MomentFilter('Before this moment, in ms.'),
+          ...PageQuery,
+        }),
+        response: {
+          200: Type.Object({
+            items: Type.Array(AuditEntry),
+            nextCursor: Type.Union([Type.String(), Type.Null()]),
+          }),
+        },
+      },
+    },
+    async ({ caller, query }) => {
+      const { object, id, user, from, to } = query
+      const list = JSON.stringify(['audit', object, id, user, from, to])
+      const { limit, after } = readPage(query, list)
+      const rows = await listAudit(
+        caller.db,
+        caller.businessId,
+        { object, id, user, from: instant(from), to: instant(to) },
+        { after: after?.[0], limit: limit + 1 },
+      )
+      const { items, nextCursor } = pageOf(rows, limit, list, (row) => [row.auditId])
+      return { items: items.map(onWire), nextCursor } as never
+    },
+  )
+}
+
+const instant = (ms: number | undefined) =>
+  ms === undefined ? undefined : Temporal.Instant.fromEpochMilliseconds(ms)
+
+const onWire = ({ time, user, object, id, change, before, after }: AuditRow) => ({
+  time,
+  user,
+  object,
+  id: /^\d{1,15}$/.test(id) ? Number(id) : id,
+  change,
+  before: before && propertiesOf(before),
+  after: propertiesOf(after),
+})
+
+/** A row as the database wrote it down, under the names and in the form of the API. */
+function propertiesOf(row: Record<string, unknown>) {
+  return Object.fromEntries(
+    Object.entries(row).map(([column, value]) => [propertyOf(column), valueOf(column, value)]),
+  )
+}
+
+const UNLIKE_THE_REST: Record<string, string> = {
+  object_uuid: 'objectUUId',
+  invitation_uuid: 'invitationUUID',
+  attach_file_library_uuids: 'attachFileLibraryUUids',
+}
+
+const propertyOf = (column: string) =>
+  UNLIKE_THE_REST[column] ??
+  column.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
+
+const valueOf = (column: string, value: unknown) =>
+  /(^|_)(date|time)$/.test(column) && typeof value === 'string'
+    ? Temporal.Instant.from(value).epochMilliseconds
+    : value

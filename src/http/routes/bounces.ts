@@ -1,0 +1,69 @@
+import { Type } from 'typebox'
+import { readBounces, type Bounce } from '../../email/bounce.ts'
+import { emailIdOf } from '../../email/message.ts'
+import { invalid } from '../../errors.ts'
+import { noteBounces } from '../../store/emails.ts'
+import { suppress } from '../../store/suppressions.ts'
+import { LARGEST_BODY } from '../server/body.ts'
+import { answerOnce, ok } from '../server/idempotency.ts'
+import type { Routes } from '../server/services.ts'
+
+/** What comes back: the notification in JSON, or as the mail server hands it on. */
+export const bounces: Routes = async (app, { clock }) => {
+  app.addContentTypeParser(
+    'message/rfc822',
+    { parseAs: 'string', bodyLimit: LARGEST_BODY },
+    async (_request: unknown, message: string) => ({ message }),
+  )
+
+  app.post(
+    '/emails/bounce',
+    {
+      config: { scope: 'mail:write', idempotent: true },
+      schema: {
+        tags: ['email'],
+        summary: 'Take in a delivery status notification',
+        description:
+          'The mail shows the refusal. The address is suppressed only if its mailbox does not exist ' +
+          '(a status code 5.1.x about the recipient).',
+        body: Type.Object({
+          message: Type.String({ description: 'The notification as it came, headers and all.' }),
+        }),
+        response: {
+          200: Type.Object({ suppressed: Type.Array(Type.String()) }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { caller, body } = request
+      const now = clock.now()
+      const reported = readBounces(body.message)
+      if (reported.length === 0) {
+        throw invalid([{ pointer: '/message', detail: 'is no delivery status notification' }])
+      }
+      return answerOnce(caller.db, request, reply, now, async (tx) => {
+        const final = reported.filter((bounce) => bounce.permanent)
+        const { businessId, user } = caller
+        const gone = final.filter((bounce) => bounce.isNoSuchMailbox)
+        const addresses = gone.map((bounce) => ({
+          businessId,
+          emailAddress: bounce.recipient,
+          reason: 'BOUNCED' as const,
+          detail: detailOf(bounce),
+        }))
+        await suppress(tx, addresses, { user, now })
+        await noteBounces(tx, businessId, final.flatMap(noteOf))
+        return ok({ suppressed: gone.map((bounce) => bounce.recipient.toLowerCase()) })
+      })
+    },
+  )
+}
+
+const detailOf = ({ status, words }: Bounce) => [status, words].filter(Boolean).join(' ') || null
+
+function noteOf(bounce: Bounce) {
+  const { messageId, recipient } = bounce
+  const emailId = messageId === null ? undefined : emailIdOf(messageId)
+  const reason = `bounced: ${detailOf(bounce) ?? 'no reason given'}`
+  return emailId === undefined ? [] : [{ emailId, messageId: messageId!, recipient, reason }]
+}

@@ -1,0 +1,170 @@
+import { Type } from 'typebox'
+import { findTemplate } from '../../automation/templates.ts'
+import { previewMail } from '../../automation/preview.ts'
+import { sendTests } from '../../automation/send-again.ts'
+import type { Caller } from '../../auth/caller.ts'
+import { parseAddress } from '../../contract/addresses.ts'
+import { Email } from '../../contract/email.ts'
+import { OBJECT_TYPES, type ObjectType } from '../../contract/event-type.ts'
+import { kindOfObjectType } from '../../contract/objects.ts'
+import { OrNull } from '../../contract/schema.ts'
+import { listTokens, TOKEN_KINDS } from '../../email/tokens.ts'
+import { invalid, notFound } from '../../errors.ts'
+import { findObject } from '../../store/objects.ts'
+import { listEmailsById } from '../../store/emails.ts'
+import { clientGone } from '../server/client-gone.ts'
+import { answerOf, sendFramed, sendingOf } from './emails.ts'
+import { answerOnce } from '../server/idempotency.ts'
+import type { Routes } from '../server/services.ts'
+
+const tags = ['email template']
+const ById = Type.Object({ emailTemplateId: Type.Integer({ minimum: 1 }) })
+
+const About = {
+  objectType: Type.Enum([...OBJECT_TYPES]),
+  objectId: Type.Union([Type.Integer({ minimum: 1 }), Type.String({ maxLength: 100 })], {
+    description: 'its id; of an invitation its UUID',
+  }),
+}
+
+/** Beside the routes that every object has. */
+export const emailTemplates: Routes = async (app, services) => {
+  const { config, queues } = services
+
+  app.get(
+    '/emailTemplate/token',
+    {
+      config: { scope: 'mail:read' },
+      schema: {
+        tags,
+        summary: 'Every %TOKEN% by what it speaks of, each with an example',
+        response: { 200: Type.Array(Tokens) },
+      },
+    },
+    async () => listTokens(),
+  )
+
+  app.post(
+    '/emailTemplate/:emailTemplateId/preview',
+    {
+      config: { scope: 'mail:read' },
+      schema: {
+        tags,
+        summary: 'The mail that a template makes of an object; nothing is sent',
+        params: ById,
+        body: Type.Object(About),
+        response: { 200: Preview },
+      },
+    },
+    async ({ caller, params: { emailTemplateId }, body }, reply) => {
+      const { mail } = await queues.interactive.run(caller.businessId, clientGone(reply), () =>
+        previewOf(caller, emailTemplateId, body, config.publicUrl),
+      )
+      const { subject, html, text, to, emptyTokens } = mail
+      return { subject, html, text, to: to?.address ?? null, emptyTokens }
+    },
+  )
+
+  app.get(
+    '/emailTemplate/:emailTemplateId/preview/html',
+    {
+      config: { scope: 'mail:read' },
+      schema: {
+        tags,
+        summary: 'The same mail by itself, for a frame',
+        params: ById,
+        querystring: Type.Object(About),
+        response: { 200: { content: { 'text/html': { schema: Type.String() } } } },
+      },
+    },
+    async ({ caller, params: { emailTemplateId }, query }, reply) => {
+      const { mail } = await queues.interactive.run(caller.businessId, clientGone(reply), () =>
+        previewOf(caller, emailTemplateId, query, config.publicUrl),
+      )
+      return sendFramed(reply, mail.html)
+    },
+  )
+
+  app.post(
+    '/emailTemplate/:emailTemplateId/test',
+    {
+      config: { scope: 'mail:write', idempotent: true },
+      schema: {
+        tags,
+        summary: 'Sends that mail to up to five addresses, marked as a test',
+        params: ById,
+        body: Type.Object({
+          ...About,
+          to: Type.Array(Type.String({ maxLength: 254 }), { minItems: 1, maxItems: 5 }),
+        }),
+        response: { 201: Type.Object({ items: Type.Array(Email) }) },
+      },
+    },
+    async (request, reply) => {
+      const { caller, body } = request
+      const { emailTemplateId } = request.params
+      const addresses = body.to.map((address) => parseAddress(address))
+      const faults = addresses.flatMap((address, i) =>
+        address === undefined ? [{ pointer: `/to/${i}`, detail: 'must be one plain address' }] : [],
+      )
+      if (faults.length > 0) throw invalid(faults)
+      // Rendered before the transaction, in which it is read again and found in the cache.
+      await findTemplate(caller.db, { businessId: caller.businessId, emailTemplateId })
+      const now = services.clock.now()
+      return answerOnce(caller.db, request, reply, now, async (tx) => {
+        const found = await previewOf(
+          { ...caller, db: tx },
+          emailTemplateId,
+          body,
+          config.publicUrl,
+        )
+        const about = { ...found.template, objectType: body.objectType }
+        const to = [...new Set(addresses as string[])]
+        const ids = await sendTests(tx, found, about, to, sendingOf(services, now))
+        const sent = await listEmailsById(tx, caller.businessId, ids)
+        return { status: 201, body: { items: sent.map(answerOf) } }
+      })
+    },
+  )
+}
+
+/** A template and a real object of the caller's, and the mail that they make. */
+async function previewOf(
+  { db, businessId, scope }: Pick<Caller, 'db' | 'businessId' | 'scope'>,
+  emailTemplateId: number,
+  about: { objectType: ObjectType; objectId: number | string },
+  publicUrl: string,
+) {
+  const template = await findTemplate(db, { businessId, emailTemplateId })
+  if (!template) throw notFound('email template', emailTemplateId)
+
+  const { objectType, objectId } = about
+  const kind = kindOfObjectType(objectType)
+  const isOfKind = (typeof objectId === 'string') === (objectType === 'INVITATION')
+  const isSeen = isOfKind && (await findObject(db, businessId, kind, objectId, scope))
+  const link = `${publicUrl}/unsubscribe/…`
+  const preview = isSeen ? await previewMail(db, template, about, link) : undefined
+  if (!preview) {
+    throw invalid([{ pointer: '/objectId', detail: `there is no ${kind.title} ${objectId}` }])
+  }
+  return { ...preview, template }
+}
+
+const Tokens = Type.Object({
+  objectType: Type.Enum([...TOKEN_KINDS]),
+  tokens: Type.Array(
+    Type.Object({
+      token: Type.String({ examples: ['%CLIENT_FULLNAME%'] }),
+      description: Type.String(),
+      example: Type.String(),
+    }),
+  ),
+})
+
+const Preview = Type.Object({
+  subject: Type.String(),
+  html: Type.String(),
+  text: Type.String(),
+  to: OrNull(Type.String({ description: 'null where there is no address to write to' })),
+  emptyTokens: Type.Array(Type.String(), { description: 'tokens that have no value here' }),
+})

@@ -1,0 +1,119 @@
+import { Type } from 'typebox'
+import { saveAction } from '../../automation/define.ts'
+import {
+  EMAIL_MSG_TYPE,
+  EventAction,
+  EventActionBody,
+  labelled,
+} from '../../contract/event-action.ts'
+import { notFound } from '../../errors.ts'
+import {
+  findAction,
+  listActions,
+  listActionsOfDefinition,
+  type ShownAction,
+} from '../../store/event-actions.ts'
+import { findDefinition } from '../../store/event-definitions.ts'
+import { pageOf, PageQuery, readPage } from '../server/cursor.ts'
+import { requireMatch } from '../server/etag.ts'
+import { answerOnce, created, ok } from '../server/idempotency.ts'
+import type { Routes } from '../server/services.ts'
+
+const tags = ['event action']
+
+export const eventActions: Routes = async (app, { clock }) => {
+  app.get(
+    '/eventAction/eventDefinition/:eventDefinitionId',
+    {
+      config: { scope: 'definitions:read' },
+      schema: {
+        tags,
+        params: Type.Object({ eventDefinitionId: Type.Integer({ minimum: 1 }) }),
+        response: { 200: Type.Array(EventAction) },
+      },
+    },
+    async ({ caller, params: { eventDefinitionId } }) => {
+      const { db, businessId } = caller
+      const definition = await findDefinition(db, businessId, eventDefinitionId)
+      if (!definition?.active) throw notFound('event definition', eventDefinitionId)
+      return (await listActionsOfDefinition(db, businessId, eventDefinitionId)).map(answerOf)
+    },
+  )
+
+  app.get(
+    '/eventAction/:eventActionId',
+    {
+      config: { scope: 'definitions:read', etag: true },
+      schema: {
+        tags,
+        params: Type.Object({ eventActionId: Type.Integer({ minimum: 1 }) }),
+        response: { 200: EventAction },
+      },
+    },
+    async ({ caller, params: { eventActionId } }) => {
+      const action = await findAction(caller.db, caller.businessId, eventActionId)
+      if (!action?.active) throw notFound('event action', eventActionId)
+      return answerOf(action)
+    },
+  )
+
+  app.get(
+    '/eventAction',
+    {
+      config: { scope: 'definitions:read' },
+      schema: {
+        tags,
+        querystring: Type.Object(PageQuery),
+        response: {
+          200: Type.Object({
+            items: Type.Array(EventAction),
+            nextCursor: Type.Union([Type.String(), Type.Null()]),
+          }),
+        },
+      },
+    },
+    async ({ caller, query }) => {
+      const { limit, after } = readPage(query, 'eventAction')
+      const found = await listActions(caller.db, caller.businessId, {
+        afterId: after?.[0] ?? 0,
+        limit: limit + 1,
+      })
+      const page = pageOf(found, limit, 'eventAction', (one) => [one.eventActionId])
+      return { ...page, items: page.items.map(answerOf) }
+    },
+  )
+
+  app.post(
+    '/eventAction',
+    {
+      config: { scope: 'definitions:write', etag: true, idempotent: true },
+      // The contract itself reads the body, in either form.
+      validatorCompiler: () => (value) => ({ value }),
+      schema: { tags, body: EventActionBody, response: { 200: EventAction, 201: EventAction } },
+    },
+    async (request, reply) => {
+      const { caller, body } = request
+      const defining = { businessId: caller.businessId, user: caller.user, now: clock.now() }
+      return answerOnce(caller.db, request, reply, defining.now, async (tx) => {
+        const { action, before } = await saveAction(tx, body, defining, (current) =>
+          requireMatch(request, current?.active ? answerOf(current) : undefined),
+        )
+        const answer = answerOf(action)
+        return before ? ok(answer) : created(answer, `/eventAction/${action.eventActionId}`)
+      })
+    },
+  )
+}
+
+/** Moments become numbers on the wire. */
+export const answerOf = ({
+  recipient: _said,
+  byTemplate: _else,
+  writesTo,
+  ...action
+}: ShownAction) =>
+  ({
+    ...action,
+    recipient: labelled(writesTo),
+    msgType: EMAIL_MSG_TYPE,
+  }) as unknown as EventAction

@@ -1,0 +1,278 @@
+import { Type, type Static } from 'typebox'
+import { readTriggerHistory } from '../../automation/trigger-history.ts'
+import {
+  EventTrigger,
+  NamedTrigger,
+  TriggerDetails,
+  TRIGGER_STATUSES,
+  type TriggerStatus,
+} from '../../contract/event-trigger.ts'
+import { OBJECT_TYPES, type ObjectType } from '../../contract/event-type.ts'
+import { ExpandNames } from '../../contract/object-names.ts'
+import { kindOfObjectType } from '../../contract/objects.ts'
+import { MomentFilter, SeveralOf } from '../../contract/schema.ts'
+import { conflict, notFound } from '../../errors.ts'
+import { listEmailsOfTrigger } from '../../store/emails.ts'
+import {
+  cancelTriggers,
+  countTriggers,
+  findTrigger,
+  fireTriggersNow,
+  listTriggers,
+  listTriggersById,
+  listTriggersOfObject,
+  type StoredTrigger,
+  type TriggerFilters,
+} from '../../store/event-triggers.ts'
+import { findObject, type Sight } from '../../store/objects.ts'
+import { nameTriggers } from '../../store/trigger-names.ts'
+import { pageOf, PageQuery, readPage } from '../server/cursor.ts'
+import { answerOnce, ok } from '../server/idempotency.ts'
+import { ManyDone, ManyIds } from '../server/many.ts'
+import type { Routes } from '../server/services.ts'
+
+const tags = ['event trigger']
+const config = { scope: 'definitions:read', function: 'VIEW_SCHEDULE' } as const
+
+const changing = { scope: 'definitions:write', function: 'EDIT_SCHEDULE' } as const
+
+/** Spec: invitations are asked for by their word, all others by their object type. */
+const ADDRESSES: [string, ObjectType][] = [
+  ['invitation', 'INVITATION'],
+  ['CALENDAR', 'CALENDAR'],
+  ['CLASS_SCHEDULE', 'CLASS_SCHEDULE'],
+  ['RECALL', 'RECALL'],
+  ['DISCLAIMER', 'DISCLAIMER'],
+]
+
+export const eventTriggers: Routes = async (app, services) => {
+  await app.register(byHand, services)
+  for (const [word, objectType] of ADDRESSES) {
+    const kind = kindOfObjectType(objectType)
+    const id = objectType === 'INVITATION' ? Type.String() : Type.Integer({ minimum: 1 })
+    app.get(
+      `/eventTriggers/${word}/:${kind.id}`,
+      {
+        config,
+        schema: {
+          tags,
+          params: Type.Object({ [kind.id]: id }),
+          querystring: Type.Object({ expand: ExpandNames }),
+          response: { 200: Type.Array(NamedTrigger) },
+        },
+      },
+      async ({ caller, params, query }) => {
+        const { db, businessId, scope } = caller
+        const id = (params as Record<string, number | string>)[kind.id]!
+        if (!(await findObject(db, businessId, kind, id, scope))) throw notFound(kind.title, id)
+        const triggers = await listTriggersOfObject(db, businessId, objectType, id)
+        const named = query.expand ? await nameTriggers(db, businessId, triggers) : triggers
+        return named.map(answerOf)
+      },
+    )
+  }
+
+  app.get(
+    '/eventTriggers',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Triggers of any object, by the time they are scheduled for',
+        querystring: Type.Object({
+          ...PageQuery,
+          ...TriggerQuery.properties,
+          order: Type.Optional(
+            Type.Enum(['oldest', 'newest'], {
+              default: 'oldest',
+              description: 'Which come first.',
+            }),
+          ),
+          expand: ExpandNames,
+        }),
+        response: {
+          200: Type.Object({
+            items: Type.Array(NamedTrigger),
+            nextCursor: Type.Union([Type.String(), Type.Null()]),
+          }),
+        },
+      },
+    },
+    async ({ caller, query }) => {
+      const { limit: _limit, cursor: _cursor, expand, order, ...asked } = query
+      const list = JSON.stringify(['eventTriggers', order, asked])
+      const { limit, after } = readPage(query, list, ['moment', 'id'])
+      const filters = filtersOf(asked, caller, services.clock.now())
+      const found = await listTriggers(caller.db, caller.businessId, filters, {
+        newestFirst: order === 'newest',
+        after: after && { scheduledTime: after[0], eventTriggerId: after[1] },
+        limit: limit + 1,
+      })
+      const page = pageOf(found, limit, list, (trigger) => [
+        String(trigger.scheduledTime),
+        trigger.eventTriggerId,
+      ])
+      const items = expand
+        ? await nameTriggers(caller.db, caller.businessId, page.items)
+        : page.items
+      return { ...page, items: items.map(answerOf) }
+    },
+  )
+
+  app.get(
+    '/eventTriggers/counts',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'How many triggers of each status there are',
+        querystring: TriggerQuery,
+        response: {
+          200: Type.Record(Type.String(), Type.Integer(), {
+            examples: [{ SCHEDULED: 60, COMPLETED: 1643, FAILED: 31 }],
+          }),
+        },
+      },
+    },
+    async ({ caller, query }) =>
+      countTriggers(caller.db, caller.businessId, filtersOf(query, caller, services.clock.now())),
+  )
+
+  app.get(
+    '/eventTriggers/:eventTriggerId',
+    {
+      config: { ...config, etag: true },
+      schema: {
+        tags,
+        summary: 'One trigger: its names, emails, checks and history',
+        description:
+          'The history is what the audit recorded of the object and of the definition until the ' +
+          'trigger ended, and what happened to the trigger itself.',
+        params: ById,
+        response: { 200: TriggerDetails },
+      },
+    },
+    async ({ caller, params: { eventTriggerId } }) => {
+      const { db, businessId, scope, functions } = caller
+      const trigger = await findTrigger(db, businessId, eventTriggerId, scope)
+      if (!trigger) throw notFound('event trigger', eventTriggerId)
+      const [[named], emails] = await Promise.all([
+        nameTriggers(db, businessId, [trigger]),
+        listEmailsOfTrigger(db, businessId, eventTriggerId),
+      ])
+      const history = await readTriggerHistory(db, trigger, emails, services.clock.now())
+      const shown = functions.has('VIEW_EMAILS') ? emails : null
+      return { ...named, emails: shown, ...history } as unknown as TriggerDetails
+    },
+  )
+}
+
+const TriggerQuery = Type.Object({
+  status: Type.Optional(SeveralOf(TRIGGER_STATUSES)),
+  from: MomentFilter('Scheduled from this moment on, in ms.'),
+  to: MomentFilter('Scheduled before this moment, in ms.'),
+  eventDefnId: Type.Optional(Type.Integer({ minimum: 1 })),
+  objectType: Type.Optional(Type.Enum([...OBJECT_TYPES])),
+  clientId: Type.Optional(
+    Type.Integer({ minimum: 1, description: 'About objects of this client.' }),
+  ),
+  locationId: Type.Optional(
+    Type.Integer({ minimum: 1, description: 'About objects at this location.' }),
+  ),
+  text: Type.Optional(
+    Type.String({
+      maxLength: 200,
+      description: 'Words with which a name or the address of the client begins.',
+    }),
+  ),
+})
+
+function filtersOf(
+  query: Static<typeof TriggerQuery>,
+  { scope: sight }: { scope: Sight },
+  now: Temporal.Instant,
+): TriggerFilters {
+  const { status, from, to, ...same } = query
+  return {
+    ...same,
+    statuses: status?.split(',') as TriggerStatus[] | undefined,
+    from: moment(from),
+    to: moment(to),
+    sight,
+    now,
+  }
+}
+
+const BY_HAND = [
+  { word: 'fire', act: fireTriggersNow, summary: 'Fire it now, before its time' },
+  { word: 'cancel', act: cancelTriggers, summary: 'Cancel it before it fires' },
+]
+
+const ById = Type.Object({ eventTriggerId: Type.Integer({ minimum: 1 }) })
+
+/** What people do by hand: to one, or to up to a thousand. From SCHEDULED only. */
+const byHand: Routes = async (app, { clock }) => {
+  for (const { word, act, summary } of BY_HAND) {
+    app.post(
+      `/eventTriggers/:eventTriggerId/${word}`,
+      {
+        config: { ...changing, idempotent: true, emptyBody: true },
+        schema: { tags, summary, params: ById, response: { 200: EventTrigger } },
+      },
+      async (request, reply) => {
+        const { caller, params } = request
+        const { eventTriggerId: id } = params
+        const now = clock.now()
+        return answerOnce(caller.db, request, reply, now, async (tx) => {
+          const find = () => findTrigger(tx, caller.businessId, id, caller.scope)
+          if (!(await find())) throw notFound('event trigger', id)
+          const [done] = await act(tx, caller.businessId, [id], { user: caller.user, now })
+          if (done) return ok(done)
+          const found = await find()
+          throw conflict(
+            `Event trigger ${id} is ${found?.status}; only a SCHEDULED one can ${word}.`,
+          )
+        })
+      },
+    )
+
+    app.post(
+      `/eventTriggers/${word}`,
+      {
+        config: { ...changing, idempotent: true },
+        schema: {
+          tags,
+          summary: `${summary}, many at once`,
+          body: ManyIds,
+          response: { 200: ManyDone },
+        },
+      },
+      async (request, reply) => {
+        const { caller, body } = request
+        const { db, businessId, user, scope } = caller
+        const now = clock.now()
+        return answerOnce(db, request, reply, now, async (tx) => {
+          const list = (ids: number[]) => listTriggersById(tx, businessId, ids, scope)
+          const seen = (await list(body.ids)).map((trigger) => trigger.eventTriggerId)
+          const acted = await act(tx, businessId, seen, { user, now })
+          const done = acted.map((trigger) => trigger.eventTriggerId)
+          const left = [...new Set(body.ids)].filter((id) => !done.includes(id))
+          const found = new Map((await list(left)).map((one) => [one.eventTriggerId, one]))
+          const refused = left.map((id) => {
+            const trigger = found.get(id)
+            return trigger
+              ? { id, status: 409, detail: `it is ${trigger.status}` }
+              : { id, status: 404, detail: `there is no event trigger ${id}` }
+          })
+          return ok({ done, refused })
+        })
+      },
+    )
+  }
+}
+
+/** Moments become numbers on the wire. */
+const answerOf = (trigger: StoredTrigger) => trigger as unknown as EventTrigger
+
+const moment = (ms: number | undefined) =>
+  ms === undefined ? undefined : Temporal.Instant.fromEpochMilliseconds(ms)

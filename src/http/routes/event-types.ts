@@ -1,0 +1,94 @@
+import { Type } from 'typebox'
+import {
+  changesOf,
+  CHANGES,
+  EVENT_TYPES,
+  EventType,
+  type ObjectType,
+} from '../../contract/event-type.ts'
+import { listTokens, type TokenKind } from '../../email/tokens.ts'
+import { listStatuses } from '../../store/statuses.ts'
+import type { Routes } from '../server/services.ts'
+
+const EventTypeInfo = Type.Object({
+  ...EventType.properties,
+  description: Type.String({ description: 'When it happens.' }),
+  anchor: Type.String({ description: 'The moment that the offset of a definition counts from.' }),
+  changes: Type.Array(Type.Enum([...CHANGES]), {
+    description: 'Of the CHANGED types: what a definition may list in `changes`.',
+  }),
+  statuses: Type.Array(Type.String(), {
+    description: 'The statuses of the kind of object, in this business.',
+  }),
+  tokens: Type.Array(Type.String(), { description: 'What a template may hold for its mails.' }),
+})
+
+/** The event types of the interface, with what a person needs to choose one. */
+export const eventTypes: Routes = async (app) => {
+  app.get(
+    '/eventType',
+    {
+      config: { scope: 'definitions:read' },
+      schema: {
+        tags: ['event definition'],
+        summary: 'The 13 event types: meaning, anchor, changes, statuses and tokens',
+        response: { 200: Type.Array(EventTypeInfo) },
+      },
+    },
+    async ({ caller }) => {
+      const statuses = await listStatuses(caller.db, caller.businessId)
+      return EVENT_TYPES.map((type) => ({
+        ...type,
+        description: MEANINGS[type.eventType],
+        anchor: anchorOf(type),
+        changes: type.eventType.endsWith('_CHANGED') ? changesOf(type.objectType) : [],
+        statuses: statuses
+          .filter((status) => status.objectType === type.objectType && status.active)
+          .map(({ status }) => status),
+        tokens: tokensOf(type.objectType),
+      }))
+    },
+  )
+}
+
+const MEANINGS: Record<(typeof EVENT_TYPES)[number]['eventType'], string> = {
+  APPT_CREATED: 'An appointment is saved for the first time.',
+  APPT_CHANGED: 'The status, time, staff, service, location or client of an appointment changes.',
+  APPT_REMINDER: 'A time before or after an appointment.',
+  CLASS_SCHEDULE_CREATED: 'A class is saved for the first time.',
+  CLASS_SCHEDULE_CHANGED:
+    'The status, time, staff, service, location or students of a class change.',
+  CLASS_SCHEDULE_REMINDER: 'A time before or after a class.',
+  INVITE_CREATED: 'An invitation is saved for the first time.',
+  INVITE_REMINDER: 'A time after an invitation is made, or before it expires.',
+  INVITE_COMPLETED: 'The status of an invitation becomes COMPLETED.',
+  RECALL: 'A time before or after a recall is due.',
+  INVITE_CHANGED: 'The status, expiry or client of an invitation changes.',
+  DISCLAIMER_CREATED: 'A disclaimer is saved for the first time.',
+  DISCLAIMER_CHANGED: 'The status or client of a disclaimer changes.',
+}
+
+function anchorOf({ eventCategory, objectType }: EventType) {
+  if (eventCategory === 'EVENT') return 'The moment of the change.'
+  if (objectType === 'RECALL') return 'dueTime of the recall.'
+  if (objectType === 'INVITATION') {
+    return 'createdDate of the invitation if the offset is 0 or positive; else its expiresTime, or that of its campaign.'
+  }
+  return 'startTime, or endTime if triggerAnchor is END.'
+}
+
+/** The tokens of the object itself and of what every mail can name, not those of other objects. */
+function tokensOf(objectType: ObjectType) {
+  const others = Object.values(TOKEN_KIND_OF).filter((kind) => kind !== TOKEN_KIND_OF[objectType])
+  return listTokens()
+    .filter((group) => !others.includes(group.objectType))
+    .flatMap((group) => group.tokens.map(({ token }) => token))
+}
+
+const TOKEN_KIND_OF: Record<ObjectType, TokenKind> = {
+  CALENDAR: 'appointment',
+  CLASS_SCHEDULE: 'class',
+  INVITATION: 'invitation',
+  RECALL: 'recall',
+  DISCLAIMER: 'disclaimer',
+}

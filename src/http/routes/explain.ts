@@ -1,0 +1,45 @@
+import { Type, type Static } from 'typebox'
+import { explain as explainObject } from '../../automation/explain.ts'
+import { OBJECT_TYPES } from '../../contract/event-type.ts'
+import { Explanation } from '../../contract/explanation.ts'
+import { kindOfObjectType } from '../../contract/objects.ts'
+import { notFound } from '../../errors.ts'
+import { findObject } from '../../store/objects.ts'
+import type { Routes } from '../server/services.ts'
+
+export const explain: Routes = async (app, { clock }) => {
+  app.get(
+    '/explain/:objectType/:objectId',
+    {
+      config: { scope: 'definitions:read', function: 'VIEW_SCHEDULE' },
+      schema: {
+        tags: ['event trigger'],
+        summary: 'Why each active definition did, will or will not fire for an object',
+        params: Type.Object({
+          objectType: Type.String({ description: OBJECT_TYPES.join(', ') }),
+          objectId: Type.String({ description: 'its id; of an invitation its UUID' }),
+        }),
+        response: { 200: Type.Array(Explanation) },
+      },
+    },
+    async ({ caller, params }) => {
+      const { db, businessId, scope } = caller
+      const objectType = OBJECT_TYPES.find((each) => each === params.objectType.toUpperCase())
+      if (!objectType) throw notFound('object type', params.objectType)
+      const kind = kindOfObjectType(objectType)
+      const id = readId(params.objectId, objectType)
+      const found =
+        id !== undefined &&
+        (await findObject(db, businessId, kind, id, scope)) &&
+        (await explainObject(db, businessId, objectType, id, clock.now()))
+      if (!found) throw notFound(kind.title, params.objectId)
+      return found as unknown as Static<typeof Explanation>[]
+    },
+  )
+}
+
+function readId(text: string, objectType: string) {
+  if (objectType === 'INVITATION') return text
+  const id = Number(text)
+  return /^\d+$/.test(text) && Number.isSafeInteger(id) ? id : undefined
+}

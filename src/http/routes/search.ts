@@ -1,0 +1,70 @@
+import { Type } from 'typebox'
+import { Found } from '../../contract/search.ts'
+import { wordsOf } from '../../store/objects.ts'
+import {
+  findAppointments,
+  findClients,
+  findDefinitions,
+  findTemplates,
+} from '../../store/search.ts'
+import type { Routes } from '../server/services.ts'
+
+export const search: Routes = async (app, { clock }) => {
+  app.get(
+    '/search',
+    {
+      config: { scope: 'scheduling:read', function: 'VIEW_SCHEDULE' },
+      schema: {
+        tags: ['search'],
+        summary: 'Find clients, appointments, automations and templates by words',
+        description: `Every word of \`text\` begins a word of what is found. Case, accents and apostrophes are ignored: \`obrien\` finds \`O'Brien\`, \`muller\` and \`mueller\` find \`Müller\`. Appointments are found by their client. What the caller may not read is left out.`,
+        querystring: Type.Object({
+          text: Type.String({ minLength: 1, maxLength: 200, examples: ['obrien'] }),
+          limit: Type.Optional(
+            Type.Integer({
+              minimum: 1,
+              maximum: 20,
+              default: 5,
+              description: 'At most this many of each kind.',
+            }),
+          ),
+        }),
+        response: {
+          200: Type.Array(Found, {
+            examples: [
+              [
+                {
+                  kind: 'client',
+                  id: 17,
+                  title: "Olivia O'Brien",
+                  detail: 'olivia@example.com',
+                  time: 1_800_000_000_000,
+                },
+                {
+                  kind: 'calendar',
+                  id: 4711,
+                  title: "Olivia O'Brien, Sports massage",
+                  detail: 'Zürich Altstadt',
+                  time: 1_800_000_000_000,
+                },
+              ],
+            ],
+          }),
+        },
+      },
+    },
+    async ({ caller, query }) => {
+      const { db, businessId, functions, scope: sight } = caller
+      const words = wordsOf(query.text)
+      if (words.length === 0) return []
+      const asked = { words, limit: query.limit ?? 5, now: clock.now(), sight }
+      const found = await Promise.all([
+        findClients(db, businessId, asked),
+        findAppointments(db, businessId, asked),
+        functions.has('VIEW_DEFINITIONS') ? findDefinitions(db, businessId, asked) : [],
+        functions.has('VIEW_EMAILS') ? findTemplates(db, businessId, asked) : [],
+      ])
+      return found.flat() as never
+    },
+  )
+}

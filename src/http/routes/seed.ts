@@ -1,0 +1,45 @@
+import { Type } from 'typebox'
+import { notFound } from '../../errors.ts'
+import { loadDemo } from '../../scheduling/demo/demo.ts'
+import { findBusiness } from '../../store/businesses.ts'
+import { answerOnce, ok } from '../server/idempotency.ts'
+import type { Routes } from '../server/services.ts'
+
+const Loaded = Type.Object(
+  {
+    businessId: Type.Integer(),
+    accepted: Type.Record(Type.String(), Type.Integer(), {
+      description: 'How many objects of each kind were made, or were there already.',
+    }),
+  },
+  { examples: [{ businessId: 1, accepted: { location: 3, client: 400, calendar: 9_000 } }] },
+)
+
+export const seed: Routes = async (app, { database, clock }) => {
+  app.post(
+    '/business/:businessId/seed',
+    {
+      config: { operator: true, emptyBody: true, idempotent: true },
+      schema: {
+        tags: ['Business'],
+        summary: 'Load the demo into a business',
+        description:
+          'Eighteen months of a practice whose clients do not exist. Once more changes what is there and adds nothing.',
+        params: Type.Object({ businessId: Type.Integer({ minimum: 1 }) }),
+        response: { 200: Loaded },
+      },
+    },
+    async (request, reply) => {
+      const { businessId } = request.params
+      const business = await findBusiness(database.operator, businessId)
+      if (!business) throw notFound('business', businessId)
+      const user = 'OPERATOR'
+      const db = database.forBusiness(businessId, user)
+      const now = clock.now()
+      return answerOnce(db, request, reply, now, async (tx) => {
+        const { accepted } = await loadDemo(tx, { businessId, user, now: () => now })
+        return ok({ businessId, accepted })
+      })
+    },
+  )
+}

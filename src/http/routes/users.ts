@@ -1,0 +1,198 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import type { Role } from '../../contract/credentials.ts'
+import { password, User, UserWrite } from '../../contract/credentials.ts'
+import { required } from '../../contract/fields.ts'
+import { isPlainObject } from '../../contract/json.ts'
+import { readFields } from '../../contract/read-fields.ts'
+import { Limiter } from '../../auth/limits.ts'
+import { isPassword, hashPassword } from '../../auth/passwords.ts'
+import { readUser, saveUser } from '../../auth/users.ts'
+import { unknownProperties } from '../../contract/unknown-properties.ts'
+import type { Db } from '../../database/database.ts'
+import { brokenConstraint } from '../../database/refusals.ts'
+import { conflict, invalid, notFound } from '../../errors.ts'
+import { deletePasswordLinksOfUser } from '../../store/password-links.ts'
+import { deleteOtherSessionsOfUser } from '../../store/sessions.ts'
+import { findPasswordHash, findUser, listUsers, lockUser, updateUser } from '../../store/users.ts'
+import { pageOf, PageQuery, readPage } from '../server/cursor.ts'
+import { requireMatch } from '../server/etag.ts'
+import { answerOnce, created, ok } from '../server/idempotency.ts'
+import { refuseTooMany } from '../server/rate-limit.ts'
+import type { Routes, Services } from '../server/services.ts'
+
+const ById = Type.Object({ userId: Type.Integer({ minimum: 1 }) })
+const tags = ['Who is asking']
+const access = { scope: 'admin', function: 'MANAGE_USERS' } as const
+
+const PasswordChange = Type.Object(
+  { currentPassword: Type.String(), newPassword: Type.String() },
+  { examples: [{ currentPassword: 'the old one', newPassword: 'a longer new one' }] },
+)
+
+export const users: Routes = async (app, services) => {
+  const { clock, credentials } = services
+  // Whoever sits down at another's open console must not find out the password there.
+  const guesses = new Limiter({ perSecond: 1 / 5, burst: 10 }, clock)
+
+  app.get(
+    '/user',
+    {
+      config: access,
+      schema: {
+        tags,
+        summary: 'The people of the business',
+        querystring: Type.Object(PageQuery),
+        response: {
+          200: Type.Object({
+            items: Type.Array(User),
+            nextCursor: Type.Union([Type.String(), Type.Null()]),
+          }),
+        },
+      },
+    },
+    async ({ caller, query }) => {
+      const { limit, after } = readPage(query, 'user')
+      const page = { after: Number(after?.[0] ?? 0), limit: limit + 1 }
+      const rows = await listUsers(caller.db, caller.businessId, page)
+      return pageOf(rows, limit, 'user', (row) => [row.userId]) as never
+    },
+  )
+
+  app.get(
+    '/user/:userId',
+    {
+      config: { ...access, etag: true },
+      schema: { tags, summary: 'One person', params: ById, response: { 200: User } },
+    },
+    async ({ caller, params }) => {
+      const user = await findUser(caller.db, caller.businessId, params.userId)
+      if (!user) throw notFound('user', params.userId)
+      return user as never
+    },
+  )
+
+  app.post(
+    '/user',
+    {
+      config: { ...access, etag: true, idempotent: true },
+      attachValidation: true,
+      schema: {
+        tags,
+        summary: 'Make or change a person',
+        body: UserWrite,
+        response: { 200: User, 201: User },
+      },
+    },
+    (request, reply) => {
+      const { db, businessId, user, account } = request.caller
+      return answerSavedUser(services, request, reply, {
+        db,
+        businessId,
+        user,
+        role: account?.role ?? null,
+      })
+    },
+  )
+
+  app.delete(
+    '/user/:userId',
+    {
+      config: { ...access, etag: true },
+      schema: {
+        tags,
+        summary: 'Deactivate a person',
+        description:
+          'Ends their sessions and the keys that are bound to them. The last active OWNER stays: 409.',
+        params: ById,
+        response: { 200: User },
+      },
+    },
+    async (request) => {
+      const { caller, params } = request
+      const body = { userId: params.userId, active: false }
+      const input = { userId: params.userId, body, passwordHash: undefined, faults: [] }
+      const saving = {
+        businessId: caller.businessId,
+        user: caller.user,
+        role: caller.account?.role ?? null,
+        now: clock.now(),
+        onCurrent: (current: object) => requireMatch(request, current),
+      }
+      const { user } = await caller.db.transaction(async (tx) => {
+        const known = await lockUser(tx, caller.businessId, params.userId)
+        if (known && !known.active) return { user: known }
+        return saveUser(tx, input, saving)
+      })
+      credentials.forget()
+      return user as never
+    },
+  )
+
+  app.post(
+    '/user/password',
+    {
+      config: { person: true },
+      attachValidation: true,
+      schema: {
+        tags,
+        summary: 'Change your own password',
+        description: 'Ends your other sessions; this one stays.',
+        body: PasswordChange,
+        response: { 200: User },
+      },
+    },
+    async ({ caller, body }) => {
+      const { userId, sessionId } = caller.person!
+      const { businessId } = caller
+      const fields = { newPassword: required(password()) }
+      const { values, faults } = readFields<{ newPassword: string }>(fields, body)
+      faults.push(...unknownProperties(PasswordChange, body))
+      const given: unknown = isPlainObject(body) ? body.currentPassword : undefined
+      refuseTooMany(guesses.take(caller.credential))
+      const kept = await findPasswordHash(caller.db, caller.businessId, userId)
+      if (typeof given !== 'string' || !(await isPassword(given, kept))) {
+        faults.push({ pointer: '/currentPassword', detail: 'is not your password' })
+      }
+      if (faults.length > 0) throw invalid(faults)
+      guesses.giveBack(caller.credential)
+      const passwordHash = await hashPassword(values.newPassword)
+      const by = { user: caller.user, now: clock.now() }
+      const user = await caller.db.transaction(async (tx) => {
+        const known = await lockUser(tx, caller.businessId, userId)
+        await deleteOtherSessionsOfUser(tx, { businessId, userId, sessionId })
+        await deletePasswordLinksOfUser(tx, businessId, userId)
+        return updateUser(tx, known!, { ...known!, passwordHash }, by)
+      })
+      credentials.forget()
+      return user as never
+    },
+  )
+}
+
+type For = { db: Db; businessId: number; user: string; role: Role | null }
+
+/** Also under /business, where the operator makes a business's first person. */
+export async function answerSavedUser(
+  { clock, credentials }: Services,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { db, businessId, user, role }: For,
+) {
+  const input = await readUser(request.body)
+  const now = clock.now()
+  const onCurrent = (current: object) => requireMatch(request, current)
+  try {
+    return await answerOnce(db, request, reply, now, async (tx) => {
+      const saved = await saveUser(tx, input, { businessId, user, role, now, onCurrent })
+      return saved.before ? ok(saved.user) : created(saved.user, `/user/${saved.user.userId}`)
+    })
+  } catch (error) {
+    if (brokenConstraint(error) === 'user_account_username') {
+      throw conflict('The username is taken.')
+    }
+    throw error
+  } finally {
+    credentials.forget()
+  }
+}

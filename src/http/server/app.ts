@@ -1,0 +1,206 @@
+import { randomUUID } from 'node:crypto'
+import helmet from '@fastify/helmet'
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import {
+  fastify,
+  LogController,
+  type FastifyBaseLogger,
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+} from 'fastify'
+import { Credentials } from '../../auth/credentials.ts'
+import type { Config } from '../../config.ts'
+import { apiKeys } from '../routes/api-keys.ts'
+import { audit } from '../routes/audit.ts'
+import { authenticate } from './authenticate.ts'
+import { businesses } from '../routes/businesses.ts'
+import { LARGEST_BODY, readJsonBodies } from './body.ts'
+import { changes, hintAfterChanges } from '../routes/changes.ts'
+import { closeGently } from './closing.ts'
+import { allowOrigins } from './cors.ts'
+import { consoleFiles } from '../routes/console.ts'
+import { tagAnswers } from './etag.ts'
+import { docs } from '../routes/docs.ts'
+import { emailTemplates } from '../routes/email-templates.ts'
+import { bounces } from '../routes/bounces.ts'
+import { emails } from '../routes/emails.ts'
+import { eventActions } from '../routes/event-actions.ts'
+import { eventDefinitions } from '../routes/event-definitions.ts'
+import { eventTriggers } from '../routes/event-triggers.ts'
+import { eventTypes } from '../routes/event-types.ts'
+import { explain } from '../routes/explain.ts'
+import { forecasts } from '../routes/forecasts.ts'
+import { health } from '../routes/health.ts'
+import { imports } from '../routes/import.ts'
+import { objects } from '../routes/objects.ts'
+import { overview } from '../routes/overview.ts'
+import { keepBusyConnections } from './idle-connections.ts'
+import { rememberRefusals } from './idempotency.ts'
+import { measureRequests, metrics } from '../routes/metrics.ts'
+import { describeRoutes, openapi } from './openapi.ts'
+import { answerBrokenHttp, answerProblems, routeOf, sendProblem } from './problems.ts'
+import { passwordLinks } from '../routes/password-links.ts'
+import { problemPages } from '../routes/problem-pages.ts'
+import { reports } from '../routes/reports.ts'
+import { search } from '../routes/search.ts'
+import { sessions } from '../routes/sessions.ts'
+import { statuses } from '../routes/statuses.ts'
+import { suppressions } from '../routes/suppressions.ts'
+import { unsubscribe } from '../routes/unsubscribe.ts'
+import { users } from '../routes/users.ts'
+import { seed } from '../routes/seed.ts'
+import type { Routes, Services } from './services.ts'
+import { closeAfterUnreadBodies } from './unread-bodies.ts'
+import { validateRequests } from './validate.ts'
+import { answerInMilliseconds } from './wire.ts'
+import { openQueues } from './work-queue.ts'
+
+/** Every address of the service: one file for each kind of object. */
+const ROUTES: Routes[] = [
+  eventDefinitions,
+  eventTypes,
+  forecasts,
+  eventActions,
+  eventTriggers,
+  reports,
+  explain,
+  overview,
+  search,
+  changes,
+  emailTemplates,
+  emails,
+  bounces,
+  suppressions,
+  unsubscribe,
+  objects, // the scheduling objects
+  statuses,
+  imports,
+
+  businesses,
+  seed,
+  apiKeys,
+  users,
+  passwordLinks,
+  sessions,
+  audit,
+
+  health,
+  metrics,
+  openapi,
+  docs,
+  problemPages,
+  consoleFiles,
+]
+
+/** A node that only runs the engine still says how it is. */
+const WORKER_ROUTES: Routes[] = [health, metrics]
+
+export async function buildApp(given: Omit<Services, 'credentials' | 'queues'>) {
+  const { config, log } = given
+  const services = {
+    ...given,
+    credentials: new Credentials({ ...given, ...config }),
+    queues: openQueues(),
+  }
+  const app = fastify({
+    loggerInstance: log as FastifyBaseLogger,
+    logController: new LogController({ disableRequestLogging: true }),
+    genReqId: () => randomUUID(),
+    trustProxy: trustedProxies(config.trustProxy),
+    bodyLimit: LARGEST_BODY,
+    // For connections on which nothing moves: see keepBusyConnections. A body has its own limit.
+    connectionTimeout: 120_000,
+    keepAliveTimeout: 65_000,
+    // Node would refuse what names no host by itself, but without a word.
+    http: {
+      // Finds out that a client has vanished while its request waits for a slot.
+      keepAlive: true,
+      keepAliveInitialDelay: 30_000,
+      headersTimeout: 10_000,
+      connectionsCheckingInterval: 1_000,
+      requireHostHeader: false,
+    },
+    routerOptions: { maxParamLength: 500 },
+    rewriteUrl: ({ url = '/' }) => withoutTrailingSlash(url),
+    return503OnClosing: false,
+    forceCloseConnections: 'idle',
+    clientErrorHandler: answerBrokenHttp,
+    frameworkErrors: (error: FastifyError, request: FastifyRequest, reply: FastifyReply) =>
+      void sendProblem(error, request, reply),
+  }).withTypeProvider<TypeBoxTypeProvider>()
+
+  await app.register(helmet, {
+    ...SECURITY,
+    // A browser would refuse plain HTTP from then on.
+    strictTransportSecurity: config.publicUrl.startsWith('https:'),
+  })
+  allowOrigins(app, config.corsOrigins)
+  forbidStorage(app)
+  answerProblems(app)
+  closeGently(app)
+  keepBusyConnections(app)
+  validateRequests(app)
+  readJsonBodies(app, services)
+  closeAfterUnreadBodies(app)
+  answerInMilliseconds(app, { checked: services.checkAnswers ?? false })
+  tagAnswers(app)
+  rememberRefusals(app, services)
+  logRequests(app)
+  measureRequests(app)
+  authenticate(app, services)
+  hintAfterChanges(app)
+  await describeRoutes(app)
+  const routesHere = config.role === 'worker' ? WORKER_ROUTES : ROUTES
+  for (const routes of routesHere) await app.register(routes, services)
+  return app
+}
+
+export type App = Awaited<ReturnType<typeof buildApp>>
+
+/** `/client/` is `/client`. The pages of the console have addresses of their own. */
+function withoutTrailingSlash(url: string) {
+  const end = url.indexOf('?')
+  const length = end === -1 ? url.length : end
+  const hasSlash = length > 1 && url[length - 1] === '/' && url[length - 2] !== '/'
+  if (!hasSlash || url.startsWith('/console/')) return url
+  return url.slice(0, length - 1) + url.slice(length)
+}
+
+const trustedProxies = (trusted: Config['trustProxy']) =>
+  typeof trusted === 'number' ? (_address: string, hop: number) => hop < trusted : trusted
+
+/** For answers that are data. Pages bring their own policy. */
+const SECURITY = {
+  contentSecurityPolicy: {
+    useDefaults: false,
+    directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
+  },
+  crossOriginEmbedderPolicy: false,
+  referrerPolicy: { policy: 'no-referrer' },
+} as const
+
+/** No cache keeps what may be about a person; files that are the same for everybody say so themselves. */
+function forbidStorage(app: FastifyInstance) {
+  app.addHook('onRequest', async (request, reply) => {
+    if (!request.routeOptions.config?.unlimited) reply.header('cache-control', 'no-store')
+  })
+}
+
+/** Which route, how long, how it ended: never the address itself, which may hold a name. */
+function logRequests(app: FastifyInstance) {
+  app.addHook('onResponse', async (request, reply) => {
+    const { config } = request.routeOptions
+    request.log[config?.quiet ? 'debug' : 'info'](
+      {
+        method: request.method,
+        route: routeOf(request),
+        status: reply.statusCode,
+        ms: Math.round(reply.elapsedTime * 10) / 10,
+        businessId: request.caller?.businessId,
+      },
+      'answered',
+    )
+  })
+}

@@ -1,0 +1,150 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Caller } from '../../auth/caller.ts'
+import { Limiter } from '../../auth/limits.ts'
+import {
+  FUNCTION_OF_SCOPE,
+  FUNCTIONS_OF_ROLE,
+  type SecurityFunction,
+} from '../../auth/permissions.ts'
+import { digest, isSameDigest } from '../../auth/secrets.ts'
+import type { Scope } from '../../contract/credentials.ts'
+import { forbidden, unauthorized } from '../../errors.ts'
+import { isFromElsewhere, readSessionCookie } from './cookies.ts'
+import { addressOf, limitRate } from './rate-limit.ts'
+import type { Services } from './services.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** What a key needs; a person needs the scope's function, or `function` where it is set. */
+    scope?: Scope
+    /** What a person needs, where it is not the scope's own function. */
+    function?: SecurityFunction
+    /** For every person who has signed in, and for no key. */
+    person?: true
+    /** The operator's key is taken here; beside a `scope` either is. */
+    operator?: true
+    /** The operator's key or METRICS_TOKEN, and nothing else. */
+    metrics?: true
+    /** Open, the same for everybody and cheap: files and health. Not counted by address. */
+    unlimited?: true
+  }
+  interface FastifyRequest {
+    /** Who is asking; set where a business's key or person is, not for the operator. */
+    caller: Caller
+    /** The operator is asking. */
+    isOperator: boolean
+  }
+}
+
+/**
+ * Finds the caller of every request, counts it and checks that it may. A route that says nothing
+ * about who may call it cannot even be registered.
+ */
+export function authenticate(app: FastifyInstance, services: Services) {
+  const { config, clock } = services
+  const perCredential = new Limiter(config.rateLimit, clock)
+  const perAddress = new Limiter(config.rateLimit, clock)
+
+  app.decorateRequest('caller')
+  app.decorateRequest('isOperator', false)
+  app.addHook('onRoute', ({ method, url, config: route = {} }) => {
+    const { open, scope, person, operator, metrics } = route
+    if (open || scope || person || operator || metrics) return
+    throw new Error(`${method} ${url} must say who may call it: see docs/roles.md`)
+  })
+
+  app.addHook('onRequest', async (request, reply) => {
+    const route = request.routeOptions.config
+    if (route.open) {
+      if (!route.unlimited) limitRate(reply, perAddress, addressOf(request))
+      return
+    }
+
+    const found = await findCaller(request, services)
+    if (!found) {
+      limitRate(reply, perAddress, addressOf(request))
+      throw missingCredential(request, config.publicUrl)
+    }
+    limitRate(reply, perCredential, typeof found === 'string' ? found : found.credential)
+    if (found === 'metrics') return
+    if (found === 'operator') {
+      if (!route.operator && !route.metrics)
+        throw forbidden('The operator’s key works on /business only.')
+      request.isOperator = true
+      return
+    }
+    const refusal = refusalOf(found, route)
+    if (refusal) throw forbidden(refusal)
+    request.caller = found
+  })
+}
+
+/** The caller of a request that is still being answered; none if it has lost its rights since. */
+export async function rereadCaller(
+  request: FastifyRequest,
+  { config, credentials }: Services,
+): Promise<Caller | undefined> {
+  const { authorization } = request.headers
+  const caller =
+    authorization === undefined
+      ? await credentials.rereadSession(readSessionCookie(request, config.publicUrl) ?? '')
+      : await credentials.rereadKey(bearerOf(authorization))
+  return caller && !refusalOf(caller, request.routeOptions.config) ? caller : undefined
+}
+
+const bearerOf = (authorization: string) => /^Bearer +(\S+)$/i.exec(authorization)?.[1] ?? ''
+
+type Found = Caller | 'operator' | 'metrics' | undefined
+
+async function findCaller(
+  request: FastifyRequest,
+  { config, credentials }: Services,
+): Promise<Found> {
+  const { authorization } = request.headers
+  if (authorization !== undefined) {
+    const key = bearerOf(authorization)
+    if (request.routeOptions.config.metrics && isSame(key, config.metricsToken)) return 'metrics'
+    return credentials.findByKey(key)
+  }
+  const token = readSessionCookie(request, config.publicUrl)
+  if (token === undefined) return undefined
+  const caller = await credentials.findBySession(token)
+  if (caller && isFromElsewhere(request, config.publicUrl)) {
+    throw forbidden('A page of another site may not do this in your name.')
+  }
+  return caller
+}
+
+/** Says what is missing; which keys and sessions there are, it does not say. */
+function missingCredential(request: FastifyRequest, publicUrl: string) {
+  const { authorization } = request.headers
+  if (authorization !== undefined) {
+    return /^Bearer +\S+$/i.test(authorization)
+      ? unauthorized('unknown-key', 'The key is not known; it may be revoked or expired.')
+      : unauthorized('wrong-scheme', 'The Authorization header must be: Bearer <key>.')
+  }
+  return readSessionCookie(request, publicUrl) === undefined
+    ? unauthorized(
+        'missing-credential',
+        'Send the header Authorization: Bearer <key>, or sign in with POST /session.',
+      )
+    : unauthorized('expired-session', 'The session has ended; sign in again with POST /session.')
+}
+
+const isSame = (key: string, token: string | undefined) =>
+  token !== undefined && isSameDigest(digest(key), digest(token))
+
+type Route = FastifyRequest['routeOptions']['config']
+
+/** Why the caller may not use the route, if it may not. */
+function refusalOf({ person, account, keyScopes }: Caller, route: Route): string | undefined {
+  if (route.person) {
+    return person ? undefined : 'This is for people who have signed in, not for keys.'
+  }
+  if (!route.scope) return 'This is for the operator’s key.'
+  if (!keyScopes.includes(route.scope)) return `The key lacks the scope ${route.scope}.`
+  if (!account) return undefined
+  const needed = route.function ?? FUNCTION_OF_SCOPE[route.scope]
+  if (FUNCTIONS_OF_ROLE[account.role].includes(needed)) return undefined
+  return `Your role lacks the function ${needed}.`
+}

@@ -1,0 +1,47 @@
+import { hash } from 'node:crypto'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { RequestError } from '../../errors.ts'
+import { wireText } from './wire.ts'
+
+/** Answers of routes with `config: { etag: true }` carry an `ETag`: the digest of what is sent. */
+export function tagAnswers(app: FastifyInstance) {
+  app.addHook('onSend', async (request, reply, payload) => {
+    if (!request.routeOptions.config?.etag || typeof payload !== 'string') return payload
+    if (reply.statusCode !== 200 && reply.statusCode !== 201) return payload
+    const { untagged } = request.routeOptions.config
+    const tag = tagOf(untagged ? without(payload, untagged) : payload)
+    reply.header('etag', tag)
+    const isRead = request.method === 'GET' || request.method === 'HEAD'
+    if (!isRead || !namesWeakly(request.headers['if-none-match'], tag)) return payload
+    reply.code(304)
+    return ''
+  })
+}
+
+/**
+ * Refuses a change by a caller who has not seen the object as it is. `current` is what a GET would
+ * answer, read under a lock in the transaction of the change; `undefined` where there is none yet.
+ */
+export function requireMatch(request: FastifyRequest, current: object | undefined) {
+  const wanted = request.headers['if-match']
+  if (wanted === undefined) return
+  if (current && namesStrongly(wanted, tagOf(wireText(current)))) return
+  throw new RequestError(412, 'The object is not, or no longer, as If-Match says.')
+}
+
+const tagOf = (text: string) => `"${hash('sha1', text, 'base64url')}"`
+
+function without(payload: string, property: string) {
+  const { [property]: _left, ...object } = JSON.parse(payload) as Record<string, unknown>
+  return JSON.stringify(object)
+}
+
+/** RFC 9110, 13.1.1: `If-Match` compares strongly, so a weak tag matches nothing. */
+const namesStrongly = (header: string, tag: string) =>
+  tagsIn(header).some((one) => one === '*' || one === tag)
+
+/** RFC 9110, 13.1.2: `If-None-Match` compares weakly. */
+const namesWeakly = (header: string | undefined, tag: string) =>
+  header !== undefined && tagsIn(header).some((one) => one === '*' || one.replace('W/', '') === tag)
+
+const tagsIn = (header: string) => header.split(',').map((one) => one.trim())

@@ -1,0 +1,115 @@
+import { appointmentList } from './appointment-list.ts'
+import { appointmentsByDay } from './appointments-by-day.ts'
+import type { Chart } from '../chart.ts'
+import { classAttendance } from './class-attendance.ts'
+import { clients } from './clients.ts'
+import { mailDelivery } from './mail-delivery.ts'
+import { noShows } from './no-shows.ts'
+import { peakTimes } from './peak-times.ts'
+import type { Category, Report, ReportObject } from '../report.ts'
+import { staffUtilisation } from './staff-utilisation.ts'
+import { triggerLog } from './trigger-log.ts'
+
+/** Every report there is. A new one is a file and a line here. */
+export const REPORTS: Report[] = [
+  appointmentList,
+  appointmentsByDay,
+  peakTimes,
+  noShows,
+  staffUtilisation,
+  clients,
+  classAttendance,
+  triggerLog,
+  mailDelivery,
+]
+
+const CATEGORIES: Omit<ReportCategory, 'reports'>[] = [
+  { category: 'APPOINTMENTS', label: 'Appointments', description: 'What was booked, and when.' },
+  { category: 'NO_SHOWS', label: 'No-shows', description: 'Who did not come, and what it cost.' },
+  { category: 'STAFF', label: 'Staff', description: 'How the time of the staff was used.' },
+  { category: 'CLIENTS', label: 'Clients', description: 'Who came, who came back.' },
+  { category: 'CLASSES', label: 'Classes', description: 'Classes and their students.' },
+  { category: 'AUTOMATION', label: 'Automation', description: 'What fired, and what was sent.' },
+]
+
+export type ReportCategory = {
+  category: Category
+  label: string
+  description: string
+  reports: ReportObject[]
+}
+
+/** The reports that a caller with these functions may see, by category. */
+export function listCategories(
+  businessId: number,
+  functions: ReadonlySet<string>,
+): ReportCategory[] {
+  const visible = REPORTS.filter((report) => mayPrint(report, functions))
+  return CATEGORIES.map((category): ReportCategory =>
+    Object.assign({}, category, {
+      reports: visible
+        .filter((report) => report.category === category.category)
+        .map((report) => reportObject(report, businessId)),
+    }),
+  ).filter(({ reports }) => reports.length > 0)
+}
+
+export const mayPrint = (report: Report, functions: ReadonlySet<string>) =>
+  report.securityFunctions.every((name) => functions.has(name))
+
+/** Without this function no report shows money, whatever else the reader may print. */
+const MONEY_FUNCTION = 'VIEW_REVENUE_REPORTS'
+
+/**
+ * The report as a reader with these functions sees it. All formats, totals and runs are made from
+ * it, so what is taken out here appears nowhere.
+ */
+export function visibleTo(report: Report, functions: ReadonlySet<string>): Report {
+  if (functions.has(MONEY_FUNCTION)) return report
+  return {
+    ...withoutMoneyCharts(report),
+    columns: report.columns.filter(({ type }) => type !== 'money'),
+    kpis: report.kpis.filter(({ unit }) => unit !== 'money'),
+  }
+}
+
+/** For prices in several currencies: each stays in its row, none is added to another. */
+export const withoutSums = (report: Report): Report => ({
+  ...withoutMoneyCharts(report),
+  columns: report.columns.filter(({ addsPrices }) => !addsPrices),
+})
+
+const withoutMoneyCharts = (report: Report): Report => ({
+  ...report,
+  charts: report.charts.map((source) => ({
+    ...source,
+    draw: (rows, scope) => source.draw(rows, scope).filter((chart) => !isOfMoney(chart)),
+  })),
+})
+
+const isOfMoney = (chart: Chart) => chart.kind !== 'heatmap' && chart.unit === 'money'
+
+export const showsMoney = ({ columns, kpis }: Report) =>
+  columns.some(({ type }) => type === 'money') || kpis.some(({ unit }) => unit === 'money')
+
+/** When the built-in reports came to be: they are part of the program, not of anybody's data. */
+const MADE = Date.UTC(2026, 0, 1)
+
+/** Spec 2.7. */
+export const reportObject = (report: Report, businessId: number): ReportObject => ({
+  active: true,
+  businessId,
+  category: report.category,
+  createdDate: MADE,
+  createdUser: 'SYSTEM',
+  modifiedDate: MADE,
+  modifiedUser: 'SYSTEM',
+  planIds: null,
+  reportFileName: report.reportFileName,
+  reportId: report.reportId,
+  reportName: report.reportName,
+  reportType: 'BUILT_IN',
+  resellerIds: null,
+  securityFunctions: report.securityFunctions.join(','),
+  description: report.description,
+})

@@ -1,0 +1,237 @@
+import { SERIES_COLORS, type Chart, type Heatmap, type SeriesChart } from '../chart.ts'
+
+/**
+ * A chart as SVG, for page and paper. Drawn by ourselves: a library that can draw everything takes
+ * longer to load than a whole report to print, and the same chart must be the same bytes.
+ */
+export function drawChart(chart: Chart, { width, height }: { width: number; height: number }) {
+  const shapes =
+    chart.kind === 'heatmap' ? heatmap(chart, width, height) : series(chart, width, height)
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="${FONT}" font-size="${SIZE}">${shapes.join('')}</svg>`
+}
+
+/** Two charts stand side by side; one alone, and a heat map, take the whole width. */
+export function drawCharts(charts: Chart[], { wide = false } = {}): string[] {
+  return charts.map((chart) => {
+    const [width, height] =
+      chart.kind === 'heatmap' ? [740, 270] : charts.length === 1 ? [740, 210] : [360, 200]
+    return drawChart(chart, { width: wide ? width * 1.5 : width, height })
+  })
+}
+
+const FONT = 'Noto Sans, system-ui, -apple-system, Segoe UI, Roboto, Arial, sans-serif'
+const SIZE = 10
+const INK = '#334155'
+const GRID = '#e5e7eb'
+const AXIS = '#cbd5e1'
+
+type Frame = { left: number; right: number; top: number; bottom: number }
+
+function series(chart: SeriesChart, width: number, height: number): string[] {
+  const ticks = ticksFor(chart)
+  const most = ticks.at(-1)!
+  const several = chart.series.length > 1
+  const frame: Frame = {
+    left: 8 + Math.max(...ticks.map((tick) => textWidth(write(tick)))),
+    right: width - 2,
+    top: several ? 28 : 8,
+    bottom: height - 20,
+  }
+  const y = (value: number) => round(frame.bottom - (value / most) * (frame.bottom - frame.top))
+  const marks = chart.kind === 'bar' ? bars(chart, frame, y) : lines(chart, frame, y)
+  return [
+    ...(chart.kind === 'line' && !several ? area(chart, frame, y) : []),
+    ...ticks.map((tick) => horizontal(frame, y(tick), tick === 0 ? AXIS : GRID)),
+    ...ticks.map((tick) => label(write(tick), frame.left - 6, y(tick) + 3.5, 'end')),
+    ...marks,
+    ...names(chart, frame),
+    ...(several ? legend(chart, width) : []),
+  ]
+}
+
+/** From 0 to above the highest value, in steps of 1, 2 or 5 and their tens. */
+function ticksFor({ series, stacked, unit, labels }: SeriesChart): number[] {
+  const highest = stacked
+    ? Math.max(
+        0,
+        ...labels.map((_, i) => series.reduce((sum, { values }) => sum + (values[i] ?? 0), 0)),
+      )
+    : Math.max(0, ...series.flatMap(({ values }) => values.map((value) => value ?? 0)))
+  const rough = highest / 5
+  const tens = 10 ** Math.floor(Math.log10(rough || 1))
+  const step = [1, 2, 5, 10].map((n) => n * tens).find((n) => n >= rough) ?? 1
+  const whole = unit === 'count' ? Math.max(1, Math.ceil(step)) : step
+  const count = Math.max(1, Math.ceil(highest / whole))
+  return Array.from({ length: count + 1 }, (_, i) => round(i * whole))
+}
+
+function bars(chart: SeriesChart, frame: Frame, y: (value: number) => number): string[] {
+  const band = (frame.right - frame.left) / chart.labels.length
+  const beside = chart.stacked ? 1 : chart.series.length
+  const thick = Math.min(26, (band * 0.66) / beside)
+  return chart.labels.flatMap((_, i) => {
+    const left = frame.left + band * (i + 0.5) - (thick * beside) / 2
+    const top = chart.series.findLastIndex(({ values }) => (values[i] ?? 0) > 0)
+    let below = 0
+    return chart.series.map(({ values }, s) => {
+      const value = values[i] ?? 0
+      if (value <= 0) return ''
+      const x = chart.stacked ? left : left + s * thick
+      const from = chart.stacked ? below : 0
+      below += value
+      const isTop = !chart.stacked || s === top
+      return bar(round(x), y(from + value), round(thick), y(from), isTop, colorOf(s))
+    })
+  })
+}
+
+function bar(x: number, top: number, width: number, bottom: number, isTop: boolean, fill: string) {
+  const r = isTop ? Math.min(2, bottom - top, width / 2) : 0
+  return `<path d="M${x} ${bottom}V${round(top + r)}Q${x} ${top} ${round(x + r)} ${top}H${round(x + width - r)}Q${round(x + width)} ${top} ${round(x + width)} ${round(top + r)}V${bottom}Z" fill="${fill}"/>`
+}
+
+function points(
+  { values }: SeriesChart['series'][number],
+  frame: Frame,
+  y: (value: number) => number,
+) {
+  return values.flatMap((value, i) =>
+    value === null ? [] : [[round(onLine(frame, i, values.length)), y(value)] as const],
+  )
+}
+
+/** From edge to edge; one alone stands in the middle. */
+function onLine({ left, right }: Frame, i: number, count: number) {
+  const inset = 4
+  return count === 1
+    ? (left + right) / 2
+    : left + inset + (i * (right - left - 2 * inset)) / (count - 1)
+}
+
+function lines(chart: SeriesChart, frame: Frame, y: (value: number) => number): string[] {
+  return chart.series.map((one, s) => {
+    const at = points(one, frame, y)
+    if (at.length === 1)
+      return `<circle cx="${at[0]![0]}" cy="${at[0]![1]}" r="3" fill="${colorOf(s)}"/>`
+    const path = at.map(([x, y], i) => `${i === 0 ? 'M' : 'L'}${x} ${y}`).join('')
+    return `<path d="${path}" fill="none" stroke="${colorOf(s)}" stroke-width="2" stroke-linejoin="round" stroke-linecap="round"/>`
+  })
+}
+
+function area(chart: SeriesChart, frame: Frame, y: (value: number) => number): string[] {
+  const at = points(chart.series[0]!, frame, y)
+  if (at.length < 2) return []
+  const path = at.map(([x, y]) => `L${x} ${y}`).join('')
+  return [`<path d="M${at[0]![0]} ${y(0)}${path}L${at.at(-1)![0]} ${y(0)}Z" fill="#e8effd"/>`]
+}
+
+/** So few are all named, if need be shortened: they are people, not days. */
+const FEW = 12
+
+function names({ kind, labels }: SeriesChart, frame: Frame): string[] {
+  const band = (frame.right - frame.left) / labels.length
+  const widest = Math.max(0, ...labels.map(textWidth))
+  const every = labels.length <= FEW ? 1 : Math.max(1, Math.ceil((widest + 6) / band))
+  return labels.flatMap((name, i) => {
+    if (i % every !== 0) return []
+    const x = kind === 'bar' ? frame.left + band * (i + 0.5) : onLine(frame, i, labels.length)
+    const shown = every === 1 ? shorten(name, band - 4) : name
+    const isAtEdge = kind === 'line' && i > 0 && i === labels.length - 1
+    const anchor = isAtEdge ? 'end' : 'middle'
+    return [label(shown, anchor === 'end' ? frame.right : x, frame.bottom + 15, anchor)]
+  })
+}
+
+function shorten(text: string, width: number) {
+  if (textWidth(text) <= width) return text
+  const letters = [...text]
+  while (letters.length > 1 && textWidth(`${letters.join('')}…`) > width) letters.pop()
+  return `${letters.join('')}…`
+}
+
+function legend({ series }: SeriesChart, width: number): string[] {
+  let right = width - 2
+  return series
+    .map(({ name }, s) => ({ name, s }))
+    .toReversed()
+    .map(({ name, s }) => {
+      const x = right - textWidth(name)
+      right = x - 14 - 12
+      return `<rect x="${round(x - 14)}" y="2" width="10" height="10" rx="2" fill="${colorOf(s)}"/>${label(name, x, 10.5, 'start')}`
+    })
+}
+
+function heatmap(chart: Heatmap, width: number, height: number): string[] {
+  const most = Math.max(1, ...chart.values.flat())
+  const left = 8 + Math.max(...chart.rows.map(textWidth))
+  const bottom = height - 20
+  const across = (width - 2 - left) / chart.columns.length
+  const down = (bottom - 4) / chart.rows.length
+  const every = Math.max(1, Math.ceil((Math.max(...chart.columns.map(textWidth)) + 6) / across))
+  const cells = chart.values.flatMap((line, row) =>
+    line.map((value, column) => {
+      const [x, y] = [left + column * across, 4 + row * down]
+      const box = `<rect x="${round(x + 1)}" y="${round(y + 1)}" width="${round(across - 2)}" height="${round(down - 2)}" rx="3" fill="${shade(value / most)}"/>`
+      const color = value / most > 0.45 ? '#ffffff' : INK
+      return value === 0
+        ? box
+        : box + label(write(value), x + across / 2, y + down / 2 + 3.5, 'middle', color)
+    }),
+  )
+  return [
+    ...cells,
+    ...chart.rows.map((name, row) => label(name, left - 6, 4 + (row + 0.5) * down + 3.5, 'end')),
+    ...chart.columns.map((name, i) =>
+      i % every === 0 ? label(name, left + (i + 0.5) * across, bottom + 15, 'middle') : '',
+    ),
+  ]
+}
+
+/** One hue from light to dark: the order survives without colour. */
+const SHADES = [
+  [241, 245, 249],
+  [191, 211, 251],
+  [108, 154, 245],
+  [37, 99, 235],
+  [23, 47, 122],
+]
+
+function shade(share: number) {
+  const at = Math.min(share, 1) * (SHADES.length - 1)
+  const from = SHADES[Math.floor(at)]!
+  const to = SHADES[Math.ceil(at)]!
+  const mixed = from.map((part, i) => Math.round(part + (to[i]! - part) * (at % 1)))
+  return `#${mixed.map((part) => part.toString(16).padStart(2, '0')).join('')}`
+}
+
+const horizontal = ({ left, right }: Frame, y: number, color: string) =>
+  `<path d="M${round(left)} ${y}H${right}" stroke="${color}" stroke-width="1"/>`
+
+function label(text: string, x: number, y: number, anchor: string, color = INK) {
+  return `<text x="${round(x)}" y="${round(y)}" text-anchor="${anchor}" fill="${color}">${escape(text)}</text>`
+}
+
+const colorOf = (s: number) => SERIES_COLORS[s % SERIES_COLORS.length]!
+
+/** About, and rather too much: a page may be shown in a wider typeface than ours. */
+function textWidth(text: string) {
+  let ems = 0
+  for (const letter of text) ems += emsOf(letter)
+  return ems * SIZE
+}
+
+function emsOf(letter: string) {
+  if (letter > '\u2e7f') return 1
+  if (/[ .,:ilIjtfr'-]/.test(letter)) return 0.36
+  return /[mwMW@]/.test(letter) ? 0.96 : 0.65
+}
+
+const write = (value: number) => value.toLocaleString('en', { maximumFractionDigits: 2 })
+const round = (value: number) => Math.round(value * 100) / 100
+
+const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
+const escape = (text: string) =>
+  text.replace(/[&<>"]/g, (sign) => ENTITIES[sign]!).replace(NOT_IN_XML, '')
+
+// oxlint-disable-next-line no-control-regex
+const NOT_IN_XML = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff\u202a-\u202e\u2066-\u2069]/g

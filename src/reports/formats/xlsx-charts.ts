@@ -1,0 +1,124 @@
+import { SERIES_COLORS, type Chart, type Heatmap, type SeriesChart } from '../chart.ts'
+import { columnLetters, STYLE, text, textCell, xml } from './xlsx-parts.ts'
+import type { ZipEntry } from './zip.ts'
+
+const SHEET = 'Charts'
+/** Rows that a drawn chart covers. */
+const CHART_HEIGHT = 18
+
+/** The sheet's tables: each chart's data stands beside it, so that a reader can change either. */
+export function chartSheet(charts: Chart[]) {
+  const rows: string[] = []
+  const shades: string[] = []
+  for (const { chart, top } of placed(charts)) {
+    const lines = tableOf(chart)
+    rows.push(`<row r="${top}">${textCell(`A${top}`, chart.title, STYLE.heading)}</row>`)
+    lines.forEach((line, y) => {
+      const n = top + 1 + y
+      const cells = line.map((value, x) => {
+        const place = `${columnLetters(x)}${n}`
+        if (value === null) return ''
+        if (typeof value === 'string')
+          return textCell(place, value, y === 0 ? STYLE.header : STYLE.text)
+        return `<c r="${place}" s="${STYLE.integer}"><v>${value}</v></c>`
+      })
+      rows.push(`<row r="${n}">${cells.join('')}</row>`)
+    })
+    if (chart.kind === 'heatmap') shades.push(shade(chart, top, shades.length + 1))
+  }
+  const drawing = charts.some(({ kind }) => kind !== 'heatmap') ? '<drawing r:id="rId1"/>' : ''
+  return xml`<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><sheetPr><pageSetUpPr fitToPage="1"/></sheetPr><sheetViews><sheetView workbookViewId="0" showGridLines="0"/></sheetViews><sheetFormatPr defaultRowHeight="15"/><cols><col min="1" max="1" width="14" customWidth="1"/></cols><sheetData>${rows.join('')}</sheetData>${shades.join('')}<pageSetup orientation="landscape" fitToHeight="0"/>${drawing}</worksheet>`
+}
+
+/** The drawing, its relations, and one part for each drawn chart. A heat map is shaded cells. */
+export function chartParts(charts: Chart[]): ZipEntry[] {
+  if (charts.length === 0) return []
+  const drawn = placed(charts).flatMap(({ chart, top }) =>
+    chart.kind === 'heatmap' ? [] : [{ chart, top }],
+  )
+  const relations = drawn.map(
+    (_, i) =>
+      `<Relationship Id="rId${i + 1}" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/chart" Target="../charts/chart${i + 1}.xml"/>`,
+  )
+  return [
+    { name: 'xl/drawings/drawing1.xml', content: [drawing(drawn)] },
+    {
+      name: 'xl/drawings/_rels/drawing1.xml.rels',
+      content: [
+        xml`<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">${relations.join('')}</Relationships>`,
+      ],
+    },
+    ...drawn.map(({ chart, top }, i) => ({
+      name: `xl/charts/chart${i + 1}.xml`,
+      content: [chartXml(chart, top)],
+    })),
+  ]
+}
+
+/** One below the other, each with room for its table or its drawing. */
+function placed(charts: Chart[]) {
+  let top = 1
+  return charts.map((chart) => {
+    const place = { chart, top }
+    top += Math.max(tableOf(chart).length + 3, chart.kind === 'heatmap' ? 0 : CHART_HEIGHT + 2)
+    return place
+  })
+}
+
+function tableOf(chart: Chart): (string | number | null)[][] {
+  if (chart.kind === 'heatmap') {
+    return [['', ...chart.columns], ...chart.rows.map((row, y) => [row, ...chart.values[y]!])]
+  }
+  return [
+    ['', ...chart.series.map(({ name }) => name)],
+    ...chart.labels.map((label, i) => [
+      label,
+      ...chart.series.map(({ values }) => values[i] ?? null),
+    ]),
+  ]
+}
+
+function shade(chart: Heatmap, top: number, priority: number) {
+  const range = `B${top + 2}:${columnLetters(chart.columns.length)}${top + 1 + chart.rows.length}`
+  return `<conditionalFormatting sqref="${range}"><cfRule type="colorScale" priority="${priority}"><colorScale><cfvo type="min"/><cfvo type="max"/><color rgb="FFF1F5F9"/><color rgb="FF6C9AF5"/></colorScale></cfRule></conditionalFormatting>`
+}
+
+function drawing(drawn: { chart: SeriesChart; top: number }[]) {
+  const frames = drawn.map(({ chart, top }, i) => {
+    const left = chart.series.length + 2
+    return `<xdr:twoCellAnchor><xdr:from><xdr:col>${left}</xdr:col><xdr:colOff>0</xdr:colOff><xdr:row>${top - 1}</xdr:row><xdr:rowOff>0</xdr:rowOff></xdr:from><xdr:to><xdr:col>${left + 11}</xdr:col><xdr:colOff>0</xdr:colOff><xdr:row>${top - 1 + CHART_HEIGHT}</xdr:row><xdr:rowOff>0</xdr:rowOff></xdr:to><xdr:graphicFrame macro=""><xdr:nvGraphicFramePr><xdr:cNvPr id="${i + 2}" name="Chart ${i + 1}" descr="${text(chart.title)}"/><xdr:cNvGraphicFramePr/></xdr:nvGraphicFramePr><xdr:xfrm><a:off x="0" y="0"/><a:ext cx="0" cy="0"/></xdr:xfrm><a:graphic><a:graphicData uri="http://schemas.openxmlformats.org/drawingml/2006/chart"><c:chart xmlns:c="http://schemas.openxmlformats.org/drawingml/2006/chart" r:id="rId${i + 1}"/></a:graphicData></a:graphic></xdr:graphicFrame><xdr:clientData/></xdr:twoCellAnchor>`
+  })
+  return xml`<xdr:wsDr xmlns:xdr="http://schemas.openxmlformats.org/drawingml/2006/spreadsheetDrawing" xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships">${frames.join('')}</xdr:wsDr>`
+}
+
+function chartXml(chart: SeriesChart, top: number) {
+  const first = top + 2
+  const last = top + 1 + chart.labels.length
+  const labels = `<c:cat><c:strRef><c:f>${SHEET}!$A$${first}:$A$${last}</c:f>${cache('str', chart.labels)}</c:strRef></c:cat>`
+  const series = chart.series.map(({ name, values }, i) => {
+    const letters = columnLetters(i + 1)
+    const color = SERIES_COLORS[i % SERIES_COLORS.length]!.slice(1).toUpperCase()
+    const fill = `<a:solidFill><a:srgbClr val="${color}"/></a:solidFill>`
+    const look =
+      chart.kind === 'bar'
+        ? `<c:spPr>${fill}</c:spPr><c:invertIfNegative val="0"/>`
+        : `<c:spPr><a:ln w="25400">${fill}</a:ln></c:spPr><c:marker><c:symbol val="none"/></c:marker>`
+    return `<c:ser><c:idx val="${i}"/><c:order val="${i}"/><c:tx><c:strRef><c:f>${SHEET}!$${letters}$${top + 1}</c:f>${cache('str', [name])}</c:strRef></c:tx>${look}${labels}<c:val><c:numRef><c:f>${SHEET}!$${letters}$${first}:$${letters}$${last}</c:f>${cache('num', values)}</c:numRef></c:val>${chart.kind === 'line' ? '<c:smooth val="0"/>' : ''}</c:ser>`
+  })
+  const plot =
+    chart.kind === 'bar'
+      ? `<c:barChart><c:barDir val="col"/><c:grouping val="${chart.stacked ? 'stacked' : 'clustered'}"/><c:varyColors val="0"/>${series.join('')}<c:gapWidth val="60"/>${chart.stacked ? '<c:overlap val="100"/>' : ''}<c:axId val="1"/><c:axId val="2"/></c:barChart>`
+      : `<c:lineChart><c:grouping val="standard"/><c:varyColors val="0"/>${series.join('')}<c:marker val="1"/><c:axId val="1"/><c:axId val="2"/></c:lineChart>`
+  const legend =
+    chart.series.length > 1 ? '<c:legend><c:legendPos val="b"/><c:overlay val="0"/></c:legend>' : ''
+  return xml`<c:chartSpace xmlns:c="http://schemas.openxmlformats.org/drawingml/2006/chart" xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"><c:roundedCorners val="0"/><c:chart><c:title><c:tx><c:rich><a:bodyPr/><a:p><a:pPr><a:defRPr sz="1200" b="1"/></a:pPr><a:r><a:rPr lang="en" sz="1200" b="1"/><a:t>${text(chart.title)}</a:t></a:r></a:p></c:rich></c:tx><c:overlay val="0"/></c:title><c:autoTitleDeleted val="0"/><c:plotArea><c:layout/>${plot}<c:catAx><c:axId val="1"/><c:scaling><c:orientation val="minMax"/></c:scaling><c:delete val="0"/><c:axPos val="b"/><c:numFmt formatCode="General" sourceLinked="0"/><c:majorTickMark val="none"/><c:minorTickMark val="none"/><c:tickLblPos val="nextTo"/><c:crossAx val="2"/><c:crosses val="autoZero"/></c:catAx><c:valAx><c:axId val="2"/><c:scaling><c:orientation val="minMax"/></c:scaling><c:delete val="0"/><c:axPos val="l"/><c:majorGridlines><c:spPr><a:ln w="6350"><a:solidFill><a:srgbClr val="E5E7EB"/></a:solidFill></a:ln></c:spPr></c:majorGridlines><c:numFmt formatCode="#,##0" sourceLinked="0"/><c:majorTickMark val="none"/><c:minorTickMark val="none"/><c:tickLblPos val="nextTo"/><c:crossAx val="1"/><c:crosses val="autoZero"/></c:valAx></c:plotArea>${legend}<c:plotVisOnly val="1"/><c:dispBlanksAs val="gap"/></c:chart></c:chartSpace>`
+}
+
+/** What the cells hold, repeated in the chart: it shows before anything is recalculated. */
+function cache(kind: 'str' | 'num', values: (string | number | null)[]) {
+  const points = values.flatMap((value, i) =>
+    value === null ? [] : [`<c:pt idx="${i}"><c:v>${text(String(value))}</c:v></c:pt>`],
+  )
+  const code = kind === 'num' ? '<c:formatCode>General</c:formatCode>' : ''
+  return `<c:${kind}Cache>${code}<c:ptCount val="${values.length}"/>${points.join('')}</c:${kind}Cache>`
+}
