@@ -21,7 +21,7 @@ import { listSubjects } from '../store/subjects.ts'
 import { compose } from './compose.ts'
 import { isSameAction, readAgainst } from './define.ts'
 import { listTemplates } from './templates.ts'
-import { Turn } from './turn.ts'
+import { TimeSlice } from './time-slice.ts'
 import { asIfStored, type Asking } from './forecast.ts'
 import { isSeen } from './forecast-samples.ts'
 import { SendTimes, type SendTimesResult } from './send-times.ts'
@@ -86,11 +86,11 @@ export async function backtest(
 
   const tally = new Tally(asking)
   let isWhole = true
-  const turn = new Turn()
+  const slice = new TimeSlice()
   for await (const firings of firingsOf(db, definition, range)) {
     const contexts = await contextsOf(db, businessId, definition, firings)
     for (const firing of firings) {
-      if (turn.isOver()) await turn.next()
+      if (slice.isOver()) await slice.next()
       const rows = contexts.get(idOf(firing.subject)) ?? []
       if (asked.length === 0) tally.addAssumed(firing, rows)
       for (const action of asked) {

@@ -1,7 +1,7 @@
 import type { StoredDefinition } from '../store/event-definitions.ts'
 import { OTHER_EVENT } from '../store/event-triggers.ts'
 import type { ClaimedTrigger, Ending } from '../store/trigger-queue.ts'
-import { CAME_LATE } from '../store/watch.ts'
+import { CAME_LATE } from '../store/queue-health.ts'
 import { refusalsAtFiring } from './match.ts'
 import { planEvent } from './plan.ts'
 import type { Subject } from './subject.ts'

@@ -13,7 +13,7 @@ import {
   endEmails,
   endMovedTrigger,
   endTriggersOf,
-  giveBackEmails,
+  releaseEmailsOfWorker,
   listBusinessesWithMail,
   listTriggersToReplan,
   lockTriggersOf,
@@ -32,7 +32,7 @@ import { refusalsAtFiring } from './match.ts'
 import { planAgainFor } from './schedule.ts'
 import { keyOf, type Subject } from './subject.ts'
 import { firingTime, isOfUse, isReminder } from './timing.ts'
-import { Together } from './together.ts'
+import { Batcher } from './batcher.ts'
 
 export type Delivering = {
   db: Db
@@ -55,10 +55,10 @@ export class Deliveries {
   readonly #underWay = new Set<ClaimedEmail>()
   /** Told when one ends. */
   #waiting: (() => void)[] = []
-  readonly #ended: Together<ClaimedEmail, boolean>
-  readonly #recorded: Together<Attempted, MovedTrigger | undefined>
+  readonly #ended: Batcher<ClaimedEmail, boolean>
+  readonly #recorded: Batcher<Attempted, MovedTrigger | undefined>
   /** Apart from the records: a plan may wait for an object that somebody holds. */
-  readonly #replanned: Together<MovedTrigger, void>
+  readonly #replanned: Batcher<MovedTrigger, void>
   /** How many the mailer has in hand. */
   #sending = 0
   #claims = 0
@@ -78,9 +78,9 @@ export class Deliveries {
     // the mail server that are nearly here come in: four mails a commit instead of two, over five
     // connections.
     const shared = { gather: () => nextTurn().then(() => nextTurn()) }
-    this.#ended = new Together((mails) => markMessagesEnded(parts.delivery, mails), shared)
-    this.#recorded = new Together((attempts) => this.#record(attempts), shared)
-    this.#replanned = new Together(async (moved) => {
+    this.#ended = new Batcher((mails) => markMessagesEnded(parts.delivery, mails), shared)
+    this.#recorded = new Batcher((attempts) => this.#record(attempts), shared)
+    this.#replanned = new Batcher(async (moved) => {
       await this.#replan(moved)
       return moved.map(() => undefined)
     })
@@ -131,7 +131,7 @@ export class Deliveries {
     const patience = sleep(stopPatienceMs, undefined, { signal: enough.signal })
     await Promise.race([this.settle(), patience.catch(() => {})])
     enough.abort()
-    if (this.#underWay.size > 0) await giveBackEmails(db, worker)
+    if (this.#underWay.size > 0) await releaseEmailsOfWorker(db, worker)
   }
 
   /**

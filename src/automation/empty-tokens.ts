@@ -8,7 +8,7 @@ import { listMailContexts } from '../store/mail-contexts.ts'
 import { listRecentObjects } from '../store/subjects.ts'
 import { compiled } from './compose.ts'
 import type { RenderedTemplate } from './templates.ts'
-import { Turn } from './turn.ts'
+import { TimeSlice } from './time-slice.ts'
 
 /** A token that some recent objects have no value for. */
 export type EmptyToken = {
@@ -31,13 +31,13 @@ export async function findEmptyTokens(db: Db, template: RenderedTemplate): Promi
   const types = await objectTypesOf(db, template, names)
   const found = new Map<string, EmptyToken>()
   let looked = 0
-  const turn = new Turn()
+  const slice = new TimeSlice()
   for (const objectType of types) {
     const keys = await listRecentObjects(db, template.businessId, objectType, LOOKED_AT)
     const rows = await listMailContexts(db, objectType, keys)
     looked += keys.length
     for (const [objectId, some] of Map.groupBy(rows, (row) => row.objectUUId ?? row.objectId!)) {
-      if (turn.isOver()) await turn.next()
+      if (slice.isOver()) await slice.next()
       const empty = new Set<string>(some.flatMap((row) => emptyIn(template, row.context)))
       for (const token of empty) {
         const known = found.get(token)

@@ -1,4 +1,4 @@
-import { Together } from '../automation/together.ts'
+import { Batcher } from '../automation/batcher.ts'
 import type { ObjectKind } from '../contract/objects.ts'
 import type { Db } from '../database/database.ts'
 import { isDatabaseAway } from '../database/refusals.ts'
@@ -52,7 +52,7 @@ export class SharedSaves {
   #begin(name: string): Group {
     const round = (all: ToSave[]) => saveRound(all, this.#now())
     const group = {
-      rounds: new Together(round, { least: LEAST, most: MOST, lanes: LANES }),
+      rounds: new Batcher(round, { minItems: LEAST, maxItems: MOST, maxBatches: LANES }),
       members: 0,
     }
     this.#groups.set(name, group)
@@ -67,7 +67,7 @@ const MOST = 32
 /** While one round waits for the disk the next is worked out. */
 const LANES = 2
 
-type Group = { rounds: Together<ToSave, Result>; members: number }
+type Group = { rounds: Batcher<ToSave, Result>; members: number }
 type Result = Saved | { failed: unknown }
 
 async function saveRound(all: ToSave[], now: Temporal.Instant): Promise<Result[]> {
