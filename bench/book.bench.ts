@@ -89,7 +89,7 @@ const bodyOf = (ids: Ids) => {
 
 const booking = (db: Db, businessId: number, ids: Ids) => {
   const shared = new SharedSaves(now)
-  const who = { db, businessId, user: 'key:bench', sight: null, kind: objectKind('calendar')! }
+  const who = { db, businessId, user: 'key:bench', visibility: null, kind: objectKind('calendar')! }
   return () => shared.save({ ...who, body: bodyOf(ids) })
 }
 

@@ -175,7 +175,7 @@ async function measure(businessId: number, size: number) {
         filters: filtersOf(i),
         after: undefined,
         limit: 51,
-        sight: null,
+        visibility: null,
       })
       times.push(performance.now() - begin)
     }
@@ -235,15 +235,15 @@ async function measureMails(businessId: number, size: number) {
   }
   for (const [name, filtersOf] of lists) {
     await take(name, (i) => {
-      const asked = { limit: 51, sight: null, ...filtersOf(i) }
+      const asked = { limit: 51, visibility: null, ...filtersOf(i) }
       return listEmails(db, businessId, asked, asked)
     })
   }
   await take('mails of a client', (i) =>
-    listEmailsAbout(db, businessId, { clientId: 1 + (i % 40) }, { limit: 501, sight: null }),
+    listEmailsAbout(db, businessId, { clientId: 1 + (i % 40) }, { limit: 501, visibility: null }),
   )
   await take('mails of an appointment', (i) =>
-    listEmailsAbout(db, businessId, { calendarId: 1 + i }, { limit: 501, sight: null }),
+    listEmailsAbout(db, businessId, { calendarId: 1 + i }, { limit: 501, visibility: null }),
   )
   await database.close()
   return found

@@ -15,7 +15,7 @@ import {
 import type { StoredDefinition } from '../store/event-definitions.ts'
 import { listMailContexts, type ContextRow } from '../store/mail-contexts.ts'
 import { readObjectNames, type ObjectNames } from '../store/object-names.ts'
-import type { Sight } from '../store/objects.ts'
+import type { Visibility } from '../store/visibility.ts'
 import { listStatusesOf, type Status } from '../store/statuses.ts'
 import { listSubjects } from '../store/subjects.ts'
 import { compose } from './compose.ts'
@@ -280,11 +280,11 @@ class Tally {
   readonly #empty = new Map<string, number>()
   readonly samples: Found[] = []
   readonly #limit: number
-  readonly #sight: Sight
+  readonly #visibility: Visibility
 
-  constructor({ limit, sight }: Pick<Asking, 'limit' | 'sight'>) {
+  constructor({ limit, visibility }: Pick<Asking, 'limit' | 'visibility'>) {
     this.#limit = limit
-    this.#sight = sight
+    this.#visibility = visibility
   }
 
   add(fired: Fired, row: ContextRow, mail: MergedMail | undefined) {
@@ -303,7 +303,7 @@ class Tally {
     for (const token of mail?.emptyTokens ?? []) {
       this.#empty.set(token, (this.#empty.get(token) ?? 0) + 1)
     }
-    if (this.samples.length < this.#limit && isSeen(fired.subject, this.#sight)) {
+    if (this.samples.length < this.#limit && isSeen(fired.subject, this.#visibility)) {
       this.samples.push({ fired, clientId, to, subject: mail?.subject ?? null })
     }
   }

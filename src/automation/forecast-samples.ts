@@ -1,18 +1,18 @@
 import type { ObjectType } from '../contract/event-type.ts'
 import type { ObjectNames } from '../store/object-names.ts'
-import type { Sight } from '../store/objects.ts'
+import type { Visibility } from '../store/visibility.ts'
 import type { NameOf, Selected } from './match.ts'
 import type { Subject } from './subject.ts'
 
 const PLACED: ReadonlySet<ObjectType> = new Set(['CALENDAR', 'CLASS_SCHEDULE', 'RECALL'])
 
 /** Counts cover the whole business; samples name people, so they only show what the caller sees. */
-export function isSeen(subject: Subject, sight: Sight): boolean {
-  if (sight === null || !PLACED.has(subject.objectType)) return true
-  if ('locationIds' in sight) {
-    return subject.locationId != null && sight.locationIds.includes(subject.locationId)
+export function isSeen(subject: Subject, visibility: Visibility): boolean {
+  if (visibility === null || !PLACED.has(subject.objectType)) return true
+  if ('locationIds' in visibility) {
+    return subject.locationId != null && visibility.locationIds.includes(subject.locationId)
   }
-  return sight.professionalId !== null && subject.professionalId === sight.professionalId
+  return visibility.professionalId !== null && subject.professionalId === visibility.professionalId
 }
 
 /** "location London" instead of "location 3" in a reason. */

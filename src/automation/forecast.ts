@@ -3,7 +3,7 @@ import type { Db } from '../database/database.ts'
 import type { StoredDefinition } from '../store/event-definitions.ts'
 import { countOtherKinds, listReminders, OTHER_EVENT, type Plan } from '../store/event-triggers.ts'
 import { readObjectNames, type ObjectNames } from '../store/object-names.ts'
-import type { Sight } from '../store/objects.ts'
+import type { Visibility } from '../store/visibility.ts'
 import { listSubjects } from '../store/subjects.ts'
 import { readAgainst } from './define.ts'
 import { isSeen, nameOfSample } from './forecast-samples.ts'
@@ -47,7 +47,7 @@ export type Asking = {
   /** Called after each page: is there time for more? */
   goesOn: () => boolean
   /** The objects that the caller may see; only these are shown as samples. */
-  sight: Sight
+  visibility: Visibility
   /** How many samples to show. */
   limit: number
 }
@@ -113,11 +113,11 @@ class Tally {
   readonly times = new SendTimes()
   readonly #shown = { create: 0, move: 0, cancel: 0, expired: 0 }
   readonly #limit: number
-  readonly #sight: Sight
+  readonly #visibility: Visibility
 
-  constructor({ limit, sight }: Pick<Asking, 'limit' | 'sight'>) {
+  constructor({ limit, visibility }: Pick<Asking, 'limit' | 'visibility'>) {
     this.#limit = limit
-    this.#sight = sight
+    this.#visibility = visibility
   }
 
   add(change: Kind, concerned: Concerned) {
@@ -132,7 +132,7 @@ class Tally {
 
   /** Keeps a sample without counting it. */
   show(change: Change['change'], concerned: Concerned) {
-    if (this.#shown[change] >= this.#limit || !isSeen(concerned.subject, this.#sight)) return
+    if (this.#shown[change] >= this.#limit || !isSeen(concerned.subject, this.#visibility)) return
     this.#shown[change] += 1
     this.samples.push({ change, ...concerned })
   }

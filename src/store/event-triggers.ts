@@ -7,8 +7,8 @@ import {
 import type { Db } from '../database/database.ts'
 import { empty, join, raw, sql, withValues, type Sql } from '../database/sql.ts'
 import type { ObjectKey } from './mail-contexts.ts'
-import { clientsNamed, type Sight } from './objects.ts'
-import { aboutSeenObject } from './sight.ts'
+import { clientsNamed } from './client-words.ts'
+import { aboutVisibleObject, type Visibility } from './visibility.ts'
 import { lockObjectsOf } from './subjects.ts'
 import { asPlanned, recordEnded } from './trigger-queue.ts'
 
@@ -118,9 +118,9 @@ export async function findTrigger(
   db: Db,
   businessId: number,
   eventTriggerId: number,
-  sight: Sight,
+  visibility: Visibility,
 ) {
-  const [trigger] = await listTriggersById(db, businessId, [eventTriggerId], sight)
+  const [trigger] = await listTriggersById(db, businessId, [eventTriggerId], visibility)
   return trigger
 }
 
@@ -144,11 +144,16 @@ export async function findTriggerPlan(db: Db, businessId: number, eventTriggerId
   return plan
 }
 
-export function listTriggersById(db: Db, businessId: number, ids: number[], sight: Sight) {
+export function listTriggersById(
+  db: Db,
+  businessId: number,
+  ids: number[],
+  visibility: Visibility,
+) {
   return db.query<StoredTrigger>(sql`
     select ${columns} from any_trigger t
     where business_id = ${businessId} and event_trigger_id = any (${ids}::bigint[])
-      ${aboutSeenObject('t', sight)}`)
+      ${aboutVisibleObject('t', visibility)}`)
 }
 
 export type TriggerFilters = {
@@ -162,7 +167,7 @@ export type TriggerFilters = {
   locationId?: number | undefined
   /** Words of a client's name, or the beginning of an address. */
   text?: string | undefined
-  sight: Sight
+  visibility: Visibility
   now: Temporal.Instant
 }
 
@@ -227,14 +232,22 @@ export async function countTriggers(db: Db, businessId: number, filters: Trigger
 
 /** The conditions for pending and for final triggers; without one where no status of its kind is asked for. */
 function sourcesOf(businessId: number, filters: TriggerFilters) {
-  const { statuses = TRIGGER_STATUSES, from, to, eventDefnId, objectType, sight, now } = filters
+  const {
+    statuses = TRIGGER_STATUSES,
+    from,
+    to,
+    eventDefnId,
+    objectType,
+    visibility,
+    now,
+  } = filters
   const common = sql`t.business_id = ${businessId}
     ${from ? sql`and t.scheduled_time >= ${from}` : empty}
     ${to ? sql`and t.scheduled_time < ${to}` : empty}
     ${eventDefnId ? sql`and t.event_defn_id = ${eventDefnId}` : empty}
     ${objectType ? sql`and t.object_type = ${objectType}` : empty}
     ${aboutObjectsOf(businessId, filters)}
-    ${aboutSeenObject('t', sight)}`
+    ${aboutVisibleObject('t', visibility)}`
   const [scheduled, running] = [statuses.includes('SCHEDULED'), statuses.includes('RUNNING')]
   const shown =
     scheduled && running

@@ -422,7 +422,7 @@ class Play {
     const db = database.forBusiness(businessId, 'key:simulation')
     const shared = new SharedSaves(() => clock.now())
     const kind = objectKind('calendar')!
-    const who = { businessId, user: 'key:simulation', sight: null }
+    const who = { businessId, user: 'key:simulation', visibility: null }
     const saved = await Promise.all(bodies.map((body) => shared.save({ db, ...who, kind, body })))
     for (const { object, isNew } of saved)
       if (isNew) this.#appointments.push(object.calendarId as number)

@@ -17,7 +17,7 @@ async function start(t: TestContext) {
   const { businessId, clock, db, ids } = world
   const shared = new SharedSaves(() => clock.now())
   const startTime = clock.in({ hours: 72 }).epochMilliseconds
-  const who = { db, businessId, user: 'key:test', sight: null, kind: objectKind('calendar')! }
+  const who = { db, businessId, user: 'key:test', visibility: null, kind: objectKind('calendar')! }
   const booking = (more: object = {}) => ({
     ...ids,
     startTime,
@@ -130,14 +130,14 @@ test('what the database refuses of one body fails no other', async (t) => {
   assert.equal(await count('calendar'), 4, 'nothing was saved twice')
 })
 
-test('users, sights and kinds never share; each is audited by its own name', async (t) => {
+test('saves of different users, visibility or kinds never share a transaction; each is audited under its own user', async (t) => {
   const { audited, booking, businessId, database, ids, saveAtOnce, transactions } = await start(t)
   const other = { user: 'key:other', db: database.forBusiness(businessId, 'key:other') }
   const ended = await saveAtOnce([
     { body: booking() },
     { body: booking(), ...other },
-    { body: booking(), sight: { locationIds: [ids.locationId] } },
-    { body: booking(), sight: { professionalId: ids.professionalId + 1 } },
+    { body: booking(), visibility: { locationIds: [ids.locationId] } },
+    { body: booking(), visibility: { professionalId: ids.professionalId + 1 } },
     { body: { name: 'Seefeld' }, kind: objectKind('location')! },
   ])
   assert.deepEqual(

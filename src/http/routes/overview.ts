@@ -39,7 +39,7 @@ export const overview: Routes = async (app, { clock, config, database }) => {
       },
     },
     async ({ caller, query }) => {
-      const { db, businessId, scope: sight } = caller
+      const { db, businessId, scope: visibility } = caller
       const now = clock.now()
       const startedAt = monotonicMs()
       const { timeZone } = (await findBusiness(db, businessId))!
@@ -50,21 +50,21 @@ export const overview: Routes = async (app, { clock, config, database }) => {
       const [dayStart, dayEnd] = [startOf(today), startOf(today.add({ days: 1 }))]
       const [read, quarterHours, lastDays, failures, setup, mail, overdue, round] =
         await Promise.all([
-          readOverview(db, businessId, { now, dayStart, dayEnd, sight }),
+          readOverview(db, businessId, { now, dayStart, dayEnd, visibility }),
           listQuarterHours(db, businessId, {
             from: startOf(day),
             to: startOf(day.add({ days: 1 })),
-            sight,
+            visibility,
           }),
           listDays(db, businessId, timeZone, {
             from: startOf(today.subtract({ days: DAYS - 1 })),
             to: dayEnd,
-            sight,
+            visibility,
           }),
           listFailures(db, businessId, {
             from: startOf(today.subtract({ days: FAILURE_DAYS })),
             to: dayEnd,
-            sight,
+            visibility,
           }),
           countSetup(db, businessId),
           readMailState(db, businessId, now),
