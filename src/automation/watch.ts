@@ -7,6 +7,7 @@ import {
   type Plan,
   type ReminderRow,
 } from '../store/event-triggers.ts'
+import { objectIdOf } from '../store/subject.ts'
 import { listSubjects, lockSubjects } from '../store/subjects.ts'
 import {
   findLastRound,
@@ -97,7 +98,7 @@ async function* reconcile(
   const from = candidates(definition, objectType, now())
   for await (const ahead of subjectsFrom(db, definition.businessId, objectType, from, AT_A_LOOK)) {
     findings.objects += ahead.length
-    await compare(db, definition, ahead.map(idOf), findings, now, ['missing'])
+    await compare(db, definition, ahead.map(objectIdOf), findings, now, ['missing'])
     yield findings
   }
 }
@@ -143,23 +144,21 @@ function wrong(
   const seen = new Set<string>()
   const doubled = rows.filter((row) => {
     if (row.status === 'CANCELLED') return false
-    const key = `${idOf(row)} ${row.anchorTime.epochMilliseconds}`
+    const key = `${objectIdOf(row)} ${row.anchorTime.epochMilliseconds}`
     return seen.size === seen.add(key).size
   })
-  const tooMany = new Set(doubled.map(idOf))
+  const tooMany = new Set(doubled.map(objectIdOf))
   const rowOf = new Map(rows.map((row) => [row.eventTriggerId, row]))
   const unfounded = plan.update
     .map((update) => rowOf.get(update.eventTriggerId)!)
     // What is due now is the engine's to look at again.
-    .filter((row) => !isDue(row, now) && !tooMany.has(idOf(row)))
+    .filter((row) => !isDue(row, now) && !tooMany.has(objectIdOf(row)))
   return [
-    ...plan.insert.map((row) => ({ fault: 'missing' as const, id: idOf(row) })),
-    ...unfounded.map((row) => ({ fault: 'unfounded' as const, id: idOf(row) })),
-    ...doubled.map((row) => ({ fault: 'doubled' as const, id: idOf(row) })),
+    ...plan.insert.map((row) => ({ fault: 'missing' as const, id: objectIdOf(row) })),
+    ...unfounded.map((row) => ({ fault: 'unfounded' as const, id: objectIdOf(row) })),
+    ...doubled.map((row) => ({ fault: 'doubled' as const, id: objectIdOf(row) })),
   ]
 }
-
-const idOf = (row: Pick<ReminderRow, 'objectId' | 'objectUUId'>) => row.objectId ?? row.objectUUId!
 
 const isDue = ({ scheduledTime }: ReminderRow, now: Temporal.Instant) =>
   Temporal.Instant.compare(scheduledTime, now) <= 0
