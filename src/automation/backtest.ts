@@ -26,8 +26,8 @@ import { asIfStored, type Asking } from './forecast.ts'
 import { isSeen } from './forecast-samples.ts'
 import { SendTimes, type SendTimesResult } from './send-times.ts'
 import { checkStatusAtFiring, refusals } from './match.ts'
-import { candidates, idOf, objectTypeOf, subjectsFrom } from './plan.ts'
-import type { Subject } from './subject.ts'
+import { candidates, objectTypeOf, subjectsFrom } from './plan.ts'
+import { objectIdOf, type Subject } from '../store/subject.ts'
 import { firingTime, firstPlan, isReminder } from './timing.ts'
 
 /**
@@ -91,7 +91,7 @@ export async function backtest(
     const contexts = await contextsOf(db, businessId, definition, firings)
     for (const firing of firings) {
       if (slice.isOver()) await slice.next()
-      const rows = contexts.get(idOf(firing.subject)) ?? []
+      const rows = contexts.get(objectIdOf(firing.subject)) ?? []
       if (asked.length === 0) tally.addAssumed(firing, rows)
       for (const action of asked) {
         const known = templates.get(action.emailTemplateId) ?? []
@@ -208,10 +208,10 @@ async function thoseCalledFor(
 ) {
   if (timed.length === 0) return []
   const { kind } = kindOfObjectType(objectTypeOf(definition))
-  const moments = timed.map(({ subject, time }) => ({ id: idOf(subject), time }))
+  const moments = timed.map(({ subject, time }) => ({ id: objectIdOf(subject), time }))
   const known = await listStatusesAt(db, definition.businessId, kind, moments)
   return timed.filter(({ subject }) => {
-    const then = asItWas(subject, known.get(String(idOf(subject))), statuses)
+    const then = asItWas(subject, known.get(String(objectIdOf(subject))), statuses)
     return refusals(definition, then).length === 0 && checkStatusAtFiring(definition, then).ok
   })
 }
@@ -250,7 +250,7 @@ async function* events(
     if (page.length === 0) return
     const ids = [...new Set(page.map((one) => (id.endsWith('UUID') ? one.id : Number(one.id))))]
     const subjects = await listSubjects(db, businessId, objectType, ids)
-    const byId = new Map(subjects.map((subject) => [String(idOf(subject)), subject]))
+    const byId = new Map(subjects.map((subject) => [String(objectIdOf(subject)), subject]))
     yield page.flatMap(({ id, time, oldStatus, newStatus, columns }): Fired[] => {
       const found = byId.get(id)
       if (!found || (eventType === 'INVITE_COMPLETED' && !isMove(oldStatus, newStatus))) return []

@@ -4,7 +4,7 @@ import type { ClaimedTrigger, Ending } from '../store/trigger-queue.ts'
 import { CAME_LATE } from '../store/queue-health.ts'
 import { refusalsAtFiring } from './match.ts'
 import { planEvent } from './plan.ts'
-import type { Subject } from './subject.ts'
+import type { Subject } from '../store/subject.ts'
 import { firingTime, isOfUse, isReminder } from './timing.ts'
 
 /** What becomes of a trigger that does not fire (now). */

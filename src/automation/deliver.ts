@@ -30,7 +30,7 @@ import { suppress } from '../store/suppressions.ts'
 import { holdDefinitionsOf, holdObjects } from './hold.ts'
 import { refusalsAtFiring } from './match.ts'
 import { planAgainFor } from './schedule.ts'
-import { keyOf, type Subject } from './subject.ts'
+import { objectKeyOf, type Subject } from '../store/subject.ts'
 import { firingTime, isOfUse, isReminder } from './timing.ts'
 import { Batcher } from './batcher.ts'
 
@@ -417,7 +417,7 @@ async function findStale(tx: Db, claimed: ClaimedEmail[], now: Temporal.Instant)
   const definitions = await holdDefinitionsOf(tx, ofTriggers)
   for (const mail of ofTriggers) {
     const definition = definitions.get(mail.eventDefnId)!
-    const subject = subjects.get(keyOf(mail))!
+    const subject = subjects.get(objectKeyOf(mail))!
     const [refusal] = refusalsAtFiring(definition, subject)
     if (refusal) stale.set(mail.emailId, refusal)
     else if (!mail.fireNow) {

@@ -1,6 +1,6 @@
 import { eventTypeById, type ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
-import type { MailContext } from '../email/context.ts'
+import type { MailContext } from '../contract/mail-context.ts'
 import { emptyTokensOf } from '../email/merge.ts'
 import { findToken, tokensIn, type TokenKind } from '../email/tokens.ts'
 import { listEventTypesOfTemplate } from '../store/email-templates.ts'

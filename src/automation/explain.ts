@@ -15,7 +15,7 @@ import { listStatusesOf, type Status } from '../store/statuses.ts'
 import { listNames, listSubjects } from '../store/subjects.ts'
 import { checks, checkStatusAtFiring, reportsFact, type Check, type NameOf } from './match.ts'
 import { typesOf } from './schedule.ts'
-import type { Subject } from './subject.ts'
+import type { Subject } from '../store/subject.ts'
 import { firingTime, isReminder } from './timing.ts'
 import { changesIn, watchedColumns } from './watched.ts'
 
@@ -57,7 +57,11 @@ export async function explain(
     return { definition, rows, ...outcomeOf(rows) }
   })
   const fired = found.flatMap(({ outcome, row }) => (outcome === 'FIRED' && row ? [row] : []))
-  const mails = await countMailsOfTriggers(db, businessId, fired.map(idOf))
+  const mails = await countMailsOfTriggers(
+    db,
+    businessId,
+    fired.map(({ eventTriggerId }) => eventTriggerId),
+  )
 
   return found.map(({ definition, rows, outcome, row }) => {
     const acts = action(acting.has(definition.eventDefnId))
@@ -133,8 +137,6 @@ function outcomeOf(rows: TriggerState[]): Pick<Explanation, 'outcome'> & { row?:
 }
 
 const FIRED: ReadonlySet<string> = new Set(['RUNNING', 'COMPLETED', 'FAILED'])
-
-const idOf = ({ eventTriggerId }: TriggerState) => eventTriggerId
 
 type FiredDetails = {
   rows: TriggerState[]

@@ -2,7 +2,7 @@ import type { ObjectType } from '../contract/event-type.ts'
 import type { ObjectNames } from '../store/object-names.ts'
 import type { Visibility } from '../store/visibility.ts'
 import type { NameOf, Selected } from './match.ts'
-import type { Subject } from './subject.ts'
+import type { Subject } from '../store/subject.ts'
 
 const PLACED: ReadonlySet<ObjectType> = new Set(['CALENDAR', 'CLASS_SCHEDULE', 'RECALL'])
 

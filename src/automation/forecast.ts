@@ -11,8 +11,6 @@ import { checks, refusals } from './match.ts'
 import {
   candidates,
   eventOf,
-  idOf,
-  objectOf,
   objectTypeOf,
   pendingEvents,
   pendingObjects,
@@ -21,7 +19,8 @@ import {
 } from './plan.ts'
 import { planReminders } from './reschedule.ts'
 import { SendTimes, type SendTimesResult } from './send-times.ts'
-import { keyOf, type SchedulingEvent, type Subject } from './subject.ts'
+import type { SchedulingEvent } from './occurrence.ts'
+import { objectIdOf, objectKeyOf, type Subject } from '../store/subject.ts'
 import { firesBefore, firingTime, isReminder } from './timing.ts'
 
 export type Forecast = Record<Kind, number> &
@@ -179,9 +178,9 @@ async function forecastPending(db: Db, definition: StoredDefinition, tally: Tall
       ])
       const pending = rows.filter((row) => row.status === 'SCHEDULED' || row.status === 'RUNNING')
       const plan = planReminders(asFollowed(subjects), [definition], rows, CAUSE, asking.now)
-      const byId = new Map(subjects.map((subject) => [idOf(subject), subject]))
+      const byId = new Map(subjects.map((subject) => [objectIdOf(subject), subject]))
       const affected = pending.map((row) => {
-        const subject = byId.get(objectOf(row))!
+        const subject = byId.get(objectIdOf(row))!
         return { row, subject, checked: subject }
       })
       tallyUpdates(tally, affected, plan.update)
@@ -190,14 +189,14 @@ async function forecastPending(db: Db, definition: StoredDefinition, tally: Tall
     return true
   }
   for await (const rows of pendingEvents(db, definition)) {
-    const ids = [...new Set(rows.map(objectOf))]
+    const ids = [...new Set(rows.map(objectIdOf))]
     const subjects = await listSubjects(db, businessId, objectType, ids)
-    const byId = new Map(subjects.map((subject) => [idOf(subject), subject]))
+    const byId = new Map(subjects.map((subject) => [objectIdOf(subject), subject]))
     const update = rows.flatMap((row) =>
-      planEvent(definition, row, byId.get(objectOf(row))!, asking.now),
+      planEvent(definition, row, byId.get(objectIdOf(row))!, asking.now),
     )
     const affected = rows.map((row) => {
-      const subject = byId.get(objectOf(row))!
+      const subject = byId.get(objectIdOf(row))!
       return { row, subject, checked: eventOf(row, subject) }
     })
     tallyUpdates(tally, affected, update)
@@ -233,12 +232,12 @@ async function withSubjects<Row extends ObjectReference>(db: Db, businessId: num
   const byType = Map.groupBy(rows, (row) => row.objectType)
   const subjects = await Promise.all(
     [...byType].map(([objectType, some]) =>
-      listSubjects(db, businessId, objectType, some.map(objectOf)),
+      listSubjects(db, businessId, objectType, some.map(objectIdOf)),
     ),
   )
-  const byKey = new Map(subjects.flat().map((subject) => [keyOf(subject), subject]))
+  const byKey = new Map(subjects.flat().map((subject) => [objectKeyOf(subject), subject]))
   return rows.flatMap((row) => {
-    const subject = byKey.get(keyOf(row))
+    const subject = byKey.get(objectKeyOf(row))
     return subject ? [{ ...row, subject }] : []
   })
 }
@@ -255,17 +254,17 @@ async function forecastAhead(db: Db, definition: StoredDefinition, tally: Tally,
   // Also those that begin so soon that their reminder is past: nobody will be told.
   const from = Temporal.Instant.compare(listing.from, now) > 0 ? now : listing.from
   for await (const subjects of subjectsFrom(db, businessId, objectType, { ...listing, from })) {
-    const ids = subjects.map(idOf)
+    const ids = subjects.map(objectIdOf)
     const rows =
       eventDefnId === 0 ? [] : await listReminders(db, businessId, objectType, ids, [eventDefnId])
-    const known = new Set(rows.map(objectOf))
-    const byId = new Map(subjects.map((subject) => [idOf(subject), subject]))
+    const known = new Set(rows.map(objectIdOf))
+    const byId = new Map(subjects.map((subject) => [objectIdOf(subject), subject]))
     const plan = planReminders(asFollowed(subjects), [definition], rows, CAUSE, now)
     for (const { scheduledTime: to, ...row } of plan.insert) {
-      tally.add('create', { subject: byId.get(objectOf(row))!, from: null, to })
+      tally.add('create', { subject: byId.get(objectIdOf(row))!, from: null, to })
     }
     for (const subject of subjects) {
-      if (!known.has(idOf(subject))) tallyTooLate(tally, definition, subject, now)
+      if (!known.has(objectIdOf(subject))) tallyTooLate(tally, definition, subject, now)
     }
     if (!asking.goesOn()) return false
   }

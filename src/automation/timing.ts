@@ -1,7 +1,7 @@
 import type { Definition } from '../contract/event-definition.ts'
 import { eventTypeById } from '../contract/event-type.ts'
 import { nominalMinutes, type Offset } from '../contract/offset.ts'
-import type { Subject } from './subject.ts'
+import type { Subject } from '../store/subject.ts'
 
 /** What of a definition says when it fires. */
 export type Timing = Offset & Pick<Definition, 'eventTypeId' | 'offsetMode' | 'triggerAnchor'>
