@@ -13,6 +13,7 @@ import {
 import type { UnsubscribedMail } from '../email/unsubscribe.ts'
 import { chooseVariant } from '../email/variants.ts'
 import type { ObjectType } from '../contract/event-type.ts'
+import { REASONS } from '../contract/reasons.ts'
 import type { RunningAction } from '../store/event-actions.ts'
 import type { ContextRow } from '../store/mail-contexts.ts'
 import type { RenderedTemplate } from './templates.ts'
@@ -53,7 +54,7 @@ export function compose(
   { drawName, unsubscribeLink }: Addressing,
 ): Composition {
   const [named] = templates
-  if (!named?.active) return { mails: [], skipped: ['the template is not active'] }
+  if (!named?.active) return { mails: [], skipped: [REASONS.templateInactive] }
   const composition: Composition = { mails: [], skipped: [] }
   const once = !isForEachClient(compiled(named), action.recipient)
   const written = new Set<string>()
@@ -97,7 +98,7 @@ export function compose(
     }
   }
   if (rows.length === 0 || (rows.length === 1 && rows[0]!.clientId === null && !once)) {
-    composition.skipped = ['there is nobody to write to']
+    composition.skipped = [REASONS.noClient]
   }
   return composition
 }
@@ -146,8 +147,8 @@ function copiesOf({ to, cc, bcc }: MergedMail) {
 
 const noAddress = (mail: MergedMail) =>
   mail.badAddresses.some(({ field }) => field === 'toAddress')
-    ? 'its address is no plain address'
-    : 'there is no address to write to'
+    ? REASONS.invalidAddress
+    : REASONS.noAddress
 
 const variantOf = (template: RenderedTemplate) => ({
   emailTemplateId: template.emailTemplateId,

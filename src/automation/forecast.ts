@@ -1,4 +1,5 @@
 import type { ObjectType } from '../contract/event-type.ts'
+import { REASONS } from '../contract/reasons.ts'
 import type { Db } from '../database/database.ts'
 import type { StoredDefinition } from '../store/event-definitions.ts'
 import { countOtherKinds, listReminders, OTHER_EVENT, type Plan } from '../store/event-triggers.ts'
@@ -281,10 +282,13 @@ function tallyTooLate(
   if (!firesBefore(definition) || refusals(definition, subject).length > 0) return
   const firing = firingTime(definition, subject)
   if (!firing || !isPast(firing.scheduledTime, now) || isPast(firing.anchorTime, now)) return
-  tally.add('expired', { subject, from: null, to: firing.scheduledTime, reason: TOO_LATE })
+  tally.add('expired', {
+    subject,
+    from: null,
+    to: firing.scheduledTime,
+    reason: REASONS.alreadyPast,
+  })
 }
-
-const TOO_LATE = 'its time has passed'
 
 const isPast = (time: Temporal.Instant, now: Temporal.Instant) =>
   Temporal.Instant.compare(time, now) < 0

@@ -1,5 +1,6 @@
 import type { Definition } from '../contract/event-definition.ts'
 import { eventTypeById } from '../contract/event-type.ts'
+import { REASONS } from '../contract/reasons.ts'
 import { nominalMinutes, type Offset } from '../contract/offset.ts'
 import type { Subject } from './subject.ts'
 
@@ -56,7 +57,7 @@ export function firstPlan(
   if (definition.latePolicy === 'SEND' && isOfUse(definition, anchorTime, now, now)) {
     return { status: 'SCHEDULED', scheduledTime: now, statusReason: null }
   }
-  return { status: 'EXPIRED', scheduledTime, statusReason: 'booked after its reminder time' }
+  return { status: 'EXPIRED', scheduledTime, statusReason: REASONS.bookedLate }
 }
 
 /** Is it still worth firing now? A reminder before something, until that begins; else for 72 hours. */

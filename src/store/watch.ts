@@ -61,7 +61,7 @@ export async function readQueueHealth(db: Db, now: Temporal.Instant) {
 const TAKEOVER_SECONDS = 5
 
 /** How the reason begins of what an outage made useless. */
-export const CAME_LATE = 'came '
+export const CAME_LATE = 'the service was '
 
 /** A page of all active definitions of all businesses whose plan is complete. */
 export type DefinitionCursor = Pick<StoredDefinition, 'businessId' | 'eventDefnId'>
