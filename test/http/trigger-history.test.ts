@@ -146,7 +146,7 @@ test('a definition that changes moves its pending trigger, and one switched off 
   await saveDefinition({ triggerHours: -48, description: 'Remind two days before' })
   const pending = (await call('GET', `/eventTriggers/${id}`)).body
   assert.deepEqual(changes(pending.history), ['CREATED', 'DEFINITION'])
-  assert.equal(pending.history[1].detail, 'the definition fires at another time')
+  assert.equal(pending.history[1].detail, 'the definition now fires at another time')
   assert.equal(pending.history[1].scheduledTime, startTime - 48 * HOUR)
   assert.equal(pending.scheduledTime, startTime - 48 * HOUR)
   assert.equal(pending.checkedTime, null)
