@@ -1,10 +1,9 @@
-import type { Clock } from '../clock.ts'
 import type { Database } from '../database/database.ts'
 import { planCalendarDefinitionsAgain } from '../store/event-definitions.ts'
 import { findTimeZoneVersion, saveTimeZoneVersion } from '../store/time-zone-data.ts'
 
 type Log = { info(fields: object, message: string): void }
-type Parts = { database: Database; clock: Clock; log: Log }
+type Parts = { database: Database; log: Log }
 
 /** The version of the time zone rules in this Node runtime. */
 export const TIME_ZONE_VERSION = process.versions.tz ?? 'unknown'
@@ -14,13 +13,13 @@ export const TIME_ZONE_VERSION = process.versions.tz ?? 'unknown'
  * zone rules than the last one; the first node that starts does so. Returns how many were marked.
  */
 export async function followTimeZones(
-  { database: { engine }, clock, log }: Parts,
+  { database: { engine }, log }: Parts,
   version: string = TIME_ZONE_VERSION,
 ): Promise<number> {
   const before = await findTimeZoneVersion(engine)
   if (before === version) return 0
   const definitions = await engine.transaction(async (tx) => {
-    const isFirst = await saveTimeZoneVersion(tx, version, clock.now())
+    const isFirst = await saveTimeZoneVersion(tx, version)
     // In a new installation no trigger was planned by other rules.
     return isFirst && before !== undefined ? planCalendarDefinitionsAgain(tx) : 0
   })

@@ -126,7 +126,11 @@ function checkServer({ config, database }: Facts): Finding {
 }
 
 function checkSchema({ database }: Facts): Finding {
-  const { version, known } = database.schema
+  const { version, known, isFormer } = database.schema
+  if (isFormer) {
+    const says = `migration ${version} of the former numbering`
+    return { state: 'note', about: 'Schema', says, todo: 'bellwether migrate, or just start' }
+  }
   const found = { about: 'Schema', says: `version ${version}, this Bellwether knows ${known}` }
   if (version < known) return { state: 'note', ...found, todo: 'bellwether migrate, or just start' }
   if (version > known) return { state: 'bad', ...found, todo: 'run a newer Bellwether' }

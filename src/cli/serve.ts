@@ -63,7 +63,7 @@ async function start(config: Config, log: Log, stops: (() => Promise<unknown> | 
   const clock = new DatabaseClock()
   stops.push(await keepTime(clock, database, log))
 
-  const linkSeal = await keepLinkSeal(database.operator, makeSecret('bws_'), clock.now())
+  const linkSeal = await keepLinkSeal(database.operator, makeSecret('bws_'))
   const parts = { config, database, clock, log, linkSeal }
   const engine = config.role === 'api' ? undefined : makeEngine(parts)
   const services = {
@@ -78,9 +78,7 @@ async function start(config: Config, log: Log, stops: (() => Promise<unknown> | 
     followTimeZones(parts).catch((err) => log.error({ err }, 'time zone version not checked'))
   }
   // Only now that nothing can fail between making it and showing it: it is shown this once.
-  const madeKey = config.adminApiKey
-    ? undefined
-    : await makeOperatorKey(database.operator, clock.now())
+  const madeKey = config.adminApiKey ? undefined : await makeOperatorKey(database.operator)
   sayWhereToLook(config, app, madeKey)
   return app
 }

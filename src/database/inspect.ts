@@ -1,13 +1,13 @@
 import type pg from 'pg'
 import { monotonicMs } from '../clock.ts'
-import { readMigrations, schemaVersion } from './migrate.ts'
+import { readMigrations, readSchemaVersion, type SchemaVersion } from './migrate.ts'
 import { assertWritable, newClient, refusePooler } from './servers.ts'
 
 /** What `doctor` asks a database, without changing anything in it. */
 export type Inspection = {
   serverVersion: string
   majorVersion: number
-  schema: { version: number; known: number }
+  schema: SchemaVersion & { known: number }
   /** Roles that this user cannot take on, though it must. */
   rolesMissing: string[]
   time: { ms: number; answeredAt: number }
@@ -29,7 +29,7 @@ export async function inspectDatabase(url: string, moments: Temporal.Instant[]) 
     return {
       ...(await versionOf(client)),
       schema: {
-        version: await schemaVersion(client),
+        ...(await readSchemaVersion(client)),
         known: (await readMigrations()).at(-1)!.version,
       },
       rolesMissing: await rolesMissing(client),

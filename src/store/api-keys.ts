@@ -136,9 +136,9 @@ export function recordKeyUse(operator: Db, key: KnownKey, now: Temporal.Instant)
 }
 
 /** Keeps the hash of the operator's key, where none is kept yet; says whether it was. */
-export async function insertOperatorKey(operator: Db, keyHash: Buffer, now: Temporal.Instant) {
+export async function insertOperatorKey(operator: Db, keyHash: Buffer) {
   const inserted = await operator.query(sql`
-    insert into operator_key (key_hash, created_date) values (${keyHash}, ${now})
+    insert into operator_key (key_hash) values (${keyHash})
     on conflict do nothing returning 1`)
   return inserted.length === 1
 }

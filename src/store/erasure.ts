@@ -33,12 +33,9 @@ export async function eraseMails(
 
 /** Errors and reasons of triggers, suppressed addresses, stored answers and printed reports. */
 export async function eraseTraces(tx: Db, { businessId, clientId }: ClientKey): Promise<Counts> {
-  const [errors] = await tx.query<{ count: number }>(sql`
-    select erase_client_errors(${businessId}, ${clientId}) as count`)
   const [traces] = await tx.query<{ counts: Counts }>(sql`
     select erase_client_traces(${businessId}, ${clientId}) as counts`)
-  const { eventTrigger = 0, ...others } = traces!.counts
-  return { ...others, eventTrigger: eventTrigger + errors!.count }
+  return traces!.counts
 }
 
 export async function eraseAudit(

@@ -2,9 +2,9 @@ import type { Db } from '../database/database.ts'
 import { sql } from '../database/sql.ts'
 
 /** The installation's secret for links in mails; `fresh` becomes it where there is none yet. */
-export async function keepLinkSeal(operator: Db, fresh: string, now: Temporal.Instant) {
+export async function keepLinkSeal(operator: Db, fresh: string) {
   await operator.query(sql`
-    insert into link_seal (secret, created_date) values (${fresh}, ${now}) on conflict do nothing`)
+    insert into link_seal (secret) values (${fresh}) on conflict do nothing`)
   const [row] = await operator.query<{ secret: string }>(sql`select secret from link_seal`)
   return row!.secret
 }

@@ -12,12 +12,11 @@ type NewPasswordLink = {
   expiresTime: Temporal.Instant
 }
 
-export function insertPasswordLink(tx: Db, link: NewPasswordLink, now: Temporal.Instant) {
+export function insertPasswordLink(tx: Db, link: NewPasswordLink) {
   return tx.query(sql`
-    insert into password_link (business_id, user_id, email_id, purpose, token_hash, created_date,
-      expires_time)
+    insert into password_link (business_id, user_id, email_id, purpose, token_hash, expires_time)
     values (${link.businessId}, ${link.userId}, ${link.emailId}, ${link.purpose},
-            ${link.tokenHash}, ${now}, ${link.expiresTime})`)
+            ${link.tokenHash}, ${link.expiresTime})`)
 }
 
 export type KnownPasswordLink = {

@@ -8,10 +8,10 @@ export async function findTimeZoneVersion(engine: Db) {
 }
 
 /** Returns false if another node has stored the same version first. */
-export async function saveTimeZoneVersion(tx: Db, version: string, now: Temporal.Instant) {
+export async function saveTimeZoneVersion(tx: Db, version: string) {
   const rows = await tx.query(sql`
-    insert into time_zone_data (version, modified_date) values (${version}, ${now})
-    on conflict (only_one) do update set version = excluded.version, modified_date = ${now}
+    insert into time_zone_data (version) values (${version})
+    on conflict (only_one) do update set version = excluded.version
     where time_zone_data.version <> excluded.version
     returning version`)
   return rows.length > 0

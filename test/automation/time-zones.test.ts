@@ -10,7 +10,7 @@ test('when the rules of the clocks change, definitions that count on the calenda
   const { book, businessId, call, clock, database, db, save } = world
   const said: Record<string, unknown>[] = []
   const log = { info: (fields: object) => void said.push({ ...fields }) }
-  const follow = (version: string) => followTimeZones({ database, clock, log }, version)
+  const follow = (version: string) => followTimeZones({ database, log }, version)
 
   await save('/eventDefinition', reminder(businessId, -1))
   const byCalendar = { offsetMode: 'CALENDAR' }

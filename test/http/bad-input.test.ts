@@ -12,13 +12,9 @@ const pointersOf = ({ body }: Answer) =>
 /** How many rows all objects and their audit have together: a refused request adds none. */
 async function countRows({ db }: Pick<World, 'db'>) {
   const counts = await Promise.all(
-    [
-      ...OBJECT_KINDS.map(({ table }) => table),
-      'audit',
-      'status_history',
-      'event_trigger',
-      'pending_trigger',
-    ].map((table) => db.query({ text: `select count(*) as n from ${table}`, values: [] })),
+    [...OBJECT_KINDS.map(({ table }) => table), 'audit', 'event_trigger', 'pending_trigger'].map(
+      (table) => db.query({ text: `select count(*) as n from ${table}`, values: [] }),
+    ),
   )
   return counts.flat().map((row) => row.n)
 }
@@ -190,7 +186,7 @@ test('zones, times, languages, prices and working hours that cannot be are refus
   ])
 })
 
-test('a status moves as history, with who, when, from and to', async (t) => {
+test('the audit says who changed a status, when, from what and to what', async (t) => {
   const { db, book, save, clock } = await startWorld(t)
   const { calendarId } = await book(clock.in({ hours: 9 }))
   clock.advance({ hours: 1 })
@@ -199,10 +195,12 @@ test('a status moves as history, with who, when, from and to', async (t) => {
   clock.advance({ hours: 1 })
   await save('/calendar', { calendarId, status: 'CANCELLED' })
   const rows = await db.query(sql`
-    select old_status as "from", new_status as "to", username as "user",
+    select before ->> 'status' as "from", after ->> 'status' as "to", username as "user",
            (extract(epoch from time) * 1000)::bigint as at
-    from status_history where object_type = 'CALENDAR' and object_id = ${calendarId}
-    order by status_history_id`)
+    from audit_entry
+    where object = 'calendar' and id = ${String(calendarId)}
+      and before ->> 'status' is distinct from after ->> 'status'
+    order by audit_id`)
   const now = clock.now().epochMilliseconds
   const hour = 3_600_000
   assert.deepEqual(rows, [

@@ -27,7 +27,6 @@ const listRows = ({ db }: World) =>
            (select coalesce(json_agg(c order by calendar_id), '[]') from calendar c)::text as appointments,
            (select coalesce(json_agg(c order by class_schedule_id), '[]') from class_schedule c)::text as classes,
            (select coalesce(json_agg(i order by invitation_uuid), '[]') from invitation i)::text as invitations,
-           (select count(*) from status_history) as statuses,
            (select count(*) from idempotency_key) as keys, (select count(*) from audit) as audit`)
 
 const countsOf = ({ samples: _samples, ...counts }: Record<string, unknown>) => counts

@@ -43,7 +43,7 @@ test('a mail that names what its business does not have is refused, whatever it 
   for (const name of Object.keys(named) as (keyof typeof named)[]) {
     for (const id of [foreign[name], 999_999_999]) {
       const bad = insert({ [name]: id })
-      await assert.rejects(bad, { code: '23503', constraint: 'email_names' }, `${name} ${id}`)
+      await assert.rejects(bad, { code: '23503', constraint: 'check_references' }, `${name} ${id}`)
     }
   }
   await assert.rejects(insert({ emailCategoryId: 999_999_999 }), { code: '23503' })

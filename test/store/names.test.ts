@@ -20,11 +20,11 @@ test('a trigger names a definition of its business, and the same one for ever', 
              anchor_time, scheduled_time, created_date
       from pending_trigger limit 1`)
   for (const id of [theirs.eventDefnId, 999_999_999]) {
-    const refused = { code: '23503', constraint: 'pending_trigger_names' }
+    const refused = { code: '23503', constraint: 'check_references' }
     await assert.rejects(copyTo(id), refused)
   }
   const moved = db.query(sql`update pending_trigger set event_defn_id = ${ours.eventDefnId}`)
-  await assert.rejects(moved, /stays that of its definition/)
+  await assert.rejects(moved, /cannot be given another definition/)
   await copyTo(ours.eventDefnId)
 })
 
@@ -49,9 +49,10 @@ test('an appointment names what its business has, when it is written and ever af
              ${named.location_id}, start_time, end_time, status, created_date, created_user,
              modified_date, modified_user
       from calendar limit 1`)
-    await assert.rejects(copied, { code: '23503', constraint: 'calendar_names' })
+    const refused = { code: '23503', constraint: `calendar_business_id_${column}_fkey` }
+    await assert.rejects(copied, refused)
     const moved = db.query(sql`update calendar set ${raw(column)} = ${id}`)
-    await assert.rejects(moved, { code: '23503', constraint: 'calendar_other_names' })
+    await assert.rejects(moved, refused)
   }
   await db.query(sql`update calendar set reason_id = ${ids.reasonId}, note = 'the same'`)
 })

@@ -2,7 +2,6 @@ import pg from 'pg'
 
 /** Of the installation, not of a business. Each is named in docs/decisions with its reason. */
 export const INSTALLATION_TABLES = [
-  'worker_lease',
   'link_seal',
   'operator_key',
   'reconciliation',
@@ -10,6 +9,7 @@ export const INSTALLATION_TABLES = [
   'server_epoch',
   'time_zone_data',
   'work_lease',
+  'worker_lease',
 ]
 
 export type Column = { name: string; type: string; notNull: boolean; generated: boolean }
@@ -77,9 +77,9 @@ export function readCatalogue(url: string): Promise<Table[]> {
          from information_schema.column_privileges g
          where g.table_schema = 'public' and g.table_name = c.relname) as grants,
         array(select encode(t.tgargs, 'escape') from pg_trigger t join pg_proc p on p.oid = t.tgfoid
-              where t.tgrelid = c.oid and p.proname = 'refuse_foreign_ids') as "arrayKeys",
+              where t.tgrelid = c.oid and p.proname = 'check_array_references') as "arrayKeys",
         array(select encode(t.tgargs, 'escape') from pg_trigger t join pg_proc p on p.oid = t.tgfoid
-              where t.tgrelid = c.oid and p.proname like 'refuse\\_unknown\\_%') as "lookedUp"
+              where t.tgrelid = c.oid and p.proname ~ '^check_(definition|email)_references$') as "lookedUp"
       from pg_class c
       where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')
       order by c.relname`)

@@ -268,5 +268,5 @@ async function mailPasswordLink(
   )
   await deletePasswordLinksOfUser(tx, businessId, userId)
   const link = { businessId, userId, emailId, purpose, tokenHash: digest(token) }
-  await insertPasswordLink(tx, { ...link, expiresTime: now.add(duration) }, now)
+  await insertPasswordLink(tx, { ...link, expiresTime: now.add(duration) })
 }

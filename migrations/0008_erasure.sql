@@ -1,10 +1,11 @@
--- Erasing a client runs in steps, each a short transaction that may be repeated: an erasure that was
--- interrupted is completed by running it again (docs/decisions/0121). The audit of the client is the
--- record of its former names and addresses, so it is overwritten last.
-drop function erase_client(bigint, bigint, timestamptz);
+-- Erasing a client on request. Personal data is overwritten in place, so that counts stay as they were.
+-- Only the owner of the tables may change the audit and final triggers, so these functions run as the
+-- owner. Each step is a short transaction that can be repeated: an interrupted erasure is completed by
+-- running it again. The audit is the record of former names and addresses, so it is overwritten last.
+-- `enable_seqscan = off` makes PostgreSQL look up the rows of the client also in a small table.
 
--- Every address and name that the client ever had here.
-create function former_words_of_client(business bigint, client bigint, out addresses text[], out words text[])
+-- Every address and name that the client has had.
+create function former_values_of_client(business bigint, client bigint, out addresses text[], out words text[])
 language sql stable set search_path = public set enable_seqscan = off as $$
   select coalesce(array_agg(distinct lower(address)) filter (where address is not null), '{}'),
          coalesce(array_agg(distinct word) filter (where length(word) > 1), '{}')
@@ -17,7 +18,7 @@ language sql stable set search_path = public set enable_seqscan = off as $$
         union all
         select e.to_address, lower(e.to_address) from email e
         where e.business_id = business and e.client_id = client and e.recipient_key = 'client ' || client
-          and e.to_address <> 'erased@erased.invalid') said
+          and e.to_address <> 'erased@erased.invalid') former
 $$;
 
 create function objects_of_client(business bigint, client bigint)
@@ -32,14 +33,14 @@ language sql stable set search_path = public set enable_seqscan = off as $$
   select 'INVITATION', null, invitation_uuid from invitation i where i.business_id = business and i.client_id = client
 $$;
 
--- First step: the client and its objects. Returns how many rows of each table were overwritten; null if
+-- Step 1: the client and its objects. Returns how many rows of each table were overwritten; null if
 -- there is no such client. The locks wait for workers that are writing mails with the former values.
 create function erase_client(business bigint, client bigint, moment timestamptz) returns jsonb
 language plpgsql security definer set search_path = public set enable_seqscan = off as $$
 declare
-  who text := app_user();
+  username text := app_user();
   counts jsonb := '{}';
-  touched bigint;
+  overwritten bigint;
 begin
   perform from public.client c where c.business_id = business and c.client_id = client for no key update;
   if not found then return null; end if;
@@ -58,43 +59,43 @@ begin
   update public.client c
   set first_name = 'Erased', last_name = 'client', email_address = null, phone = null,
       time_zone = null, language = null, tags = '{}', external_id = null,
-      version = version + 1, modified_date = moment, modified_user = who
+      version = version + 1, modified_date = moment, modified_user = username
   where c.business_id = business and c.client_id = client
     and (c.first_name, c.last_name, c.email_address, c.phone, c.time_zone, c.language, c.tags, c.external_id)
       is distinct from ('Erased', 'client', null, null, null, null, '{}'::jsonb, null);
 
   update calendar c
   set note = null, change_note = null, tags = '{}', external_id = null,
-      version = version + 1, modified_date = moment, modified_user = who
+      version = version + 1, modified_date = moment, modified_user = username
   where c.business_id = business and c.client_id = client
     and (c.note, c.change_note, c.tags, c.external_id) is distinct from (null, null, '{}'::jsonb, null);
-  get diagnostics touched = row_count;
-  counts := counts || jsonb_build_object('calendar', touched);
+  get diagnostics overwritten = row_count;
+  counts := counts || jsonb_build_object('calendar', overwritten);
 
   update invitation i
-  set tags = '{}', external_id = null, version = version + 1, modified_date = moment, modified_user = who
+  set tags = '{}', external_id = null, version = version + 1, modified_date = moment, modified_user = username
   where i.business_id = business and i.client_id = client
     and (i.tags, i.external_id) is distinct from ('{}'::jsonb, null);
-  get diagnostics touched = row_count;
-  counts := counts || jsonb_build_object('invitation', touched);
+  get diagnostics overwritten = row_count;
+  counts := counts || jsonb_build_object('invitation', overwritten);
 
   update recall r
-  set tags = '{}', external_id = null, version = version + 1, modified_date = moment, modified_user = who
+  set tags = '{}', external_id = null, version = version + 1, modified_date = moment, modified_user = username
   where r.business_id = business and r.client_id = client
     and (r.tags, r.external_id) is distinct from ('{}'::jsonb, null);
-  get diagnostics touched = row_count;
-  counts := counts || jsonb_build_object('recall', touched);
+  get diagnostics overwritten = row_count;
+  counts := counts || jsonb_build_object('recall', overwritten);
 
   update disclaimer d
-  set tags = '{}', external_id = null, version = version + 1, modified_date = moment, modified_user = who
+  set tags = '{}', external_id = null, version = version + 1, modified_date = moment, modified_user = username
   where d.business_id = business and d.client_id = client
     and (d.tags, d.external_id) is distinct from ('{}'::jsonb, null);
-  get diagnostics touched = row_count;
-  return counts || jsonb_build_object('disclaimer', touched);
+  get diagnostics overwritten = row_count;
+  return counts || jsonb_build_object('disclaimer', overwritten);
 end $$;
 
--- Second step: a page of the business's mails. Overwrites those to the client and those about its
--- objects, such as mails to staff. Returns the last mail of the page, or null after the last page.
+-- Step 2: a page of the business's mails. Overwrites those to the client and those about its objects,
+-- such as mails to staff. Returns the last mail of the page; null after the last page.
 -- Triggers are locked before mails (docs/engine.md, lock order).
 create function erase_client_mails(business bigint, client bigint, after_id bigint, page int, moment timestamptz,
                                    out last_id bigint, out mails bigint, out triggers bigint)
@@ -108,7 +109,7 @@ begin
   from (select email_id from email
         where business_id = business and email_id > after_id order by email_id limit page) read;
   if last_id is null then return; end if;
-  select w.addresses into former from former_words_of_client(business, client) w;
+  select v.addresses into former from former_values_of_client(business, client) v;
   select coalesce(array_agg(e.email_id), '{}'),
          coalesce(array_agg(distinct e.event_trigger_id) filter (where e.event_trigger_id is not null), '{}')
   into ids, trigger_ids
@@ -122,8 +123,8 @@ begin
 
   perform from event_trigger t where t.business_id = business and t.event_trigger_id = any (trigger_ids)
   order by t.event_trigger_id for no key update;
-  -- A worker that has one of these mails in hand finds its claim gone and does not end the message.
-  delete from sending s where s.business_id = business and s.email_id = any (ids);
+  -- A worker that has claimed one of these mails finds its claim gone and does not end the message.
+  delete from email_queue q where q.business_id = business and q.email_id = any (ids);
   update email e
   set to_address = case when lower(e.to_address) = any (former) or e.recipient_key = 'client ' || client
                         then 'erased@erased.invalid' else e.to_address end,
@@ -150,25 +151,34 @@ begin
       status_reason = case when failed or t.status_reason is not null or not sent then 'erased' end,
       completed_time = case when sent and not failed and t.status_reason is null then moment end,
       modified_date = moment, modified_user = 'SYSTEM'
-  from (select e.event_trigger_id, bool_or(e.next_attempt_time is not null) as waits,
+  from (select e.event_trigger_id, bool_or(e.next_attempt_time is not null) as is_queued,
                bool_or(e.status = 'FAILED') as failed, bool_or(e.status in ('SENT', 'CAPTURED')) as sent
         from email e
         where e.business_id = business and e.event_trigger_id = any (trigger_ids)
         group by e.event_trigger_id) mails
   where t.business_id = business and t.event_trigger_id = mails.event_trigger_id
-    and t.status = 'RUNNING' and not waits;
+    and t.status = 'RUNNING' and not is_queued;
 end $$;
 
--- Third step: reasons of triggers, suppressed addresses, stored answers and printed reports.
+-- Step 3: errors and reasons of triggers, suppressed addresses, stored answers and printed reports.
 create function erase_client_traces(business bigint, client bigint) returns jsonb
 language plpgsql security definer set search_path = public set enable_seqscan = off as $$
 declare
   former record;
-  touched bigint;
-  counts jsonb := '{}';
+  pending bigint;
+  ended bigint;
+  suppressions bigint;
 begin
-  select * into former from former_words_of_client(business, client);
-  -- Each object by the two indexes that together hold all of its triggers.
+  select * into former from former_values_of_client(business, client);
+
+  update pending_trigger p set last_error = 'erased'
+  where p.business_id = business and p.last_error is not null and p.last_error <> 'erased'
+    and exists (select from objects_of_client(business, client) o
+                where o.object_type = p.object_type
+                  and (o.object_id = p.object_id or o.object_uuid = p.object_uuid));
+  get diagnostics pending = row_count;
+
+  -- Each object by the two indexes that together contain all of its triggers.
   update event_trigger t
   set status_reason = 'erased'
   from objects_of_client(business, client) o cross join lateral (
@@ -190,8 +200,7 @@ begin
   where t.business_id = business and t.event_trigger_id = about.event_trigger_id
     and t.status_reason is not null and t.status_reason <> 'erased'
     and (t.status = 'FAILED' or position('@' in t.status_reason) > 0);
-  get diagnostics touched = row_count;
-  counts := counts || jsonb_build_object('eventTrigger', touched);
+  get diagnostics ended = row_count;
 
   -- Unless another client has the same address, such as a parent with a child.
   update suppression s
@@ -201,17 +210,47 @@ begin
     and not exists (select from public.client c
                     where c.business_id = business and c.client_id <> client
                       and lower(c.email_address) = s.email_address);
-  get diagnostics touched = row_count;
-  counts := counts || jsonb_build_object('suppression', touched);
+  get diagnostics suppressions = row_count;
 
   delete from idempotency_key k
   where k.business_id = business
     and (k.answer ~ ('"clientId":' || client || '\M')
          or exists (select from unnest(former.words) word where position(word in k.answer) > 0));
   delete from report_run r where r.business_id = business;
-  return counts;
+  return jsonb_build_object('eventTrigger', pending + ended, 'suppression', suppressions);
 end $$;
 
-revoke execute on function former_words_of_client, objects_of_client, erase_client, erase_client_mails,
-  erase_client_traces from public;
-grant execute on function erase_client, erase_client_mails, erase_client_traces to bellwether_operator;
+-- What an audit entry says of an erased client, or of one of its objects.
+create function erase_audit_row(object text, "row" jsonb) returns jsonb language sql immutable
+return case
+  when "row" is null then null
+  when object = 'client' then "row" || '{"first_name": "Erased", "last_name": "client",
+    "email_address": null, "phone": null, "time_zone": null, "language": null, "tags": {}, "external_id": null}'
+  when object = 'calendar' then "row" || '{"note": null, "change_note": null, "tags": {}, "external_id": null}'
+  else "row" || '{"tags": {}, "external_id": null}'
+end;
+
+-- Step 4: a page of the audit. Overwrites all entries of every object that has ever belonged to the
+-- client. Returns the last entry of the page; null after the last page.
+create function erase_client_audit(business bigint, client bigint, after_id bigint, page int,
+                                   out last_id bigint, out overwritten bigint)
+language plpgsql security definer set search_path = public as $$
+begin
+  select max(audit_id) into last_id
+  from (select audit_id from audit
+        where business_id = business and audit_id > after_id order by audit_id limit page) read;
+  update audit a
+  set before = erase_audit_row(a.object, a.before), after = erase_audit_row(a.object, a.after)
+  where a.business_id = business and a.audit_id > after_id and a.audit_id <= last_id
+    and a.object in ('client', 'calendar', 'invitation', 'recall', 'disclaimer')
+    -- Looked up one by one: joined, a page would read the whole audit of the business.
+    and (select true from audit p
+         where (p.business_id, p.object, p.id) = (a.business_id, a.object, a.id)
+           and client::text in (p.after ->> 'client_id', p.before ->> 'client_id') limit 1);
+  get diagnostics overwritten = row_count;
+end $$;
+
+revoke execute on function former_values_of_client, objects_of_client, erase_client, erase_client_mails,
+  erase_client_traces, erase_client_audit from public;
+grant execute on function erase_client, erase_client_mails, erase_client_traces, erase_client_audit
+  to bellwether_operator;
