@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { monotonicMs } from '../clock.ts'
 import type { Mailbox } from '../contract/addresses.ts'
+import { OBJECT_NAMES, REASONS, SUPPRESSED_REASONS } from '../contract/reasons.ts'
 import type { Db } from '../database/database.ts'
 import { isTransient } from '../database/refusals.ts'
 import { isNoSuchMailbox, statusOfReply } from '../email/bounce.ts'
@@ -30,7 +31,7 @@ import { suppress } from '../store/suppressions.ts'
 import { holdDefinitionsOf, holdObjects } from './hold.ts'
 import { refusalsAtFiring } from './match.ts'
 import { planAgainFor } from './schedule.ts'
-import { keyOf, type Subject } from './subject.ts'
+import { objectKeyOf, type Subject } from '../store/subject.ts'
 import { firingTime, isOfUse, isReminder } from './timing.ts'
 import { Batcher } from './batcher.ts'
 
@@ -388,20 +389,18 @@ async function findUnwanted(tx: Db, claimed: ClaimedEmail[], now: Temporal.Insta
   const unwanted = new Map<number, Unwanted>()
   const stale = await findStale(tx, claimed, now)
   for (const mail of claimed) {
-    const reason = mail.businessActive ? stale.get(mail.emailId) : 'the business is not active'
+    const reason = mail.businessActive ? stale.get(mail.emailId) : REASONS.businessInactive
     const { emailId, suppressed, attemptCount } = mail
     if (reason) unwanted.set(emailId, { status: 'CANCELLED', statusReason: reason })
     else if (suppressed) {
-      unwanted.set(emailId, { status: 'SUPPRESSED', statusReason: SUPPRESSED[suppressed] })
+      unwanted.set(emailId, { status: 'SUPPRESSED', statusReason: SUPPRESSED_REASONS[suppressed] })
     } else if (waitAfter(attemptCount - 1) === undefined) {
-      const statusReason = `gave up: after ${attemptCount - 1} attempts no worker had come back`
+      const statusReason = `gave up after ${attemptCount - 1} attempts: the worker stopped before it recorded the answer`
       unwanted.set(emailId, { status: 'FAILED', statusReason })
     }
   }
   return unwanted
 }
-
-const SUPPRESSED = { BOUNCED: 'the address bounced before', UNSUBSCRIBED: 'unsubscribed' }
 
 /** Their object was cancelled or moved, or what they remind of has begun. */
 async function findStale(tx: Db, claimed: ClaimedEmail[], now: Temporal.Instant) {
@@ -417,16 +416,20 @@ async function findStale(tx: Db, claimed: ClaimedEmail[], now: Temporal.Instant)
   const definitions = await holdDefinitionsOf(tx, ofTriggers)
   for (const mail of ofTriggers) {
     const definition = definitions.get(mail.eventDefnId)!
-    const subject = subjects.get(keyOf(mail))!
+    const subject = subjects.get(objectKeyOf(mail))!
     const [refusal] = refusalsAtFiring(definition, subject)
     if (refusal) stale.set(mail.emailId, refusal)
     else if (!mail.fireNow) {
       const isMoved =
         isReminder(definition) &&
         !firingTime(definition, subject)?.anchorTime.equals(mail.anchorTime)
-      if (isMoved) stale.set(mail.emailId, 'its object moved before it was sent')
+      if (isMoved)
+        stale.set(
+          mail.emailId,
+          `the ${OBJECT_NAMES[mail.objectType]} moved before the mail was sent`,
+        )
       else if (!isOfUse(definition, mail.anchorTime, mail.scheduledTime, now)) {
-        stale.set(mail.emailId, 'it could not be sent while it was of use')
+        stale.set(mail.emailId, REASONS.uselessNow)
       }
     }
   }

@@ -19,7 +19,7 @@ import { decide } from './decide.ts'
 import { definitionsOf, holdDefinitionsOf, holdWholeObjects } from './hold.ts'
 import { ended, makeMails, type Ready } from './mails.ts'
 import { planAgainFor, type Moved } from './schedule.ts'
-import { keyOf } from './subject.ts'
+import { objectKeyOf } from '../store/subject.ts'
 import { Rendering } from './templates.ts'
 
 /** What firing stands on. */
@@ -158,7 +158,7 @@ async function fireBatch(tx: Db, firing: Firing, claimed: ClaimedTrigger[], rend
   for (const trigger of claimed) {
     if (!mine.has(trigger.eventTriggerId)) continue
     const definition = definitions.get(trigger.eventDefnId)!
-    const { subject, rows } = objects.get(keyOf(trigger))!
+    const { subject, rows } = objects.get(objectKeyOf(trigger))!
     const decision = (firing.decide ?? decide)(trigger, definition, subject, now)
     if (decision === 'fire') {
       if (isReady(trigger)) firable.push({ trigger, rows })

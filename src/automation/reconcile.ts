@@ -10,6 +10,7 @@ import {
   type DefinitionCursor,
   type MatchCounts,
 } from '../store/reconciliation.ts'
+import { objectIdOf } from '../store/subject.ts'
 import { listSubjects, lockSubjects } from '../store/subjects.ts'
 import { claimWork, releaseWork } from '../store/work-leases.ts'
 import { pause, type Loop } from './loop.ts'
@@ -97,7 +98,7 @@ async function* reconcileReminders(comparison: Comparison) {
   const pages = subjectsFrom(db, definition.businessId, objectType, from, OBJECTS_PAGE)
   for await (const subjects of pages) {
     findings.objects += subjects.length
-    await comparePage(comparison, subjects.map(idOf), ['missing'])
+    await comparePage(comparison, subjects.map(objectIdOf), ['missing'])
     yield findings
   }
 }
@@ -140,23 +141,21 @@ function findFaults(
   const seen = new Set<string>()
   const doubled = rows.filter((row) => {
     if (row.status === 'CANCELLED') return false
-    const key = `${idOf(row)} ${row.anchorTime.epochMilliseconds}`
+    const key = `${objectIdOf(row)} ${row.anchorTime.epochMilliseconds}`
     return seen.size === seen.add(key).size
   })
-  const doubledIds = new Set(doubled.map(idOf))
+  const doubledIds = new Set(doubled.map(objectIdOf))
   const updated = new Set(plan.update.map((update) => update.eventTriggerId))
   const unfounded = rows
     .filter((row) => updated.has(row.eventTriggerId))
     // Due triggers are checked again when they fire.
-    .filter((row) => !isDue(row, now) && !doubledIds.has(idOf(row)))
+    .filter((row) => !isDue(row, now) && !doubledIds.has(objectIdOf(row)))
   return [
-    ...plan.insert.map((row) => ({ fault: 'missing' as const, id: idOf(row) })),
-    ...unfounded.map((row) => ({ fault: 'unfounded' as const, id: idOf(row) })),
-    ...doubled.map((row) => ({ fault: 'doubled' as const, id: idOf(row) })),
+    ...plan.insert.map((row) => ({ fault: 'missing' as const, id: objectIdOf(row) })),
+    ...unfounded.map((row) => ({ fault: 'unfounded' as const, id: objectIdOf(row) })),
+    ...doubled.map((row) => ({ fault: 'doubled' as const, id: objectIdOf(row) })),
   ]
 }
-
-const idOf = (row: Pick<ReminderRow, 'objectId' | 'objectUUId'>) => row.objectId ?? row.objectUUId!
 
 const isDue = ({ scheduledTime }: ReminderRow, now: Temporal.Instant) =>
   Temporal.Instant.compare(scheduledTime, now) <= 0

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import { scheduleTriggers, type SavedObject } from '../automation/schedule.ts'
-import type { Subject } from '../automation/subject.ts'
+import { objectIdOf, type Subject } from '../store/subject.ts'
 import {
   bodyOf,
   externalName,
@@ -429,7 +429,7 @@ async function write(
       changed.length > 0 ? updateSubjects(tx, kind, changed) : [],
     ])
     const fresh = created.filter(({ object }) => inserted.has(object[kind.id] as number))
-    const subjects = new Map(updated.map((each) => [idOf(each), each]))
+    const subjects = new Map(updated.map((each) => [objectIdOf(each) as number, each]))
     for (const { object } of fresh) {
       subjects.set(object[kind.id] as number, subjectOf(kind, object, surroundings))
     }
@@ -448,8 +448,6 @@ async function write(
   if (kept.length > 0) await follow(tx, kind, kept, saving)
   return created.filter((outcome) => !isKept(outcome)).map((lost) => outcomes.indexOf(lost))
 }
-
-const idOf = (subject: Subject) => (subject.objectId ?? subject.objectUUId) as number
 
 /** The ids that were written. Without an `externalId` all are, so nobody need wait to know. */
 async function insertAll(tx: Db, kind: ObjectKind, rows: StoredObject[]) {

@@ -1,6 +1,5 @@
 import type { Db } from '../database/database.ts'
 import { join, sql, type Sql } from '../database/sql.ts'
-import type { StoredObject } from './objects.ts'
 
 /** The ids of the clients whose name or address has, for every word of the text, one that begins with it. */
 export function clientsNamed(businessId: number, text: string): Sql {
@@ -60,7 +59,7 @@ function splitWords(text: string): string[] {
 }
 
 /** Keeps the words of the clients that were saved. */
-export function replaceClientWords(tx: Db, businessId: number, clients: StoredObject[]) {
+export function replaceClientWords(tx: Db, businessId: number, clients: Record<string, unknown>[]) {
   const words = clients.flatMap((client) =>
     searchableWordsOf(`${client.firstName} ${client.lastName} ${client.emailAddress ?? ''}`).map(
       (word) => ({ clientId: client.clientId as number, word }),

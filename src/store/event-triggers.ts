@@ -6,7 +6,7 @@ import {
 } from '../contract/event-trigger.ts'
 import type { Db } from '../database/database.ts'
 import { empty, join, raw, sql, withValues, type Sql } from '../database/sql.ts'
-import type { ObjectKey } from './mail-contexts.ts'
+import type { ObjectKey } from './subject.ts'
 import { clientsNamed } from './client-words.ts'
 import { aboutVisibleObject, type Visibility } from './visibility.ts'
 import { lockObjectsOf } from './subjects.ts'

@@ -1,4 +1,4 @@
-import type { Subject } from '../automation/subject.ts'
+import type { Subject } from './subject.ts'
 import type { ObjectType } from '../contract/event-type.ts'
 import { kindOfObjectType, toColumn, type Filter, type ObjectKind } from '../contract/objects.ts'
 import type { Db } from '../database/database.ts'

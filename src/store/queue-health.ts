@@ -59,4 +59,4 @@ export async function readQueueHealth(db: Db, now: Temporal.Instant) {
 const TAKEOVER_SECONDS = 5
 
 /** The reason of a trigger begins so if an outage made it useless. */
-export const CAME_LATE = 'came '
+export const CAME_LATE = 'the service was '

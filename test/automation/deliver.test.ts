@@ -226,7 +226,10 @@ test('an address that bounced while its mail waited for a retry gets nothing', a
   assert.equal(taken.length, 0)
   assert.equal((await mailOf(world)).status, 'SUPPRESSED')
   const trigger = await triggerOf(world, booked)
-  assert.equal(`${trigger.status} ${trigger.statusReason}`, 'SKIPPED the address bounced before')
+  assert.equal(
+    `${trigger.status} ${trigger.statusReason}`,
+    'SKIPPED an earlier mail to this address bounced; correct the address or delete its suppression',
+  )
 })
 
 test('who unsubscribes while a mail waits for a retry gets it only where it is needed', async (t) => {

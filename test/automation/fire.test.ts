@@ -109,7 +109,7 @@ test('without action, with an inactive template or without address there is noth
     (await triggersOf(world, booked)).map((one) => `${one.status}: ${one.statusReason}`)
   assert.deepEqual(await reasons(), [
     'SKIPPED: there is no active action',
-    'SKIPPED: there is no address to write to',
+    'SKIPPED: the recipient has no email address; add one',
   ])
   assert.ok(bare)
 
@@ -118,7 +118,10 @@ test('without action, with an inactive template or without address there is noth
   clock.advance({ hours: 1 })
   await runEngine()
   const [, second] = await triggersOf(world, next)
-  assert.equal(second!.statusReason, 'the template is not active')
+  assert.equal(
+    second!.statusReason,
+    'the template is not active; activate it or choose another one',
+  )
 })
 
 test('after an outage a reminder goes out until its visit begins, then it is expired', async (t) => {

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { monotonicMs } from '../../clock.ts'
 import { Overview } from '../../contract/overview.ts'
+import { OverviewQuery } from '../../contract/queries.ts'
 import { findBusiness } from '../../store/businesses.ts'
 import {
   countOverdue,
@@ -27,14 +28,7 @@ export const overview: Routes = async (app, { clock, config, database }) => {
       schema: {
         tags: ['overview'],
         summary: 'The day and the automations at a glance',
-        querystring: Type.Object({
-          day: Type.Optional(
-            Type.String({
-              format: 'date',
-              description: 'Whose quarter hours are counted; absent: today.',
-            }),
-          ),
-        }),
+        querystring: OverviewQuery,
         response: { 200: Overview },
       },
     },
