@@ -125,11 +125,11 @@ test('a mail is recorded as sent though its reminder cannot be planned again, wh
   // A worker that cannot plan it does not stop over it, and another one takes it on.
   world.clock.advance({ seconds: 60 })
   const other = startEngine(world)
-  assert.equal(await other.keep(), 0, 'the loop rests before it tries again')
+  assert.equal(await other.takeOver(), 0, 'the loop rests before it tries again')
   assert.match(String(other.errors[0]), /no new trigger today/)
   assert.equal((await mailOf(world)).status, 'SENT')
   await asOwner(world.database, 'drop trigger refuse on pending_trigger')
-  await other.keep()
+  await other.takeOver()
   assert.deepEqual(await statusesOf(world, booked), ['COMPLETED', 'SCHEDULED'])
 })
 
