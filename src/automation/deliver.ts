@@ -36,8 +36,6 @@ import { Together } from './together.ts'
 
 export type Delivering = {
   db: Db
-  /** For what is said of each mail, or of a few: its plans are kept. */
-  delivery: Db
   now(): Temporal.Instant
   worker: string
   leaseSeconds: number
@@ -78,7 +76,7 @@ export class Deliveries {
     // the mail server that are nearly here come in: four mails a commit instead of two, over five
     // connections.
     const shared = { gather: () => nextTurn().then(() => nextTurn()) }
-    this.#ended = new Together((mails) => markMessagesEnded(parts.delivery, mails), shared)
+    this.#ended = new Together((mails) => markMessagesEnded(parts.db, mails), shared)
     this.#recorded = new Together((attempts) => this.#record(attempts), shared)
     this.#replanned = new Together(async (moved) => {
       await this.#replan(moved)
@@ -225,7 +223,7 @@ export class Deliveries {
   /** A pause first: if the database refuses every mark, the mail server is not called in a loop. */
   async #release(mail: ClaimedEmail) {
     await sleep(RETRY_MS)
-    await releaseEmails(this.#parts.delivery, [mail])
+    await releaseEmails(this.#parts.db, [mail])
   }
 
   /** The server's answer must not be lost, or the mail would be sent again. */
@@ -254,10 +252,10 @@ export class Deliveries {
 
   /** Gives back of each its trigger, if that has moved and must be planned again. */
   async #record(attempts: Attempted[]) {
-    const { delivery } = this.#parts
+    const { db } = this.#parts
     const now = this.#parts.now()
     const endings = attempts.map((attempted) => endingOf(attempted, now))
-    const moved = await delivery.transaction(async (tx) => {
+    const moved = await db.transaction(async (tx) => {
       const bounced = attempts.flatMap(bounceOf)
       // One after the other, but all on their way at once.
       const [, , , moved] = await Promise.all([

@@ -6,7 +6,6 @@ import { isDatabaseAway } from '../database/refusals.ts'
 import type { Mailer } from '../email/mailer.ts'
 import { readDatabaseTime } from '../store/database-time.ts'
 import { nextAttemptTime, takeBackEmails } from '../store/email-queue.ts'
-import { lookAtGrownTables } from '../store/objects.ts'
 import {
   ANY_CLAIMS,
   giveBackTriggers,
@@ -56,7 +55,7 @@ export function createEngine(parts: EngineParts) {
   const confirmNow = async (tx: Db) => clock.confirm?.(() => readDatabaseTime(tx)) ?? now()
   const worker = parts.random(9).toString('base64url')
   const batchSize = parts.batchSize ?? 500
-  const deliveries = new Deliveries({ ...parts, db, delivery: database.delivery, now, worker })
+  const deliveries = new Deliveries({ ...parts, db, now, worker })
   const holding = parts.captures ? {} : { backpressure: new Backpressure(db, parts.mostWaiting) }
   let lastTurn: Temporal.Instant | undefined
 
@@ -173,12 +172,6 @@ export function createEngine(parts: EngineParts) {
 
   const { reconcile } = createReconciler({ db, now, worker, leaseSeconds })
 
-  /** What was booked by the thousand just now is found by a plan for thousands. */
-  const look = async () => {
-    await lookAtGrownTables(db)
-    return 0
-  }
-
   /** How long nothing will be due; at most what a missed hint may cost. */
   const restUntil = (next: Temporal.Instant | null, claimedAt: Temporal.Instant | undefined) => {
     if (!next) return LONGEST_REST_MS
@@ -243,7 +236,6 @@ export function createEngine(parts: EngineParts) {
         stopping,
         onError,
       }),
-      repeat(look, { rest: () => pause(LOOKED_EVERY_MS, stopping), stopping, onError }),
       repeat(keep, { rest: () => pause(leaseSeconds * 250, stopping), stopping, onError }),
       repeat(renew, { rest: () => pause(leaseSeconds * 300, stopping), stopping, onError }),
     ])
@@ -272,8 +264,6 @@ const LANES = ['', ' 2', ' 3', ' 4']
 
 /** How often a worker looks for definitions whose plan is not complete. */
 const PLANNED_EVERY_MS = 2_500
-
-const LOOKED_EVERY_MS = 3_000
 
 /** Hints may be missed, so nobody rests longer than this. */
 const LONGEST_REST_MS = 1_000
