@@ -3,7 +3,6 @@ import type { Database, Db } from '../database/database.ts'
 import type { Mailbox } from '../contract/addresses.ts'
 import type { Mailer } from '../email/mailer.ts'
 import { readDatabaseTime } from '../store/database-time.ts'
-import { lookAtGrownTables } from '../store/objects.ts'
 import { ANY_ATTEMPTS } from '../store/trigger-queue.ts'
 import { createDeliverLoop } from './deliver-loop.ts'
 import { Deliveries } from './deliver.ts'
@@ -48,7 +47,7 @@ export function createEngine(parts: EngineParts) {
   const now = () => clock.now()
   const worker = parts.random(9).toString('base64url')
   const queued = new Hint()
-  const deliveries = new Deliveries({ ...parts, db, delivery: database.delivery, now, worker })
+  const deliveries = new Deliveries({ ...parts, db, now, worker })
   const fireLoops = new FireLoops({
     ...parts,
     ...(!parts.captures && {
@@ -71,7 +70,6 @@ export function createEngine(parts: EngineParts) {
     heartbeat: createHeartbeatLoop(leaseParts),
     plan: createPlanLoop({ ...parts, now }),
     reconcile: createReconciler({ db, now, worker, leaseSeconds }).loop,
-    analyze: createAnalyzeLoop(db),
   }
 
   /** Runs until stopped. Claimed triggers and mails that were not begun are then released. */
@@ -104,14 +102,3 @@ function attemptsOfUptime(now: () => Temporal.Instant, leaseSeconds: number) {
     return isUpForLease ? ANY_ATTEMPTS : 1
   }
 }
-
-/** ANALYZE for tables that grew by half: bulk imports need plans for thousands of rows at once. */
-function createAnalyzeLoop(db: Db): Loop {
-  const runOnce = async () => {
-    await lookAtGrownTables(db)
-    return 0
-  }
-  return { name: 'analyze', runOnce, rest: (stopping) => pause(ANALYZE_EVERY_MS, stopping) }
-}
-
-const ANALYZE_EVERY_MS = 3_000
