@@ -4,7 +4,7 @@ import { CONTENT_TYPES, NEVER_REPEATED, operations } from './operations.ts'
 import { ConnectionError, ProblemError, type Problem } from './problem-error.ts'
 
 export type { BulkResult, ImportLine, Operations, Session } from './operation-types.ts'
-export { ConnectionError, ProblemError } from './problem-error.ts'
+export { ConnectionError, ProblemError, type Problem } from './problem-error.ts'
 
 /** A client of the API. Every operation is a method with the name of its `operationId`. */
 export type BellwetherClient = { [N in keyof Operations]: Method<Operations[N]> }
@@ -12,7 +12,7 @@ export type BellwetherClient = { [N in keyof Operations]: Method<Operations[N]> 
 /** What an operation answers: `AnswerOf<'getAppointment'>`. */
 export type AnswerOf<N extends keyof Operations> = Operations[N]['answer']
 /** What an operation takes: `InputOf<'createAppointment'>`. */
-export type InputOf<N extends keyof Operations> = Input<Operations[N]>
+export type InputOf<N extends keyof Operations> = RawInput<Operations[N]>
 
 export type ClientOptions = {
   /** Where the service is, such as `https://bookings.example.com`. */
@@ -39,11 +39,12 @@ type CallOptions = {
 type Loose<T> = { [P in keyof T]: {} extends Pick<T, P> ? T[P] | undefined : T[P] } & {}
 
 type PathOf<O> = O extends { path: infer P } ? P : unknown
-type Input<O extends Operation> = O extends { body: infer B }
-  ? B extends string | Blob
-    ? B
-    : Loose<PathOf<O> & B>
-  : Loose<PathOf<O> & (O extends { query: infer Q } ? Q : unknown)>
+type RawInput<O extends Operation> = O extends { body: infer B }
+  ? PathOf<O> & B
+  : PathOf<O> & (O extends { query: infer Q } ? Q : unknown)
+type Input<O extends Operation> = O extends { body: string | Blob | Iterable<unknown> }
+  ? O['body']
+  : Loose<RawInput<O>>
 
 /** An operation that takes a body takes its query parameters beside it. */
 type Options<O extends Operation> = O extends { body: unknown; query: infer Q }

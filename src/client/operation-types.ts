@@ -63,8 +63,16 @@ import type { OBJECTS, OtherOperation } from './operations.ts'
 /** What an operation takes in its path, its query and its body, and what it answers. */
 export type Operation = { path?: object; query?: object; body?: unknown; answer: unknown }
 
-/** Properties that the service sets and a body need not carry are left out. */
-type Writable<T> = { [P in keyof T as unknown extends T[P] ? never : P]: T[P] }
+/** A body without what the service sets or ignores. What is optional may also be undefined. */
+type Writable<T> = T extends (infer Item)[]
+  ? Writable<Item>[]
+  : T extends object
+    ? {
+        [P in keyof T as unknown extends T[P] ? never : P]: {} extends Pick<T, P>
+          ? Writable<T[P]> | undefined
+          : Writable<T[P]>
+      }
+    : T
 
 type PageParameters = Static<TObject<typeof PageQuery>>
 type Bulk = { body: { ids: number[] }; answer: BulkResult }
