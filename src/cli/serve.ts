@@ -69,7 +69,7 @@ async function start(config: Config, log: Log, stops: (() => Promise<unknown> | 
   const services = {
     ...parts,
     ...(consoleBuilt && { consoleBuilt }),
-    ...(engine && { lastTurn: engine.lastTurn }),
+    ...(engine && { lastClaimTime: engine.lastClaimTime }),
   }
   const app = await buildApp(services)
   await listen(app, config)

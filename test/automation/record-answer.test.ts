@@ -104,7 +104,7 @@ test('answers are recorded while the reminder of an earlier one waits to be plan
   })
   await engine.settle()
   assert.deepEqual(engine.errors, [])
-  const waiting = await world.db.query(sql`select from waiting`)
+  const waiting = await world.db.query(sql`select from pending_trigger`)
   assert.equal(waiting.length, 2)
 })
 
@@ -114,7 +114,7 @@ test('a mail is recorded as sent though its reminder cannot be planned again, wh
     world.database,
     `create function refuse() returns trigger language plpgsql as
        $$ begin raise exception 'no new trigger today'; end $$`,
-    'create trigger refuse before insert on waiting for each row execute function refuse()',
+    'create trigger refuse before insert on pending_trigger for each row execute function refuse()',
   )
   answer()
   await engine.settle()
@@ -125,11 +125,11 @@ test('a mail is recorded as sent though its reminder cannot be planned again, wh
   // A worker that cannot plan it does not stop over it, and another one takes it on.
   world.clock.advance({ seconds: 60 })
   const other = startEngine(world)
-  assert.equal(await other.keep(), 0, 'the loop rests before it tries again')
+  assert.equal(await other.takeOver(), 0, 'the loop rests before it tries again')
   assert.match(String(other.errors[0]), /no new trigger today/)
   assert.equal((await mailOf(world)).status, 'SENT')
-  await asOwner(world.database, 'drop trigger refuse on waiting')
-  await other.keep()
+  await asOwner(world.database, 'drop trigger refuse on pending_trigger')
+  await other.takeOver()
   assert.deepEqual(await statusesOf(world, booked), ['COMPLETED', 'SCHEDULED'])
 })
 

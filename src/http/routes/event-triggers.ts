@@ -23,7 +23,8 @@ import {
   type StoredTrigger,
   type TriggerFilters,
 } from '../../store/event-triggers.ts'
-import { findObject, type Sight } from '../../store/objects.ts'
+import { findObject } from '../../store/objects.ts'
+import type { Visibility } from '../../store/visibility.ts'
 import { nameTriggers } from '../../store/trigger-names.ts'
 import { pageOf, readPage } from '../server/cursor.ts'
 import { answerOnce, ok } from '../server/idempotency.ts'
@@ -155,7 +156,7 @@ export const eventTriggers: Routes = async (app, services) => {
 
 function filtersOf(
   query: Static<typeof TriggerQuery>,
-  { scope: sight }: { scope: Sight },
+  { scope: visibility }: { scope: Visibility },
   now: Temporal.Instant,
 ): TriggerFilters {
   const { status, from, to, ...same } = query
@@ -164,7 +165,7 @@ function filtersOf(
     statuses: status?.split(',') as TriggerStatus[] | undefined,
     from: moment(from),
     to: moment(to),
-    sight,
+    visibility,
     now,
   }
 }
