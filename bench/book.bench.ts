@@ -89,7 +89,7 @@ const bodyOf = (ids: Ids) => {
 
 const booking = (db: Db, businessId: number, ids: Ids) => {
   const shared = new SharedSaves(now)
-  const who = { db, businessId, user: 'key:bench', sight: null, kind: objectKind('calendar')! }
+  const who = { db, businessId, user: 'key:bench', visibility: null, kind: objectKind('calendar')! }
   return () => shared.save({ ...who, body: bodyOf(ids) })
 }
 
@@ -123,7 +123,7 @@ const BARE = `
       start_time, end_time, status, tags, created_date, created_user, modified_date, modified_user)
     values ($1, $2, $3, $4, $5, $6, $7, 'OPEN', '{}', $8, 'bench', $8, 'bench')
     returning calendar_id, start_time)
-  insert into waiting (business_id, event_defn_id, defn_version, object_type, object_id,
+  insert into pending_trigger (business_id, event_defn_id, defn_version, object_type, object_id,
     occurrence, new_status, anchor_time, scheduled_time, created_date)
   select $1, d.id, 1, 'CALENDAR', c.calendar_id, d.occurrence, 'OPEN', c.start_time, d.time, $8
   from c, unnest($9::bigint[], $10::text[], $11::timestamptz[]) as d (id, occurrence, time)`

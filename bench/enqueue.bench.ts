@@ -66,7 +66,7 @@ const bellwether: Contender = {
   name: 'Bellwether',
   book: async (startTime) => {
     const body = { ...ids, startTime, endTime: startTime + 1_800_000 }
-    const { object } = await shared.save({ ...who, sight: null, kind: calendar, db, body })
+    const { object } = await shared.save({ ...who, visibility: null, kind: calendar, db, body })
     return object.calendarId as number
   },
   move: (moves) =>

@@ -341,7 +341,7 @@ async function prepare(url: string) {
         from generate_series(1, ${count}::int)
         returning calendar_id
       ), planned as (
-        insert into waiting (business_id, event_defn_id, defn_version, object_type, object_id,
+        insert into pending_trigger (business_id, event_defn_id, defn_version, object_type, object_id,
                                    occurrence, new_status, anchor_time, scheduled_time, created_date)
         select ${businessId}, 1, 1, 'CALENDAR', calendar_id, 'created ' || calendar_id, 'OPEN', now(),
                now() + ${aheadMs}::int * interval '1 ms', now()

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { monotonicMs } from '../clock.ts'
 import type { Mailbox } from '../contract/addresses.ts'
+import { OBJECT_NAMES, REASONS, SUPPRESSED_REASONS } from '../contract/reasons.ts'
 import type { Db } from '../database/database.ts'
 import { isTransient } from '../database/refusals.ts'
 import { isNoSuchMailbox, statusOfReply } from '../email/bounce.ts'
@@ -13,7 +14,7 @@ import {
   endEmails,
   endMovedTrigger,
   endTriggersOf,
-  giveBackEmails,
+  releaseEmailsOfWorker,
   listBusinessesWithMail,
   listTriggersToReplan,
   lockTriggersOf,
@@ -30,9 +31,9 @@ import { suppress } from '../store/suppressions.ts'
 import { holdDefinitionsOf, holdObjects } from './hold.ts'
 import { refusalsAtFiring } from './match.ts'
 import { planAgainFor } from './schedule.ts'
-import { keyOf, type Subject } from './subject.ts'
+import { objectKeyOf, type Subject } from '../store/subject.ts'
 import { firingTime, isOfUse, isReminder } from './timing.ts'
-import { Together } from './together.ts'
+import { Batcher } from './batcher.ts'
 
 export type Delivering = {
   db: Db
@@ -55,10 +56,10 @@ export class Deliveries {
   readonly #underWay = new Set<ClaimedEmail>()
   /** Told when one ends. */
   #waiting: (() => void)[] = []
-  readonly #ended: Together<ClaimedEmail, boolean>
-  readonly #recorded: Together<Attempted, MovedTrigger | undefined>
+  readonly #ended: Batcher<ClaimedEmail, boolean>
+  readonly #recorded: Batcher<Attempted, MovedTrigger | undefined>
   /** Apart from the records: a plan may wait for an object that somebody holds. */
-  readonly #replanned: Together<MovedTrigger, void>
+  readonly #replanned: Batcher<MovedTrigger, void>
   /** How many the mailer has in hand. */
   #sending = 0
   #claims = 0
@@ -78,9 +79,9 @@ export class Deliveries {
     // the mail server that are nearly here come in: four mails a commit instead of two, over five
     // connections.
     const shared = { gather: () => nextTurn().then(() => nextTurn()) }
-    this.#ended = new Together((mails) => markMessagesEnded(parts.delivery, mails), shared)
-    this.#recorded = new Together((attempts) => this.#record(attempts), shared)
-    this.#replanned = new Together(async (moved) => {
+    this.#ended = new Batcher((mails) => markMessagesEnded(parts.delivery, mails), shared)
+    this.#recorded = new Batcher((attempts) => this.#record(attempts), shared)
+    this.#replanned = new Batcher(async (moved) => {
       await this.#replan(moved)
       return moved.map(() => undefined)
     })
@@ -131,7 +132,7 @@ export class Deliveries {
     const patience = sleep(stopPatienceMs, undefined, { signal: enough.signal })
     await Promise.race([this.settle(), patience.catch(() => {})])
     enough.abort()
-    if (this.#underWay.size > 0) await giveBackEmails(db, worker)
+    if (this.#underWay.size > 0) await releaseEmailsOfWorker(db, worker)
   }
 
   /**
@@ -388,20 +389,18 @@ async function findUnwanted(tx: Db, claimed: ClaimedEmail[], now: Temporal.Insta
   const unwanted = new Map<number, Unwanted>()
   const stale = await findStale(tx, claimed, now)
   for (const mail of claimed) {
-    const reason = mail.businessActive ? stale.get(mail.emailId) : 'the business is not active'
+    const reason = mail.businessActive ? stale.get(mail.emailId) : REASONS.businessInactive
     const { emailId, suppressed, attemptCount } = mail
     if (reason) unwanted.set(emailId, { status: 'CANCELLED', statusReason: reason })
     else if (suppressed) {
-      unwanted.set(emailId, { status: 'SUPPRESSED', statusReason: SUPPRESSED[suppressed] })
+      unwanted.set(emailId, { status: 'SUPPRESSED', statusReason: SUPPRESSED_REASONS[suppressed] })
     } else if (waitAfter(attemptCount - 1) === undefined) {
-      const statusReason = `gave up: after ${attemptCount - 1} attempts no worker had come back`
+      const statusReason = `gave up after ${attemptCount - 1} attempts: the worker stopped before it recorded the answer`
       unwanted.set(emailId, { status: 'FAILED', statusReason })
     }
   }
   return unwanted
 }
-
-const SUPPRESSED = { BOUNCED: 'the address bounced before', UNSUBSCRIBED: 'unsubscribed' }
 
 /** Their object was cancelled or moved, or what they remind of has begun. */
 async function findStale(tx: Db, claimed: ClaimedEmail[], now: Temporal.Instant) {
@@ -417,16 +416,20 @@ async function findStale(tx: Db, claimed: ClaimedEmail[], now: Temporal.Instant)
   const definitions = await holdDefinitionsOf(tx, ofTriggers)
   for (const mail of ofTriggers) {
     const definition = definitions.get(mail.eventDefnId)!
-    const subject = subjects.get(keyOf(mail))!
+    const subject = subjects.get(objectKeyOf(mail))!
     const [refusal] = refusalsAtFiring(definition, subject)
     if (refusal) stale.set(mail.emailId, refusal)
     else if (!mail.fireNow) {
       const isMoved =
         isReminder(definition) &&
         !firingTime(definition, subject)?.anchorTime.equals(mail.anchorTime)
-      if (isMoved) stale.set(mail.emailId, 'its object moved before it was sent')
+      if (isMoved)
+        stale.set(
+          mail.emailId,
+          `the ${OBJECT_NAMES[mail.objectType]} moved before the mail was sent`,
+        )
       else if (!isOfUse(definition, mail.anchorTime, mail.scheduledTime, now)) {
-        stale.set(mail.emailId, 'it could not be sent while it was of use')
+        stale.set(mail.emailId, REASONS.uselessNow)
       }
     }
   }

@@ -5,22 +5,22 @@ import type { Mailbox } from '../contract/addresses.ts'
 import { isDatabaseAway } from '../database/refusals.ts'
 import type { Mailer } from '../email/mailer.ts'
 import { readDatabaseTime } from '../store/database-time.ts'
-import { nextAttemptTime, takeBackEmails } from '../store/email-queue.ts'
+import { nextAttemptTime, takeOverEmails } from '../store/email-queue.ts'
 import { lookAtGrownTables } from '../store/objects.ts'
 import {
-  ANY_CLAIMS,
-  giveBackTriggers,
+  ANY_ATTEMPTS,
+  releaseTriggers,
   nextDueTime,
   renewTriggerLeases,
-  takeBackTriggers,
+  takeOverTriggers,
   type ClaimedTrigger,
 } from '../store/trigger-queue.ts'
 import { Deliveries } from './deliver.ts'
-import { ASKED_EVERY_MS, Backpressure } from './backpressure.ts'
-import { claim, claimFromStart, firstTurn } from './claim.ts'
+import { THROTTLE_READ_EVERY_MS, Throttle } from './throttle.ts'
+import { claim, claimFromStart, newClaimState } from './claim.ts'
 import { fireClaimed, type Firing } from './fire.ts'
 import { planUnplanned, type PlannerParts } from './planner.ts'
-import { createReconciler } from './watch.ts'
+import { createReconciler } from './reconcile.ts'
 
 /** All that the engine touches is handed to it, so that a simulation can drive the real one. */
 export type EngineParts = {
@@ -41,7 +41,7 @@ export type EngineParts = {
   onPlanned?: PlannerParts['onPlanned']
   batchSize?: number
   /** How many mails of a business may wait before it fires no more. */
-  mostWaiting?: number
+  maxQueuedEmails?: number
   renderPatienceMs?: number
   stopPatienceMs?: number
 }
@@ -57,10 +57,10 @@ export function createEngine(parts: EngineParts) {
   const worker = parts.random(9).toString('base64url')
   const batchSize = parts.batchSize ?? 500
   const deliveries = new Deliveries({ ...parts, db, delivery: database.delivery, now, worker })
-  const holding = parts.captures ? {} : { backpressure: new Backpressure(db, parts.mostWaiting) }
+  const holding = parts.captures ? {} : { throttle: new Throttle(db, parts.maxQueuedEmails) }
   let lastTurn: Temporal.Instant | undefined
 
-  const turn = firstTurn()
+  const state = newClaimState()
 
   /**
    * One that has only just begun leaves alone what another died over with nothing else in hand: where
@@ -68,9 +68,9 @@ export function createEngine(parts: EngineParts) {
    */
   const seasonedAt = now().add({ seconds: leaseSeconds })
   let isSeasoned = false
-  const mostClaims = () => {
+  const maxAttempts = () => {
     isSeasoned ||= Temporal.Instant.compare(now(), seasonedAt) >= 0
-    return isSeasoned ? ANY_CLAIMS : 1
+    return isSeasoned ? ANY_ATTEMPTS : 1
   }
 
   /** One who claims and fires under a name of its own. */
@@ -83,15 +83,15 @@ export function createEngine(parts: EngineParts) {
       confirmNow,
       worker: name,
       batchSize,
-      mostClaims,
+      maxAttempts,
     }
     let isBroken = false
     let held: ClaimedTrigger[] = []
     /** What a broken turn left in our hands is not begun: it is free again at once. */
     const giveBack = async () => {
       if (!isBroken) return false
-      await giveBackTriggers(db, name, held)
-      claimFromStart(turn)
+      await releaseTriggers(db, name, held)
+      claimFromStart(state)
       isBroken = false
       return true
     }
@@ -99,7 +99,7 @@ export function createEngine(parts: EngineParts) {
       await giveBack()
       isBroken = true
       held = []
-      held = await claim(firing, turn)
+      held = await claim(firing, state)
       if (held.length === 0) end()
       return held
     }
@@ -134,7 +134,7 @@ export function createEngine(parts: EngineParts) {
   let wasAway = false
   const keep = async () => {
     try {
-      if (wasAway) await nextDueTime(db, ANY_CLAIMS)
+      if (wasAway) await nextDueTime(db, ANY_ATTEMPTS)
       else return await takeBackExpired()
       wasAway = false
       return 0
@@ -145,9 +145,9 @@ export function createEngine(parts: EngineParts) {
   }
 
   const takeBackExpired = async () => {
-    const triggers = await takeBackTriggers(db, now())
-    if (triggers > 0) claimFromStart(turn)
-    return triggers + (await takeBackEmails(db, now())) + (await deliveries.replanLeftBehind())
+    const triggers = await takeOverTriggers(db, now())
+    if (triggers > 0) claimFromStart(state)
+    return triggers + (await takeOverEmails(db, now())) + (await deliveries.replanLeftBehind())
   }
 
   /** Plans definitions whose plan is not complete. */
@@ -155,11 +155,11 @@ export function createEngine(parts: EngineParts) {
 
   /** Is there something due from before what is known to be done? Taken back, or committed late. */
   const lookBack = async () => {
-    const first = await nextDueTime(db, mostClaims())
-    const { doneUntil } = turn
-    turn.lookedBackAt = now()
+    const first = await nextDueTime(db, maxAttempts())
+    const { doneUntil } = state
+    state.lookedBackAt = now()
     if (!first || !doneUntil || Temporal.Instant.compare(first, doneUntil) >= 0) return 0
-    claimFromStart(turn)
+    claimFromStart(state)
     return 1
   }
 
@@ -200,7 +200,7 @@ export function createEngine(parts: EngineParts) {
       while (!stopping.aborted) {
         if (isAllTaken) await restBeforeFiring()
         const claimed = await take()
-        isAllTaken = claimed.length === 0 || !(turn.isCrowded || turn.isHeldBack)
+        isAllTaken = claimed.length === 0 || !(state.isCrowded || state.isThrottled)
         if (claimed.length > 0) return claimed
       }
       return []
@@ -213,9 +213,9 @@ export function createEngine(parts: EngineParts) {
       return claimed.length
     }
     const restBeforeFiring = async () => {
-      const rest = turn.isHeldBack
-        ? ASKED_EVERY_MS
-        : restUntil(await nextDueTime(db, mostClaims(), turn.doneUntil), turn.claimedAt)
+      const rest = state.isThrottled
+        ? THROTTLE_READ_EVERY_MS
+        : restUntil(await nextDueTime(db, maxAttempts(), state.doneUntil), state.claimedAt)
       await due.wait(rest, stopping)
     }
     const restBeforeSending = async () =>

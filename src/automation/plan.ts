@@ -33,9 +33,9 @@ import {
 } from '../store/subjects.ts'
 import { claimWork, releaseWork } from '../store/work-leases.ts'
 import { refusals } from './match.ts'
-import { readOccurrence } from './occurrence.ts'
+import { readOccurrence, type SchedulingEvent } from './occurrence.ts'
 import { planReminders } from './reschedule.ts'
-import type { SchedulingEvent, Subject } from './subject.ts'
+import { objectIdOf, type Subject } from '../store/subject.ts'
 import { firingTime, isReminder } from './timing.ts'
 
 /**
@@ -246,13 +246,13 @@ async function planEventPages(
 ) {
   const objectType = objectTypeOf(definition)
   for await (const rows of pendingEvents(db, definition)) {
-    const ids = [...new Set(rows.map(objectOf))]
+    const ids = [...new Set(rows.map(objectIdOf))]
     await page({
       read: (tx) => lockSubjects(tx, definition.businessId, objectType, ids),
       plan: (current, subjects) => {
-        const byId = new Map(subjects.map((subject) => [idOf(subject), subject]))
+        const byId = new Map(subjects.map((subject) => [objectIdOf(subject), subject]))
         const update = rows.flatMap((row) =>
-          planEvent(current, row, byId.get(objectOf(row))!, now()),
+          planEvent(current, row, byId.get(objectIdOf(row))!, now()),
         )
         return { insert: [], update, replan: [] }
       },
@@ -268,9 +268,6 @@ export async function* pendingEvents(db: Db, { businessId, eventDefnId }: Stored
     after = rows.at(-1)!.eventTriggerId
   }
 }
-
-export const objectOf = (row: Pick<EventRow, 'objectId' | 'objectUUId'>) =>
-  row.objectId ?? row.objectUUId!
 
 /** The change that a pending trigger reports. */
 export const eventOf = (row: EventRow, subject: Subject): SchedulingEvent => ({
@@ -308,8 +305,6 @@ export function planEvent(
 export const objectTypeOf = ({ eventTypeId }: { eventTypeId: number }): ObjectType =>
   eventTypeById(eventTypeId)!.objectType
 
-export const idOf = (subject: Subject) => subject.objectId ?? subject.objectUUId!
-
 /** The earliest anchor whose firing can still lie ahead, with room for clocks and month lengths. */
 export function candidates(
   definition: Definition,
@@ -338,5 +333,5 @@ const LONG_AGO = Temporal.Instant.fromEpochMilliseconds(0)
 
 const cursorOf = (subject: Subject, anchor: Anchor): SubjectCursor => ({
   anchor: subject[anchor]!,
-  id: idOf(subject),
+  id: objectIdOf(subject),
 })

@@ -123,6 +123,8 @@ export const changesOf = (objectType: ObjectType): Change[] => [
   ...new Set(Object.values(WATCHED[objectType])),
 ]
 
-const byId = new Map<number, EventType>(EVENT_TYPES.map((type) => [type.eventTypeId, type]))
+const byId = new Map<number, (typeof EVENT_TYPES)[number]>(
+  EVENT_TYPES.map((type) => [type.eventTypeId, type]),
+)
 
 export const eventTypeById = (eventTypeId: number) => byId.get(eventTypeId)

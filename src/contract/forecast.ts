@@ -56,7 +56,7 @@ export const Forecast = Type.Object({
       reason: OrNull(
         Type.String({
           description: 'why it is cancelled or too late, in words',
-          examples: ['location London is not selected'],
+          examples: ['the definition does not select location London'],
         }),
       ),
       ...ObjectNames,

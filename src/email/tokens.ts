@@ -1,4 +1,4 @@
-import type { MailContext } from './context.ts'
+import type { MailContext } from '../contract/mail-context.ts'
 import type { Formats } from './formats.ts'
 
 /** What a token speaks of; the list that users see is grouped by it. */

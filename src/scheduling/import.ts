@@ -21,7 +21,7 @@ export type Importing = {
   businessId: number
   user: string
   now: () => Temporal.Instant
-  sight?: Saving['sight']
+  visibility?: Saving['visibility']
   /** No `…_CREATED` and `…_CHANGED`: what is imported happened long ago. */
   history?: boolean
   /** When a line's object was really written, where that is known and believed. */
@@ -226,8 +226,15 @@ class Run {
   }
 
   #saving(): Saving {
-    const { businessId, user, now, sight = null, history = false, recordedAt } = this.#importing
-    const saving = { businessId, user, now: now(), sight, history, areLines: true }
+    const {
+      businessId,
+      user,
+      now,
+      visibility = null,
+      history = false,
+      recordedAt,
+    } = this.#importing
+    const saving = { businessId, user, now: now(), visibility, history, areLines: true }
     return recordedAt ? { ...saving, recordedAt } : saving
   }
 

@@ -58,14 +58,14 @@ async function lockTriggers(
   tx: Db,
   kind: ObjectKind,
   body: unknown,
-  { businessId, sight = null }: Saving,
+  { businessId, visibility = null }: Saving,
 ) {
   const { id, externalId } = readObject(kind, body, businessId)
   if (id === undefined && !externalId) return []
   lockPlans(tx, businessId)
   const named =
     id === undefined ? { ids: [], externalIds: [externalId!] } : { ids: [id], externalIds: [] }
-  const [object] = await lockObjects(tx, businessId, kind, { ...named, sight })
+  const [object] = await lockObjects(tx, businessId, kind, { ...named, visibility })
   if (!object) return []
   return listTriggersOfObject(tx, businessId, kind.objectType!, object[kind.id] as number | string)
 }

@@ -1,8 +1,9 @@
-import { Together } from '../automation/together.ts'
+import { Batcher } from '../automation/batcher.ts'
 import type { ObjectKind } from '../contract/objects.ts'
 import type { Db } from '../database/database.ts'
 import { isDatabaseAway } from '../database/refusals.ts'
-import { asStored, listObjectsById, type Sight, type StoredObject } from '../store/objects.ts'
+import { asStored, listObjectsById, type StoredObject } from '../store/objects.ts'
+import type { Visibility } from '../store/visibility.ts'
 import { saveEachOnce, saveObject, type Allow } from './save.ts'
 
 export type ToSave = {
@@ -10,7 +11,7 @@ export type ToSave = {
   db: Db
   businessId: number
   user: string
-  sight: Sight
+  visibility: Visibility
   kind: ObjectKind
   body: unknown
   allow?: Allow | undefined
@@ -35,8 +36,8 @@ export class SharedSaves {
 
   /** Throws what is wrong with it, as `saveObject` does. */
   async save(toSave: ToSave): Promise<Saved> {
-    const { businessId, user, sight, kind } = toSave
-    const name = JSON.stringify([businessId, user, kind.kind, sight])
+    const { businessId, user, visibility, kind } = toSave
+    const name = JSON.stringify([businessId, user, kind.kind, visibility])
     const group = this.#groups.get(name) ?? this.#begin(name)
     group.members += 1
     try {
@@ -52,7 +53,7 @@ export class SharedSaves {
   #begin(name: string): Group {
     const round = (all: ToSave[]) => saveRound(all, this.#now())
     const group = {
-      rounds: new Together(round, { least: LEAST, most: MOST, lanes: LANES }),
+      rounds: new Batcher(round, { minItems: LEAST, maxItems: MOST, maxBatches: LANES }),
       members: 0,
     }
     this.#groups.set(name, group)
@@ -67,7 +68,7 @@ const MOST = 32
 /** While one round waits for the disk the next is worked out. */
 const LANES = 2
 
-type Group = { rounds: Together<ToSave, Result>; members: number }
+type Group = { rounds: Batcher<ToSave, Result>; members: number }
 type Result = Saved | { failed: unknown }
 
 async function saveRound(all: ToSave[], now: Temporal.Instant): Promise<Result[]> {
@@ -86,11 +87,17 @@ async function saveRound(all: ToSave[], now: Temporal.Instant): Promise<Result[]
 
 /** What names an object that another of them has just written is left for a turn of its own. */
 async function saveAll(all: ToSave[], now: Temporal.Instant): Promise<(Result | undefined)[]> {
-  const { db, businessId, user, sight, kind } = all[0]!
+  const { db, businessId, user, visibility, kind } = all[0]!
   const bodies = all.map(({ body }) => body)
   const allows = all.map(({ allow }) => allow)
   const { outcomes, stored } = await db.transaction(async (tx) => {
-    const outcomes = await saveEachOnce(tx, kind, bodies, { businessId, user, now, sight }, allows)
+    const outcomes = await saveEachOnce(
+      tx,
+      kind,
+      bodies,
+      { businessId, user, now, visibility },
+      allows,
+    )
     const objects = outcomes.flatMap((outcome) =>
       outcome && !outcome.refused ? outcome.object : [],
     )

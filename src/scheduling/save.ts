@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import { scheduleTriggers, type SavedObject } from '../automation/schedule.ts'
-import type { Subject } from '../automation/subject.ts'
+import { objectIdOf, type Subject } from '../store/subject.ts'
 import {
   bodyOf,
   externalName,
@@ -17,15 +17,14 @@ import {
   keepPlans,
   lockObjects,
   planLookUps,
-  replaceClientWords,
   sendObjects,
-  unseenProperty,
   updateObjects,
   updateSubjects,
   type ChangedObject,
-  type Sight,
   type StoredObject,
 } from '../store/objects.ts'
+import { replaceClientWords } from '../store/client-words.ts'
+import { findHidingProperty, type Visibility } from '../store/visibility.ts'
 import { readBasis, type Basis, type ServicePrice } from '../store/basis.ts'
 import { lockPlans, lockSettings, type StoredDefinition } from '../store/event-definitions.ts'
 import type { Status } from '../store/statuses.ts'
@@ -46,7 +45,7 @@ export type Saving = {
   user: string
   now: Temporal.Instant
   /** The part of the business that the caller sees; what is outside is missing. */
-  sight?: Sight
+  visibility?: Visibility
   /** Of templates: what `checkHtmlOf` found. */
   html?: HtmlChecks
   /** History is imported without events: nothing was created or changed just now. */
@@ -195,7 +194,7 @@ export async function saveEachOnce(
     const object = merge(input, base, saving)
     const html = saving.html ?? new Map()
     faults.push(...contradictions(kind, object, faults, input, html))
-    faults.push(...outOfSight(kind, object, faults, saving.sight ?? null))
+    faults.push(...invisibleFaults(kind, object, faults, saving.visibility ?? null))
     if (faults.length > 0) return { refused: invalid(faults) }
     if (before) taken.add(before)
     if (kind.kind === 'emailTemplate') {
@@ -208,7 +207,7 @@ export async function saveEachOnce(
   // Another body or transaction took the same `externalId` first: now it is there, and these are
   // updates.
   const lost = await write(tx, kind, outcomes, surroundings, saving)
-  // What is there and still not seen is outside the caller's sight.
+  // What is there and still not seen is outside the caller's visibility.
   const ending = round > 1 ? { refused: invalid(TAKEN) } : undefined
   for (const place of lost) outcomes[place] = ending
   return outcomes
@@ -230,13 +229,13 @@ function refusalOf(allow: Allow | undefined, current: StoredObject | undefined) 
 const TAKEN = [{ pointer: '/externalId', detail: 'is taken by another object' }]
 
 /** Nobody books for those whose appointments they do not see. */
-function outOfSight(
+function invisibleFaults(
   kind: ObjectKind,
   object: StoredObject,
   faults: Fault[],
-  sight: Sight,
+  visibility: Visibility,
 ): Fault[] {
-  const property = unseenProperty(kind, object, sight)
+  const property = findHidingProperty(kind, object, visibility)
   const pointer = `/${property}`
   if (!property || faults.some((fault) => fault.pointer === pointer)) return []
   const whose = property === 'locationId' ? 'one of your locations' : 'yourself'
@@ -270,7 +269,7 @@ async function lockExisting(tx: Db, kind: ObjectKind, inputs: ObjectInput[], sav
       : await lockObjects(tx, saving.businessId, kind, {
           ids,
           externalIds,
-          sight: saving.sight ?? null,
+          visibility: saving.visibility ?? null,
         })
   const byId = new Map(rows.map((row) => [row[kind.id], row]))
   const byExternalId = new Map(rows.map((row) => [row.externalId, row]))
@@ -430,7 +429,7 @@ async function write(
       changed.length > 0 ? updateSubjects(tx, kind, changed) : [],
     ])
     const fresh = created.filter(({ object }) => inserted.has(object[kind.id] as number))
-    const subjects = new Map(updated.map((each) => [idOf(each), each]))
+    const subjects = new Map(updated.map((each) => [objectIdOf(each) as number, each]))
     for (const { object } of fresh) {
       subjects.set(object[kind.id] as number, subjectOf(kind, object, surroundings))
     }
@@ -449,8 +448,6 @@ async function write(
   if (kept.length > 0) await follow(tx, kind, kept, saving)
   return created.filter((outcome) => !isKept(outcome)).map((lost) => outcomes.indexOf(lost))
 }
-
-const idOf = (subject: Subject) => (subject.objectId ?? subject.objectUUId) as number
 
 /** The ids that were written. Without an `externalId` all are, so nobody need wait to know. */
 async function insertAll(tx: Db, kind: ObjectKind, rows: StoredObject[]) {

@@ -1,4 +1,4 @@
-import type { Subject, Tags } from '../automation/subject.ts'
+import type { Subject, Tags } from '../store/subject.ts'
 import type { ObjectKind } from '../contract/objects.ts'
 import type { Basis, Setup } from '../store/basis.ts'
 import type { StoredObject } from '../store/objects.ts'

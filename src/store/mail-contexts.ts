@@ -1,12 +1,9 @@
 import type { ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
-import type { Subject } from '../automation/subject.ts'
+import type { ObjectKey, Subject } from './subject.ts'
 import { kept, raw, sql, type Sql } from '../database/sql.ts'
-import type { MailContext } from '../email/context.ts'
+import type { MailContext } from '../contract/mail-context.ts'
 import { readMarks, readSurroundings, statusKey, type Surroundings } from './surroundings.ts'
-
-/** Which object a mail is about. */
-export type ObjectKey = { businessId: number; objectId: number | null; objectUUId: string | null }
 
 /** What a mail about an object can speak of, to one client: a class has one for each student. */
 export type ContextRow = {

@@ -1,9 +1,11 @@
-import type { Subject } from '../automation/subject.ts'
+import type { Subject } from './subject.ts'
 import type { ObjectType } from '../contract/event-type.ts'
 import { kindOfObjectType, toColumn, type Filter, type ObjectKind } from '../contract/objects.ts'
 import type { Db } from '../database/database.ts'
 import { empty, join, raw, sql, withValues, type Sql } from '../database/sql.ts'
+import { clientsWithWord, wordsOf } from './client-words.ts'
 import { subjectsIn } from './subjects.ts'
+import { isVisible, type Visibility } from './visibility.ts'
 
 /** A scheduling object as it is kept: its own properties, and those that all of them have. */
 export type StoredObject = Record<string, unknown> & {
@@ -17,19 +19,16 @@ export type StoredObject = Record<string, unknown> & {
   modifiedUser: string
 }
 
-/** The part of a business that a caller sees. */
-export type Sight = { locationIds: number[] } | { professionalId: number | null } | null
-
 export async function findObject(
   db: Db,
   businessId: number,
   kind: ObjectKind,
   id: number | string,
-  sight: Sight = null,
+  visibility: Visibility = null,
 ): Promise<StoredObject | undefined> {
   const [object] = await db.query<StoredObject>(sql`
     select ${columnsOf(kind)} from ${raw(kind.table)} t
-    where business_id = ${businessId} and ${idColumn(kind)} = ${id} ${seen(kind, sight)}`)
+    where business_id = ${businessId} and ${idColumn(kind)} = ${id} ${isVisible(kind, visibility)}`)
   return object
 }
 
@@ -66,11 +65,11 @@ export type Listing = {
   /** Where the page before ended. */
   after: (string | number)[] | undefined
   limit: number
-  sight: Sight
+  visibility: Visibility
 }
 
 export function listObjects(db: Db, businessId: number, kind: ObjectKind, listing: Listing) {
-  const { filters, after, limit, sight } = listing
+  const { filters, after, limit, visibility } = listing
   const conditions = Object.entries(filters)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => condition(kind, kind.filters[name]!, value))
@@ -85,7 +84,7 @@ export function listObjects(db: Db, businessId: number, kind: ObjectKind, listin
     : empty
   return db.query<StoredObject>(sql`
     select ${columnsOf(kind)} from ${raw(kind.table)} t
-    where business_id = ${businessId} and active ${join(conditions, ' ')} ${seen(kind, sight)} ${beyond}
+    where business_id = ${businessId} and active ${join(conditions, ' ')} ${isVisible(kind, visibility)} ${beyond}
     order by ${join(order, ', ')} limit ${limit}`)
 }
 
@@ -94,7 +93,7 @@ export function countAppointmentDays(
   db: Db,
   businessId: number,
   during: { from: Temporal.Instant; to: Temporal.Instant; locationId: number | undefined },
-  sight: Sight,
+  visibility: Visibility,
 ) {
   const { from, to, locationId } = during
   return db.query<{ day: string; count: number }>(sql`
@@ -103,7 +102,7 @@ export function countAppointmentDays(
     where t.business_id = ${businessId} and t.active
       and t.start_time >= ${from} and t.start_time < ${to}
       ${locationId === undefined ? empty : sql`and t.location_id = ${locationId}`}
-      ${seen(kindOfObjectType('CALENDAR'), sight)}
+      ${isVisible(kindOfObjectType('CALENDAR'), visibility)}
     group by 1 order by 1`)
 }
 
@@ -115,7 +114,7 @@ export function lockObjects(
   tx: Db,
   businessId: number,
   kind: ObjectKind,
-  named: { ids: (number | string)[]; externalIds: string[]; sight: Sight },
+  named: { ids: (number | string)[]; externalIds: string[]; visibility: Visibility },
 ) {
   const byId = sql`${idColumn(kind)} = any (${named.ids})`
   const byExternalId = sql`external_id = any (${named.externalIds})`
@@ -129,7 +128,7 @@ export function lockObjects(
   return tx.query<StoredObject>(sql`
     select ${columnsOf(kind)} from ${raw(kind.table)} t
     where business_id = ${businessId} and ${isNamed}
-      ${seen(kind, named.sight)}
+      ${isVisible(kind, named.visibility)}
     order by ${idColumn(kind)}
     for no key update`)
 }
@@ -439,115 +438,10 @@ function condition(kind: ObjectKind, { field, match }: Filter, value: unknown): 
       return sql`and ${column} @> array[${value}::bigint]`
     case 'words':
       return join(
-        wordsOf(String(value)).map((word) => startsWith(kind, word)),
+        wordsOf(String(value)).map(
+          (word) => sql`and t.client_id in (${clientsWithWord(sql`app_business()`, word)})`,
+        ),
         ' ',
       )
   }
-}
-
-/** Every word of the search begins a word of the client's name or address. */
-const startsWith = (kind: ObjectKind, word: string) => sql`
-  and t.${idColumn(kind)} in (
-    select client_id from client_word
-    where business_id = app_business() and word >= ${word} and word < ${`${word}\u{10ffff}`})`
-
-/** The ids of the clients whose name or address has, for every word of the text, one that begins with it. */
-export function clientsNamed(businessId: number, text: string): Sql {
-  const words = wordsOf(text)
-  if (words.length === 0) return sql`select null::bigint where false`
-  return join(
-    words.map(
-      (word) => sql`
-        select client_id from client_word
-        where business_id = ${businessId} and word >= ${word} and word < ${`${word}\u{10ffff}`}`,
-    ),
-    ' intersect ',
-  )
-}
-
-/**
- * The words of a search: lower case, without accents and apostrophes. `O'Brien` is `obrien`, `Żółć`
- * is `zolc`.
- */
-export const wordsOf = (text: string): string[] => splitWords(text.replace(APOSTROPHES, ''))
-
-/**
- * The words by which a text is found. An apostrophe joins and separates, and umlauts also have their
- * two-letter spelling: `O'Brien` is found by `obrien` and `brien`, `Müller` by `muller` and `mueller`.
- */
-export function searchableWordsOf(text: string): string[] {
-  const joined = text.normalize('NFC').replace(APOSTROPHES, '')
-  const spelled = joined.replace(/[äöüøåæœ]/giu, (letter) => SPELLED[letter.toLowerCase()]!)
-  const separated = text.replace(APOSTROPHES, ' ')
-  return [...new Set([joined, spelled, separated].flatMap(splitWords))]
-}
-
-const APOSTROPHES = /['’‘ʼʻ`´＇]/gu
-
-const SPELLED: Record<string, string> = {
-  ä: 'ae',
-  ö: 'oe',
-  ü: 'ue',
-  ø: 'oe',
-  å: 'aa',
-  æ: 'ae',
-  œ: 'oe',
-}
-
-function splitWords(text: string): string[] {
-  const plain = text
-    .normalize('NFKD')
-    .replace(/\p{M}/gu, '')
-    .toLowerCase()
-    .replaceAll('ł', 'l')
-    .replaceAll('ø', 'o')
-    .replaceAll('ß', 'ss')
-    .replaceAll('đ', 'd')
-  const words = plain.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== '')
-  return [...new Set(words)].slice(0, 20)
-}
-
-/** Keeps the words of the clients that were saved. */
-export function replaceClientWords(tx: Db, businessId: number, clients: StoredObject[]) {
-  const words = clients.flatMap((client) =>
-    searchableWordsOf(`${client.firstName} ${client.lastName} ${client.emailAddress ?? ''}`).map(
-      (word) => ({ clientId: client.clientId as number, word }),
-    ),
-  )
-  return Promise.all([
-    tx.query(sql`
-      delete from client_word
-      where business_id = ${businessId}
-        and client_id = any (${clients.map((client) => client.clientId)}::bigint[])`),
-    tx.query(sql`
-      insert into client_word (business_id, word, client_id)
-      select ${businessId}, w.word, w.client_id
-      from unnest(${words.map((w) => w.word)}::text[], ${words.map((w) => w.clientId)}::bigint[]) as w (word, client_id)`),
-  ])
-}
-
-/** A LOCATION_SUPER_USER sees what is at its locations, a USER what is its own. */
-function seen(kind: ObjectKind, sight: Sight): Sql {
-  const property = seenBy(kind, sight)
-  if (sight === null || !property) return empty
-  return 'locationIds' in sight
-    ? sql`and t.location_id = any (${sight.locationIds}::bigint[])`
-    : sql`and t.professional_id = ${sight.professionalId}`
-}
-
-/** The property by which an object would fall out of the caller's sight, if it does. */
-export function unseenProperty(kind: ObjectKind, object: StoredObject, sight: Sight) {
-  const property = seenBy(kind, sight)
-  if (sight === null || !property) return undefined
-  const id = object[property] as number
-  const isSeen =
-    'locationIds' in sight ? sight.locationIds.includes(id) : sight.professionalId === id
-  return isSeen ? undefined : property
-}
-
-/** What decides whether an object of the kind is seen; nothing where all of them are. */
-function seenBy(kind: ObjectKind, sight: Sight) {
-  if (sight === null) return undefined
-  if ('locationIds' in sight) return 'locationId' in kind.fields ? 'locationId' : undefined
-  return kind.objectType && 'professionalId' in kind.fields ? 'professionalId' : undefined
 }

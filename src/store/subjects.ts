@@ -1,10 +1,9 @@
-import type { Subject } from '../automation/subject.ts'
 import type { ObjectType } from '../contract/event-type.ts'
 import { kindOfObjectType } from '../contract/objects.ts'
 import type { Db } from '../database/database.ts'
 import { empty, kept, raw, sql, type Sql } from '../database/sql.ts'
 import { recordedColumns, recordedEntries, type Recorded } from './audit.ts'
-import type { ObjectKey } from './mail-contexts.ts'
+import { objectIdOf, type ObjectKey, type Subject } from './subject.ts'
 
 /** Objects of one type as matching and timing see them, by their ids. */
 export function listSubjects(
@@ -57,7 +56,7 @@ export const lockObjects = (tx: Db, objectType: ObjectType, keys: ObjectKey[]) =
 export function lockObjectsOf(tx: Db, objects: (ObjectKey & { objectType: ObjectType })[]) {
   const byType = [...Map.groupBy(objects, (object) => object.objectType)]
   for (const [objectType, some] of byType.toSorted(([a], [b]) => (a < b ? -1 : 1))) {
-    const distinct = new Map(some.map((object) => [idOf(object), object]))
+    const distinct = new Map(some.map((object) => [objectIdOf(object), object]))
     lockObjects(tx, objectType, [...distinct.values()])
   }
 }
@@ -66,19 +65,19 @@ function objectsBy(objectType: ObjectType, keys: ObjectKey[], held: Sql) {
   const { table, id } = VIEWS[objectType]
   // Everybody locks in the same order.
   const sorted = keys.toSorted(
-    (a, b) => a.businessId - b.businessId || (idOf(a) < idOf(b) ? -1 : Number(idOf(a) > idOf(b))),
+    (a, b) =>
+      a.businessId - b.businessId ||
+      (objectIdOf(a) < objectIdOf(b) ? -1 : Number(objectIdOf(a) > objectIdOf(b))),
   )
   const ids = objectType === 'INVITATION' ? sql`text[]` : sql`bigint[]`
   // One by one by its key: left to choose, the planner may read all of a business for each of them.
   return sql`
-    unnest(${sorted.map((key) => key.businessId)}::bigint[], ${sorted.map(idOf)}::${ids})
+    unnest(${sorted.map((key) => key.businessId)}::bigint[], ${sorted.map(objectIdOf)}::${ids})
       as k (business_id, id)
     cross join lateral (
       select * from ${raw(table)} o where o.business_id = k.business_id and o.${raw(id)} = k.id
       limit 1 ${held})`
 }
-
-const idOf = (key: ObjectKey) => key.objectId ?? key.objectUUId!
 
 /** What each kind of object is listed by, with an index. */
 export type Anchor = 'startTime' | 'dueTime' | 'createdDate'

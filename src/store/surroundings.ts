@@ -1,7 +1,7 @@
 import type { ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
 import { kept, sql, type Sql } from '../database/sql.ts'
-import type { MailContext } from '../email/context.ts'
+import type { MailContext } from '../contract/mail-context.ts'
 import { RecentlyUsed } from './recently-used.ts'
 import type { Status } from './statuses.ts'
 

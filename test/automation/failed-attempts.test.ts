@@ -28,10 +28,10 @@ const triggerOf = async ({ call }: World, { calendarId }: { calendarId: number }
 /** How many failed attempts the pending trigger of this appointment has. */
 const failedAttempts = async ({ db }: World, { calendarId }: { calendarId: number }) =>
   (
-    await db.query<{ claims: number }>(
-      sql`select claims from waiting where object_id = ${calendarId}`,
+    await db.query<{ attempts: number }>(
+      sql`select attempts from pending_trigger where object_id = ${calendarId}`,
     )
-  )[0]!.claims
+  )[0]!.attempts
 
 /** An engine whose transactions first run another statement. */
 function startEngineWith(
@@ -98,12 +98,12 @@ for (const [what, code] of Object.entries({
     let failedBefore: number | undefined
     const engine = startEngineWith(world, () => (isFailing ? raise : undefined), {
       decide: (trigger, ...rest) => {
-        failedBefore = trigger.strikes
+        failedBefore = trigger.attempts
         return decide(trigger, ...rest)
       },
     })
     // One more failed attempt by itself would be the last.
-    await world.database.engine.query(sql`update waiting set claims = 3`)
+    await world.database.engine.query(sql`update pending_trigger set attempts = 3`)
     world.clock.advance({ seconds: 11 })
     for (let round = 0; round < 5; round += 1) {
       // If the database is away, the worker tries again long before its lease runs out.
@@ -128,7 +128,7 @@ test('an outage of the database that outlasts the lease is no failed attempt', a
   const booked = await world.book(world.clock.in({ hours: 25 }))
   world.clock.advance({ hours: 1 })
   // One more failed attempt by itself would be the last.
-  await world.database.engine.query(sql`update waiting set claims = 3`)
+  await world.database.engine.query(sql`update pending_trigger set attempts = 3`)
   const { engine } = world.database
   let isAway = false
   const lost = () => Promise.reject(new Error('Connection terminated'))
@@ -193,7 +193,9 @@ test('a trigger that is postponed when it fires starts again without failed atte
   await remind(world)
   const booked = await world.book(world.clock.in({ hours: 25 }))
   world.clock.advance({ hours: 1 })
-  await world.database.engine.query(sql`update waiting set claims = 3, last_error = 'a fault'`)
+  await world.database.engine.query(
+    sql`update pending_trigger set attempts = 3, last_error = 'a fault'`,
+  )
   const { engine } = world.database
   const transaction: Db['transaction'] = (work) => {
     world.clock.advance({ minutes: -1 })

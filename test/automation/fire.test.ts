@@ -109,7 +109,7 @@ test('without action, with an inactive template or without address there is noth
     (await triggersOf(world, booked)).map((one) => `${one.status}: ${one.statusReason}`)
   assert.deepEqual(await reasons(), [
     'SKIPPED: there is no active action',
-    'SKIPPED: there is no address to write to',
+    'SKIPPED: the recipient has no email address; add one',
   ])
   assert.ok(bare)
 
@@ -118,7 +118,10 @@ test('without action, with an inactive template or without address there is noth
   clock.advance({ hours: 1 })
   await runEngine()
   const [, second] = await triggersOf(world, next)
-  assert.equal(second!.statusReason, 'the template is not active')
+  assert.equal(
+    second!.statusReason,
+    'the template is not active; activate it or choose another one',
+  )
 })
 
 test('after an outage a reminder goes out until its visit begins, then it is expired', async (t) => {
@@ -355,7 +358,7 @@ test('what a worker held when it lost the database is free at once, without a st
   assert.equal((await triggersOf(world, booked))[0]!.status, 'COMPLETED')
 })
 
-test('the herd of one business does not hold up the others', async (t) => {
+test('the burst of one business does not hold up the others', async (t) => {
   const world = await startWorld(t)
   const other = await addBusiness(world)
   await remind(world)
@@ -385,7 +388,7 @@ test('while its mails wait in numbers a business fires no more, others do, and i
   await other.book(world.clock.in({ hours: 25, minutes: 5 }))
   world.clock.advance({ hours: 1, minutes: 5 })
   const { mailer } = scripted()
-  const settings = { captures: false, mailer, batchSize: 2, mostWaiting: 1 }
+  const settings = { captures: false, mailer, batchSize: 2, maxQueuedEmails: 1 }
   const { fire, deliver, settle } = startEngine(world, settings)
   const next = () => {
     world.clock.advance({ seconds: 1 })
@@ -416,7 +419,9 @@ test('a trigger that came late to the queue is found though later ones were fire
   world.clock.advance({ hours: 2 })
   // Somebody is busy with the first, so the engine passes over it.
   await world.db.transaction(async (tx) => {
-    await tx.query(sql`select from waiting where object_id = ${early.calendarId} for update`)
+    await tx.query(
+      sql`select from pending_trigger where object_id = ${early.calendarId} for update`,
+    )
     assert.equal(await fire(), 1)
   })
   assert.equal(await fire(), 0, 'what is done is not walked over again')
@@ -440,7 +445,7 @@ test('where one mail of a batch is there already, its trigger ends as well, and 
     select t.business_id, nextval('email_email_id_seq'), t.event_trigger_id, a.event_action_id, t.object_type,
            t.object_id, c.client_id, 'client ' || c.client_id, 'anna@example.org', 'a@b.c', 'Before', '<1>',
            'CAPTURED', '${world.clock.now()}'
-    from waiting t
+    from pending_trigger t
     join event_action a using (business_id, event_defn_id)
     join calendar c on (c.business_id, c.calendar_id) = (t.business_id, t.object_id)
     where t.event_trigger_id = ${eventTriggerId}`,

@@ -104,7 +104,7 @@ test('answers are recorded while the reminder of an earlier one waits to be plan
   })
   await engine.settle()
   assert.deepEqual(engine.errors, [])
-  const waiting = await world.db.query(sql`select from waiting`)
+  const waiting = await world.db.query(sql`select from pending_trigger`)
   assert.equal(waiting.length, 2)
 })
 
@@ -114,7 +114,7 @@ test('a mail is recorded as sent though its reminder cannot be planned again, wh
     world.database,
     `create function refuse() returns trigger language plpgsql as
        $$ begin raise exception 'no new trigger today'; end $$`,
-    'create trigger refuse before insert on waiting for each row execute function refuse()',
+    'create trigger refuse before insert on pending_trigger for each row execute function refuse()',
   )
   answer()
   await engine.settle()
@@ -128,7 +128,7 @@ test('a mail is recorded as sent though its reminder cannot be planned again, wh
   assert.equal(await other.keep(), 0, 'the loop rests before it tries again')
   assert.match(String(other.errors[0]), /no new trigger today/)
   assert.equal((await mailOf(world)).status, 'SENT')
-  await asOwner(world.database, 'drop trigger refuse on waiting')
+  await asOwner(world.database, 'drop trigger refuse on pending_trigger')
   await other.keep()
   assert.deepEqual(await statusesOf(world, booked), ['COMPLETED', 'SCHEDULED'])
 })

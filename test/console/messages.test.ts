@@ -83,7 +83,7 @@ test('a refused message says what the server said and means, and hostile words s
   await timeline.getByText(/^Created by the key test for/).waitFor()
   await timeline.getByText('Attempt 1: refused for good').waitFor()
   await timeline.getByText(REFUSAL).waitFor()
-  await timeline.getByText('status OPEN still calls for it').waitFor()
+  await timeline.getByText("the appointment's status is OPEN").waitFor()
   await page.getByText('this message').waitFor()
   await page.getByText('it has not been changed since it was made').first().waitFor()
 
@@ -231,7 +231,7 @@ test('Today leads from a failure to what happened, and sends it again', async (t
   assert.equal(await countEmails(full), before + 1)
 })
 
-test('roles: no action that a role may not do, and nothing out of sight', async (t) => {
+test('roles: no action that a role may not do, and nothing that the caller does not see', async (t) => {
   const [failed] = refused.ofStatus('FAILED')
   const { page } = await openAs(t, 'stella', `/activity/${failed!.eventTriggerId}`)
   await page.getByText('It is not here, or not yours to see.').waitFor()

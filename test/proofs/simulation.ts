@@ -2,7 +2,7 @@ import pg from 'pg'
 import { createEngine, type Engine, type EngineParts } from '../../src/automation/engine.ts'
 import { saveDefinition } from '../../src/automation/define.ts'
 import { planDefinition } from '../../src/automation/plan.ts'
-import { patrolOnce } from '../../src/automation/watch.ts'
+import { reconcileAll } from '../../src/automation/reconcile.ts'
 import type { Clock } from '../../src/clock.ts'
 import { objectKind } from '../../src/contract/objects.ts'
 import type { Database } from '../../src/database/database.ts'
@@ -125,7 +125,7 @@ const KEPT = new Set([
   'migration',
   'professional',
   'reason',
-  'sending_epoch',
+  'server_epoch',
   'setup_mark',
   'status',
 ])
@@ -422,7 +422,7 @@ class Play {
     const db = database.forBusiness(businessId, 'key:simulation')
     const shared = new SharedSaves(() => clock.now())
     const kind = objectKind('calendar')!
-    const who = { businessId, user: 'key:simulation', sight: null }
+    const who = { businessId, user: 'key:simulation', visibility: null }
     const saved = await Promise.all(bodies.map((body) => shared.save({ db, ...who, kind, body })))
     for (const { object, isNew } of saved)
       if (isNew) this.#appointments.push(object.calendarId as number)
@@ -559,7 +559,7 @@ class Play {
   /** The watchman too must find everything in order. */
   async #watchman(): Promise<string[]> {
     const { database, clock } = this.#world
-    const found = await patrolOnce(database.engine, () => clock.now())
+    const found = await reconcileAll(database.engine, () => clock.now())
     const faults = found.missing + found.unfounded + found.doubled
     return faults === 0 ? [] : [`the watchman found ${JSON.stringify(found)}`]
   }
@@ -584,7 +584,7 @@ class Play {
              (extract(epoch from coalesce(modified_date, created_date)) * 1000)::bigint as at,
              occurrence is null as "isReminder", xid
       from any_trigger
-      join (select event_trigger_id, xmin::text as xid from waiting
+      join (select event_trigger_id, xmin::text as xid from pending_trigger
             union all select event_trigger_id, xmin::text from event_trigger) written
         using (event_trigger_id)
       where business_id = ${businessId} order by event_trigger_id`)

@@ -10,7 +10,7 @@ export const withoutLeaseCheck = (text: string) =>
 
 /** Whatever a worker that died had in hand is set aside. */
 export const withoutPatience = (text: string) =>
-  text.replace(/w\.claims > (\$\d+) as deadly/, '$1::int is not null as deadly')
+  text.replace(/w\.attempts > (\$\d+) as deadly/, '$1::int is not null as deadly')
 
 export const withoutLocks = (text: string) => text.replaceAll(/for share( of \w)?/g, '')
 

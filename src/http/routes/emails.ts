@@ -26,7 +26,8 @@ import {
   type StoredEmail,
   type WholeEmail as StoredWholeEmail,
 } from '../../store/emails.ts'
-import { findObject, type Sight } from '../../store/objects.ts'
+import { findObject } from '../../store/objects.ts'
+import type { Visibility } from '../../store/visibility.ts'
 import { findRoleOfLinkIn } from '../../store/password-links.ts'
 import { listSuppressed } from '../../store/suppressions.ts'
 import type { Db } from '../../database/database.ts'
@@ -123,9 +124,9 @@ export const emails: Routes = async (app, services) => {
         },
       },
       async ({ caller, params, query }, reply) => {
-        const { db, businessId, scope: sight } = caller
+        const { db, businessId, scope: visibility } = caller
         const named = params as Record<string, number | string>
-        if (!(await findObject(db, businessId, kind, named[kind.id]!, sight))) {
+        if (!(await findObject(db, businessId, kind, named[kind.id]!, visibility))) {
           throw notFound(kind.title, named[kind.id]!)
         }
         const path = `/emails/${word}/${named[kind.id]!}`
@@ -133,7 +134,7 @@ export const emails: Routes = async (app, services) => {
         const found = await listEmailsAbout(db, businessId, named as never, {
           after: after && { createdDate: after[0], emailId: after[1] },
           limit: limit + 1,
-          sight,
+          visibility,
         })
         const page = pageOf(found, limit, path, positionOf)
         if (page.nextCursor !== null) {
@@ -252,7 +253,7 @@ const EmailQuery = Type.Object({
 
 function filtersOf(
   query: Static<typeof EmailQuery>,
-  { scope: sight }: { scope: Sight },
+  { scope: visibility }: { scope: Visibility },
 ): EmailFilters {
   const { status, templateId, emailTemplateId = templateId, from, to, ...same } = query
   return {
@@ -261,7 +262,7 @@ function filtersOf(
     statuses: status?.split(',') as EmailStatus[] | undefined,
     from: moment(from),
     to: moment(to),
-    sight,
+    visibility,
   }
 }
 
@@ -273,7 +274,7 @@ export const sendingOf = ({ config, linkSeal }: Services, now: Temporal.Instant)
   host: new URL(config.publicUrl).hostname,
 })
 
-type Asking = { db: Db; businessId: number; scope: Sight }
+type Asking = { db: Db; businessId: number; scope: Visibility }
 
 async function requireEmail({ db, businessId, scope }: Asking, emailId: number) {
   const email = await findEmail(db, businessId, emailId, scope)

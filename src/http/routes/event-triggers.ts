@@ -24,7 +24,8 @@ import {
   type StoredTrigger,
   type TriggerFilters,
 } from '../../store/event-triggers.ts'
-import { findObject, type Sight } from '../../store/objects.ts'
+import { findObject } from '../../store/objects.ts'
+import type { Visibility } from '../../store/visibility.ts'
 import { nameTriggers } from '../../store/trigger-names.ts'
 import { pageOf, PageQuery, readPage } from '../server/cursor.ts'
 import { answerOnce, ok } from '../server/idempotency.ts'
@@ -189,7 +190,7 @@ const TriggerQuery = Type.Object({
 
 function filtersOf(
   query: Static<typeof TriggerQuery>,
-  { scope: sight }: { scope: Sight },
+  { scope: visibility }: { scope: Visibility },
   now: Temporal.Instant,
 ): TriggerFilters {
   const { status, from, to, ...same } = query
@@ -198,7 +199,7 @@ function filtersOf(
     statuses: status?.split(',') as TriggerStatus[] | undefined,
     from: moment(from),
     to: moment(to),
-    sight,
+    visibility,
     now,
   }
 }

@@ -40,12 +40,12 @@ export const forecasts: Routes = async (app, { clock, queues }) => {
       },
     },
     async ({ caller, body, query }, reply) => {
-      const { db, businessId, scope: sight } = caller
+      const { db, businessId, scope: visibility } = caller
       const { limit = SAMPLES_OF_PLAN } = query
       const gone = clientGone(reply)
-      const goesOn = withPatience(gone)
+      const hasTimeLeft = withPatience(gone)
       const planned = await queues.interactive.run(businessId, gone, () =>
-        forecast(db, body, { businessId, now: clock.now(), goesOn, sight, limit }),
+        forecast(db, body, { businessId, now: clock.now(), hasTimeLeft, visibility, limit }),
       )
       return planned as unknown as Forecast
     },
@@ -65,7 +65,7 @@ export const forecasts: Routes = async (app, { clock, queues }) => {
       },
     },
     async ({ caller, body, query }, reply) => {
-      const { db, businessId, scope: sight } = caller
+      const { db, businessId, scope: visibility } = caller
       const { limit = SAMPLES_OF_BACKTEST } = query
       const { definition, days, faults } = readBacktest(body)
       const asked = days ?? { startDate: SOME_DAY, endDate: SOME_DAY }
@@ -74,8 +74,8 @@ export const forecasts: Routes = async (app, { clock, queues }) => {
         backtest(db, definition, asked, {
           businessId,
           now: clock.now(),
-          goesOn: withPatience(gone),
-          sight,
+          hasTimeLeft: withPatience(gone),
+          visibility,
           limit,
         })
       const result = await queues.interactive.run(businessId, gone, run).catch((error: unknown) => {

@@ -180,7 +180,7 @@ export const imports: Routes = async (app, { bodySeconds, clock, queues }) => {
       businessId: caller.businessId,
       user: caller.user,
       now: () => clock.now(),
-      sight: caller.scope,
+      visibility: caller.scope,
       history: events === 'none',
       refusalOf: (kind) => refusalOf(caller, kind),
       onRefused: (line, reason) => {

@@ -5,7 +5,7 @@ import { OBJECT_TYPES } from '../../contract/event-type.ts'
 import { ExpandedObject, ExpandObject } from '../../contract/object-names.ts'
 import { SavePlan } from '../../contract/save-plan.ts'
 import type { Caller } from '../../auth/caller.ts'
-import { findEmptyTokens } from '../../automation/empty-tokens.ts'
+import { findEmptyTokens } from '../../automation/preview.ts'
 import { findTemplate } from '../../automation/templates.ts'
 import type { Db } from '../../database/database.ts'
 import { notFound } from '../../errors.ts'
@@ -133,7 +133,7 @@ const routesOf =
           filters: asMoments(kind, filters),
           after,
           limit: limit + 1,
-          sight: caller.scope,
+          visibility: caller.scope,
         })
         const page = pageOf(found, limit, name, (object) =>
           (kind.listedBy ? [String(object[kind.listedBy])] : []).concat(object[kind.id] as never),
@@ -185,15 +185,15 @@ const routesOf =
           isNew
             ? created({ ...object, ...more }, `${kind.path}/${object[kind.id] as number}`)
             : ok({ ...object, ...more })
-        const { db, businessId, user, scope: sight } = caller
+        const { db, businessId, user, scope: visibility } = caller
         if (!isTemplate && !hasKey(request)) {
-          const saved = await shared.save({ db, businessId, user, sight, kind, body, allow })
+          const saved = await shared.save({ db, businessId, user, visibility, kind, body, allow })
           return send(reply, answerOf(saved))
         }
         const html = await checkHtmlOf(kind, [body], businessId)
         const now = clock.now()
         return answerOnce(db, request, reply, now, async (tx) => {
-          const saving = { businessId, user, now, sight, html }
+          const saving = { businessId, user, now, visibility, html }
           const { object, before } = await saveObject(tx, kind, body, saving, allow)
           const stored = (await findObject(tx, businessId, kind, object[kind.id] as number))!
           const warnings = isTemplate ? { warnings: await warningsOf(tx, caller, object) } : {}
@@ -217,10 +217,10 @@ const routesOf =
           },
         },
         async (request, reply) => {
-          const { db, businessId, user, scope: sight } = request.caller
+          const { db, businessId, user, scope: visibility } = request.caller
           const allow: Allow = (current) => requireMatch(request, current)
           const planned = await queues.interactive.run(businessId, clientGone(reply), () => {
-            const saving = { businessId, user, now: clock.now(), sight }
+            const saving = { businessId, user, now: clock.now(), visibility }
             return planSave(db, kind, request.body, saving, allow)
           })
           return planned as unknown as Static<typeof SavePlan>
@@ -249,7 +249,7 @@ const routesOf =
           businessId: caller.businessId,
           user: caller.user,
           now: clock.now(),
-          sight: caller.scope,
+          visibility: caller.scope,
         }
         return caller.db.transaction(async (tx) => {
           const body = { [kind.id]: id, active: false }

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { Found } from '../../contract/search.ts'
-import { wordsOf } from '../../store/objects.ts'
+import { wordsOf } from '../../store/client-words.ts'
 import {
   findAppointments,
   findClients,
@@ -54,10 +54,10 @@ export const search: Routes = async (app, { clock }) => {
       },
     },
     async ({ caller, query }) => {
-      const { db, businessId, functions, scope: sight } = caller
+      const { db, businessId, functions, scope: visibility } = caller
       const words = wordsOf(query.text)
       if (words.length === 0) return []
-      const asked = { words, limit: query.limit ?? 5, now: clock.now(), sight }
+      const asked = { words, limit: query.limit ?? 5, now: clock.now(), visibility }
       const found = await Promise.all([
         findClients(db, businessId, asked),
         findAppointments(db, businessId, asked),

@@ -1,9 +1,8 @@
 import type { ObjectType } from '../contract/event-type.ts'
-import type { Occurrence } from './occurrence.ts'
 
 export type Tags = Record<string, string[]>
 
-/** One view over all kinds of objects that events happen to: what matching and timing look at. */
+/** An object that events happen to, of any type, as matching and timing see it. */
 export type Subject = {
   businessId: number
   objectType: ObjectType
@@ -14,11 +13,11 @@ export type Subject = {
   /** False once the object was deleted. */
   active: boolean
   status: string
-  /** Does a reminder before it still make sense? */
+  /** Whether its status allows reminders before it. */
   live: boolean
-  /** Does one after it? */
+  /** Whether its status allows follow-ups after it. */
   liveAfter: boolean
-  /** `undefined`: this kind of object has no such thing at all; `null`: this one names none. */
+  /** `undefined`: objects of this type have no location; `null`: this one has none. The same below. */
   locationId?: number | null
   professionalId?: number | null
   reasonId?: number | null
@@ -44,17 +43,13 @@ export type Subject = {
   createdDate: Temporal.Instant
 }
 
-type Keyed = { objectType: string | null; objectId: number | null; objectUUId: string | null }
+/** Which object a row is about: invitations have a UUID, all others a number. */
+export type ObjectKey = { businessId: number; objectId: number | null; objectUUId: string | null }
 
-/** One name for objects of every type. */
-export const keyOf = ({ objectType, objectId, objectUUId }: Keyed) =>
-  `${objectType} ${objectId ?? objectUUId}`
+export const objectIdOf = ({ objectId, objectUUId }: Omit<ObjectKey, 'businessId'>) =>
+  (objectId ?? objectUUId)!
 
-/** Something that happened to a subject. A reminder has no happening: it is planned from the subject. */
-export type SchedulingEvent = Occurrence & {
-  subject: Subject
-  /** For `…_CHANGED`: the status before; equal to the subject's where the status did not move. */
-  oldStatus: string | null
-  /** The moment of the change. */
-  happenedAt: Temporal.Instant
-}
+/** Identifies an object of any type within its business. */
+export const objectKeyOf = (
+  object: Omit<ObjectKey, 'businessId'> & { objectType: string | null },
+) => `${object.objectType} ${objectIdOf(object)}`
