@@ -85,7 +85,7 @@ await addPending(PENDING - FEW)
 const many = await rateBeside(PENDING)
 console.log(`${(many / few).toFixed(2)} of the rate with ${FEW}`)
 const idle = startEngine(database)
-console.log(`an empty claim: ${await timeOf(() => idle.fire())}`)
+console.log(`an empty claim: ${await timeOf(() => idle.loops.fire[0]!.runOnce())}`)
 console.log(
   `a look for the next: ${await timeOf(() => nextDueTime(database.engine, ANY_ATTEMPTS))}`,
 )

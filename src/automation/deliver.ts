@@ -37,8 +37,6 @@ import { Batcher } from './batcher.ts'
 
 export type Delivering = {
   db: Db
-  /** For what is said of each mail, or of a few: its plans are kept. */
-  delivery: Db
   now(): Temporal.Instant
   worker: string
   leaseSeconds: number
@@ -79,7 +77,7 @@ export class Deliveries {
     // the mail server that are nearly here come in: four mails a commit instead of two, over five
     // connections.
     const shared = { gather: () => nextTurn().then(() => nextTurn()) }
-    this.#ended = new Batcher((mails) => markMessagesEnded(parts.delivery, mails), shared)
+    this.#ended = new Batcher((mails) => markMessagesEnded(parts.db, mails), shared)
     this.#recorded = new Batcher((attempts) => this.#record(attempts), shared)
     this.#replanned = new Batcher(async (moved) => {
       await this.#replan(moved)
@@ -226,7 +224,7 @@ export class Deliveries {
   /** A pause first: if the database refuses every mark, the mail server is not called in a loop. */
   async #release(mail: ClaimedEmail) {
     await sleep(RETRY_MS)
-    await releaseEmails(this.#parts.delivery, [mail])
+    await releaseEmails(this.#parts.db, [mail])
   }
 
   /** The server's answer must not be lost, or the mail would be sent again. */
@@ -255,10 +253,10 @@ export class Deliveries {
 
   /** Gives back of each its trigger, if that has moved and must be planned again. */
   async #record(attempts: Attempted[]) {
-    const { delivery } = this.#parts
+    const { db } = this.#parts
     const now = this.#parts.now()
     const endings = attempts.map((attempted) => endingOf(attempted, now))
-    const moved = await delivery.transaction(async (tx) => {
+    const moved = await db.transaction(async (tx) => {
       const bounced = attempts.flatMap(bounceOf)
       // One after the other, but all on their way at once.
       const [, , , moved] = await Promise.all([

@@ -13,6 +13,7 @@ import {
 import { objectIdOf } from '../store/subject.ts'
 import { listSubjects, lockSubjects } from '../store/subjects.ts'
 import { claimWork, releaseWork } from '../store/work-leases.ts'
+import { pause, type Loop } from './loop.ts'
 import { candidates, objectTypeOf, pendingObjects, subjectsFrom } from './plan.ts'
 import { planReminders } from './reschedule.ts'
 import { isReminder } from './timing.ts'
@@ -270,5 +271,14 @@ export function createReconciler({ db, now, worker, leaseSeconds }: ReconcilerPa
     await extendLease(restMs)
     return restMs
   }
-  return { reconcile }
+  let restMs = 0
+  const loop: Loop = {
+    name: 'reconcile',
+    runOnce: async () => {
+      restMs = await reconcile()
+      return 0
+    },
+    rest: (stopping) => pause(restMs, stopping),
+  }
+  return { reconcile, loop }
 }

@@ -180,13 +180,13 @@ test('a worker that dies before the end of a message leaves it safe to send, aft
       set worker = 'dead', lease_until = ${world.clock.now().subtract({ seconds: 1 })},
           message_ended = ${ended}, epoch = (select epoch from server_epoch)`)
   const engine = startEngine(world, { mailer, captures: false })
-  await engine.keep()
+  await engine.takeOver()
   await engine.fire()
   await die(false)
-  await engine.keep()
+  await engine.takeOver()
   assert.equal((await mailOf(world)).status, 'RETRYING')
   await die(true)
-  await engine.keep()
+  await engine.takeOver()
   assert.equal((await mailOf(world)).status, 'UNCERTAIN')
   const { items } = (await world.call('GET', '/emails?status=UNCERTAIN')).body
   assert.equal(items.length, 1)
@@ -319,8 +319,8 @@ test('leases are renewed of what is under way, and of nothing else', async (t) =
   const other = startEngine(world, { mailer: scripted().mailer, captures: false })
   for (let i = 0; i < 5; i++) {
     world.clock.advance({ seconds: 8 })
-    await engine.renew()
-    assert.equal(await other.keep(), 0)
+    await engine.heartbeat()
+    assert.equal(await other.takeOver(), 0)
   }
   answer.resolve({ kind: 'sent', phase: 'end', reply: '250 taken' })
   await engine.settle()
@@ -335,8 +335,8 @@ test('leases are renewed of what is under way, and of nothing else', async (t) =
     select business_id, email_id, created_date, created_date, ${engine.worker}, ${world.clock.in({ seconds: 5 })},
            (select epoch from server_epoch) from again`)
   world.clock.advance({ seconds: 8 })
-  await engine.renew()
-  await other.keep()
+  await engine.heartbeat()
+  await other.takeOver()
   assert.equal((await mailOf(world)).status, 'RETRYING')
 })
 
@@ -477,7 +477,7 @@ test('a worker that takes its own mail back and again ends the message once', as
   await engine.deliver()
   // Frozen past its lease, or cut off from the database, while the mail server kept it waiting.
   world.clock.advance({ seconds: 60 })
-  assert.equal(await engine.keep(), 1)
+  assert.equal(await engine.takeOver(), 1)
   assert.equal(await engine.deliver(), 1)
   goOn()
   await engine.settle()
@@ -491,7 +491,7 @@ test('an answer is not lost with the connection to the database', async (t) => {
   const { fire, booked } = await due(world, mailer)
   await fire()
   let failures = 3
-  const { delivery: db } = world.database
+  const { engine: db } = world.database
   const flaky = {
     ...db,
     transaction: (async (work) => {
@@ -504,7 +504,7 @@ test('an answer is not lost with the connection to the database', async (t) => {
   const engine = startEngine(world, {
     mailer,
     captures: false,
-    database: { ...world.database, delivery: flaky },
+    database: { ...world.database, engine: flaky },
   })
   await engine.deliver()
   await engine.settle()
@@ -521,7 +521,7 @@ test('after a crash of the database what was under way may have been sent', asyn
     close: async () => {},
   }
   const engine = await due(world, never)
-  await engine.keep()
+  await engine.takeOver()
   await engine.fire()
   await engine.deliver()
   assert.equal((await mailOf(world)).status, 'SENDING')
@@ -530,7 +530,7 @@ test('after a crash of the database what was under way may have been sent', asyn
   world.clock.advance({ seconds: 11 })
   const { mailer, taken } = scripted()
   const other = startEngine(world, { mailer, captures: false })
-  await other.keep()
+  await other.takeOver()
   assert.equal((await mailOf(world)).status, 'UNCERTAIN')
   await other.runEngine()
   assert.equal(taken.length, 1)

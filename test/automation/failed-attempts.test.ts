@@ -65,7 +65,7 @@ for (const setting of ['lock_timeout', 'statement_timeout']) {
       for (let round = 0; round < 5; round += 1) {
         await engine.fire()
         world.clock.advance({ seconds: 11 })
-        await engine.keep()
+        await engine.takeOver()
       }
       const { status, statusReason } = await triggerOf(world, locked)
       assert.equal(status, 'SCHEDULED')
@@ -113,7 +113,7 @@ for (const [what, code] of Object.entries({
       )
       if (isAway) continue
       world.clock.advance({ seconds: 11 })
-      await engine.keep()
+      await engine.takeOver()
     }
     isFailing = false
     assert.equal(await engine.fire(), 1)
@@ -148,12 +148,12 @@ test('an outage of the database that outlasts the lease is no failed attempt', a
   world.clock.advance({ seconds: 11 })
   await assert.rejects(holder.fire(), /terminated/)
   world.clock.advance({ seconds: 11 })
-  await assert.rejects(other.keep(), /terminated/)
-  await assert.rejects(holder.keep(), /terminated/)
+  await assert.rejects(other.takeOver(), /terminated/)
+  await assert.rejects(holder.takeOver(), /terminated/)
   isAway = false
   database.engine.transaction = engine.transaction
-  await other.keep()
-  await holder.keep()
+  await other.takeOver()
+  await holder.takeOver()
   assert.equal(await holder.fire(), 1)
   assert.equal((await triggerOf(world, booked)).status, 'COMPLETED')
 })
@@ -180,7 +180,7 @@ test('a trigger that fails by itself is given up after three attempts, with the 
     assert.equal(status, 'RUNNING')
     assert.equal(statusReason, `last attempt failed: fault ${attempts}`)
     world.clock.advance({ seconds: 11 })
-    await engine.keep()
+    await engine.takeOver()
   }
   const { status, statusReason } = await triggerOf(world, bad)
   assert.equal(status, 'FAILED')

@@ -136,7 +136,7 @@ async function prepareOperations(world: World): Promise<Record<string, Operation
     plan: () => engine.plan(),
     fire: () => engine.fire(),
     deliver: () => engine.deliver().then(() => engine.settle()),
-    'take over expired leases': () => engine.keep(),
+    'take over expired leases': () => engine.takeOver(),
     reconcile: () => engine.reconcile(),
     'erase a client': () =>
       eraseClient(database, { businessId, clientId: second.clientId }, clock.now()),

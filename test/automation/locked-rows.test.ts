@@ -93,7 +93,7 @@ test('a claim that was under way does not undo that the whole queue is to be loo
     }
     return rows as never
   }
-  const { fire, lookBack } = startEngine(world, {
+  const { fire, sweep } = startEngine(world, {
     database: { ...world.database, engine: { ...engine, query } },
   })
   // The first trigger is locked, so the claim passes over it and begins after it from now on.
@@ -107,7 +107,7 @@ test('a claim that was under way does not undo that the whole queue is to be loo
   hold = goOn.promise
   const claiming = fire()
   await held.promise
-  assert.equal(await lookBack(), 1)
+  assert.equal(await sweep(), 1)
   hold = undefined
   goOn.resolve()
   assert.equal(await claiming, 0)

@@ -60,7 +60,7 @@ test('a lease that nobody took over and a trigger that was set aside are seen', 
   world.clock.advance({ seconds: 4 })
   assert.equal((await health(world)).stuckLeases, 1)
 
-  await startEngine(world).keep()
+  await startEngine(world).takeOver()
   const { stuckLeases, gaveUp } = await health(world)
   assert.deepEqual([stuckLeases, gaveUp], [0, 1])
 })

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { createEngine, type Engine, type EngineParts } from '../../src/automation/engine.ts'
+import { createEngine, type EngineParts } from '../../src/automation/engine.ts'
 import { saveDefinition } from '../../src/automation/define.ts'
 import { planDefinition } from '../../src/automation/plan.ts'
 import { reconcileAll } from '../../src/automation/reconcile.ts'
@@ -13,6 +13,7 @@ import { checkHtmlOf } from '../../src/scheduling/email-templates.ts'
 import { saveObject } from '../../src/scheduling/save.ts'
 import { SharedSaves } from '../../src/scheduling/save-together.ts'
 import { cloneDatabase, type Lifetime } from '../support/database.ts'
+import { stepsOf } from '../support/engine-steps.ts'
 import {
   Crash,
   Disturbed,
@@ -136,14 +137,8 @@ const inOrder = rewriting((text) =>
   text.replaceAll(/order by (t\.)?scheduled_time(?=\s+limit)/g, '$&, $1event_trigger_id'),
 )
 
-/** A plan is made anew before large tables are read; here none is ever large. */
-const withKeptPlans = ({ text, values, isKept = false }: Sql): Sql => {
-  const asksForPlans = values.length === 1 && text.includes(`set_config('plan_cache_mode', $1`)
-  return { text, isKept, values: asksForPlans ? ['force_generic_plan'] : values }
-}
-
 /** The engine's own statements, with nothing taken out. */
-const asWritten = (statement: Sql) => withKeptPlans(inOrder(statement))
+const asWritten = inOrder
 
 /** To ask who is at this database costs more than to ask who waits, and connections last. */
 function counting(owner: pg.Client) {
@@ -295,7 +290,7 @@ class Play {
     if (isSound) process.crashIn = process.freezeIn = Infinity
     this.#workers.push(process)
     const { database, clock } = this.#world
-    const engine = createEngine({
+    const created = createEngine({
       database: this.#steps.view(database, process, this.#rewrite),
       clock,
       random: (size) => Buffer.from(Array.from({ length: size }, () => this.#random.below(256))),
@@ -309,7 +304,7 @@ class Play {
       ...this.#parts,
       batchSize,
     })
-    return { process, engine }
+    return { process, engine: stepsOf(created) }
   }
 
   #process(what: string): Process {
@@ -362,9 +357,9 @@ class Play {
     if (random.chance(this.#mood.firing)) return () => node.engine.fire()
     const choice = random.below(15)
     if (choice < 3) return () => node.engine.fire()
-    if (choice < 4) return () => node.engine.keep()
+    if (choice < 4) return () => node.engine.takeOver()
     if (choice < 5) return () => node.engine.plan()
-    if (choice < 6) return () => node.engine.renew().then(() => node.engine.lookBack())
+    if (choice < 6) return () => node.engine.heartbeat().then(() => node.engine.sweep())
     if (choice < 8 || this.#appointments.length === 0)
       return random.chance(0.3) ? () => this.#saveTogether() : () => this.#book()
     if (choice < 10) return () => this.#change(this.#anAppointment(), this.#newTime())
@@ -541,8 +536,8 @@ class Play {
     const settle = async () => {
       let kept = 0
       do {
-        kept = (await engine.keep()) + (await engine.plan())
-        while ((await engine.lookBack()) + (await engine.fire()) > 0) {
+        kept = (await engine.takeOver()) + (await engine.plan())
+        while ((await engine.sweep()) + (await engine.fire()) > 0) {
           if (this.#broken.length > 20) return
         }
       } while (kept > 0)
@@ -621,7 +616,7 @@ class Play {
   }
 }
 
-type Node = { process: Process; engine: Engine }
+type Node = { process: Process; engine: ReturnType<typeof stepsOf> }
 
 /** How often what happens: histories that are alike find the same faults. */
 type Mood = {
