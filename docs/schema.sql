@@ -1296,6 +1296,7 @@ CREATE OR REPLACE FUNCTION audit_update()
  SECURITY DEFINER
  SET search_path TO 'public'
  SET enable_nestloop TO 'off'
+ SET enable_hashjoin TO 'on'
 AS $function$
 declare
   username text := app_user();
@@ -1700,39 +1701,6 @@ AS $function$
           and e.to_address <> 'erased@erased.invalid') former
 $function$;
 -- may be called by its owner only
-
-CREATE OR REPLACE FUNCTION look_at_grown_tables()
- RETURNS void
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'public'
-AS $function$
-declare
-  grown regclass;
-begin
-  if not pg_try_advisory_xact_lock(7230005) then return; end if;
-  for grown in
-    select oid from pg_class
-    where relnamespace = 'public'::regnamespace and relkind = 'r'
-      and pg_stat_get_live_tuples(oid) > 1000 + 1.5 * greatest(reltuples, 0)
-  loop
-    execute format('analyze (skip_locked) %s', grown);
-  end loop;
-end $function$;
-grant execute on function look_at_grown_tables to bellwether_engine;
-
-CREATE OR REPLACE FUNCTION look_at_tables()
- RETURNS void
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'public'
-AS $function$
-begin
-  if not pg_try_advisory_xact_lock(7230005) then return; end if;
-  analyze location, professional, reason, client, client_word, calendar, class_schedule,
-          invitation_campaign, invitation, recall, disclaimer_form, disclaimer, pending_trigger;
-end $function$;
-grant execute on function look_at_tables to bellwether_app;
 
 CREATE OR REPLACE FUNCTION objects_of_client(business bigint, client bigint)
  RETURNS TABLE(object_type text, object_id bigint, object_uuid text)

@@ -46,10 +46,10 @@ begin
   return null;
 end $$;
 
--- A change of nothing but unaudited columns is not recorded. Without nested loops a plan that was
--- made for one row also serves thousands.
+-- A change of nothing but unaudited columns is not recorded. The settings choose a hash join: a plan
+-- that was made for one row must also serve thousands.
 create function audit_update() returns trigger
-language plpgsql security definer set search_path = public set enable_nestloop = off as $$
+language plpgsql security definer set search_path = public set enable_nestloop = off set enable_hashjoin = on as $$
 declare
   username text := app_user();
 begin

@@ -115,33 +115,3 @@ create table time_zone_data (
 comment on table time_zone_data is
   'The version of the time zone rules by which the pending triggers of all businesses were scheduled.';
 call secure_table('time_zone_data', engine => 'select, insert, update');
-
--- Autovacuum analyzes a growing table once a minute. Until then the planner takes a table that was
--- filled within seconds for empty. One node at a time analyzes; the others do not wait for it.
-create function look_at_tables() returns void
-language plpgsql security definer set search_path = public as $$
-begin
-  if not pg_try_advisory_xact_lock(7230005) then return; end if;
-  analyze location, professional, reason, client, client_word, calendar, class_schedule,
-          invitation_campaign, invitation, recall, disclaimer_form, disclaimer, pending_trigger;
-end $$;
-revoke execute on function look_at_tables from public;
-grant execute on function look_at_tables to bellwether_app;
-
--- Tables that have grown by half since they were last analyzed.
-create function look_at_grown_tables() returns void
-language plpgsql security definer set search_path = public as $$
-declare
-  grown regclass;
-begin
-  if not pg_try_advisory_xact_lock(7230005) then return; end if;
-  for grown in
-    select oid from pg_class
-    where relnamespace = 'public'::regnamespace and relkind = 'r'
-      and pg_stat_get_live_tuples(oid) > 1000 + 1.5 * greatest(reltuples, 0)
-  loop
-    execute format('analyze (skip_locked) %s', grown);
-  end loop;
-end $$;
-revoke execute on function look_at_grown_tables from public;
-grant execute on function look_at_grown_tables to bellwether_engine;

@@ -22,7 +22,7 @@ export type AuditFilter = {
 
 type Page = { after: number | undefined; limit: number }
 
-/** Newest first; the database itself writes these rows (migrations/0040), and nobody else may. */
+/** Newest first. Triggers write these rows; no role may (migrations/0002_audit.sql). */
 export function listAudit(db: Db, businessId: number, filter: AuditFilter, { after, limit }: Page) {
   const { object, id, user, from, to } = filter
   return db.query<AuditRow>(sql`
