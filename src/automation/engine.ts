@@ -6,7 +6,8 @@ import { isDatabaseAway } from '../database/refusals.ts'
 import type { Mailer } from '../email/mailer.ts'
 import { readDatabaseTime } from '../store/database-time.ts'
 import { nextAttemptTime, takeBackEmails } from '../store/email-queue.ts'
-import { lookAtGrownTables } from '../store/objects.ts'
+import { analyzeGrownTables } from '../store/objects.ts'
+import type { SettingsCache } from '../store/settings.ts'
 import {
   ANY_CLAIMS,
   giveBackTriggers,
@@ -25,6 +26,7 @@ import { createReconciler } from './watch.ts'
 /** All that the engine touches is handed to it, so that a simulation can drive the real one. */
 export type EngineParts = {
   database: Database
+  settings: SettingsCache
   clock: Clock
   /** So many bytes of chance. A worker is named by them at each start: one that comes back is another. */
   random(size: number): Buffer
@@ -175,7 +177,7 @@ export function createEngine(parts: EngineParts) {
 
   /** What was booked by the thousand just now is found by a plan for thousands. */
   const look = async () => {
-    await lookAtGrownTables(db)
+    await analyzeGrownTables(db)
     return 0
   }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Database } from '../../src/database/database.ts'
 import { sql } from '../../src/database/sql.ts'
-import { lookAtGrownTables } from '../../src/store/objects.ts'
+import { analyzeGrownTables } from '../../src/store/objects.ts'
 import { asOwner } from '../support/owner.ts'
 import { until } from '../support/until.ts'
 import { startEngine, startWorld } from '../support/world.ts'
@@ -14,12 +14,12 @@ test('the server is asked to look at tables that have grown, and at no others', 
   const [location, reason] = await tables(world.database)
   await fill(world, 'reason', 2_000)
   await fill(world, 'location', 500)
-  await lookAtGrownTables(engine)
+  await analyzeGrownTables(engine)
   const grown = [location, { name: 'reason', rows: reason!.rows + 2_000 }]
   assert.deepEqual(await tables(world.database), grown)
 
   await fill(world, 'reason', 1_000)
-  await lookAtGrownTables(engine)
+  await analyzeGrownTables(engine)
   assert.deepEqual(await tables(world.database), grown, 'by less than half')
 })
 
