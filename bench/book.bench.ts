@@ -34,7 +34,7 @@ const embedded = process.env.BENCH_DATABASE_URL
   : await openEmbedded(path.join(folder, 'data'), 'command')
 const url = process.env.BENCH_DATABASE_URL ?? embedded!.url
 await migrate(url)
-const database = openDatabase({ url, connections: CALLERS })
+const database = openDatabase({ url, connections: CALLERS, analyzesGrownTables: true })
 const bare = new pg.Pool({ connectionString: url, max: CALLERS })
 bare.on('error', () => {}) // the server may end before the last connection did
 const clock = new DatabaseClock()
@@ -125,7 +125,7 @@ const BARE = `
       start_time, end_time, status, tags, created_date, created_user, modified_date, modified_user)
     values ($1, $2, $3, $4, $5, $6, $7, 'OPEN', '{}', $8, 'bench', $8, 'bench')
     returning calendar_id, start_time)
-  insert into waiting (business_id, event_defn_id, defn_version, object_type, object_id,
+  insert into pending_trigger (business_id, event_defn_id, defn_version, object_type, object_id,
     occurrence, new_status, anchor_time, scheduled_time, created_date)
   select $1, d.id, 1, 'CALENDAR', c.calendar_id, d.occurrence, 'OPEN', c.start_time, d.time, $8
   from c, unnest($9::bigint[], $10::text[], $11::timestamptz[]) as d (id, occurrence, time)`

@@ -113,7 +113,7 @@ async function fill(size: number): Promise<number> {
                             when i % 1000 = 12 then 'UNCERTAIN' when i % 500 = 13 then 'QUEUED'
                             else 'SENT' end as status) m`,
     // The oldest of them are under way.
-    `insert into sending (business_id, email_id, status, created_date, next_attempt_time, worker, lease_until)
+    `insert into email_queue (business_id, email_id, status, created_date, next_attempt_time, worker, lease_until)
      select business_id, email_id, status, created_date, next_attempt_time, case when taken then 'bench' end,
             case when taken then now() end
      from (select *, status = 'QUEUED'

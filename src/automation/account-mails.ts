@@ -4,82 +4,84 @@ import { escapeHtml } from '../email/merge.ts'
 import { findBusiness } from '../store/businesses.ts'
 import { drawEmailIds, insertEmails } from '../store/emails.ts'
 import { senderOf } from './compose.ts'
-import type { Sending } from './send-again.ts'
+import { queuedEmail, type Sending } from './send-again.ts'
 
 export type AccountMail = {
   businessId: number
   to: string
   subject: string
-  /** Paragraphs around the link. */
+  /** The paragraphs before and after the link. */
   before: string[]
   link: string
   after: string[]
 }
 
 /**
- * Queues a mail about a person's account, which no template makes. It is transactional: people
- * cannot unsubscribe from it.
+ * Queues a mail about a user's account. It has no template and is transactional: users cannot
+ * unsubscribe from it.
  */
 export async function sendAccountMail(
   tx: Db,
-  { businessId, to, subject, before, link, after }: AccountMail,
+  mail: AccountMail,
   { now, mailFrom, host }: Pick<Sending, 'now' | 'mailFrom' | 'host'>,
 ): Promise<number> {
+  const { businessId, to, subject } = mail
   const business = (await findBusiness(tx, businessId))!
   const [emailId] = (await drawEmailIds(tx, 1)) as [number]
   const messageId = makeMessageId(businessId, emailId, host)
-  const { from, replyTo } = senderOf(
-    { from: null, fromName: '', replyTo: null },
-    business,
-    mailFrom,
-  )
-  const text = [...before, link, ...after].join('\n\n')
-  const url = escapeHtml(link)
-  const html = [
-    ...before.map(paragraph),
-    `<p><a href="${url}">${url}</a></p>`,
-    ...after.map(paragraph),
-  ].join('\n')
+  const wanted = { from: null, fromName: '', replyTo: null }
+  const sender = senderOf(wanted, business, mailFrom)
+  const body = bodyOf(mail)
   const message = buildMessage({
     messageId,
     date: now,
-    from,
+    ...sender,
     to: { name: '', address: to },
     cc: null,
-    replyTo,
     subject,
-    text,
-    html,
+    ...body,
     calendar: null,
     unsubscribeLink: null,
   })
   insertEmails(tx, [
     {
+      ...queuedEmail(now),
+      ...ABOUT_NO_OBJECT,
       businessId,
       emailId,
-      eventTriggerId: null,
-      eventActionId: null,
-      emailTemplateId: null,
-      emailCategoryId: null,
-      objectType: null,
-      objectId: null,
-      objectUUId: null,
-      clientId: null,
-      recipientKey: '',
       toAddress: to,
-      fromAddress: from.address,
+      fromAddress: sender.from.address,
       subject,
-      html,
-      text,
+      ...body,
       message: messageText(message),
       messageId,
       test: false,
-      status: 'QUEUED',
-      statusReason: null,
-      createdDate: now,
     },
   ])
   return emailId
 }
 
+function bodyOf({ before, link, after }: AccountMail) {
+  const url = escapeHtml(link)
+  return {
+    text: [...before, link, ...after].join('\n\n'),
+    html: [
+      ...before.map(paragraph),
+      `<p><a href="${url}">${url}</a></p>`,
+      ...after.map(paragraph),
+    ].join('\n'),
+  }
+}
+
 const paragraph = (text: string) => `<p>${escapeHtml(text)}</p>`
+
+const ABOUT_NO_OBJECT = {
+  eventTriggerId: null,
+  eventActionId: null,
+  emailTemplateId: null,
+  emailCategoryId: null,
+  objectType: null,
+  objectId: null,
+  objectUUId: null,
+  clientId: null,
+}

@@ -1,5 +1,5 @@
 import type { ActionInput } from '../contract/event-action.ts'
-import { eventTypeById, type EventTypeName, type ObjectType } from '../contract/event-type.ts'
+import type { ObjectType } from '../contract/event-type.ts'
 import { changesIn, watchedColumns } from './watched.ts'
 import { nominalMinutes } from '../contract/offset.ts'
 import { kindOfObjectType } from '../contract/objects.ts'
@@ -21,9 +21,9 @@ import { listSubjects } from '../store/subjects.ts'
 import { compose } from './compose.ts'
 import { isSameAction, readAgainst } from './define.ts'
 import { listTemplates } from './templates.ts'
-import { Turn } from './turn.ts'
-import { asIfStored, type Asking } from './forecast.ts'
-import { isSeen } from './forecast-samples.ts'
+import { TimeSlice } from './time-slice.ts'
+import { eventTypeOf } from './explain.ts'
+import { asIfStored, isVisible, type ForecastOptions } from './forecast.ts'
 import { SendTimes, type SendTimesResult } from './send-times.ts'
 import { checkStatusAtFiring, refusals } from './match.ts'
 import { candidates, objectTypeOf, subjectsFrom } from './plan.ts'
@@ -31,8 +31,8 @@ import { objectIdOf, type Subject } from '../store/subject.ts'
 import { firingTime, firstPlan, isReminder } from './timing.ts'
 
 /**
- * Night is between 21:00 and 8:00 on the reader's clock. `withinAnHour` counts mails of this
- * definition that follow another to the same address in less than an hour.
+ * Night is between 21:00 and 8:00 on the reader's clock. `withinAnHour` counts mails that follow
+ * another one of this definition to the same address in less than an hour.
  */
 export type Backtest = SendTimesResult & {
   mails: number
@@ -43,7 +43,7 @@ export type Backtest = SendTimesResult & {
 }
 
 type Found = {
-  fired: Fired
+  firing: PastFiring
   clientId: number | null
   to: string | null
   subject: string | null
@@ -59,99 +59,99 @@ type Sample = ObjectNames & {
 
 export type Days = { startDate: Temporal.PlainDate; endDate: Temporal.PlainDate }
 
-/** What a definition would have sent in a range of days, on the data we hold. */
+/** What a definition would have sent in a range of days, on the stored data. */
 export async function backtest(
   db: Db,
   body: unknown,
-  { startDate, endDate }: Days,
-  asking: Asking,
+  days: Days,
+  options: ForecastOptions,
 ): Promise<Backtest> {
-  const { businessId, now } = asking
-  const { before, wanted, actions } = await readAgainst(db, body, asking)
+  const { businessId, now, hasTimeLeft } = options
+  const { before, wanted, actions: given } = await readAgainst(db, body, options)
   const definition = { ...asIfStored(wanted, before, now), active: true }
-  const { timeZone } = (await findBusiness(db, businessId))!
-  const range = {
-    from: startDate.toZonedDateTime(timeZone).toInstant(),
-    to: endDate.add({ days: 1 }).toZonedDateTime(timeZone).toInstant(),
-  }
-  const [stored, shown] = before
-    ? await Promise.all([
-        listActionsOfDefinitions(db, [before]),
-        listActionsOfDefinition(db, businessId, before.eventDefnId),
-      ])
-    : [[], []]
-  const isKnown = (action: ActionInput) => shown.some((known) => isSameAction(known, action))
-  const asked = actionsAsked(businessId, stored, actions, isKnown)
-  const templates = await listTemplates(db, asked)
+  const range = await rangeOf(db, businessId, days)
+  const actions = await actionsAfterSaving(db, businessId, before, given)
+  const templates = await listTemplates(db, actions)
 
-  const tally = new Tally(asking)
-  let isWhole = true
-  const turn = new Turn()
+  const tally = new Tally(options)
+  let isComplete = true
+  const slice = new TimeSlice()
   for await (const firings of firingsOf(db, definition, range)) {
-    const contexts = await contextsOf(db, businessId, definition, firings)
+    const contexts = await contextsOf(db, definition, firings)
     for (const firing of firings) {
-      if (turn.isOver()) await turn.next()
+      if (slice.isOver()) await slice.next()
       const rows = contexts.get(objectIdOf(firing.subject)) ?? []
-      if (asked.length === 0) tally.addAssumed(firing, rows)
-      for (const action of asked) {
+      if (actions.length === 0) tally.addAssumed(firing, rows)
+      for (const action of actions) {
         const known = templates.get(action.emailTemplateId) ?? []
         const { mails } = compose(action, rows, known, NO_LINKS)
         for (const { mail, row } of mails) tally.add(firing, row, mail)
       }
     }
-    if (!asking.goesOn()) {
-      isWhole = false
-      break
-    }
+    isComplete = hasTimeLeft()
+    if (!isComplete) break
   }
   return {
     ...tally.result(),
-    samples: await describe(db, businessId, tally.samples),
-    ...(isWhole ? {} : { partial: true }),
+    samples: await describeSamples(db, businessId, tally.samples),
+    ...(isComplete ? {} : { partial: true }),
+  }
+}
+
+/** The days on the business's calendar. */
+async function rangeOf(db: Db, businessId: number, { startDate, endDate }: Days): Promise<Range> {
+  const { timeZone } = (await findBusiness(db, businessId))!
+  return {
+    from: startDate.toZonedDateTime(timeZone).toInstant(),
+    to: endDate.add({ days: 1 }).toZonedDateTime(timeZone).toInstant(),
   }
 }
 
 type Range = { from: Temporal.Instant; to: Temporal.Instant }
-type Fired = { subject: Subject; time: Temporal.Instant }
+type PastFiring = { subject: Subject; time: Temporal.Instant }
 
 const NO_LINKS = {
   drawName: (businessId: number) => ({ businessId, emailId: 0, messageId: '' }),
   unsubscribeLink: () => 'https://example.org/unsubscribe',
 }
 
-/** The actions of the stored definition as the body would leave them, and those it would add. */
-function actionsAsked(
+/** The stored actions as the body would change them, and those it would add. */
+async function actionsAfterSaving(
+  db: Db,
   businessId: number,
-  stored: RunningAction[],
-  said: ActionInput[],
-  isKnown: (action: ActionInput) => boolean,
-): RunningAction[] {
-  const byId = new Map(said.flatMap((action) => [[action.eventActionId ?? -1, action]] as const))
-  const kept = stored.flatMap((action) => {
-    const change = byId.get(action.eventActionId)
+  before: StoredDefinition | undefined,
+  given: ActionInput[],
+): Promise<RunningAction[]> {
+  const [running, stored] = before
+    ? await Promise.all([
+        listActionsOfDefinitions(db, [before]),
+        listActionsOfDefinition(db, businessId, before.eventDefnId),
+      ])
+    : [[], []]
+  const changed = running.flatMap((action) => {
+    const change = given.findLast(({ eventActionId }) => eventActionId === action.eventActionId)
     if (!change) return [action]
     const { emailTemplateId = action.emailTemplateId, recipient = action.recipient } = change
     return change.active !== false ? [{ ...action, emailTemplateId, recipient }] : []
   })
-  const added = said.filter(
-    (action) => action.active && action.eventActionId === undefined && !isKnown(action),
+  const isNew = (action: ActionInput) =>
+    action.active &&
+    action.eventActionId === undefined &&
+    !stored.some((known) => isSameAction(known, action))
+  const added = given.filter(isNew).map(
+    (action) =>
+      ({
+        businessId,
+        emailTemplateId: action.emailTemplateId,
+        recipient: action.recipient ?? null,
+        transactional: null,
+      }) as RunningAction,
   )
-  const asNew = (action: ActionInput) =>
-    ({
-      businessId,
-      emailTemplateId: action.emailTemplateId,
-      recipient: action.recipient ?? null,
-      transactional: null,
-    }) as RunningAction
-  return [...kept, ...added.map(asNew)]
+  return [...changed, ...added]
 }
 
-async function contextsOf(
-  db: Db,
-  businessId: number,
-  definition: StoredDefinition,
-  firings: Fired[],
-) {
+async function contextsOf(db: Db, definition: StoredDefinition, firings: PastFiring[]) {
+  const { businessId } = definition
   const keys = new Map(
     firings.map(({ subject: { objectId, objectUUId } }) => [
       objectId ?? objectUUId,
@@ -165,12 +165,12 @@ async function contextsOf(
 const firingsOf = (db: Db, definition: StoredDefinition, range: Range) =>
   isReminder(definition) ? reminders(db, definition, range) : events(db, definition, range)
 
-/** Reminders whose moment lay in the range, of objects that called for them then. */
+/** Reminders that were due in the range, for objects that matched at that time. */
 async function* reminders(
   db: Db,
   definition: StoredDefinition,
   range: Range,
-): AsyncGenerator<Fired[]> {
+): AsyncGenerator<PastFiring[]> {
   const { businessId } = definition
   const objectType = objectTypeOf(definition)
   const statuses = await listStatusesOf(db, businessId, objectType)
@@ -180,30 +180,31 @@ async function* reminders(
   const listing = anchor === 'createdDate' ? { anchor, from } : { anchor, from, to: beyond }
 
   for await (const subjects of subjectsFrom(db, businessId, objectType, listing)) {
-    const timed = subjects.flatMap((subject): Fired[] => {
-      const time = momentOf(definition, subject)
+    const timed = subjects.flatMap((subject): PastFiring[] => {
+      const time = dueTimeOf(definition, subject)
       return time && isWithin(time, range) ? [{ subject, time }] : []
     })
-    yield await thoseCalledFor(db, definition, timed, statuses)
+    yield await filterMatching(db, definition, timed, statuses)
   }
 }
 
-/** When it was due; an object that came too late for its reminder got none, or at once. */
-function momentOf(definition: StoredDefinition, subject: Subject) {
+/** When the reminder was due. An object created after that got none, or one at once. */
+function dueTimeOf(definition: StoredDefinition, subject: Subject) {
   const firing = firingTime(definition, subject)
   if (!firing) return undefined
   const { createdDate } = subject
-  // What was entered after its time is history: it was there all along, we only did not know.
+  // An object that was entered after its time is imported history, and was known at that time.
   const isHistory = Temporal.Instant.compare(createdDate, firing.anchorTime) >= 0
   if (isHistory) return firing.scheduledTime
   const { status, scheduledTime } = firstPlan(definition, firing, createdDate)
   return status === 'SCHEDULED' ? scheduledTime : undefined
 }
 
-async function thoseCalledFor(
+/** Those whose object matched the definition with the status that it had then. */
+async function filterMatching(
   db: Db,
   definition: StoredDefinition,
-  timed: Fired[],
+  timed: PastFiring[],
   statuses: Status[],
 ) {
   if (timed.length === 0) return []
@@ -216,7 +217,7 @@ async function thoseCalledFor(
   })
 }
 
-/** With the status it had; where that is not recorded, what took place was called for. */
+/** The object with the status it had then. If that is not recorded, it counts as live. */
 function asItWas(subject: Subject, then: string | undefined, statuses: Status[]): Subject {
   if (then === undefined) return { ...subject, live: subject.live || subject.liveAfter }
   const status = statuses.find((each) => each.status === then)
@@ -226,15 +227,15 @@ function asItWas(subject: Subject, then: string | undefined, statuses: Status[])
 
 const PAGE = 500
 
-/** What was created or changed in the range, as the audit has it. */
+/** Objects that were created or changed in the range, from the audit. */
 async function* events(
   db: Db,
   definition: StoredDefinition,
   { from, to }: Range,
-): AsyncGenerator<Fired[]> {
+): AsyncGenerator<PastFiring[]> {
   const { businessId } = definition
   const objectType = objectTypeOf(definition)
-  const eventType = eventTypeById(definition.eventTypeId)!.eventType as EventTypeName
+  const eventType = eventTypeOf(definition)
   const { kind, id } = kindOfObjectType(objectType)
   const asked = {
     object: kind,
@@ -251,9 +252,10 @@ async function* events(
     const ids = [...new Set(page.map((one) => (id.endsWith('UUID') ? one.id : Number(one.id))))]
     const subjects = await listSubjects(db, businessId, objectType, ids)
     const byId = new Map(subjects.map((subject) => [String(objectIdOf(subject)), subject]))
-    yield page.flatMap(({ id, time, oldStatus, newStatus, columns }): Fired[] => {
+    yield page.flatMap(({ id, time, oldStatus, newStatus, columns }): PastFiring[] => {
       const found = byId.get(id)
-      if (!found || (eventType === 'INVITE_COMPLETED' && !isMove(oldStatus, newStatus))) return []
+      if (!found || (eventType === 'INVITE_COMPLETED' && !becomesCompleted(oldStatus, newStatus)))
+        return []
       const subject = asItWas(found, newStatus, statuses)
       const changes = changesIn(objectType, columns)
       const ended = oldStatus !== null && oldStatus !== newStatus && !subject.live
@@ -267,7 +269,7 @@ async function* events(
   }
 }
 
-const isMove = (oldStatus: string | null, newStatus: string) =>
+const becomesCompleted = (oldStatus: string | null, newStatus: string) =>
   oldStatus !== 'COMPLETED' && newStatus === 'COMPLETED'
 
 const isWithin = (time: Temporal.Instant, { from, to }: Range) =>
@@ -282,12 +284,12 @@ class Tally {
   readonly #limit: number
   readonly #visibility: Visibility
 
-  constructor({ limit, visibility }: Pick<Asking, 'limit' | 'visibility'>) {
+  constructor({ limit, visibility }: Pick<ForecastOptions, 'limit' | 'visibility'>) {
     this.#limit = limit
     this.#visibility = visibility
   }
 
-  add(fired: Fired, row: ContextRow, mail: MergedMail | undefined) {
+  add(firing: PastFiring, row: ContextRow, mail: MergedMail | undefined) {
     const { clientId, context } = row
     const { client, location, business } = context
     const to = mail?.to?.address ?? client?.emailAddress ?? null
@@ -295,7 +297,7 @@ class Tally {
     if (clientId !== null) this.#clients.add(clientId)
     const timeZone = location?.timeZone ?? business.timeZone
     this.#times.add({
-      time: fired.time,
+      time: firing.time,
       timeZone,
       readerTimeZone: client?.timeZone ?? timeZone,
       reader: to ?? `client ${clientId}`,
@@ -303,14 +305,14 @@ class Tally {
     for (const token of mail?.emptyTokens ?? []) {
       this.#empty.set(token, (this.#empty.get(token) ?? 0) + 1)
     }
-    if (this.samples.length < this.#limit && isSeen(fired.subject, this.#visibility)) {
-      this.samples.push({ fired, clientId, to, subject: mail?.subject ?? null })
+    if (this.samples.length < this.#limit && isVisible(firing.subject, this.#visibility)) {
+      this.samples.push({ firing, clientId, to, subject: mail?.subject ?? null })
     }
   }
 
-  /** A definition without actions yet is tried as if it wrote to the client. */
-  addAssumed(fired: Fired, rows: ContextRow[]) {
-    for (const row of rows) if (row.context.client?.emailAddress) this.add(fired, row, undefined)
+  /** A definition without actions is counted as if it mailed the client. */
+  addAssumed(firing: PastFiring, rows: ContextRow[]) {
+    for (const row of rows) if (row.context.client?.emailAddress) this.add(firing, row, undefined)
   }
 
   result(): Omit<Backtest, 'partial' | 'samples'> {
@@ -323,14 +325,14 @@ class Tally {
   }
 }
 
-/** The samples with the names of their objects. A mail about a class goes to one of its students. */
-async function describe(db: Db, businessId: number, found: Found[]): Promise<Sample[]> {
-  const subjects = found.map(({ fired }) => fired.subject)
+/** Adds the names of their objects to the samples. A mail about a class goes to one student. */
+async function describeSamples(db: Db, businessId: number, found: Found[]): Promise<Sample[]> {
+  const subjects = found.map(({ firing }) => firing.subject)
   const namesOf = await readObjectNames(db, businessId, subjects)
-  return found.map(({ fired, clientId, to, subject }) => {
-    const { objectType, objectId, objectUUId } = fired.subject
-    const names = namesOf(fired.subject)
-    const scheduledTime = fired.time
+  return found.map(({ firing, clientId, to, subject }) => {
+    const { objectType, objectId, objectUUId } = firing.subject
+    const names = namesOf(firing.subject)
+    const scheduledTime = firing.time
     return { objectType, objectId, objectUUId, ...names, clientId, to, subject, scheduledTime }
   })
 }

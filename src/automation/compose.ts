@@ -13,6 +13,7 @@ import {
 import type { UnsubscribedMail } from '../email/unsubscribe.ts'
 import { chooseVariant } from '../email/variants.ts'
 import type { ObjectType } from '../contract/event-type.ts'
+import { REASONS } from '../contract/reasons.ts'
 import type { RunningAction } from '../store/event-actions.ts'
 import type { ContextRow } from '../store/mail-contexts.ts'
 import type { RenderedTemplate } from './templates.ts'
@@ -24,27 +25,27 @@ export type Composed = {
   action: RunningAction
   template: RenderedTemplate
   row: ContextRow
-  /** Whose copy it is: of a class one for each student, and those of the template's cc and bcc. */
+  /** Identifies the copy: one per student of a class, and one each for cc and bcc. */
   recipientKey: string
-  /** Who gets it: in the copies another one than the `to` that they show. */
+  /** Who receives it; for cc and bcc copies this differs from `mail.to`. */
   recipient: Mailbox
   mail: MergedMail & { to: Mailbox }
-  /** Null for mail that one cannot unsubscribe from. */
+  /** Null for transactional mail. */
   unsubscribeLink: string | null
 }
 
-/** A mail has its ids before it is composed, because the unsubscribe link in it names it. */
+/** Ids are drawn before composing, because the unsubscribe link contains them. */
 export type Addressing = {
   drawName(businessId: number): UnsubscribedMail
   unsubscribeLink(mail: UnsubscribedMail): string | null
 }
 
-/** What an action comes to: mails, or the reasons for which there is none. */
+/** The mails of an action, or the reasons why there are none. */
 export type Composition = { mails: Composed[]; skipped: string[] }
 
 /**
- * Makes the mails of one action about one object. `rows` has one entry for each client concerned;
- * `templates` begins with the one that the action names, its variants after it.
+ * Composes the mails of one action about one object. `rows` has one entry per client; `templates`
+ * begins with the one that the action names, followed by its variants.
  */
 export function compose(
   action: RunningAction,
@@ -53,13 +54,13 @@ export function compose(
   { drawName, unsubscribeLink }: Addressing,
 ): Composition {
   const [named] = templates
-  if (!named?.active) return { mails: [], skipped: ['the template is not active'] }
+  if (!named?.active) return { mails: [], skipped: [REASONS.templateInactive] }
   const composition: Composition = { mails: [], skipped: [] }
   const once = !isForEachClient(compiled(named), action.recipient)
   const written = new Set<string>()
   for (const row of once ? asOne(rows) : rows) {
     const template = templates.length === 1 ? named : variantFor(row, action, templates)
-    const isUnwantable = !(action.transactional ?? template.transactional)
+    const canUnsubscribe = !(action.transactional ?? template.transactional)
     const merge = (link: string | null) => {
       const context = link === null ? row.context : { ...row.context, unsubscribeLink: link }
       return mergeMail(compiled(template), context, action.recipient)
@@ -68,8 +69,8 @@ export function compose(
       if (written.has(recipientKey)) return
       written.add(recipientKey)
       const name = drawName(row.businessId)
-      // Everyone has a link of their own: who opens it speaks for nobody else.
-      const link = isUnwantable ? unsubscribeLink(name) : null
+      // Each recipient has their own link, so that it unsubscribes only that address.
+      const link = canUnsubscribe ? unsubscribeLink(name) : null
       const mail = (link === null && known) || merge(link)
       composition.mails.push({
         emailId: name.emailId,
@@ -88,16 +89,16 @@ export function compose(
       composition.skipped.push(noAddress(mail))
       continue
     }
-    const whose = once ? '' : `client ${row.clientId}`
-    add(whose, mail.to, mail)
+    const key = once ? '' : `client ${row.clientId}`
+    add(key, mail.to, mail)
     for (const { field, recipient } of copiesOf(mail)) {
-      // What is the same for every client goes there once, like the mail itself.
-      const each = !once && holdsClientToken(compiled(template), field)
-      add(each ? `${whose} ${field}` : field, recipient, mail)
+      // A copy goes once to an address that is the same for every client.
+      const isPerClient = !once && holdsClientToken(compiled(template), field)
+      add(isPerClient ? `${key} ${field}` : field, recipient, mail)
     }
   }
   if (rows.length === 0 || (rows.length === 1 && rows[0]!.clientId === null && !once)) {
-    composition.skipped = ['there is nobody to write to']
+    composition.skipped = [REASONS.noClient]
   }
   return composition
 }
@@ -113,25 +114,25 @@ function variantFor(row: ContextRow, action: RunningAction, templates: RenderedT
 
 type Variant = ReturnType<typeof variantOf>
 
-/** A mail that goes out once for all students of a class names none of them. */
+/** One mail for all students of a class names none of them. */
 function asOne(rows: ContextRow[]): ContextRow[] {
   const [first] = rows
-  return !first || rows.length === 1 ? rows : [ofNobody(first)]
+  return !first || rows.length === 1 ? rows : [withoutClient(first)]
 }
 
-export const ofNobody = (row: ContextRow): ContextRow => ({
+export const withoutClient = (row: ContextRow): ContextRow => ({
   ...row,
   clientId: null,
   context: { ...row.context, client: null },
 })
 
-/** Clients have languages; who works here reads the business's. */
+/** Clients have a language; staff read the business's. */
 const readerLanguage = ({ context }: ContextRow, { recipient }: RunningAction) =>
   recipient === 'staff' || recipient === 'business'
     ? context.business.language
     : (context.client?.language ?? null)
 
-/** Who else gets it, each address once. */
+/** The cc and bcc recipients, each address once. */
 function copiesOf({ to, cc, bcc }: MergedMail) {
   const copies: { field: 'ccAddress' | 'bccAddress'; recipient: Mailbox }[] = []
   if (!cc && !bcc) return copies
@@ -146,8 +147,8 @@ function copiesOf({ to, cc, bcc }: MergedMail) {
 
 const noAddress = (mail: MergedMail) =>
   mail.badAddresses.some(({ field }) => field === 'toAddress')
-    ? 'its address is no plain address'
-    : 'there is no address to write to'
+    ? REASONS.invalidAddress
+    : REASONS.noAddress
 
 const variantOf = (template: RenderedTemplate) => ({
   emailTemplateId: template.emailTemplateId,
@@ -159,7 +160,7 @@ const variantOf = (template: RenderedTemplate) => ({
   template,
 })
 
-/** Cuts a template at its tokens, once for all mails that are made of it as it was read. */
+/** Splits a template at its tokens, once for all mails made from the same row. */
 export function compiled(template: RenderedTemplate): CompiledTemplate {
   let found = compiledTemplates.get(template)
   if (!found) compiledTemplates.set(template, (found = compileRendered(template)))
@@ -175,7 +176,7 @@ function compileRendered(template: RenderedTemplate): CompiledTemplate {
   return compileTemplate({ ...template, ...withBecause(emailBecause, rendered.html, text) })
 }
 
-/** Why one gets such mail stands under it, in small print. */
+/** Adds the template's `emailBecause` (why the reader gets this mail) as small print. */
 function withBecause(because: string | null, html: string, text: string) {
   if (!because) return { html, text }
   const small = 'margin-top:24px;color:#6b7280;font-size:12px'
@@ -185,7 +186,7 @@ function withBecause(because: string | null, html: string, text: string) {
   }
 }
 
-/** The entry that a mail about an appointment or a class puts into its reader's calendar. */
+/** The calendar file of a mail about an appointment or a class. */
 export function calendarEntry(
   objectType: ObjectType,
   { mail, row, recipient }: { mail: { subject: string } } & Pick<Composed, 'row' | 'recipient'>,
@@ -211,7 +212,7 @@ export function calendarEntry(
   })
 }
 
-/** What a mail's From and Reply-To depend on, besides its template. */
+/** What a mail's From and Reply-To depend on, in addition to its template. */
 export type SendingBusiness = Pick<
   ContextRow['context']['business'],
   'name' | 'emailAddress' | 'senderDomains'

@@ -1,7 +1,8 @@
+import { REASONS } from '../contract/reasons.ts'
 import type { StoredDefinition } from '../store/event-definitions.ts'
 import { OTHER_EVENT } from '../store/event-triggers.ts'
 import type { ClaimedTrigger, Ending } from '../store/trigger-queue.ts'
-import { CAME_LATE } from '../store/watch.ts'
+import { CAME_LATE } from '../store/queue-health.ts'
 import { refusalsAtFiring } from './match.ts'
 import { planEvent } from './plan.ts'
 import type { Subject } from '../store/subject.ts'
@@ -32,7 +33,7 @@ export function decide(
     const isOld = trigger.defnVersion < definition.version
     const isMoved =
       !asked?.anchorTime.equals(trigger.anchorTime) || isEarly || (isOld && isOther === true)
-    if (isMoved) return { status: 'CANCELLED', statusReason: 'its time moved as it came', isMoved }
+    if (isMoved) return { status: 'CANCELLED', statusReason: REASONS.timeChanged, isMoved }
   } else if (trigger.defnVersion < definition.version) {
     const [again] = planEvent(
       definition,
@@ -52,7 +53,7 @@ export function decide(
   if (!isOfUse(definition, trigger.anchorTime, trigger.scheduledTime, now)) {
     return {
       status: 'EXPIRED',
-      statusReason: `${CAME_LATE}${lateness(trigger, now)} late, of no use then`,
+      statusReason: `${CAME_LATE}${lateness(trigger, now)} late; the mail was no longer useful`,
     }
   }
   return 'fire'

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { monotonicMs } from '../clock.ts'
 import type { Mailbox } from '../contract/addresses.ts'
+import { OBJECT_NAMES, REASONS, SUPPRESSED_REASONS } from '../contract/reasons.ts'
 import type { Db } from '../database/database.ts'
 import { isTransient } from '../database/refusals.ts'
 import { isNoSuchMailbox, statusOfReply } from '../email/bounce.ts'
@@ -13,7 +14,7 @@ import {
   endEmails,
   endMovedTrigger,
   endTriggersOf,
-  giveBackEmails,
+  releaseEmailsOfWorker,
   listBusinessesWithMail,
   listTriggersToReplan,
   lockTriggersOf,
@@ -33,13 +34,11 @@ import { refusalsAtFiring } from './match.ts'
 import { planAgainFor } from './schedule.ts'
 import { objectKeyOf, type Subject } from '../store/subject.ts'
 import { firingTime, isOfUse, isReminder } from './timing.ts'
-import { Together } from './together.ts'
+import { Batcher } from './batcher.ts'
 
 export type Delivering = {
   db: Db
   settings: SettingsCache
-  /** For what is said of each mail, or of a few: its plans are kept. */
-  delivery: Db
   now(): Temporal.Instant
   worker: string
   leaseSeconds: number
@@ -57,10 +56,10 @@ export class Deliveries {
   readonly #underWay = new Set<ClaimedEmail>()
   /** Told when one ends. */
   #waiting: (() => void)[] = []
-  readonly #ended: Together<ClaimedEmail, boolean>
-  readonly #recorded: Together<Attempted, MovedTrigger | undefined>
+  readonly #ended: Batcher<ClaimedEmail, boolean>
+  readonly #recorded: Batcher<Attempted, MovedTrigger | undefined>
   /** Apart from the records: a plan may wait for an object that somebody holds. */
-  readonly #replanned: Together<MovedTrigger, void>
+  readonly #replanned: Batcher<MovedTrigger, void>
   /** How many the mailer has in hand. */
   #sending = 0
   #claims = 0
@@ -80,9 +79,9 @@ export class Deliveries {
     // the mail server that are nearly here come in: four mails a commit instead of two, over five
     // connections.
     const shared = { gather: () => nextTurn().then(() => nextTurn()) }
-    this.#ended = new Together((mails) => markMessagesEnded(parts.delivery, mails), shared)
-    this.#recorded = new Together((attempts) => this.#record(attempts), shared)
-    this.#replanned = new Together(async (moved) => {
+    this.#ended = new Batcher((mails) => markMessagesEnded(parts.db, mails), shared)
+    this.#recorded = new Batcher((attempts) => this.#record(attempts), shared)
+    this.#replanned = new Batcher(async (moved) => {
       await this.#replan(moved)
       return moved.map(() => undefined)
     })
@@ -136,7 +135,7 @@ export class Deliveries {
     const patience = sleep(stopPatienceMs, undefined, { signal: enough.signal })
     await Promise.race([this.settle(), patience.catch(() => {})])
     enough.abort()
-    if (this.#underWay.size > 0) await giveBackEmails(db, worker)
+    if (this.#underWay.size > 0) await releaseEmailsOfWorker(db, worker)
   }
 
   /**
@@ -230,7 +229,7 @@ export class Deliveries {
   /** A pause first: if the database refuses every mark, the mail server is not called in a loop. */
   async #release(mail: ClaimedEmail) {
     await sleep(RETRY_MS)
-    await releaseEmails(this.#parts.delivery, [mail])
+    await releaseEmails(this.#parts.db, [mail])
   }
 
   /** The server's answer must not be lost, or the mail would be sent again. */
@@ -259,10 +258,10 @@ export class Deliveries {
 
   /** Gives back of each its trigger, if that has moved and must be planned again. */
   async #record(attempts: Attempted[]) {
-    const { delivery } = this.#parts
+    const { db } = this.#parts
     const now = this.#parts.now()
     const endings = attempts.map((attempted) => endingOf(attempted, now))
-    const moved = await delivery.transaction(async (tx) => {
+    const moved = await db.transaction(async (tx) => {
       const bounced = attempts.flatMap(bounceOf)
       // One after the other, but all on their way at once.
       const [, , , moved] = await Promise.all([
@@ -398,20 +397,18 @@ async function findUnwanted(
   const unwanted = new Map<number, Unwanted>()
   const stale = await findStale(tx, settings, claimed, now)
   for (const mail of claimed) {
-    const reason = mail.businessActive ? stale.get(mail.emailId) : 'the business is not active'
+    const reason = mail.businessActive ? stale.get(mail.emailId) : REASONS.businessInactive
     const { emailId, suppressed, attemptCount } = mail
     if (reason) unwanted.set(emailId, { status: 'CANCELLED', statusReason: reason })
     else if (suppressed) {
-      unwanted.set(emailId, { status: 'SUPPRESSED', statusReason: SUPPRESSED[suppressed] })
+      unwanted.set(emailId, { status: 'SUPPRESSED', statusReason: SUPPRESSED_REASONS[suppressed] })
     } else if (waitAfter(attemptCount - 1) === undefined) {
-      const statusReason = `gave up: after ${attemptCount - 1} attempts no worker had come back`
+      const statusReason = `gave up after ${attemptCount - 1} attempts: the worker stopped before it recorded the answer`
       unwanted.set(emailId, { status: 'FAILED', statusReason })
     }
   }
   return unwanted
 }
-
-const SUPPRESSED = { BOUNCED: 'the address bounced before', UNSUBSCRIBED: 'unsubscribed' }
 
 /** Their object was cancelled or moved, or what they remind of has begun. */
 async function findStale(
@@ -439,9 +436,13 @@ async function findStale(
       const isMoved =
         isReminder(definition) &&
         !firingTime(definition, subject)?.anchorTime.equals(mail.anchorTime)
-      if (isMoved) stale.set(mail.emailId, 'its object moved before it was sent')
+      if (isMoved)
+        stale.set(
+          mail.emailId,
+          `the ${OBJECT_NAMES[mail.objectType]} moved before the mail was sent`,
+        )
       else if (!isOfUse(definition, mail.anchorTime, mail.scheduledTime, now)) {
-        stale.set(mail.emailId, 'it could not be sent while it was of use')
+        stale.set(mail.emailId, REASONS.uselessNow)
       }
     }
   }

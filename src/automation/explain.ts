@@ -1,20 +1,22 @@
 import {
   eventTypeById,
-  type Change as Changed,
+  type Change as ChangedPart,
   type EventTypeName,
   type ObjectType,
 } from '../contract/event-type.ts'
 import { kindOfObjectType } from '../contract/objects.ts'
+import { REASONS } from '../contract/reasons.ts'
 import type { Db } from '../database/database.ts'
 import { listStatusMoves } from '../store/audit.ts'
 import { countMailsOfTriggers, type MailCounts } from '../store/emails.ts'
 import { listActionsOfDefinitions } from '../store/event-actions.ts'
 import { listDefinitionsOfTypes, type StoredDefinition } from '../store/event-definitions.ts'
 import { listTriggerStates, type TriggerState } from '../store/event-triggers.ts'
-import { listStatusesOf, type Status } from '../store/statuses.ts'
+import { listStatusesOf } from '../store/statuses.ts'
 import { listNames, listSubjects } from '../store/subjects.ts'
 import { checks, checkStatusAtFiring, reportsFact, type Check, type NameOf } from './match.ts'
 import { typesOf } from './schedule.ts'
+import type { SchedulingEvent } from './occurrence.ts'
 import type { Subject } from '../store/subject.ts'
 import { firingTime, isReminder } from './timing.ts'
 import { changesIn, watchedColumns } from './watched.ts'
@@ -23,14 +25,14 @@ export type Explanation = {
   eventDefnId: number
   description: string | null
   eventType: EventTypeName
-  /** It has fired, it will, or neither: the checks say why. Of FIRED they say what was true then. */
+  /** The checks give the reasons. For FIRED they describe the moment of firing. */
   outcome: 'FIRED' | 'WAITING' | 'NOT'
   scheduledTime: Temporal.Instant | null
   eventTriggerId: number | null
   checks: Check[]
 }
 
-/** For every active definition about objects of this kind: what it did for this one, and why. */
+/** Explains, for every active definition of the object's kind, what it did for the object and why. */
 export async function explain(
   db: Db,
   businessId: number,
@@ -45,46 +47,51 @@ export async function explain(
     listChanges(db, businessId, objectType, id),
   ])
   if (!subject) return undefined
-  const [names, actions] = await Promise.all([
-    listNames(db, businessId, [subject]),
-    listActionsOfDefinitions(db, definitions),
-  ])
-  const nameOf = namedBy(names)
   const triggersOf = Map.groupBy(triggers, (trigger) => trigger.eventDefnId)
-  const acting = new Set(actions.map((action) => action.eventDefnId))
   const found = definitions.map((definition) => {
     const rows = triggersOf.get(definition.eventDefnId) ?? []
     return { definition, rows, ...outcomeOf(rows) }
   })
-  const fired = found.flatMap(({ outcome, row }) => (outcome === 'FIRED' && row ? [row] : []))
-  const mails = await countMailsOfTriggers(
-    db,
-    businessId,
-    fired.map(({ eventTriggerId }) => eventTriggerId),
+  const fired = found.flatMap(({ outcome, row }) =>
+    outcome === 'FIRED' && row ? [row.eventTriggerId] : [],
   )
+  const [names, actions, mails] = await Promise.all([
+    listNames(db, businessId, [subject]),
+    listActionsOfDefinitions(db, definitions),
+    countMailsOfTriggers(db, businessId, fired),
+  ])
+  const nameOf = namedBy(names)
+  const withAction = new Set(actions.map((action) => action.eventDefnId))
 
   return found.map(({ definition, rows, outcome, row }) => {
-    const acts = action(acting.has(definition.eventDefnId))
-    const asksForStatus = definition.onlyIfStatus.length > 0
-    const atFiring = asksForStatus ? [checkStatusAtFiring(definition, subject)] : []
+    const { eventDefnId, description } = definition
+    const facts = { definition, subject, rows, row, changes, nameOf, now }
+    const hasAction = checkAction(withAction.has(eventDefnId))
     return {
-      eventDefnId: definition.eventDefnId,
-      description: definition.description,
-      eventType: nameOfType(definition),
+      eventDefnId,
+      description,
+      eventType: eventTypeOf(definition),
       outcome,
       scheduledTime: row?.scheduledTime ?? null,
       eventTriggerId: row?.eventTriggerId ?? null,
       checks:
         row && outcome === 'FIRED'
-          ? explainFired(definition, subject, row, { rows, changes, nameOf, mails, acts })
-          : isReminder(definition)
-            ? [...explainReminder(definition, subject, rows, nameOf, now), ...atFiring, acts]
-            : [...explainEvent(definition, subject, row, changes, nameOf), ...atFiring, acts],
+          ? [
+              ...explainFired(facts, row, mails.get(row.eventTriggerId)),
+              passed(hasAction, 'when it fired'),
+            ]
+          : [
+              ...(isReminder(definition) ? explainReminder(facts) : explainEvent(facts)),
+              ...(definition.onlyIfStatus.length > 0
+                ? [checkStatusAtFiring(definition, subject)]
+                : []),
+              hasAction,
+            ],
     }
   })
 }
 
-/** Says "location Altstadt" instead of "location 3". */
+/** Makes reasons say "location Altstadt" instead of "location 3". */
 export const namedBy =
   (names: Map<string, string>): NameOf =>
   (what, id) => {
@@ -92,16 +99,30 @@ export const namedBy =
     return name && `${what} ${name}`
   }
 
+/** A past change of the object. */
 type Change = {
   time: Temporal.Instant
   oldStatus: string
   newStatus: string
-  changes: Changed[]
-  /** The status moved to one that is not live. */
+  changes: ChangedPart[]
+  /** The status changed to one that is not live. */
   ended: boolean
 }
 
-const MOST_CHANGES = 100
+/** What is known about one definition and the object. */
+type Facts = {
+  definition: StoredDefinition
+  subject: Subject
+  /** The definition's triggers for the object; `row` is the one that the explanation names. */
+  rows: TriggerState[]
+  row: TriggerState | undefined
+  /** Newest first. */
+  changes: Change[]
+  nameOf: NameOf
+  now: Temporal.Instant
+}
+
+const MAX_CHANGES = 100
 
 async function listChanges(
   db: Db,
@@ -112,11 +133,10 @@ async function listChanges(
   const { kind } = kindOfObjectType(objectType)
   const wanted = { object: kind, id, columns: watchedColumns(objectType) }
   const [moves, statuses] = await Promise.all([
-    listStatusMoves(db, businessId, wanted, MOST_CHANGES),
+    listStatusMoves(db, businessId, wanted, MAX_CHANGES),
     listStatusesOf(db, businessId, objectType),
   ])
-  const isLive = (name: string) =>
-    statuses.some(({ status, live }: Status) => status === name && live)
+  const isLive = (name: string) => statuses.some(({ status, live }) => status === name && live)
   return moves.map(({ columns, ...move }) => ({
     ...move,
     changes: changesIn(objectType, columns),
@@ -124,222 +144,200 @@ async function listChanges(
   }))
 }
 
-export const nameOfType = ({ eventTypeId }: StoredDefinition) =>
-  eventTypeById(eventTypeId)!.eventType as EventTypeName
+export const eventTypeOf = ({ eventTypeId }: StoredDefinition): EventTypeName =>
+  eventTypeById(eventTypeId)!.eventType
 
-/** What is still to come counts before what was, and what was done before what was not. */
-function outcomeOf(rows: TriggerState[]): Pick<Explanation, 'outcome'> & { row?: TriggerState } {
-  const waiting = rows.find(({ status }) => status === 'SCHEDULED')
-  if (waiting) return { outcome: 'WAITING', row: waiting }
+/** A pending trigger comes first, then one that fired, then any other. */
+function outcomeOf(rows: TriggerState[]): Pick<Explanation, 'outcome'> & Pick<Facts, 'row'> {
+  const pending = rows.find(({ status }) => status === 'SCHEDULED')
+  if (pending) return { outcome: 'WAITING', row: pending }
   const fired = rows.find(({ status }) => FIRED.has(status))
-  if (fired) return { outcome: 'FIRED', row: fired }
-  return { outcome: 'NOT', ...(rows[0] ? { row: rows[0] } : {}) }
+  return fired ? { outcome: 'FIRED', row: fired } : { outcome: 'NOT', row: rows[0] }
 }
 
 const FIRED: ReadonlySet<string> = new Set(['RUNNING', 'COMPLETED', 'FAILED'])
 
-type FiredDetails = {
-  rows: TriggerState[]
-  changes: Change[]
-  nameOf: NameOf
-  mails: Map<number, MailCounts>
-  acts: Check
-}
-
 /**
- * A trigger fires only if its object passed every check: of a change when it happened, of all others
- * when it fired. A check that would fail today was passed then.
+ * A trigger fires only if its object passes every check: a change when it happens, everything else
+ * when it fires. A check that would fail today was passed then.
  */
-function explainFired(
-  definition: StoredDefinition,
-  subject: Subject,
-  row: TriggerState,
-  { rows, changes, nameOf, mails, acts }: FiredDetails,
-): Check[] {
-  const change = reportsFact(definition) ? changeOf(row, definition, changes) : undefined
+function explainFired(facts: Facts, row: TriggerState, mails: MailCounts | undefined): Check[] {
+  const { definition, subject, rows, changes, nameOf } = facts
+  const change = reportsFact(definition) ? findChange(row, definition, changes) : undefined
   const asked = change ? eventOf(definition, subject, change) : subject
   const when = change ? 'when it happened' : 'when it fired'
-  const looked = checks(definition, asked, nameOf).map((check) => passed(check, when))
-  const end = ended(row, subject, mails.get(row.eventTriggerId))
+  const outcome = describeTrigger(row, subject, mails)
   const firing = isReminder(definition) ? firingTime(definition, subject) : undefined
-  const present = firing && rows.find((each) => isOfAnchor(each, firing.anchorTime))
+  const current = firing && rows.find((each) => isOfAnchor(each, firing.anchorTime))
   const reason =
-    present && present !== row
-      ? `${end.reason}; for its present time: ${ended(present, subject).reason}`
-      : end.reason
-  return [...looked, { ...end, reason }, passed(acts, 'when it fired')]
+    current && current !== row
+      ? `${outcome.reason}; for its current time: ${describeTrigger(current, subject).reason}`
+      : outcome.reason
+  return [
+    ...checks(definition, asked, nameOf).map((check) => passed(check, when)),
+    { ...outcome, reason },
+  ]
 }
 
 /** A check that was passed at its time; if it would fail now, the reason says so. */
 export const passed = ({ check, ok, reason }: Check, when: string): Check =>
-  yes(check, ok ? reason : `true ${when}; now: ${reason}`)
+  yes(check, ok ? reason : `passed ${when}; now: ${reason}`)
 
 const isOfAnchor = ({ anchorTime, status }: TriggerState, time: Temporal.Instant) =>
-  anchorTime.equals(time) && status !== CANCEL
+  anchorTime.equals(time) && status !== 'CANCELLED'
 
-function explainReminder(
-  definition: StoredDefinition,
-  subject: Subject,
-  rows: TriggerState[],
-  nameOf: NameOf,
-  now: Temporal.Instant,
-): Check[] {
-  const looked = checks(definition, subject, nameOf)
+function explainReminder({ definition, subject, rows, nameOf, now }: Facts): Check[] {
+  const rules = checks(definition, subject, nameOf)
   const firing = firingTime(definition, subject)
-  if (!firing) return [...looked, no('time', noAnchor(definition, subject))]
-
-  const moment = inWords(firing.scheduledTime, subject)
+  if (!firing) return [...rules, no('time', NO_END_TIME)]
   const row =
     rows.find(({ status }) => status === 'SCHEDULED') ??
     rows.find((each) => isOfAnchor(each, firing.anchorTime))
-  if (row) return [...looked, ended(row, subject)]
-  if (looked.some((check) => !check.ok))
-    return [...looked, yes('time', `it would be due ${moment}`)]
+  if (row) return [...rules, describeTrigger(row, subject)]
+
+  const moment = momentInWords(firing.scheduledTime, subject)
+  if (rules.some((check) => !check.ok)) {
+    return [...rules, yes('time', `it would be due on ${moment}`)]
+  }
   if (definition.plannedVersion < definition.version) {
-    return [...looked, yes('time', `due ${moment}; the definition is just being planned`)]
+    return [...rules, yes('time', `due on ${moment}; the definition is still being planned`)]
   }
   if (Temporal.Instant.compare(firing.scheduledTime, now) < 0) {
-    const early = `it was due ${moment}, before the definition was there to ask for it`
-    return [...looked, no('time', early)]
+    const early = `it was due on ${moment}, before the definition was created or changed`
+    return [...rules, no('time', early)]
   }
-  const cancelled = rows.find(({ status }) => status === CANCEL)
-  return [...looked, no('time', cancelled?.statusReason ?? `it would be due ${moment}`)]
+  const cancelled = rows.find(({ status }) => status === 'CANCELLED')
+  return [...rules, no('time', cancelled?.statusReason ?? `it would be due on ${moment}`)]
 }
 
-const CANCEL = 'CANCELLED'
+/** Only invitations can lack the time that a reminder counts from. */
+const NO_END_TIME = 'neither the invitation nor its campaign has an expiresTime; set one of them'
 
-function noAnchor(definition: StoredDefinition, subject: Subject) {
-  if (subject.objectType !== 'INVITATION') return 'there is no time to count from'
-  return 'neither the invitation nor its campaign says when it ends, so nothing can come before that'
-}
-
-function explainEvent(
-  definition: StoredDefinition,
-  subject: Subject,
-  row: TriggerState | undefined,
-  changes: Change[],
-  nameOf: NameOf,
-): Check[] {
-  const eventType = nameOfType(definition)
-  const done = row ? [ended(row, subject)] : []
+function explainEvent({ definition, subject, row, changes, nameOf }: Facts): Check[] {
+  const eventType = eventTypeOf(definition)
+  const outcome = row && describeTrigger(row, subject)
   if (eventType.endsWith('_CREATED')) {
-    const looked = checks(definition, subject, nameOf)
-    return row ? [...looked, ...done] : [...looked, created(definition, subject)]
+    return [...checks(definition, subject, nameOf), outcome ?? checkCreated(definition, subject)]
   }
   if (eventType === 'INVITE_COMPLETED') {
     const happenedAt = subject.createdDate
     const event = { eventType, subject, oldStatus: null, changes: [], ended: false, happenedAt }
-    const looked = checks(definition, event, nameOf)
-    if (row) return [...looked, ...done]
-    return [...looked, completed(definition, subject, changes)]
+    const completed = outcome ?? checkCompleted(definition, subject, changes)
+    return [...checks(definition, event, nameOf), completed]
   }
-  const change = row ? changeOf(row, definition, changes) : telling(definition, changes)
+  const change = row ? findChange(row, definition, changes) : lastChangeFor(definition, changes)
   if (!change) {
-    const looked = checks(definition, { ...subject, live: true, liveAfter: true }, nameOf)
-    return [...looked, no('change', 'it has not been changed since it was made')]
+    const rules = checks(definition, { ...subject, live: true, liveAfter: true }, nameOf)
+    return [...rules, no('change', 'it has not changed since it was created')]
   }
-  const looked = checks(definition, eventOf(definition, subject, change), nameOf)
+  const rules = checks(definition, eventOf(definition, subject, change), nameOf)
   // A change is matched when it happens, and not again when it fires.
-  if (row) return [...looked.map((check) => passed(check, 'when it happened')), ...done]
-  return [...looked, changed(definition, subject, change)]
+  if (outcome) return [...rules.map((check) => passed(check, 'when it happened')), outcome]
+  return [...rules, checkChanged(definition, subject, change)]
 }
 
-/** The change that a trigger reports. An older one than those that are read counts as the newest. */
-const changeOf = ({ anchorTime }: TriggerState, definition: StoredDefinition, changes: Change[]) =>
-  changes.find(({ time }) => time.equals(anchorTime)) ?? telling(definition, changes)
+/** The change that a trigger reports. If it is older than those that are read, the newest one. */
+const findChange = (
+  { anchorTime }: TriggerState,
+  definition: StoredDefinition,
+  changes: Change[],
+) => changes.find(({ time }) => time.equals(anchorTime)) ?? lastChangeFor(definition, changes)
 
-const eventOf = (definition: StoredDefinition, subject: Subject, change: Change) => ({
-  eventType: nameOfType(definition),
-  subject: { ...subject, status: change.newStatus },
-  oldStatus: change.oldStatus,
-  changes: change.changes,
-  ended: change.ended,
-  happenedAt: change.time,
+const eventOf = (
+  definition: StoredDefinition,
+  subject: Subject,
+  { time, oldStatus, newStatus, changes, ended }: Change,
+): SchedulingEvent => ({
+  eventType: eventTypeOf(definition),
+  subject: { ...subject, status: newStatus },
+  oldStatus,
+  changes,
+  ended,
+  happenedAt: time,
 })
 
-/** The newest change that it may have waited for: one of those it lists, and a move of status. */
-function telling(definition: StoredDefinition, changes: Change[]) {
-  const asksForMove = definition.oldStatus !== null || definition.newStatus !== null
-  const isTelling = (change: Change) =>
-    (!asksForMove || change.oldStatus !== change.newStatus) &&
+/** The newest change of the kind that the definition asks for, else the newest of all. */
+function lastChangeFor(definition: StoredDefinition, changes: Change[]) {
+  const asksForStatus = definition.oldStatus !== null || definition.newStatus !== null
+  const isWanted = (change: Change) =>
+    (!asksForStatus || change.oldStatus !== change.newStatus) &&
     (definition.changes.length === 0 ||
       definition.changes.some((wanted) => change.changes.includes(wanted)))
-  return changes.find(isTelling) ?? changes[0]
+  return changes.find(isWanted) ?? changes[0]
 }
 
-function created(definition: StoredDefinition, subject: Subject): Check {
-  const when = inWords(subject.createdDate, subject)
+function checkCreated(definition: StoredDefinition, subject: Subject): Check {
+  const created = `it was created on ${momentInWords(subject.createdDate, subject)}`
   return isOlder(subject.createdDate, definition)
-    ? no('created', `it was made ${when}, before the definition was saved as it is now`)
-    : no('created', `it was made ${when}, without this event: as history, or not matching then`)
+    ? no('created', `${created}, before the definition was last saved`)
+    : no('created', `${created}; it was imported as history, or did not match then`)
 }
 
-function completed(definition: StoredDefinition, subject: Subject, changes: Change[]): Check {
-  if (subject.status !== 'COMPLETED')
-    return no('completed', `it is ${subject.status}, not COMPLETED`)
+function checkCompleted(definition: StoredDefinition, subject: Subject, changes: Change[]): Check {
+  if (subject.status !== 'COMPLETED') {
+    return no('completed', `the invitation's status is ${subject.status}, not COMPLETED`)
+  }
   const change = changes.find(({ newStatus }) => newStatus === 'COMPLETED')
-  if (!change) return no('completed', 'it was COMPLETED from the start')
-  return changed(definition, subject, change)
+  if (!change) return no('completed', 'it was created with the status COMPLETED')
+  return checkChanged(definition, subject, change)
 }
 
-function changed(definition: StoredDefinition, subject: Subject, { time }: Change): Check {
-  const when = `it was last changed ${inWords(time, subject)}`
+function checkChanged(definition: StoredDefinition, subject: Subject, { time }: Change): Check {
+  const changed = `it was last changed on ${momentInWords(time, subject)}`
   return isOlder(time, definition)
-    ? no('change', `${when}, before the definition was saved as it is now`)
-    : yes('change', when)
+    ? no('change', `${changed}, before the definition was last saved`)
+    : yes('change', changed)
 }
 
 const isOlder = (time: Temporal.Instant, { modifiedDate }: StoredDefinition) =>
   Temporal.Instant.compare(time, modifiedDate) < 0
 
-/** How a trigger stands, for a reader who asks where the mail is. */
-function ended(
+/** The state of a trigger, for a reader who asks where the mail is. */
+function describeTrigger(
   { status, statusReason, scheduledTime }: TriggerState,
   subject: Subject,
   mails?: MailCounts,
 ): Check {
-  const moment = inWords(scheduledTime, subject)
-  const because = statusReason ? `: ${statusReason}` : ''
+  const moment = momentInWords(scheduledTime, subject)
+  const ended = (what: string) =>
+    `${what}${statusReason ? `: ${statusReason}` : ''}; it was due on ${moment}`
   switch (status) {
     case 'SCHEDULED':
-      return yes('time', `due ${moment}${because}`)
+      return yes('time', `due on ${moment}${statusReason ? `; ${statusReason}` : ''}`)
     case 'RUNNING':
-      return yes('time', `its mails are being sent since ${moment}`)
+      return yes('time', `its mails are being sent; it was due on ${moment}`)
     case 'COMPLETED':
-      return yes('time', `${delivered(mails)}; it was due ${moment}`)
+      return yes('time', ended(describeMails(mails)))
     case 'FAILED':
-      return no(
-        'mail',
-        `it fired, but a mail could not be delivered${because}; it was due ${moment}`,
-      )
+      return no('mail', ended('a mail could not be delivered'))
     case 'SKIPPED':
-      return no('mail', `it was due ${moment}, but there was nothing to send${because}`)
+      return no('mail', ended('nothing was sent'))
     case 'EXPIRED':
-      return no('time', `it was due ${moment}, too late to be of use${because}`)
+      return no('time', ended('expired'))
     case 'CANCELLED':
-      return no('time', `it was planned for ${moment}, then cancelled${because}`)
+      return no('time', ended('cancelled'))
   }
 }
 
-function delivered({ sent, captured }: MailCounts = { sent: 0, captured: 0 }) {
+function describeMails({ sent, captured }: MailCounts = { sent: 0, captured: 0 }) {
   if (captured === 0) return 'sent'
-  return sent === 0 ? 'captured, not sent' : `${sent} sent, ${captured} captured and not sent`
+  return sent === 0 ? CAPTURED : `${sent} sent, ${captured} ${CAPTURED}`
 }
 
-const action = (isActing: boolean) =>
-  isActing
-    ? yes('action', 'it has something to do')
-    : no('action', 'it has no active action, so nothing is sent')
+const CAPTURED = 'captured, not sent: no mail server was configured'
+
+const checkAction = (hasAction: boolean) =>
+  hasAction
+    ? yes('action', 'the definition has an active action')
+    : no('action', REASONS.noActiveAction)
 
 const yes = (check: string, reason: string): Check => ({ check, ok: true, reason })
 const no = (check: string, reason: string): Check => ({ check, ok: false, reason })
 
-/** As on a clock at the place. */
-const inWords = (time: Temporal.Instant, subject: Subject) => `on ${momentInWords(time, subject)}`
-
+/** As a clock at the location shows it. */
 export function momentInWords(time: Temporal.Instant, { timeZone }: Subject) {
   const local = time.toZonedDateTimeISO(timeZone)
-  return `${local.toLocaleString('en-GB', WORDS)} (${timeZone})`
+  return `${local.toLocaleString('en-GB', DATE_FORMAT)} (${timeZone})`
 }
 
-const WORDS = { dateStyle: 'full', timeStyle: 'short' } as const
+const DATE_FORMAT = { dateStyle: 'full', timeStyle: 'short' } as const

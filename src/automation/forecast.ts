@@ -1,4 +1,5 @@
 import type { ObjectType } from '../contract/event-type.ts'
+import { REASONS } from '../contract/reasons.ts'
 import type { Db } from '../database/database.ts'
 import type { StoredDefinition } from '../store/event-definitions.ts'
 import { countOtherKinds, listReminders, OTHER_EVENT, type Plan } from '../store/event-triggers.ts'
@@ -6,8 +7,7 @@ import { readObjectNames, type ObjectNames } from '../store/object-names.ts'
 import type { Visibility } from '../store/visibility.ts'
 import { listSubjects } from '../store/subjects.ts'
 import { readAgainst } from './define.ts'
-import { isSeen, nameOfSample } from './forecast-samples.ts'
-import { checks, refusals } from './match.ts'
+import { checks, refusals, type NameOf, type Selected } from './match.ts'
 import {
   candidates,
   eventOf,
@@ -21,7 +21,7 @@ import { planReminders } from './reschedule.ts'
 import { SendTimes, type SendTimesResult } from './send-times.ts'
 import type { SchedulingEvent } from './occurrence.ts'
 import { objectIdOf, objectKeyOf, type Subject } from '../store/subject.ts'
-import { firesBefore, firingTime, isReminder } from './timing.ts'
+import { firesBefore, firingTime, isBefore, isReminder } from './timing.ts'
 
 export type Forecast = Record<Kind, number> &
   SendTimesResult & { samples: Sample[]; partial?: true }
@@ -40,11 +40,11 @@ type Sample = Change &
     reason: string | null
   }
 
-export type Asking = {
+export type ForecastOptions = {
   businessId: number
   now: Temporal.Instant
-  /** Called after each page: is there time for more? */
-  goesOn: () => boolean
+  /** Called after each page; the result is partial once it returns false. */
+  hasTimeLeft: () => boolean
   /** The objects that the caller may see; only these are shown as samples. */
   visibility: Visibility
   /** How many samples to show. */
@@ -52,24 +52,27 @@ export type Asking = {
 }
 
 /**
- * What saving a definition would do to its triggers, by the same rules and in the same pages, but
- * nothing is locked and nothing written.
+ * What saving a definition would do to its triggers. It follows the same rules as planning, but
+ * locks and writes nothing.
  */
-export async function forecast(db: Db, body: unknown, asking: Asking): Promise<Forecast> {
-  const { before, wanted } = await readAgainst(db, body, asking)
-  const definition = asIfStored(wanted, before, asking.now)
-  const tally = new Tally(asking)
-  const isDone = await (before ? forecastPending(db, definition, tally, asking) : true)
-  const isWhole = isDone && (await forecastAhead(db, definition, tally, asking))
+export async function forecast(db: Db, body: unknown, options: ForecastOptions): Promise<Forecast> {
+  const { before, wanted } = await readAgainst(db, body, options)
+  const definition = asIfStored(wanted, before, options.now)
+  const tally = new Tally(options)
+  const work = { ...options, db, definition, tally }
+  const isPendingDone = before ? await forecastPending(work) : true
+  const isComplete = isPendingDone && (await forecastNew(work))
   return {
     ...tally.counts,
     ...tally.times.result(),
-    samples: await describe(db, definition, tally.samples),
-    ...(isWhole ? {} : { partial: true }),
+    samples: await describeSamples(db, definition, tally.samples),
+    ...(isComplete ? {} : { partial: true }),
   }
 }
 
-/** The definition as it would be kept: a new version, which nothing is planned by yet. */
+type Work = ForecastOptions & { db: Db; definition: StoredDefinition; tally: Tally }
+
+/** The definition as it would be stored: a new version that no trigger is planned by yet. */
 export const asIfStored = (
   wanted: Parameters<typeof candidates>[0],
   before: StoredDefinition | undefined,
@@ -88,16 +91,16 @@ export const asIfStored = (
   modifiedUser: '',
 })
 
-/** An object that a change concerns, and why. */
-type Concerned = {
+/** An object whose trigger would change, and why. */
+type Affected = {
   subject: Subject
   from: Temporal.Instant | null
   to: Temporal.Instant | null
   reason?: string | null | undefined
-  /** Set if the reason is one of the checks, which can name what they looked at. */
+  /** Set if the reason is a failed check, so that it can be worded with names instead of ids. */
   checked?: SchedulingEvent | Subject | undefined
 }
-type Found = Concerned & { change: Change['change'] }
+type Found = Affected & { change: Change['change'] }
 
 class Tally {
   readonly counts: Record<Kind, number> = {
@@ -108,115 +111,145 @@ class Tally {
     unchanged: 0,
   }
   readonly samples: Found[] = []
-  /** Of the triggers that would be pending. */
+  /** The times of the triggers that would be pending. */
   readonly times = new SendTimes()
   readonly #shown = { create: 0, move: 0, cancel: 0, expired: 0 }
   readonly #limit: number
   readonly #visibility: Visibility
 
-  constructor({ limit, visibility }: Pick<Asking, 'limit' | 'visibility'>) {
+  constructor({ limit, visibility }: Pick<ForecastOptions, 'limit' | 'visibility'>) {
     this.#limit = limit
     this.#visibility = visibility
   }
 
-  add(change: Kind, concerned: Concerned) {
+  add(change: Kind, affected: Affected) {
     this.counts[change] += 1
-    const { subject, to } = concerned
+    const { subject, to } = affected
     if (to && (change === 'create' || change === 'move' || change === 'unchanged')) {
       const { timeZone, clientId: reader } = subject
       this.times.add({ time: to, timeZone, readerTimeZone: timeZone, reader })
     }
-    if (change !== 'unchanged') this.show(change, concerned)
+    if (change !== 'unchanged') this.addSample(change, affected)
   }
 
-  /** Keeps a sample without counting it. */
-  show(change: Change['change'], concerned: Concerned) {
-    if (this.#shown[change] >= this.#limit || !isSeen(concerned.subject, this.#visibility)) return
+  /** Adds a sample without counting it. */
+  addSample(change: Change['change'], affected: Affected) {
+    if (this.#shown[change] >= this.#limit || !isVisible(affected.subject, this.#visibility)) return
     this.#shown[change] += 1
-    this.samples.push({ change, ...concerned })
+    this.samples.push({ change, ...affected })
   }
 }
 
-/** The samples with names, and with reasons in which names stand for ids. */
-async function describe(db: Db, definition: StoredDefinition, found: Found[]): Promise<Sample[]> {
+const WITH_PLACE: ReadonlySet<ObjectType> = new Set(['CALENDAR', 'CLASS_SCHEDULE', 'RECALL'])
+
+/** Counts cover the whole business; samples name people, so they only show what the caller sees. */
+export function isVisible(subject: Subject, visibility: Visibility): boolean {
+  if (visibility === null || !WITH_PLACE.has(subject.objectType)) return true
+  if ('locationIds' in visibility) {
+    return subject.locationId != null && visibility.locationIds.includes(subject.locationId)
+  }
+  return visibility.professionalId !== null && subject.professionalId === visibility.professionalId
+}
+
+/** Adds the names of their objects to the samples, and puts names instead of ids into reasons. */
+async function describeSamples(
+  db: Db,
+  definition: StoredDefinition,
+  found: Found[],
+): Promise<Sample[]> {
   const subjects = found.map(({ subject }) => subject)
   const namesOf = await readObjectNames(db, definition.businessId, subjects)
   return found.map(({ change, subject, from, to, reason = null, checked }) => {
     const { objectType, objectId, objectUUId } = subject
     const names = namesOf(subject)
-    const failed =
-      checked && checks(definition, checked, nameOfSample(names)).find((check) => !check.ok)
-    return {
-      change,
-      objectType,
-      objectId,
-      objectUUId,
-      from,
-      to,
-      reason: failed?.reason ?? reason,
-      ...names,
-    }
+    const failed = checked && checks(definition, checked, namedBy(names)).find(({ ok }) => !ok)
+    const object = { objectType, objectId, objectUUId }
+    return { change, ...object, from, to, reason: failed?.reason ?? reason, ...names }
   })
 }
 
-/** What is pending: it moves, stays or goes. */
-async function forecastPending(db: Db, definition: StoredDefinition, tally: Tally, asking: Asking) {
-  const { businessId } = definition
-  const objectType = objectTypeOf(definition)
-  const kind = { objectType, isReminder: isReminder(definition) }
-  const others = await countOtherKinds(db, definition, kind, asking.limit)
-  tally.counts.cancel = others.count
-  for (const { subject, scheduledTime: from } of await withSubjects(db, businessId, others.first)) {
-    tally.show('cancel', { subject, from, to: null, reason: OTHER_EVENT })
+/** Makes reasons say "location London" instead of "location 3". */
+function namedBy(names: ObjectNames): NameOf {
+  const known: Record<Selected, string | null> = {
+    location: names.locationName,
+    staff: names.professionalName,
+    service: names.reasonName,
+    'disclaimer form': names.objectName,
   }
+  return (what) => (known[what] ? `${what} ${known[what]}` : undefined)
+}
 
-  if (isReminder(definition)) {
-    for await (const ids of pendingObjects(db, definition)) {
-      const [subjects, rows] = await Promise.all([
-        listSubjects(db, businessId, objectType, ids),
-        listReminders(db, businessId, objectType, ids, [definition.eventDefnId]),
-      ])
-      const pending = rows.filter((row) => row.status === 'SCHEDULED' || row.status === 'RUNNING')
-      const plan = planReminders(asFollowed(subjects), [definition], rows, CAUSE, asking.now)
-      const byId = new Map(subjects.map((subject) => [objectIdOf(subject), subject]))
-      const affected = pending.map((row) => {
-        const subject = byId.get(objectIdOf(row))!
-        return { row, subject, checked: subject }
-      })
-      tallyUpdates(tally, affected, plan.update)
-      if (!asking.goesOn()) return false
-    }
-    return true
-  }
-  for await (const rows of pendingEvents(db, definition)) {
-    const ids = [...new Set(rows.map(objectIdOf))]
-    const subjects = await listSubjects(db, businessId, objectType, ids)
-    const byId = new Map(subjects.map((subject) => [objectIdOf(subject), subject]))
-    const update = rows.flatMap((row) =>
-      planEvent(definition, row, byId.get(objectIdOf(row))!, asking.now),
-    )
-    const affected = rows.map((row) => {
-      const subject = byId.get(objectIdOf(row))!
-      return { row, subject, checked: eventOf(row, subject) }
-    })
-    tallyUpdates(tally, affected, update)
-    if (!asking.goesOn()) return false
+/** Counts the pending triggers that would move, stay or be cancelled; false if time ran out. */
+async function forecastPending(work: Work) {
+  await tallyOtherKinds(work)
+  const pages = isReminder(work.definition) ? planPendingReminders(work) : planPendingEvents(work)
+  for await (const { pending, updates } of pages) {
+    tallyUpdates(work.tally, pending, updates)
+    if (!work.hasTimeLeft()) return false
   }
   return true
 }
 
-const CAUSE = 'saved definition'
-const asFollowed = (subjects: Subject[]) => subjects.map((subject) => ({ subject }))
+/** Pending triggers of another kind of event or object, which the saved definition would cancel. */
+async function tallyOtherKinds({ db, businessId, definition, tally, limit }: Work) {
+  const kind = { objectType: objectTypeOf(definition), isReminder: isReminder(definition) }
+  const others = await countOtherKinds(db, definition, kind, limit)
+  tally.counts.cancel = others.count
+  for (const { subject, scheduledTime: from } of await withSubjects(db, businessId, others.first)) {
+    tally.addSample('cancel', { subject, from, to: null, reason: OTHER_EVENT })
+  }
+}
 
-type Affected = {
+/** A page of pending triggers with their objects, and what planning would change about them. */
+type PlannedPage = { pending: PendingTrigger[]; updates: Plan['update'] }
+type PendingTrigger = {
   row: { eventTriggerId: number; scheduledTime: Temporal.Instant }
   subject: Subject
   checked: SchedulingEvent | Subject
 }
 
-function tallyUpdates(tally: Tally, affected: Affected[], updates: Plan['update']) {
+async function* planPendingReminders(work: Work): AsyncGenerator<PlannedPage> {
+  const { db, businessId, definition, now } = work
+  const objectType = objectTypeOf(definition)
+  for await (const ids of pendingObjects(db, definition)) {
+    const [subjects, rows] = await Promise.all([
+      listSubjects(db, businessId, objectType, ids),
+      listReminders(db, businessId, objectType, ids, [definition.eventDefnId]),
+    ])
+    const byId = new Map(subjects.map((subject) => [objectIdOf(subject), subject]))
+    const pending = rows
+      .filter((row) => row.status === 'SCHEDULED' || row.status === 'RUNNING')
+      .map((row) => {
+        const subject = byId.get(objectIdOf(row))!
+        return { row, subject, checked: subject }
+      })
+    const plan = planReminders(asFollowed(subjects), [definition], rows, CAUSE, now)
+    yield { pending, updates: plan.update }
+  }
+}
+
+async function* planPendingEvents(work: Work): AsyncGenerator<PlannedPage> {
+  const { db, businessId, definition, now } = work
+  const objectType = objectTypeOf(definition)
+  for await (const rows of pendingEvents(db, definition)) {
+    const ids = [...new Set(rows.map(objectIdOf))]
+    const subjects = await listSubjects(db, businessId, objectType, ids)
+    const byId = new Map(subjects.map((subject) => [objectIdOf(subject), subject]))
+    const pending = rows.map((row) => {
+      const subject = byId.get(objectIdOf(row))!
+      return { row, subject, checked: eventOf(row, subject) }
+    })
+    const updates = pending.flatMap(({ row, subject }) => planEvent(definition, row, subject, now))
+    yield { pending, updates }
+  }
+}
+
+const CAUSE = 'saved definition'
+const asFollowed = (subjects: Subject[]) => subjects.map((subject) => ({ subject }))
+
+function tallyUpdates(tally: Tally, pending: PendingTrigger[], updates: Plan['update']) {
   const updateOf = new Map(updates.map((update) => [update.eventTriggerId, update]))
-  for (const { row, subject, checked } of affected) {
+  for (const { row, subject, checked } of pending) {
     const { eventTriggerId, scheduledTime: from } = row
     const update = updateOf.get(eventTriggerId)
     if (update && update.status !== 'SCHEDULED') {
@@ -244,15 +277,14 @@ async function withSubjects<Row extends ObjectReference>(db: Db, businessId: num
 
 type ObjectReference = Pick<Subject, 'objectType' | 'objectId' | 'objectUUId'>
 
-/** What lies ahead and has no reminder yet; and what it is too late for. */
-async function forecastAhead(db: Db, definition: StoredDefinition, tally: Tally, asking: Asking) {
+/** Counts the reminders that would be new, or that would come too late; false if time ran out. */
+async function forecastNew({ db, businessId, definition, tally, now, hasTimeLeft }: Work) {
   if (!definition.active || !isReminder(definition)) return true
-  const { businessId, eventDefnId } = definition
-  const { now } = asking
+  const { eventDefnId } = definition
   const objectType = objectTypeOf(definition)
   const listing = candidates(definition, objectType, now)
-  // Also those that begin so soon that their reminder is past: nobody will be told.
-  const from = Temporal.Instant.compare(listing.from, now) > 0 ? now : listing.from
+  // Includes objects that begin so soon that the time of their reminder has already passed.
+  const from = isBefore(now, listing.from) ? now : listing.from
   for await (const subjects of subjectsFrom(db, businessId, objectType, { ...listing, from })) {
     const ids = subjects.map(objectIdOf)
     const rows =
@@ -266,7 +298,7 @@ async function forecastAhead(db: Db, definition: StoredDefinition, tally: Tally,
     for (const subject of subjects) {
       if (!known.has(objectIdOf(subject))) tallyTooLate(tally, definition, subject, now)
     }
-    if (!asking.goesOn()) return false
+    if (!hasTimeLeft()) return false
   }
   return true
 }
@@ -279,11 +311,7 @@ function tallyTooLate(
 ) {
   if (!firesBefore(definition) || refusals(definition, subject).length > 0) return
   const firing = firingTime(definition, subject)
-  if (!firing || !isPast(firing.scheduledTime, now) || isPast(firing.anchorTime, now)) return
-  tally.add('expired', { subject, from: null, to: firing.scheduledTime, reason: TOO_LATE })
+  if (!firing || !isBefore(firing.scheduledTime, now) || isBefore(firing.anchorTime, now)) return
+  const { scheduledTime: to } = firing
+  tally.add('expired', { subject, from: null, to, reason: REASONS.alreadyPast })
 }
-
-const TOO_LATE = 'its time has passed'
-
-const isPast = (time: Temporal.Instant, now: Temporal.Instant) =>
-  Temporal.Instant.compare(time, now) < 0

@@ -1,5 +1,6 @@
 import { parseFilterTags, type Definition } from '../contract/event-definition.ts'
 import { eventTypeById, type Change } from '../contract/event-type.ts'
+import { OBJECT_NAMES, REASONS } from '../contract/reasons.ts'
 import type { SchedulingEvent } from './occurrence.ts'
 import type { Subject, Tags } from '../store/subject.ts'
 import { firesBefore, isReminder } from './timing.ts'
@@ -44,18 +45,18 @@ export function refusalsAtFiring(definition: Definition, subject: Subject): stri
   const others = reportsFact(definition)
     ? definition.active
       ? []
-      : [DEACTIVATED]
+      : [REASONS.definitionInactive]
     : refusals(definition, subject)
   return ok ? others : [...others, reason]
 }
 
 /** `onlyIfStatus` counts at firing only: until then the status may still become one of them. */
-export function checkStatusAtFiring({ onlyIfStatus }: Definition, { status }: Subject): Check {
+export function checkStatusAtFiring({ onlyIfStatus }: Definition, subject: Subject): Check {
   const check = 'status at firing'
   if (onlyIfStatus.length === 0) return { check, ok: true, reason: 'any status' }
-  return onlyIfStatus.includes(status)
-    ? { check, ok: true, reason: `the status is ${status}` }
-    : { check, ok: false, reason: `the status is ${status}, not ${onlyIfStatus.join(' or ')}` }
+  const ok = onlyIfStatus.includes(subject.status)
+  const reason = statusInWords(subject)
+  return { check, ok, reason: ok ? reason : `${reason}, not ${onlyIfStatus.join(' or ')}` }
 }
 
 export const reportsFact = ({ eventTypeId }: Pick<Definition, 'eventTypeId'>) => {
@@ -90,8 +91,6 @@ const always = () => true
 const ofChanges = ({ event }: Happening) => event?.eventType.endsWith('_CHANGED') ?? false
 const ofSubjects = ({ event }: Happening) => event === undefined
 
-const DEACTIVATED = 'the definition is not active'
-
 /** In the order in which people would look. */
 const RULES: Rule[] = [
   {
@@ -99,14 +98,14 @@ const RULES: Rule[] = [
     applies: always,
     holds: (definition) => definition.active,
     yes: () => 'the definition is active',
-    no: () => DEACTIVATED,
+    no: () => REASONS.definitionInactive,
   },
   {
     check: 'business',
     applies: always,
     holds: (definition, { subject }) => definition.businessId === subject.businessId,
-    yes: () => 'of the same business',
-    no: () => 'of another business',
+    yes: () => 'it belongs to the same business',
+    no: () => 'it belongs to another business',
   },
   {
     check: 'event type',
@@ -115,9 +114,9 @@ const RULES: Rule[] = [
       const type = eventTypeById(eventTypeId)
       return event ? type?.eventType === event.eventType : type?.objectType === subject.objectType
     },
-    yes: ({ eventTypeId }) => `${eventTypeById(eventTypeId)?.eventType} is what it waits for`,
+    yes: ({ eventTypeId }) => `the definition is for ${eventTypeById(eventTypeId)?.eventType}`,
     no: ({ eventTypeId }, { subject, event }) =>
-      `waits for ${eventTypeById(eventTypeId)?.eventType}, this is ${event?.eventType ?? subject.objectType}`,
+      `the definition is for ${eventTypeById(eventTypeId)?.eventType}, this is ${event?.eventType ?? subject.objectType}`,
   },
   {
     check: 'object',
@@ -127,11 +126,12 @@ const RULES: Rule[] = [
     yes: ({ objectId, objectUUId }) =>
       objectId === null && objectUUId === null
         ? 'any object'
-        : `it names ${objectId ?? objectUUId}`,
+        : `the definition is for ${objectId ?? objectUUId}`,
     no: (definition, { subject }) => {
-      if (isNamed(definition, subject)) return `only for ${definition.objectUUId}`
-      if (subject.objectType !== 'INVITATION') return `only for ${definition.objectId}`
-      return `only for campaign ${definition.objectId}, this is of ${subject.invitationCampaignId}`
+      if (isNamed(definition, subject)) return `the definition is only for ${definition.objectUUId}`
+      if (subject.objectType !== 'INVITATION')
+        return `the definition is only for ${definition.objectId}`
+      return `the definition is only for campaign ${definition.objectId}, this invitation is of campaign ${subject.invitationCampaignId}`
     },
   },
   selection('location', 'locationIdList', 'locationId'),
@@ -142,11 +142,12 @@ const RULES: Rule[] = [
     check: 'tags',
     applies: always,
     holds: (definition, { subject }) => missingTag(definition, subject) === undefined,
-    yes: (definition) => (tagsOf(definition).length === 0 ? 'no tag is asked for' : 'has the tags'),
+    yes: (definition) =>
+      tagsOf(definition).length === 0 ? 'the definition asks for no tags' : 'it has the tags',
     no: (definition, { subject }) => {
       const [name, values] = missingTag(definition, subject) ?? ['', new Set()]
       const shown = values.values().take(MAX_TAGS_SHOWN).toArray().join(', ')
-      return `no tag ${name} of ${shown}${values.size > MAX_TAGS_SHOWN ? ', …' : ''}`
+      return `it has no tag ${name} with one of these values: ${shown}${values.size > MAX_TAGS_SHOWN ? ', …' : ''}`
     },
   },
   {
@@ -161,8 +162,8 @@ const RULES: Rule[] = [
         : `changed: ${inWords(changes.filter((change) => event?.changes.includes(change)))}`,
     no: (definition, happening) =>
       isAskedFor(definition, happening)
-        ? `the status also moved to ${happening.subject.status}, which is not live, and changes does not list STATUS`
-        : `changed: ${inWords(happening.event?.changes ?? [])}; it waits for: ${inWords(definition.changes)}`,
+        ? `the status also changed to ${happening.subject.status}, which is not live; add STATUS to the definition's changes to send it`
+        : `changed: ${inWords(happening.event?.changes ?? [])}; the definition asks for: ${inWords(definition.changes)}`,
   },
   {
     check: 'status moved',
@@ -170,39 +171,45 @@ const RULES: Rule[] = [
     holds: (definition, { subject, event }) =>
       !asksForMove(definition) || event?.oldStatus !== subject.status,
     yes: (definition) =>
-      asksForMove(definition) ? 'the status moved' : 'no move of status is asked for',
-    no: (_, { subject }) => `the status did not move: it stays ${subject.status}`,
+      asksForMove(definition)
+        ? 'the status changed'
+        : 'the definition does not ask for a status change',
+    no: (_, { subject }) => `the status did not change: it is still ${subject.status}`,
   },
   {
     check: 'status before',
     applies: ofChanges,
     holds: (definition, { event }) => allows(definition.oldStatus, event?.oldStatus),
-    yes: ({ oldStatus }) => (isAny(oldStatus) ? 'any status before' : `was ${oldStatus} before`),
-    no: ({ oldStatus }, { event }) => `was ${event?.oldStatus} before, not ${oldStatus}`,
+    yes: ({ oldStatus }) =>
+      isAny(oldStatus) ? 'any status before' : `the status was ${oldStatus} before`,
+    no: ({ oldStatus }, { event }) => `the status was ${event?.oldStatus} before, not ${oldStatus}`,
   },
   {
     check: 'status now',
     applies: ofChanges,
     holds: (definition, { subject }) => allows(definition.newStatus, subject.status),
-    yes: ({ newStatus }) => (isAny(newStatus) ? 'any status now' : `is ${newStatus} now`),
-    no: ({ newStatus }, { subject }) => `is ${subject.status} now, not ${newStatus}`,
+    yes: ({ newStatus }) =>
+      isAny(newStatus) ? 'any status now' : `the status is ${newStatus} now`,
+    no: ({ newStatus }, { subject }) => `the status is ${subject.status} now, not ${newStatus}`,
   },
   {
     check: 'not deleted',
     applies: ofSubjects,
     holds: (_, { subject }) => subject.active,
-    yes: () => 'it was not deleted',
+    yes: () => 'it is not deleted',
     no: () => 'it was deleted',
   },
   {
     check: 'still live',
     applies: ofSubjects,
     holds: (definition, { subject }) => (isBefore(definition) ? subject.live : subject.liveAfter),
-    yes: (_, { subject }) => `status ${subject.status} still calls for it`,
-    no: (definition, { subject }) =>
-      `status ${subject.status} calls for nothing ${isBefore(definition) ? 'before' : 'after'} it`,
+    yes: (_, { subject }) => statusInWords(subject),
+    no: (_, { subject }) => statusInWords(subject),
   },
 ]
+
+const statusInWords = ({ objectType, status }: Subject) =>
+  `the ${OBJECT_NAMES[objectType]}'s status is ${status}`
 
 const isAskedFor = ({ changes }: Definition, { event }: Happening) =>
   changes.some((change) => event?.changes.includes(change))
@@ -248,11 +255,13 @@ function selection(what: Selected, list: ListName, id: Selectable): Rule {
       if (own === undefined) return `this kind of object has no ${what}`
       return isOpen(definition, subject)
         ? `any ${what}`
-        : `${called(what, own!, nameOf)} is selected`
+        : `the definition selects ${called(what, own!, nameOf)}`
     },
     no: (_, { subject, nameOf }) => {
       const own = subject[id]
-      return own == null ? `it has no ${what}` : `${called(what, own, nameOf)} is not selected`
+      return own == null
+        ? `it has no ${what}, and the definition selects by ${what}`
+        : `the definition does not select ${called(what, own, nameOf)}`
     },
   }
 }

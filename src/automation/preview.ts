@@ -1,13 +1,18 @@
-import type { ObjectType } from '../contract/event-type.ts'
+import { eventTypeById, type ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
-import { mergeMail, type MergedMail } from '../email/merge.ts'
+import type { MailContext } from '../contract/mail-context.ts'
+import { emptyTokensOf, mergeMail, type MergedMail } from '../email/merge.ts'
+import { findToken, tokensIn, type TokenKind } from '../email/tokens.ts'
+import { listEventTypesOfTemplate } from '../store/email-templates.ts'
 import { listMailContexts, type ContextRow } from '../store/mail-contexts.ts'
+import { listRecentObjects } from '../store/subjects.ts'
 import { compiled } from './compose.ts'
 import type { RenderedTemplate } from './templates.ts'
+import { TimeSlice } from './time-slice.ts'
 
 export type Preview = { mail: MergedMail; row: ContextRow }
 
-/** What a template would make of an object: of a class, the mail to its first student. */
+/** The mail of a template about an object; about a class, the mail to its first student. */
 export async function previewMail(
   db: Db,
   template: RenderedTemplate,
@@ -16,7 +21,8 @@ export async function previewMail(
 ): Promise<Preview | undefined> {
   const { businessId } = template
   const { objectType, objectId: id } = object
-  const key = typeof id === 'string' ? { objectId: null, objectUUId: id } : byNumber(id)
+  const key =
+    typeof id === 'string' ? { objectId: null, objectUUId: id } : { objectId: id, objectUUId: null }
   const rows = await listMailContexts(db, objectType, [{ businessId, ...key }])
   const row = rows.toSorted((a, b) => (a.clientId ?? 0) - (b.clientId ?? 0))[0]
   if (!row) return undefined
@@ -24,4 +30,84 @@ export async function previewMail(
   return { mail: mergeMail(compiled(template), { ...row.context, unsubscribeLink: link }), row }
 }
 
-const byNumber = (objectId: number) => ({ objectId, objectUUId: null })
+/** A token that has no value for some recent objects. */
+export type EmptyToken = {
+  token: string
+  /** For how many of the objects it is empty. */
+  objects: number
+  of: number
+  example: { objectType: ObjectType; objectId: number | string }
+}
+
+const MAX_OBJECTS = 50
+
+/**
+ * The tokens of a template that are empty for recent objects: those of the kinds that the tokens
+ * describe, and of the kinds that use the template.
+ */
+export async function findEmptyTokens(db: Db, template: RenderedTemplate): Promise<EmptyToken[]> {
+  const names = tokensIn(writtenIn(template))
+  if (names.length === 0) return []
+  const types = await objectTypesOf(db, template, names)
+  const found = new Map<string, EmptyToken>()
+  let objects = 0
+  const slice = new TimeSlice()
+  for (const objectType of types) {
+    const keys = await listRecentObjects(db, template.businessId, objectType, MAX_OBJECTS)
+    const rows = await listMailContexts(db, objectType, keys)
+    objects += keys.length
+    for (const [objectId, some] of Map.groupBy(rows, (row) => row.objectUUId ?? row.objectId!)) {
+      if (slice.isOver()) await slice.next()
+      const empty = new Set<string>(some.flatMap((row) => emptyIn(template, row.context)))
+      for (const token of empty) {
+        const known = found.get(token)
+        if (known) known.objects++
+        else found.set(token, { token, objects: 1, of: 0, example: { objectType, objectId } })
+      }
+    }
+  }
+  return names
+    .flatMap((name) => found.get(`%${name}%`) ?? [])
+    .map((warning) => ({ ...warning, of: objects }))
+}
+
+function emptyIn(template: RenderedTemplate, context: MailContext) {
+  const unsubscribeLink = template.transactional ? null : 'https://example.org/'
+  return emptyTokensOf(compiled(template), { ...context, unsubscribeLink }).map(
+    (name) => `%${name}%`,
+  )
+}
+
+/** The fields that can contain tokens. */
+const writtenIn = (template: RenderedTemplate) =>
+  [
+    template.subject,
+    template.emailBody,
+    template.emailBodyText,
+    template.emailBecause,
+    template.fromName,
+    template.fromAddress,
+    template.toName,
+    template.toAddress,
+    template.ccAddress,
+    template.bccAddress,
+    template.replyToAddress,
+  ].join('\n')
+
+async function objectTypesOf(db: Db, template: RenderedTemplate, names: string[]) {
+  const used = await listEventTypesOfTemplate(db, template.businessId, template.emailTemplateId)
+  const types = new Set<ObjectType>(used.flatMap((id) => eventTypeById(id)?.objectType ?? []))
+  for (const name of names) {
+    const type = OBJECT_TYPE_OF[findToken(name)!.kind]
+    if (type) types.add(type)
+  }
+  return types.size > 0 ? types : new Set<ObjectType>(['CALENDAR'])
+}
+
+const OBJECT_TYPE_OF: Partial<Record<TokenKind, ObjectType>> = {
+  appointment: 'CALENDAR',
+  class: 'CLASS_SCHEDULE',
+  invitation: 'INVITATION',
+  recall: 'RECALL',
+  disclaimer: 'DISCLAIMER',
+}

@@ -9,10 +9,10 @@ import { findBusiness } from '../store/businesses.ts'
 import { holdTemplatesWithVariants } from '../store/email-templates.ts'
 import { drawEmailIds, insertEmails, type NewEmail, type WholeEmail } from '../store/emails.ts'
 import { listMailContexts, type ContextRow } from '../store/mail-contexts.ts'
-import { calendarEntry, ofNobody, senderOf, type SendingBusiness } from './compose.ts'
+import { calendarEntry, withoutClient, senderOf, type SendingBusiness } from './compose.ts'
 import type { Preview } from './preview.ts'
 
-/** What mails that people send by hand stand on. */
+/** What a request that sends a mail needs. */
 export type Sending = {
   now: Temporal.Instant
   mailFrom: Mailbox
@@ -21,7 +21,7 @@ export type Sending = {
   unsubscribeLink(mail: UnsubscribedMail): string
 }
 
-/** A new mail that says what an earlier one said. The trigger of that one stays as it is. */
+/** Queues a new mail with the content of an earlier one, whose trigger stays as it is. */
 export async function sendAgain(
   tx: Db,
   email: WholeEmail & { html: string; text: string },
@@ -34,20 +34,20 @@ export async function sendAgain(
   insertEmails(tx, [
     {
       ...email,
-      ...queued(now),
+      ...queuedEmail(now),
       emailId,
       eventTriggerId: null,
       toAddress: email.to,
       messageId,
       ...(email.message
-        ? renamed(email, email.message, messageId, business, sending)
-        : await firstWireForm(tx, email, messageId, business, sending)),
+        ? replaceHeaders(email.message, email.fromAddress, { messageId, business, sending })
+        : await buildCaptured(tx, email, { messageId, business, sending })),
     },
   ])
   return emailId
 }
 
-/** The mail that a template makes of an object, to these addresses, marked as a test. */
+/** Queues a preview to these addresses, marked as a test. */
 export async function sendTests(
   tx: Db,
   { mail, row }: Preview,
@@ -65,7 +65,7 @@ export async function sendTests(
     const parts = { ...mail, subject, from, replyTo, to, cc: null, messageId, date: now }
     const message = buildMessage({ ...parts, calendar: null, unsubscribeLink: null })
     return {
-      ...queued(now),
+      ...queuedEmail(now),
       ...about,
       businessId: row.businessId,
       emailId,
@@ -88,24 +88,24 @@ export async function sendTests(
   return ids
 }
 
-const queued = (now: Temporal.Instant) => ({
+export const queuedEmail = (now: Temporal.Instant) => ({
   recipientKey: '',
   status: 'QUEUED' as const,
   statusReason: null,
   createdDate: now,
 })
 
-/** How a mail leaves: from which address, and its bytes. */
-type Leaving = Pick<NewEmail, 'fromAddress' | 'message'>
+/** The sender's address and the bytes of a mail. */
+type WireForm = Pick<NewEmail, 'fromAddress' | 'message'>
 
-/** The same message with another Message-ID and date, and from an address that is allowed now. */
-function renamed(
-  { fromAddress }: WholeEmail,
+type Resending = { messageId: string; business: SendingBusiness; sending: Sending }
+
+/** The same message with a new Message-ID and date, from an address that is allowed now. */
+function replaceHeaders(
   bytes: Buffer,
-  messageId: string,
-  business: SendingBusiness,
-  { now, mailFrom }: Sending,
-): Leaving {
+  fromAddress: string,
+  { messageId, business, sending: { now, mailFrom } }: Resending,
+): WireForm {
   const before = readMessage(bytes.toString('latin1'))
   const headers = before.headers
     .replace(/^Message-ID: .*$/m, `Message-ID: ${messageId}`)
@@ -129,16 +129,14 @@ function renamed(
 const FROM = /^From:((?:.*\r\n[ \t])*.*\r\n)/m
 
 /**
- * Of a mail that was only kept: what it said, with all that goes with it when it leaves. The names in
- * its headers and the calendar entry come from template and object as they are now.
+ * The message of a mail that was captured, so that none was built yet. The names in its headers and
+ * the calendar entry come from template and object as they are now.
  */
-async function firstWireForm(
+async function buildCaptured(
   tx: Db,
   email: WholeEmail & { html: string; text: string },
-  messageId: string,
-  business: SendingBusiness,
-  { now, mailFrom, host, unsubscribeLink }: Sending,
-): Promise<Leaving> {
+  { messageId, business, sending: { now, mailFrom, host, unsubscribeLink } }: Resending,
+): Promise<WireForm> {
   const { objectType } = email
   const row = objectType ? await findContext(tx, objectType, email) : undefined
   const merged = row && (await mergeAgain(tx, email, row))
@@ -161,19 +159,19 @@ async function firstWireForm(
       objectType && row && !email.test
         ? calendarEntry(objectType, { mail: email, row, recipient }, from, host)
         : null,
-    // The one that its body names.
+    // The same link as in its body.
     unsubscribeLink: email.transactional ? null : unsubscribeLink(email),
   })
   return { fromAddress: from.address, message: messageText(message) }
 }
 
-/** Who has left the class since, or was one of many, is not taken for another student. */
+/** If the client is no longer a student of the class, the context names no client. */
 async function findContext(tx: Db, objectType: ObjectType, email: WholeEmail) {
   const rows = await listMailContexts(tx, objectType, [email])
-  return rows.find((row) => row.clientId === email.clientId) ?? (rows[0] && ofNobody(rows[0]))
+  return rows.find((row) => row.clientId === email.clientId) ?? (rows[0] && withoutClient(rows[0]))
 }
 
-/** Only the names and addresses: its HTML is not rendered, which may take seconds. */
+/** Merges only names and addresses: rendering the HTML may take seconds. */
 async function mergeAgain(tx: Db, email: WholeEmail, row: ContextRow) {
   const { businessId, emailTemplateId } = email
   if (emailTemplateId === null) return undefined

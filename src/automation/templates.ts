@@ -8,10 +8,10 @@ import {
   type StoredTemplate,
 } from '../store/email-templates.ts'
 
-/** A template with its HTML as mails carry it, or why that could not be made. */
+/** A template with its HTML rendered for mails, or the reason why that failed. */
 export type RenderedTemplate = StoredTemplate & { rendered: RenderedHtml | Unusable }
 
-/** The templates that actions name: by that id, the one itself first, then its variants. */
+/** The templates of actions, by the id in the action: the template first, then its variants. */
 export async function listTemplates(
   db: Db,
   actions: { businessId: number; emailTemplateId: number }[],
@@ -33,13 +33,13 @@ export async function findTemplate(
 }
 
 /**
- * The rendered HTML of the templates that one piece of work needs. Work that holds locks asks which
- * are rendered; it does without the others until its locks are gone and `render` has ended.
+ * The rendered HTML of the templates of one batch. While a transaction holds locks it only uses
+ * templates that are already rendered; the others are rendered after it.
  */
 export class Rendering {
   readonly #rendered = new Map<string, RenderedHtml | Unusable>()
 
-  /** Returns false if it takes longer than `patienceMs`; then it goes on in the background. */
+  /** Returns false if it takes longer than `patienceMs`; rendering then continues. */
   async render(rows: StoredTemplate[], patienceMs = Infinity): Promise<boolean> {
     const rendered = Promise.all(
       rows.map(async ({ businessId, emailBody }) => {
@@ -52,7 +52,7 @@ export class Rendering {
     return Promise.race([rendered, patience]).finally(() => enough.abort())
   }
 
-  /** By the id that actions name: the rendered templates, and the rows of those that are not. */
+  /** The rendered templates by the id in the action, and the rows that are not rendered yet. */
   split(rows: NamedTemplate[]) {
     const unrendered = rows.filter((row) => !this.#find(row))
     const without = new Set(unrendered.map(({ namedId }) => namedId))

@@ -6,13 +6,12 @@ import { findTimeZoneVersion, saveTimeZoneVersion } from '../store/time-zone-dat
 type Log = { info(fields: object, message: string): void }
 type Parts = { database: Database; clock: Clock; log: Log }
 
-/** The version of the time zone rules that this runtime brings. */
+/** The version of the time zone rules in this Node runtime. */
 export const TIME_ZONE_VERSION = process.versions.tz ?? 'unknown'
 
 /**
- * A new runtime brings new time zone rules. All definitions that count on the calendar must then be
- * planned again: the first node that starts with the new rules marks them, and the planner plans
- * them. Returns how many definitions were marked. Tests pass another `version`.
+ * Marks all definitions that use calendar offsets to be planned again if this runtime has other time
+ * zone rules than the last one; the first node that starts does so. Returns how many were marked.
  */
 export async function followTimeZones(
   { database: { engine }, clock, log }: Parts,
@@ -22,7 +21,7 @@ export async function followTimeZones(
   if (before === version) return 0
   const definitions = await engine.transaction(async (tx) => {
     const isFirst = await saveTimeZoneVersion(tx, version, clock.now())
-    // In a new installation nothing was planned by other rules.
+    // In a new installation no trigger was planned by other rules.
     return isFirst && before !== undefined ? planCalendarDefinitionsAgain(tx) : 0
   })
   if (definitions > 0) {

@@ -23,16 +23,16 @@ export type HistoryEntry = {
 export type TriggerHistory = {
   history: HistoryEntry[]
   checks: Check[]
-  /** Null while it is pending: then the checks are of now. */
+  /** Null while the trigger is pending: then the checks describe the current state. */
   checkedTime: Temporal.Instant | null
 }
 
-/** Of an object with more changes the oldest are left out. */
+/** The oldest changes of an object with more are left out. */
 const MAX_STATES = 500
 
 /**
- * What happened to a trigger, from the audit of its object and of its definition: nothing is written
- * for it when objects are saved or triggers fire (docs/decisions/0181).
+ * The history of a trigger, read from the audit of its object and its definition. No history is
+ * written when objects are saved or triggers fire (docs/decisions/0181).
  */
 export async function readTriggerHistory(
   db: Db,
@@ -49,7 +49,7 @@ export async function readTriggerHistory(
     listSubjectStates(db, businessId, { objectType, id, ...page }),
     listDefinitionStates(db, businessId, trigger.eventDefnId, page),
   ])
-  // The trigger may have moved from one table to the other since it was read, but it is in one.
+  // The trigger may have moved between the two tables since it was read, but is in one of them.
   if (!plan) throw new Error(`trigger ${trigger.eventTriggerId} has no plan`)
   const names = await listNames(db, businessId, subjects)
   const firedTime = emails[0]?.createdDate
@@ -60,7 +60,13 @@ export async function readTriggerHistory(
       ...changesOf(trigger, plan, states, firedTime),
       ...ownEntries(trigger, plan, firedTime),
     ].toSorted((a, b) => Temporal.Instant.compare(a.time, b.time)),
-    checks: await checksAt(db, trigger, plan, states, checkedTime, firedTime !== undefined),
+    checks: await checksAt(db, {
+      trigger,
+      plan,
+      states,
+      time: checkedTime,
+      hasFired: firedTime !== undefined,
+    }),
     checkedTime: firedTime || isFinal(status) ? checkedTime : null,
   }
 }
@@ -75,7 +81,7 @@ type States = {
 type Change = Pick<HistoryEntry, 'change' | 'detail'>
 type Step = Omit<Recorded, 'change'> & Change & { subject?: Subject; definition?: StoredDefinition }
 
-/** The changes of object and definition, each with the time that the trigger had after it. */
+/** The changes of object and definition, each with the trigger's scheduled time after it. */
 function changesOf(
   trigger: StoredTrigger,
   plan: TriggerPlan,
@@ -92,7 +98,7 @@ function changesOf(
   })
   const steps = [...ofSubject, ...ofDefinition].toSorted((a, b) => a.auditId - b.auditId)
   const plannedBy = steps.findLastIndex(({ time }) => !isBefore(trigger.createdDate, time))
-  // What happened to the definition before there was an object is not part of the history.
+  // Changes of the definition before the object existed are not part of the history.
   const first = steps.findIndex((step) => step.subject)
   let [subject, definition]: [Subject?, StoredDefinition?] = []
   const entries = steps.map((step, i) => {
@@ -111,7 +117,7 @@ function changesOf(
 
 const recordedOf = ({ auditId, time, user }: Recorded) => ({ auditId, time, user })
 
-/** When a definition fires for an object in this state; null if it does not ask for it. */
+/** When the definition fires for the object in this state; null if it does not match. */
 function scheduledAfter(
   definition: StoredDefinition,
   subject: Subject,
@@ -130,7 +136,7 @@ function scheduledAfter(
   return (isAskedFor && firingTime(definition, subject, plan.anchorTime)?.scheduledTime) || null
 }
 
-/** What happened to the trigger itself, which no audit of another object says. */
+/** What happened to the trigger itself: the audit of object and definition does not have it. */
 function ownEntries(
   trigger: StoredTrigger,
   plan: TriggerPlan,
@@ -146,12 +152,12 @@ function ownEntries(
 
   const entries: HistoryEntry[] = []
   if (plan.fireNow) {
-    // Who asked for it is recorded only until the engine fires it.
+    // The user is recorded only until the engine fires the trigger.
     const user = isFinal(status) || firedTime ? null : modifiedUser
-    const byHand = entry(scheduledTime, 'FIRED_BY_HAND', 'a user made it due at once', user)
+    const byHand = entry(scheduledTime, 'FIRED_BY_HAND', 'a user fired it now', user)
     entries.push({ ...byHand, scheduledTime })
   }
-  if (firedTime) entries.push(entry(firedTime, 'FIRED', 'its time came and every check passed'))
+  if (firedTime) entries.push(entry(firedTime, 'FIRED', 'it was due and every check passed'))
   else if (isFinal(status)) {
     const change = status as 'CANCELLED' | 'SKIPPED' | 'EXPIRED' | 'FAILED'
     const time = trigger.modifiedDate ?? trigger.createdDate
@@ -160,15 +166,20 @@ function ownEntries(
   return entries
 }
 
-/** What was looked at, on object, client and definition as they were at a moment. */
+type PastChecks = {
+  trigger: StoredTrigger
+  plan: TriggerPlan
+  states: States
+  time: Temporal.Instant
+  hasFired: boolean
+}
+
+/** The checks on object, client and definition as they were at `time`. */
 async function checksAt(
   db: Db,
-  trigger: StoredTrigger,
-  plan: TriggerPlan,
-  { subjects, definitions, names }: States,
-  time: Temporal.Instant,
-  hasFired: boolean,
+  { trigger, plan, states, time, hasFired }: PastChecks,
 ): Promise<Check[]> {
+  const { subjects, definitions, names } = states
   const definition = stateAt(definitions, time)
   // A change is checked when it happens, everything else when it fires.
   const isFact = definition && reportsFact(definition)
@@ -198,7 +209,7 @@ const stateAt = <State extends Recorded>(states: State[], time: Temporal.Instant
 const timeOf = (subject: Subject | undefined) =>
   subject?.startTime ?? subject?.dueTime ?? subject?.expiresTime ?? null
 
-/** In words; undefined if nothing changed that a definition looks at. */
+/** The change in words; undefined if no definition depends on what changed. */
 function changeOfSubject(
   before: Subject | undefined,
   after: Subject & Recorded,
@@ -211,8 +222,8 @@ function changeOfSubject(
     const known = REFERENCES.flatMap(([what, key]) => names.get(`${what} ${after[key]}`) ?? [])
     const forWhen = time ? ` for ${at(time)}` : ''
     const withWhat = known.length > 0 ? `: ${known.join(', ')}` : ''
-    // Of an object with very many changes the first that is read is not the first that was made.
-    const made = after.change === 'CREATED' ? 'created' : 'as it was'
+    // If there are more than MAX_STATES changes, the first one read is not the creation.
+    const made = after.change === 'CREATED' ? 'created' : 'earlier state'
     return { change: 'CREATED', detail: `${made}${forWhen}${withWhat}` }
   }
   if (before.active && !after.active) return { change: 'DELETED', detail: 'deleted' }
@@ -247,7 +258,7 @@ const REFERENCES = [
 const isSame = (a: Temporal.Instant | null, b: Temporal.Instant | null) =>
   a === null || b === null ? a === b : a.equals(b)
 
-/** In words; undefined if what it asks for stayed the same. */
+/** The change in words; undefined if timing and selection stayed the same. */
 function changeOfDefinition(
   before: StoredDefinition | undefined,
   after: StoredDefinition & Recorded,
@@ -261,8 +272,8 @@ function changeOfDefinition(
   if (before.active !== after.active) {
     words.push(after.active ? 'was switched on' : 'was switched off')
   }
-  if (differ(before, after, TIMING)) words.push('fires at another time')
-  if (differ(before, after, SELECTION)) words.push('selects by other conditions')
+  if (differ(before, after, TIMING)) words.push('now fires at another time')
+  if (differ(before, after, SELECTION)) words.push('now selects other objects')
   return words.length > 0 ? { change, detail: `the definition ${words.join(' and ')}` } : undefined
 }
 

@@ -3,7 +3,6 @@ import { isPlainObject } from '../contract/json.ts'
 import type { Db } from '../database/database.ts'
 import { RequestError } from '../errors.ts'
 import { isRefusedValue, isTooSlow } from '../database/refusals.ts'
-import { analyzeTables } from '../store/objects.ts'
 import { SettingsCache } from '../store/settings.ts'
 import { saveBusinessLine } from './business-lines.ts'
 import { checkHtmlOf } from './email-templates.ts'
@@ -116,7 +115,6 @@ class Run {
   readonly #refs = new LineRefs()
   readonly #settings = new SettingsCache()
   #lines = 0
-  #windows = 0
 
   constructor(importing: Importing, transact: Transact) {
     this.#importing = importing
@@ -129,19 +127,8 @@ class Run {
       const lines = byKind.get(kind)
       if (lines) await this.#saveKind(kind, lines)
     }
-    this.#windows += 1
-    if (isPowerOfTen(this.#windows)) await this.#analyzeTables()
     this.#lines += window.length
     this.#importing.onProgress?.(this.#lines)
-  }
-
-  /** Makes what follows faster; a server that has no time for it now is asked again later. */
-  async #analyzeTables() {
-    try {
-      await this.#transact(analyzeTables)
-    } catch (error) {
-      if (!isTooSlow(error)) throw error
-    }
   }
 
   #sort(window: Line[]) {
@@ -278,8 +265,6 @@ const KINDS = [
   'suppression',
 ]
 const KNOWN = new Set(KINDS)
-
-const isPowerOfTen = (count: number) => Number.isInteger(Math.log10(count))
 
 function reasonOf(error: unknown): string | undefined {
   if (error instanceof RequestError && error.status < 500) return error.message

@@ -1,4 +1,4 @@
-import { Together } from '../automation/together.ts'
+import { Batcher } from '../automation/batcher.ts'
 import { isDatabaseAway } from '../database/refusals.ts'
 import {
   readBodies,
@@ -41,8 +41,12 @@ export class SharedSaves {
 
   #openGroup(name: string): Group {
     const round = (all: ToSave[]) => saveTogether(all, this.#now())
-    const limits = { least: MIN_SHARED, most: MAX_SHARED, lanes: MAX_TRANSACTIONS }
-    const group = { rounds: new Together(round, limits), members: 0 }
+    const limits = {
+      minItems: MIN_SHARED,
+      maxItems: MAX_SHARED,
+      maxBatches: MAX_TRANSACTIONS,
+    }
+    const group = { rounds: new Batcher(round, limits), members: 0 }
     this.#groups.set(name, group)
     return group
   }
@@ -55,7 +59,7 @@ const MAX_SHARED = 32
 /** While one transaction waits for the disk, the next is prepared. */
 const MAX_TRANSACTIONS = 2
 
-type Group = { rounds: Together<ToSave, Result>; members: number }
+type Group = { rounds: Batcher<ToSave, Result>; members: number }
 type Result = Saved | { failed: unknown }
 
 async function saveTogether(all: ToSave[], now: Temporal.Instant): Promise<Result[]> {

@@ -1,7 +1,7 @@
 import type { EmailStatus } from '../contract/email.ts'
 import type { ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
-import { empty, join, kept, raw, sql, type Sql } from '../database/sql.ts'
+import { empty, join, raw, sql, type Sql } from '../database/sql.ts'
 import { endedOfObjects } from './event-triggers.ts'
 import { clientsNamed } from './client-words.ts'
 import { aboutVisibleObject, type Visibility } from './visibility.ts'
@@ -83,8 +83,8 @@ const values = raw(
 
 export async function drawEmailIds(db: Db, count: number): Promise<number[]> {
   const [row] = await db.query<{ ids: number[] }>(
-    kept(sql`
-      select array(select nextval('email_email_id_seq') from generate_series(1, ${count}::int)) as ids`),
+    sql`
+      select array(select nextval('email_email_id_seq') from generate_series(1, ${count}::int)) as ids`,
   )
   return row!.ids
 }
@@ -122,7 +122,7 @@ export function insertEmails(
          (select ${join(ones, ', ')}) shared
     ${ifThere === 'pass over' ? sql`on conflict do nothing` : empty}`
   const isQueued = emails.some((email) => email.status === 'QUEUED')
-  tx.send(kept(isQueued ? withQueue(insert) : insert))
+  tx.send(isQueued ? withQueue(insert) : insert)
 }
 
 const oneOf = (email: NewEmail, [property, column, type]: Written) =>
@@ -138,7 +138,7 @@ function listOf(emails: NewEmail[], [property, , type]: Written) {
 /** What will leave waits in the queue from the same moment. */
 const withQueue = (insert: Sql) => sql`
   with made as (${insert} returning business_id, email_id, next_attempt_time, created_date)
-  insert into sending (business_id, email_id, next_attempt_time, created_date)
+  insert into email_queue (business_id, email_id, next_attempt_time, created_date)
   select * from made where next_attempt_time is not null`
 
 /** As answered, with moments still moments. */
@@ -166,7 +166,7 @@ export type StoredEmail = {
 /** A mail that somebody has in hand is under way, whatever it waits for otherwise. */
 const isUnderWay = sql`
   email.next_attempt_time is not null
-  and exists (select from sending s
+  and exists (select from email_queue s
               where (s.business_id, s.email_id) = (email.business_id, email.email_id)
                 and s.worker is not null)`
 
@@ -281,7 +281,7 @@ const isOfQueue = (status: EmailStatus) =>
 
 /** What waits, or is under way, is found by the queue, in which there are few; all else by an index. */
 const inQueue = (businessId: number, status: EmailStatus) => sql`
-  (select s.business_id as of, s.email_id as id, s.created_date as made from sending s
+  (select s.business_id as of, s.email_id as id, s.created_date as made from email_queue s
    where s.business_id = ${businessId}
      and ${status === 'SENDING' ? sql`s.worker is not null` : sql`s.worker is null and s.status = ${status}`}
    -- Sorted here: a page is cut before any mail is read.

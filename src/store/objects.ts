@@ -147,29 +147,6 @@ function isNamed(kind: ObjectKind, { ids, externalIds }: Named): Sql {
   return ids.length === 0 ? byExternalId : sql`(${byId} or ${byExternalId})`
 }
 
-/**
- * Look-ups of a thousand rows are planned anew each time: a plan that was made while the table was
- * empty, and is kept, would read it from one end to the other for every batch. For a few it would
- * cost more than the look-up.
- */
-export function planLookUps(tx: Db, count: number) {
-  if (count > FEW) tx.send(planning('force_custom_plan'))
-}
-
-/** For writing again, or the check of every foreign key would be planned anew as well. */
-export function keepPlans(tx: Db, count: number) {
-  if (count > FEW) tx.send(planning('auto'))
-}
-
-const FEW = 50
-const planning = (mode: string) => sql`select set_config('plan_cache_mode', ${mode}, true)`
-
-/** Runs ANALYZE on the tables of objects (migrations/0007). */
-export const analyzeTables = (db: Db) => db.query(sql`select look_at_tables()`)
-
-/** Runs ANALYZE on the tables that have grown by half since the last time (migrations/0041). */
-export const analyzeGrownTables = (db: Db) => db.query(sql`select look_at_grown_tables()`)
-
 /** Inserts objects. Returns those whose `externalId` another transaction has just taken. */
 export async function insertObjects(tx: Db, kind: ObjectKind, objects: StoredObject[]) {
   if (objects.length === 0) return []

@@ -39,11 +39,11 @@ export async function readOverview(db: Db, businessId: number, look: Look): Prom
          and start_time >= ${dayStart} and start_time < ${dayEnd} ${place}) as "classesToday",
       (select count(*) from event_definition
        where business_id = ${businessId} and active) as "activeDefinitions",
-      (select count(*) from waiting w
+      (select count(*) from pending_trigger w
        where business_id = ${businessId} and worker is null ${waits}) as "triggersWaiting",
-      (select count(*) from waiting w where business_id = ${businessId}
+      (select count(*) from pending_trigger w where business_id = ${businessId}
          and worker is null and scheduled_time < ${dayEnd} ${waits}) as "triggersDueToday",
-      (select min(scheduled_time) from waiting w
+      (select min(scheduled_time) from pending_trigger w
        where business_id = ${businessId} and worker is null ${waits}) as "nextTriggerTime",
       (select coalesce(jsonb_object_agg(status, n), '{}') from (
          select status, count(*) as n from event_trigger
@@ -68,7 +68,7 @@ export function listQuarterHours(db: Db, businessId: number, { from, to, visibil
     select date_bin('15 minutes', scheduled_time, ${from}) as time, status, count(*) as count
     from (
       select scheduled_time, case when worker is null then 'SCHEDULED' else 'RUNNING' end as status
-      from waiting w
+      from pending_trigger w
       where business_id = ${businessId} and scheduled_time >= ${from} and scheduled_time < ${to}
         ${aboutVisibleObject('w', visibility)}
       union all
@@ -169,7 +169,7 @@ export async function readMailState(db: Db, businessId: number, now: Temporal.In
     lastSentTime: Temporal.Instant | null
     sentLastDay: number
   }>(sql`
-    select (select count(*) from sending where business_id = ${businessId}) as waiting,
+    select (select count(*) from email_queue where business_id = ${businessId}) as waiting,
            (select max(created_date) from email
             where business_id = ${businessId} and outcome = 'SENT') as "lastSentTime",
            (select count(*) from email where business_id = ${businessId} and outcome = 'SENT'
@@ -180,7 +180,7 @@ export async function readMailState(db: Db, businessId: number, now: Temporal.In
 /** How many triggers of a business should have fired a second ago. */
 export async function countOverdue(db: Db, businessId: number, now: Temporal.Instant) {
   const [row] = await db.query<{ overdue: number }>(sql`
-    select count(*) as overdue from waiting
+    select count(*) as overdue from pending_trigger
     where business_id = ${businessId} and worker is null
       and scheduled_time < ${now.subtract({ seconds: 1 })}`)
   return row!.overdue

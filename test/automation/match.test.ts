@@ -128,24 +128,24 @@ const cases: {
     name: 'another business is never asked for',
     definition: { businessId: 2 },
     asked: appointment(),
-    refused: ['of another business'],
+    refused: ['it belongs to another business'],
   },
   {
     name: 'an event of another type',
     definition: { eventTypeId: 1 },
     asked: event('APPT_CHANGED', appointment(), 'OPEN'),
-    refused: ['waits for APPT_CREATED, this is APPT_CHANGED'],
+    refused: ['the definition is for APPT_CREATED, this is APPT_CHANGED'],
   },
   {
     name: 'an event does not wake a reminder',
     asked: event('APPT_CREATED', appointment()),
-    refused: ['waits for APPT_REMINDER, this is APPT_CREATED'],
+    refused: ['the definition is for APPT_REMINDER, this is APPT_CREATED'],
   },
   {
     name: 'a subject of another kind',
     definition: { eventTypeId: 6 },
     asked: appointment(),
-    refused: ['waits for CLASS_SCHEDULE_REMINDER, this is CALENDAR'],
+    refused: ['the definition is for CLASS_SCHEDULE_REMINDER, this is CALENDAR'],
   },
 
   {
@@ -158,14 +158,14 @@ const cases: {
     name: 'a change that is not listed',
     definition: { eventTypeId: 2, changes: ['TIME'] },
     asked: moved({ changes: ['STAFF'] }),
-    refused: ['changed: staff; it waits for: time'],
+    refused: ['changed: staff; the definition asks for: time'],
   },
   {
     name: 'a listed change that also ends it',
     definition: { eventTypeId: 2, changes: ['TIME'] },
     asked: moved({ changes: ['TIME', 'STATUS'], ended: true }, 'CANCELLED'),
     refused: [
-      'the status also moved to CANCELLED, which is not live, and changes does not list STATUS',
+      "the status also changed to CANCELLED, which is not live; add STATUS to the definition's changes to send it",
     ],
   },
   {
@@ -178,7 +178,7 @@ const cases: {
     name: 'a listed change, but not the status that is asked for',
     definition: { eventTypeId: 2, changes: ['TIME'], newStatus: 'CONFIRMED' },
     asked: moved({ changes: ['TIME', 'STATUS'] }, 'CHECKED_IN'),
-    refused: ['is CHECKED_IN now, not CONFIRMED'],
+    refused: ['the status is CHECKED_IN now, not CONFIRMED'],
   },
 
   { name: 'objectId, this one', definition: { objectId: 7 }, asked: appointment(), refused: [] },
@@ -186,7 +186,7 @@ const cases: {
     name: 'objectId, another one',
     definition: { objectId: 70 },
     asked: appointment(),
-    refused: ['only for 70'],
+    refused: ['the definition is only for 70'],
   },
   {
     name: "objectId of an invitation's campaign",
@@ -198,7 +198,7 @@ const cases: {
     name: 'objectId of another campaign',
     definition: { eventTypeId: 8, objectType: 'INVITATION_CAMPAIGN', objectId: 41 },
     asked: invitation(),
-    refused: ['only for campaign 41, this is of 40'],
+    refused: ['the definition is only for campaign 41, this invitation is of campaign 40'],
   },
   {
     name: 'objectUUId, this invitation',
@@ -215,13 +215,13 @@ const cases: {
       objectUUId: 'b2',
     },
     asked: invitation(),
-    refused: ['only for b2'],
+    refused: ['the definition is only for b2'],
   },
   {
     name: 'objectUUId where the kind has none is nobody',
     definition: { objectUUId: 'b2' },
     asked: appointment(),
-    refused: ['only for b2'],
+    refused: ['the definition is only for b2'],
   },
   {
     name: "a disclaimer's appointment",
@@ -233,13 +233,13 @@ const cases: {
     name: "another one than the disclaimer's appointment",
     definition: { eventTypeId: 12, objectId: 9 },
     asked: event('DISCLAIMER_CREATED', disclaimer()),
-    refused: ['only for 9'],
+    refused: ['the definition is only for 9'],
   },
   {
     name: 'a disclaimer without an appointment',
     definition: { eventTypeId: 12, objectId: 7 },
     asked: event('DISCLAIMER_CREATED', disclaimer({ calendarId: null })),
-    refused: ['only for 7'],
+    refused: ['the definition is only for 7'],
   },
   {
     name: 'a disclaimer itself, where the definition is not about appointments',
@@ -259,9 +259,9 @@ const cases: {
     definition: { locationIdList: [1], professionalIdList: [2], reasonIdList: [3] },
     asked: appointment(),
     refused: [
-      'location 10 is not selected',
-      'staff 20 is not selected',
-      'service 30 is not selected',
+      'the definition does not select location 10',
+      'the definition does not select staff 20',
+      'the definition does not select service 30',
     ],
   },
   {
@@ -274,7 +274,7 @@ const cases: {
     name: 'disclaimer forms are to a disclaimer',
     definition: { eventTypeId: 12, disclaimerFormIdList: [61] },
     asked: event('DISCLAIMER_CREATED', disclaimer()),
-    refused: ['disclaimer form 60 is not selected'],
+    refused: ['the definition does not select disclaimer form 60'],
   },
   {
     name: 'locations are nothing to an invitation',
@@ -286,7 +286,7 @@ const cases: {
     name: 'a recall could have staff, this one has none',
     definition: { eventTypeId: 10, objectType: 'RECALL', professionalIdList: [20] },
     asked: recall(),
-    refused: ['it has no staff'],
+    refused: ['it has no staff, and the definition selects by staff'],
   },
   {
     name: 'groups never matter',
@@ -311,7 +311,7 @@ const cases: {
     name: 'every tag must share a value',
     definition: { filterTagMapJson: '{"level":["gold"],"language":["fr"]}' },
     asked: appointment({ tags: { level: ['gold'] } }),
-    refused: ['no tag language of fr'],
+    refused: ['it has no tag language with one of these values: fr'],
   },
   {
     name: 'a tag without values asks for nothing',
@@ -323,7 +323,7 @@ const cases: {
     name: 'a tag named like something every object has',
     definition: { filterTagMapJson: '{"constructor":["name"],"__proto__":["x"]}' },
     asked: appointment(),
-    refused: ['no tag constructor of name'],
+    refused: ['it has no tag constructor with one of these values: name'],
   },
 
   {
@@ -342,13 +342,13 @@ const cases: {
     name: 'a move of status that did not happen, though any is asked for',
     definition: { eventTypeId: 2, newStatus: '*' },
     asked: changed('OPEN', 'OPEN'),
-    refused: ['the status did not move: it stays OPEN'],
+    refused: ['the status did not change: it is still OPEN'],
   },
   {
     name: 'the status is what is asked for, but it was so before',
     definition: { eventTypeId: 2, newStatus: 'CONFIRMED' },
     asked: changed('CONFIRMED', 'CONFIRMED'),
-    refused: ['the status did not move: it stays CONFIRMED'],
+    refused: ['the status did not change: it is still CONFIRMED'],
   },
   {
     name: 'from one status to another',
@@ -360,7 +360,10 @@ const cases: {
     name: 'from and to another status',
     definition: { eventTypeId: 2, oldStatus: 'OPEN', newStatus: 'CANCELLED' },
     asked: changed('CONFIRMED', 'NO_SHOW'),
-    refused: ['was CONFIRMED before, not OPEN', 'is NO_SHOW now, not CANCELLED'],
+    refused: [
+      'the status was CONFIRMED before, not OPEN',
+      'the status is NO_SHOW now, not CANCELLED',
+    ],
   },
   {
     name: 'one side unset is any',
@@ -384,7 +387,7 @@ const cases: {
   {
     name: 'a reminder before something that is no longer live',
     asked: appointment({ status: 'COMPLETED', live: false }),
-    refused: ['status COMPLETED calls for nothing before it'],
+    refused: ["the appointment's status is COMPLETED"],
   },
   {
     name: 'a follow-up survives the completed visit',
@@ -396,7 +399,7 @@ const cases: {
     name: 'a follow-up does not survive the cancelled one',
     definition: { triggerHours: 24 },
     asked: appointment({ status: 'CANCELLED', live: false, liveAfter: false }),
-    refused: ['status CANCELLED calls for nothing after it'],
+    refused: ["the appointment's status is CANCELLED"],
   },
   {
     name: 'a deleted object',
@@ -438,12 +441,12 @@ test('at the moment of firing a change is a fact, a reminder and a creation must
   assert.deepEqual(atFiring(2), [])
   assert.deepEqual(atFiring(2, { active: false }), ['the definition is not active'])
   assert.deepEqual(atFiring(3), [
-    'location 11 is not selected',
-    'status CANCELLED calls for nothing before it',
+    'the definition does not select location 11',
+    "the appointment's status is CANCELLED",
   ])
   assert.deepEqual(atFiring(1), [
-    'location 11 is not selected',
-    'status CANCELLED calls for nothing after it',
+    'the definition does not select location 11',
+    "the appointment's status is CANCELLED",
   ])
   for (const eventTypeId of [5, 9, 11, 13]) assert.deepEqual(atFiring(eventTypeId), [])
 })
@@ -461,16 +464,16 @@ test('checks say in words what was looked at, also what is as it should be', () 
     checks(definition({ locationIdList: [10], reasonIdList: [31] }), appointment()),
     [
       { check: 'definition active', ok: true, reason: 'the definition is active' },
-      { check: 'business', ok: true, reason: 'of the same business' },
-      { check: 'event type', ok: true, reason: 'APPT_REMINDER is what it waits for' },
+      { check: 'business', ok: true, reason: 'it belongs to the same business' },
+      { check: 'event type', ok: true, reason: 'the definition is for APPT_REMINDER' },
       { check: 'object', ok: true, reason: 'any object' },
-      { check: 'location', ok: true, reason: 'location 10 is selected' },
+      { check: 'location', ok: true, reason: 'the definition selects location 10' },
       { check: 'staff', ok: true, reason: 'any staff' },
-      { check: 'service', ok: false, reason: 'service 30 is not selected' },
+      { check: 'service', ok: false, reason: 'the definition does not select service 30' },
       { check: 'disclaimer form', ok: true, reason: 'this kind of object has no disclaimer form' },
-      { check: 'tags', ok: true, reason: 'no tag is asked for' },
-      { check: 'not deleted', ok: true, reason: 'it was not deleted' },
-      { check: 'still live', ok: true, reason: 'status OPEN still calls for it' },
+      { check: 'tags', ok: true, reason: 'the definition asks for no tags' },
+      { check: 'not deleted', ok: true, reason: 'it is not deleted' },
+      { check: 'still live', ok: true, reason: "the appointment's status is OPEN" },
     ],
   )
 })

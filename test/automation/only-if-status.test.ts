@@ -29,12 +29,19 @@ test('a trigger fires only if the status of its object is one of onlyIfStatus th
   const [explained] = (await call('GET', `/explain/CALENDAR/${confirmed.calendarId}`)).body
   assert.deepEqual(
     explained.checks.find(({ check }: { check: string }) => check === 'status at firing'),
-    { check: 'status at firing', ok: false, reason: 'the status is CONFIRMED, not OPEN' },
+    {
+      check: 'status at firing',
+      ok: false,
+      reason: "the appointment's status is CONFIRMED, not OPEN",
+    },
   )
   clock.advance({ hours: 48 })
   await runEngine()
   assert.equal((await triggerOf(open))[0], 'COMPLETED')
-  assert.deepEqual(await triggerOf(confirmed), ['CANCELLED', 'the status is CONFIRMED, not OPEN'])
+  assert.deepEqual(await triggerOf(confirmed), [
+    'CANCELLED',
+    "the appointment's status is CONFIRMED, not OPEN",
+  ])
 
   const unknown = await call(
     'POST',

@@ -83,7 +83,7 @@ test('a refused message says what the server said and means, and hostile words s
   await timeline.getByText(/^Created by the key test for/).waitFor()
   await timeline.getByText('Attempt 1: refused for good').waitFor()
   await timeline.getByText(REFUSAL).waitFor()
-  await timeline.getByText('status OPEN still calls for it').waitFor()
+  await timeline.getByText("the appointment's status is OPEN").waitFor()
   await page.getByText('this message').waitFor()
   await page.getByText('it has not been changed since it was made').first().waitFor()
 

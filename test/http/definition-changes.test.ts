@@ -95,7 +95,7 @@ test('a pending trigger is cancelled if its definition no longer waits for that 
   await save('/eventDefinition', { eventDefnId, changes: ['STAFF'] })
   assert.deepEqual(
     (await triggersOf(calendarId)).map(({ status, statusReason }) => [status, statusReason]),
-    [['CANCELLED', 'changed: time; it waits for: staff']],
+    [['CANCELLED', 'changed: time; the definition asks for: staff']],
   )
 })
 
@@ -114,11 +114,11 @@ test('explain and backtest know what a save changed', async (t) => {
   assert.deepEqual(await checkOf(), {
     check: 'what changed',
     ok: false,
-    reason: 'changed: staff; it waits for: time',
+    reason: 'changed: staff; the definition asks for: time',
   })
   const moved = { calendarId, startTime, endTime: startTime + 1_800_000 }
   await save('/calendar', { ...moved, status: 'CANCELLED' })
-  assert.match((await checkOf()).reason, /also moved to CANCELLED, which is not live/)
+  assert.match((await checkOf()).reason, /also changed to CANCELLED, which is not live/)
 
   const day = clock.now().toZonedDateTimeISO('Europe/Zurich').toPlainDate().toString()
   const mails = async (changes: string[]) => {

@@ -243,7 +243,7 @@ test('a plan names the client, the visit and the reason of a sample, and counts 
     'one of each kind',
   )
   const cancelled = body.samples[1]
-  assert.equal(cancelled.reason, 'location London is not selected')
+  assert.equal(cancelled.reason, 'the definition does not select location London')
   assert.equal(cancelled.clientName, 'Anna Müller')
   assert.equal(cancelled.locationName, 'London')
   assert.equal(cancelled.objectId, away.calendarId)

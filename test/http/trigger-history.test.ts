@@ -92,7 +92,7 @@ test('a trigger tells how it was planned, moved and fired, with the checks of th
   assert.deepEqual(live, {
     check: 'still live',
     ok: true,
-    reason: 'status CONFIRMED still calls for it',
+    reason: "the appointment's status is CONFIRMED",
   })
   assert.equal(body.emails.length, 1)
   assert.deepEqual(
@@ -146,7 +146,7 @@ test('a definition that changes moves its pending trigger, and one switched off 
   await saveDefinition({ triggerHours: -48, description: 'Remind two days before' })
   const pending = (await call('GET', `/eventTriggers/${id}`)).body
   assert.deepEqual(changes(pending.history), ['CREATED', 'DEFINITION'])
-  assert.equal(pending.history[1].detail, 'the definition fires at another time')
+  assert.equal(pending.history[1].detail, 'the definition now fires at another time')
   assert.equal(pending.history[1].scheduledTime, startTime - 48 * HOUR)
   assert.equal(pending.scheduledTime, startTime - 48 * HOUR)
   assert.equal(pending.checkedTime, null)
@@ -212,7 +212,7 @@ test('a trigger of a change is checked as the object was when it changed', async
     ],
   )
   const now = (body.checks as Check[]).find(({ check }) => check === 'status now')
-  assert.deepEqual(now, { check: 'status now', ok: true, reason: 'is CANCELLED now' })
+  assert.deepEqual(now, { check: 'status now', ok: true, reason: 'the status is CANCELLED now' })
 })
 
 test('a client’s tags count as they were when the trigger fired', async (t) => {
@@ -228,7 +228,7 @@ test('a client’s tags count as they were when the trigger fired', async (t) =>
   await save('/client', { clientId, tags: {} })
   const { body } = await call('GET', `/eventTriggers/${await onlyTrigger(world)}`)
   const tags = (body.checks as Check[]).find(({ check }) => check === 'tags')
-  assert.deepEqual(tags, { check: 'tags', ok: true, reason: 'has the tags' })
+  assert.deepEqual(tags, { check: 'tags', ok: true, reason: 'it has the tags' })
 })
 
 test('a trigger of another business, or of an object that the caller does not see, is not found', async (t) => {

@@ -12,6 +12,7 @@ import { isFull, proofSeed, randomFrom, type Random } from './random.ts'
 import { rewriting, withoutLocks } from './without-guards.ts'
 import { startWorld, type World } from './simulation.ts'
 import { capturing } from '../support/capturing.ts'
+import { stepsOf } from '../support/engine-steps.ts'
 
 /**
  * Reminders fire while their appointments are moved or cancelled and their definition switched off.
@@ -92,8 +93,8 @@ async function round(world: World, random: Random, mutation: Mutation, told: Tol
   ])
   if (errors.length > 0) throw errors[0]
   move(11_000)
-  for (const { keep, fire } of nodes) {
-    await keep()
+  for (const { takeOver, fire } of nodes) {
+    await takeOver()
     while ((await fire()) > 0);
   }
   const mails = await mailsOf(db, ids)
@@ -163,11 +164,10 @@ function startNode(
         }),
       ),
   })
-  return createEngine({
+  const engine = createEngine({
     database: {
       ...database,
       engine: of(database.engine),
-      delivery: of(database.delivery),
     } satisfies Database,
     clock,
     ...capturing(),
@@ -175,6 +175,7 @@ function startNode(
     batchSize: 1 + random.below(8),
     ...mutation.parts,
   })
+  return stepsOf(engine)
 }
 
 async function define({ db, database, businessId, clock, emailTemplateId }: World) {

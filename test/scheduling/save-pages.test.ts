@@ -40,7 +40,7 @@ async function start(t: TestContext) {
     const rows = await db.query<{ id: number; start: number; due: number }>(sql`
       select c.calendar_id as id, (extract(epoch from c.start_time) * 1000)::bigint as start,
              (extract(epoch from t.scheduled_time) * 1000)::bigint as due
-      from calendar c join waiting t on t.object_id = c.calendar_id
+      from calendar c join pending_trigger t on t.object_id = c.calendar_id
       order by c.calendar_id`)
     return rows.map(({ id, start, due }) => [id, start, due])
   }

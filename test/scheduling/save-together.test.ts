@@ -61,7 +61,7 @@ test('saves of one moment share a transaction with their triggers, audit and his
   const ended = await saveAtOnce(notes.map((note) => ({ body: booking({ note }) })))
 
   assert.equal(await transactions(), 1)
-  assert.equal(await transactions('waiting'), 1)
+  assert.equal(await transactions('pending_trigger'), 1)
   for (const [i, { saved }] of ended.entries()) {
     assert.equal(saved!.isNew, true)
     assert.equal(saved!.object.note, notes[i], 'each is answered with its own')

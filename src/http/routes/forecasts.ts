@@ -43,9 +43,9 @@ export const forecasts: Routes = async (app, { clock, queues }) => {
       const { db, businessId, scope: visibility } = caller
       const { limit = SAMPLES_OF_PLAN } = query
       const gone = clientGone(reply)
-      const goesOn = withPatience(gone)
+      const hasTimeLeft = withPatience(gone)
       const planned = await queues.interactive.run(businessId, gone, () =>
-        forecast(db, body, { businessId, now: clock.now(), goesOn, visibility, limit }),
+        forecast(db, body, { businessId, now: clock.now(), hasTimeLeft, visibility, limit }),
       )
       return planned as unknown as Forecast
     },
@@ -74,7 +74,7 @@ export const forecasts: Routes = async (app, { clock, queues }) => {
         backtest(db, definition, asked, {
           businessId,
           now: clock.now(),
-          goesOn: withPatience(gone),
+          hasTimeLeft: withPatience(gone),
           visibility,
           limit,
         })

@@ -3,9 +3,10 @@ import { bodyOf, externalName, idOf, orNull, pascalCase } from '../../contract/o
 import { OBJECT_KINDS, type Filter, type ObjectKind } from '../../contract/objects.ts'
 import { OBJECT_TYPES } from '../../contract/event-type.ts'
 import { ExpandedObject, ExpandObject } from '../../contract/object-names.ts'
+import { PageOf, PageQuery } from '../../contract/page.ts'
 import { SavePlan } from '../../contract/save-plan.ts'
 import type { Caller } from '../../auth/caller.ts'
-import { findEmptyTokens } from '../../automation/empty-tokens.ts'
+import { findEmptyTokens } from '../../automation/preview.ts'
 import { findTemplate } from '../../automation/templates.ts'
 import type { Db } from '../../database/database.ts'
 import { notFound } from '../../errors.ts'
@@ -23,7 +24,7 @@ import {
   type StoredObject,
 } from '../../store/objects.ts'
 import { clientGone } from '../server/client-gone.ts'
-import { pageOf, PageQuery, readPage, type PositionType } from '../server/cursor.ts'
+import { pageOf, readPage, type PositionType } from '../server/cursor.ts'
 import { requireMatch } from '../server/etag.ts'
 import { answerOnce, created, hasKey, ok, send } from '../server/idempotency.ts'
 import type { Routes } from '../server/services.ts'
@@ -75,12 +76,12 @@ const routesOf =
     const answer = answerOf(kind)
     const byId = Type.Object({ [kind.id]: idOf(kind) })
     const expanded = kind.objectType
-      ? Type.Object({ ...ExpandedObject, ...answer.properties }, { examples: [exampleOf(kind)] })
+      ? Type.Object(
+          { ...ExpandedObject, ...answer.properties },
+          { title: `Listed${pascalCase(kind.title)}`, examples: [exampleOf(kind)] },
+        )
       : answer
-    const list = Type.Object({
-      items: Type.Array(expanded),
-      nextCursor: Type.Union([Type.String(), Type.Null()]),
-    })
+    const list = PageOf(expanded, `${pascalCase(kind.title)}Page`)
     const query = Type.Object({
       ...PageQuery,
       ...filtersOf(kind),

@@ -20,7 +20,7 @@ export type Services = {
   /** Seals the links in mails. */
   linkSeal: string
   /** Where this node runs an engine: when it last finished a turn. */
-  lastTurn?: () => Temporal.Instant | undefined
+  lastClaimTime?: () => Temporal.Instant | undefined
   /** Settles when the console's files are there; until then its pages wait, and only they. */
   consoleBuilt?: Promise<void>
   /** How long a client may take to send a body; for a stream, between two pieces of it. */

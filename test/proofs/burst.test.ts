@@ -15,16 +15,16 @@ import { capturing } from '../support/capturing.ts'
 const DUE = isFull ? 50_000 : 10_000
 const BUSINESSES = 50
 const MOST_LATE_MS = 5_000
-/** A share of all triggers. If the others wait for the herd, they are among the last to fire. */
+/** A share of all triggers. If the others wait for the burst, they are among the last to fire. */
 const WELL_BEFORE = 0.75
 
-test('the herd of one business does not make the others late', async (t) => {
+test('the burst of one business does not make the others late', async (t) => {
   const { late, place } = await stampede(t)
-  assert.ok(place.others.p99 < place.all * WELL_BEFORE, 'they did not wait for the herd')
+  assert.ok(place.others.p99 < place.all * WELL_BEFORE, 'they did not wait for the burst')
   assertWithin(t, { what: 'p99 of the others', tookMs: late.others.p99, limitMs: MOST_LATE_MS })
 })
 
-test('without turns the others wait for the herd', async (t) => {
+test('without turns the others wait for the burst', async (t) => {
   const { place } = await stampede(t, rewriting(withoutTurns))
   assert.ok(place.others.p99 > place.all * WELL_BEFORE)
 })
@@ -33,14 +33,14 @@ async function stampede(t: TestContext, rewrite = (statement: Sql) => statement)
   const { database, url } = await cloneDatabase(t)
   const clock = { now: () => Temporal.Now.instant() }
   const dueAt = clock.now()
-  const [herd] = await gatherCrowd(url, {
+  const [burst] = await gatherCrowd(url, {
     businesses: BUSINESSES,
     appointments: (place) => Math.ceil(place === 0 ? DUE * 0.9 : (DUE * 0.1) / (BUSINESSES - 1)),
-    // The herd's in the first half of the second, the others' in the second half.
+    // The burst's in the first half of the second, the others' in the second half.
     dueFrom: (place) => (place === 0 ? dueAt : dueAt.add({ milliseconds: 500 })),
     spreadMs: 500,
   })
-  const late = { herd: [] as number[], others: [] as number[] }
+  const late = { burst: [] as number[], others: [] as number[] }
   const places: number[] = []
   let ended = 0
   const errors: unknown[] = []
@@ -59,9 +59,9 @@ async function stampede(t: TestContext, rewrite = (statement: Sql) => statement)
       const ms = Date.now() - startedAt
       for (const { businessId } of endings) {
         ended += 1
-        const isHerd = businessId === herd!.businessId
-        late[isHerd ? 'herd' : 'others'].push(ms)
-        if (!isHerd) places.push(ended)
+        const isBurst = businessId === burst!.businessId
+        late[isBurst ? 'burst' : 'others'].push(ms)
+        if (!isBurst) places.push(ended)
       }
     },
   })
@@ -71,7 +71,7 @@ async function stampede(t: TestContext, rewrite = (statement: Sql) => statement)
   await stopped
   assert.deepEqual(errors, [])
   const told = {
-    late: { herd: percentiles(late.herd), others: percentiles(late.others) },
+    late: { burst: percentiles(late.burst), others: percentiles(late.others) },
     place: { others: percentiles(places), all: ended },
   }
   t.diagnostic(`${DUE} due in one second, 90% of one business: ${JSON.stringify(told)}`)

@@ -2,14 +2,14 @@ import { setImmediate as nextIteration } from 'node:timers/promises'
 import { monotonicMs } from '../clock.ts'
 
 /**
- * Shares the event loop during long synchronous work: `if (turn.isOver()) await turn.next()` between
+ * Shares the event loop during long synchronous work: `if (slice.isOver()) await slice.next()` between
  * two pieces of it lets requests and the mail server's replies through every 10 ms.
  */
-export class Turn {
+export class TimeSlice {
   #since = monotonicMs()
 
   isOver() {
-    return monotonicMs() - this.#since > TURN_MS
+    return monotonicMs() - this.#since > SLICE_MS
   }
 
   async next() {
@@ -18,4 +18,4 @@ export class Turn {
   }
 }
 
-const TURN_MS = 10
+const SLICE_MS = 10

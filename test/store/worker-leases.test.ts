@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Db } from '../../src/database/database.ts'
 import { sql } from '../../src/database/sql.ts'
-import { claimDueTriggers, takeBackTriggers } from '../../src/store/trigger-queue.ts'
+import { claimDueTriggers, takeOverTriggers } from '../../src/store/trigger-queue.ts'
 import { until } from '../support/until.ts'
 import { reminder, startWorld } from '../support/world.ts'
 
@@ -19,15 +19,15 @@ test('a lane that takes something while it is looked at is not forgotten', async
     now,
     leaseUntil: now.subtract({ hours: 1 }),
     limit: 1,
-    mostClaims: 1,
+    maxAttempts: 1,
   }
   await engine.query(sql`
-    insert into lane (worker, lease_until, latest) values (${lane.worker}, ${lane.leaseUntil}, ${now})`)
+    insert into worker_lease (worker, lease_until, latest) values (${lane.worker}, ${lane.leaseUntil}, ${now})`)
 
   let taking: Promise<number> | undefined
   await engine.transaction(async (tx) => {
     await tx.query(sql`select pg_advisory_xact_lock(7)`)
-    taking = takeBackTriggers(haltedBeforeLocking(engine), now)
+    taking = takeOverTriggers(haltedBeforeLocking(engine), now)
     await until(async () => {
       const waiting = sql`select from pg_locks where locktype = 'advisory' and not granted`
       return (await engine.query(waiting)).length > 0
@@ -35,8 +35,8 @@ test('a lane that takes something while it is looked at is not forgotten', async
     assert.equal((await claimDueTriggers(engine, lane, undefined)).length, 1)
   })
   await taking
-  await takeBackTriggers(engine, now)
-  const free = await engine.query(sql`select from waiting where worker is null`)
+  await takeOverTriggers(engine, now)
+  const free = await engine.query(sql`select from pending_trigger where worker is null`)
   assert.equal(free.length, 1, 'somebody takes it back')
 })
 

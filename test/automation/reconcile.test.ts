@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { patrolOnce } from '../../src/automation/watch.ts'
+import { reconcileAll } from '../../src/automation/reconcile.ts'
 import { sql } from '../../src/database/sql.ts'
-import { readQueueHealth } from '../../src/store/watch.ts'
+import { readQueueHealth } from '../../src/store/queue-health.ts'
 import { asOwner } from '../support/owner.ts'
 import { reminder, startEngine, startWorld } from '../support/world.ts'
 
 type World = Awaited<ReturnType<typeof startWorld>>
 
-const findings = ({ database, clock }: World) => patrolOnce(database.engine, () => clock.now())
+const findings = ({ database, clock }: World) => reconcileAll(database.engine, () => clock.now())
 const health = ({ database, clock }: World) => readQueueHealth(database.engine, clock.now())
 const change = ({ database }: World, statement: ReturnType<typeof sql>) =>
   database.engine.query(statement)
@@ -52,17 +52,17 @@ test('a lease that nobody took over and a trigger that was set aside are seen', 
   const until = world.clock.in({ seconds: 10 })
   await change(
     world,
-    sql`with held as (insert into lane select 'dead', ${until}, max(scheduled_time) from waiting)
-        update waiting set worker = 'dead', claims = 9`,
+    sql`with held as (insert into worker_lease select 'dead', ${until}, max(scheduled_time) from pending_trigger)
+        update pending_trigger set worker = 'dead', attempts = 9`,
   )
   world.clock.advance({ seconds: 12 })
   assert.equal((await health(world)).stuckLeases, 0, 'there is still time to take it over')
   world.clock.advance({ seconds: 4 })
   assert.equal((await health(world)).stuckLeases, 1)
 
-  await startEngine(world).keep()
-  const { stuckLeases, setAside } = await health(world)
-  assert.deepEqual([stuckLeases, setAside], [0, 1])
+  await startEngine(world).takeOver()
+  const { stuckLeases, gaveUp } = await health(world)
+  assert.deepEqual([stuckLeases, gaveUp], [0, 1])
 })
 
 test('what is in the hands of nobody at all is shown', async (t) => {
@@ -71,7 +71,7 @@ test('what is in the hands of nobody at all is shown', async (t) => {
   await world.book(world.clock.in({ hours: 25 }))
   world.clock.advance({ hours: 1 })
   await world.database.engine.query(sql`
-    update waiting set worker = 'without a lane'`)
+    update pending_trigger set worker = 'without a lane'`)
   assert.equal((await health(world)).stuckLeases, 1)
 })
 
@@ -100,7 +100,7 @@ test('reconciliation is content with what the service plans', async (t) => {
       missing: 0,
       unfounded: 0,
       doubled: 0,
-      silent: 0,
+      stoppedMatching: 0,
       samples: [],
     },
   )
@@ -116,16 +116,16 @@ test('reconciliation finds a reminder that is missing, one without reason and on
     await world.book(world.clock.in({ hours: 74 })),
   ]
   // Behind the service's back, as a restore gone wrong would.
-  await change(world, sql`delete from waiting where object_id = ${lost.calendarId}`)
+  await change(world, sql`delete from pending_trigger where object_id = ${lost.calendarId}`)
   await world.db.query(
     sql`update calendar set status = 'CANCELLED' where calendar_id = ${gone.calendarId}`,
   )
   await asOwner(
     world.database,
-    `insert into waiting (business_id, event_defn_id, defn_version, object_type, object_id,
+    `insert into pending_trigger (business_id, event_defn_id, defn_version, object_type, object_id,
        anchor_time, scheduled_time, created_date)
      select business_id, event_defn_id, defn_version, object_type, object_id, anchor_time,
-       scheduled_time, created_date from waiting where object_id = ${twice.calendarId}`,
+       scheduled_time, created_date from pending_trigger where object_id = ${twice.calendarId}`,
   )
   const { missing, unfounded, doubled, samples } = await findings(world)
   assert.deepEqual({ missing, unfounded, doubled }, { missing: 1, unfounded: 1, doubled: 1 })
@@ -170,14 +170,14 @@ test('a definition that took up every booking and now takes up none has fallen s
   }
   await bookMany(30)
   world.clock.advance({ hours: 24 * 8 })
-  assert.equal((await findings(world)).silent, 0, 'nobody booked since')
+  assert.equal((await findings(world)).stoppedMatching, 0, 'nobody booked since')
 
   // They moved house, and nobody thought of the reminder.
   const { locationId: newHouse } = await world.save('/location', { name: 'New house' })
   await bookMany(19, { locationId: newHouse })
-  assert.equal((await findings(world)).silent, 0, 'too few to say')
+  assert.equal((await findings(world)).stoppedMatching, 0, 'too few to say')
   await bookMany(2, { locationId: newHouse })
-  assert.equal((await findings(world)).silent, 1)
+  assert.equal((await findings(world)).stoppedMatching, 1)
   await bookMany(1)
-  assert.equal((await findings(world)).silent, 0)
+  assert.equal((await findings(world)).stoppedMatching, 0)
 })

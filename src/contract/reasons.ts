@@ -1,0 +1,41 @@
+import type { ObjectType } from './event-type.ts'
+
+/**
+ * The reasons that users read next to the status of a trigger or a mail. Each one is a clause that
+ * follows "Cancelled: " or "Skipped: ", and names the next step if there is one.
+ */
+export const REASONS = {
+  // CANCELLED
+  definitionInactive: 'the definition is not active',
+  timeChanged: 'its time changed just before it fired; see the trigger for the new time',
+
+  // EXPIRED
+  bookedLate: 'booked after its reminder time',
+  alreadyPast: 'its time has already passed',
+
+  // SKIPPED
+  noActiveAction: 'the definition has no active action; add one to send a mail',
+  templateInactive: 'the template is not active; activate it or choose another one',
+  noClient: 'there is no client to write to',
+  noAddress: 'the recipient has no email address; add one',
+  invalidAddress: 'the recipient does not have a valid email address; correct it',
+
+  // Mails
+  businessInactive: 'the business is not active',
+  uselessNow: 'it could not be sent while it was still useful',
+} as const
+
+/** Why a suppressed address gets no mail. */
+export const SUPPRESSED_REASONS = {
+  BOUNCED: 'an earlier mail to this address bounced; correct the address or delete its suppression',
+  UNSUBSCRIBED: 'the recipient unsubscribed',
+} as const
+
+/** What people call an object of each kind. */
+export const OBJECT_NAMES: Record<ObjectType, string> = {
+  CALENDAR: 'appointment',
+  CLASS_SCHEDULE: 'class',
+  INVITATION: 'invitation',
+  RECALL: 'recall',
+  DISCLAIMER: 'disclaimer',
+}
