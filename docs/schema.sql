@@ -48,7 +48,7 @@ create policy owner on api_key_use to current_user using (true);
 grant select on api_key_use to bellwether_app;
 grant insert, select, update on api_key_use to bellwether_operator;
 
--- One row for each change of an audited object. It has no foreign keys: triggers write it, from rows that have them.
+-- One row for each change of an audited object.
 create table audit (
   business_id bigint not null,
   audit_id bigint generated always as identity not null,
@@ -98,8 +98,8 @@ grant usage on sequence business_business_id_seq to bellwether_operator;
 CREATE TRIGGER audit_insert AFTER INSERT ON business REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_insert('business', 'business_id');
 CREATE TRIGGER audit_update AFTER UPDATE ON business REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_update('business', 'business_id');
 CREATE TRIGGER create_default_statuses AFTER INSERT ON business FOR EACH ROW EXECUTE FUNCTION create_default_statuses();
-CREATE TRIGGER settings_inserted AFTER INSERT ON business REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION change_setup_mark();
-CREATE TRIGGER settings_updated AFTER UPDATE ON business REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION change_setup_mark();
+CREATE TRIGGER settings_inserted AFTER INSERT ON business REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION change_settings_version();
+CREATE TRIGGER settings_updated AFTER UPDATE ON business REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION change_settings_version();
 
 -- An appointment of a client with a member of staff.
 create table calendar (
@@ -561,8 +561,8 @@ CREATE TRIGGER check_disclaimer_form_id_list BEFORE INSERT OR UPDATE OF disclaim
 CREATE TRIGGER check_location_id_list BEFORE INSERT OR UPDATE OF location_id_list ON event_definition FOR EACH ROW EXECUTE FUNCTION check_array_references('location_id_list', 'location', 'location_id');
 CREATE TRIGGER check_professional_id_list BEFORE INSERT OR UPDATE OF professional_id_list ON event_definition FOR EACH ROW EXECUTE FUNCTION check_array_references('professional_id_list', 'professional', 'professional_id');
 CREATE TRIGGER check_reason_id_list BEFORE INSERT OR UPDATE OF reason_id_list ON event_definition FOR EACH ROW EXECUTE FUNCTION check_array_references('reason_id_list', 'reason', 'reason_id');
-CREATE TRIGGER settings_inserted AFTER INSERT ON event_definition REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION change_setup_mark();
-CREATE TRIGGER settings_updated AFTER UPDATE ON event_definition REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION change_setup_mark();
+CREATE TRIGGER settings_inserted AFTER INSERT ON event_definition REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION change_settings_version();
+CREATE TRIGGER settings_updated AFTER UPDATE ON event_definition REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION change_settings_version();
 
 -- A trigger that has fired or ended, with its outcome. RUNNING: its mails are being sent. The other statuses are final.
 create table event_trigger (
@@ -738,8 +738,8 @@ grant select on location to bellwether_engine;
 grant usage on sequence location_location_id_seq to bellwether_app;
 CREATE TRIGGER audit_insert AFTER INSERT ON location REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_insert('location', 'location_id');
 CREATE TRIGGER audit_update AFTER UPDATE ON location REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_update('location', 'location_id');
-CREATE TRIGGER settings_inserted AFTER INSERT ON location REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION change_setup_mark();
-CREATE TRIGGER settings_updated AFTER UPDATE ON location REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION change_setup_mark();
+CREATE TRIGGER settings_inserted AFTER INSERT ON location REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION change_settings_version();
+CREATE TRIGGER settings_updated AFTER UPDATE ON location REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION change_settings_version();
 
 -- The key of the operator of the installation. One row, created at the first start.
 create table operator_key (
@@ -844,8 +844,8 @@ grant usage on sequence professional_professional_id_seq to bellwether_app;
 CREATE TRIGGER audit_insert AFTER INSERT ON professional REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_insert('professional', 'professional_id');
 CREATE TRIGGER audit_update AFTER UPDATE ON professional REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_update('professional', 'professional_id');
 CREATE TRIGGER check_location_id_list BEFORE INSERT OR UPDATE OF location_id_list ON professional FOR EACH ROW EXECUTE FUNCTION check_array_references('location_id_list', 'location', 'location_id');
-CREATE TRIGGER settings_inserted AFTER INSERT ON professional REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION change_setup_mark();
-CREATE TRIGGER settings_updated AFTER UPDATE ON professional REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION change_setup_mark();
+CREATE TRIGGER settings_inserted AFTER INSERT ON professional REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION change_settings_version();
+CREATE TRIGGER settings_updated AFTER UPDATE ON professional REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION change_settings_version();
 
 -- A service that clients book: the reason of their visit.
 create table reason (
@@ -874,8 +874,8 @@ grant select on reason to bellwether_engine;
 grant usage on sequence reason_reason_id_seq to bellwether_app;
 CREATE TRIGGER audit_insert AFTER INSERT ON reason REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_insert('reason', 'reason_id');
 CREATE TRIGGER audit_update AFTER UPDATE ON reason REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_update('reason', 'reason_id');
-CREATE TRIGGER settings_inserted AFTER INSERT ON reason REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION change_setup_mark();
-CREATE TRIGGER settings_updated AFTER UPDATE ON reason REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION change_setup_mark();
+CREATE TRIGGER settings_inserted AFTER INSERT ON reason REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION change_settings_version();
+CREATE TRIGGER settings_updated AFTER UPDATE ON reason REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION change_settings_version();
 
 -- A client who is due to come again.
 create table recall (
@@ -1012,17 +1012,17 @@ grant delete, insert, select, update on session to bellwether_operator;
 grant usage on sequence session_session_id_seq to bellwether_operator;
 
 -- Changes with every change of a business's settings. Nodes cache the settings as long as it is the same.
-create table setup_mark (
+create table settings_version (
   business_id bigint not null,
-  mark uuid not null default gen_random_uuid(),
-  constraint setup_mark_pkey PRIMARY KEY (business_id),
-  constraint setup_mark_business_id_fkey FOREIGN KEY (business_id) REFERENCES business(business_id)
+  version uuid not null default gen_random_uuid(),
+  constraint settings_version_pkey PRIMARY KEY (business_id),
+  constraint settings_version_business_id_fkey FOREIGN KEY (business_id) REFERENCES business(business_id)
 ) with ();
-create policy bellwether_app on setup_mark to bellwether_app using ((business_id = app_business()));
-create policy bellwether_engine on setup_mark to bellwether_engine using (true);
-create policy owner on setup_mark to current_user using (true);
-grant select on setup_mark to bellwether_app;
-grant select on setup_mark to bellwether_engine;
+create policy bellwether_app on settings_version to bellwether_app using ((business_id = app_business()));
+create policy bellwether_engine on settings_version to bellwether_engine using (true);
+create policy owner on settings_version to current_user using (true);
+grant select on settings_version to bellwether_app;
+grant select on settings_version to bellwether_engine;
 
 -- The statuses that the objects of a business can have.
 create table status (
@@ -1050,8 +1050,8 @@ grant insert, select, update on status to bellwether_app;
 grant select on status to bellwether_engine;
 CREATE TRIGGER audit_insert AFTER INSERT ON status REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_insert('status', 'audit_key', 'audit_key');
 CREATE TRIGGER audit_update AFTER UPDATE ON status REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_update('status', 'audit_key', 'audit_key');
-CREATE TRIGGER settings_inserted AFTER INSERT ON status REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION change_setup_mark();
-CREATE TRIGGER settings_updated AFTER UPDATE ON status REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION change_setup_mark();
+CREATE TRIGGER settings_inserted AFTER INSERT ON status REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION change_settings_version();
+CREATE TRIGGER settings_updated AFTER UPDATE ON status REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION change_settings_version();
 
 -- Addresses to which a business does not write: unsubscribed from mails that are not transactional, or bounced.
 create table suppression (
@@ -1313,16 +1313,16 @@ begin
   return null;
 end $function$;
 
-CREATE OR REPLACE FUNCTION change_setup_mark()
+CREATE OR REPLACE FUNCTION change_settings_version()
  RETURNS trigger
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'public'
 AS $function$
 begin
-  insert into setup_mark (business_id)
+  insert into settings_version (business_id)
   select distinct business_id from changed_rows order by business_id
-  on conflict (business_id) do update set mark = excluded.mark;
+  on conflict (business_id) do update set version = excluded.version;
   return null;
 end $function$;
 

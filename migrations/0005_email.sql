@@ -63,9 +63,10 @@ create index email_with_body on email (created_date) where html is not null or m
 call secure_table('email', app => 'select, insert, update', engine => 'select, insert, update',
   operator => 'select (business_id, email_id, to_address, message_id)');
 
--- The foreign keys of mails, checked once for all rows of a statement: the five real ones cost
--- EMAIL_FK. No role may delete what mails name, so it is enough
--- to check inserted rows. The settings make PostgreSQL look up keys also in small tables.
+-- The foreign keys of mails, checked once for all rows of a statement. Five real ones make writing a
+-- mail cost 100 instead of 45 us of CPU (500 rows a statement, PostgreSQL 18), a third of firing a
+-- trigger. No role may delete what mails name, so it is enough to check inserted rows. The settings
+-- make PostgreSQL look up keys also in small tables.
 -- Arguments, for readers of the catalog: column, referenced table, and so on.
 create function check_email_references() returns trigger
 language plpgsql security definer

@@ -55,20 +55,20 @@ create index idempotency_key_by_age on idempotency_key (created_time);
 call secure_table('idempotency_key', app => 'select, insert, update, delete', engine => 'select, delete',
                   operator => 'select, insert, update, delete');
 
-create table setup_mark (
+create table settings_version (
   business_id bigint primary key references business,
-  mark        uuid not null default gen_random_uuid()
+  version     uuid not null default gen_random_uuid()
 );
-comment on table setup_mark is
+comment on table settings_version is
   'Changes with every change of a business''s settings. Nodes cache the settings as long as it is the same.';
-call secure_table('setup_mark', app => 'select', engine => 'select');
+call secure_table('settings_version', app => 'select', engine => 'select');
 
-create function change_setup_mark() returns trigger
+create function change_settings_version() returns trigger
 language plpgsql security definer set search_path = public as $$
 begin
-  insert into setup_mark (business_id)
+  insert into settings_version (business_id)
   select distinct business_id from changed_rows order by business_id
-  on conflict (business_id) do update set mark = excluded.mark;
+  on conflict (business_id) do update set version = excluded.version;
   return null;
 end $$;
 do $$
@@ -77,9 +77,9 @@ declare
 begin
   foreach target in array array['business', 'event_definition', 'status', 'location', 'professional', 'reason'] loop
     execute format('create trigger settings_inserted after insert on %I referencing new table as changed_rows
-                    for each statement execute function change_setup_mark()', target);
+                    for each statement execute function change_settings_version()', target);
     execute format('create trigger settings_updated after update on %I referencing new table as changed_rows
-                    for each statement execute function change_setup_mark()', target);
+                    for each statement execute function change_settings_version()', target);
   end loop;
 end $$;
 

@@ -8,6 +8,8 @@ alter table pending_trigger rename column claims to attempts;
 alter table lane rename to worker_lease;
 alter table sending rename to email_queue;
 alter table sending_epoch rename to server_epoch;
+alter table setup_mark rename to settings_version;
+alter table settings_version rename column mark to version;
 
 -- Written, but never read. The changes of status are in the audit too.
 drop table status_history;

@@ -3,6 +3,7 @@ import type { Database } from '../database/database.ts'
 import type { Mailbox } from '../contract/addresses.ts'
 import type { Mailer } from '../email/mailer.ts'
 import { readDatabaseTime } from '../store/database-time.ts'
+import type { SettingsCache } from '../store/settings.ts'
 import { ANY_ATTEMPTS } from '../store/trigger-queue.ts'
 import { createDeliverLoop } from './deliver-loop.ts'
 import { Deliveries } from './deliver.ts'
@@ -17,6 +18,7 @@ import { Throttle } from './throttle.ts'
 /** The engine gets everything it uses as a parameter, so that a simulation can drive the real one. */
 export type EngineParts = {
   database: Database
+  settings: SettingsCache
   clock: Clock
   /** Random bytes. A worker is named by them at each start: a restarted worker has another name. */
   random(size: number): Buffer

@@ -80,9 +80,11 @@ const RENAMED_TABLES: Record<string, string> = {
   lane: 'worker_lease',
   sending: 'email_queue',
   sending_epoch: 'server_epoch',
+  setup_mark: 'settings_version',
 }
 const RENAMED_COLUMNS: Record<string, Record<string, string>> = {
   waiting: { claims: 'attempts' },
+  setup_mark: { mark: 'version' },
 }
 
 type Row = Record<string, unknown>

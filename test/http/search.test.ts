@@ -1,8 +1,5 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import pg from 'pg'
-import { cloneDatabase } from '../support/database.ts'
 import { createKey, createPerson, signInAs, ask } from '../support/callers.ts'
 import { addBusiness, reminder, startWorld, type Answer } from '../support/world.ts'
 
@@ -120,33 +117,4 @@ test('a search stays in its business and shows what the caller may read', async 
     'calendar: Anna Müller, Consultation',
     'client: Anna Müller',
   ])
-})
-
-test('the migration gives the clients that are there the same words as a save', async (t) => {
-  const { database, url } = await cloneDatabase(t)
-  const world = await startWorld(t, {}, { database })
-  for (const lastName of [
-    "O'Brien",
-    'Jørgensen',
-    'Лук’яненко',
-    'Weiß',
-    'Żółć',
-    'Åström',
-    'Smith',
-  ]) {
-    await world.save('/client', { firstName: 'Kim', lastName })
-  }
-  const owner = new pg.Client({ connectionString: url })
-  await owner.connect()
-  const read = async () =>
-    (await owner.query('select client_id, word from client_word order by 1, 2')).rows
-  const saved = await read()
-  // As it was before: words are separated at apostrophes and have no second spelling.
-  await owner.query(`delete from client_word
-    where word in ('obrien', 'joergensen', 'лукяненко', 'aastroem', 'mueller', 'aastrom')`)
-  assert.notDeepEqual(await read(), saved)
-  await owner.query(readFileSync('migrations/0068_client_words.sql', 'utf8'))
-  const reworded = await read()
-  await owner.end()
-  assert.deepEqual(reworded, saved)
 })
