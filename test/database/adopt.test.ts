@@ -5,6 +5,7 @@ import { after, test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import pg from 'pg'
 import { migrate, readMigrations, type Migration } from '../../src/database/migrate.ts'
+import { runCommand } from '../support/command.ts'
 import { cloneDatabase, createEmptyDatabase } from '../support/database.ts'
 import { describeSchema } from '../support/describe-schema.ts'
 import { asOwner } from '../wall/catalogue.ts'
@@ -21,6 +22,14 @@ test('a database before the last former migration is refused in one line that sa
       /^The database's schema is at migration 66 of the former numbering, with 55 of 56 applied\. .* start revision \w+ of Bellwether once, then this one\.$/,
   })
   await client.query(`insert into schema_migration values (68, '0068_client_words')`)
+})
+
+test('doctor says that a database of the former migrations must be migrated', async () => {
+  const { stdout } = await runCommand(['doctor'], { DATABASE_URL: url })
+  assert.match(
+    stdout,
+    /^note +Schema +migration 68 of the former numbering\n +→ bellwether migrate/m,
+  )
 })
 
 test('nodes that start together adopt a database once', async () => {

@@ -14,7 +14,7 @@ test('migrations are applied in order, and only once', async (t) => {
   assert.deepEqual(await migrate(url, [first, second]), [])
 })
 
-test('one that comes later is applied, though another has a higher number', async (t) => {
+test('a migration is applied although one with a higher number was applied before', async (t) => {
   const { url } = await createEmptyDatabase(t)
   const third = { version: 3, name: '0003_third', text: 'create table three (id int)' }
   assert.deepEqual(await migrate(url, [first, third]), ['0001_first', '0003_third'])
@@ -28,14 +28,14 @@ test('nodes that start together apply each migration once', async (t) => {
   assert.deepEqual(applied.flat().toSorted(), ['0001_first', '0002_second'])
 })
 
-test('the real schema can be made by several nodes at once, on several databases', async (t) => {
+test('several nodes can create the schema at once, in several databases', async (t) => {
   const databases = await Promise.all([createEmptyDatabase(t), createEmptyDatabase(t)])
   const runs = databases.flatMap(({ url }) => [migrate(url), migrate(url)])
   const applied = (await Promise.all(runs)).flat()
   assert.equal(applied.length, 2 * (await readMigrations()).length)
 })
 
-test('a migration that fails leaves nothing of itself', async (t) => {
+test('a migration that fails changes nothing', async (t) => {
   const { url } = await createEmptyDatabase(t)
   const broken = { ...second, text: 'create table two (id int); select 1 / 0' }
   await assert.rejects(migrate(url, [first, broken]), /migration 0002_second: division by zero/)
@@ -52,7 +52,7 @@ test('a schema newer than the program is refused in one line that says what to d
   })
 })
 
-test('the template that tests clone has every migration', async (t) => {
+test('the template database of the tests has every migration', async (t) => {
   const { url } = await cloneDatabase(t)
   assert.deepEqual(await migrate(url), [])
 })
