@@ -1,7 +1,5 @@
 import type { Db } from '../database/database.ts'
-import type { Mailbox } from '../contract/addresses.ts'
 import { isDatabaseAway, isTransient } from '../database/refusals.ts'
-import type { UnsubscribedMail } from '../email/unsubscribe.ts'
 import { hintChangedTriggers } from '../store/changes.ts'
 import { drawEmailIds, insertEmails } from '../store/emails.ts'
 import { holdTemplatesOfDefinitions } from '../store/email-templates.ts'
@@ -18,13 +16,13 @@ import type { SettingsCache } from '../store/settings.ts'
 import type { Throttle } from './throttle.ts'
 import { decide } from './decide.ts'
 import { definitionsOf, holdDefinitionsOf, holdWholeObjects } from './hold.ts'
-import { ended, makeMails, type Ready } from './mails.ts'
+import { ended, makeMails, type MailParts, type Ready } from './mails.ts'
 import { planAgainFor, type Moved } from './schedule.ts'
 import { objectKeyOf } from '../store/subject.ts'
 import { Rendering } from './templates.ts'
 
-/** What firing stands on. */
-export type Firing = {
+/** What firing needs. */
+export type Firing = MailParts & {
   settings: SettingsCache
   db: Db
   now(): Temporal.Instant
@@ -40,13 +38,6 @@ export type Firing = {
   maxAttempts(): number
   /** None where mails are only kept. */
   throttle?: Throttle
-  /** Mails are kept and shown, none leaves. */
-  captures: boolean
-  mailFrom: Mailbox
-  /** The name of this installation in Message-IDs and calendar entries. */
-  host: string
-  unsubscribeLink(mail: UnsubscribedMail): string | null
-  onError(error: unknown): void
   /** Only a proof puts another in its place, to see that it notices. */
   decide?: typeof decide
   /** Told after the commit, for measurements. */
