@@ -175,7 +175,7 @@ async function fireBatch(tx: Db, firing: Firing, claimed: ClaimedTrigger[], rend
   endTriggers(tx, firing.worker, endings, now)
   // The trigger's lock rules out that one is there already. Should it be, halves are tried, and in the
   // end that trigger alone, which ends as if it had made the mail.
-  insertEmails(tx, made.emails, claimed.length === 1 ? 'pass over' : 'refuse')
+  insertEmails(tx, made.emails, claimed.length === 1 ? 'skip' : 'refuse')
   if (moved.length > 0) await planAgainFor(tx, moved, now)
   hintChangedTriggers(tx, endings)
   return { endings, now, unready, unrendered }
