@@ -44,6 +44,20 @@ test('imports point down, never up or across', () => {
   assert.deepEqual(wrong, [])
 })
 
+test('no file imports itself through others, not even for types', () => {
+  const imports = new Map(sources('src').map((file) => [file, importedFiles(file)]))
+  const free = new Set<string>()
+  // A file is free of cycles once all files that it imports are.
+  for (let before = -1; before < free.size;) {
+    before = free.size
+    for (const [file, imported] of imports) {
+      if (imported.every((one) => free.has(one) || !imports.has(one))) free.add(file)
+    }
+  }
+  const inCycles = [...imports.keys()].filter((file) => !free.has(file))
+  assert.deepEqual(inCycles, [])
+})
+
 test('the console imports the client, types of the contract, and nothing else of the service', () => {
   const wrong = sources('console')
     .flatMap(fileImportsOf)
@@ -119,13 +133,22 @@ const read = (file: string) => readFileSync(path.join(root, file), 'utf8')
 /** The folder below src/, or the file itself where it lies in src/. */
 const partOf = (file: string) => file.split('/')[1]!
 
-function importsOf(file: string) {
+const importsOf = (file: string) =>
+  importStatements(file).map(({ typeOnly, to }) => ({ typeOnly, to: partOf(to) }))
+
+const importedFiles = (file: string) =>
+  importStatements(file)
+    .filter(({ dynamic }) => !dynamic)
+    .map(({ to }) => to)
+
+function importStatements(file: string) {
   const found = read(file).matchAll(
     /(?:^|\n)\s*(?:import|export)\s+(type\s)?(?:[^'"`;]*?\sfrom\s)?['"](\.[^'"]+)['"]|import\(['"`](\.[^'"`]+)['"`]\)/g,
   )
   return [...found].map(([, typeOnly, stated, dynamic]) => ({
     typeOnly: Boolean(typeOnly),
-    to: partOf(path.join(path.dirname(file), (stated ?? dynamic)!)),
+    dynamic: dynamic !== undefined,
+    to: path.join(path.dirname(file), (stated ?? dynamic)!),
   }))
 }
 
