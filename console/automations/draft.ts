@@ -24,48 +24,32 @@ export type Draft = Told & {
   mails: DraftMail[]
 }
 
+const STORED_FIELDS = [
+  'eventDefnId',
+  'objectType',
+  'active',
+  'description',
+  'eventType',
+  'triggerMonths',
+  'triggerHours',
+  'triggerMinutes',
+  'triggerAnchor',
+  'offsetMode',
+  'latePolicy',
+  'oldStatus',
+  'newStatus',
+  'locationIdList',
+  'professionalIdList',
+  'reasonIdList',
+  'filterTagMapJson',
+  'changes',
+  'onlyIfStatus',
+] as const satisfies (keyof Draft)[]
+
 export function draftOf({ definition, actions }: StoredAutomation): Draft {
-  const {
-    eventDefnId,
-    objectType,
-    active,
-    description,
-    eventType,
-    triggerMonths,
-    triggerHours,
-    triggerMinutes,
-    triggerAnchor,
-    offsetMode,
-    latePolicy,
-    oldStatus,
-    newStatus,
-    locationIdList,
-    professionalIdList,
-    reasonIdList,
-    filterTagMapJson,
-    changes,
-    onlyIfStatus,
-  } = definition
+  const stored = STORED_FIELDS.map((field) => [field, definition[field]])
   return {
-    eventDefnId,
-    objectType,
-    active,
-    description,
-    eventType,
-    triggerMonths,
-    triggerHours,
-    triggerMinutes,
-    triggerAnchor,
-    offsetMode,
-    latePolicy,
-    oldStatus,
-    newStatus,
-    locationIdList,
-    professionalIdList,
-    reasonIdList,
-    filterTagMapJson,
-    changes,
-    onlyIfStatus,
+    ...(Object.fromEntries(stored) as Omit<Draft, 'mails'>),
     mails: actions.length === 0 ? [MAIL_TO_CHOOSE] : actions.map(mailOf),
   }
 }

@@ -23,7 +23,7 @@ export function MailPreview({ draft, body, plan }: Props) {
   if (!emailTemplateId) return <p className="soft small">{t('editor.mail.choose')}</p>
   if (!examples) return <Loading lines={5} />
   if (examples.length === 0) {
-    return <Empty title={t('editor.mail.nobody')}>{t('editor.mail.nobodyHint')}</Empty>
+    return <Empty title={t('editor.mail.noExample')}>{t('editor.mail.noExampleHint')}</Empty>
   }
   const place = Math.max(
     0,

@@ -19,7 +19,7 @@ import { useSession } from '../api/session.ts'
 import type { Setup } from '../api/setup.ts'
 import { BellShape } from '../components/bell.tsx'
 import { faultAt } from '../components/faults.ts'
-import { MARK_OF_STATUS, MarkShape, type MarkName } from '../components/mark.tsx'
+import { markOf, MarkShape, type MarkName } from '../components/mark.tsx'
 import { Failure, Loading } from '../components/states.tsx'
 import { useTimeFormat } from '../components/time.ts'
 import { MoveFields } from './appointment-fields.tsx'
@@ -342,7 +342,7 @@ function Messages({ appointment, plan, startTime }: MessagesProps) {
         to: sample && sample.change !== 'cancel' ? (sample.to ?? undefined) : undefined,
         ending: sample && endingOf(sample.change, t),
         text: trigger.description ?? `#${trigger.eventDefnId}`,
-        mark: MARK_OF_STATUS[trigger.status],
+        mark: markOf(trigger),
       }
     })
   const added = samples
@@ -409,7 +409,7 @@ function EntryTime({ entry }: { entry: Entry }) {
 type Texts = ReturnType<typeof useTranslation>['t']
 
 function endingOf(change: Plan['samples'][number]['change'], t: Texts) {
-  if (change === 'cancel') return t('appointment.calledOff')
+  if (change === 'cancel') return t('appointment.cancelled')
   if (change === 'expired') return t('appointment.tooLate')
   return change === 'atOnce' ? t('appointment.atOnce') : undefined
 }

@@ -15,6 +15,7 @@ const MAX_STACK = 8
 /** From the bottom of a stack to its top. */
 const STACK_ORDER: MarkName[] = [
   'sent',
+  'captured',
   'skipped',
   'late',
   'cancelled',

@@ -16,7 +16,7 @@ import {
 } from '../api/messages.ts'
 import { setupQuery } from '../api/setup.ts'
 import { LiveDot } from '../components/live-dot.tsx'
-import { Mark, MARK_OF_STATUS, Status, type MarkName } from '../components/mark.tsx'
+import { Mark, MARK_OF_STATUS, markOf, Status, type MarkName } from '../components/mark.tsx'
 import { Empty, Failure, Loading } from '../components/states.tsx'
 import { useTimeFormat } from '../components/time.ts'
 import {
@@ -90,7 +90,7 @@ function OutcomeTabs({ counts, total, chosen }: TabsProps) {
           outcome={mark}
           isChosen={chosen === mark}
           count={countOf(mark)}
-          label={t(`status.${mark}`)}
+          label={mark === 'sent' ? t('activity.completed') : t(`status.${mark}`)}
         />
       ))}
     </nav>
@@ -231,7 +231,7 @@ function useExport() {
     const head = ['time', 'outcome', 'client', 'message', 'automation', 'location'] as const
     const rows = messages.map((message) => [
       `${format.isoDay(message.scheduledTime)} ${format.time(message.scheduledTime)}`,
-      t(`status.${MARK_OF_STATUS[message.status]}`),
+      t(`status.${markOf(message)}`),
       message.clientName ?? message.objectName,
       message.statusReason ?? message.email?.subject,
       message.description,
@@ -439,7 +439,7 @@ function MessageRows(props: MessageRowsProps) {
       aria-label={t('activity.title')}
       aria-rowcount={messages.length}
     >
-      <div role="row" className={`${classes.row} ${classes.head}`}>
+      <div role="row" className={`list-row list-head ${classes.row}`}>
         <span role="columnheader" aria-label={t('activity.select')}>
           <Checkbox
             size="xs"
@@ -496,13 +496,13 @@ function MessageRow(props: MessageRowProps) {
       link.current?.focus({ preventScroll: true })
     }
   }, [isCurrent])
-  const mark = MARK_OF_STATUS[message.status]
+  const mark = markOf(message)
   const attempts = message.email?.attempts ?? 0
   const name = message.clientName ?? message.objectName ?? `#${message.eventTriggerId}`
   return (
     <div
       role="row"
-      className={`${classes.row} ${classes.message}`}
+      className={`list-row ${classes.row} ${classes.message}`}
       data-selected={isSelected || undefined}
       style={{ position: 'absolute', top, left: 0, right: 0 }}
       onFocus={onCurrent}

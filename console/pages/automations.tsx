@@ -102,7 +102,7 @@ function List({
   const byGroup = Map.groupBy(rows, ({ automation }) => groupOf(automation))
   return (
     <div className="card" style={{ overflow: 'hidden' }}>
-      <div className={`${classes.row} ${classes.head}`} aria-hidden>
+      <div className={`list-row list-head ${classes.row} ${classes.head}`} aria-hidden>
         <span />
         <span>{t('automations.what')}</span>
         <span>{t('automations.fortnight')}</span>
@@ -136,7 +136,7 @@ function Row({ automation, parts }: RowProps) {
       ? format.moment(activity.nextTime)
       : t(isEvent ? 'automations.whenItHappens' : 'automations.nothingAhead')
   return (
-    <div className={classes.row} data-off={!active || undefined}>
+    <div className={`list-row ${classes.row}`} data-off={!active || undefined}>
       <svg width="14" height="14" viewBox="-7 -7 14 14" aria-hidden>
         <MarkShape mark={active ? 'sent' : 'waiting'} />
       </svg>

@@ -18,7 +18,7 @@ import type { HistoryEntry, TriggerDetails } from '../../src/contract/event-trig
 import type { Check, Explanation } from '../../src/contract/explanation.ts'
 import { emailQuery, explanationQuery, messageQuery, messagesQuery } from '../api/messages.ts'
 import { Filled, part } from '../components/filled.tsx'
-import { Mark, MARK_OF_STATUS, Status, type MarkName } from '../components/mark.tsx'
+import { Mark, markOf, Status, type MarkName } from '../components/mark.tsx'
 import { Failure, Loading } from '../components/states.tsx'
 import { useTimeFormat, type TimeFormat } from '../components/time.ts'
 import { Timeline, type TimelineItem } from '../components/timeline.tsx'
@@ -159,8 +159,8 @@ function Actions({ message }: { message: TriggerDetails }) {
 
 function Message({ message, search }: { message: TriggerDetails; search: ActivitySearch }) {
   const { t } = useTranslation()
-  const mark = MARK_OF_STATUS[message.status]
   const email = message.emails?.[0]
+  const mark = markOf(message)
   return (
     <>
       <header className={classes.head}>
@@ -219,7 +219,7 @@ function Lede({ message }: { message: TriggerDetails }) {
 function outcomeOf({ status, statusReason, emails }: TriggerDetails, t: Translate) {
   if (status === 'COMPLETED') {
     const [email] = emails ?? []
-    if (email?.status === 'CAPTURED') return t('message.keptHere')
+    if (email?.status === 'CAPTURED') return t('message.captured')
     if (email?.status === 'SENT') return t('message.acceptedAt', { count: email.attempts.length })
   }
   // The words of the server stand below, with what they mean.
@@ -357,7 +357,7 @@ function Effect({ before, after, format, t }: EffectProps) {
 
 const MARK_OF_RESULT: Record<AttemptResult, MarkName> = {
   accepted: 'sent',
-  captured: 'sent',
+  captured: 'captured',
   later: 'sending',
   refused: 'failed',
   unclear: 'sending',
