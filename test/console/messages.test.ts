@@ -222,7 +222,7 @@ test('Today leads from a failure to what happened, and sends it again', async (t
   const { page } = await openAs(t, 'sofia')
   await page.clock.install()
   await page.goto(`${service.base}/console/`)
-  await page.getByText(`Zoe ${HOSTILE} got no Confirm every booking`).waitFor()
+  await page.getByText(`Zoe ${HOSTILE} did not get Confirm every booking`).waitFor()
   await page.getByRole('button', { name: 'Send again' }).first().click()
   await page.getByRole('link', { name: 'What happened' }).first().click()
   await headline(page, 'Zoe Full did not get Confirm every booking')
