@@ -14,6 +14,7 @@ import { checkHtmlOf } from '../src/scheduling/email-templates.ts'
 import { saveObject, saveObjects } from '../src/scheduling/save.ts'
 import { SharedSaves } from '../src/scheduling/save-together.ts'
 import { insertBusiness } from '../src/store/businesses.ts'
+import { SettingsCache } from '../src/store/settings.ts'
 
 /**
  * Bookings with five definitions that match, beside the bare statement that writes the same rows
@@ -33,11 +34,12 @@ const embedded = process.env.BENCH_DATABASE_URL
   : await openEmbedded(path.join(folder, 'data'), 'command')
 const url = process.env.BENCH_DATABASE_URL ?? embedded!.url
 await migrate(url)
-const database = openDatabase({ url, connections: CALLERS })
+const database = openDatabase({ url, connections: CALLERS, analyzesGrownTables: true })
 const bare = new pg.Pool({ connectionString: url, max: CALLERS })
 bare.on('error', () => {}) // the server may end before the last connection did
 const clock = new DatabaseClock()
 const now = () => clock.now()
+const settings = new SettingsCache()
 
 type Ids = { clientId: number; professionalId: number; reasonId: number; locationId: number }
 
@@ -58,7 +60,7 @@ async function makeBusiness() {
   const save = async (kind: string, body: object) => {
     const declared = objectKind(kind)!
     const html = await checkHtmlOf(declared, [body], businessId)
-    const saving = { businessId, user: 'key:bench', now: now(), html }
+    const saving = { businessId, user: 'key:bench', now: now(), settings, html }
     const { object } = await db.transaction((tx) => saveObject(tx, declared, body, saving))
     return object[declared.id] as number
   }
@@ -89,7 +91,7 @@ const bodyOf = (ids: Ids) => {
 
 const booking = (db: Db, businessId: number, ids: Ids) => {
   const shared = new SharedSaves(now)
-  const who = { db, businessId, user: 'key:bench', sight: null, kind: objectKind('calendar')! }
+  const who = { db, businessId, user: 'key:bench', settings, kind: objectKind('calendar')! }
   return () => shared.save({ ...who, body: bodyOf(ids) })
 }
 
@@ -123,7 +125,7 @@ const BARE = `
       start_time, end_time, status, tags, created_date, created_user, modified_date, modified_user)
     values ($1, $2, $3, $4, $5, $6, $7, 'OPEN', '{}', $8, 'bench', $8, 'bench')
     returning calendar_id, start_time)
-  insert into waiting (business_id, event_defn_id, defn_version, object_type, object_id,
+  insert into pending_trigger (business_id, event_defn_id, defn_version, object_type, object_id,
     occurrence, new_status, anchor_time, scheduled_time, created_date)
   select $1, d.id, 1, 'CALENDAR', c.calendar_id, d.occurrence, 'OPEN', c.start_time, d.time, $8
   from c, unnest($9::bigint[], $10::text[], $11::timestamptz[]) as d (id, occurrence, time)`
@@ -185,7 +187,7 @@ async function planBesideBookings(
   ids: Ids,
   book: () => Promise<unknown>,
 ) {
-  const saving = { businessId, user: 'key:bench', now: now(), history: true }
+  const saving = { businessId, user: 'key:bench', now: now(), settings, history: true }
   const calendar = objectKind('calendar')!
   const [{ count }] = await bareCount()
   for (let made = count; made < APPOINTMENTS; made += 1000) {

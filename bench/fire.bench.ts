@@ -25,7 +25,7 @@ async function measure({ name, fire }: Contender) {
   const ids = await book(stage, JOBS, { dueFrom, spreadMs: 1_000 })
   // The peers have queues of their own.
   if (name !== 'Bellwether') {
-    await pool.query('delete from waiting')
+    await pool.query('delete from pending_trigger')
   }
   await pool.query('vacuum analyze')
   await pool.query('checkpoint')

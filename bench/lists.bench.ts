@@ -113,7 +113,7 @@ async function fill(size: number): Promise<number> {
                             when i % 1000 = 12 then 'UNCERTAIN' when i % 500 = 13 then 'QUEUED'
                             else 'SENT' end as status) m`,
     // The oldest of them are under way.
-    `insert into sending (business_id, email_id, status, created_date, next_attempt_time, worker, lease_until)
+    `insert into email_queue (business_id, email_id, status, created_date, next_attempt_time, worker, lease_until)
      select business_id, email_id, status, created_date, next_attempt_time, case when taken then 'bench' end,
             case when taken then now() end
      from (select *, status = 'QUEUED'
@@ -175,7 +175,7 @@ async function measure(businessId: number, size: number) {
         filters: filtersOf(i),
         after: undefined,
         limit: 51,
-        sight: null,
+        visibility: null,
       })
       times.push(performance.now() - begin)
     }
@@ -235,15 +235,15 @@ async function measureMails(businessId: number, size: number) {
   }
   for (const [name, filtersOf] of lists) {
     await take(name, (i) => {
-      const asked = { limit: 51, sight: null, ...filtersOf(i) }
+      const asked = { limit: 51, visibility: null, ...filtersOf(i) }
       return listEmails(db, businessId, asked, asked)
     })
   }
   await take('mails of a client', (i) =>
-    listEmailsAbout(db, businessId, { clientId: 1 + (i % 40) }, { limit: 501, sight: null }),
+    listEmailsAbout(db, businessId, { clientId: 1 + (i % 40) }, { limit: 501, visibility: null }),
   )
   await take('mails of an appointment', (i) =>
-    listEmailsAbout(db, businessId, { calendarId: 1 + i }, { limit: 501, sight: null }),
+    listEmailsAbout(db, businessId, { calendarId: 1 + i }, { limit: 501, visibility: null }),
   )
   await database.close()
   return found

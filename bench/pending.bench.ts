@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process'
 import path from 'node:path'
-import { ANY_CLAIMS, nextDueTime } from '../src/store/trigger-queue.ts'
+import { ANY_ATTEMPTS, nextDueTime } from '../src/store/trigger-queue.ts'
 import { fireAll, startEngine } from './peers/bellwether.ts'
 import { at, book, median, openStage } from './peers/stage.ts'
 
@@ -32,7 +32,7 @@ async function rateBeside(pending: number) {
   for (let round = 0; round < ROUNDS; round += 1) {
     const dueFrom = Temporal.Now.instant().subtract({ seconds: 30 })
     await book(stage, FEW, { dueFrom, spreadMs: 1_000 })
-    await pool.query('vacuum analyze waiting, event_trigger, email')
+    await pool.query('vacuum analyze pending_trigger, event_trigger, email')
     const { fired, ms } = await fireAll(database, FEW)
     rates.push((fired / ms) * 1000)
   }
@@ -85,8 +85,10 @@ await addPending(PENDING - FEW)
 const many = await rateBeside(PENDING)
 console.log(`${(many / few).toFixed(2)} of the rate with ${FEW}`)
 const idle = startEngine(database)
-console.log(`an empty claim: ${await timeOf(() => idle.fire())}`)
-console.log(`a look for the next: ${await timeOf(() => nextDueTime(database.engine, ANY_CLAIMS))}`)
+console.log(`an empty claim: ${await timeOf(() => idle.loops.fire[0]!.runOnce())}`)
+console.log(
+  `a look for the next: ${await timeOf(() => nextDueTime(database.engine, ANY_ATTEMPTS))}`,
+)
 await measureLateness()
 await stage.close()
 process.exit(0)

@@ -8,6 +8,7 @@ const root = path.dirname(import.meta.dirname)
 /** Which folder may import which. A new arrow is a decision: change ARCHITECTURE.md with it. */
 const MAY_IMPORT: Record<string, string[]> = {
   contract: [],
+  client: [],
   database: [],
   email: [],
   store: ['database'],
@@ -26,8 +27,6 @@ const MAY_IMPORT: Record<string, string[]> = {
 const COMMON = new Set(['contract', 'clock.ts', 'errors.ts'])
 /** Settings and the log are handed down as types. */
 const TYPES_FOR_ALL = ['config.ts', 'log.ts']
-/** Rows are read into the shapes that the engine thinks in and that mails speak of. */
-const TYPES_FOR: Record<string, string[]> = { store: ['automation', 'email'] }
 /** These put the parts together. */
 const FREE = new Set(['cli', 'main.ts'])
 
@@ -39,23 +38,25 @@ test('imports point down, never up or across', () => {
     if (!allowed) return [`${file}: ${from} has no place in the table`]
     return importsOf(file)
       .filter(({ to }) => to !== from && !COMMON.has(to) && !allowed.includes(to))
-      .filter(({ to, typeOnly }) => {
-        const types = [...TYPES_FOR_ALL, ...(TYPES_FOR[from] ?? [])]
-        return !(typeOnly && types.includes(to))
-      })
+      .filter(({ to, typeOnly }) => !(typeOnly && TYPES_FOR_ALL.includes(to)))
       .map(({ to }) => `${file} imports ${to}`)
   })
   assert.deepEqual(wrong, [])
 })
 
-test('the console imports the contract’s types and nothing else of the service', () => {
-  const wrong = sources('console').flatMap((file) =>
-    [...read(file).matchAll(/^(?:import|export)\s+(type\s)?[^'"]*['"](\.[^'"]+)['"]/gms)]
-      .map(([, typeOnly, to]) => ({ typeOnly, to: path.join(path.dirname(file), to!) }))
-      .filter(({ to }) => to.startsWith('src/'))
-      .filter(({ typeOnly, to }) => !typeOnly || !to.startsWith('src/contract/'))
-      .map(({ to }) => `${file} imports ${to}`),
-  )
+test('the console imports the client, types of the contract, and nothing else of the service', () => {
+  const wrong = sources('console')
+    .flatMap(fileImportsOf)
+    .filter(({ to }) => to.startsWith('src/') && !to.startsWith('src/client/'))
+    .filter(({ typeOnly, to }) => !typeOnly || !to.startsWith('src/contract/'))
+  assert.deepEqual(wrong, [])
+})
+
+test('the client imports types of the contract only, and nothing of Node', () => {
+  const wrong = sources('src/client')
+    .flatMap(fileImportsOf)
+    .filter(({ to }) => !to.startsWith('src/client/'))
+    .filter(({ typeOnly, to }) => !typeOnly || !/^(src\/contract\/|typebox$)/.test(to))
   assert.deepEqual(wrong, [])
 })
 
@@ -127,3 +128,13 @@ function importsOf(file: string) {
     to: partOf(path.join(path.dirname(file), (stated ?? dynamic)!)),
   }))
 }
+
+/** Every import of a file, by the file or the package that it names. */
+const fileImportsOf = (file: string) =>
+  [...read(file).matchAll(/^(?:import|export)\s+(type\s)?[^'"`;]*\sfrom\s['"]([^'"]+)['"]/gms)].map(
+    ([, typeOnly, to]) => ({
+      file,
+      typeOnly: Boolean(typeOnly),
+      to: to!.startsWith('.') ? path.join(path.dirname(file), to!) : to!,
+    }),
+  )

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { refusals } from '../src/automation/match.ts'
-import type { Subject } from '../src/automation/subject.ts'
+import type { Subject } from '../src/store/subject.ts'
 import type { Definition } from '../src/contract/event-definition.ts'
 import { templateFaults } from '../src/email/check-template.ts'
 import { openLog } from '../src/log.ts'

@@ -1,13 +1,12 @@
 import { queryClient } from './query-client.ts'
-import { OfflineError, ProblemError, type Problem } from './request.ts'
+import {
+  ConnectionError,
+  ProblemError,
+  type AnswerOf,
+  type Problem,
+} from '../../src/client/client.ts'
 
-export type CsvResult = {
-  accepted: Record<string, number>
-  refused: { line: number; reason: string }[]
-  refusedCount: number
-  columns: { column: string; field: string | null }[]
-  fields: string[]
-}
+export type CsvResult = AnswerOf<'importCsv'>
 
 export type CsvImport = {
   file: Blob
@@ -15,10 +14,10 @@ export type CsvImport = {
   /** The field of each column; '' for a column that is not imported. */
   map: Record<string, string>
   timeZone: string
-  /** What is imported happened before: no mail says that it was created. */
+  /** The rows are history: no mail about their creation is sent. */
   isHistory: boolean
   dryRun: boolean
-  /** From 0 to 1: the service reads the file as fast as it imports the rows. */
+  /** Called with the share of the file that was sent, from 0 to 1. */
   onProgress?: (share: number) => void
 }
 
@@ -39,7 +38,7 @@ export async function readHeader(file: File, kind: string) {
 
 const MAX_HEADER_BYTES = 65_536
 
-/** Not by `fetch`, which does not tell how much of a body has been sent. */
+/** Uses XMLHttpRequest, because `fetch` does not report upload progress. */
 export function importCsv(wanted: CsvImport): Promise<CsvResult> {
   const { promise, resolve, reject } = Promise.withResolvers<CsvResult>()
   const call = new XMLHttpRequest()
@@ -48,7 +47,9 @@ export function importCsv(wanted: CsvImport): Promise<CsvResult> {
   call.upload.addEventListener('progress', ({ loaded, total }) =>
     wanted.onProgress?.(total ? loaded / total : 0),
   )
-  call.addEventListener('error', () => reject(new OfflineError('The service cannot be reached.')))
+  call.addEventListener('error', () =>
+    reject(new ConnectionError('The service cannot be reached.')),
+  )
   call.addEventListener('load', () => {
     const answer = parse(call.responseText)
     if (call.status !== 200) return reject(new ProblemError(call.status, answer as Problem))

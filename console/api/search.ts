@@ -1,14 +1,14 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import type { Found } from '../../src/contract/search.ts'
-import { request } from './request.ts'
+import { client } from './client.ts'
 
 export type { Found }
 
-/** Clients, appointments, automations and templates that have these words. */
+/** Clients, appointments, automations and templates that contain these words. */
 export const searchQuery = (text: string) =>
   queryOptions({
     queryKey: ['search', text],
     enabled: text !== '',
     placeholderData: keepPreviousData,
-    queryFn: ({ signal }) => request<Found[]>('/search', { query: { text }, signal }),
+    queryFn: ({ signal }) => client.search({ text }, { signal }),
   })

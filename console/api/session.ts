@@ -1,18 +1,17 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
-import type { Static } from 'typebox'
-import type { Session as SessionSchema } from '../../src/contract/credentials.ts'
+import { ProblemError, type Session } from '../../src/client/client.ts'
+import { client } from './client.ts'
 import { queryClient } from './query-client.ts'
-import { ProblemError, request } from './request.ts'
 
-export type Session = Static<typeof SessionSchema>
+export type { Session }
 
-/** The person who is signed in; `null` if nobody is. */
+/** The signed-in user; `null` if there is none. */
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
   staleTime: 60_000,
   queryFn: async ({ signal }) => {
     try {
-      return await request<Session>('/session', { signal })
+      return await client.getSession({}, { signal })
     } catch (error) {
       if (error instanceof ProblemError && error.status === 401) return null
       throw error
@@ -20,22 +19,22 @@ export const sessionQuery = queryOptions({
   },
 })
 
-/** For pages behind the sign-in: the router has made sure that somebody is signed in. */
+/** For pages that need a session: the router has checked that there is one. */
 export function useSession(): Session {
   const { data } = useQuery(sessionQuery)
-  if (!data) throw new Error('nobody is signed in')
+  if (!data) throw new Error('no user is signed in')
   return data
 }
 
 export async function signIn(credentials: { username: string; password: string }) {
-  const session = await request<Session>('/session', { method: 'POST', body: credentials })
+  const session = await client.signIn(credentials)
   queryClient.clear()
   queryClient.setQueryData(sessionQuery.queryKey, session)
   return session
 }
 
 export async function signOut() {
-  await request('/session', { method: 'DELETE' })
+  await client.signOut()
   queryClient.clear()
   queryClient.setQueryData(sessionQuery.queryKey, null)
 }

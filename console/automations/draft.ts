@@ -1,7 +1,8 @@
 import i18next from 'i18next'
 import type { EventAction, RecipientValue } from '../../src/contract/event-action.ts'
-import type { EventType } from '../../src/contract/event-type.ts'
-import type { StoredAutomation } from '../api/automation.ts'
+import type { DefinitionObjectType } from '../../src/contract/event-definition.ts'
+import type { Change, EventType } from '../../src/contract/event-type.ts'
+import type { AutomationBody, StoredAutomation } from '../api/automation.ts'
 import type { Setup } from '../api/setup.ts'
 import { readTags, sentenceOf, statusLabel, type Told, type Word } from './sentence.ts'
 
@@ -14,12 +15,12 @@ export type DraftMail = {
 /** An automation while it is edited. */
 export type Draft = Told & {
   eventDefnId?: number | undefined
-  objectType: string
+  objectType: DefinitionObjectType
   active: boolean
   description: string | null
   offsetMode: 'ELAPSED' | 'CALENDAR'
   latePolicy: 'SKIP' | 'SEND'
-  changes?: string[] | null | undefined
+  changes?: Change[] | null | undefined
   onlyIfStatus?: string[] | null | undefined
   mails: DraftMail[]
 }
@@ -62,7 +63,7 @@ const mailOf = ({ eventActionId, emailTemplateId, recipient }: EventAction): Dra
   recipient: { value: recipient.value },
 })
 
-/** A day before an appointment, mail the client: the sentence that most begin with. */
+/** The most common automation: a day before an appointment, mail the client. */
 export const newDraft = (): Draft => ({
   objectType: 'CALENDAR',
   active: true,
@@ -84,7 +85,7 @@ export const newDraft = (): Draft => ({
 })
 
 /** The body that saves a draft; `base` is what is stored. */
-export function bodyOf(draft: Draft, base: Draft | undefined, businessId: number) {
+export function bodyOf(draft: Draft, base: Draft | undefined, businessId: number): AutomationBody {
   const { mails, eventType, ...definition } = draft
   const isOtherKind = base && base.objectType !== draft.objectType
   const kept = new Set(mails.map(({ eventActionId }) => eventActionId))
@@ -97,7 +98,7 @@ export function bodyOf(draft: Draft, base: Draft | undefined, businessId: number
     eventActions: [
       ...mails
         .filter(({ emailTemplateId }) => emailTemplateId !== null)
-        .map((mail) => ({ ...mail, actionType: 'SEND_EMAIL', active: true, businessId })),
+        .map((mail) => ({ ...mail, actionType: 'SEND_EMAIL' as const, active: true, businessId })),
       ...removed.map(({ eventActionId }) => ({ eventActionId, active: false })),
     ],
   }
@@ -105,9 +106,9 @@ export function bodyOf(draft: Draft, base: Draft | undefined, businessId: number
 
 export type Occasion = {
   eventType: EventType
-  objectType: string
+  objectType: DefinitionObjectType
   anchor: 'START' | 'END'
-  changes?: string[]
+  changes?: Change[]
 }
 
 const occasion = (
@@ -153,7 +154,7 @@ export const OCCASIONS: Record<string, Occasion> = {
   DISCLAIMER_CHANGED: occasion(13, 'DISCLAIMER_CHANGED', 'DISCLAIMER'),
 }
 
-/** The draft about another occasion; what does not fit it any more is cleared. */
+/** The draft with another occasion; properties that do not apply to it are cleared. */
 export function withOccasion(
   draft: Draft,
   { eventType, objectType, anchor, changes }: Occasion,
@@ -176,7 +177,7 @@ export function withOccasion(
 
 const isEqual = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
 
-/** What I changed stays; everything else is as somebody else has saved it. */
+/** Keeps my changes; everything else is as the other user saved it. */
 export function mergeDrafts(base: Draft, mine: Draft, theirs: Draft): Draft {
   const keys = Object.keys({ ...theirs, ...mine }) as (keyof Draft)[]
   const merged = keys.map((key) => [key, isEqual(mine[key], base[key]) ? theirs[key] : mine[key]])
@@ -185,10 +186,10 @@ export function mergeDrafts(base: Draft, mine: Draft, theirs: Draft): Draft {
 
 const t = i18next.t.bind(i18next)
 
-/** One thing that differs between two drafts, in the words of the console. */
+/** One difference between two drafts, in words. */
 export type Difference = { key: string; label: string; from: string; to: string }
 
-/** What differs, in the order of the page. `key` names the word of the sentence, if it is one. */
+/** The differences in the order of the page. `key` is the word of the sentence, if it is one. */
 export function differences(from: Draft, to: Draft, setup: Setup): Difference[] {
   const before = wordsOf(from, setup)
   const after = wordsOf(to, setup)

@@ -3,17 +3,23 @@ import { IconChevronLeft, IconChevronRight } from '@tabler/icons-react'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import type { ObjectType } from '../../src/contract/event-type.ts'
 import type { Forecast } from '../../src/contract/forecast.ts'
-import { previewAddress, previewQuery, scheduledQuery } from '../api/automation.ts'
+import {
+  previewAddress,
+  previewQuery,
+  scheduledQuery,
+  type AutomationBody,
+} from '../api/automation.ts'
 import { Empty, Failure, Loading } from '../components/states.tsx'
 import { useTimeFormat } from '../components/time.ts'
 import { useBacktest } from './backtest-card.tsx'
 import type { Draft } from './draft.ts'
 import classes from './editor.module.css'
 
-type Props = { draft: Draft; body: object; plan: Forecast | undefined }
+type Props = { draft: Draft; body: AutomationBody; plan: Forecast | undefined }
 
-/** The mail for a real appointment that the automation is about. */
+/** The mail for a real appointment that matches the automation. */
 export function MailPreview({ draft, body, plan }: Props) {
   const { t } = useTranslation()
   const format = useTimeFormat()
@@ -73,10 +79,10 @@ export function MailPreview({ draft, body, plan }: Props) {
 
 type MailProps = {
   emailTemplateId: number
-  about: { objectType: string; objectId: number | string }
+  about: { objectType: ObjectType; objectId: number | string }
 }
 
-/** The frame is always white: mails are. Its sandbox lets nothing run. */
+/** The frame is always white, as mails are. Its sandbox blocks scripts. */
 function Mail({ emailTemplateId, about: { objectType, objectId } }: MailProps) {
   const { t } = useTranslation()
   const about = { objectType, objectId }
@@ -113,16 +119,16 @@ function Mail({ emailTemplateId, about: { objectType, objectId } }: MailProps) {
 
 type Example = {
   key: string
-  objectType: string
+  objectType: ObjectType
   objectId: number | string
   name: string
   objectTime: number | null
-  /** When the message goes. */
+  /** When the message is sent. */
   time: number | null
 }
 
 type Named = {
-  objectType: string
+  objectType: ObjectType
   objectId: number | null
   objectUUId: string | null
   clientName?: string | null
@@ -130,8 +136,8 @@ type Named = {
   objectTime?: number | null
 }
 
-/** Appointments to show the mail with: what would be sent next, else what would have been sent. */
-function useExamples(draft: Draft, body: object, plan: Forecast | undefined) {
+/** Example appointments: the next messages, else past ones from the backtest. */
+function useExamples(draft: Draft, body: AutomationBody, plan: Forecast | undefined) {
   const scheduled = useQuery({
     ...scheduledQuery(draft.eventDefnId ?? 0),
     enabled: draft.eventDefnId !== undefined,

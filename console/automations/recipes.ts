@@ -1,4 +1,6 @@
-/** An automation that is often wanted, with the mail that it sends. */
+import type { DefinitionObjectType } from '../../src/contract/event-definition.ts'
+
+/** A common automation with its mail. */
 export type Recipe = {
   name:
     | 'confirm'
@@ -11,10 +13,10 @@ export type Recipe = {
     | 'class'
     | 'recall'
     | 'form'
-  /** What a definition says beyond the usual. */
+  /** The properties of the definition without their defaults. */
   definition: {
     eventType: { eventTypeId: number }
-    objectType: string
+    objectType: DefinitionObjectType
     triggerHours: number
   } & Record<string, unknown>
   mail: {
@@ -34,7 +36,7 @@ const CANNOT_COME = 'If you cannot come, please call us: %LOCATION_PHONE%.'
 
 const ofAppointment = (eventTypeId: number, triggerHours: number, more: object = {}) => ({
   eventType: { eventTypeId },
-  objectType: 'CALENDAR',
+  objectType: 'CALENDAR' as const,
   triggerHours,
   ...more,
 })

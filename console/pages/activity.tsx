@@ -245,7 +245,7 @@ function useExport() {
 
 const ROW_HEIGHT = 38
 const PHONE_ROW_HEIGHT = 60
-/** So many rows before the end the next page is fetched. */
+/** The next page is fetched this many rows before the end. */
 const AHEAD = 30
 
 type MessagesProps = { filters: MessageFilters; search: ActivitySearch }
@@ -273,7 +273,7 @@ function Messages({ filters, search }: MessagesProps) {
   }
   return (
     <SelectableRows
-      // Another list begins with nothing selected.
+      // A new list starts without a selection.
       key={JSON.stringify(filters)}
       messages={messages}
       search={search}
@@ -334,7 +334,7 @@ const ICONS: Record<ActionName, typeof IconX> = {
   cancel: IconX,
 }
 
-/** What can be done to the selected messages. To more than one it is asked for twice. */
+/** The actions on the selected messages. More than one message needs a confirmation. */
 function BulkBar({ messages, onDone }: { messages: Message[]; onDone: () => void }) {
   const { t } = useTranslation()
   const hold = useHeldAction()
@@ -404,12 +404,12 @@ type MessageRowsProps = RowsProps & {
   selected: ReadonlySet<number>
   onToggle: (id: number) => void
   onToggleAll: () => void
-  /** The row that the keys act on. */
+  /** The row that shortcuts act on. */
   current: number | undefined
   onCurrent: (place: number) => void
 }
 
-/** Only the rows in sight are drawn, however many there are. */
+/** Renders only the visible rows. */
 function MessageRows(props: MessageRowsProps) {
   const { messages, onNearEnd, selected, current } = props
   const { t } = useTranslation()

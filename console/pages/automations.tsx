@@ -64,7 +64,7 @@ export function AutomationsPage() {
   )
 }
 
-/** The life of an appointment, and what else there is. */
+/** The stages of an appointment, and other objects. */
 const GROUPS = ['booked', 'before', 'after', 'changed', 'others'] as const
 type Group = (typeof GROUPS)[number]
 
@@ -178,7 +178,7 @@ function OnOff({ automation, label }: { automation: Automation; label: string })
   )
 }
 
-/** Mails of each of the last 14 days. */
+/** Completed messages of each of the last 14 days. */
 function Spark({ days }: { days: number[] }) {
   const most = Math.max(...days, 1)
   return (

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { Trans, useTranslation } from 'react-i18next'
 import { passwordLinkQuery, setPassword } from '../api/passwords.ts'
-import { ProblemError } from '../api/request.ts'
+import { ProblemError } from '../../src/client/client.ts'
 import { signIn } from '../api/session.ts'
 import { Bell } from '../components/bell.tsx'
 import { useForm } from '../components/form.ts'
@@ -11,7 +11,7 @@ import { Failure, Loading } from '../components/states.tsx'
 import classes from './sign-in.module.css'
 import { SignInFrame } from './sign-in-frame.tsx'
 
-/** Where the links of invitations and forgotten passwords lead. */
+/** The page that links in invitations and password mails open. */
 export function SetPasswordPage() {
   const { t } = useTranslation()
   const { token = '' } = useSearch({ strict: false }) as { token?: string }

@@ -14,7 +14,7 @@ const PAGES = [
   { name: 'account', path: '/settings/account', needs: 'VIEW_BUSINESS' },
 ] as const
 
-/** The list of settings; each page draws its own head and this next to it. */
+/** The frame of the settings; each page renders its own head and the list of settings. */
 export function SettingsPage() {
   return (
     <Suspense fallback={<Loading />}>

@@ -15,19 +15,19 @@ import {
 import type { StoredDefinition } from '../store/event-definitions.ts'
 import { listMailContexts, type ContextRow } from '../store/mail-contexts.ts'
 import { readObjectNames, type ObjectNames } from '../store/object-names.ts'
-import type { Sight } from '../store/objects.ts'
+import type { Visibility } from '../store/visibility.ts'
 import { listStatusesOf, type Status } from '../store/statuses.ts'
 import { listSubjects } from '../store/subjects.ts'
 import { compose } from './compose.ts'
 import { isSameAction, readAgainst } from './define.ts'
 import { listTemplates } from './templates.ts'
-import { Turn } from './turn.ts'
+import { TimeSlice } from './time-slice.ts'
 import { eventTypeOf } from './explain.ts'
 import { asIfStored, isVisible, type ForecastOptions } from './forecast.ts'
 import { SendTimes, type SendTimesResult } from './send-times.ts'
 import { checkStatusAtFiring, refusals } from './match.ts'
-import { candidates, idOf, objectTypeOf, subjectsFrom } from './plan.ts'
-import type { Subject } from './subject.ts'
+import { candidates, objectTypeOf, subjectsFrom } from './plan.ts'
+import { objectIdOf, type Subject } from '../store/subject.ts'
 import { firingTime, firstPlan, isReminder } from './timing.ts'
 
 /**
@@ -75,12 +75,12 @@ export async function backtest(
 
   const tally = new Tally(options)
   let isComplete = true
-  const turn = new Turn()
+  const slice = new TimeSlice()
   for await (const firings of firingsOf(db, definition, range)) {
     const contexts = await contextsOf(db, definition, firings)
     for (const firing of firings) {
-      if (turn.isOver()) await turn.next()
-      const rows = contexts.get(idOf(firing.subject)) ?? []
+      if (slice.isOver()) await slice.next()
+      const rows = contexts.get(objectIdOf(firing.subject)) ?? []
       if (actions.length === 0) tally.addAssumed(firing, rows)
       for (const action of actions) {
         const known = templates.get(action.emailTemplateId) ?? []
@@ -209,10 +209,10 @@ async function filterMatching(
 ) {
   if (timed.length === 0) return []
   const { kind } = kindOfObjectType(objectTypeOf(definition))
-  const moments = timed.map(({ subject, time }) => ({ id: idOf(subject), time }))
+  const moments = timed.map(({ subject, time }) => ({ id: objectIdOf(subject), time }))
   const known = await listStatusesAt(db, definition.businessId, kind, moments)
   return timed.filter(({ subject }) => {
-    const then = asItWas(subject, known.get(String(idOf(subject))), statuses)
+    const then = asItWas(subject, known.get(String(objectIdOf(subject))), statuses)
     return refusals(definition, then).length === 0 && checkStatusAtFiring(definition, then).ok
   })
 }
@@ -251,7 +251,7 @@ async function* events(
     if (page.length === 0) return
     const ids = [...new Set(page.map((one) => (id.endsWith('UUID') ? one.id : Number(one.id))))]
     const subjects = await listSubjects(db, businessId, objectType, ids)
-    const byId = new Map(subjects.map((subject) => [String(idOf(subject)), subject]))
+    const byId = new Map(subjects.map((subject) => [String(objectIdOf(subject)), subject]))
     yield page.flatMap(({ id, time, oldStatus, newStatus, columns }): PastFiring[] => {
       const found = byId.get(id)
       if (!found || (eventType === 'INVITE_COMPLETED' && !becomesCompleted(oldStatus, newStatus)))
@@ -282,11 +282,11 @@ class Tally {
   readonly #empty = new Map<string, number>()
   readonly samples: Found[] = []
   readonly #limit: number
-  readonly #sight: Sight
+  readonly #visibility: Visibility
 
-  constructor({ limit, sight }: Pick<ForecastOptions, 'limit' | 'sight'>) {
+  constructor({ limit, visibility }: Pick<ForecastOptions, 'limit' | 'visibility'>) {
     this.#limit = limit
-    this.#sight = sight
+    this.#visibility = visibility
   }
 
   add(firing: PastFiring, row: ContextRow, mail: MergedMail | undefined) {
@@ -305,7 +305,7 @@ class Tally {
     for (const token of mail?.emptyTokens ?? []) {
       this.#empty.set(token, (this.#empty.get(token) ?? 0) + 1)
     }
-    if (this.samples.length < this.#limit && isVisible(firing.subject, this.#sight)) {
+    if (this.samples.length < this.#limit && isVisible(firing.subject, this.#visibility)) {
       this.samples.push({ firing, clientId, to, subject: mail?.subject ?? null })
     }
   }

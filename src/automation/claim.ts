@@ -7,108 +7,118 @@ import {
 } from '../store/trigger-queue.ts'
 import type { Firing } from './fire.ts'
 
-/** As it comes while there is little; when a batch came back full, first a share for each business. */
-export async function claim(firing: Firing, turn: Turn): Promise<ClaimedTrigger[]> {
+/** Claims in the order of time; after a full batch, first a fair share for each business. */
+export async function claim(firing: Firing, state: ClaimState): Promise<ClaimedTrigger[]> {
   const { db, worker, batchSize: limit } = firing
   const now = firing.now()
-  turn.claimedAt = now
-  const { resets } = turn
+  state.claimedAt = now
+  const { resets } = state
   const leaseUntil = now.add({ seconds: firing.leaseSeconds })
-  const request = { worker, now, leaseUntil, limit, mostClaims: firing.mostClaims() }
-  const held = await firing.backpressure?.heldBack(now)
-  turn.isHeldBack = held !== undefined && held.size > 0
-  if (turn.isHeldBack) return claimBeside(held!, firing, turn, request)
-  const shared = turn.isCrowded ? await claimShares(firing, turn, request) : []
+  const request = { worker, now, leaseUntil, limit, maxAttempts: firing.maxAttempts() }
+  const throttled = await firing.throttle?.listThrottled(now)
+  state.isThrottled = throttled !== undefined && throttled.size > 0
+  if (throttled && state.isThrottled) return claimUnthrottled(throttled, firing, state, request)
+  const shared = state.isCrowded ? await claimShares(firing, state, request) : []
   const rest = limit - shared.length
   if (rest <= 0) return shared
-  lookBackSometimes(turn, now)
-  const claimed = await claimDueTriggers(db, { ...request, limit: rest }, turn.doneUntil)
-  turn.isCrowded = claimed.length === rest
-  const doneUntil = turn.isCrowded ? lastOf(claimed) : now.subtract(STRAGGLERS)
+  sweepSometimes(state, now)
+  const claimed = await claimDueTriggers(db, { ...request, limit: rest }, state.doneUntil)
+  state.isCrowded = claimed.length === rest
+  const doneUntil = state.isCrowded ? lastOf(claimed) : now.subtract(MAX_COMMIT_DELAY)
   // A reset that came during the claim is for the next one.
-  turn.doneUntil = turn.resets === resets ? doneUntil : undefined
+  state.doneUntil = state.resets === resets ? doneUntil : undefined
   return [...shared, ...claimed]
 }
 
-/** What a worker remembers from one claim to the next. */
-export type Turn = {
-  /** Where the round of the businesses stands. */
+/** What a node remembers from one claim to the next. */
+export type ClaimState = {
+  /** The last business that got its fair share. */
   afterBusiness: number
-  /** The last batch was full: more is due than one holds. */
+  /** The last batch was full: more triggers are due than one batch holds. */
   isCrowded: boolean
-  /** What is due may have to wait until mails have left. */
-  isHeldBack: boolean
-  /** All that was due before this is taken; unset when that is not known. */
+  /** Triggers of some businesses are not claimed until their mails have been sent. */
+  isThrottled: boolean
+  /** Every trigger that was due before this is claimed; unset if that is not known. */
   doneUntil: Temporal.Instant | undefined
   /** How often `doneUntil` was reset by others than the claim. */
   resets: number
-  /** When it was last made sure of. */
-  lookedBackAt: Temporal.Instant | undefined
-  /** What was due at the last claim and is free after it is locked by somebody else. */
+  /** When the queue was last read from its beginning. */
+  sweptAt: Temporal.Instant | undefined
+  /** A trigger that was due at the last claim and is free after it is locked by a transaction. */
   claimedAt: Temporal.Instant | undefined
 }
 
-/** The next claim looks at the whole queue. */
-export function claimFromStart(turn: Turn) {
-  turn.doneUntil = undefined
-  turn.resets += 1
+/** The next claim reads the queue from its beginning. */
+export function claimFromStart(state: ClaimState) {
+  state.doneUntil = undefined
+  state.resets += 1
 }
 
-export const firstTurn = (): Turn => ({
+export const newClaimState = (): ClaimState => ({
   afterBusiness: 0,
   isCrowded: false,
-  isHeldBack: false,
+  isThrottled: false,
   doneUntil: undefined,
   resets: 0,
-  lookedBackAt: undefined,
+  sweptAt: undefined,
   claimedAt: undefined,
 })
 
-/** Of a crowd the next batch begins where this one ended; what comes before is seen by looking back. */
+/** After a full batch the next one begins where it ended; the full sweep finds earlier triggers. */
 const lastOf = (claimed: ClaimedTrigger[]) =>
   claimed
     .map((trigger) => trigger.scheduledTime)
     .reduce((a, b) => (Temporal.Instant.compare(a, b) < 0 ? b : a))
 
 /** A change may be committed a little after the moment for which it plans. */
-const STRAGGLERS = { seconds: 2 }
-const LONGEST_WITHOUT_LOOKING_MS = 5_000
+const MAX_COMMIT_DELAY = { seconds: 2 }
+const MAX_SWEEP_AGE_MS = 5_000
 
-/** The engine looks back by itself every second; where it does not, or time jumped, a claim does. */
-function lookBackSometimes(turn: Turn, now: Temporal.Instant) {
-  const { lookedBackAt } = turn
-  const ms = lookedBackAt ? now.epochMilliseconds - lookedBackAt.epochMilliseconds : Infinity
-  if (ms >= 0 && ms < LONGEST_WITHOUT_LOOKING_MS) return
-  turn.doneUntil = undefined
-  turn.lookedBackAt = now
+/** The full sweep runs every second; if it does not run, or time jumped, a claim replaces it. */
+function sweepSometimes(state: ClaimState, now: Temporal.Instant) {
+  const { sweptAt } = state
+  const ms = sweptAt ? now.epochMilliseconds - sweptAt.epochMilliseconds : Infinity
+  if (ms >= 0 && ms < MAX_SWEEP_AGE_MS) return
+  state.doneUntil = undefined
+  state.sweptAt = now
 }
 
-/** How many businesses are asked at a time, with what is due and without. */
-const VISITS = 200
+/** How many businesses are read at a time, with and without due triggers. */
+const BUSINESSES_PAGE = 200
 
-async function claimShares(firing: Firing, turn: Turn, request: Claim, held?: Held) {
+type Throttled = ReadonlySet<number>
+
+async function claimShares(
+  firing: Firing,
+  state: ClaimState,
+  request: Claim,
+  throttled?: Throttled,
+) {
   const { db, batchSize } = firing
-  const page = { after: turn.afterBusiness, limit: VISITS }
-  const visited = await listBusinessesInTurn(db, request.now, page)
-  turn.afterBusiness = visited.length < VISITS ? 0 : visited.at(-1)!.businessId
-  const due = visited
-    .filter(({ businessId, isDue }) => isDue && !held?.has(businessId))
+  const page = { after: state.afterBusiness, limit: BUSINESSES_PAGE }
+  const businesses = await listBusinessesInTurn(db, request.now, page)
+  state.afterBusiness = businesses.length < page.limit ? 0 : businesses.at(-1)!.businessId
+  const due = businesses
+    .filter(({ businessId, isDue }) => isDue && !throttled?.has(businessId))
     .map(({ businessId }) => businessId)
-  // One that has all of the queue to itself takes nobody's turn.
-  const isAlone = due.length === 1 && page.after === 0 && turn.afterBusiness === 0
-  if (due.length === 0 || (isAlone && !held)) return []
+  // If only one business has due triggers, it delays no other.
+  const isAlone = due.length === 1 && page.after === 0 && state.afterBusiness === 0
+  if (due.length === 0 || (isAlone && !throttled)) return []
   const share = Math.max(1, Math.floor(batchSize / Math.max(10, due.length)))
   return claimSharesOf(db, request, due.slice(0, batchSize), share)
 }
 
-type Held = ReadonlySet<number>
-
-/** Only those whose mails are not held up, all round the businesses. */
-async function claimBeside(held: Held, firing: Firing, turn: Turn, request: Claim) {
-  // What is passed over now stands before what is claimed.
-  Object.assign(turn, { isCrowded: false, doneUntil: undefined, afterBusiness: 0 })
+/** Only of businesses that are not throttled, page by page. */
+async function claimUnthrottled(
+  throttled: Throttled,
+  firing: Firing,
+  state: ClaimState,
+  request: Claim,
+) {
+  // Throttled triggers stay in the queue before those that are claimed.
+  Object.assign(state, { isCrowded: false, doneUntil: undefined, afterBusiness: 0 })
   for (;;) {
-    const claimed = await claimShares(firing, turn, request, held)
-    if (claimed.length > 0 || turn.afterBusiness === 0) return claimed
+    const claimed = await claimShares(firing, state, request, throttled)
+    if (claimed.length > 0 || state.afterBusiness === 0) return claimed
   }
 }

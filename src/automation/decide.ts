@@ -2,10 +2,10 @@ import { REASONS } from '../contract/reasons.ts'
 import type { StoredDefinition } from '../store/event-definitions.ts'
 import { OTHER_EVENT } from '../store/event-triggers.ts'
 import type { ClaimedTrigger, Ending } from '../store/trigger-queue.ts'
-import { CAME_LATE } from '../store/watch.ts'
+import { CAME_LATE } from '../store/queue-health.ts'
 import { refusalsAtFiring } from './match.ts'
 import { planEvent } from './plan.ts'
-import type { Subject } from './subject.ts'
+import type { Subject } from '../store/subject.ts'
 import { firingTime, isOfUse, isReminder } from './timing.ts'
 
 /** What becomes of a trigger that does not fire (now). */

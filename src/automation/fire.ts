@@ -14,16 +14,18 @@ import {
   type ClaimedTrigger,
   type Ending,
 } from '../store/trigger-queue.ts'
-import type { Backpressure } from './backpressure.ts'
+import type { SettingsCache } from '../store/settings.ts'
+import type { Throttle } from './throttle.ts'
 import { decide } from './decide.ts'
 import { definitionsOf, holdDefinitionsOf, holdWholeObjects } from './hold.ts'
 import { ended, makeMails, type Ready } from './mails.ts'
 import { planAgainFor, type Moved } from './schedule.ts'
-import { keyOf } from './subject.ts'
+import { objectKeyOf } from '../store/subject.ts'
 import { Rendering } from './templates.ts'
 
 /** What firing stands on. */
 export type Firing = {
+  settings: SettingsCache
   db: Db
   now(): Temporal.Instant
   /** The database's time at this point of the transaction: nothing fires before it is due by that. */
@@ -35,9 +37,9 @@ export type Firing = {
   /** How long a batch waits for templates that are not rendered yet; unset: until they are. */
   renderPatienceMs?: number
   /** What more workers than this have begun with is left to others. */
-  mostClaims(): number
+  maxAttempts(): number
   /** None where mails are only kept. */
-  backpressure?: Backpressure
+  throttle?: Throttle
   /** Mails are kept and shown, none leaves. */
   captures: boolean
   mailFrom: Mailbox
@@ -57,12 +59,12 @@ export type Firing = {
 /** Makes the mails of what this worker has claimed. */
 export async function fireClaimed(firing: Firing, claimed: ClaimedTrigger[]) {
   const [suspects, fresh] = [[] as ClaimedTrigger[], [] as ClaimedTrigger[]]
-  for (const trigger of claimed) (trigger.strikes > 0 ? suspects : fresh).push(trigger)
+  for (const trigger of claimed) (trigger.attempts > 0 ? suspects : fresh).push(trigger)
   if (fresh.length > 0) await fireOrSplit(firing, fresh)
   // One of these may have taken a worker down, and the others with it: each by itself now.
   // Those that fewest died over go first: where workers die for another reason, again and again, the
-  // strikes are spread over all of them instead of setting the same few aside.
-  for (const suspect of suspects.toSorted((a, b) => a.strikes - b.strikes)) {
+  // attempts are spread over all of them instead of setting the same few aside.
+  for (const suspect of suspects.toSorted((a, b) => a.attempts - b.attempts)) {
     if (await beginAlone(firing.db, firing.worker, suspect)) await fireOrSplit(firing, [suspect])
   }
 }
@@ -115,7 +117,7 @@ async function retryAfterLease(firing: Firing, triggers: ClaimedTrigger[], error
   const seconds = isRendering ? RENDER_SECONDS : firing.leaseSeconds
   await leaveToLease(firing.db, firing.worker, triggers, {
     leaseUntil: firing.now().add({ seconds }),
-    strikes: triggers.map(({ strikes }) => (isTheirs ? Math.max(strikes, 1) + 1 : strikes)),
+    attempts: triggers.map(({ attempts }) => (isTheirs ? Math.max(attempts, 1) + 1 : attempts)),
     lastError: textOf(error),
   })
 }
@@ -137,7 +139,7 @@ async function fireBatch(tx: Db, firing: Firing, claimed: ClaimedTrigger[], rend
   const keys = definitionsOf(claimed)
   // One round trip. Objects are locked first; the time is read last, when all locks are held.
   const [objects, mine, definitions, actions, stored, ids, now] = await Promise.all([
-    holdWholeObjects(tx, claimed),
+    holdWholeObjects(tx, firing.settings, claimed),
     lockClaimed(tx, firing.worker, claimed),
     holdDefinitionsOf(tx, keys),
     holdActionsOfDefinitions(tx, keys),
@@ -158,7 +160,7 @@ async function fireBatch(tx: Db, firing: Firing, claimed: ClaimedTrigger[], rend
   for (const trigger of claimed) {
     if (!mine.has(trigger.eventTriggerId)) continue
     const definition = definitions.get(trigger.eventDefnId)!
-    const { subject, rows } = objects.get(keyOf(trigger))!
+    const { subject, rows } = objects.get(objectKeyOf(trigger))!
     const decision = (firing.decide ?? decide)(trigger, definition, subject, now)
     if (decision === 'fire') {
       if (isReady(trigger)) firable.push({ trigger, rows })

@@ -4,15 +4,13 @@ import type { Db } from '../database/database.ts'
 import type { StoredDefinition } from '../store/event-definitions.ts'
 import { countOtherKinds, listReminders, OTHER_EVENT, type Plan } from '../store/event-triggers.ts'
 import { readObjectNames, type ObjectNames } from '../store/object-names.ts'
-import type { Sight } from '../store/objects.ts'
+import type { Visibility } from '../store/visibility.ts'
 import { listSubjects } from '../store/subjects.ts'
 import { readAgainst } from './define.ts'
 import { checks, refusals, type NameOf, type Selected } from './match.ts'
 import {
   candidates,
   eventOf,
-  idOf,
-  objectOf,
   objectTypeOf,
   pendingEvents,
   pendingObjects,
@@ -21,7 +19,8 @@ import {
 } from './plan.ts'
 import { planReminders } from './reschedule.ts'
 import { SendTimes, type SendTimesResult } from './send-times.ts'
-import { keyOf, type SchedulingEvent, type Subject } from './subject.ts'
+import type { SchedulingEvent } from './occurrence.ts'
+import { objectIdOf, objectKeyOf, type Subject } from '../store/subject.ts'
 import { firesBefore, firingTime, isBefore, isReminder } from './timing.ts'
 
 export type Forecast = Record<Kind, number> &
@@ -47,7 +46,7 @@ export type ForecastOptions = {
   /** Called after each page; the result is partial once it returns false. */
   hasTimeLeft: () => boolean
   /** The objects that the caller may see; only these are shown as samples. */
-  sight: Sight
+  visibility: Visibility
   /** How many samples to show. */
   limit: number
 }
@@ -116,11 +115,11 @@ class Tally {
   readonly times = new SendTimes()
   readonly #shown = { create: 0, move: 0, cancel: 0, expired: 0 }
   readonly #limit: number
-  readonly #sight: Sight
+  readonly #visibility: Visibility
 
-  constructor({ limit, sight }: Pick<ForecastOptions, 'limit' | 'sight'>) {
+  constructor({ limit, visibility }: Pick<ForecastOptions, 'limit' | 'visibility'>) {
     this.#limit = limit
-    this.#sight = sight
+    this.#visibility = visibility
   }
 
   add(change: Kind, affected: Affected) {
@@ -135,7 +134,7 @@ class Tally {
 
   /** Adds a sample without counting it. */
   addSample(change: Change['change'], affected: Affected) {
-    if (this.#shown[change] >= this.#limit || !isVisible(affected.subject, this.#sight)) return
+    if (this.#shown[change] >= this.#limit || !isVisible(affected.subject, this.#visibility)) return
     this.#shown[change] += 1
     this.samples.push({ change, ...affected })
   }
@@ -144,12 +143,12 @@ class Tally {
 const WITH_PLACE: ReadonlySet<ObjectType> = new Set(['CALENDAR', 'CLASS_SCHEDULE', 'RECALL'])
 
 /** Counts cover the whole business; samples name people, so they only show what the caller sees. */
-export function isVisible(subject: Subject, sight: Sight): boolean {
-  if (sight === null || !WITH_PLACE.has(subject.objectType)) return true
-  if ('locationIds' in sight) {
-    return subject.locationId != null && sight.locationIds.includes(subject.locationId)
+export function isVisible(subject: Subject, visibility: Visibility): boolean {
+  if (visibility === null || !WITH_PLACE.has(subject.objectType)) return true
+  if ('locationIds' in visibility) {
+    return subject.locationId != null && visibility.locationIds.includes(subject.locationId)
   }
-  return sight.professionalId !== null && subject.professionalId === sight.professionalId
+  return visibility.professionalId !== null && subject.professionalId === visibility.professionalId
 }
 
 /** Adds the names of their objects to the samples, and puts names instead of ids into reasons. */
@@ -217,11 +216,11 @@ async function* planPendingReminders(work: Work): AsyncGenerator<PlannedPage> {
       listSubjects(db, businessId, objectType, ids),
       listReminders(db, businessId, objectType, ids, [definition.eventDefnId]),
     ])
-    const byId = new Map(subjects.map((subject) => [idOf(subject), subject]))
+    const byId = new Map(subjects.map((subject) => [objectIdOf(subject), subject]))
     const pending = rows
       .filter((row) => row.status === 'SCHEDULED' || row.status === 'RUNNING')
       .map((row) => {
-        const subject = byId.get(objectOf(row))!
+        const subject = byId.get(objectIdOf(row))!
         return { row, subject, checked: subject }
       })
     const plan = planReminders(asFollowed(subjects), [definition], rows, CAUSE, now)
@@ -233,11 +232,11 @@ async function* planPendingEvents(work: Work): AsyncGenerator<PlannedPage> {
   const { db, businessId, definition, now } = work
   const objectType = objectTypeOf(definition)
   for await (const rows of pendingEvents(db, definition)) {
-    const ids = [...new Set(rows.map(objectOf))]
+    const ids = [...new Set(rows.map(objectIdOf))]
     const subjects = await listSubjects(db, businessId, objectType, ids)
-    const byId = new Map(subjects.map((subject) => [idOf(subject), subject]))
+    const byId = new Map(subjects.map((subject) => [objectIdOf(subject), subject]))
     const pending = rows.map((row) => {
-      const subject = byId.get(objectOf(row))!
+      const subject = byId.get(objectIdOf(row))!
       return { row, subject, checked: eventOf(row, subject) }
     })
     const updates = pending.flatMap(({ row, subject }) => planEvent(definition, row, subject, now))
@@ -266,12 +265,12 @@ async function withSubjects<Row extends ObjectReference>(db: Db, businessId: num
   const byType = Map.groupBy(rows, (row) => row.objectType)
   const subjects = await Promise.all(
     [...byType].map(([objectType, some]) =>
-      listSubjects(db, businessId, objectType, some.map(objectOf)),
+      listSubjects(db, businessId, objectType, some.map(objectIdOf)),
     ),
   )
-  const byKey = new Map(subjects.flat().map((subject) => [keyOf(subject), subject]))
+  const byKey = new Map(subjects.flat().map((subject) => [objectKeyOf(subject), subject]))
   return rows.flatMap((row) => {
-    const subject = byKey.get(keyOf(row))
+    const subject = byKey.get(objectKeyOf(row))
     return subject ? [{ ...row, subject }] : []
   })
 }
@@ -287,17 +286,17 @@ async function forecastNew({ db, businessId, definition, tally, now, hasTimeLeft
   // Includes objects that begin so soon that the time of their reminder has already passed.
   const from = isBefore(now, listing.from) ? now : listing.from
   for await (const subjects of subjectsFrom(db, businessId, objectType, { ...listing, from })) {
-    const ids = subjects.map(idOf)
+    const ids = subjects.map(objectIdOf)
     const rows =
       eventDefnId === 0 ? [] : await listReminders(db, businessId, objectType, ids, [eventDefnId])
-    const known = new Set(rows.map(objectOf))
-    const byId = new Map(subjects.map((subject) => [idOf(subject), subject]))
+    const known = new Set(rows.map(objectIdOf))
+    const byId = new Map(subjects.map((subject) => [objectIdOf(subject), subject]))
     const plan = planReminders(asFollowed(subjects), [definition], rows, CAUSE, now)
     for (const { scheduledTime: to, ...row } of plan.insert) {
-      tally.add('create', { subject: byId.get(objectOf(row))!, from: null, to })
+      tally.add('create', { subject: byId.get(objectIdOf(row))!, from: null, to })
     }
     for (const subject of subjects) {
-      if (!known.has(idOf(subject))) tallyTooLate(tally, definition, subject, now)
+      if (!known.has(objectIdOf(subject))) tallyTooLate(tally, definition, subject, now)
     }
     if (!hasTimeLeft()) return false
   }

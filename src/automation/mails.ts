@@ -6,11 +6,11 @@ import { drawEmailIds, type NewEmail } from '../store/emails.ts'
 import type { RunningAction } from '../store/event-actions.ts'
 import type { ContextRow } from '../store/mail-contexts.ts'
 import { listSuppressed } from '../store/suppressions.ts'
-import { stayAwake, type ClaimedTrigger, type Ending } from '../store/trigger-queue.ts'
+import { keepTransactionAlive, type ClaimedTrigger, type Ending } from '../store/trigger-queue.ts'
 import { calendarEntry, compose, senderOf, type Composed } from './compose.ts'
 import type { Firing } from './fire.ts'
 import type { RenderedTemplate } from './templates.ts'
-import { Turn } from './turn.ts'
+import { TimeSlice } from './time-slice.ts'
 
 /** A trigger that fires, and what its mails can speak of, as it was read under locks. */
 export type Ready = { trigger: ClaimedTrigger; rows: ContextRow[] }
@@ -80,7 +80,7 @@ function eachInTurn<Item, Made>(
   const made = lastBatch.then(() => inPortions(items, make))
   lastBatch = made.catch(() => {})
   // With those of other lanes before them, thousands of mails take longer than the server waits.
-  const awake = setInterval(() => void stayAwake(tx).catch(() => {}), STAY_AWAKE_MS)
+  const awake = setInterval(() => void keepTransactionAlive(tx).catch(() => {}), STAY_AWAKE_MS)
   return made.finally(() => clearInterval(awake))
 }
 
@@ -88,9 +88,9 @@ let lastBatch: Promise<unknown> = Promise.resolve()
 
 async function inPortions<Item, Made>(items: Item[], make: (item: Item) => Made) {
   const made: Made[] = []
-  const turn = new Turn()
+  const slice = new TimeSlice()
   for (const item of items) {
-    if (turn.isOver()) await turn.next()
+    if (slice.isOver()) await slice.next()
     made.push(make(item))
   }
   return made

@@ -1,7 +1,8 @@
 import { parseFilterTags, type Definition } from '../contract/event-definition.ts'
 import { eventTypeById, type Change } from '../contract/event-type.ts'
 import { OBJECT_NAMES, REASONS } from '../contract/reasons.ts'
-import type { SchedulingEvent, Subject, Tags } from './subject.ts'
+import type { SchedulingEvent } from './occurrence.ts'
+import type { Subject, Tags } from '../store/subject.ts'
 import { firesBefore, isReminder } from './timing.ts'
 
 /** One thing that was looked at, and what came of it, in words. */

@@ -1,4 +1,5 @@
 import { CHANGES, type Change, type EventTypeName } from '../contract/event-type.ts'
+import type { Subject } from '../store/subject.ts'
 
 /** What happened to an object, as the trigger of the event keeps it. */
 export type Occurrence = {
@@ -7,6 +8,15 @@ export type Occurrence = {
   changes: readonly Change[]
   /** The change moved the status to one that is not live. */
   ended: boolean
+}
+
+/** An occurrence with its object. Reminders have none: they are planned from the subject alone. */
+export type SchedulingEvent = Occurrence & {
+  subject: Subject
+  /** For `…_CHANGED`: the status before, which may be the same as now. */
+  oldStatus: string | null
+  /** The moment of the change. */
+  happenedAt: Temporal.Instant
 }
 
 /**

@@ -22,7 +22,6 @@ import {
   type EventRow,
   type Plan,
 } from '../store/event-triggers.ts'
-import { keepPlans, planLookUps } from '../store/objects.ts'
 import {
   listSubjectIds,
   listSubjectsFrom,
@@ -33,9 +32,9 @@ import {
 } from '../store/subjects.ts'
 import { claimWork, releaseWork } from '../store/work-leases.ts'
 import { refusals } from './match.ts'
-import { readOccurrence } from './occurrence.ts'
+import { readOccurrence, type SchedulingEvent } from './occurrence.ts'
 import { planReminders } from './reschedule.ts'
-import type { SchedulingEvent, Subject } from './subject.ts'
+import { objectIdOf, type Subject } from '../store/subject.ts'
 import { firingTime, isReminder } from './timing.ts'
 
 /**
@@ -160,15 +159,11 @@ async function planReminderPages(
   const { businessId, eventDefnId } = definition
   const plan = (ids: (number | string)[]) =>
     page({
-      read: async (tx) => {
-        planLookUps(tx, PAGE)
-        const read = Promise.all([
+      read: (tx) =>
+        Promise.all([
           lockSubjects(tx, businessId, objectType, ids),
           readReminders(tx, businessId, objectType, ids, [eventDefnId]),
-        ])
-        keepPlans(tx, PAGE)
-        return read
-      },
+        ]),
       plan: (current, [subjects, rows]) => {
         const followed = subjects.map((subject) => ({ subject }))
         return planReminders(followed, [current], rows, 'saved definition', now())
@@ -188,21 +183,13 @@ async function* idsFrom(
   listing: { anchor: Anchor; from: Temporal.Instant },
 ) {
   for (let after: SubjectCursor | undefined; ;) {
-    const { ids, last } = await withFreshPlans(db, (tx) =>
-      listSubjectIds(tx, businessId, objectType, { ...listing, after, limit: PAGE }),
-    )
+    const page = { ...listing, after, limit: PAGE }
+    const { ids, last } = await listSubjectIds(db, businessId, objectType, page)
     if (ids.length > 0) yield ids
     if (ids.length < PAGE) return
     after = last
   }
 }
-
-/** A large table is not read by a plan that was made while it was small. */
-const withFreshPlans = <T>(db: Db, work: (tx: Db) => Promise<T>) =>
-  db.transaction((tx) => {
-    planLookUps(tx, PAGE)
-    return work(tx)
-  })
 
 /** Ids of the objects for which the definition has a reminder pending, page by page. */
 export async function* pendingObjects(db: Db, definition: StoredDefinition, limit = PAGE) {
@@ -228,9 +215,7 @@ export async function* subjectsFrom(
 ) {
   for (let after: SubjectCursor | undefined; ;) {
     const page = { ...listing, after, limit }
-    const subjects = await withFreshPlans(db, (tx) =>
-      listSubjectsFrom(tx, businessId, objectType, page),
-    )
+    const subjects = await listSubjectsFrom(db, businessId, objectType, page)
     if (subjects.length > 0) yield subjects
     if (subjects.length < limit) return
     after = cursorOf(subjects.at(-1)!, listing.anchor)
@@ -246,13 +231,13 @@ async function planEventPages(
 ) {
   const objectType = objectTypeOf(definition)
   for await (const rows of pendingEvents(db, definition)) {
-    const ids = [...new Set(rows.map(objectOf))]
+    const ids = [...new Set(rows.map(objectIdOf))]
     await page({
       read: (tx) => lockSubjects(tx, definition.businessId, objectType, ids),
       plan: (current, subjects) => {
-        const byId = new Map(subjects.map((subject) => [idOf(subject), subject]))
+        const byId = new Map(subjects.map((subject) => [objectIdOf(subject), subject]))
         const update = rows.flatMap((row) =>
-          planEvent(current, row, byId.get(objectOf(row))!, now()),
+          planEvent(current, row, byId.get(objectIdOf(row))!, now()),
         )
         return { insert: [], update, replan: [] }
       },
@@ -268,9 +253,6 @@ export async function* pendingEvents(db: Db, { businessId, eventDefnId }: Stored
     after = rows.at(-1)!.eventTriggerId
   }
 }
-
-export const objectOf = (row: Pick<EventRow, 'objectId' | 'objectUUId'>) =>
-  row.objectId ?? row.objectUUId!
 
 /** The change that a pending trigger reports. */
 export const eventOf = (row: EventRow, subject: Subject): SchedulingEvent => ({
@@ -308,8 +290,6 @@ export function planEvent(
 export const objectTypeOf = ({ eventTypeId }: { eventTypeId: number }): ObjectType =>
   eventTypeById(eventTypeId)!.objectType
 
-export const idOf = (subject: Subject) => subject.objectId ?? subject.objectUUId!
-
 /** The earliest anchor whose firing can still lie ahead, with room for clocks and month lengths. */
 export function candidates(
   definition: Definition,
@@ -338,5 +318,5 @@ const LONG_AGO = Temporal.Instant.fromEpochMilliseconds(0)
 
 const cursorOf = (subject: Subject, anchor: Anchor): SubjectCursor => ({
   anchor: subject[anchor]!,
-  id: idOf(subject),
+  id: objectIdOf(subject),
 })

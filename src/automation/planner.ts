@@ -1,6 +1,7 @@
 import type { Database } from '../database/database.ts'
 import { hintManyChangedTriggers } from '../store/changes.ts'
 import { listUnplannedDefinitions, type DefinitionKey } from '../store/event-definitions.ts'
+import { pause, type Loop } from './loop.ts'
 import { planDefinition, type Planned } from './plan.ts'
 import { TIME_ZONE_VERSION } from './time-zones.ts'
 
@@ -16,9 +17,8 @@ export type PlannerParts = {
 const PAGE = 20
 
 /**
- * Plans every definition whose plan is not complete and that no other worker is planning. A
- * definition that fails is tried again in the next run; those after it are planned all the same.
- * Returns how many definitions it planned.
+ * Plans every definition whose plan is not complete and that no other worker is planning. Returns how
+ * many it planned. A definition that fails is tried again in the next run and does not delay others.
  */
 export async function planUnplanned(parts: PlannerParts, signal?: AbortSignal): Promise<number> {
   const { database, now, onError, onPlanned, timeZoneVersion = TIME_ZONE_VERSION } = parts
@@ -42,3 +42,12 @@ export async function planUnplanned(parts: PlannerParts, signal?: AbortSignal): 
     afterId = definitions.at(-1)!.eventDefnId
   }
 }
+
+/** Plans definitions that were saved or whose time zone rules changed; one node plans each of them. */
+export const createPlanLoop = (parts: PlannerParts): Loop => ({
+  name: 'plan',
+  runOnce: (stopping) => planUnplanned(parts, stopping),
+  rest: (stopping) => pause(PLAN_EVERY_MS, stopping),
+})
+
+const PLAN_EVERY_MS = 2_500

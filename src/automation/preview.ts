@@ -1,6 +1,6 @@
 import { eventTypeById, type ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
-import type { MailContext } from '../email/context.ts'
+import type { MailContext } from '../contract/mail-context.ts'
 import { emptyTokensOf, mergeMail, type MergedMail } from '../email/merge.ts'
 import { findToken, tokensIn, type TokenKind } from '../email/tokens.ts'
 import { listEventTypesOfTemplate } from '../store/email-templates.ts'
@@ -8,7 +8,7 @@ import { listMailContexts, type ContextRow } from '../store/mail-contexts.ts'
 import { listRecentObjects } from '../store/subjects.ts'
 import { compiled } from './compose.ts'
 import type { RenderedTemplate } from './templates.ts'
-import { Turn } from './turn.ts'
+import { TimeSlice } from './time-slice.ts'
 
 export type Preview = { mail: MergedMail; row: ContextRow }
 
@@ -51,13 +51,13 @@ export async function findEmptyTokens(db: Db, template: RenderedTemplate): Promi
   const types = await objectTypesOf(db, template, names)
   const found = new Map<string, EmptyToken>()
   let objects = 0
-  const turn = new Turn()
+  const slice = new TimeSlice()
   for (const objectType of types) {
     const keys = await listRecentObjects(db, template.businessId, objectType, MAX_OBJECTS)
     const rows = await listMailContexts(db, objectType, keys)
     objects += keys.length
     for (const [objectId, some] of Map.groupBy(rows, (row) => row.objectUUId ?? row.objectId!)) {
-      if (turn.isOver()) await turn.next()
+      if (slice.isOver()) await slice.next()
       const empty = new Set<string>(some.flatMap((row) => emptyIn(template, row.context)))
       for (const token of empty) {
         const known = found.get(token)

@@ -1,7 +1,7 @@
 import type { StoredDefinition } from '../store/event-definitions.ts'
 import type { NewTrigger, Plan, ReminderRow } from '../store/event-triggers.ts'
 import { refusals } from './match.ts'
-import type { Subject } from './subject.ts'
+import { objectIdOf, type Subject } from '../store/subject.ts'
 import { firingTime, firstPlan, isBefore, isReminder, isSameMoment, type Firing } from './timing.ts'
 
 /**
@@ -27,11 +27,13 @@ export function planReminders(
   now: Temporal.Instant,
 ): Plan {
   const plan: Plan = { insert: [], update: [], replan: [] }
-  const rowsOf = Map.groupBy(rows, (row) => keyOf(row.eventDefnId, row))
+  const rowsOf = Map.groupBy(rows, (row) => reminderKey(row.eventDefnId, row))
   for (const definition of definitions.filter(isReminder)) {
     for (const object of followed) {
       const existing =
-        rows.length === 0 ? rows : (rowsOf.get(keyOf(definition.eventDefnId, object.subject)) ?? [])
+        rows.length === 0
+          ? rows
+          : (rowsOf.get(reminderKey(definition.eventDefnId, object.subject)) ?? [])
       planReminder(plan, definition, object, existing, cause, now)
     }
   }
@@ -161,5 +163,5 @@ const reminderOf = (definition: StoredDefinition, subject: Subject) =>
     newStatus: null,
   }) satisfies Partial<NewTrigger>
 
-const keyOf = (eventDefnId: number, object: Pick<Subject, 'objectId' | 'objectUUId'>) =>
-  `${eventDefnId} ${object.objectId ?? object.objectUUId}`
+const reminderKey = (eventDefnId: number, object: Pick<Subject, 'objectId' | 'objectUUId'>) =>
+  `${eventDefnId} ${objectIdOf(object)}`

@@ -8,11 +8,10 @@ import {
 import type { Db } from '../database/database.ts'
 import type { StoredDefinition } from '../store/event-definitions.ts'
 import { readReminders, writePlan, type NewTrigger } from '../store/event-triggers.ts'
-import { planLookUps } from '../store/objects.ts'
 import { refusals } from './match.ts'
-import { writeOccurrence } from './occurrence.ts'
+import { writeOccurrence, type SchedulingEvent } from './occurrence.ts'
 import { planReminders, type Cause } from './reschedule.ts'
-import type { SchedulingEvent, Subject } from './subject.ts'
+import { objectIdOf, type Subject } from '../store/subject.ts'
 import { firingTime, isReminder } from './timing.ts'
 
 /** A saved object, what it was before, and the events that this is. */
@@ -39,8 +38,7 @@ export async function scheduleTriggers(
   definitions: StoredDefinition[],
   { businessId, now, history }: Saving,
 ) {
-  const known = saved.filter((object) => object.before).map(({ subject }) => idOf(subject))
-  planLookUps(tx, known.length)
+  const known = saved.filter((object) => object.before).map(({ subject }) => objectIdOf(subject))
   const rows =
     known.length > 0
       ? await readReminders(
@@ -57,8 +55,6 @@ export async function scheduleTriggers(
   writePlan(tx, businessId, plan, now)
 }
 
-const idOf = (subject: Subject) => subject.objectId ?? subject.objectUUId!
-
 /** A reminder whose time moved when it was due, with the object and definition as they are now. */
 export type Moved = {
   subject: Subject
@@ -72,7 +68,7 @@ export type Moved = {
 export async function planAgainFor(tx: Db, moved: Moved[], now: Temporal.Instant) {
   for (const { subject, definition, isOldVersion, since } of moved) {
     const { businessId, objectType } = subject
-    const id = subject.objectId ?? subject.objectUUId!
+    const id = objectIdOf(subject)
     const rows = await readReminders(tx, businessId, objectType, [id], [definition.eventDefnId])
     const cause: Cause = isOldVersion ? 'saved definition' : 'saved object'
     const followed = { subject, since: since ?? undefined }
@@ -108,7 +104,7 @@ function eventTriggers(
             objectType: subject.objectType,
             objectId: subject.objectId,
             objectUUId: subject.objectUUId,
-            occurrence: writeOccurrence(event, idOf(subject), version),
+            occurrence: writeOccurrence(event, objectIdOf(subject), version),
             oldStatus: event.oldStatus,
             newStatus: subject.status,
             ...firing,

@@ -2,7 +2,7 @@ import type { Definition } from '../contract/event-definition.ts'
 import { eventTypeById } from '../contract/event-type.ts'
 import { REASONS } from '../contract/reasons.ts'
 import { nominalMinutes, type Offset } from '../contract/offset.ts'
-import type { Subject } from './subject.ts'
+import type { Subject } from '../store/subject.ts'
 
 /** The properties of a definition that decide when it fires. */
 export type Timing = Offset & Pick<Definition, 'eventTypeId' | 'offsetMode' | 'triggerAnchor'>

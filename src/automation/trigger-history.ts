@@ -7,7 +7,7 @@ import { findTriggerPlan, type StoredTrigger, type TriggerPlan } from '../store/
 import { findClientTagsAt, listNames, listSubjectStates } from '../store/subjects.ts'
 import { momentInWords, namedBy, passed } from './explain.ts'
 import { checks, refusals, reportsFact, type Check } from './match.ts'
-import type { Subject } from './subject.ts'
+import type { Subject } from '../store/subject.ts'
 import { firingTime, firstPlan, isBefore, isReminder } from './timing.ts'
 import { readOccurrence } from './occurrence.ts'
 

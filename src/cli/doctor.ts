@@ -1,12 +1,12 @@
 import fs from 'node:fs'
 import { Command } from 'commander'
-import { createWatch, type Findings } from '../automation/watch.ts'
+import { Reconciliation, type Findings } from '../automation/reconcile.ts'
 import { DatabaseClock, monotonicMs, type Clock } from '../clock.ts'
 import { readConfig, type Config } from '../config.ts'
 import { parseAddress } from '../contract/addresses.ts'
 import { inspectDatabase, type Inspection } from '../database/inspect.ts'
 import { openDatabase } from '../database/postgres.ts'
-import { readQueueHealth, type QueueHealth } from '../store/watch.ts'
+import { readQueueHealth, type QueueHealth } from '../store/queue-health.ts'
 import { StartError } from '../errors.ts'
 import { checkMail } from './check-mail.ts'
 import { findServer, inOneLine } from './reach-database.ts'
@@ -48,9 +48,9 @@ const CHECKS: ((facts: Facts) => Finding | undefined)[] = [
   checkTimeZones,
   checkQueue,
   checkLateness,
-  checkSetAside,
+  checkGivenUp,
   checkReconciliation,
-  checkSilence,
+  checkMatching,
 ]
 
 async function examine(config: Config, mailTo: string | undefined): Promise<Finding[]> {
@@ -72,18 +72,19 @@ async function examine(config: Config, mailTo: string | undefined): Promise<Find
 }
 
 /** Longer than this nobody wants to wait for a doctor; the service's own watchman walks on. */
-const PATROL_MS = 30_000
+const RECONCILIATION_MS = 30_000
 
 async function examineEngine(url: string, { schema, rolesMissing }: Inspection, clock: Clock) {
   if (schema.version !== schema.known || rolesMissing.length > 0) return undefined
   const database = openDatabase({ url, connections: 1 })
   try {
     const health = await readQueueHealth(database.engine, clock.now())
-    const watch = createWatch(database.engine, () => clock.now())
+    const reconciliation = new Reconciliation(database.engine, () => clock.now())
     const startedAt = monotonicMs()
     let isWhole = false
-    while (!isWhole && monotonicMs() - startedAt < PATROL_MS) isWhole = await watch.step()
-    return { health, findings: watch.findings(), isWhole }
+    while (!isWhole && monotonicMs() - startedAt < RECONCILIATION_MS)
+      isWhole = await reconciliation.comparePage()
+    return { health, findings: reconciliation.findings, isWhole }
   } finally {
     await database.close()
   }
@@ -210,16 +211,16 @@ function checkLateness({ engine }: Facts): Finding | undefined {
   }
 }
 
-function checkSetAside({ engine }: Facts): Finding | undefined {
+function checkGivenUp({ engine }: Facts): Finding | undefined {
   if (!engine) return undefined
-  const { setAside } = engine.health
+  const { gaveUp } = engine.health
   const about = 'Set aside'
-  if (setAside === 0)
+  if (gaveUp === 0)
     return { state: 'ok', about, says: 'no trigger was given up after failed attempts' }
   return {
     state: 'bad',
     about,
-    says: `${setAside} triggers of the last 7 days were given up after failed attempts`,
+    says: `${gaveUp} triggers of the last 7 days were given up after failed attempts`,
     todo: 'GET /eventTriggers?status=FAILED names them and their last error',
   }
 }
@@ -233,7 +234,7 @@ function checkReconciliation({ engine }: Facts): Finding | undefined {
     return { state: 'ok', about, says: `${looked}: each has its trigger, none is too many` }
   }
   const examples = samples
-    .filter((sample) => sample.fault !== 'silent')
+    .filter((sample) => sample.fault !== 'stoppedMatching')
     .map(
       ({ fault, eventDefnId, object }) => `${fault}: definition ${eventDefnId}, object ${object}`,
     )
@@ -245,15 +246,15 @@ function checkReconciliation({ engine }: Facts): Finding | undefined {
   }
 }
 
-function checkSilence({ engine }: Facts): Finding | undefined {
+function checkMatching({ engine }: Facts): Finding | undefined {
   if (!engine) return undefined
-  const silent = engine.findings.samples.filter((sample) => sample.fault === 'silent')
+  const stopped = engine.findings.samples.filter((sample) => sample.fault === 'stoppedMatching')
   const about = 'Silence'
-  if (silent.length === 0) return { state: 'ok', about, says: 'no definition has fallen silent' }
+  if (stopped.length === 0) return { state: 'ok', about, says: 'no definition has fallen silent' }
   return {
     state: 'note',
     about,
-    says: `${engine.findings.silent} definitions no longer take up what comes: ${silent.map((one) => one.eventDefnId).join(', ')}`,
+    says: `${engine.findings.stoppedMatching} definitions no longer take up what comes: ${stopped.map((one) => one.eventDefnId).join(', ')}`,
     todo: 'GET /explain/{objectType}/{objectId} of a new object says why',
   }
 }

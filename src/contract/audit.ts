@@ -13,6 +13,7 @@ export const AuditEntry = Type.Object(
     after: Row,
   },
   {
+    title: 'AuditEntry',
     examples: [
       {
         time: 1_789_000_000_000,

@@ -281,6 +281,7 @@ export const PasswordLink = Type.Object(
     expiresTime: Moment('The link no longer works from then on.'),
   },
   {
+    title: 'PasswordLink',
     examples: [
       {
         username: 'bela',

@@ -54,17 +54,20 @@ const OnlyIfStatus = Type.Array(Type.String(), {
 })
 
 /** What a definition did and will do: `expand=activity`. */
-const DefinitionActivity = Type.Object({
-  nextTime: OrNull(Moment),
-  lastTime: OrNull(Moment),
-  waiting: Type.Integer({ description: 'triggers that are scheduled' }),
-  sent: Type.Integer({ description: 'triggers of the last 30 days that were COMPLETED' }),
-  failed: Type.Integer(),
-  skipped: Type.Integer({ description: 'of these, those that were SKIPPED or EXPIRED' }),
-  days: Type.Array(Type.Integer(), {
-    description: 'COMPLETED triggers of each of the last 14 days, in the business’s time zone',
-  }),
-})
+const DefinitionActivity = Type.Object(
+  {
+    nextTime: OrNull(Moment),
+    lastTime: OrNull(Moment),
+    waiting: Type.Integer({ description: 'triggers that are scheduled' }),
+    sent: Type.Integer({ description: 'triggers of the last 30 days that were COMPLETED' }),
+    failed: Type.Integer(),
+    skipped: Type.Integer({ description: 'of these, those that were SKIPPED or EXPIRED' }),
+    days: Type.Array(Type.Integer(), {
+      description: 'COMPLETED triggers of each of the last 14 days, in the business’s time zone',
+    }),
+  },
+  { title: 'DefinitionActivity' },
+)
 
 /** Spec 2.1, and our additions after it. */
 export const EventDefinition = Type.Object(

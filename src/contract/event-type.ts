@@ -128,3 +128,21 @@ const byId = new Map<number, (typeof EVENT_TYPES)[number]>(
 )
 
 export const eventTypeById = (eventTypeId: number) => byId.get(eventTypeId)
+
+/** An event type with what a person needs to choose one. */
+export const EventTypeInfo = Type.Object(
+  {
+    ...EventType.properties,
+    description: Type.String({ description: 'When it happens.' }),
+    anchor: Type.String({ description: 'The moment that the offset of a definition counts from.' }),
+    changes: Type.Array(Type.Enum([...CHANGES]), {
+      description: 'Of the CHANGED types: what a definition may list in `changes`.',
+    }),
+    statuses: Type.Array(Type.String(), {
+      description: 'The statuses of the kind of object, in this business.',
+    }),
+    tokens: Type.Array(Type.String(), { description: 'What a template may hold for its mails.' }),
+  },
+  { title: 'EventTypeInfo' },
+)
+export type EventTypeInfo = Static<typeof EventTypeInfo>

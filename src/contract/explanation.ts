@@ -3,21 +3,27 @@ import { EVENT_TYPES } from './event-type.ts'
 import { Moment, OrNull } from './schema.ts'
 
 /** One condition, whether it holds, and why. */
-export const Check = Type.Object({
-  check: Type.String(),
-  ok: Type.Boolean(),
-  reason: Type.String({ description: 'in words, for people' }),
-})
+export const Check = Type.Object(
+  {
+    check: Type.String(),
+    ok: Type.Boolean(),
+    reason: Type.String({ description: 'in words, for people' }),
+  },
+  { title: 'Check' },
+)
 export type Check = Static<typeof Check>
 
 /** How one definition stands to one object, and why. */
-export const Explanation = Type.Object({
-  eventDefnId: Type.Integer(),
-  description: OrNull(Type.String()),
-  eventType: Type.Enum(EVENT_TYPES.map((type) => type.eventType)),
-  outcome: Type.Enum(['FIRED', 'WAITING', 'NOT']),
-  scheduledTime: OrNull(Moment),
-  eventTriggerId: OrNull(Type.Integer()),
-  checks: Type.Array(Check),
-})
+export const Explanation = Type.Object(
+  {
+    eventDefnId: Type.Integer(),
+    description: OrNull(Type.String()),
+    eventType: Type.Enum(EVENT_TYPES.map((type) => type.eventType)),
+    outcome: Type.Enum(['FIRED', 'WAITING', 'NOT']),
+    scheduledTime: OrNull(Moment),
+    eventTriggerId: OrNull(Type.Integer()),
+    checks: Type.Array(Check),
+  },
+  { title: 'Explanation' },
+)
 export type Explanation = Static<typeof Explanation>

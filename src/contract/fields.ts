@@ -1,4 +1,16 @@
-import { Type, type TSchema } from 'typebox'
+import {
+  Type,
+  type Static,
+  type TArray,
+  type TBoolean,
+  type TEnum,
+  type TInteger,
+  type TNumber,
+  type TObject,
+  type TRecord,
+  type TSchema,
+  type TString,
+} from 'typebox'
 import { parseAddress, parseDomain } from './addresses.ts'
 import { escapePointer, isPlainObject } from './json.ts'
 import { textFault } from './text.ts'
@@ -27,8 +39,21 @@ type Complaint = { at?: string; detail: string }
 type Shape = Omit<Field, 'column' | 'required' | 'initially' | 'instant'> &
   Partial<Pick<Field, 'initially' | 'instant'>>
 
+/** The shape of values of this schema, so that the types of objects follow from their fields. */
+type Of<S extends TSchema> = Shape & { schema: S }
+
+/** The value that a field has in an answer. */
+export type FieldValue<F> = F extends { schema: infer S extends TSchema }
+  ? F extends { required: true } | { initially: {} }
+    ? Static<S>
+    : Static<S> | null
+  : never
+
 /** A property that may be absent or null. */
-export const optional = (shape: Shape, about?: string): Field => ({
+export const optional = <S extends Shape>(
+  shape: S,
+  about?: string,
+): S & Field & { required: false } => ({
   initially: null,
   instant: false,
   ...shape,
@@ -38,7 +63,10 @@ export const optional = (shape: Shape, about?: string): Field => ({
 })
 
 /** A property that an object cannot be without. */
-export const required = (shape: Shape, about?: string): Field => ({
+export const required = <S extends Shape>(
+  shape: S,
+  about?: string,
+): S & Field & { required: true } => ({
   ...optional(shape, about),
   required: true,
 })
@@ -57,14 +85,14 @@ const complain = (detail: string | false | undefined, at?: string): Complaint[] 
   detail ? [at === undefined ? { detail } : { at, detail }] : []
 
 /** A single line. */
-export const line = (most = 300): Shape => ({
+export const line = (most = 300): Of<TString> => ({
   schema: Type.String({ maxLength: most }),
   sqlType: 'text',
   faults: (value) => complain(textFault(value, most)),
 })
 
 /** A single line that says something. */
-export const name = (most = 300): Shape => ({
+export const name = (most = 300): Of<TString> => ({
   schema: Type.String({ minLength: 1, maxLength: most }),
   sqlType: 'text',
   faults: (value) =>
@@ -74,13 +102,13 @@ export const name = (most = 300): Shape => ({
 })
 
 /** Text that may have several lines. */
-export const text = (most = 20_000): Shape => ({
+export const text = (most = 20_000): Of<TString> => ({
   schema: Type.String({ maxLength: most }),
   sqlType: 'text',
   faults: (value) => complain(textFault(value, most, 'many')),
 })
 
-export const address = (): Shape => ({
+export const address = (): Of<TString> => ({
   schema: Type.String({ format: 'email', maxLength: 254 }),
   sqlType: 'text',
   faults: (value) =>
@@ -92,7 +120,7 @@ export const address = (): Shape => ({
 })
 
 /** Domains of mail addresses. */
-export const domains = (most = 100): Shape => ({
+export const domains = (most = 100): Of<TArray<TString>> & { initially: string[] } => ({
   schema: Type.Array(Type.String({ maxLength: 253, examples: ['clinic.example'] }), {
     maxItems: most,
   }),
@@ -128,7 +156,7 @@ export function isTimeZone(value: string): boolean {
 const ONLY_OF_ICU =
   /^(?!(CET|EET|EST|GMT|HST|MET|MST|PRC|ROC|ROK|UCT|UTC|WET)$)[a-z]{3}$|^SystemV\/|^US\/Pacific-New$|^Canada\/East-Saskatchewan$/i
 
-export const timeZone = (): Shape => ({
+export const timeZone = (): Of<TString> => ({
   schema: Type.String({ examples: ['Europe/Zurich'] }),
   sqlType: 'text',
   faults: (value) =>
@@ -139,7 +167,7 @@ export const timeZone = (): Shape => ({
     ),
 })
 
-export const language = (): Shape => ({
+export const language = (): Of<TString> => ({
   schema: Type.String({ examples: ['de-CH'] }),
   sqlType: 'text',
   faults: (value) =>
@@ -151,7 +179,7 @@ export const language = (): Shape => ({
     ),
 })
 
-export const url = (): Shape => ({
+export const url = (): Of<TString> => ({
   schema: Type.String({ format: 'uri', maxLength: 2_000 }),
   sqlType: 'text',
   faults: (value) => {
@@ -164,7 +192,7 @@ export const url = (): Shape => ({
   },
 })
 
-export const integer = (least: number, most: number): Shape => ({
+export const integer = (least: number, most: number): Of<TInteger> => ({
   schema: Type.Integer({ minimum: least, maximum: most }),
   sqlType: 'bigint',
   faults: (value) =>
@@ -177,7 +205,7 @@ export const integer = (least: number, most: number): Shape => ({
 })
 
 /** Money, in the currency beside it. */
-export const amount = (): Shape => ({
+export const amount = (): Of<TNumber> => ({
   schema: Type.Number({ minimum: 0, maximum: 9_999_999_999 }),
   sqlType: 'numeric',
   faults: (value) => {
@@ -189,7 +217,7 @@ export const amount = (): Shape => ({
   },
 })
 
-export const currency = (): Shape => ({
+export const currency = (): Of<TString> => ({
   schema: Type.String({ examples: ['CHF'] }),
   sqlType: 'text',
   faults: (value) =>
@@ -199,7 +227,9 @@ export const currency = (): Shape => ({
     ),
 })
 
-export const boolean = (initially: boolean | null = null): Shape => ({
+export const boolean = <I extends boolean | null>(
+  initially: I,
+): Of<TBoolean> & { initially: I } => ({
   schema: Type.Boolean(),
   sqlType: 'boolean',
   initially,
@@ -230,7 +260,7 @@ function momentFault(value: unknown) {
  * A moment: milliseconds since 1970-01-01 UTC. The range catches moments in seconds, which would
  * all be in January 1970.
  */
-export const instant = (): Shape => ({
+export const instant = (): Of<TInteger> => ({
   schema: Type.Integer({
     minimum: EARLIEST,
     maximum: LATEST,
@@ -244,7 +274,7 @@ export const instant = (): Shape => ({
 const isId = (value: unknown) => Number.isSafeInteger(value) && (value as number) > 0
 
 /** The id of another object of the business. */
-export const reference = (refersTo: string): Shape => ({
+export const reference = (refersTo: string): Of<TInteger> & { refersTo: string } => ({
   schema: Type.Integer({ minimum: 1 }),
   sqlType: 'bigint',
   refersTo,
@@ -252,7 +282,10 @@ export const reference = (refersTo: string): Shape => ({
 })
 
 /** Ids of other objects of the business, each once. */
-export const references = (refersTo: string, most = 5_000): Shape => ({
+export const references = (
+  refersTo: string,
+  most = 5_000,
+): Of<TArray<TInteger>> & { refersTo: string; initially: number[] } => ({
   schema: Type.Array(Type.Integer({ minimum: 1 }), { maxItems: most }),
   sqlType: 'bigint[]',
   refersTo,
@@ -264,7 +297,7 @@ export const references = (refersTo: string, most = 5_000): Shape => ({
   },
 })
 
-export const lines = (most = 200): Shape => ({
+export const lines = (most = 200): Of<TArray<TString>> & { initially: string[] } => ({
   schema: Type.Array(Type.String({ maxLength: 300 }), { maxItems: most }),
   sqlType: 'text[]',
   initially: [],
@@ -276,7 +309,7 @@ export const lines = (most = 200): Shape => ({
 })
 
 /** Tags: an object of arrays of strings. */
-export const tags = (): Shape => ({
+export const tags = (): Of<TRecord<string, TArray<TString>>> & { initially: {} } => ({
   schema: Type.Record(Type.String(), Type.Array(Type.String()), {
     examples: [{ membership: ['gold'] }],
   }),
@@ -311,7 +344,9 @@ export const WEEKDAYS = [
 const DAY_TIME = /^([01]\d|2[0-3]):[0-5]\d$|^24:00$/
 
 /** When a member of staff works: a weekday, from and to, on the clock of the place. */
-export const workingHours = (): Shape => ({
+export const workingHours = (): Of<
+  TArray<TObject<{ weekday: TEnum<[...typeof WEEKDAYS]>; from: TString; to: TString }>>
+> & { initially: [] } => ({
   schema: Type.Array(
     Type.Object({
       weekday: Type.Enum([...WEEKDAYS]),
@@ -348,7 +383,7 @@ function hoursFaults(entry: unknown, at: string): Complaint[] {
 }
 
 /** The state an object is in, one of its kind's statuses. */
-export const status = (initially: string): Shape => ({
+export const status = (initially: string): Of<TString> & { initially: string } => ({
   schema: Type.String({ minLength: 1, maxLength: 60, examples: [initially] }),
   sqlType: 'text',
   initially,
@@ -359,7 +394,7 @@ export const status = (initially: string): Shape => ({
 const TOKEN = /%[A-Z][A-Z0-9_]{2,}%/
 
 /** A template's address: one plain address, or tokens that become one (`email/` looks at those). */
-export const addressOrToken = (): Shape => ({
+export const addressOrToken = (): Of<TString> => ({
   schema: Type.String({ maxLength: 254, examples: ['%CLIENT_EMAILADDRESS%'] }),
   sqlType: 'text',
   faults: (value) =>

@@ -41,58 +41,66 @@ export const SampleQuery = (usually: number, ofWhat: string) =>
   })
 
 /** What saving a definition would do to its triggers. */
-export const Forecast = Type.Object({
-  create: Type.Integer({ description: 'reminders that would be planned' }),
-  move: Type.Integer({ description: 'pending ones that would get another time' }),
-  cancel: Type.Integer({ description: 'pending ones that would be cancelled' }),
-  expired: Type.Integer({ description: 'still ahead, but too late to be reminded of' }),
-  unchanged: Type.Integer({ description: 'pending ones that would stay as they are' }),
-  samples: Type.Array(
-    Type.Object({
-      change: Type.Enum(['create', 'move', 'cancel', 'expired']),
-      ...Concerned,
-      from: OrNull(Moment),
-      to: OrNull(Moment),
-      reason: OrNull(
-        Type.String({
-          description: 'why it is cancelled or too late, in words',
-          examples: ['the definition does not select location London'],
-        }),
-      ),
-      ...ObjectNames,
+export const Forecast = Type.Object(
+  {
+    create: Type.Integer({ description: 'reminders that would be planned' }),
+    move: Type.Integer({ description: 'pending ones that would get another time' }),
+    cancel: Type.Integer({ description: 'pending ones that would be cancelled' }),
+    expired: Type.Integer({ description: 'still ahead, but too late to be reminded of' }),
+    unchanged: Type.Integer({ description: 'pending ones that would stay as they are' }),
+    samples: Type.Array(
+      Type.Object({
+        change: Type.Enum(['create', 'move', 'cancel', 'expired']),
+        ...Concerned,
+        from: OrNull(Moment),
+        to: OrNull(Moment),
+        reason: OrNull(
+          Type.String({
+            description: 'why it is cancelled or too late, in words',
+            examples: ['the definition does not select location London'],
+          }),
+        ),
+        ...ObjectNames,
+      }),
+    ),
+    ...ByDayAndHour,
+    atNight: Type.Integer({
+      description: 'pending after saving, and due between 21:00 and 8:00 on the location’s clock',
     }),
-  ),
-  ...ByDayAndHour,
-  atNight: Type.Integer({
-    description: 'pending after saving, and due between 21:00 and 8:00 on the location’s clock',
-  }),
-  withinAnHour: Type.Integer({
-    description: 'pending after saving, and less than an hour after another to the same client',
-  }),
-  partial: Partial,
-})
+    withinAnHour: Type.Integer({
+      description: 'pending after saving, and less than an hour after another to the same client',
+    }),
+    partial: Partial,
+  },
+  { title: 'DefinitionPlan' },
+)
 export type Forecast = Static<typeof Forecast>
 
 /** What a definition would have sent. */
-export const Backtest = Type.Object({
-  mails: Type.Integer(),
-  clients: Type.Integer({ description: 'how many different ones' }),
-  atNight: Type.Integer({ description: 'between 21:00 and 8:00 on the reader’s clock' }),
-  withinAnHour: Type.Integer({ description: 'less than an hour after another to the same reader' }),
-  emptyTokens: Type.Record(Type.String(), Type.Integer(), {
-    description: 'tokens without a value, and in how many mails',
-    examples: [{ CLIENT_PHONE: 3 }],
-  }),
-  samples: Type.Array(
-    Type.Object({
-      ...Concerned,
-      ...ObjectNames,
-      to: OrNull(Type.String()),
-      subject: OrNull(Type.String()),
-      scheduledTime: Moment,
+export const Backtest = Type.Object(
+  {
+    mails: Type.Integer(),
+    clients: Type.Integer({ description: 'how many different ones' }),
+    atNight: Type.Integer({ description: 'between 21:00 and 8:00 on the reader’s clock' }),
+    withinAnHour: Type.Integer({
+      description: 'less than an hour after another to the same reader',
     }),
-  ),
-  ...ByDayAndHour,
-  partial: Partial,
-})
+    emptyTokens: Type.Record(Type.String(), Type.Integer(), {
+      description: 'tokens without a value, and in how many mails',
+      examples: [{ CLIENT_PHONE: 3 }],
+    }),
+    samples: Type.Array(
+      Type.Object({
+        ...Concerned,
+        ...ObjectNames,
+        to: OrNull(Type.String()),
+        subject: OrNull(Type.String()),
+        scheduledTime: Moment,
+      }),
+    ),
+    ...ByDayAndHour,
+    partial: Partial,
+  },
+  { title: 'Backtest' },
+)
 export type Backtest = Static<typeof Backtest>

@@ -55,18 +55,16 @@ export type ObjectKind = {
 
 export type Filter = { field: string; match: 'equal' | 'from' | 'before' | 'contains' | 'words' }
 
-const equal = (field: string): Filter => ({ field, match: 'equal' })
+const equal = <F extends string>(field: F) => ({ field, match: 'equal' }) as const
 
-const during = (field: string): Record<string, Filter> => ({
-  from: { field, match: 'from' },
-  to: { field, match: 'before' },
-})
+const during = <F extends string>(field: F) =>
+  ({ from: { field, match: 'from' }, to: { field, match: 'before' } }) as const
 
 /** So that a client that synchronises finds its own objects, and what has changed. */
-const FILTERS_OF_ALL: Record<string, Filter> = {
-  externalId: { field: 'externalId', match: 'equal' },
+const FILTERS_OF_ALL = {
+  externalId: equal('externalId'),
   modifiedSince: { field: 'modifiedDate', match: 'from' },
-}
+} as const
 
 const location = declare({
   kind: 'location',
@@ -414,10 +412,18 @@ type Declaration = Pick<
 > &
   Partial<Pick<ObjectKind, 'id' | 'titles' | 'filters'>>
 
-function declare({ kind, title, titles, fields, id, filters, ...rest }: Declaration): ObjectKind {
+/** A kind whose fields and filters are known to the type checker. */
+type Declared<D extends Declaration> = Omit<ObjectKind, 'kind' | 'fields' | 'id' | 'filters'> &
+  Pick<D, Extract<keyof D, 'kind' | 'fields' | 'objectType'>> & {
+    id: D extends { id: infer Id extends string } ? Id : `${D['kind']}Id`
+    filters: D extends { filters: infer Filters } ? Filters : {}
+  }
+
+function declare<const D extends Declaration>(declaration: D): Declared<D> {
+  const { kind, title, titles, fields, id, filters, ...rest }: Declaration = declaration
   const all = Object.entries(fields)
   for (const [property, field] of all) field.column = toColumn(property)
-  return {
+  const declared: ObjectKind = {
     kind,
     title,
     titles: titles ?? `${title}s`,
@@ -433,6 +439,24 @@ function declare({ kind, title, titles, fields, id, filters, ...rest }: Declarat
     initially: Object.fromEntries(all.map(([property, field]) => [property, field.initially])),
     ...rest,
   }
+  return declared as Declared<D>
+}
+
+/** Every kind by its name, for the types of the objects. */
+export type Kinds = {
+  location: typeof location
+  professional: typeof professional
+  reason: typeof reason
+  client: typeof client
+  calendar: typeof calendar
+  classSchedule: typeof classSchedule
+  invitationCampaign: typeof invitationCampaign
+  invitation: typeof invitation
+  recall: typeof recall
+  disclaimerForm: typeof disclaimerForm
+  disclaimer: typeof disclaimer
+  emailCategory: typeof emailCategory
+  emailTemplate: typeof emailTemplate
 }
 
 /** `startTime` → `start_time`; `invitationUUID` → `invitation_uuid`. */

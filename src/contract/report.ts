@@ -43,7 +43,7 @@ export const Report = Type.Object(
     }),
     description: Type.String(),
   },
-  { examples: [reportExample] },
+  { title: 'Report', examples: [reportExample] },
 )
 export type Report = Static<typeof Report>
 
@@ -55,6 +55,7 @@ export const ReportCategory = Type.Object(
     reports: Type.Array(Report),
   },
   {
+    title: 'ReportCategory',
     examples: [
       {
         category: 'APPOINTMENTS',
@@ -94,7 +95,7 @@ export const PrintWish = Type.Object(
       }),
     ),
   },
-  { examples: [{ reportId: 101 }] },
+  { title: 'PrintReportBody', examples: [{ reportId: 101 }] },
 )
 
 export const PrintedReport = Type.Object(
@@ -127,6 +128,7 @@ export const PrintedReport = Type.Object(
     rowCount: Type.Integer(),
   },
   {
+    title: 'PrintedReport',
     examples: [
       {
         report: reportExample,
@@ -174,6 +176,7 @@ export const ReportRun = Type.Object(
     createdDate: Moment,
   },
   {
+    title: 'ReportRun',
     examples: [
       {
         runId: 7,

@@ -33,6 +33,7 @@ export const SavePlan = Type.Object(
     ),
   },
   {
+    title: 'SavePlan',
     examples: [
       {
         create: 0,

@@ -1,6 +1,6 @@
 import { parseAddress, type Mailbox } from '../contract/addresses.ts'
 import { invalid } from '../errors.ts'
-import type { MailContext } from './context.ts'
+import type { MailContext } from '../contract/mail-context.ts'
 import { directionOf, formatsFor, knownLanguage, type Formats } from './formats.ts'
 import { findToken, TOKEN, tokensIn, type Readers, type TokenName } from './tokens.ts'
 

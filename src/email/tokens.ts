@@ -1,20 +1,8 @@
-import type { MailContext } from './context.ts'
+import { TOKEN_KINDS } from '../contract/email-template.ts'
+import type { MailContext } from '../contract/mail-context.ts'
 import type { Formats } from './formats.ts'
 
 /** What a token speaks of; the list that users see is grouped by it. */
-export const TOKEN_KINDS = [
-  'business',
-  'location',
-  'staff',
-  'client',
-  'service',
-  'appointment',
-  'class',
-  'invitation',
-  'recall',
-  'disclaimer',
-  'unsubscribe',
-] as const
 export type TokenKind = (typeof TOKEN_KINDS)[number]
 
 /** The formats of the reader, and those of the member of staff. */

@@ -5,7 +5,7 @@ export type Named = { id: number; name: string }
 export type Names = { locations: Named[]; staff: Named[]; reasons: Named[] }
 
 /** What a reader may see at most, `null`: everything. */
-type Sight = { businessId: number; locationIds: number[] | null }
+type Visibility = { businessId: number; locationIds: number[] | null }
 
 /** What is left of it, and what was asked for. */
 type Narrowing = {
@@ -30,13 +30,13 @@ export function narrowedTo(
 }
 
 /** The locations that a reader sees, where those are not all. */
-export const locationsOf = ({ locationIds }: Sight, { locations }: Names) =>
+export const locationsOf = ({ locationIds }: Visibility, { locations }: Names) =>
   locationIds && (listed(locations) ?? 'none')
 
 /** The names of all that a report may be narrowed to; what is not there has none. */
 export async function findNames(
   db: Db,
-  { businessId, locationIds }: Sight,
+  { businessId, locationIds }: Visibility,
   { professionalIds, professionalIdList, reasonIdList }: Narrowing,
 ): Promise<Names> {
   const none: Names = { locations: [], staff: [], reasons: [] }

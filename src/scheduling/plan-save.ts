@@ -8,7 +8,8 @@ import { lockPlans } from '../store/event-definitions.ts'
 import { listTriggersOfObject, type StoredTrigger } from '../store/event-triggers.ts'
 import { lockObjects } from '../store/objects.ts'
 import { nameTriggers } from '../store/trigger-names.ts'
-import { saveObject, type Allow, type Saving } from './save.ts'
+import { saveObject } from './save.ts'
+import type { Allow, Saving } from './saving.ts'
 
 export type SavePlan = Record<PlannedChange, number> & { samples: Sample[] }
 
@@ -58,14 +59,14 @@ async function lockTriggers(
   tx: Db,
   kind: ObjectKind,
   body: unknown,
-  { businessId, sight = null }: Saving,
+  { businessId, visibility = null }: Saving,
 ) {
   const { id, externalId } = readObject(kind, body, businessId)
   if (id === undefined && !externalId) return []
   lockPlans(tx, businessId)
   const named =
     id === undefined ? { ids: [], externalIds: [externalId!] } : { ids: [id], externalIds: [] }
-  const [object] = await lockObjects(tx, businessId, kind, { ...named, sight })
+  const [object] = await lockObjects(tx, businessId, kind, { ...named, visibility })
   if (!object) return []
   return listTriggersOfObject(tx, businessId, kind.objectType!, object[kind.id] as number | string)
 }

@@ -72,7 +72,7 @@ export async function readActivities(
 const listPending = (db: Db, businessId: number, ids: number[]) =>
   db.query<Pending>(sql`
     select event_defn_id as "eventDefnId", min(scheduled_time) as "nextTime", count(*) as waiting
-    from waiting
+    from pending_trigger
     where business_id = ${businessId} and event_defn_id = any (${ids}::bigint[])
     group by event_defn_id`)
 

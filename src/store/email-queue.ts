@@ -1,7 +1,7 @@
 import type { EmailStatus } from '../contract/email.ts'
 import type { ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
-import { empty, kept, sql, type Sql } from '../database/sql.ts'
+import { empty, sql, type Sql } from '../database/sql.ts'
 import type { Attempt } from './emails.ts'
 
 /** A mail that a worker has taken to send it. */
@@ -41,7 +41,7 @@ export function claimDueEmails(db: Db, claim: EmailClaim) {
     db,
     claim,
     sql`
-      select s.business_id, s.email_id from sending s
+      select s.business_id, s.email_id from email_queue s
       where s.next_attempt_time <= ${claim.now} and ${isWaiting}
       order by s.next_attempt_time
       limit ${claim.limit}
@@ -59,37 +59,37 @@ export function listBusinessesWithMail(
   { after, limit }: { after: number; limit: number },
 ) {
   const next = (last: Sql) => sql`
-    select s.business_id, s.next_attempt_time from sending s
+    select s.business_id, s.next_attempt_time from email_queue s
     where s.business_id > ${last} and ${isWaiting}
     order by s.business_id, s.next_attempt_time limit 1`
   return db.query<{ businessId: number; isDue: boolean }>(
-    kept(sql`
+    sql`
       with recursive businesses as (
         (select *, 1 as place from (${next(sql`${after}`)}) first)
         union all
         select next.*, place + 1 from businesses b, lateral (${next(sql`b.business_id`)}) next
         where place < ${limit}
       )
-      select business_id as "businessId", next_attempt_time <= ${now} as "isDue" from businesses`),
+      select business_id as "businessId", next_attempt_time <= ${now} as "isDue" from businesses`,
   )
 }
 
 /** The businesses of whose mails more than so many are due and wait. */
 export async function listLongQueues(db: Db, now: Temporal.Instant, most: number) {
   const rows = await db.query<{ businessId: number }>(sql`
-    select business_id as "businessId" from sending where next_attempt_time <= ${now}
+    select business_id as "businessId" from email_queue where next_attempt_time <= ${now}
     group by business_id having count(*) > ${most}`)
   return rows.map((row) => row.businessId)
 }
 
-/** A share for each of these businesses, so that the herd of one does not hold up the others. */
+/** A share for each of these businesses, so that the burst of one does not hold up the others. */
 export function claimEmailsOf(db: Db, claim: EmailClaim, businessIds: number[], share: number) {
   return take(
     db,
     claim,
     sql`
       select d.* from unnest(${businessIds}::bigint[]) as b (business_id), lateral (
-        select s.business_id, s.email_id from sending s
+        select s.business_id, s.email_id from email_queue s
         where s.business_id = b.business_id and s.next_attempt_time <= ${claim.now}
           and ${isWaiting}
         order by s.next_attempt_time limit ${share}
@@ -99,10 +99,10 @@ export function claimEmailsOf(db: Db, claim: EmailClaim, businessIds: number[], 
 
 function take(db: Db, { worker, leaseUntil }: EmailClaim, due: Sql) {
   return db.query<ClaimedEmail>(
-    kept(sql`
+    sql`
       with due as (${due}), taken as (
-        update sending s
-        set worker = ${worker}, lease_until = ${leaseUntil}, epoch = (select epoch from sending_epoch)
+        update email_queue s
+        set worker = ${worker}, lease_until = ${leaseUntil}, epoch = (select epoch from server_epoch)
         from due
         where (s.business_id, s.email_id) = (due.business_id, due.email_id)
         returning s.business_id, s.email_id, s.worker
@@ -123,17 +123,17 @@ function take(db: Db, { worker, leaseUntil }: EmailClaim, due: Sql) {
       left join email_category g
         on (g.business_id, g.email_category_id) = (e.business_id, e.email_category_id)
       left join event_trigger t
-        on (t.business_id, t.event_trigger_id) = (e.business_id, e.event_trigger_id)`),
+        on (t.business_id, t.event_trigger_id) = (e.business_id, e.event_trigger_id)`,
   )
 }
 
 /**
  * The end of these messages may leave now: from here on only the mail server knows. Does not wait
- * for the disk: every connection to the mail server waits for this. See `takeBackEmails`.
+ * for the disk: every connection to the mail server waits for this. See `takeOverEmails`.
  */
 export async function markMessagesEnded(db: Db, mails: ClaimedEmail[]) {
   const rows = await db.query<{ id: number; worker: string }>(sql`
-    update sending s set message_ended = true
+    update email_queue s set message_ended = true
     from (select set_config('synchronous_commit', 'off', true) as waits) disk, ${keys(mails)}
     where (s.business_id, s.email_id) = (k.business_id, k.email_id) and s.worker = k.worker
       and disk.waits = 'off'
@@ -160,7 +160,7 @@ export async function endEmails(tx: Db, endings: EmailEnding[], now: Temporal.In
   // Most are done. What is tried again stays in the queue, in nobody's hands.
   const waitsAgain = endings.some((ending) => ending.nextAttemptTime !== null)
   const again = sql`, again as (
-    update sending s
+    update email_queue s
     set status = n.status, next_attempt_time = n.next_attempt_time, ${FREE} from n
     where ${isOwn} and n.next_attempt_time is not null
     returning n.*
@@ -173,7 +173,7 @@ export async function endEmails(tx: Db, endings: EmailEnding[], now: Temporal.In
           ${endings.map((ending) => ending.attempt && JSON.stringify(ending.attempt))}::jsonb[])
         as n (business_id, email_id, worker, status, status_reason, next_attempt_time, attempt)
     ), done as (
-      delete from sending s using n where ${isOwn} and n.next_attempt_time is null
+      delete from email_queue s using n where ${isOwn} and n.next_attempt_time is null
       returning n.*
     ) ${waitsAgain ? again : empty}
     update email e
@@ -289,20 +289,20 @@ export function listTriggersToReplan(db: Db, { after, limit }: { after: number; 
  * the one window in which a mail may be sent twice. After a crash of the database what was under way
  * counts as ended: the mark may be lost with it.
  */
-export async function takeBackEmails(db: Db, now: Temporal.Instant) {
+export async function takeOverEmails(db: Db, now: Temporal.Instant) {
   const died = (phase: string) =>
     JSON.stringify({ time: now.epochMilliseconds, phase, reply: 'the worker died' })
-  await db.query(sql`insert into sending_epoch default values on conflict do nothing`)
+  await db.query(sql`insert into server_epoch default values on conflict do nothing`)
   const rows = await db.query(sql`
     with lost as (
       select business_id, email_id,
-             message_ended or epoch is distinct from (select epoch from sending_epoch) as ended
-      from sending
+             message_ended or epoch is distinct from (select epoch from server_epoch) as ended
+      from email_queue
       where lease_until < ${now}
       order by lease_until limit ${MOST_TAKEN_BACK}
       for update skip locked
     ), freed as (
-      update sending s
+      update email_queue s
       set status = case when ended then 'UNCERTAIN' else 'RETRYING' end,
           next_attempt_time = ${now}, ${FREE}
       from lost
@@ -330,39 +330,39 @@ export function renewEmailLeases(db: Db, mails: Held[], leaseUntil: Temporal.Ins
   return db.query(sql`
     with held as (
       select s.business_id, s.email_id
-      from sending s
+      from email_queue s
       join ${keys(mails)} on (s.business_id, s.email_id) = (k.business_id, k.email_id)
       where s.worker = k.worker
       -- What is locked is being ended this very moment.
       for update of s skip locked
     )
-    update sending s set lease_until = ${leaseUntil}
+    update email_queue s set lease_until = ${leaseUntil}
     from held where (s.business_id, s.email_id) = (held.business_id, held.email_id)`)
 }
 
 /** Puts these back as if they had not been claimed: the end of their message never left. */
 export const releaseEmails = (db: Db, mails: Held[]) =>
   db.query(sql`
-    update sending s set ${FREE} from ${keys(mails)}
+    update email_queue s set ${FREE} from ${keys(mails)}
     where (s.business_id, s.email_id) = (k.business_id, k.email_id) and s.worker = k.worker`)
 
 /**
  * Puts back what this worker has taken and not ended: another one sends it at once. Its own attempt
  * cannot end the message any more, so nothing is sent twice. What was taken before a crash of the
- * database is left: see `takeBackEmails`.
+ * database is left: see `takeOverEmails`.
  */
-export async function giveBackEmails(db: Db, worker: string) {
+export async function releaseEmailsOfWorker(db: Db, worker: string) {
   const rows = await db.query(sql`
-    update sending set ${FREE}
+    update email_queue set ${FREE}
     where split_part(worker, ' ', 1) = ${worker} and not message_ended
-      and epoch = (select epoch from sending_epoch)
+      and epoch = (select epoch from server_epoch)
     returning email_id`)
   return rows.length
 }
 
 export async function nextAttemptTime(db: Db) {
   const [row] = await db.query<{ next: Temporal.Instant }>(sql`
-    select s.next_attempt_time as next from sending s
+    select s.next_attempt_time as next from email_queue s
     where ${isWaiting} order by s.next_attempt_time limit 1`)
   return row?.next ?? null
 }

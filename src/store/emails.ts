@@ -1,10 +1,10 @@
 import type { EmailStatus } from '../contract/email.ts'
 import type { ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
-import { empty, join, kept, raw, sql, type Sql } from '../database/sql.ts'
+import { empty, join, raw, sql, type Sql } from '../database/sql.ts'
 import { endedOfObjects } from './event-triggers.ts'
-import { clientsNamed, type Sight } from './objects.ts'
-import { aboutSeenObject } from './sight.ts'
+import { clientsNamed } from './client-words.ts'
+import { aboutVisibleObject, type Visibility } from './visibility.ts'
 
 export type Attempt = { time: number; phase: string; reply: string }
 
@@ -83,8 +83,8 @@ const values = raw(
 
 export async function drawEmailIds(db: Db, count: number): Promise<number[]> {
   const [row] = await db.query<{ ids: number[] }>(
-    kept(sql`
-      select array(select nextval('email_email_id_seq') from generate_series(1, ${count}::int)) as ids`),
+    sql`
+      select array(select nextval('email_email_id_seq') from generate_series(1, ${count}::int)) as ids`,
   )
   return row!.ids
 }
@@ -122,7 +122,7 @@ export function insertEmails(
          (select ${join(ones, ', ')}) shared
     ${ifThere === 'pass over' ? sql`on conflict do nothing` : empty}`
   const isQueued = emails.some((email) => email.status === 'QUEUED')
-  tx.send(kept(isQueued ? withQueue(insert) : insert))
+  tx.send(isQueued ? withQueue(insert) : insert)
 }
 
 const oneOf = (email: NewEmail, [property, column, type]: Written) =>
@@ -138,7 +138,7 @@ function listOf(emails: NewEmail[], [property, , type]: Written) {
 /** What will leave waits in the queue from the same moment. */
 const withQueue = (insert: Sql) => sql`
   with made as (${insert} returning business_id, email_id, next_attempt_time, created_date)
-  insert into sending (business_id, email_id, next_attempt_time, created_date)
+  insert into email_queue (business_id, email_id, next_attempt_time, created_date)
   select * from made where next_attempt_time is not null`
 
 /** As answered, with moments still moments. */
@@ -166,7 +166,7 @@ export type StoredEmail = {
 /** A mail that somebody has in hand is under way, whatever it waits for otherwise. */
 const isUnderWay = sql`
   email.next_attempt_time is not null
-  and exists (select from sending s
+  and exists (select from email_queue s
               where (s.business_id, s.email_id) = (email.business_id, email.email_id)
                 and s.worker is not null)`
 
@@ -190,7 +190,7 @@ export type EmailFilters = {
   text?: string | undefined
   from?: Temporal.Instant | undefined
   to?: Temporal.Instant | undefined
-  sight: Sight
+  visibility: Visibility
 }
 
 export type EmailPage = {
@@ -267,13 +267,13 @@ function pageOf(
 
 /** The conditions that do not depend on where the mails are read from. */
 function narrowed(businessId: number, filters: EmailFilters) {
-  const { emailTemplateId, eventTriggerId, clientId, text, sight } = filters
+  const { emailTemplateId, eventTriggerId, clientId, text, visibility } = filters
   return sql`
     ${emailTemplateId ? sql`and email_template_id = ${emailTemplateId}` : empty}
     ${eventTriggerId ? sql`and event_trigger_id = ${eventTriggerId}` : empty}
     ${clientId ? sql`and client_id = ${clientId}` : empty}
     ${text === undefined ? empty : sql`and client_id in (${clientsNamed(businessId, text)})`}
-    ${aboutSeenObject('email', sight)}`
+    ${aboutVisibleObject('email', visibility)}`
 }
 
 const isOfQueue = (status: EmailStatus) =>
@@ -281,7 +281,7 @@ const isOfQueue = (status: EmailStatus) =>
 
 /** What waits, or is under way, is found by the queue, in which there are few; all else by an index. */
 const inQueue = (businessId: number, status: EmailStatus) => sql`
-  (select s.business_id as of, s.email_id as id, s.created_date as made from sending s
+  (select s.business_id as of, s.email_id as id, s.created_date as made from email_queue s
    where s.business_id = ${businessId}
      and ${status === 'SENDING' ? sql`s.worker is not null` : sql`s.worker is null and s.status = ${status}`}
    -- Sorted here: a page is cut before any mail is read.
@@ -293,7 +293,7 @@ export function listEmailsAbout(
   db: Db,
   businessId: number,
   about: { calendarId: number } | { invitationUUID: string } | { clientId: number },
-  { after, limit, sight }: EmailPage & Pick<EmailFilters, 'sight'>,
+  { after, limit, visibility }: EmailPage & Pick<EmailFilters, 'visibility'>,
 ) {
   const condition =
     'clientId' in about
@@ -301,7 +301,7 @@ export function listEmailsAbout(
       : sql`email_id = any (array(${idsAbout(businessId, about)}))`
   return db.query<StoredEmail>(sql`
     select ${columns} from email
-    where business_id = ${businessId} and ${condition} ${aboutSeenObject('email', sight)}
+    where business_id = ${businessId} and ${condition} ${aboutVisibleObject('email', visibility)}
       ${
         after
           ? sql`and (created_date, email_id) > (${after.createdDate}::timestamptz, ${after.emailId})`
@@ -350,7 +350,12 @@ export type WholeEmail = StoredEmail & {
   message: Buffer | null
 }
 
-export async function findEmail(db: Db, businessId: number, emailId: number, sight: Sight) {
+export async function findEmail(
+  db: Db,
+  businessId: number,
+  emailId: number,
+  visibility: Visibility,
+) {
   const [email] = await db.query<WholeEmail>(sql`
     select ${columns}, html, text, email_category_id as "emailCategoryId",
            coalesce((select g.transactional from email_category g
@@ -358,7 +363,7 @@ export async function findEmail(db: Db, businessId: number, emailId: number, sig
                          = (email.business_id, email.email_category_id)), true) as transactional,
            from_address as "fromAddress", message
     from email
-    where business_id = ${businessId} and email_id = ${emailId} ${aboutSeenObject('email', sight)}`)
+    where business_id = ${businessId} and email_id = ${emailId} ${aboutVisibleObject('email', visibility)}`)
   return email
 }
 

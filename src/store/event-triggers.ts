@@ -6,11 +6,11 @@ import {
 } from '../contract/event-trigger.ts'
 import type { Db } from '../database/database.ts'
 import { empty, join, raw, sql, withValues, type Sql } from '../database/sql.ts'
-import type { ObjectKey } from './mail-contexts.ts'
-import { clientsNamed, type Sight } from './objects.ts'
-import { aboutSeenObject } from './sight.ts'
+import type { ObjectKey } from './subject.ts'
+import { clientsNamed } from './client-words.ts'
+import { aboutVisibleObject, type Visibility } from './visibility.ts'
 import { lockObjectsOf } from './subjects.ts'
-import { asPlanned, recording } from './trigger-queue.ts'
+import { asPlanned, recordEnded } from './trigger-queue.ts'
 
 /** As answered, with moments still moments. */
 export type StoredTrigger = Omit<EventTrigger, Moments> & {
@@ -31,7 +31,7 @@ const columns = columnsOf(
   sql`status, status_reason as "statusReason", completed_time as "completedTime"`,
 )
 /** What is in a worker's hands is RUNNING. */
-const waitingColumns = columnsOf(sql`
+const pendingColumns = columnsOf(sql`
   case when worker is null then 'SCHEDULED' else 'RUNNING' end as status,
   'last attempt failed: ' || last_error as "statusReason", null::timestamptz as "completedTime"`)
 
@@ -80,7 +80,7 @@ export function countTriggersOfObjects(
   return db.query<{ id: number | string; status: TriggerStatus; count: number }>(sql`
     select id, status, count(*) as count from (
       select ${id} as id, case when worker is null then 'SCHEDULED' else 'RUNNING' end as status
-      from waiting
+      from pending_trigger
       where business_id = ${businessId} and object_type = ${objectType} and ${isOfKind}
         and ${id} = any (${list}) and event_defn_id = any (array(
           select event_defn_id from event_definition where business_id = ${businessId}))
@@ -118,9 +118,9 @@ export async function findTrigger(
   db: Db,
   businessId: number,
   eventTriggerId: number,
-  sight: Sight,
+  visibility: Visibility,
 ) {
-  const [trigger] = await listTriggersById(db, businessId, [eventTriggerId], sight)
+  const [trigger] = await listTriggersById(db, businessId, [eventTriggerId], visibility)
   return trigger
 }
 
@@ -139,16 +139,21 @@ export async function findTriggerPlan(db: Db, businessId: number, eventTriggerId
            fire_now as "fireNow"
     from ${table} where business_id = ${businessId} and event_trigger_id = ${eventTriggerId}`
   const [plan] = await db.query<TriggerPlan>(
-    sql`${planIn(sql`waiting`)} union all ${planIn(sql`event_trigger`)}`,
+    sql`${planIn(sql`pending_trigger`)} union all ${planIn(sql`event_trigger`)}`,
   )
   return plan
 }
 
-export function listTriggersById(db: Db, businessId: number, ids: number[], sight: Sight) {
+export function listTriggersById(
+  db: Db,
+  businessId: number,
+  ids: number[],
+  visibility: Visibility,
+) {
   return db.query<StoredTrigger>(sql`
     select ${columns} from any_trigger t
     where business_id = ${businessId} and event_trigger_id = any (${ids}::bigint[])
-      ${aboutSeenObject('t', sight)}`)
+      ${aboutVisibleObject('t', visibility)}`)
 }
 
 export type TriggerFilters = {
@@ -162,7 +167,7 @@ export type TriggerFilters = {
   locationId?: number | undefined
   /** Words of a client's name, or the beginning of an address. */
   text?: string | undefined
-  sight: Sight
+  visibility: Visibility
   now: Temporal.Instant
 }
 
@@ -190,7 +195,8 @@ export function listTriggers(
     order by t.scheduled_time ${direction}, t.event_trigger_id ${direction} limit ${limit}`
   const { pending, ended } = sourcesOf(businessId, filters)
   const pages: Sql[] = []
-  if (pending) pages.push(sql`(select ${waitingColumns} from waiting t where ${pending} ${page})`)
+  if (pending)
+    pages.push(sql`(select ${pendingColumns} from pending_trigger t where ${pending} ${page})`)
   if (ended.statuses.length > 0) {
     pages.push(sql`(
       select t.* from unnest(${ended.statuses}::text[]) as recorded (status)
@@ -211,7 +217,7 @@ export async function countTriggers(db: Db, businessId: number, filters: Trigger
   if (pending) {
     counts.push(sql`
       select case when worker is null then 'SCHEDULED' else 'RUNNING' end as status, count(*) as count
-      from waiting t where ${pending} group by 1`)
+      from pending_trigger t where ${pending} group by 1`)
   }
   if (ended.statuses.length > 0) {
     counts.push(sql`
@@ -226,14 +232,22 @@ export async function countTriggers(db: Db, businessId: number, filters: Trigger
 
 /** The conditions for pending and for final triggers; without one where no status of its kind is asked for. */
 function sourcesOf(businessId: number, filters: TriggerFilters) {
-  const { statuses = TRIGGER_STATUSES, from, to, eventDefnId, objectType, sight, now } = filters
+  const {
+    statuses = TRIGGER_STATUSES,
+    from,
+    to,
+    eventDefnId,
+    objectType,
+    visibility,
+    now,
+  } = filters
   const common = sql`t.business_id = ${businessId}
     ${from ? sql`and t.scheduled_time >= ${from}` : empty}
     ${to ? sql`and t.scheduled_time < ${to}` : empty}
     ${eventDefnId ? sql`and t.event_defn_id = ${eventDefnId}` : empty}
     ${objectType ? sql`and t.object_type = ${objectType}` : empty}
     ${aboutObjectsOf(businessId, filters)}
-    ${aboutSeenObject('t', sight)}`
+    ${aboutVisibleObject('t', visibility)}`
   const [scheduled, running] = [statuses.includes('SCHEDULED'), statuses.includes('RUNNING')]
   const shown =
     scheduled && running
@@ -321,11 +335,16 @@ export async function readReminders(
   ids: (number | string)[],
   eventDefnIds: number[],
 ): Promise<ReminderRow[]> {
-  const { waiting, standing, takenBack } = remindersOf(businessId, objectType, ids, eventDefnIds)
+  const { pending, standing, cancelledByUser } = remindersOf(
+    businessId,
+    objectType,
+    ids,
+    eventDefnIds,
+  )
   const rows = await Promise.all([
-    tx.query<ReminderRow>(waiting),
+    tx.query<ReminderRow>(pending),
     tx.query<ReminderRow>(standing(sql`for update`)),
-    tx.query<ReminderRow>(takenBack),
+    tx.query<ReminderRow>(cancelledByUser),
   ])
   return rows.flat()
 }
@@ -338,9 +357,14 @@ export function listReminders(
   ids: (number | string)[],
   eventDefnIds: number[],
 ) {
-  const { waiting, standing, takenBack } = remindersOf(businessId, objectType, ids, eventDefnIds)
+  const { pending, standing, cancelledByUser } = remindersOf(
+    businessId,
+    objectType,
+    ids,
+    eventDefnIds,
+  )
   return db.query<ReminderRow>(
-    sql`${waiting} union all ${standing(sql`offset 0`)} union all ${takenBack}`,
+    sql`${pending} union all ${standing(sql`offset 0`)} union all ${cancelledByUser}`,
   )
 }
 
@@ -365,15 +389,15 @@ function remindersOf(
       and event_defn_id = any (${eventDefnIds}::bigint[])`
   const recorded = reminder(sql`event_trigger`, sql`status, replan_since as "replanSince"`)
   return {
-    waiting: sql`
-      ${reminder(sql`waiting`, sql`'SCHEDULED' as status, null::timestamptz as "replanSince"`)}
+    pending: sql`
+      ${reminder(sql`pending_trigger`, sql`'SCHEDULED' as status, null::timestamptz as "replanSince"`)}
         and ${id} = any (${list})`,
     // One by one: left to choose, the planner may read all triggers of the business for a page. In
     // the order of the objects, which whoever plans has locked before: within one any order will do.
     standing: (held: Sql) => sql`
       select r.* from (select unnest(${list}) as id order by 1) o
       cross join lateral (${recorded} and ${id} = o.id and status <> 'CANCELLED' ${held}) r`,
-    takenBack: sql`
+    cancelledByUser: sql`
       ${recorded} and ${id} = any (${list}) and status = 'CANCELLED' and modified_user <> 'SYSTEM'`,
   }
 }
@@ -387,7 +411,7 @@ export function listPendingObjects(
 ) {
   const id = page.uuids ? sql`object_uuid` : sql`object_id`
   return db.query<{ id: number | string }>(sql`
-    select ${id} as id from waiting
+    select ${id} as id from pending_trigger
     where business_id = ${businessId} and event_defn_id = ${eventDefnId} and occurrence is null
       ${page.uuids ? sql`and object_id is null` : empty}
       ${page.after === undefined ? empty : sql`and ${id} > ${page.after}`}
@@ -417,7 +441,7 @@ export function listPendingEvents(
     select event_trigger_id as "eventTriggerId", occurrence, object_id as "objectId",
            object_uuid as "objectUUId", old_status as "oldStatus", new_status as "newStatus",
            anchor_time as "anchorTime", scheduled_time as "scheduledTime"
-    from waiting
+    from pending_trigger
     where business_id = ${businessId} and event_defn_id = ${eventDefnId}
       and occurrence is not null and worker is null and event_trigger_id > ${page.after}
     order by event_trigger_id limit ${page.limit}`)
@@ -441,7 +465,7 @@ export function listOtherKinds(
     select event_trigger_id as "eventTriggerId", object_type as "objectType",
            object_id as "objectId", object_uuid as "objectUUId", anchor_time as "anchorTime",
            scheduled_time as "scheduledTime"
-    from waiting w
+    from pending_trigger w
     where ${ofOtherKinds(definition, kind)} and event_trigger_id > ${page.after}
     order by event_trigger_id limit ${page.limit}`)
 }
@@ -461,7 +485,7 @@ export async function countOtherKinds(
   const rows = await db.query<OtherKind & { all: number }>(sql`
     select count(*) over () as all, object_type as "objectType", object_id as "objectId",
            object_uuid as "objectUUId", scheduled_time as "scheduledTime"
-    from waiting w
+    from pending_trigger w
     where ${ofOtherKinds(definition, kind)}
     order by event_trigger_id limit ${limit}`)
   return { count: rows[0]?.all ?? 0, first: rows }
@@ -477,10 +501,10 @@ const ofOtherKinds = (
 /** Of what waits, that for which this holds is taken out and recorded as cancelled. */
 const cancelling = (condition: Sql, reason: string, who: Who) => sql`
   with gone as (
-    delete from waiting w where ${condition}
+    delete from pending_trigger w where ${condition}
     returning w.*, 'CANCELLED' as status, ${reason}::text as status_reason, ${asPlanned}
   )
-  ${recording(sql`gone`, who)}`
+  ${recordEnded(sql`gone`, who)}`
 
 /** Everything a change does to the plan, written at once by `writePlan`. */
 export type Plan = {
@@ -588,7 +612,7 @@ function insertion(businessId: number, insert: NewTrigger[], now: Temporal.Insta
   const rows = isFew
     ? insert.flatMap((row) => valuesOf(row, own))
     : own.map(([key]) => insert.map((row) => row[key]))
-  const table = waits ? 'waiting' : 'event_trigger'
+  const table = waits ? 'pending_trigger' : 'event_trigger'
   const statement = insertionOf(table, isFew ? insert.length : MANY, own, common)
   return withValues(statement, [businessId, now, ...valuesOf(first!, common), ...rows])
 }
@@ -620,16 +644,16 @@ function insertionOf(table: string, count: number, own: Written[], common: Writt
 
 /** Gets another moment, whoever has it in hand: the one who moves it holds its object, so nobody fires it. */
 const moving = (businessId: number, update: PlannedUpdate[], now: Temporal.Instant) => sql`
-  update waiting w
+  update pending_trigger w
   set anchor_time = u.anchor_time, scheduled_time = u.scheduled_time, defn_version = u.defn_version,
-      fire_now = false, worker = null, claims = 0, last_error = null, modified_date = ${now}, modified_user = 'SYSTEM'
+      fire_now = false, worker = null, attempts = 0, last_error = null, modified_date = ${now}, modified_user = 'SYSTEM'
   from ${asPlannedIn(update)}
   where ${isPlanned(businessId)}`
 
 /** Ends before it fires. */
 const ending = (businessId: number, update: PlannedUpdate[], now: Temporal.Instant) => sql`
   with gone as (
-    delete from waiting w
+    delete from pending_trigger w
     using ${asPlannedIn(update)}, unnest(${of(update, 'eventTriggerId')}::bigint[],
       ${of(update, 'status')}::text[], ${of(update, 'statusReason')}::text[])
       as s (event_trigger_id, status, status_reason)
@@ -637,16 +661,15 @@ const ending = (businessId: number, update: PlannedUpdate[], now: Temporal.Insta
     returning w.*, s.status, s.status_reason, u.defn_version as planned_version,
               u.anchor_time as planned_anchor, u.scheduled_time as planned_time
   )
-  ${recording(sql`gone`, { user: 'SYSTEM', now })}`
+  ${recordEnded(sql`gone`, { user: 'SYSTEM', now })}`
 
 const asPlannedIn = (update: PlannedUpdate[]) => sql`
   unnest(${of(update, 'eventTriggerId')}::bigint[], ${of(update, 'defnVersion')}::bigint[],
          ${of(update, 'anchorTime')}::timestamptz[], ${of(update, 'scheduledTime')}::timestamptz[])
     as u (event_trigger_id, defn_version, anchor_time, scheduled_time)`
 
-/** By its id alone: in a case the business leads to no other index. */
 const isPlanned = (businessId: number) => sql`
-  w.event_trigger_id = u.event_trigger_id and case when w.business_id = ${businessId} then true end`
+  w.business_id = ${businessId} and w.event_trigger_id = u.event_trigger_id`
 
 const marking = (businessId: number, replan: Replanned[]) => sql`
   update event_trigger t
@@ -669,13 +692,13 @@ export async function fireTriggersNow(
   await lockObjectsOfTriggers(tx, businessId, ids)
   return tx.query<StoredTrigger>(sql`
     with asked as (
-      update waiting
+      update pending_trigger
       set fire_now = true, scheduled_time = ${now}, modified_date = ${now}, modified_user = ${user}
       where business_id = ${businessId} and event_trigger_id = any (${ids}::bigint[])
         and worker is null
       returning *
     ), hint as (select pg_notify('bellwether_due', ''))
-    select ${waitingColumns} from asked, hint order by event_trigger_id`)
+    select ${pendingColumns} from asked, hint order by event_trigger_id`)
 }
 
 /**
@@ -696,7 +719,7 @@ async function lockObjectsOfTriggers(tx: Db, businessId: number, ids: number[]) 
   const objects = await tx.query<ObjectKey & { objectType: ObjectType }>(sql`
     select distinct business_id as "businessId", object_type as "objectType",
            object_id as "objectId", object_uuid as "objectUUId"
-    from waiting where business_id = ${businessId} and event_trigger_id = any (${ids}::bigint[])`)
+    from pending_trigger where business_id = ${businessId} and event_trigger_id = any (${ids}::bigint[])`)
   lockObjectsOf(tx, objects)
 }
 

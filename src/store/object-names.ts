@@ -1,6 +1,7 @@
 import type { ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
 import { raw, sql, type Sql } from '../database/sql.ts'
+import { objectIdOf } from './subject.ts'
 
 /** What people call an object: whose it is, with whom, for what, where and when. */
 export type ObjectNames = {
@@ -46,14 +47,14 @@ export async function readObjectNames(
   await Promise.all(
     [...byType].map(async ([objectType, some]) => {
       if (objectType === null) return
-      const rows = await listNames(db, businessId, objectType, some.map(idOf))
+      const rows = await listNames(db, businessId, objectType, some.map(textIdOf))
       for (const { id, ...names } of rows) found.set(`${objectType} ${id}`, names)
     }),
   )
-  return (reference) => found.get(`${reference.objectType} ${idOf(reference)}`) ?? NO_NAMES
+  return (reference) => found.get(`${reference.objectType} ${textIdOf(reference)}`) ?? NO_NAMES
 }
 
-const idOf = ({ objectId, objectUUId }: ObjectReference) => String(objectId ?? objectUUId)
+const textIdOf = (reference: ObjectReference) => String(objectIdOf(reference))
 
 function listNames(db: Db, businessId: number, objectType: ObjectType, ids: string[]) {
   const { table, id, type, columns, joins } = OBJECTS[objectType]

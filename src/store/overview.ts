@@ -4,8 +4,7 @@ import { join, raw, sql } from '../database/sql.ts'
 import { ofAnyOutcome, shownStatus } from './emails.ts'
 import { readObjectNames } from './object-names.ts'
 import type { TriggerStatus } from '../contract/event-trigger.ts'
-import type { Sight } from './objects.ts'
-import { aboutSeenObject, atSeenPlace } from './sight.ts'
+import { aboutVisibleObject, atVisiblePlace, type Visibility } from './visibility.ts'
 
 /** How a business's day and its automations stand. */
 export type Overview = {
@@ -23,14 +22,14 @@ type Look = {
   now: Temporal.Instant
   dayStart: Temporal.Instant
   dayEnd: Temporal.Instant
-  sight: Sight
+  visibility: Visibility
 }
 
 export async function readOverview(db: Db, businessId: number, look: Look): Promise<Overview> {
-  const { now, dayStart, dayEnd, sight } = look
-  const place = atSeenPlace(sight)
-  const waits = aboutSeenObject('w', sight)
-  const triggers = aboutSeenObject('event_trigger', sight)
+  const { now, dayStart, dayEnd, visibility } = look
+  const place = atVisiblePlace(visibility)
+  const waits = aboutVisibleObject('w', visibility)
+  const triggers = aboutVisibleObject('event_trigger', visibility)
   const dayAgo = now.subtract({ hours: 24 })
   const [row] = await db.query<Overview>(sql`
     select
@@ -40,11 +39,11 @@ export async function readOverview(db: Db, businessId: number, look: Look): Prom
          and start_time >= ${dayStart} and start_time < ${dayEnd} ${place}) as "classesToday",
       (select count(*) from event_definition
        where business_id = ${businessId} and active) as "activeDefinitions",
-      (select count(*) from waiting w
+      (select count(*) from pending_trigger w
        where business_id = ${businessId} and worker is null ${waits}) as "triggersWaiting",
-      (select count(*) from waiting w where business_id = ${businessId}
+      (select count(*) from pending_trigger w where business_id = ${businessId}
          and worker is null and scheduled_time < ${dayEnd} ${waits}) as "triggersDueToday",
-      (select min(scheduled_time) from waiting w
+      (select min(scheduled_time) from pending_trigger w
        where business_id = ${businessId} and worker is null ${waits}) as "nextTriggerTime",
       (select coalesce(jsonb_object_agg(status, n), '{}') from (
          select status, count(*) as n from event_trigger
@@ -54,34 +53,39 @@ export async function readOverview(db: Db, businessId: number, look: Look): Prom
       (select coalesce(jsonb_object_agg(status, n), '{}') from (
          select ${shownStatus} as status, count(*) as n from email
          where business_id = ${businessId} and ${ofAnyOutcome} and created_date >= ${dayAgo}
-           ${aboutSeenObject('email', sight)}
+           ${aboutVisibleObject('email', visibility)}
          group by 1) e) as "emailsOfLastDay"`)
   return row!
 }
 
 const FINISHED = sql`status in ('COMPLETED', 'FAILED', 'CANCELLED', 'SKIPPED', 'EXPIRED', 'RUNNING')`
 
-export type Span = { from: Temporal.Instant; to: Temporal.Instant; sight: Sight }
+export type Span = { from: Temporal.Instant; to: Temporal.Instant; visibility: Visibility }
 
 /** How many triggers of each status are scheduled for each quarter of an hour. */
-export function listQuarterHours(db: Db, businessId: number, { from, to, sight }: Span) {
+export function listQuarterHours(db: Db, businessId: number, { from, to, visibility }: Span) {
   return db.query<{ time: Temporal.Instant; status: TriggerStatus; count: number }>(sql`
     select date_bin('15 minutes', scheduled_time, ${from}) as time, status, count(*) as count
     from (
       select scheduled_time, case when worker is null then 'SCHEDULED' else 'RUNNING' end as status
-      from waiting w
+      from pending_trigger w
       where business_id = ${businessId} and scheduled_time >= ${from} and scheduled_time < ${to}
-        ${aboutSeenObject('w', sight)}
+        ${aboutVisibleObject('w', visibility)}
       union all
       select scheduled_time, status from event_trigger
       where business_id = ${businessId} and ${FINISHED}
         and scheduled_time >= ${from} and scheduled_time < ${to}
-        ${aboutSeenObject('event_trigger', sight)}) t
+        ${aboutVisibleObject('event_trigger', visibility)}) t
     group by 1, 2 order by 1, 2`)
 }
 
 /** How many triggers of each status were scheduled for each day of this time zone. */
-export function listDays(db: Db, businessId: number, timeZone: string, { from, to, sight }: Span) {
+export function listDays(
+  db: Db,
+  businessId: number,
+  timeZone: string,
+  { from, to, visibility }: Span,
+) {
   return db.query<{ day: string; counts: Record<string, number> }>(sql`
     select day::text, jsonb_object_agg(status, count) as counts
     from (
@@ -89,7 +93,7 @@ export function listDays(db: Db, businessId: number, timeZone: string, { from, t
       from event_trigger
       where business_id = ${businessId} and ${FINISHED}
         and scheduled_time >= ${from} and scheduled_time < ${to}
-        ${aboutSeenObject('event_trigger', sight)}
+        ${aboutVisibleObject('event_trigger', visibility)}
       group by 1, 2) t
     group by day order by day`)
 }
@@ -110,7 +114,7 @@ type FailedTrigger = {
 const MAX_FAILURES = 20
 
 /** The newest triggers that failed, with the first mail of each that was refused. */
-export async function listFailures(db: Db, businessId: number, { from, to, sight }: Span) {
+export async function listFailures(db: Db, businessId: number, { from, to, visibility }: Span) {
   const failed = await db.query<FailedTrigger>(sql`
     select t.event_trigger_id as "eventTriggerId", t.event_defn_id as "eventDefnId",
            t.object_type as "objectType", t.object_id as "objectId", t.object_uuid as "objectUUId",
@@ -126,7 +130,7 @@ export async function listFailures(db: Db, businessId: number, { from, to, sight
       order by email_id limit 1) m on true
     where t.business_id = ${businessId} and t.status = 'FAILED'
       and t.scheduled_time >= ${from} and t.scheduled_time < ${to}
-      ${aboutSeenObject('t', sight)}
+      ${aboutVisibleObject('t', visibility)}
     order by t.scheduled_time desc, t.event_trigger_id desc limit ${MAX_FAILURES}`)
   const namesOf = await readObjectNames(db, businessId, failed)
   return failed.map(({ objectType, objectId, objectUUId, ...failure }) => {
@@ -165,7 +169,7 @@ export async function readMailState(db: Db, businessId: number, now: Temporal.In
     lastSentTime: Temporal.Instant | null
     sentLastDay: number
   }>(sql`
-    select (select count(*) from sending where business_id = ${businessId}) as waiting,
+    select (select count(*) from email_queue where business_id = ${businessId}) as waiting,
            (select max(created_date) from email
             where business_id = ${businessId} and outcome = 'SENT') as "lastSentTime",
            (select count(*) from email where business_id = ${businessId} and outcome = 'SENT'
@@ -176,7 +180,7 @@ export async function readMailState(db: Db, businessId: number, now: Temporal.In
 /** How many triggers of a business should have fired a second ago. */
 export async function countOverdue(db: Db, businessId: number, now: Temporal.Instant) {
   const [row] = await db.query<{ overdue: number }>(sql`
-    select count(*) as overdue from waiting
+    select count(*) as overdue from pending_trigger
     where business_id = ${businessId} and worker is null
       and scheduled_time < ${now.subtract({ seconds: 1 })}`)
   return row!.overdue

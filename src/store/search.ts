@@ -1,8 +1,8 @@
 import type { FOUND_KINDS } from '../contract/search.ts'
 import type { Db } from '../database/database.ts'
 import { join, sql, type Sql } from '../database/sql.ts'
-import { searchableWordsOf, type Sight } from './objects.ts'
-import { atSeenPlace } from './sight.ts'
+import { searchableWordsOf } from './client-words.ts'
+import { atVisiblePlace, type Visibility } from './visibility.ts'
 
 /** Something that a search has found, as it is shown. */
 export type FoundRow = {
@@ -18,7 +18,7 @@ export type Search = {
   words: string[]
   limit: number
   now: Temporal.Instant
-  sight: Sight
+  visibility: Visibility
 }
 
 /** A search for one letter reads this many clients and no more. */
@@ -26,13 +26,13 @@ const MAX_CANDIDATES = 200
 
 /** Clients by name or address, with their next appointment. */
 export function findClients(db: Db, businessId: number, search: Search) {
-  const { limit, now, sight } = search
+  const { limit, now, visibility } = search
   return db.query<FoundRow>(sql`
     select 'client' as kind, c.client_id as id, c.first_name || ' ' || c.last_name as title,
            c.email_address as detail,
            (select min(start_time) from calendar
             where business_id = ${businessId} and client_id = c.client_id and start_time >= ${now}
-              and active ${atSeenPlace(sight)}) as time
+              and active ${atVisiblePlace(visibility)}) as time
     from client c
     where c.business_id = ${businessId} and c.active
       and c.client_id in (${candidates(businessId, search)})
@@ -41,10 +41,10 @@ export function findClients(db: Db, businessId: number, search: Search) {
 
 /** Appointments of these clients: the next ones, then the last ones. */
 export function findAppointments(db: Db, businessId: number, search: Search) {
-  const { limit, now, sight } = search
+  const { limit, now, visibility } = search
   const columns = sql`calendar_id, start_time, reason_id, location_id`
   const ofClient = sql`business_id = ${businessId} and client_id = c.client_id and active
-    ${atSeenPlace(sight)}`
+    ${atVisiblePlace(visibility)}`
   return db.query<FoundRow>(sql`
     select 'calendar' as kind, a.calendar_id as id,
            c.first_name || ' ' || c.last_name || ', ' || r.name as title, l.name as detail,

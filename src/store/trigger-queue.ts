@@ -1,7 +1,7 @@
 import type { TriggerStatus } from '../contract/event-trigger.ts'
 import type { ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
-import { kept, sql, type Sql } from '../database/sql.ts'
+import { sql, type Sql } from '../database/sql.ts'
 
 /** A trigger that a worker has taken. */
 export type ClaimedTrigger = {
@@ -19,7 +19,7 @@ export type ClaimedTrigger = {
   scheduledTime: Temporal.Instant
   fireNow: boolean
   /** How many attempts failed before this claim, with it among others or alone. */
-  strikes: number
+  attempts: number
 }
 
 const columns = sql`
@@ -28,7 +28,7 @@ const columns = sql`
   w.object_type as "objectType", w.object_id as "objectId", w.object_uuid as "objectUUId",
   w.occurrence, w.old_status as "oldStatus", w.new_status as "newStatus",
   w.anchor_time as "anchorTime", w.scheduled_time as "scheduledTime", w.fire_now as "fireNow",
-  due.claims as strikes`
+  due.attempts`
 
 export type Claim = {
   worker: string
@@ -36,11 +36,11 @@ export type Claim = {
   leaseUntil: Temporal.Instant
   limit: number
   /** What more workers than this have begun with is passed over. */
-  mostClaims: number
+  maxAttempts: number
 }
 
 /** No matter how many. */
-export const ANY_CLAIMS = 2_147_483_647
+export const ANY_ATTEMPTS = 2_147_483_647
 
 /**
  * Takes up to `limit` due triggers for this worker. A lease that is not renewed falls to another.
@@ -52,9 +52,9 @@ export function claimDueTriggers(db: Db, claim: Claim, from: Temporal.Instant | 
     db,
     claim,
     sql`
-      select w.ctid, w.claims, w.scheduled_time from waiting w
+      select w.ctid, w.attempts, w.scheduled_time from pending_trigger w
       where ${isFree} and w.scheduled_time <= ${claim.now}
-        and w.scheduled_time >= ${from ?? LONG_AGO} and w.claims <= ${claim.mostClaims}
+        and w.scheduled_time >= ${from ?? LONG_AGO} and w.attempts <= ${claim.maxAttempts}
       order by w.scheduled_time
       limit ${claim.limit}
       for update skip locked`,
@@ -77,7 +77,7 @@ export function listBusinessesInTurn(
     from (select business_id from business
           where business_id > ${after} order by business_id limit ${limit}) b
     left join lateral (
-      select w.scheduled_time from waiting w
+      select w.scheduled_time from pending_trigger w
       where w.business_id = b.business_id and ${isFree} and w.scheduled_time <= ${now}
       ${inTurn} limit 1) first on true
     order by b.business_id`)
@@ -85,11 +85,11 @@ export function listBusinessesInTurn(
 
 /**
  * Said so that only the index that begins with the business will do: in that of all that is due, the
- * planner would walk over the herd of one for each of the others.
+ * planner would walk over the burst of one for each of the others.
  */
 const inTurn = sql`order by w.business_id, w.scheduled_time, w.event_trigger_id`
 
-/** A share for each of these businesses, so that the herd of one does not hold up the others. */
+/** A share for each of these businesses, so that the burst of one does not hold up the others. */
 export function claimSharesOf(db: Db, claim: Claim, businessIds: number[], share: number) {
   return take(
     db,
@@ -97,9 +97,9 @@ export function claimSharesOf(db: Db, claim: Claim, businessIds: number[], share
     sql`
       select d.* from unnest(${businessIds}::bigint[]) as b (business_id)
       cross join lateral (
-        select w.ctid, w.claims, w.scheduled_time from waiting w
+        select w.ctid, w.attempts, w.scheduled_time from pending_trigger w
         where w.business_id = b.business_id and ${isFree} and w.scheduled_time <= ${claim.now}
-          and w.claims <= ${claim.mostClaims}
+          and w.attempts <= ${claim.maxAttempts}
         ${inTurn} limit ${share}
         for update skip locked) d`,
   )
@@ -112,25 +112,25 @@ export function claimSharesOf(db: Db, claim: Claim, businessIds: number[], share
  */
 function take(db: Db, { worker, leaseUntil }: Claim, due: Sql) {
   return db.query<ClaimedTrigger>(
-    kept(sql`
+    sql`
       with due as materialized (${due}), held as (
-        insert into lane (worker, lease_until, latest)
+        insert into worker_lease (worker, lease_until, latest)
         select ${worker}, ${leaseUntil}, max(scheduled_time) from due having count(*) > 0
         on conflict (worker) do update
-        set lease_until = excluded.lease_until, latest = greatest(lane.latest, excluded.latest)
+        set lease_until = excluded.lease_until, latest = greatest(worker_lease.latest, excluded.latest)
       )
-      update waiting w
-      set worker = ${worker}, claims = greatest(due.claims, 1)
+      update pending_trigger w
+      set worker = ${worker}, attempts = greatest(due.attempts, 1)
       from (select set_config('synchronous_commit', 'off', true) as waits) disk, due
       where w.ctid = due.ctid and disk.waits = 'off'
-      returning ${columns}`),
+      returning ${columns}`,
   )
 }
 
 /** Says that this worker begins with a trigger over which others died: is it still its own? */
 export async function beginAlone(db: Db, worker: string, trigger: ClaimedTrigger) {
   const rows = await db.query(sql`
-    update waiting w set claims = claims + 1
+    update pending_trigger w set attempts = attempts + 1
     where ${isOf(trigger)} and w.worker = ${worker}
     returning w.event_trigger_id`)
   return rows.length > 0
@@ -150,45 +150,44 @@ export function leaveToLease(
   db: Db,
   worker: string,
   triggers: ClaimedTrigger[],
-  { leaseUntil, strikes, lastError }: Failure,
+  { leaseUntil, attempts, lastError }: Failure,
 ) {
   const apart = `${worker} with ${triggers[0]!.eventTriggerId}`
   return db.query(sql`
     with parted as (
-      update waiting w set worker = ${apart}, claims = k.strikes, last_error = ${lastError}
+      update pending_trigger w set worker = ${apart}, attempts = k.attempts, last_error = ${lastError}
       from unnest(${triggers.map((trigger) => trigger.businessId)}::bigint[],
                   ${triggers.map((trigger) => trigger.eventTriggerId)}::bigint[],
-                  ${strikes}::int[]) as k (business_id, event_trigger_id, strikes)
-      where w.event_trigger_id = k.event_trigger_id
-        and case when w.business_id = k.business_id and w.worker = ${worker} then true end
+                  ${attempts}::int[]) as k (business_id, event_trigger_id, attempts)
+      where w.event_trigger_id = k.event_trigger_id and w.business_id = k.business_id
+        and w.worker = ${worker}
       returning w.scheduled_time
     )
-    insert into lane (worker, lease_until, latest)
+    insert into worker_lease (worker, lease_until, latest)
     select ${apart}, ${leaseUntil}, max(scheduled_time) from parted having count(*) > 0
     on conflict (worker) do update
-    set lease_until = excluded.lease_until, latest = greatest(lane.latest, excluded.latest)`)
+    set lease_until = excluded.lease_until, latest = greatest(worker_lease.latest, excluded.latest)`)
 }
 
-/** `strikes`: how many attempts of each trigger have failed now. */
-type Failure = { leaseUntil: Temporal.Instant; strikes: number[]; lastError: string }
+/** `attempts`: how many attempts of each trigger have failed now. */
+type Failure = { leaseUntil: Temporal.Instant; attempts: number[]; lastError: string }
 
 /**
  * Those of the claimed that still are this worker's, kept so until the transaction ends. Whose object
- * moved since was taken out of its hands. What a row must be beside its id stands in a case, else the
- * planner may read all of its business, for each.
+ * moved since was taken out of its hands.
  */
 export async function lockClaimed(tx: Db, worker: string, claimed: ClaimedTrigger[]) {
   const rows = await tx.query<{ id: number }>(
-    kept(sql`
+    sql`
       select w.event_trigger_id as id
       from unnest(${claimed.map((trigger) => trigger.businessId)}::bigint[],
                   ${claimed.map((trigger) => trigger.eventTriggerId)}::bigint[])
         as k (business_id, event_trigger_id)
       cross join lateral (
-        select w.event_trigger_id from waiting w
-        where w.event_trigger_id = k.event_trigger_id
-          and case when w.business_id = k.business_id and w.worker = ${worker} then true end
-        limit 1 for update) w`),
+        select w.event_trigger_id from pending_trigger w
+        where w.event_trigger_id = k.event_trigger_id and w.business_id = k.business_id
+        and w.worker = ${worker}
+        limit 1 for update) w`,
   )
   return new Set(rows.map((row) => row.id))
 }
@@ -216,10 +215,10 @@ export function endTriggers(tx: Db, worker: string, endings: Ending[], now: Temp
   if (again.length > 0) tx.send(waitingAgain(worker, again, now))
   if (ended.length === 0) return
   const gone = sql`
-    delete from waiting w using ${asEnded(ended)}
+    delete from pending_trigger w using ${asEnded(ended)}
     where ${isEnded(worker)}
     returning w.*, e.status, e.status_reason, ${planned}`
-  tx.send(kept(sql`with gone as (${gone}) ${recording(sql`gone`, { user: 'SYSTEM', now })}`))
+  tx.send(sql`with gone as (${gone}) ${recordEnded(sql`gone`, { user: 'SYSTEM', now })}`)
 }
 
 const of = <Key extends keyof Ending>(endings: Ending[], key: Key) =>
@@ -237,25 +236,28 @@ const asEnded = (endings: Ending[]) => {
 }
 
 const isEnded = (worker: string) => sql`
-  w.event_trigger_id = e.event_trigger_id
-  and case when w.business_id = e.business_id and w.worker = ${worker} then true end`
+  w.event_trigger_id = e.event_trigger_id and w.business_id = e.business_id
+  and w.worker = ${worker}`
 
 const planned = sql`
   e.defn_version as planned_version, e.anchor_time as planned_anchor, e.scheduled_time as planned_time`
 
 const waitingAgain = (worker: string, endings: Ending[], now: Temporal.Instant) => sql`
-  update waiting w
+  update pending_trigger w
   set defn_version = coalesce(e.defn_version, w.defn_version),
       anchor_time = coalesce(e.anchor_time, w.anchor_time),
       scheduled_time = coalesce(e.scheduled_time, w.scheduled_time),
-      worker = null, claims = 0, last_error = null, modified_date = ${now}, modified_user = 'SYSTEM'
+      worker = null, attempts = 0, last_error = null, modified_date = ${now}, modified_user = 'SYSTEM'
   from ${asEnded(endings)} where ${isEnded(worker)}`
 
 /**
  * What waits no longer is recorded with what became of it. `gone` is what was deleted from `waiting`,
  * with a status and its reason.
  */
-export const recording = (gone: Sql, { user, now }: { user: string; now: Temporal.Instant }) => sql`
+export const recordEnded = (
+  gone: Sql,
+  { user, now }: { user: string; now: Temporal.Instant },
+) => sql`
   insert into event_trigger (business_id, event_trigger_id, event_defn_id, defn_version, object_type,
     object_id, object_uuid, occurrence, old_status, new_status, anchor_time, scheduled_time, fire_now,
     status, status_reason, completed_time, created_date, created_user, modified_date, modified_user)
@@ -271,7 +273,7 @@ export const asPlanned = sql`
   null::bigint as planned_version, null::timestamptz as planned_anchor, null::timestamptz as planned_time`
 
 /** Who is long silent in a transaction is taken for frozen, and loses it. */
-export const stayAwake = (tx: Db) => tx.query(sql`select`)
+export const keepTransactionAlive = (tx: Db) => tx.query(sql`select`)
 
 /** After so many failed attempts with no other trigger a trigger is given up, and shown. */
 const MOST_ALONE = 3
@@ -287,29 +289,29 @@ const MOST_TAKEN_BACK = 5_000
  * Work whose worker is gone is free again; what took several workers down is not tried on. Passes
  * over rows that a frozen worker still holds: its lane is there until all of them are free.
  */
-export async function takeBackTriggers(db: Db, now: Temporal.Instant) {
+export async function takeOverTriggers(db: Db, now: Temporal.Instant) {
   const [row] = await db.query<{ count: number }>(sql`
     with lanes as (
-      select ctid, worker, latest from lane where lease_until < ${now} for update skip locked
+      select ctid, worker, latest from worker_lease where lease_until < ${now} for update skip locked
     ), lost as (
       select w.* from lanes cross join lateral (
-        select w.ctid, w.claims > ${MOST_ALONE} as deadly from waiting w
+        select w.ctid, w.attempts > ${MOST_ALONE} as deadly from pending_trigger w
         where ${isInHandOf(sql`lanes`)}
         limit ${MOST_TAKEN_BACK}
         for update skip locked) w
     ), forgotten as (
       -- Only as it was when this statement began: what a lane took since is not seen here.
-      delete from lane using lanes
-      where lane.ctid = lanes.ctid
-        and (select true from waiting w where ${isInHandOf(sql`lanes`)} limit 1) is null
+      delete from worker_lease using lanes
+      where worker_lease.ctid = lanes.ctid
+        and (select true from pending_trigger w where ${isInHandOf(sql`lanes`)} limit 1) is null
     ), freed as (
-      update waiting w set worker = null, modified_date = ${now}, modified_user = 'SYSTEM'
+      update pending_trigger w set worker = null, modified_date = ${now}, modified_user = 'SYSTEM'
       from lost where w.ctid = lost.ctid and not lost.deadly
     ), aside as (
-      delete from waiting w using lost where w.ctid = lost.ctid and lost.deadly
+      delete from pending_trigger w using lost where w.ctid = lost.ctid and lost.deadly
       returning w.*, 'FAILED' as status,
                 ${GAVE_UP} || coalesce(w.last_error, ${WORKER_DIED}) as status_reason, ${asPlanned}
-    ), recorded as (${recording(sql`aside`, { user: 'SYSTEM', now })} on conflict do nothing)
+    ), recorded as (${recordEnded(sql`aside`, { user: 'SYSTEM', now })} on conflict do nothing)
     select count(*) from lost`)
   return row!.count
 }
@@ -321,31 +323,31 @@ const isInHandOf = (lane: Sql) => sql`
 /** Says that this worker lives. */
 export const renewTriggerLeases = (db: Db, workers: string[], leaseUntil: Temporal.Instant) =>
   db.query(sql`
-    update lane set lease_until = ${leaseUntil} where worker = any (${workers}::text[])`)
+    update worker_lease set lease_until = ${leaseUntil} where worker = any (${workers}::text[])`)
 
 /**
  * Puts back what this worker took and did not end, with the failed attempts it had before: another
  * node takes it at once. If the answer to a claim was lost, `claimed` lacks what it took.
  */
-export const giveBackTriggers = (db: Db, worker: string, claimed: ClaimedTrigger[]) =>
+export const releaseTriggers = (db: Db, worker: string, claimed: ClaimedTrigger[]) =>
   db.query(sql`
-    update waiting w
+    update pending_trigger w
     set worker = null,
-        claims = coalesce(
-          (select k.strikes
+        attempts = coalesce(
+          (select k.attempts
            from unnest(${claimed.map((trigger) => trigger.eventTriggerId)}::bigint[],
-                       ${claimed.map((trigger) => trigger.strikes)}::int[]) as k (id, strikes)
+                       ${claimed.map((trigger) => trigger.attempts)}::int[]) as k (id, attempts)
            where k.id = w.event_trigger_id),
-          case w.claims when 1 then 0 else w.claims end)
-    from lane
-    where lane.worker = ${worker} and ${isInHandOf(sql`lane`)}`)
+          case w.attempts when 1 then 0 else w.attempts end)
+    from worker_lease
+    where worker_lease.worker = ${worker} and ${isInHandOf(sql`worker_lease`)}`)
 
 /** The next moment at which something is due that may be claimed, of those not before `from`. */
-export async function nextDueTime(db: Db, mostClaims: number, from?: Temporal.Instant) {
+export async function nextDueTime(db: Db, maxAttempts: number, from?: Temporal.Instant) {
   const [row] = await db.query<{ next: Temporal.Instant | null }>(
-    kept(sql`
-      select min(w.scheduled_time) as next from waiting w
-      where ${isFree} and w.scheduled_time >= ${from ?? LONG_AGO} and w.claims <= ${mostClaims}`),
+    sql`
+      select min(w.scheduled_time) as next from pending_trigger w
+      where ${isFree} and w.scheduled_time >= ${from ?? LONG_AGO} and w.attempts <= ${maxAttempts}`,
   )
   return row!.next
 }

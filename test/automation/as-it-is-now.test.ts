@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { patrolOnce } from '../../src/automation/watch.ts'
+import { reconcileAll } from '../../src/automation/reconcile.ts'
 import type { Db } from '../../src/database/database.ts'
 import { sql, type Sql } from '../../src/database/sql.ts'
 import { countWaiting, isAnyoneWaiting } from '../support/locks.ts'
@@ -92,7 +92,7 @@ test('new tags of a client do not plan once more what a worker plans this moment
     // As where the mails of its last reminder have left, and it moved meanwhile.
     await tx.query(sql`select from calendar where calendar_id = ${calendarId} for share`)
     await tx.query(sql`
-      insert into waiting (business_id, event_defn_id, defn_version, object_type, object_id,
+      insert into pending_trigger (business_id, event_defn_id, defn_version, object_type, object_id,
                            anchor_time, scheduled_time, created_date)
       select business_id, ${eventDefnId}, 1, 'CALENDAR', calendar_id, start_time,
              start_time - interval '24 hours', ${clock.now()}
@@ -102,7 +102,7 @@ test('new tags of a client do not plan once more what a worker plans this moment
     return { tagging: () => tagged }
   })
   await tagging()
-  const planned = await db.query(sql`select from waiting where object_id = ${calendarId}`)
+  const planned = await db.query(sql`select from pending_trigger where object_id = ${calendarId}`)
   assert.equal(planned.length, 1)
 })
 
@@ -133,6 +133,6 @@ test('what a person cancels while its appointment moves is cancelled for the tim
     body.items.map((trigger: { scheduledTime: number }) => trigger.scheduledTime),
     [due],
   )
-  const { missing } = await patrolOnce(database.engine, () => clock.now())
+  const { missing } = await reconcileAll(database.engine, () => clock.now())
   assert.equal(missing, 0)
 })

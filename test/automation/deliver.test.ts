@@ -33,7 +33,7 @@ const mailOf = async ({ db }: World) =>
   (
     await db.query<{ status: string; reason: string; next: Temporal.Instant; attempts: object[] }>(
       sql`
-        select case when exists (select from sending where worker is not null) then 'SENDING' else status end as status,
+        select case when exists (select from email_queue where worker is not null) then 'SENDING' else status end as status,
                status_reason as reason, next_attempt_time as next, attempts from email`,
     )
   )[0]!
@@ -176,17 +176,17 @@ test('a worker that dies before the end of a message leaves it safe to send, aft
   const { runEngine } = await due(world, mailer)
   const die = (ended: boolean) =>
     world.database.engine.query(sql`
-      update sending
+      update email_queue
       set worker = 'dead', lease_until = ${world.clock.now().subtract({ seconds: 1 })},
-          message_ended = ${ended}, epoch = (select epoch from sending_epoch)`)
+          message_ended = ${ended}, epoch = (select epoch from server_epoch)`)
   const engine = startEngine(world, { mailer, captures: false })
-  await engine.keep()
+  await engine.takeOver()
   await engine.fire()
   await die(false)
-  await engine.keep()
+  await engine.takeOver()
   assert.equal((await mailOf(world)).status, 'RETRYING')
   await die(true)
-  await engine.keep()
+  await engine.takeOver()
   assert.equal((await mailOf(world)).status, 'UNCERTAIN')
   const { items } = (await world.call('GET', '/emails?status=UNCERTAIN')).body
   assert.equal(items.length, 1)
@@ -288,16 +288,16 @@ test('the many mails of one business do not hold up the one of another', async (
   await fire()
   // Its own, a thousand times.
   await world.database.engine.query(sql`
-    with herd as (
+    with burst as (
       insert into email (business_id, to_address, from_address, subject, message, message_id, status,
                          next_attempt_time, created_date)
-      select business_id, 'herd@example.org', from_address, subject, message, '<' || n || '@herd>',
+      select business_id, 'burst@example.org', from_address, subject, message, '<' || n || '@burst>',
              'QUEUED', created_date - interval '1 hour', created_date
       from email, generate_series(1, 1000) n
       returning business_id, email_id, next_attempt_time, created_date
     )
-    insert into sending (business_id, email_id, next_attempt_time, created_date)
-    select * from herd`)
+    insert into email_queue (business_id, email_id, next_attempt_time, created_date)
+    select * from burst`)
   await deliver()
   await settle()
   const other = { ...world, ...(await addBusiness(world)) }
@@ -319,8 +319,8 @@ test('leases are renewed of what is under way, and of nothing else', async (t) =
   const other = startEngine(world, { mailer: scripted().mailer, captures: false })
   for (let i = 0; i < 5; i++) {
     world.clock.advance({ seconds: 8 })
-    await engine.renew()
-    assert.equal(await other.keep(), 0)
+    await engine.heartbeat()
+    assert.equal(await other.takeOver(), 0)
   }
   answer.resolve({ kind: 'sent', phase: 'end', reply: '250 taken' })
   await engine.settle()
@@ -331,12 +331,12 @@ test('leases are renewed of what is under way, and of nothing else', async (t) =
       update email set status = 'QUEUED', sent_time = null, next_attempt_time = created_date
       returning business_id, email_id, created_date
     )
-    insert into sending (business_id, email_id, created_date, next_attempt_time, worker, lease_until, epoch)
+    insert into email_queue (business_id, email_id, created_date, next_attempt_time, worker, lease_until, epoch)
     select business_id, email_id, created_date, created_date, ${engine.worker}, ${world.clock.in({ seconds: 5 })},
-           (select epoch from sending_epoch) from again`)
+           (select epoch from server_epoch) from again`)
   world.clock.advance({ seconds: 8 })
-  await engine.renew()
-  await other.keep()
+  await engine.heartbeat()
+  await other.takeOver()
   assert.equal((await mailOf(world)).status, 'RETRYING')
 })
 
@@ -452,7 +452,7 @@ test('a mail that is being taken while its client is forgotten does not leave ei
   })
   assert.equal((await erased.done)?.email, 1)
   assert.deepEqual(await markMessagesEnded(database.engine, claimed), [false])
-  assert.deepEqual(await database.engine.query(sql`select from sending`), [])
+  assert.deepEqual(await database.engine.query(sql`select from email_queue`), [])
   assert.equal((await mailOf(world)).status, 'CANCELLED')
 })
 
@@ -477,7 +477,7 @@ test('a worker that takes its own mail back and again ends the message once', as
   await engine.deliver()
   // Frozen past its lease, or cut off from the database, while the mail server kept it waiting.
   world.clock.advance({ seconds: 60 })
-  assert.equal(await engine.keep(), 1)
+  assert.equal(await engine.takeOver(), 1)
   assert.equal(await engine.deliver(), 1)
   goOn()
   await engine.settle()
@@ -491,7 +491,7 @@ test('an answer is not lost with the connection to the database', async (t) => {
   const { fire, booked } = await due(world, mailer)
   await fire()
   let failures = 3
-  const { delivery: db } = world.database
+  const { engine: db } = world.database
   const flaky = {
     ...db,
     transaction: (async (work) => {
@@ -504,7 +504,7 @@ test('an answer is not lost with the connection to the database', async (t) => {
   const engine = startEngine(world, {
     mailer,
     captures: false,
-    database: { ...world.database, delivery: flaky },
+    database: { ...world.database, engine: flaky },
   })
   await engine.deliver()
   await engine.settle()
@@ -521,16 +521,16 @@ test('after a crash of the database what was under way may have been sent', asyn
     close: async () => {},
   }
   const engine = await due(world, never)
-  await engine.keep()
+  await engine.takeOver()
   await engine.fire()
   await engine.deliver()
   assert.equal((await mailOf(world)).status, 'SENDING')
   // What a crash does to an unlogged table.
-  await asOwner(world.database, 'truncate sending_epoch')
+  await asOwner(world.database, 'truncate server_epoch')
   world.clock.advance({ seconds: 11 })
   const { mailer, taken } = scripted()
   const other = startEngine(world, { mailer, captures: false })
-  await other.keep()
+  await other.takeOver()
   assert.equal((await mailOf(world)).status, 'UNCERTAIN')
   await other.runEngine()
   assert.equal(taken.length, 1)
@@ -555,8 +555,8 @@ test('a worker that is stopped after a crash of the database gives nothing back 
   const stopped = engine.run(stopping.signal)
   await ended.promise
   // What a crash does to an unlogged table, and to a mark that had not reached the disk.
-  await asOwner(world.database, 'truncate sending_epoch')
-  await asOwner(world.database, 'update sending set message_ended = false')
+  await asOwner(world.database, 'truncate server_epoch')
+  await asOwner(world.database, 'update email_queue set message_ended = false')
   stopping.abort()
   await stopped
   assert.equal((await mailOf(world)).status, 'SENDING')

@@ -28,10 +28,10 @@ const triggerOf = async ({ call }: World, { calendarId }: { calendarId: number }
 /** How many failed attempts the pending trigger of this appointment has. */
 const failedAttempts = async ({ db }: World, { calendarId }: { calendarId: number }) =>
   (
-    await db.query<{ claims: number }>(
-      sql`select claims from waiting where object_id = ${calendarId}`,
+    await db.query<{ attempts: number }>(
+      sql`select attempts from pending_trigger where object_id = ${calendarId}`,
     )
-  )[0]!.claims
+  )[0]!.attempts
 
 /** An engine whose transactions first run another statement. */
 function startEngineWith(
@@ -65,7 +65,7 @@ for (const setting of ['lock_timeout', 'statement_timeout']) {
       for (let round = 0; round < 5; round += 1) {
         await engine.fire()
         world.clock.advance({ seconds: 11 })
-        await engine.keep()
+        await engine.takeOver()
       }
       const { status, statusReason } = await triggerOf(world, locked)
       assert.equal(status, 'SCHEDULED')
@@ -98,12 +98,12 @@ for (const [what, code] of Object.entries({
     let failedBefore: number | undefined
     const engine = startEngineWith(world, () => (isFailing ? raise : undefined), {
       decide: (trigger, ...rest) => {
-        failedBefore = trigger.strikes
+        failedBefore = trigger.attempts
         return decide(trigger, ...rest)
       },
     })
     // One more failed attempt by itself would be the last.
-    await world.database.engine.query(sql`update waiting set claims = 3`)
+    await world.database.engine.query(sql`update pending_trigger set attempts = 3`)
     world.clock.advance({ seconds: 11 })
     for (let round = 0; round < 5; round += 1) {
       // If the database is away, the worker tries again long before its lease runs out.
@@ -113,7 +113,7 @@ for (const [what, code] of Object.entries({
       )
       if (isAway) continue
       world.clock.advance({ seconds: 11 })
-      await engine.keep()
+      await engine.takeOver()
     }
     isFailing = false
     assert.equal(await engine.fire(), 1)
@@ -128,7 +128,7 @@ test('an outage of the database that outlasts the lease is no failed attempt', a
   const booked = await world.book(world.clock.in({ hours: 25 }))
   world.clock.advance({ hours: 1 })
   // One more failed attempt by itself would be the last.
-  await world.database.engine.query(sql`update waiting set claims = 3`)
+  await world.database.engine.query(sql`update pending_trigger set attempts = 3`)
   const { engine } = world.database
   let isAway = false
   const lost = () => Promise.reject(new Error('Connection terminated'))
@@ -148,12 +148,12 @@ test('an outage of the database that outlasts the lease is no failed attempt', a
   world.clock.advance({ seconds: 11 })
   await assert.rejects(holder.fire(), /terminated/)
   world.clock.advance({ seconds: 11 })
-  await assert.rejects(other.keep(), /terminated/)
-  await assert.rejects(holder.keep(), /terminated/)
+  await assert.rejects(other.takeOver(), /terminated/)
+  await assert.rejects(holder.takeOver(), /terminated/)
   isAway = false
   database.engine.transaction = engine.transaction
-  await other.keep()
-  await holder.keep()
+  await other.takeOver()
+  await holder.takeOver()
   assert.equal(await holder.fire(), 1)
   assert.equal((await triggerOf(world, booked)).status, 'COMPLETED')
 })
@@ -180,7 +180,7 @@ test('a trigger that fails by itself is given up after three attempts, with the 
     assert.equal(status, 'RUNNING')
     assert.equal(statusReason, `last attempt failed: fault ${attempts}`)
     world.clock.advance({ seconds: 11 })
-    await engine.keep()
+    await engine.takeOver()
   }
   const { status, statusReason } = await triggerOf(world, bad)
   assert.equal(status, 'FAILED')
@@ -193,7 +193,9 @@ test('a trigger that is postponed when it fires starts again without failed atte
   await remind(world)
   const booked = await world.book(world.clock.in({ hours: 25 }))
   world.clock.advance({ hours: 1 })
-  await world.database.engine.query(sql`update waiting set claims = 3, last_error = 'a fault'`)
+  await world.database.engine.query(
+    sql`update pending_trigger set attempts = 3, last_error = 'a fault'`,
+  )
   const { engine } = world.database
   const transaction: Db['transaction'] = (work) => {
     world.clock.advance({ minutes: -1 })

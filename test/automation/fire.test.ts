@@ -193,9 +193,9 @@ test('what moved in the hands of a worker that died counts from the move, howeve
   // It is due in an hour; nobody is there then, and meanwhile something else of it is changed.
   world.clock.advance({ minutes: 90 })
   await world.save('/calendar', { calendarId, note: 'by the window' })
-  const { lookBack, runEngine } = startEngine(world)
+  const { sweep, runEngine } = startEngine(world)
   await runEngine()
-  await lookBack()
+  await sweep()
   await runEngine()
   const statuses = (await triggersOf(world, booked)).map((trigger) => trigger.status)
   assert.deepEqual(statuses, ['COMPLETED'])
@@ -216,9 +216,9 @@ test('what its definition moved in the hands of a worker that died counts from t
   // It is due in an hour; nobody is there then, and meanwhile the definition is only renamed.
   world.clock.advance({ minutes: 90 })
   await redefine(2, 'How was it?')
-  const { lookBack, runEngine } = startEngine(world)
+  const { sweep, runEngine } = startEngine(world)
   await runEngine()
-  await lookBack()
+  await sweep()
   await runEngine()
   const statuses = (await triggersOf(world, booked)).map((trigger) => trigger.status)
   assert.deepEqual(statuses, ['COMPLETED'])
@@ -237,8 +237,8 @@ for (const [what, saveAgain] of Object.entries({
     const world = await startWorld(t)
     const { booked, calendarId, eventDefnId } = await moveInDeadHands(world)
     world.clock.advance({ minutes: 90 })
-    const { keep, runEngine } = startEngine(world)
-    await keep()
+    const { takeOver, runEngine } = startEngine(world)
+    await takeOver()
     await saveAgain(world, calendarId, eventDefnId)
     await runEngine()
     const statuses = (await triggersOf(world, booked)).map((trigger) => trigger.status)
@@ -255,14 +255,14 @@ test('a trigger that takes down three workers by itself is given up, those next 
   world.clock.advance({ hours: 1 })
   let died = 0
   for (let round = 0; round < 8; round += 1) {
-    const { keep, fire } = startMortal(world, deadly.calendarId)
+    const { takeOver, fire } = startMortal(world, deadly.calendarId)
     // Each has lived for a while before it takes what others died over.
     world.clock.advance({ seconds: 11 })
-    await keep()
+    await takeOver()
     await fire().catch(() => (died += 1))
   }
   world.clock.advance({ seconds: 11 })
-  await startEngine(world).keep()
+  await startEngine(world).takeOver()
   assert.equal(died, 4, 'once with all of them in hand, three times with it alone')
   for (const { calendarId } of [good, alsoGood]) {
     assert.equal((await triggersOf(world, { calendarId }))[0]!.status, 'COMPLETED')
@@ -288,9 +288,9 @@ test('a trigger that fails by itself is tried again and given up, however busy i
   })
   // It has something to do every 5 s, and its lease is 10 s.
   for (let turn = 0; turn < 14; turn += 1) {
-    await busy.keep()
+    await busy.takeOver()
     await busy.fire()
-    await busy.renew()
+    await busy.heartbeat()
     world.clock.advance({ seconds: 5 })
   }
   for (const { calendarId } of others)
@@ -310,7 +310,7 @@ test('workers that die again and again for another reason set nothing aside', as
   let died = 0
   for (let death = 0; death < 20; death += 1) {
     const { engine } = world.database
-    const { keep, fire } = startEngine(world, {
+    const { takeOver, fire } = startEngine(world, {
       database: {
         ...world.database,
         engine: {
@@ -319,7 +319,7 @@ test('workers that die again and again for another reason set nothing aside', as
         },
       },
     })
-    await keep()
+    await takeOver()
     await fire().catch(() => (died += 1))
     world.clock.advance({ seconds: 11 })
   }
@@ -358,7 +358,7 @@ test('what a worker held when it lost the database is free at once, without a st
   assert.equal((await triggersOf(world, booked))[0]!.status, 'COMPLETED')
 })
 
-test('the herd of one business does not hold up the others', async (t) => {
+test('the burst of one business does not hold up the others', async (t) => {
   const world = await startWorld(t)
   const other = await addBusiness(world)
   await remind(world)
@@ -388,7 +388,7 @@ test('while its mails wait in numbers a business fires no more, others do, and i
   await other.book(world.clock.in({ hours: 25, minutes: 5 }))
   world.clock.advance({ hours: 1, minutes: 5 })
   const { mailer } = scripted()
-  const settings = { captures: false, mailer, batchSize: 2, mostWaiting: 1 }
+  const settings = { captures: false, mailer, batchSize: 2, maxQueuedEmails: 1 }
   const { fire, deliver, settle } = startEngine(world, settings)
   const next = () => {
     world.clock.advance({ seconds: 1 })
@@ -413,17 +413,19 @@ test('while its mails wait in numbers a business fires no more, others do, and i
 test('a trigger that came late to the queue is found though later ones were fired before', async (t) => {
   const world = await startWorld(t)
   await remind(world)
-  const { fire, lookBack, runEngine } = startEngine(world)
+  const { fire, sweep, runEngine } = startEngine(world)
   const early = await world.book(world.clock.in({ hours: 25 }))
   await world.book(world.clock.in({ hours: 26 }))
   world.clock.advance({ hours: 2 })
   // Somebody is busy with the first, so the engine passes over it.
   await world.db.transaction(async (tx) => {
-    await tx.query(sql`select from waiting where object_id = ${early.calendarId} for update`)
+    await tx.query(
+      sql`select from pending_trigger where object_id = ${early.calendarId} for update`,
+    )
     assert.equal(await fire(), 1)
   })
   assert.equal(await fire(), 0, 'what is done is not walked over again')
-  assert.equal(await lookBack(), 1)
+  assert.equal(await sweep(), 1)
   assert.equal(await runEngine(), 1)
 })
 
@@ -443,7 +445,7 @@ test('where one mail of a batch is there already, its trigger ends as well, and 
     select t.business_id, nextval('email_email_id_seq'), t.event_trigger_id, a.event_action_id, t.object_type,
            t.object_id, c.client_id, 'client ' || c.client_id, 'anna@example.org', 'a@b.c', 'Before', '<1>',
            'CAPTURED', '${world.clock.now()}'
-    from waiting t
+    from pending_trigger t
     join event_action a using (business_id, event_defn_id)
     join calendar c on (c.business_id, c.calendar_id) = (t.business_id, t.object_id)
     where t.event_trigger_id = ${eventTriggerId}`,

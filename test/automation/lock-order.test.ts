@@ -85,7 +85,7 @@ async function prepareOperations(world: World): Promise<Record<string, Operation
   }
   const pending = async () => {
     const rows = await db.query<{ id: number }>(sql`
-      select event_trigger_id as id from waiting order by random() limit 3`)
+      select event_trigger_id as id from pending_trigger order by random() limit 3`)
     return { ids: rows.map((row) => row.id) }
   }
   /** Answers below 500: a trigger may have fired meanwhile, which is a conflict. */
@@ -136,7 +136,7 @@ async function prepareOperations(world: World): Promise<Record<string, Operation
     plan: () => engine.plan(),
     fire: () => engine.fire(),
     deliver: () => engine.deliver().then(() => engine.settle()),
-    'take over expired leases': () => engine.keep(),
+    'take over expired leases': () => engine.takeOver(),
     reconcile: () => engine.reconcile(),
     'erase a client': () =>
       eraseClient(database, { businessId, clientId: second.clientId }, clock.now()),

@@ -39,14 +39,14 @@ const CLAIMS = 5
 const LEAST_MS = 300
 
 for (const [what, table, claim] of [
-  ['trigger', 'waiting', 'update waiting w'],
-  ['mail', 'sending', 'update sending s'],
+  ['trigger', 'pending_trigger', 'update pending_trigger w'],
+  ['mail', 'email_queue', 'update email_queue s'],
 ] as const) {
   test(`a worker rests while a due ${what} is locked by somebody else, and then takes it`, async (t) => {
     const world = await startWorld(t)
     await makeDue(world)
     const { mailer, taken } = scripted()
-    if (table === 'sending') await startEngine(world, { mailer, captures: false }).fire()
+    if (table === 'email_queue') await startEngine(world, { mailer, captures: false }).fire()
     let statements = 0
     const claimedAt: number[] = []
     const engine = overheard(world.database.engine, (text) => {
@@ -87,19 +87,19 @@ test('a claim that was under way does not undo that the whole queue is to be loo
   const { engine } = world.database
   const query: Db['query'] = async (statement) => {
     const rows = await engine.query(statement)
-    if (hold && statement.text.includes('insert into lane')) {
+    if (hold && statement.text.includes('insert into worker_lease')) {
       held.resolve()
       await hold
     }
     return rows as never
   }
-  const { fire, lookBack } = startEngine(world, {
+  const { fire, sweep } = startEngine(world, {
     database: { ...world.database, engine: { ...engine, query } },
   })
   // The first trigger is locked, so the claim passes over it and begins after it from now on.
   await world.db.transaction(async (tx) => {
     await tx.query(
-      sql`select from waiting where scheduled_time = (select min(scheduled_time) from waiting) for update`,
+      sql`select from pending_trigger where scheduled_time = (select min(scheduled_time) from pending_trigger) for update`,
     )
     assert.equal(await fire(), 1)
   })
@@ -107,7 +107,7 @@ test('a claim that was under way does not undo that the whole queue is to be loo
   hold = goOn.promise
   const claiming = fire()
   await held.promise
-  assert.equal(await lookBack(), 1)
+  assert.equal(await sweep(), 1)
   hold = undefined
   goOn.resolve()
   assert.equal(await claiming, 0)

@@ -12,7 +12,7 @@ test('a plan that waits for a trigger which fires holds no other of its appointm
   const startTime = clock.in({ hours: 72 }).epochMilliseconds
   await save('/calendar', { calendarId, startTime, endTime: startTime + 1_800_000 })
   const { free, planning } = await database.engine.transaction(async (tx) => {
-    const waiting = sql`select 'SCHEDULED' as status from waiting where object_id = ${calendarId}`
+    const waiting = sql`select 'SCHEDULED' as status from pending_trigger where object_id = ${calendarId}`
     const recorded = sql`select status from event_trigger where object_id = ${calendarId}`
     await tx.query(sql`select from calendar where calendar_id = ${calendarId} for share`)
     await tx.query(sql`${waiting} for update`)

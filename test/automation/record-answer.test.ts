@@ -104,7 +104,7 @@ test('answers are recorded while the reminder of an earlier one waits to be plan
   })
   await engine.settle()
   assert.deepEqual(engine.errors, [])
-  const waiting = await world.db.query(sql`select from waiting`)
+  const waiting = await world.db.query(sql`select from pending_trigger`)
   assert.equal(waiting.length, 2)
 })
 
@@ -114,7 +114,7 @@ test('a mail is recorded as sent though its reminder cannot be planned again, wh
     world.database,
     `create function refuse() returns trigger language plpgsql as
        $$ begin raise exception 'no new trigger today'; end $$`,
-    'create trigger refuse before insert on waiting for each row execute function refuse()',
+    'create trigger refuse before insert on pending_trigger for each row execute function refuse()',
   )
   answer()
   await engine.settle()
@@ -125,11 +125,11 @@ test('a mail is recorded as sent though its reminder cannot be planned again, wh
   // A worker that cannot plan it does not stop over it, and another one takes it on.
   world.clock.advance({ seconds: 60 })
   const other = startEngine(world)
-  assert.equal(await other.keep(), 0, 'the loop rests before it tries again')
+  assert.equal(await other.takeOver(), 0, 'the loop rests before it tries again')
   assert.match(String(other.errors[0]), /no new trigger today/)
   assert.equal((await mailOf(world)).status, 'SENT')
-  await asOwner(world.database, 'drop trigger refuse on waiting')
-  await other.keep()
+  await asOwner(world.database, 'drop trigger refuse on pending_trigger')
+  await other.takeOver()
   assert.deepEqual(await statusesOf(world, booked), ['COMPLETED', 'SCHEDULED'])
 })
 
@@ -148,16 +148,16 @@ test('a mail whose hand-over the lost database ended was not attempted, and goes
   })
   t.after(() => mailer.close())
   let isLost = true
-  const { delivery } = world.database
+  const { engine: db } = world.database
   const query: Db['query'] = (statement) => {
-    if (!isLost || !statement.text.includes('message_ended')) return delivery.query(statement)
+    if (!isLost || !statement.text.includes('message_ended')) return db.query(statement)
     isLost = false
     throw Object.assign(new Error('connect ENOENT /srv/secret/.s.PGSQL.5432'), { code: 'ENOENT' })
   }
   const engine = startEngine(world, {
     mailer,
     captures: false,
-    database: { ...world.database, delivery: { ...delivery, query } },
+    database: { ...world.database, engine: { ...db, query } },
   })
   await engine.fire()
   await engine.deliver()
@@ -178,11 +178,11 @@ test('a mail whose hand-over the lost database ended was not attempted, and goes
 test('a statement that is too slow five times does not lose the answer of the mail server', async (t) => {
   const world = await startWorld(t)
   await makeDue(world)
-  const { delivery } = world.database
-  let failures = 6
+  const { engine: db } = world.database
+  let [isSent, failures] = [false, 6]
   const transaction: Db['transaction'] = (work) =>
-    delivery.transaction(async (tx) => {
-      if (failures-- > 0) {
+    db.transaction(async (tx) => {
+      if (isSent && failures-- > 0) {
         await tx.query({
           text: `do $$ begin raise exception 'too slow' using errcode = '57014'; end $$`,
           values: [],
@@ -193,6 +193,7 @@ test('a statement that is too slow five times does not lose the answer of the ma
   const mailer: Mailer = {
     async send(mail) {
       await mail.onMessageEnded()
+      isSent = true
       return { kind: 'sent', phase: 'end', reply: '250 taken' }
     },
     room: () => 10,
@@ -201,7 +202,7 @@ test('a statement that is too slow five times does not lose the answer of the ma
   const engine = startEngine(world, {
     mailer,
     captures: false,
-    database: { ...world.database, delivery: { ...delivery, transaction } },
+    database: { ...world.database, engine: { ...db, transaction } },
   })
   await engine.fire()
   await engine.deliver()

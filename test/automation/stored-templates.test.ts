@@ -84,8 +84,8 @@ test('a trigger whose template takes long to render keeps no other waiting, and 
     ['RUNNING', 'last attempt failed: its template is not rendered yet'],
     ['COMPLETED', null],
   ])
-  const [waiting] = await db.query<{ claims: number }>(sql`select claims from waiting`)
-  assert.equal(waiting!.claims, 0, 'this was no failed attempt')
+  const [waiting] = await db.query<{ attempts: number }>(sql`select attempts from pending_trigger`)
+  assert.equal(waiting!.attempts, 0, 'this was no failed attempt')
 
   await until(async () => findRendered(slow) !== undefined)
   clock.advance({ seconds: 60 })

@@ -31,7 +31,7 @@ test('when the rules of the clocks change, definitions that count on the calenda
 
   // As if planned by a runtime that did not know of summer time.
   await db.query(sql`
-    update waiting set scheduled_time = scheduled_time - interval '1 hour'
+    update pending_trigger set scheduled_time = scheduled_time - interval '1 hour'
     where event_defn_id = ${eventDefnId}`)
   assert.equal(await follow('2025b'), 0, 'the same rules: nothing is looked at')
   assert.notDeepEqual(await timesOf(), right)

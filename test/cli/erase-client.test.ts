@@ -134,7 +134,7 @@ test('an erased client is nowhere in the database, and every count stays', async
   await save('/eventDefinition', reminder(businessId, -24))
   await asOwner(
     database,
-    `update waiting set last_error = 'no mail to ${emailAddress}' where object_id = ${calendarId}`,
+    `update pending_trigger set last_error = 'no mail to ${emailAddress}' where object_id = ${calendarId}`,
   )
   await suppress(
     db,
@@ -186,13 +186,13 @@ test('what was not sent to an erased client never is', async (t) => {
     values (${businessId}, ${ids.clientId}, 'client', 'anna@example.org', 'x@example.org', 'Anna', 'Anna',
             'id', 'RETRYING', ${clock.now()}, ${clock.now()})`)
   await db.query(sql`
-    insert into sending (business_id, email_id, next_attempt_time, status, created_date)
+    insert into email_queue (business_id, email_id, next_attempt_time, status, created_date)
     select business_id, email_id, next_attempt_time, status, created_date from email`)
   const settings = { DATABASE_URL: await urlOf(database) }
   await runCommand(['erase-client', String(ids.clientId)], settings)
   const [mail] = await db.query(sql`select status, to_address as "to", html from email`)
   assert.deepEqual(mail, { status: 'CANCELLED', to: 'erased@erased.invalid', html: null })
-  assert.deepEqual(await db.query(sql`select from sending`), [])
+  assert.deepEqual(await db.query(sql`select from email_queue`), [])
 })
 
 test('an address that another client has too stays on the list of the suppressed', async (t) => {

@@ -231,7 +231,7 @@ test('Today leads from a failure to what happened, and sends it again', async (t
   assert.equal(await countEmails(full), before + 1)
 })
 
-test('roles: no action that a role may not do, and nothing out of sight', async (t) => {
+test('roles: no action that a role may not do, and nothing that the caller does not see', async (t) => {
   const [failed] = refused.ofStatus('FAILED')
   const { page } = await openAs(t, 'stella', `/activity/${failed!.eventTriggerId}`)
   await page.getByText('It does not exist, or you may not see it.').waitFor()

@@ -22,7 +22,7 @@ test('mails that are under way while the schema is brought up to date are neithe
     select e.email_id::int as id, e.status, e.attempt_count as tried, s.worker,
            (s.next_attempt_time, s.status, s.created_date) = (e.next_attempt_time, e.status, e.created_date) as waits,
            s.message_ended as ended
-    from email e left join sending s using (business_id, email_id) order by 1`)
+    from email e left join email_queue s using (business_id, email_id) order by 1`)
   await client.end()
   assert.deepEqual(rows, [
     { id: 1, status: 'QUEUED', tried: 0, worker: 'w', waits: true, ended: false },
@@ -57,7 +57,7 @@ test('triggers that wait, are in a worker’s hands or have mails leaving go on 
   await migrate(url)
   const rowsOf = async (statement: string) => (await client.query(statement)).rows
   const waiting = await rowsOf(`
-    select object_id::int as id, worker, claims, fire_now as asked from waiting order by 1`)
+    select object_id::int as id, worker, attempts, fire_now as asked from pending_trigger order by 1`)
   const recorded = await rowsOf(`
     select object_id::int as id, status, replan_since is not null as marked from event_trigger order by 1`)
   const definitions = await rowsOf(`
@@ -65,12 +65,12 @@ test('triggers that wait, are in a worker’s hands or have mails leaving go on 
            extract(epoch from asked_since)::int as since
     from event_definition order by 1`)
   const known = await rowsOf(`
-    select pg_stat_get_last_analyze_time('waiting'::regclass) is not null as looked`)
+    select pg_stat_get_last_analyze_time('pending_trigger'::regclass) is not null as looked`)
   await client.end()
   assert.deepEqual(known, [{ looked: true }], 'the server has looked at them')
   assert.deepEqual(waiting, [
-    { id: 1, worker: null, claims: 0, asked: true },
-    { id: 2, worker: null, claims: 2, asked: false },
+    { id: 1, worker: null, attempts: 0, asked: true },
+    { id: 2, worker: null, attempts: 2, asked: false },
   ])
   assert.deepEqual(recorded, [
     { id: 3, status: 'RUNNING', marked: true },

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import PostalMime, { type Email } from 'postal-mime'
-import type { MailContext } from '../../src/email/context.ts'
+import type { MailContext } from '../../src/contract/mail-context.ts'
 import { compileTemplate, mergeMail, type MergedMail } from '../../src/email/merge.ts'
 import { buildMessage, makeMessageId, messageText } from '../../src/email/message.ts'
 import { listTokens } from '../../src/email/tokens.ts'

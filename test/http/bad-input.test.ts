@@ -17,7 +17,7 @@ async function countRows({ db }: Pick<World, 'db'>) {
       'audit',
       'status_history',
       'event_trigger',
-      'waiting',
+      'pending_trigger',
     ].map((table) => db.query({ text: `select count(*) as n from ${table}`, values: [] })),
   )
   return counts.flat().map((row) => row.n)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createReconciler } from '../../src/automation/watch.ts'
-import { findLastRound } from '../../src/store/watch.ts'
+import { createReconciler } from '../../src/automation/reconcile.ts'
+import { findLastReconciliation } from '../../src/store/reconciliation.ts'
 import { startApp } from '../support/app.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { handMovedClock } from '../support/clock.ts'
@@ -19,7 +19,7 @@ test('the metrics contain the state of the queue and the findings of the last re
   await world.save('/eventDefinition', reminder(world.businessId, -24))
   await world.book(clock.in({ hours: 25 }))
   clock.advance({ hours: 1, seconds: 90 })
-  while (!(await findLastRound(db))) await reconcile()
+  while (!(await findLastReconciliation(db))) await reconcile()
   clock.advance({ seconds: 30 })
 
   const authorization = `Bearer ${env.METRICS_TOKEN}`

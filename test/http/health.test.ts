@@ -28,7 +28,7 @@ test('a node is ready while its database answers', async (t) => {
 
 test('a node with an engine is ready while its last turn is younger than 15 s', async (t) => {
   let turn: Temporal.Instant | undefined
-  const { app, clock } = await startApp(t, { database: noDatabase, lastTurn: () => turn })
+  const { app, clock } = await startApp(t, { database: noDatabase, lastClaimTime: () => turn })
   const status = async () => (await app.inject('/readyz')).statusCode
   assert.equal(await status(), 503, 'before its first turn')
   turn = clock.now()

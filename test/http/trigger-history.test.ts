@@ -231,7 +231,7 @@ test('a client’s tags count as they were when the trigger fired', async (t) =>
   assert.deepEqual(tags, { check: 'tags', ok: true, reason: 'it has the tags' })
 })
 
-test('a trigger of another business, or of an object out of sight, is not found', async (t) => {
+test('a trigger of another business, or of an object that the caller does not see, is not found', async (t) => {
   const world = await startWorld(t)
   const { app, book, businessId, call, clock, database, ids, save } = world
   await define(world, -24)

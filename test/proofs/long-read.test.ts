@@ -99,7 +99,7 @@ async function readWhileFiring(t: TestContext, rewrite = (it: Sql) => it, share 
   return told
 }
 
-const isClaim = ({ text }: Sql) => text.includes('update waiting w\n      set worker')
+const isClaim = ({ text }: Sql) => text.includes('update pending_trigger w\n      set worker')
 
 function timed(db: Db, rewrite: (statement: Sql) => Sql, claims: { at: number; ms: number }[]): Db {
   return {
@@ -122,7 +122,7 @@ async function pagesOfClaim(url: string, rewrite: (statement: Sql) => Sql) {
   const now = Temporal.Now.instant()
   const claim = rewrite(sql`
     explain (analyze, buffers, format json)
-    select event_trigger_id from waiting
+    select event_trigger_id from pending_trigger
     where worker is null and scheduled_time <= ${now}
       and scheduled_time >= ${now.subtract({ seconds: 2 })}
     order by scheduled_time limit 500`)

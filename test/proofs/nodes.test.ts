@@ -192,7 +192,7 @@ async function holdOne(url: string, business: CrowdBusiness) {
     )
     const calendarId = Number(rows[0].id)
     const unclaimed = await client.query(
-      `select from waiting where object_id = $1 and worker is null`,
+      `select from pending_trigger where object_id = $1 and worker is null`,
       [calendarId],
     )
     const release = async () => {
@@ -226,7 +226,7 @@ async function freezeUntilTakenOver(database: Database, nodes: Node[], calendarI
 /** Which worker has claimed the appointment's trigger, and until when; nothing if it has ended. */
 async function claimOf({ engine }: Database, calendarId: number) {
   const [row] = await engine.query<{ worker: string | null; until: Temporal.Instant | null }>(
-    sql`select worker, l.lease_until as until from waiting left join lane l using (worker)
+    sql`select worker, l.lease_until as until from pending_trigger left join worker_lease l using (worker)
         where object_id = ${calendarId}`,
   )
   return row && { worker: row.worker, leaseUntil: row.until?.epochMilliseconds }

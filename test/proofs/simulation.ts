@@ -1,8 +1,8 @@
 import pg from 'pg'
-import { createEngine, type Engine, type EngineParts } from '../../src/automation/engine.ts'
+import { createEngine, type EngineParts } from '../../src/automation/engine.ts'
 import { saveDefinition } from '../../src/automation/define.ts'
 import { planDefinition } from '../../src/automation/plan.ts'
-import { patrolOnce } from '../../src/automation/watch.ts'
+import { reconcileAll } from '../../src/automation/reconcile.ts'
 import type { Clock } from '../../src/clock.ts'
 import { objectKind } from '../../src/contract/objects.ts'
 import type { Database } from '../../src/database/database.ts'
@@ -12,7 +12,9 @@ import { findDefinition, markPlanned } from '../../src/store/event-definitions.t
 import { checkHtmlOf } from '../../src/scheduling/email-templates.ts'
 import { saveObject } from '../../src/scheduling/save.ts'
 import { SharedSaves } from '../../src/scheduling/save-together.ts'
+import { SettingsCache } from '../../src/store/settings.ts'
 import { cloneDatabase, type Lifetime } from '../support/database.ts'
+import { stepsOf } from '../support/engine-steps.ts'
 import {
   Crash,
   Disturbed,
@@ -125,8 +127,8 @@ const KEPT = new Set([
   'migration',
   'professional',
   'reason',
-  'sending_epoch',
-  'setup_mark',
+  'server_epoch',
+  'settings_version',
   'status',
 ])
 const VACUUM_EVERY = 50
@@ -136,14 +138,8 @@ const inOrder = rewriting((text) =>
   text.replaceAll(/order by (t\.)?scheduled_time(?=\s+limit)/g, '$&, $1event_trigger_id'),
 )
 
-/** A plan is made anew before large tables are read; here none is ever large. */
-const withKeptPlans = ({ text, values, isKept = false }: Sql): Sql => {
-  const asksForPlans = values.length === 1 && text.includes(`set_config('plan_cache_mode', $1`)
-  return { text, isKept, values: asksForPlans ? ['force_generic_plan'] : values }
-}
-
 /** The engine's own statements, with nothing taken out. */
-const asWritten = (statement: Sql) => withKeptPlans(inOrder(statement))
+const asWritten = inOrder
 
 /** To ask who is at this database costs more than to ask who waits, and connections last. */
 function counting(owner: pg.Client) {
@@ -180,7 +176,7 @@ async function openBusiness(database: Database) {
   const save = async (kind: string, body: object) => {
     const declared = objectKind(kind)!
     const html = await checkHtmlOf(declared, [body], businessId)
-    const saving = { businessId, user: 'key:simulation', now, html }
+    const saving = { businessId, user: 'key:simulation', now, settings: new SettingsCache(), html }
     const { object } = await db.transaction((tx) => saveObject(tx, declared, body, saving))
     return object as unknown as Record<string, number>
   }
@@ -230,6 +226,7 @@ class Play {
   readonly #mood: Mood
   readonly #rewrite: (statement: Sql) => Sql
   readonly #steps: Interleaving
+  readonly #settings = new SettingsCache()
   readonly #nodes: Node[] = []
   /** All that ever were a node. */
   readonly #workers: Process[] = []
@@ -295,7 +292,7 @@ class Play {
     if (isSound) process.crashIn = process.freezeIn = Infinity
     this.#workers.push(process)
     const { database, clock } = this.#world
-    const engine = createEngine({
+    const created = createEngine({
       database: this.#steps.view(database, process, this.#rewrite),
       clock,
       random: (size) => Buffer.from(Array.from({ length: size }, () => this.#random.below(256))),
@@ -307,9 +304,10 @@ class Play {
       unsubscribeLink: () => null,
       onError: (error) => this.#note(error),
       ...this.#parts,
+      settings: this.#settings,
       batchSize,
     })
-    return { process, engine }
+    return { process, engine: stepsOf(created) }
   }
 
   #process(what: string): Process {
@@ -362,9 +360,9 @@ class Play {
     if (random.chance(this.#mood.firing)) return () => node.engine.fire()
     const choice = random.below(15)
     if (choice < 3) return () => node.engine.fire()
-    if (choice < 4) return () => node.engine.keep()
+    if (choice < 4) return () => node.engine.takeOver()
     if (choice < 5) return () => node.engine.plan()
-    if (choice < 6) return () => node.engine.renew().then(() => node.engine.lookBack())
+    if (choice < 6) return () => node.engine.heartbeat().then(() => node.engine.sweep())
     if (choice < 8 || this.#appointments.length === 0)
       return random.chance(0.3) ? () => this.#saveTogether() : () => this.#book()
     if (choice < 10) return () => this.#change(this.#anAppointment(), this.#newTime())
@@ -422,7 +420,7 @@ class Play {
     const db = database.forBusiness(businessId, 'key:simulation')
     const shared = new SharedSaves(() => clock.now())
     const kind = objectKind('calendar')!
-    const who = { businessId, user: 'key:simulation', sight: null }
+    const who = { businessId, user: 'key:simulation', settings: this.#settings }
     const saved = await Promise.all(bodies.map((body) => shared.save({ db, ...who, kind, body })))
     for (const { object, isNew } of saved)
       if (isNew) this.#appointments.push(object.calendarId as number)
@@ -437,7 +435,12 @@ class Play {
   async #saveCalendar(database: Database, body: object) {
     const { businessId, clock } = this.#world
     const db = database.forBusiness(businessId, 'key:simulation')
-    const saving = { businessId, user: 'key:simulation', now: clock.now() }
+    const saving = {
+      businessId,
+      user: 'key:simulation',
+      now: clock.now(),
+      settings: this.#settings,
+    }
     const saved = await db.transaction((tx) =>
       saveObject(tx, objectKind('calendar')!, body, saving),
     )
@@ -471,7 +474,12 @@ class Play {
     ]
     const bodies = forms.map((form) => this.#definition(form, random.pick([1, 2])))
     const { businessId, clock } = this.#world
-    const defining = { businessId, user: 'key:simulation', now: clock.now() }
+    const defining = {
+      businessId,
+      user: 'key:simulation',
+      now: clock.now(),
+      settings: this.#settings,
+    }
     await this.#undisturbed('defines', (database) =>
       database.forBusiness(businessId, 'key:simulation').transaction(async (tx) => {
         for (const body of bodies) {
@@ -498,7 +506,12 @@ class Play {
   async #saveDefinition(database: Database, body: object) {
     const { businessId, clock } = this.#world
     const db = database.forBusiness(businessId, 'key:simulation')
-    const defining = { businessId, user: 'key:simulation', now: clock.now() }
+    const defining = {
+      businessId,
+      user: 'key:simulation',
+      now: clock.now(),
+      settings: this.#settings,
+    }
     const { definition } = await db.transaction((tx) => saveDefinition(tx, body, defining))
     await planDefinition(database, definition, () => clock.now())
     return definition.eventDefnId
@@ -541,8 +554,8 @@ class Play {
     const settle = async () => {
       let kept = 0
       do {
-        kept = (await engine.keep()) + (await engine.plan())
-        while ((await engine.lookBack()) + (await engine.fire()) > 0) {
+        kept = (await engine.takeOver()) + (await engine.plan())
+        while ((await engine.sweep()) + (await engine.fire()) > 0) {
           if (this.#broken.length > 20) return
         }
       } while (kept > 0)
@@ -559,7 +572,7 @@ class Play {
   /** The watchman too must find everything in order. */
   async #watchman(): Promise<string[]> {
     const { database, clock } = this.#world
-    const found = await patrolOnce(database.engine, () => clock.now())
+    const found = await reconcileAll(database.engine, () => clock.now())
     const faults = found.missing + found.unfounded + found.doubled
     return faults === 0 ? [] : [`the watchman found ${JSON.stringify(found)}`]
   }
@@ -584,7 +597,7 @@ class Play {
              (extract(epoch from coalesce(modified_date, created_date)) * 1000)::bigint as at,
              occurrence is null as "isReminder", xid
       from any_trigger
-      join (select event_trigger_id, xmin::text as xid from waiting
+      join (select event_trigger_id, xmin::text as xid from pending_trigger
             union all select event_trigger_id, xmin::text from event_trigger) written
         using (event_trigger_id)
       where business_id = ${businessId} order by event_trigger_id`)
@@ -621,7 +634,7 @@ class Play {
   }
 }
 
-type Node = { process: Process; engine: Engine }
+type Node = { process: Process; engine: ReturnType<typeof stepsOf> }
 
 /** How often what happens: histories that are alike find the same faults. */
 type Mood = {

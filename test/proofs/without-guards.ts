@@ -10,7 +10,7 @@ export const withoutLeaseCheck = (text: string) =>
 
 /** Whatever a worker that died had in hand is set aside. */
 export const withoutPatience = (text: string) =>
-  text.replace(/w\.claims > (\$\d+) as deadly/, '$1::int is not null as deadly')
+  text.replace(/w\.attempts > (\$\d+) as deadly/, '$1::int is not null as deadly')
 
 export const withoutLocks = (text: string) => text.replaceAll(/for share( of \w)?/g, '')
 
@@ -29,10 +29,10 @@ export const withoutTurns = (text: string) =>
 export function rewriting(rewrite: (text: string) => string) {
   const known = new Map<string, string>()
   return (statement: Sql): Sql => {
-    const { text, values, isKept = false } = statement
+    const { text, values } = statement
     const rewritten = known.get(text) ?? rewrite(text)
     known.set(text, rewritten)
-    return rewritten === text ? statement : { text: rewritten, values, isKept }
+    return rewritten === text ? statement : { text: rewritten, values }
   }
 }
 

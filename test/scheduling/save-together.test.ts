@@ -6,7 +6,8 @@ import { raw, sql } from '../../src/database/sql.ts'
 import { wireText } from '../../src/http/server/wire.ts'
 import { findObject } from '../../src/store/objects.ts'
 import { RequestError } from '../../src/errors.ts'
-import { SharedSaves, type Saved, type ToSave } from '../../src/scheduling/save-together.ts'
+import type { Saved, ToSave } from '../../src/scheduling/save.ts'
+import { SharedSaves } from '../../src/scheduling/save-together.ts'
 import { reminder, startWorld } from '../support/world.ts'
 
 type Ended = { saved?: Saved; failed?: unknown }
@@ -14,10 +15,10 @@ type Ended = { saved?: Saved; failed?: unknown }
 /** Says several things at one moment, and looks in which transactions they were written. */
 async function start(t: TestContext) {
   const world = await startWorld(t)
-  const { businessId, clock, db, ids } = world
+  const { businessId, clock, db, ids, settings } = world
   const shared = new SharedSaves(() => clock.now())
   const startTime = clock.in({ hours: 72 }).epochMilliseconds
-  const who = { db, businessId, user: 'key:test', sight: null, kind: objectKind('calendar')! }
+  const who = { db, businessId, user: 'key:test', settings, kind: objectKind('calendar')! }
   const booking = (more: object = {}) => ({
     ...ids,
     startTime,
@@ -60,7 +61,7 @@ test('saves of one moment share a transaction with their triggers, audit and his
   const ended = await saveAtOnce(notes.map((note) => ({ body: booking({ note }) })))
 
   assert.equal(await transactions(), 1)
-  assert.equal(await transactions('waiting'), 1)
+  assert.equal(await transactions('pending_trigger'), 1)
   for (const [i, { saved }] of ended.entries()) {
     assert.equal(saved!.isNew, true)
     assert.equal(saved!.object.note, notes[i], 'each is answered with its own')
@@ -130,14 +131,14 @@ test('what the database refuses of one body fails no other', async (t) => {
   assert.equal(await count('calendar'), 4, 'nothing was saved twice')
 })
 
-test('users, sights and kinds never share; each is audited by its own name', async (t) => {
+test('saves of different users, visibility or kinds never share a transaction; each is audited under its own user', async (t) => {
   const { audited, booking, businessId, database, ids, saveAtOnce, transactions } = await start(t)
   const other = { user: 'key:other', db: database.forBusiness(businessId, 'key:other') }
   const ended = await saveAtOnce([
     { body: booking() },
     { body: booking(), ...other },
-    { body: booking(), sight: { locationIds: [ids.locationId] } },
-    { body: booking(), sight: { professionalId: ids.professionalId + 1 } },
+    { body: booking(), visibility: { locationIds: [ids.locationId] } },
+    { body: booking(), visibility: { professionalId: ids.professionalId + 1 } },
     { body: { name: 'Seefeld' }, kind: objectKind('location')! },
   ])
   assert.deepEqual(

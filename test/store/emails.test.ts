@@ -91,7 +91,7 @@ test('mails are written as they were given, whatever they have in common', async
   const plain = ({ createdDate, ...rest }: NewEmail) => ({ ...rest, createdDate: `${createdDate}` })
   assert.deepEqual(rows.map(plain), batches.flat().map(plain))
   const waiting = await database.engine.query<{ id: number }>(
-    sql`select email_id as id from sending`,
+    sql`select email_id as id from email_queue`,
   )
   assert.equal(waiting.length, 2)
 })

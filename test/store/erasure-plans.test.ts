@@ -60,7 +60,7 @@ test('no step of an erasure reads a large table from one end to the other', asyn
       await run(tx)
       return tx.query(sql`
         select relname, seq_tup_read from pg_stat_xact_user_tables
-        where seq_tup_read > 100 and relname in ('email', 'event_trigger', 'audit', 'client', 'calendar', 'waiting')`)
+        where seq_tup_read > 100 and relname in ('email', 'event_trigger', 'audit', 'client', 'calendar', 'pending_trigger')`)
     })
     assert.deepEqual(scanned, [], name)
   }

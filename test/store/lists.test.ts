@@ -119,7 +119,7 @@ async function planOf(
   filters: Record<string, unknown>,
   position?: (string | number)[],
 ): Promise<string> {
-  const listing = { filters, after: position, limit: 51, sight: null }
+  const listing = { filters, after: position, limit: 51, visibility: null }
   const statement = await statementOf((db) => listObjects(db, 1, kind, listing))
   const db = database.forBusiness(1, 'test')
   const rows = await db.query(sql`explain (format json) ${statement}`)

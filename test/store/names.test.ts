@@ -14,16 +14,16 @@ test('a trigger names a definition of its business, and the same one for ever', 
 
   const copyTo = (eventDefnId: number) =>
     db.query(sql`
-      insert into waiting (business_id, event_defn_id, defn_version, object_type, object_id,
+      insert into pending_trigger (business_id, event_defn_id, defn_version, object_type, object_id,
                                  anchor_time, scheduled_time, created_date)
       select business_id, ${eventDefnId}::bigint, defn_version, object_type, object_id,
              anchor_time, scheduled_time, created_date
-      from waiting limit 1`)
+      from pending_trigger limit 1`)
   for (const id of [theirs.eventDefnId, 999_999_999]) {
-    const refused = { code: '23503', constraint: 'waiting_names' }
+    const refused = { code: '23503', constraint: 'pending_trigger_names' }
     await assert.rejects(copyTo(id), refused)
   }
-  const moved = db.query(sql`update waiting set event_defn_id = ${ours.eventDefnId}`)
+  const moved = db.query(sql`update pending_trigger set event_defn_id = ${ours.eventDefnId}`)
   await assert.rejects(moved, /stays that of its definition/)
   await copyTo(ours.eventDefnId)
 })

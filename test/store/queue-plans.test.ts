@@ -10,7 +10,7 @@ import {
 import {
   claimSharesOf,
   listBusinessesInTurn,
-  takeBackTriggers,
+  takeOverTriggers,
 } from '../../src/store/trigger-queue.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { asOwner } from '../support/owner.ts'
@@ -30,13 +30,13 @@ before(async () => {
     `insert into business (business_id, name, time_zone, created_date, created_user, modified_date, modified_user)
      select i, 'B', 'UTC', now(), 'x', now(), 'x' from generate_series(1, ${BUSINESSES}) i`,
     'set session_replication_role = replica',
-    `insert into waiting (business_id, event_defn_id, defn_version, object_type, object_id, occurrence,
+    `insert into pending_trigger (business_id, event_defn_id, defn_version, object_type, object_id, occurrence,
                           anchor_time, scheduled_time, created_date)
      select ${trigger} where i % 5 = 0`,
     `insert into event_trigger (business_id, event_defn_id, defn_version, object_type, object_id, occurrence,
                                 anchor_time, scheduled_time, created_date, status)
      select ${trigger.replace('from', `, 'SKIPPED' from`)} where i % 5 > 0`,
-    `insert into lane select 'w' || i, to_timestamp(0), to_timestamp(1700000600) from generate_series(1, 9) i`,
+    `insert into worker_lease select 'w' || i, to_timestamp(0), to_timestamp(1700000600) from generate_series(1, 9) i`,
     'analyze',
   )
 })
@@ -49,12 +49,12 @@ const untilLatest = /"Index Cond":"[^"]*scheduled_time <= /g
 test('whose turn it is, is looked up business by business', async () => {
   const plan = await planOf((db) => listBusinessesInTurn(db, now, { after: 0, limit: 200 }))
   assert.match(plan, ofBusiness)
-  const claim = { worker: 'w', now, leaseUntil: now, limit: 500, mostClaims: 1 }
+  const claim = { worker: 'w', now, leaseUntil: now, limit: 500, maxAttempts: 1 }
   assert.match(await planOf((db) => claimSharesOf(db, claim, [1, 2, 3], 50)), ofBusiness)
 })
 
 test('what a lane that is gone had is looked for among what was due, twice and no further', async () => {
-  const plan = await planOf((db) => takeBackTriggers(db, now))
+  const plan = await planOf((db) => takeOverTriggers(db, now))
   assert.equal(plan.match(untilLatest)?.length, 2)
 })
 
@@ -63,7 +63,7 @@ test('what a definition still waits for is not looked for among what is done', a
   const kind = { objectType: 'CALENDAR', isReminder: true } as const
   const events = await planOf((db) => listPendingEvents(db, 1, 1, { after: 0, limit: 1000 }))
   const others = await planOf((db) => countOtherKinds(db, definition, kind, 5))
-  for (const plan of [events, others]) assert.match(plan, /waiting_of_definition/)
+  for (const plan of [events, others]) assert.match(plan, /pending_trigger_of_definition/)
 })
 
 test('what is about an invitation is found by its one id', async () => {

@@ -43,7 +43,7 @@ test('a trigger stands either among what waits or in the record', async (t) => {
   await save('/calendar', { calendarId, startTime, endTime: startTime + 60_000 })
   const count = async () => {
     const [row] = await db.query<Record<string, number>>(sql`
-      select (select count(*) from waiting) as waiting, (select count(*) from event_trigger) as recorded`)
+      select (select count(*) from pending_trigger) as waiting, (select count(*) from event_trigger) as recorded`)
     return row
   }
   assert.deepEqual(await count(), { waiting: 1, recorded: 1 })

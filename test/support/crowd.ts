@@ -125,7 +125,7 @@ export async function bookMany(
                             + n * $4::float8 / $2 * interval '1 millisecond') as start) s
        returning calendar_id, start_time
      )
-     insert into waiting (business_id, event_defn_id, defn_version, object_type, object_id,
+     insert into pending_trigger (business_id, event_defn_id, defn_version, object_type, object_id,
                                 anchor_time, scheduled_time, created_date)
      select $1, $5, 1, 'CALENDAR', calendar_id, start_time, start_time - interval '24 hours', now()
      from booked`,
@@ -136,7 +136,7 @@ export async function bookMany(
 
 /** As if all that waits had fired, without a mail. */
 export const ALL_FIRED = `
-  with gone as (delete from waiting returning *)
+  with gone as (delete from pending_trigger returning *)
   insert into event_trigger (business_id, event_trigger_id, event_defn_id, defn_version, object_type,
     object_id, anchor_time, scheduled_time, status, completed_time, created_date)
   select business_id, event_trigger_id, event_defn_id, defn_version, object_type, object_id,

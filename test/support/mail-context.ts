@@ -1,4 +1,4 @@
-import type { MailContext } from '../../src/email/context.ts'
+import type { MailContext } from '../../src/contract/mail-context.ts'
 import type { MailTemplate } from '../../src/email/merge.ts'
 
 /** An appointment with everything a mail can speak of. */

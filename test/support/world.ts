@@ -10,6 +10,7 @@ import { insertApiKey } from '../../src/store/api-keys.ts'
 import { createEngine, type EngineParts } from '../../src/automation/engine.ts'
 import { startApp } from './app.ts'
 import { capturing } from './capturing.ts'
+import { stepsOf } from './engine-steps.ts'
 import { until } from './until.ts'
 
 // oxlint-disable-next-line typescript/no-explicit-any -- answers are asserted on, not typed
@@ -133,15 +134,16 @@ export function startEngine({ clock, database }: Started, more: Partial<EnginePa
     onError: (error) => void errors.push(error),
     ...more,
   })
-  /** Fires all that is due; gives back how many triggers that were. */
+  const steps = stepsOf(engine)
+  /** Fires all due triggers and sends their mails; returns how many triggers. */
   const runEngine = async () => {
-    await engine.keep()
-    await engine.plan()
+    await steps.takeOver()
+    await steps.plan()
     let fired = 0
-    for (let some; (some = await engine.fire()) > 0;) fired += some
-    while ((await engine.deliver()) > 0) await engine.settle()
+    for (let some; (some = await steps.fire()) > 0;) fired += some
+    while ((await steps.deliver()) > 0) await steps.settle()
     if (errors.length > 0) throw errors[0]
     return fired
   }
-  return { ...engine, errors, runEngine }
+  return { ...engine, ...steps, errors, runEngine }
 }

@@ -2,12 +2,12 @@ import pg from 'pg'
 
 /** Of the installation, not of a business. Each is named in docs/decisions with its reason. */
 export const INSTALLATION_TABLES = [
-  'lane',
+  'worker_lease',
   'link_seal',
   'operator_key',
   'reconciliation',
   'schema_migration',
-  'sending_epoch',
+  'server_epoch',
   'time_zone_data',
   'work_lease',
 ]

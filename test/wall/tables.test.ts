@@ -8,7 +8,7 @@ const ROLES = ['bellwether_app', 'bellwether_engine', 'bellwether_operator']
 /** Ids of more than one kind of object, or of objects that other systems keep. */
 const POINT_NOWHERE = new Set([
   // The id under which it will be recorded.
-  'waiting.event_trigger_id',
+  'pending_trigger.event_trigger_id',
   'object_id',
   'reseller_id',
   'group_id_list',
@@ -37,7 +37,7 @@ describe('every table', () => {
       ),
     )
     // What waits has the ids of the triggers that it becomes, and no key of its own to look after.
-    each(({ name, primaryKey }) => name === 'waiting' || primaryKey[0] === 'business_id')
+    each(({ name, primaryKey }) => name === 'pending_trigger' || primaryKey[0] === 'business_id')
   })
 
   test('points to its business, or to an object of it', () => {
@@ -113,7 +113,7 @@ describe('every table', () => {
     assert.deepEqual(loose, [])
   })
 
-  test('of credentials and the audit is out of the engine’s sight', () => {
+  test('the engine cannot read credentials or the audit', () => {
     const hidden = new Set(['api_key', 'api_key_use', 'user_account', 'session', 'audit'])
     const seen = tables.filter(
       ({ name, grants }) =>

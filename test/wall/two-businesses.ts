@@ -163,7 +163,7 @@ function readIds(url: string, tables: Table[], businessId: number) {
     }
     // What can still be fired or cancelled.
     const waits = await client.query(
-      'select event_trigger_id as id from waiting where business_id = $1 order by 1 limit 1',
+      'select event_trigger_id as id from pending_trigger where business_id = $1 order by 1 limit 1',
       [businessId],
     )
     ids.eventTriggerId = Number(waits.rows[0].id)

@@ -12,6 +12,7 @@ import {
 import { isPlainObject } from '../../contract/json.ts'
 import { readFields } from '../../contract/read-fields.ts'
 import { unknownProperties } from '../../contract/unknown-properties.ts'
+import { PageOf, PageQuery } from '../../contract/page.ts'
 import type { Db } from '../../database/database.ts'
 import { forbidden, invalid, notFound, type Fault } from '../../errors.ts'
 import {
@@ -22,7 +23,7 @@ import {
   type ApiKeyRow,
 } from '../../store/api-keys.ts'
 import type { By } from '../../store/businesses.ts'
-import { pageOf, PageQuery, readPage } from '../server/cursor.ts'
+import { pageOf, readPage } from '../server/cursor.ts'
 import { requireMatch } from '../server/etag.ts'
 import { answerOnce, ok, type Answer } from '../server/idempotency.ts'
 import type { Routes, Services } from '../server/services.ts'
@@ -43,10 +44,7 @@ export const apiKeys: Routes = async (app, services) => {
         summary: 'The keys of the business that are taken',
         querystring: Type.Object(PageQuery),
         response: {
-          200: Type.Object({
-            items: Type.Array(ApiKey),
-            nextCursor: Type.Union([Type.String(), Type.Null()]),
-          }),
+          200: PageOf(ApiKey, 'ApiKeyPage'),
         },
       },
     },

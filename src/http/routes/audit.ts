@@ -1,8 +1,8 @@
-import { Type } from 'typebox'
 import { AuditEntry } from '../../contract/audit.ts'
-import { MomentFilter } from '../../contract/schema.ts'
+import { PageOf } from '../../contract/page.ts'
+import { AuditQuery } from '../../contract/queries.ts'
 import { listAudit, type AuditRow } from '../../store/audit.ts'
-import { pageOf, PageQuery, readPage } from '../server/cursor.ts'
+import { pageOf, readPage } from '../server/cursor.ts'
 import type { Routes } from '../server/services.ts'
 
 export const audit: Routes = async (app) => {
@@ -13,19 +13,9 @@ export const audit: Routes = async (app) => {
       schema: {
         tags: ['Audit'],
         summary: 'Every change: who, what, before, after; newest first',
-        querystring: Type.Object({
-          object: Type.Optional(Type.String({ maxLength: 100, examples: ['calendar'] })),
-          id: Type.Optional(Type.String({ maxLength: 300 })),
-          user: Type.Optional(Type.String({ maxLength: 300 })),
-          from: MomentFilter('From this moment on, in ms.'),
-          to: MomentFilter('Before this moment, in ms.'),
-          ...PageQuery,
-        }),
+        querystring: AuditQuery,
         response: {
-          200: Type.Object({
-            items: Type.Array(AuditEntry),
-            nextCursor: Type.Union([Type.String(), Type.Null()]),
-          }),
+          200: PageOf(AuditEntry, 'AuditEntryPage'),
         },
       },
     },

@@ -5,6 +5,7 @@ import { ApiKeyWrite, NewApiKey, ApiKey, User, UserWrite } from '../../contract/
 import { isPlainObject } from '../../contract/json.ts'
 import { readFields } from '../../contract/read-fields.ts'
 import { unknownProperties } from '../../contract/unknown-properties.ts'
+import { PageOf, PageQuery } from '../../contract/page.ts'
 import type { Db } from '../../database/database.ts'
 import { forbidden, invalid, notFound } from '../../errors.ts'
 import { operatorFieldFaults } from '../../scheduling/business.ts'
@@ -20,7 +21,7 @@ import {
   type By,
 } from '../../store/businesses.ts'
 import { answerSavedKey } from './api-keys.ts'
-import { pageOf, PageQuery, readPage } from '../server/cursor.ts'
+import { pageOf, readPage } from '../server/cursor.ts'
 import { requireMatch } from '../server/etag.ts'
 import { answerOnce, created, ok, type Answer } from '../server/idempotency.ts'
 import type { Routes } from '../server/services.ts'
@@ -46,10 +47,7 @@ export const businesses: Routes = async (app, services) => {
         summary: 'Every business for the operator, else your own',
         querystring: Type.Object(PageQuery),
         response: {
-          200: Type.Object({
-            items: Type.Array(Business),
-            nextCursor: Type.Union([Type.String(), Type.Null()]),
-          }),
+          200: PageOf(Business, 'BusinessPage'),
         },
       },
     },

@@ -14,7 +14,8 @@ import {
   type AuditChange,
 } from '../../store/changes.ts'
 import { listTriggersById } from '../../store/event-triggers.ts'
-import { unseenProperty, type StoredObject } from '../../store/objects.ts'
+import type { StoredObject } from '../../store/objects.ts'
+import { findHidingProperty } from '../../store/visibility.ts'
 import { rereadCaller } from '../server/authenticate.ts'
 import { ChangeFeed, MAX_NAMED_CHANGES, type ChangeBatch } from './change-feed.ts'
 import type { Routes } from '../server/services.ts'
@@ -231,7 +232,7 @@ class ChangeStream {
     if (!objects) return true
     const { scope } = this.#caller
     const isSeen = (locationId: number | null, professionalId: number | null) =>
-      !unseenProperty(objects, { locationId, professionalId } as unknown as StoredObject, scope)
+      !findHidingProperty(objects, { locationId, professionalId } as unknown as StoredObject, scope)
     return (
       isSeen(change.locationId, change.professionalId) ||
       (!isNew && isSeen(change.oldLocationId, change.oldProfessionalId))

@@ -4,11 +4,16 @@ import { previewMail } from '../../automation/preview.ts'
 import { sendTests } from '../../automation/send-again.ts'
 import type { Caller } from '../../auth/caller.ts'
 import { parseAddress } from '../../contract/addresses.ts'
-import { Email } from '../../contract/email.ts'
-import { OBJECT_TYPES, type ObjectType } from '../../contract/event-type.ts'
+import {
+  MailObject,
+  MailPreview,
+  MailTest,
+  SentTests,
+  TokenGroup,
+} from '../../contract/email-template.ts'
+import type { ObjectType } from '../../contract/event-type.ts'
 import { kindOfObjectType } from '../../contract/objects.ts'
-import { OrNull } from '../../contract/schema.ts'
-import { listTokens, TOKEN_KINDS } from '../../email/tokens.ts'
+import { listTokens } from '../../email/tokens.ts'
 import { invalid, notFound } from '../../errors.ts'
 import { findObject } from '../../store/objects.ts'
 import { listEmailsById } from '../../store/emails.ts'
@@ -19,13 +24,6 @@ import type { Routes } from '../server/services.ts'
 
 const tags = ['email template']
 const ById = Type.Object({ emailTemplateId: Type.Integer({ minimum: 1 }) })
-
-const About = {
-  objectType: Type.Enum([...OBJECT_TYPES]),
-  objectId: Type.Union([Type.Integer({ minimum: 1 }), Type.String({ maxLength: 100 })], {
-    description: 'its id; of an invitation its UUID',
-  }),
-}
 
 /** Beside the routes that every object has. */
 export const emailTemplates: Routes = async (app, services) => {
@@ -38,7 +36,7 @@ export const emailTemplates: Routes = async (app, services) => {
       schema: {
         tags,
         summary: 'Every %TOKEN% by what it speaks of, each with an example',
-        response: { 200: Type.Array(Tokens) },
+        response: { 200: Type.Array(TokenGroup) },
       },
     },
     async () => listTokens(),
@@ -52,8 +50,8 @@ export const emailTemplates: Routes = async (app, services) => {
         tags,
         summary: 'The mail that a template makes of an object; nothing is sent',
         params: ById,
-        body: Type.Object(About),
-        response: { 200: Preview },
+        body: MailObject,
+        response: { 200: MailPreview },
       },
     },
     async ({ caller, params: { emailTemplateId }, body }, reply) => {
@@ -73,7 +71,7 @@ export const emailTemplates: Routes = async (app, services) => {
         tags,
         summary: 'The same mail by itself, for a frame',
         params: ById,
-        querystring: Type.Object(About),
+        querystring: MailObject,
         response: { 200: { content: { 'text/html': { schema: Type.String() } } } },
       },
     },
@@ -93,11 +91,8 @@ export const emailTemplates: Routes = async (app, services) => {
         tags,
         summary: 'Sends that mail to up to five addresses, marked as a test',
         params: ById,
-        body: Type.Object({
-          ...About,
-          to: Type.Array(Type.String({ maxLength: 254 }), { minItems: 1, maxItems: 5 }),
-        }),
-        response: { 201: Type.Object({ items: Type.Array(Email) }) },
+        body: MailTest,
+        response: { 201: SentTests },
       },
     },
     async (request, reply) => {
@@ -149,22 +144,3 @@ async function previewOf(
   }
   return { ...preview, template }
 }
-
-const Tokens = Type.Object({
-  objectType: Type.Enum([...TOKEN_KINDS]),
-  tokens: Type.Array(
-    Type.Object({
-      token: Type.String({ examples: ['%CLIENT_FULLNAME%'] }),
-      description: Type.String(),
-      example: Type.String(),
-    }),
-  ),
-})
-
-const Preview = Type.Object({
-  subject: Type.String(),
-  html: Type.String(),
-  text: Type.String(),
-  to: OrNull(Type.String({ description: 'null where there is no address to write to' })),
-  emptyTokens: Type.Array(Type.String(), { description: 'tokens that have no value here' }),
-})

@@ -3,16 +3,15 @@ import { Type, type Static } from 'typebox'
 import type { Caller } from '../../auth/caller.ts'
 import { mayManage } from '../../auth/users.ts'
 import { sendAgain, type Sending } from '../../automation/send-again.ts'
-import {
-  Email,
-  EMAIL_STATUSES,
-  NamedEmail,
-  WholeEmail,
-  type EmailStatus,
-} from '../../contract/email.ts'
-import { ExpandNames } from '../../contract/object-names.ts'
+import { Email, NamedEmail, WholeEmail, type EmailStatus } from '../../contract/email.ts'
 import { objectKind } from '../../contract/objects.ts'
-import { MomentFilter, SeveralOf } from '../../contract/schema.ts'
+import { PageOf } from '../../contract/page.ts'
+import {
+  EmailQuery,
+  EmailsAboutQuery,
+  EmailsQuery,
+  MAX_EMAILS_ABOUT,
+} from '../../contract/queries.ts'
 import { contentOf } from '../../email/message.ts'
 import { unsubscribeLink } from '../../email/unsubscribe.ts'
 import { conflict, forbidden, notFound, RequestError } from '../../errors.ts'
@@ -26,25 +25,17 @@ import {
   type StoredEmail,
   type WholeEmail as StoredWholeEmail,
 } from '../../store/emails.ts'
-import { findObject, type Sight } from '../../store/objects.ts'
+import { findObject } from '../../store/objects.ts'
+import type { Visibility } from '../../store/visibility.ts'
 import { findRoleOfLinkIn } from '../../store/password-links.ts'
 import { listSuppressed } from '../../store/suppressions.ts'
 import type { Db } from '../../database/database.ts'
-import { pageOf, PageQuery, readPage } from '../server/cursor.ts'
+import { pageOf, readPage } from '../server/cursor.ts'
 import { answerOnce, created, ok } from '../server/idempotency.ts'
 import { ManyDone, ManyIds } from '../server/many.ts'
 import type { Routes, Services } from '../server/services.ts'
 
 const tags = ['email']
-const MAX_ABOUT = 500
-const LimitAbout = Type.Optional(
-  Type.Integer({
-    minimum: 1,
-    maximum: MAX_ABOUT,
-    default: MAX_ABOUT,
-    description: 'How many at most.',
-  }),
-)
 const NEXT_PAGE =
   'An answer that is not the last page has a `Link` header with `rel="next"`: the address of the next page.'
 const reading = { scope: 'mail:read' } as const
@@ -61,12 +52,9 @@ export const emails: Routes = async (app, services) => {
       schema: {
         tags,
         summary: 'Every mail, the newest first',
-        querystring: Type.Object({ ...PageQuery, ...EmailQuery.properties, expand: ExpandNames }),
+        querystring: EmailsQuery,
         response: {
-          200: Type.Object({
-            items: Type.Array(NamedEmail),
-            nextCursor: Type.Union([Type.String(), Type.Null()]),
-          }),
+          200: PageOf(NamedEmail, 'EmailPage'),
         },
       },
     },
@@ -118,22 +106,25 @@ export const emails: Routes = async (app, services) => {
           summary: `The mails about one ${kind.title}, the oldest first`,
           description: NEXT_PAGE,
           params: Type.Object({ [kind.id]: id }),
-          querystring: Type.Object({ ...PageQuery, limit: LimitAbout }),
+          querystring: EmailsAboutQuery,
           response: { 200: Type.Array(Email) },
         },
       },
       async ({ caller, params, query }, reply) => {
-        const { db, businessId, scope: sight } = caller
+        const { db, businessId, scope: visibility } = caller
         const named = params as Record<string, number | string>
-        if (!(await findObject(db, businessId, kind, named[kind.id]!, sight))) {
+        if (!(await findObject(db, businessId, kind, named[kind.id]!, visibility))) {
           throw notFound(kind.title, named[kind.id]!)
         }
         const path = `/emails/${word}/${named[kind.id]!}`
-        const { limit, after } = readPage({ limit: MAX_ABOUT, ...query }, path, ['moment', 'id'])
+        const { limit, after } = readPage({ limit: MAX_EMAILS_ABOUT, ...query }, path, [
+          'moment',
+          'id',
+        ])
         const found = await listEmailsAbout(db, businessId, named as never, {
           after: after && { createdDate: after[0], emailId: after[1] },
           limit: limit + 1,
-          sight,
+          visibility,
         })
         const page = pageOf(found, limit, path, positionOf)
         if (page.nextCursor !== null) {
@@ -232,27 +223,9 @@ export const emails: Routes = async (app, services) => {
   )
 }
 
-const EmailQuery = Type.Object({
-  status: Type.Optional(SeveralOf(EMAIL_STATUSES)),
-  emailTemplateId: Type.Optional(Type.Integer({ minimum: 1 })),
-  templateId: Type.Optional(
-    Type.Integer({ minimum: 1, deprecated: true, description: 'Use `emailTemplateId`.' }),
-  ),
-  eventTriggerId: Type.Optional(Type.Integer({ minimum: 1, description: 'Made by this trigger.' })),
-  clientId: Type.Optional(Type.Integer({ minimum: 1, description: 'To this client.' })),
-  text: Type.Optional(
-    Type.String({
-      maxLength: 200,
-      description: 'Words with which a name or the address of the client begins.',
-    }),
-  ),
-  from: MomentFilter('Made from this moment on, in ms.'),
-  to: MomentFilter('Made before this moment, in ms.'),
-})
-
 function filtersOf(
   query: Static<typeof EmailQuery>,
-  { scope: sight }: { scope: Sight },
+  { scope: visibility }: { scope: Visibility },
 ): EmailFilters {
   const { status, templateId, emailTemplateId = templateId, from, to, ...same } = query
   return {
@@ -261,7 +234,7 @@ function filtersOf(
     statuses: status?.split(',') as EmailStatus[] | undefined,
     from: moment(from),
     to: moment(to),
-    sight,
+    visibility,
   }
 }
 
@@ -273,7 +246,7 @@ export const sendingOf = ({ config, linkSeal }: Services, now: Temporal.Instant)
   host: new URL(config.publicUrl).hostname,
 })
 
-type Asking = { db: Db; businessId: number; scope: Sight }
+type Asking = { db: Db; businessId: number; scope: Visibility }
 
 async function requireEmail({ db, businessId, scope }: Asking, emailId: number) {
   const email = await findEmail(db, businessId, emailId, scope)

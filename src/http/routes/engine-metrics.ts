@@ -1,6 +1,7 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
-import type { Findings } from '../../automation/watch.ts'
-import { findLastRound, readQueueHealth, type QueueHealth, type Round } from '../../store/watch.ts'
+import type { Findings } from '../../automation/reconcile.ts'
+import { findLastReconciliation, type LastReconciliation } from '../../store/reconciliation.ts'
+import { readQueueHealth, type QueueHealth } from '../../store/queue-health.ts'
 import type { Services } from '../server/services.ts'
 
 const ended = new Counter({
@@ -27,7 +28,7 @@ export function measureEndings(
 
 type Measured = {
   health: QueueHealth
-  round: Round<Findings> | undefined
+  reconciliation: LastReconciliation<Findings> | undefined
   now: Temporal.Instant
 }
 
@@ -61,7 +62,7 @@ const GAUGES: [name: string, help: string, value: (measured: Measured) => number
   [
     'set_aside_triggers',
     'Triggers of the last 7 days that were given up because their attempts failed.',
-    ({ health }) => health.setAside,
+    ({ health }) => health.gaveUp,
   ],
   [
     'late_triggers',
@@ -81,27 +82,27 @@ const GAUGES: [name: string, help: string, value: (measured: Measured) => number
   [
     'missing_triggers',
     'Objects that match an active reminder and have no trigger for it.',
-    ({ round }) => round?.findings.missing,
+    ({ reconciliation }) => reconciliation?.findings.missing,
   ],
   [
     'unfounded_triggers',
     'Pending triggers that nothing asks for.',
-    ({ round }) => round?.findings.unfounded,
+    ({ reconciliation }) => reconciliation?.findings.unfounded,
   ],
   [
     'doubled_triggers',
     'Triggers beside another one for the same definition, object and time.',
-    ({ round }) => round?.findings.doubled,
+    ({ reconciliation }) => reconciliation?.findings.doubled,
   ],
   [
     'silent_definitions',
     'Active definitions that took up objects before and no longer do.',
-    ({ round }) => round?.findings.silent,
+    ({ reconciliation }) => reconciliation?.findings.stoppedMatching,
   ],
   [
     'watch_round_age_seconds',
     'How long ago the last reconciliation of all definitions ended.',
-    ({ round, now }) => round && since(round.endedAt, now),
+    ({ reconciliation, now }) => reconciliation && since(reconciliation.endedAt, now),
   ],
 ]
 
@@ -110,11 +111,11 @@ export function engineMetrics({ database, clock }: Services): Registry {
   const registry = new Registry()
   const measure = rarely(async (): Promise<Measured> => {
     const now = clock.now()
-    const [health, round] = await Promise.all([
+    const [health, reconciliation] = await Promise.all([
       readQueueHealth(database.engine, now),
-      findLastRound<Findings>(database.engine),
+      findLastReconciliation<Findings>(database.engine),
     ])
-    return { health, round, now }
+    return { health, reconciliation, now }
   })
   for (const [name, help, value] of GAUGES) {
     const gauge = new Gauge({

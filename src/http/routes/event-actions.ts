@@ -6,6 +6,7 @@ import {
   EventActionBody,
   labelled,
 } from '../../contract/event-action.ts'
+import { PageOf, PageQuery } from '../../contract/page.ts'
 import { notFound } from '../../errors.ts'
 import {
   findAction,
@@ -14,7 +15,7 @@ import {
   type ShownAction,
 } from '../../store/event-actions.ts'
 import { findDefinition } from '../../store/event-definitions.ts'
-import { pageOf, PageQuery, readPage } from '../server/cursor.ts'
+import { pageOf, readPage } from '../server/cursor.ts'
 import { requireMatch } from '../server/etag.ts'
 import { answerOnce, created, ok } from '../server/idempotency.ts'
 import type { Routes } from '../server/services.ts'
@@ -65,10 +66,7 @@ export const eventActions: Routes = async (app, { clock }) => {
         tags,
         querystring: Type.Object(PageQuery),
         response: {
-          200: Type.Object({
-            items: Type.Array(EventAction),
-            nextCursor: Type.Union([Type.String(), Type.Null()]),
-          }),
+          200: PageOf(EventAction, 'EventActionPage'),
         },
       },
     },

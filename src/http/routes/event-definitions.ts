@@ -5,6 +5,8 @@ import { planDefinition } from '../../automation/plan.ts'
 import { EventDefinition, EventDefinitionBody } from '../../contract/event-definition.ts'
 import { eventTypeById } from '../../contract/event-type.ts'
 import { objectKind } from '../../contract/objects.ts'
+import { PageOf } from '../../contract/page.ts'
+import { DefinitionQuery, DefinitionsQuery } from '../../contract/queries.ts'
 import type { Database } from '../../database/database.ts'
 import { notFound } from '../../errors.ts'
 import {
@@ -19,7 +21,7 @@ import { listShownActions } from '../../store/event-actions.ts'
 import { readActivities } from '../../store/definition-activity.ts'
 import { answerOf as actionAnswerOf } from './event-actions.ts'
 import { findObject } from '../../store/objects.ts'
-import { pageOf, PageQuery, readPage } from '../server/cursor.ts'
+import { pageOf, readPage } from '../server/cursor.ts'
 import { requireMatch } from '../server/etag.ts'
 import { answerOnce, created, ok } from '../server/idempotency.ts'
 import type { Routes, Services } from '../server/services.ts'
@@ -79,14 +81,7 @@ export const eventDefinitions: Routes = async (app, services) => {
         tags,
         summary: 'One definition',
         params: ById,
-        querystring: Type.Object({
-          active: Type.Optional(
-            Type.Enum(['true', 'all'], {
-              default: 'true',
-              description: '`all`: also a paused one, which is else 404.',
-            }),
-          ),
-        }),
+        querystring: DefinitionQuery,
         response: { 200: EventDefinition },
       },
     },
@@ -105,28 +100,9 @@ export const eventDefinitions: Routes = async (app, services) => {
       schema: {
         tags,
         summary: 'Active or paused definitions, oldest first',
-        querystring: Type.Object({
-          ...PageQuery,
-          active: Type.Optional(
-            Type.Enum(['true', 'false', 'all'], {
-              default: 'true',
-              description: '`false`: paused ones; `all`: both. Deleted ones are never listed.',
-            }),
-          ),
-          eventDefnId: Type.Optional(Type.Integer({ minimum: 1 })),
-          expand: Type.Optional(
-            Type.String({
-              pattern: '^(actions|activity)(,(actions|activity))*$',
-              description:
-                '`actions` fills `eventActions`; `activity` adds when it fires next, when it last fired and what it did in the last 30 days.',
-            }),
-          ),
-        }),
+        querystring: DefinitionsQuery,
         response: {
-          200: Type.Object({
-            items: Definitions,
-            nextCursor: Type.Union([Type.String(), Type.Null()]),
-          }),
+          200: PageOf(EventDefinition, 'EventDefinitionPage'),
         },
       },
     },

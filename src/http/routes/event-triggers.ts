@@ -4,13 +4,12 @@ import {
   EventTrigger,
   NamedTrigger,
   TriggerDetails,
-  TRIGGER_STATUSES,
   type TriggerStatus,
 } from '../../contract/event-trigger.ts'
-import { OBJECT_TYPES, type ObjectType } from '../../contract/event-type.ts'
-import { ExpandNames } from '../../contract/object-names.ts'
+import type { ObjectType } from '../../contract/event-type.ts'
 import { kindOfObjectType } from '../../contract/objects.ts'
-import { MomentFilter, SeveralOf } from '../../contract/schema.ts'
+import { PageOf } from '../../contract/page.ts'
+import { TriggerQuery, TriggersOfObjectQuery, TriggersQuery } from '../../contract/queries.ts'
 import { conflict, notFound } from '../../errors.ts'
 import { listEmailsOfTrigger } from '../../store/emails.ts'
 import {
@@ -24,9 +23,10 @@ import {
   type StoredTrigger,
   type TriggerFilters,
 } from '../../store/event-triggers.ts'
-import { findObject, type Sight } from '../../store/objects.ts'
+import { findObject } from '../../store/objects.ts'
+import type { Visibility } from '../../store/visibility.ts'
 import { nameTriggers } from '../../store/trigger-names.ts'
-import { pageOf, PageQuery, readPage } from '../server/cursor.ts'
+import { pageOf, readPage } from '../server/cursor.ts'
 import { answerOnce, ok } from '../server/idempotency.ts'
 import { ManyDone, ManyIds } from '../server/many.ts'
 import type { Routes } from '../server/services.ts'
@@ -57,7 +57,7 @@ export const eventTriggers: Routes = async (app, services) => {
         schema: {
           tags,
           params: Type.Object({ [kind.id]: id }),
-          querystring: Type.Object({ expand: ExpandNames }),
+          querystring: TriggersOfObjectQuery,
           response: { 200: Type.Array(NamedTrigger) },
         },
       },
@@ -79,22 +79,9 @@ export const eventTriggers: Routes = async (app, services) => {
       schema: {
         tags,
         summary: 'Triggers of any object, by the time they are scheduled for',
-        querystring: Type.Object({
-          ...PageQuery,
-          ...TriggerQuery.properties,
-          order: Type.Optional(
-            Type.Enum(['oldest', 'newest'], {
-              default: 'oldest',
-              description: 'Which come first.',
-            }),
-          ),
-          expand: ExpandNames,
-        }),
+        querystring: TriggersQuery,
         response: {
-          200: Type.Object({
-            items: Type.Array(NamedTrigger),
-            nextCursor: Type.Union([Type.String(), Type.Null()]),
-          }),
+          200: PageOf(NamedTrigger, 'EventTriggerPage'),
         },
       },
     },
@@ -167,29 +154,9 @@ export const eventTriggers: Routes = async (app, services) => {
   )
 }
 
-const TriggerQuery = Type.Object({
-  status: Type.Optional(SeveralOf(TRIGGER_STATUSES)),
-  from: MomentFilter('Scheduled from this moment on, in ms.'),
-  to: MomentFilter('Scheduled before this moment, in ms.'),
-  eventDefnId: Type.Optional(Type.Integer({ minimum: 1 })),
-  objectType: Type.Optional(Type.Enum([...OBJECT_TYPES])),
-  clientId: Type.Optional(
-    Type.Integer({ minimum: 1, description: 'About objects of this client.' }),
-  ),
-  locationId: Type.Optional(
-    Type.Integer({ minimum: 1, description: 'About objects at this location.' }),
-  ),
-  text: Type.Optional(
-    Type.String({
-      maxLength: 200,
-      description: 'Words with which a name or the address of the client begins.',
-    }),
-  ),
-})
-
 function filtersOf(
   query: Static<typeof TriggerQuery>,
-  { scope: sight }: { scope: Sight },
+  { scope: visibility }: { scope: Visibility },
   now: Temporal.Instant,
 ): TriggerFilters {
   const { status, from, to, ...same } = query
@@ -198,7 +165,7 @@ function filtersOf(
     statuses: status?.split(',') as TriggerStatus[] | undefined,
     from: moment(from),
     to: moment(to),
-    sight,
+    visibility,
     now,
   }
 }

@@ -1,27 +1,14 @@
 import { Type } from 'typebox'
 import {
   changesOf,
-  CHANGES,
   EVENT_TYPES,
-  EventType,
+  EventTypeInfo,
+  type EventType,
   type ObjectType,
 } from '../../contract/event-type.ts'
 import { listTokens, type TokenKind } from '../../email/tokens.ts'
 import { listStatuses } from '../../store/statuses.ts'
 import type { Routes } from '../server/services.ts'
-
-const EventTypeInfo = Type.Object({
-  ...EventType.properties,
-  description: Type.String({ description: 'When it happens.' }),
-  anchor: Type.String({ description: 'The moment that the offset of a definition counts from.' }),
-  changes: Type.Array(Type.Enum([...CHANGES]), {
-    description: 'Of the CHANGED types: what a definition may list in `changes`.',
-  }),
-  statuses: Type.Array(Type.String(), {
-    description: 'The statuses of the kind of object, in this business.',
-  }),
-  tokens: Type.Array(Type.String(), { description: 'What a template may hold for its mails.' }),
-})
 
 /** The event types of the interface, with what a person needs to choose one. */
 export const eventTypes: Routes = async (app) => {

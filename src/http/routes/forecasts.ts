@@ -40,12 +40,12 @@ export const forecasts: Routes = async (app, { clock, queues }) => {
       },
     },
     async ({ caller, body, query }, reply) => {
-      const { db, businessId, scope: sight } = caller
+      const { db, businessId, scope: visibility } = caller
       const { limit = SAMPLES_OF_PLAN } = query
       const gone = clientGone(reply)
       const hasTimeLeft = withPatience(gone)
       const planned = await queues.interactive.run(businessId, gone, () =>
-        forecast(db, body, { businessId, now: clock.now(), hasTimeLeft, sight, limit }),
+        forecast(db, body, { businessId, now: clock.now(), hasTimeLeft, visibility, limit }),
       )
       return planned as unknown as Forecast
     },
@@ -65,7 +65,7 @@ export const forecasts: Routes = async (app, { clock, queues }) => {
       },
     },
     async ({ caller, body, query }, reply) => {
-      const { db, businessId, scope: sight } = caller
+      const { db, businessId, scope: visibility } = caller
       const { limit = SAMPLES_OF_BACKTEST } = query
       const { definition, days, faults } = readBacktest(body)
       const asked = days ?? { startDate: SOME_DAY, endDate: SOME_DAY }
@@ -75,7 +75,7 @@ export const forecasts: Routes = async (app, { clock, queues }) => {
           businessId,
           now: clock.now(),
           hasTimeLeft: withPatience(gone),
-          sight,
+          visibility,
           limit,
         })
       const result = await queues.interactive.run(businessId, gone, run).catch((error: unknown) => {

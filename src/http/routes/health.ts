@@ -7,7 +7,7 @@ const OLDEST_TURN = Temporal.Duration.from({ seconds: 15 })
 
 const Health = Type.Object({ status: Type.Literal('ok') }, { examples: [{ status: 'ok' }] })
 
-export const health: Routes = async (app, { database, clock, lastTurn }) => {
+export const health: Routes = async (app, { database, clock, lastClaimTime }) => {
   const config = { open: true, unlimited: true, quiet: true } as const
 
   app.get(
@@ -37,8 +37,8 @@ export const health: Routes = async (app, { database, clock, lastTurn }) => {
     },
     async () => {
       await database.checkWritable()
-      if (lastTurn) {
-        const turn = lastTurn()
+      if (lastClaimTime) {
+        const turn = lastClaimTime()
         const oldest = clock.now().subtract(OLDEST_TURN)
         if (!turn) throw new RequestError(503, 'The engine has not finished its first turn yet.')
         if (Temporal.Instant.compare(turn, oldest) < 0) {

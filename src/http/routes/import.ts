@@ -1,8 +1,14 @@
-import { Type } from 'typebox'
 import type { Caller } from '../../auth/caller.ts'
 import type { SecurityFunction } from '../../auth/permissions.ts'
 import { isTimeZone } from '../../contract/fields.ts'
-import { OBJECT_KINDS, objectKind } from '../../contract/objects.ts'
+import {
+  CsvImportResult,
+  CsvQuery,
+  ImportQuery,
+  ImportResult,
+  MAX_LISTED_REFUSALS,
+} from '../../contract/import.ts'
+import { objectKind } from '../../contract/objects.ts'
 import { invalid, RequestError, type Fault } from '../../errors.ts'
 import { fieldsOf, readCsv, readMapping, type CsvColumn } from '../../scheduling/csv-lines.ts'
 import { importLines, tryLines, WINDOW, type Line } from '../../scheduling/import.ts'
@@ -13,86 +19,8 @@ import { clientGone } from '../server/client-gone.ts'
 import { answerStreamOnce, ok } from '../server/idempotency.ts'
 import type { Routes } from '../server/services.ts'
 
-const MOST_LISTED = 1_000
 /** Lines come in order window by window; within one, kind by kind. */
-const MOST_KEPT = MOST_LISTED + WINDOW
-
-const EventsQuery = {
-  events: Type.Optional(
-    Type.Enum(['none'], {
-      description:
-        'Imports history: no `…_CREATED` and `…_CHANGED` fires; reminders that are still ahead are scheduled, past ones leave no row.',
-    }),
-  ),
-}
-
-const counts = {
-  accepted: Type.Record(Type.String(), Type.Integer(), {
-    description: 'How many lines of each kind were taken, changed or not.',
-  }),
-  refused: Type.Array(Type.Object({ line: Type.Integer(), reason: Type.String() }), {
-    description: `The first ${MOST_LISTED}, in the order of their lines.`,
-  }),
-  refusedCount: Type.Integer(),
-}
-
-const countsExample = {
-  accepted: { client: 400, calendar: 12_400 },
-  refused: [{ line: 17, reason: '/clientExternalId: there is no client with the externalId 9' }],
-  refusedCount: 1,
-}
-
-const Answer = Type.Object(counts, { examples: [countsExample] })
-
-const CsvQuery = Type.Object({
-  kind: Type.Enum(
-    OBJECT_KINDS.map(({ kind }) => kind),
-    { description: 'What the rows are.' },
-  ),
-  map: Type.Optional(
-    Type.Array(Type.String({ maxLength: 1_000 }), {
-      maxItems: 500,
-      description:
-        '`column=field` for a column that is called otherwise; `column=` for one that is not ' +
-        'imported. May be repeated.',
-      examples: [['Customer no=clientExternalId']],
-    }),
-  ),
-  timeZone: Type.Optional(
-    Type.String({
-      description: 'Of times that name none; the time zone of the business unless given.',
-      examples: ['Europe/Zurich'],
-    }),
-  ),
-  dryRun: Type.Optional(
-    Type.Boolean({
-      description:
-        'Does the same in one transaction and rolls it back. For files of up to 32 MiB. A file that is ' +
-        'only a header tells which columns are read.',
-    }),
-  ),
-  ...EventsQuery,
-})
-
-const CsvAnswer = Type.Object(
-  {
-    ...counts,
-    columns: Type.Array(
-      Type.Object({ column: Type.String(), field: Type.Union([Type.String(), Type.Null()]) }),
-      { description: 'The header, and the field that each column was read as; null: not read.' },
-    ),
-    fields: Type.Array(Type.String(), { description: 'Every field that a column may be.' }),
-  },
-  {
-    examples: [
-      {
-        ...countsExample,
-        columns: [{ column: 'First name', field: 'firstName' }],
-        fields: ['clientId', 'externalId', 'firstName', 'lastName'],
-      },
-    ],
-  },
-)
+const MOST_KEPT = MAX_LISTED_REFUSALS + WINDOW
 
 /** A dry run holds its locks until it ends: it does not wait for the body in its transaction. */
 const MAX_DRY_RUN_BYTES = 32 * 1_048_576
@@ -122,8 +50,8 @@ export const imports: Routes = async (app, { bodySeconds, clock, queues }) => {
         summary: 'Import objects of any kind',
         description: DESCRIPTION,
         consumes: ['application/x-ndjson'],
-        querystring: Type.Object(EventsQuery),
-        response: { 200: Answer },
+        querystring: ImportQuery,
+        response: { 200: ImportResult },
       },
     },
     async (request, reply) => {
@@ -146,7 +74,7 @@ export const imports: Routes = async (app, { bodySeconds, clock, queues }) => {
         description: CSV_DESCRIPTION,
         consumes: ['text/csv'],
         querystring: CsvQuery,
-        response: { 200: CsvAnswer },
+        response: { 200: CsvImportResult },
       },
     },
     async (request, reply) => {
@@ -180,14 +108,14 @@ export const imports: Routes = async (app, { bodySeconds, clock, queues }) => {
       businessId: caller.businessId,
       user: caller.user,
       now: () => clock.now(),
-      sight: caller.scope,
+      visibility: caller.scope,
       history: events === 'none',
       refusalOf: (kind) => refusalOf(caller, kind),
       onRefused: (line, reason) => {
         if (refused.length < MOST_KEPT) refused.push({ line, reason })
       },
     })
-    const first = refused.toSorted((a, b) => a.line - b.line).slice(0, MOST_LISTED)
+    const first = refused.toSorted((a, b) => a.line - b.line).slice(0, MAX_LISTED_REFUSALS)
     return { ...imported, refused: first }
   }
 }

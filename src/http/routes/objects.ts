@@ -3,6 +3,7 @@ import { bodyOf, externalName, idOf, orNull, pascalCase } from '../../contract/o
 import { OBJECT_KINDS, type Filter, type ObjectKind } from '../../contract/objects.ts'
 import { OBJECT_TYPES } from '../../contract/event-type.ts'
 import { ExpandedObject, ExpandObject } from '../../contract/object-names.ts'
+import { PageOf, PageQuery } from '../../contract/page.ts'
 import { SavePlan } from '../../contract/save-plan.ts'
 import type { Caller } from '../../auth/caller.ts'
 import { findEmptyTokens } from '../../automation/preview.ts'
@@ -11,8 +12,9 @@ import type { Db } from '../../database/database.ts'
 import { notFound } from '../../errors.ts'
 import { checkHtmlOf } from '../../scheduling/email-templates.ts'
 import { planSave } from '../../scheduling/plan-save.ts'
-import { saveObject, type Allow } from '../../scheduling/save.ts'
-import { SharedSaves, type Saved } from '../../scheduling/save-together.ts'
+import { saveObject, type Saved } from '../../scheduling/save.ts'
+import { SharedSaves } from '../../scheduling/save-together.ts'
+import type { Allow } from '../../scheduling/saving.ts'
 import { countTriggersOfObjects } from '../../store/event-triggers.ts'
 import { readObjectNames } from '../../store/object-names.ts'
 import {
@@ -22,7 +24,7 @@ import {
   type StoredObject,
 } from '../../store/objects.ts'
 import { clientGone } from '../server/client-gone.ts'
-import { pageOf, PageQuery, readPage, type PositionType } from '../server/cursor.ts'
+import { pageOf, readPage, type PositionType } from '../server/cursor.ts'
 import { requireMatch } from '../server/etag.ts'
 import { answerOnce, created, hasKey, ok, send } from '../server/idempotency.ts'
 import type { Routes } from '../server/services.ts'
@@ -70,16 +72,16 @@ const appointmentDays: Routes = async (app) => {
 
 const routesOf =
   (kind: ObjectKind, shared: SharedSaves): Routes =>
-  async (app, { clock, queues }) => {
+  async (app, { clock, queues, settings }) => {
     const answer = answerOf(kind)
     const byId = Type.Object({ [kind.id]: idOf(kind) })
     const expanded = kind.objectType
-      ? Type.Object({ ...ExpandedObject, ...answer.properties }, { examples: [exampleOf(kind)] })
+      ? Type.Object(
+          { ...ExpandedObject, ...answer.properties },
+          { title: `Listed${pascalCase(kind.title)}`, examples: [exampleOf(kind)] },
+        )
       : answer
-    const list = Type.Object({
-      items: Type.Array(expanded),
-      nextCursor: Type.Union([Type.String(), Type.Null()]),
-    })
+    const list = PageOf(expanded, `${pascalCase(kind.title)}Page`)
     const query = Type.Object({
       ...PageQuery,
       ...filtersOf(kind),
@@ -133,7 +135,7 @@ const routesOf =
           filters: asMoments(kind, filters),
           after,
           limit: limit + 1,
-          sight: caller.scope,
+          visibility: caller.scope,
         })
         const page = pageOf(found, limit, name, (object) =>
           (kind.listedBy ? [String(object[kind.listedBy])] : []).concat(object[kind.id] as never),
@@ -185,15 +187,16 @@ const routesOf =
           isNew
             ? created({ ...object, ...more }, `${kind.path}/${object[kind.id] as number}`)
             : ok({ ...object, ...more })
-        const { db, businessId, user, scope: sight } = caller
+        const { db, businessId, user, scope: visibility } = caller
         if (!isTemplate && !hasKey(request)) {
-          const saved = await shared.save({ db, businessId, user, sight, kind, body, allow })
+          const who = { db, businessId, user, visibility, settings }
+          const saved = await shared.save({ ...who, kind, body, allow })
           return send(reply, answerOf(saved))
         }
         const html = await checkHtmlOf(kind, [body], businessId)
         const now = clock.now()
         return answerOnce(db, request, reply, now, async (tx) => {
-          const saving = { businessId, user, now, sight, html }
+          const saving = { businessId, user, now, settings, visibility, html }
           const { object, before } = await saveObject(tx, kind, body, saving, allow)
           const stored = (await findObject(tx, businessId, kind, object[kind.id] as number))!
           const warnings = isTemplate ? { warnings: await warningsOf(tx, caller, object) } : {}
@@ -217,10 +220,10 @@ const routesOf =
           },
         },
         async (request, reply) => {
-          const { db, businessId, user, scope: sight } = request.caller
+          const { db, businessId, user, scope: visibility } = request.caller
           const allow: Allow = (current) => requireMatch(request, current)
           const planned = await queues.interactive.run(businessId, clientGone(reply), () => {
-            const saving = { businessId, user, now: clock.now(), sight }
+            const saving = { businessId, user, now: clock.now(), settings, visibility }
             return planSave(db, kind, request.body, saving, allow)
           })
           return planned as unknown as Static<typeof SavePlan>
@@ -249,7 +252,8 @@ const routesOf =
           businessId: caller.businessId,
           user: caller.user,
           now: clock.now(),
-          sight: caller.scope,
+          settings,
+          visibility: caller.scope,
         }
         return caller.db.transaction(async (tx) => {
           const body = { [kind.id]: id, active: false }

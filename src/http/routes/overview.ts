@@ -1,6 +1,6 @@
-import { Type } from 'typebox'
 import { monotonicMs } from '../../clock.ts'
 import { Overview } from '../../contract/overview.ts'
+import { OverviewQuery } from '../../contract/queries.ts'
 import { findBusiness } from '../../store/businesses.ts'
 import {
   countOverdue,
@@ -11,8 +11,8 @@ import {
   readMailState,
   readOverview,
 } from '../../store/overview.ts'
-import type { Findings } from '../../automation/watch.ts'
-import { findLastRound, type Round } from '../../store/watch.ts'
+import type { Findings } from '../../automation/reconcile.ts'
+import { findLastReconciliation, type LastReconciliation } from '../../store/reconciliation.ts'
 import type { Routes } from '../server/services.ts'
 
 const DAYS = 30
@@ -27,19 +27,12 @@ export const overview: Routes = async (app, { clock, config, database }) => {
       schema: {
         tags: ['overview'],
         summary: 'The day and the automations at a glance',
-        querystring: Type.Object({
-          day: Type.Optional(
-            Type.String({
-              format: 'date',
-              description: 'Whose quarter hours are counted; absent: today.',
-            }),
-          ),
-        }),
+        querystring: OverviewQuery,
         response: { 200: Overview },
       },
     },
     async ({ caller, query }) => {
-      const { db, businessId, scope: sight } = caller
+      const { db, businessId, scope: visibility } = caller
       const now = clock.now()
       const startedAt = monotonicMs()
       const { timeZone } = (await findBusiness(db, businessId))!
@@ -50,26 +43,26 @@ export const overview: Routes = async (app, { clock, config, database }) => {
       const [dayStart, dayEnd] = [startOf(today), startOf(today.add({ days: 1 }))]
       const [read, quarterHours, lastDays, failures, setup, mail, overdue, round] =
         await Promise.all([
-          readOverview(db, businessId, { now, dayStart, dayEnd, sight }),
+          readOverview(db, businessId, { now, dayStart, dayEnd, visibility }),
           listQuarterHours(db, businessId, {
             from: startOf(day),
             to: startOf(day.add({ days: 1 })),
-            sight,
+            visibility,
           }),
           listDays(db, businessId, timeZone, {
             from: startOf(today.subtract({ days: DAYS - 1 })),
             to: dayEnd,
-            sight,
+            visibility,
           }),
           listFailures(db, businessId, {
             from: startOf(today.subtract({ days: FAILURE_DAYS })),
             to: dayEnd,
-            sight,
+            visibility,
           }),
           countSetup(db, businessId),
           readMailState(db, businessId, now),
           countOverdue(db, businessId, now),
-          findLastRound<Findings>(database.engine),
+          findLastReconciliation<Findings>(database.engine),
         ])
       return {
         time: now,
@@ -83,7 +76,7 @@ export const overview: Routes = async (app, { clock, config, database }) => {
         engine: { ok: overdue === 0, overdue },
         mail: { ok: true, captured: config.smtpUrl === undefined, ...mail },
         database: { ok: true, milliseconds },
-        reconciliation: describeRound(round),
+        reconciliation: describeReconciliation(round),
       } as never
     },
   )
@@ -102,7 +95,7 @@ function everyDay(
 }
 
 /** Without its counts: they are of all businesses. */
-function describeRound(round: Round<Findings> | undefined) {
+function describeReconciliation(round: LastReconciliation<Findings> | undefined) {
   if (!round) return null
   const { missing, unfounded, doubled } = round.findings
   return { ok: missing + unfounded + doubled === 0, endedTime: round.endedAt }

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { Found } from '../../contract/search.ts'
-import { wordsOf } from '../../store/objects.ts'
+import { SearchQuery } from '../../contract/queries.ts'
+import { wordsOf } from '../../store/client-words.ts'
 import {
   findAppointments,
   findClients,
@@ -18,17 +19,7 @@ export const search: Routes = async (app, { clock }) => {
         tags: ['search'],
         summary: 'Find clients, appointments, automations and templates by words',
         description: `Every word of \`text\` begins a word of what is found. Case, accents and apostrophes are ignored: \`obrien\` finds \`O'Brien\`, \`muller\` and \`mueller\` find \`Müller\`. Appointments are found by their client. What the caller may not read is left out.`,
-        querystring: Type.Object({
-          text: Type.String({ minLength: 1, maxLength: 200, examples: ['obrien'] }),
-          limit: Type.Optional(
-            Type.Integer({
-              minimum: 1,
-              maximum: 20,
-              default: 5,
-              description: 'At most this many of each kind.',
-            }),
-          ),
-        }),
+        querystring: SearchQuery,
         response: {
           200: Type.Array(Found, {
             examples: [
@@ -54,10 +45,10 @@ export const search: Routes = async (app, { clock }) => {
       },
     },
     async ({ caller, query }) => {
-      const { db, businessId, functions, scope: sight } = caller
+      const { db, businessId, functions, scope: visibility } = caller
       const words = wordsOf(query.text)
       if (words.length === 0) return []
-      const asked = { words, limit: query.limit ?? 5, now: clock.now(), sight }
+      const asked = { words, limit: query.limit ?? 5, now: clock.now(), visibility }
       const found = await Promise.all([
         findClients(db, businessId, asked),
         findAppointments(db, businessId, asked),

@@ -1,8 +1,10 @@
 import { Type } from 'typebox'
 import { Suppression } from '../../contract/email.ts'
+import { PageOf } from '../../contract/page.ts'
+import { SuppressionsQuery } from '../../contract/queries.ts'
 import { notFound } from '../../errors.ts'
 import { deleteSuppressions, listSuppressions } from '../../store/suppressions.ts'
-import { pageOf, PageQuery, readPage } from '../server/cursor.ts'
+import { pageOf, readPage } from '../server/cursor.ts'
 import type { Routes } from '../server/services.ts'
 
 const tags = ['suppression']
@@ -16,17 +18,9 @@ export const suppressions: Routes = async (app) => {
       schema: {
         tags,
         summary: 'Addresses that get nothing, or only what they need',
-        querystring: Type.Object({
-          ...PageQuery,
-          emailAddress: Type.Optional(
-            Type.String({ maxLength: 254, description: 'This address only.' }),
-          ),
-        }),
+        querystring: SuppressionsQuery,
         response: {
-          200: Type.Object({
-            items: Type.Array(Suppression),
-            nextCursor: Type.Union([Type.String(), Type.Null()]),
-          }),
+          200: PageOf(Suppression, 'SuppressionPage'),
         },
       },
     },

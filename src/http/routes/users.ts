@@ -9,13 +9,14 @@ import { Limiter } from '../../auth/limits.ts'
 import { isPassword, hashPassword } from '../../auth/passwords.ts'
 import { readUser, saveUser } from '../../auth/users.ts'
 import { unknownProperties } from '../../contract/unknown-properties.ts'
+import { PageOf, PageQuery } from '../../contract/page.ts'
 import type { Db } from '../../database/database.ts'
 import { brokenConstraint } from '../../database/refusals.ts'
 import { conflict, invalid, notFound } from '../../errors.ts'
 import { deletePasswordLinksOfUser } from '../../store/password-links.ts'
 import { deleteOtherSessionsOfUser } from '../../store/sessions.ts'
 import { findPasswordHash, findUser, listUsers, lockUser, updateUser } from '../../store/users.ts'
-import { pageOf, PageQuery, readPage } from '../server/cursor.ts'
+import { pageOf, readPage } from '../server/cursor.ts'
 import { requireMatch } from '../server/etag.ts'
 import { answerOnce, created, ok } from '../server/idempotency.ts'
 import { refuseTooMany } from '../server/rate-limit.ts'
@@ -44,10 +45,7 @@ export const users: Routes = async (app, services) => {
         summary: 'The people of the business',
         querystring: Type.Object(PageQuery),
         response: {
-          200: Type.Object({
-            items: Type.Array(User),
-            nextCursor: Type.Union([Type.String(), Type.Null()]),
-          }),
+          200: PageOf(User, 'UserPage'),
         },
       },
     },

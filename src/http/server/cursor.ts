@@ -1,16 +1,6 @@
 import { hash } from 'node:crypto'
-import { Type } from 'typebox'
+import type { Page } from '../../contract/page.ts'
 import { invalid } from '../../errors.ts'
-
-/** The query of every paged list. */
-export const PageQuery = {
-  limit: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 500, default: 50, description: 'How many at most.' }),
-  ),
-  cursor: Type.Optional(
-    Type.String({ maxLength: 1_000, description: '`nextCursor` of the page before.' }),
-  ),
-}
 
 /** The values that a list can be ordered by, as they are written in its cursor. */
 type PositionValues = { id: number; moment: string; text: string }
@@ -22,8 +12,6 @@ export type Position = (string | number)[]
 type PositionOf<Types extends readonly PositionType[]> = {
   -readonly [I in keyof Types]: PositionValues[Types[I]]
 }
-
-export type Page<Item> = { items: Item[]; nextCursor: string | null }
 
 /**
  * Reads where a page starts. A list is ordered by values that do not change and end in an id, so that

@@ -4,12 +4,14 @@ import type { Clock } from '../../clock.ts'
 import type { Config } from '../../config.ts'
 import type { Database } from '../../database/database.ts'
 import type { Log } from '../../log.ts'
+import type { SettingsCache } from '../../store/settings.ts'
 import type { Queues } from './work-queue.ts'
 
 /** What the routes stand on; each route file takes what it needs. */
 export type Services = {
   config: Config
   database: Database
+  settings: SettingsCache
   clock: Clock
   log: Log
   credentials: Credentials
@@ -18,7 +20,7 @@ export type Services = {
   /** Seals the links in mails. */
   linkSeal: string
   /** Where this node runs an engine: when it last finished a turn. */
-  lastTurn?: () => Temporal.Instant | undefined
+  lastClaimTime?: () => Temporal.Instant | undefined
   /** Settles when the console's files are there; until then its pages wait, and only they. */
   consoleBuilt?: Promise<void>
   /** How long a client may take to send a body; for a stream, between two pieces of it. */

@@ -1,0 +1,16 @@
+import type { Db } from '../database/database.ts'
+import { nextAttemptTime } from '../store/email-queue.ts'
+import type { Deliveries } from './deliver.ts'
+import { Hint, restUntilDue, type Loop } from './loop.ts'
+
+type DeliverLoopParts = { db: Db; now(): Temporal.Instant; deliveries: Deliveries }
+
+/** Begins to send due mails. `queued` wakes its rest when mails were queued. */
+export function createDeliverLoop({ db, now, deliveries }: DeliverLoopParts, queued: Hint): Loop {
+  const rest = async (stopping: AbortSignal) => {
+    const next = await nextAttemptTime(db)
+    const { claimedAt } = deliveries
+    await queued.wait(restUntilDue({ next, claimedAt, now: now() }), stopping)
+  }
+  return { name: 'deliver', runOnce: () => deliveries.begin(), rest }
+}

@@ -1,0 +1,73 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** Work that a node repeats until it stops. Every loop can run on any number of nodes. */
+export type Loop = {
+  name: string
+  /** Does one step; returns how many items it processed. */
+  runOnce(stopping?: AbortSignal): Promise<number>
+  /** Waits after a step that processed nothing. */
+  rest(stopping: AbortSignal): Promise<void>
+}
+
+type Running = { stopping: AbortSignal; onError(error: unknown): void }
+
+/** Runs a loop until told to stop. A failed step is reported and tried again after a pause. */
+export async function repeat(loop: Loop, { stopping, onError }: Running) {
+  while (!stopping.aborted) {
+    try {
+      if ((await loop.runOnce(stopping)) === 0) await loop.rest(stopping)
+    } catch (error) {
+      onError(error)
+      await pause(AFTER_ERROR_MS, stopping)
+    }
+  }
+}
+
+const AFTER_ERROR_MS = 500
+
+export const pause = (ms: number, stopping: AbortSignal) =>
+  sleep(ms, undefined, { signal: stopping }).catch(() => {})
+
+/** Wakes a rest early. One that comes between two rests ends the next. */
+export class Hint {
+  #wake: (() => void) | undefined
+  #isGiven = false
+
+  wake() {
+    this.#isGiven = true
+    this.#wake?.()
+  }
+
+  async wait(ms: number, stopping: AbortSignal) {
+    if (ms > 0 && !this.#isGiven && !stopping.aborted) {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      this.#wake = resolve
+      const timer = setTimeout(resolve, ms)
+      await promise
+      clearTimeout(timer)
+    }
+    this.#isGiven = false
+  }
+}
+
+type Due = {
+  /** When the next row is due; null: no row is pending. */
+  next: Temporal.Instant | null
+  /** When rows were last claimed. */
+  claimedAt: Temporal.Instant | undefined
+  now: Temporal.Instant
+}
+
+/** How long no row will be due, at most what a missed hint may cost. */
+export function restUntilDue({ next, claimedAt, now }: Due) {
+  if (!next) return MAX_REST_MS
+  const wasDue = claimedAt && Temporal.Instant.compare(next, claimedAt) <= 0
+  if (wasDue) return LOCKED_REST_MS
+  return Math.min(MAX_REST_MS, Math.max(0, next.epochMilliseconds - now.epochMilliseconds))
+}
+
+/** Hints may be missed, so no loop rests longer than this. */
+export const MAX_REST_MS = 1_000
+
+/** A row that was due at the last claim and is still free is locked by another transaction. */
+const LOCKED_REST_MS = 100

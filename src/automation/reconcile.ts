@@ -1,0 +1,284 @@
+import { monotonicMs } from '../clock.ts'
+import type { Db } from '../database/database.ts'
+import { findDefinition, type StoredDefinition } from '../store/event-definitions.ts'
+import { listReminders, readReminders, type ReminderRow } from '../store/event-triggers.ts'
+import {
+  countMatches,
+  findLastReconciliation,
+  listPlannedDefinitionKeys,
+  saveLastReconciliation,
+  type DefinitionCursor,
+  type MatchCounts,
+} from '../store/reconciliation.ts'
+import { objectIdOf } from '../store/subject.ts'
+import { listSubjects, lockSubjects } from '../store/subjects.ts'
+import { claimWork, releaseWork } from '../store/work-leases.ts'
+import { pause, type Loop } from './loop.ts'
+import { candidates, objectTypeOf, pendingObjects, subjectsFrom } from './plan.ts'
+import { planReminders } from './reschedule.ts'
+import { isReminder } from './timing.ts'
+
+/** What a reconciliation of all definitions found. Every count of faults must be 0. */
+export type Findings = {
+  definitions: number
+  objects: number
+  /** A live object matches an active reminder whose time lies ahead, and has no trigger for it. */
+  missing: number
+  /** A pending trigger that no definition asks for, or not at this time. */
+  unfounded: number
+  /** More than one trigger for the same definition, object and anchor. */
+  doubled: number
+  /** Active definitions that used to match new objects, and no longer do though objects keep coming. */
+  stoppedMatching: number
+  /** The first faults, as examples. */
+  samples: { fault: Fault; eventDefnId: number; object: string }[]
+}
+type Fault = 'missing' | 'unfounded' | 'doubled' | 'stoppedMatching'
+
+const MAX_SAMPLES = 10
+const DEFINITIONS_PAGE = 500
+/** Due triggers of these objects wait while a page is compared. */
+const OBJECTS_PAGE = 100
+
+const noFindings = (): Findings => ({
+  definitions: 0,
+  objects: 0,
+  missing: 0,
+  unfounded: 0,
+  doubled: 0,
+  stoppedMatching: 0,
+  samples: [],
+})
+
+/**
+ * Compares the triggers of all active definitions with what planning them again would write. Yields
+ * after every page, so that the caller can rest; the last value holds all findings.
+ */
+async function* reconcileInPages(db: Db, now: () => Temporal.Instant): AsyncGenerator<Findings> {
+  const findings = noFindings()
+  for (let after: DefinitionCursor = { businessId: 0, eventDefnId: 0 }; ;) {
+    const keys = await listPlannedDefinitionKeys(db, after, DEFINITIONS_PAGE)
+    for (const key of keys) {
+      const definition = await findDefinition(db, key.businessId, key.eventDefnId)
+      if (!definition?.active) continue
+      findings.definitions += 1
+      if (hasStoppedMatching(await countRecentMatches(db, definition, now())))
+        note(findings, definition, 'stoppedMatching', 'any')
+      if (isReminder(definition)) yield* reconcileReminders({ db, definition, findings, now })
+      yield findings
+    }
+    if (keys.length < DEFINITIONS_PAGE) return
+    after = keys.at(-1)!
+  }
+}
+
+/** A whole reconciliation without a rest. */
+export async function reconcileAll(db: Db, now: () => Temporal.Instant): Promise<Findings> {
+  let found = noFindings()
+  for await (const findings of reconcileInPages(db, now)) found = findings
+  return found
+}
+
+type Comparison = {
+  db: Db
+  definition: StoredDefinition
+  findings: Findings
+  now(): Temporal.Instant
+}
+
+/** In both directions: pending triggers must be asked for, and triggers asked for must be pending. */
+async function* reconcileReminders(comparison: Comparison) {
+  const { db, definition, findings, now } = comparison
+  for await (const ids of pendingObjects(db, definition, OBJECTS_PAGE)) {
+    await comparePage(comparison, [...new Set(ids)], ['unfounded', 'doubled'])
+    yield findings
+  }
+  const objectType = objectTypeOf(definition)
+  const from = candidates(definition, objectType, now())
+  const pages = subjectsFrom(db, definition.businessId, objectType, from, OBJECTS_PAGE)
+  for await (const subjects of pages) {
+    findings.objects += subjects.length
+    await comparePage(comparison, subjects.map(objectIdOf), ['missing'])
+    yield findings
+  }
+}
+
+/** Objects and triggers are read one after the other, so apparent faults are read again under locks. */
+async function comparePage(
+  { db, definition, findings, now }: Comparison,
+  ids: (number | string)[],
+  faults: Fault[],
+) {
+  const objectType = objectTypeOf(definition)
+  const { businessId, eventDefnId } = definition
+  const subjects = await listSubjects(db, businessId, objectType, ids)
+  const rows = await listReminders(db, businessId, objectType, ids, [eventDefnId])
+  const suspects = findFaults(definition, subjects, rows, now())
+  if (suspects.length === 0) return
+  const confirmed = await db.transaction(async (tx) => {
+    const suspectIds = [...new Set(suspects.map(({ id }) => id))]
+    const locked = await lockSubjects(tx, businessId, objectType, suspectIds)
+    const current = await findDefinition(tx, businessId, eventDefnId)
+    // If it was saved since, its own plan corrects its triggers.
+    if (current?.version !== definition.version || current.plannedVersion !== current.version)
+      return []
+    const reminders = await readReminders(tx, businessId, objectType, suspectIds, [eventDefnId])
+    return findFaults(current, locked, reminders, now())
+  })
+  for (const { fault, id } of confirmed) {
+    if (faults.includes(fault)) note(findings, definition, fault, String(id))
+  }
+}
+
+function findFaults(
+  definition: StoredDefinition,
+  subjects: Awaited<ReturnType<typeof listSubjects>>,
+  rows: ReminderRow[],
+  now: Temporal.Instant,
+): { fault: Fault; id: number | string }[] {
+  const followed = subjects.map((subject) => ({ subject }))
+  const plan = planReminders(followed, [definition], rows, 'saved definition', now)
+  const seen = new Set<string>()
+  const doubled = rows.filter((row) => {
+    if (row.status === 'CANCELLED') return false
+    const key = `${objectIdOf(row)} ${row.anchorTime.epochMilliseconds}`
+    return seen.size === seen.add(key).size
+  })
+  const doubledIds = new Set(doubled.map(objectIdOf))
+  const updated = new Set(plan.update.map((update) => update.eventTriggerId))
+  const unfounded = rows
+    .filter((row) => updated.has(row.eventTriggerId))
+    // Due triggers are checked again when they fire.
+    .filter((row) => !isDue(row, now) && !doubledIds.has(objectIdOf(row)))
+  return [
+    ...plan.insert.map((row) => ({ fault: 'missing' as const, id: objectIdOf(row) })),
+    ...unfounded.map((row) => ({ fault: 'unfounded' as const, id: objectIdOf(row) })),
+    ...doubled.map((row) => ({ fault: 'doubled' as const, id: objectIdOf(row) })),
+  ]
+}
+
+const isDue = ({ scheduledTime }: ReminderRow, now: Temporal.Instant) =>
+  Temporal.Instant.compare(scheduledTime, now) <= 0
+
+/** Of the newest objects since the definition was saved, at most of the last week, and of those before. */
+function countRecentMatches(db: Db, definition: StoredDefinition, now: Temporal.Instant) {
+  const weekAgo = now.subtract({ hours: 7 * 24 })
+  const { modifiedDate } = definition
+  const since = Temporal.Instant.compare(modifiedDate, weekAgo) > 0 ? modifiedDate : weekAgo
+  const sample = { since, newest: 50, before: 200 }
+  return countMatches(db, definition, objectTypeOf(definition), sample)
+}
+
+const MIN_NEW_OBJECTS = 20
+/** If one object in five matched before, twenty in a row that do not match happen once in a hundred. */
+const MIN_MATCH_RATE = 0.2
+
+const hasStoppedMatching = ({ objects, matched, objectsBefore, matchedBefore }: MatchCounts) =>
+  objects >= MIN_NEW_OBJECTS &&
+  matched === 0 &&
+  matchedBefore > 0 &&
+  matchedBefore >= MIN_MATCH_RATE * objectsBefore
+
+function note(findings: Findings, { eventDefnId }: StoredDefinition, fault: Fault, object: string) {
+  findings[fault] += 1
+  if (findings.samples.length < MAX_SAMPLES) findings.samples.push({ fault, eventDefnId, object })
+}
+
+/** A reconciliation that advances page by page; the caller decides how long to rest between two pages. */
+export class Reconciliation {
+  readonly #db: Db
+  readonly #now: () => Temporal.Instant
+  #pages: AsyncGenerator<Findings> | undefined
+  #findings = noFindings()
+
+  constructor(db: Db, now: () => Temporal.Instant) {
+    this.#db = db
+    this.#now = now
+  }
+
+  /** Compares one page; returns true if it was the last one. The next call begins anew. */
+  async comparePage() {
+    if (!this.#pages) this.#findings = noFindings()
+    this.#pages ??= reconcileInPages(this.#db, this.#now)
+    try {
+      const { value, done } = await this.#pages.next()
+      if (!done) this.#findings = value
+      else this.#pages = undefined
+      return done === true
+    } catch (error) {
+      this.#pages = undefined
+      throw error
+    }
+  }
+
+  /** Of the current reconciliation, or of the last one. */
+  get findings() {
+    return this.#findings
+  }
+
+  get isInProgress() {
+    return this.#pages !== undefined
+  }
+
+  abandon() {
+    this.#pages = undefined
+  }
+}
+
+type ReconcilerParts = {
+  db: Db
+  now(): Temporal.Instant
+  worker: string
+  leaseSeconds: number
+}
+
+/** Between the end of a reconciliation and the next one. */
+const RECONCILE_EVERY_MS = 60_000
+const MIN_PAGE_REST_MS = 100
+/** How often a worker that does not reconcile checks whether another one still does. */
+const IDLE_REST_MS = 5_000
+
+/** Reconciliation, which one worker of all nodes runs at a time. */
+export function createReconciler({ db, now, worker, leaseSeconds }: ReconcilerParts) {
+  const reconciliation = new Reconciliation(db, now)
+  const claim = { name: 'reconciliation', worker }
+  const extendLease = (restMs: number) => {
+    const moment = now()
+    const leaseUntil = moment.add({ seconds: leaseSeconds, milliseconds: Math.round(restMs) })
+    return claimWork(db, claim, { now: moment, leaseUntil })
+  }
+  const isDueAgain = async () => {
+    const last = await findLastReconciliation(db)
+    return !last || now().since(last.endedAt).total('milliseconds') >= RECONCILE_EVERY_MS
+  }
+
+  /** Compares one page if this worker reconciles; returns how long to rest before the next one. */
+  const reconcile = async () => {
+    const isOwn = (reconciliation.isInProgress || (await isDueAgain())) && (await extendLease(0))
+    if (!isOwn) {
+      reconciliation.abandon()
+      return IDLE_REST_MS
+    }
+    const startedAt = monotonicMs()
+    const isComplete = await reconciliation.comparePage()
+    if (isComplete) {
+      await saveLastReconciliation(db, { endedAt: now(), findings: reconciliation.findings })
+      await releaseWork(db, claim)
+      return RECONCILE_EVERY_MS
+    }
+    // Other work goes first.
+    const restMs = Math.max(MIN_PAGE_REST_MS, 20 * (monotonicMs() - startedAt))
+    await extendLease(restMs)
+    return restMs
+  }
+  let restMs = 0
+  const loop: Loop = {
+    name: 'reconcile',
+    runOnce: async () => {
+      restMs = await reconcile()
+      return 0
+    },
+    rest: (stopping) => pause(restMs, stopping),
+  }
+  return { reconcile, loop }
+}

@@ -1,0 +1,149 @@
+import { Type } from 'typebox'
+import { EMAIL_STATUSES } from './email.ts'
+import { TRIGGER_STATUSES } from './event-trigger.ts'
+import { OBJECT_TYPES } from './event-type.ts'
+import { ExpandNames } from './object-names.ts'
+import { PageQuery } from './page.ts'
+import { MomentFilter, SeveralOf } from './schema.ts'
+
+/** The query parameters of reads, each list apart. */
+
+const id = (description: string) => Type.Optional(Type.Integer({ minimum: 1, description }))
+
+export const DefinitionQuery = Type.Object({
+  active: Type.Optional(
+    Type.Enum(['true', 'all'], {
+      default: 'true',
+      description: '`all`: also a paused one, which is else 404.',
+    }),
+  ),
+})
+
+export const DefinitionsQuery = Type.Object({
+  ...PageQuery,
+  active: Type.Optional(
+    Type.Enum(['true', 'false', 'all'], {
+      default: 'true',
+      description: '`false`: paused ones; `all`: both. Deleted ones are never listed.',
+    }),
+  ),
+  eventDefnId: id('This definition only.'),
+  expand: Type.Optional(
+    Type.String({
+      pattern: '^(actions|activity)(,(actions|activity))*$',
+      description:
+        '`actions` fills `eventActions`; `activity` adds when it fires next, when it last fired and what it did in the last 30 days.',
+    }),
+  ),
+})
+
+export const TriggerQuery = Type.Object({
+  status: Type.Optional(SeveralOf(TRIGGER_STATUSES)),
+  from: MomentFilter('Scheduled from this moment on, in ms.'),
+  to: MomentFilter('Scheduled before this moment, in ms.'),
+  eventDefnId: id('Of this definition.'),
+  objectType: Type.Optional(
+    Type.Enum([...OBJECT_TYPES], { description: 'About objects of this type.' }),
+  ),
+  clientId: id('About objects of this client.'),
+  locationId: id('About objects at this location.'),
+  text: Type.Optional(
+    Type.String({
+      maxLength: 200,
+      description: 'Words with which a name or the address of the client begins.',
+    }),
+  ),
+})
+
+export const TriggersQuery = Type.Object({
+  ...PageQuery,
+  ...TriggerQuery.properties,
+  order: Type.Optional(
+    Type.Enum(['oldest', 'newest'], { default: 'oldest', description: 'Which come first.' }),
+  ),
+  expand: ExpandNames,
+})
+
+export const TriggersOfObjectQuery = Type.Object({ expand: ExpandNames })
+
+export const EmailQuery = Type.Object({
+  status: Type.Optional(SeveralOf(EMAIL_STATUSES)),
+  emailTemplateId: id('Made from this template.'),
+  templateId: Type.Optional(
+    Type.Integer({ minimum: 1, deprecated: true, description: 'Use `emailTemplateId`.' }),
+  ),
+  eventTriggerId: id('Made by this trigger.'),
+  clientId: id('To this client.'),
+  text: Type.Optional(
+    Type.String({
+      maxLength: 200,
+      description: 'Words with which a name or the address of the client begins.',
+    }),
+  ),
+  from: MomentFilter('Made from this moment on, in ms.'),
+  to: MomentFilter('Made before this moment, in ms.'),
+})
+
+export const EmailsQuery = Type.Object({
+  ...PageQuery,
+  ...EmailQuery.properties,
+  expand: ExpandNames,
+})
+
+/** Lists about one object have larger pages, so that most are read at once. */
+export const MAX_EMAILS_ABOUT = 500
+export const EmailsAboutQuery = Type.Object({
+  ...PageQuery,
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: MAX_EMAILS_ABOUT,
+      default: MAX_EMAILS_ABOUT,
+      description: 'How many at most.',
+    }),
+  ),
+})
+
+export const SuppressionsQuery = Type.Object({
+  ...PageQuery,
+  emailAddress: Type.Optional(Type.String({ maxLength: 254, description: 'This address only.' })),
+})
+
+export const AuditQuery = Type.Object({
+  object: Type.Optional(
+    Type.String({ maxLength: 100, description: 'Of this kind of object.', examples: ['calendar'] }),
+  ),
+  id: Type.Optional(Type.String({ maxLength: 300, description: 'Of the object with this id.' })),
+  user: Type.Optional(
+    Type.String({ maxLength: 300, description: 'Made by this username or `key:<name>`.' }),
+  ),
+  from: MomentFilter('From this moment on, in ms.'),
+  to: MomentFilter('Before this moment, in ms.'),
+  ...PageQuery,
+})
+
+export const SearchQuery = Type.Object({
+  text: Type.String({
+    minLength: 1,
+    maxLength: 200,
+    description: 'The words to look for.',
+    examples: ['obrien'],
+  }),
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 20,
+      default: 5,
+      description: 'At most this many of each kind.',
+    }),
+  ),
+})
+
+export const OverviewQuery = Type.Object({
+  day: Type.Optional(
+    Type.String({
+      format: 'date',
+      description: 'Whose quarter hours are counted; absent: today.',
+    }),
+  ),
+})

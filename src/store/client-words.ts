@@ -1,0 +1,78 @@
+import type { Db } from '../database/database.ts'
+import { join, sql, type Sql } from '../database/sql.ts'
+
+/** The ids of the clients whose name or address has, for every word of the text, one that begins with it. */
+export function clientsNamed(businessId: number, text: string): Sql {
+  const words = wordsOf(text)
+  if (words.length === 0) return sql`select null::bigint where false`
+  return join(
+    words.map((word) => clientsWithWord(sql`${businessId}`, word)),
+    ' intersect ',
+  )
+}
+
+/** The ids of the clients whose name or address has a word that begins with this one. */
+export const clientsWithWord = (businessId: Sql, word: string) => sql`
+  select client_id from client_word
+  where business_id = ${businessId} and word >= ${word} and word < ${`${word}\u{10ffff}`}`
+
+/**
+ * The words of a search: lower case, without accents and apostrophes. `O'Brien` is `obrien`, `Żółć`
+ * is `zolc`.
+ */
+export const wordsOf = (text: string): string[] => splitWords(text.replace(APOSTROPHES, ''))
+
+/**
+ * The words by which a text is found. An apostrophe joins and separates, and umlauts also have their
+ * two-letter spelling: `O'Brien` is found by `obrien` and `brien`, `Müller` by `muller` and `mueller`.
+ */
+export function searchableWordsOf(text: string): string[] {
+  const joined = text.normalize('NFC').replace(APOSTROPHES, '')
+  const spelled = joined.replace(/[äöüøåæœ]/giu, (letter) => SPELLED[letter.toLowerCase()]!)
+  const separated = text.replace(APOSTROPHES, ' ')
+  return [...new Set([joined, spelled, separated].flatMap(splitWords))]
+}
+
+const APOSTROPHES = /['’‘ʼʻ`´＇]/gu
+
+const SPELLED: Record<string, string> = {
+  ä: 'ae',
+  ö: 'oe',
+  ü: 'ue',
+  ø: 'oe',
+  å: 'aa',
+  æ: 'ae',
+  œ: 'oe',
+}
+
+function splitWords(text: string): string[] {
+  const plain = text
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .replaceAll('ł', 'l')
+    .replaceAll('ø', 'o')
+    .replaceAll('ß', 'ss')
+    .replaceAll('đ', 'd')
+  const words = plain.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== '')
+  return [...new Set(words)].slice(0, 20)
+}
+
+/** Keeps the words of the clients that were saved. */
+export function replaceClientWords(tx: Db, businessId: number, clients: Record<string, unknown>[]) {
+  const words = clients.flatMap((client) =>
+    searchableWordsOf(`${client.firstName} ${client.lastName} ${client.emailAddress ?? ''}`).map(
+      (word) => ({ clientId: client.clientId as number, word }),
+    ),
+  )
+  return Promise.all([
+    tx.query(sql`
+      delete from client_word
+      where business_id = ${businessId}
+        and client_id = any (${clients.map((client) => client.clientId)}::bigint[])`),
+    tx.query(sql`
+      insert into client_word (business_id, word, client_id)
+      select ${businessId}, w.word, w.client_id
+      from unnest(${words.map((w) => w.word)}::text[], ${words.map((w) => w.clientId)}::bigint[]) as w (word, client_id)`),
+  ])
+}

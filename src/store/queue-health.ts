@@ -1,0 +1,62 @@
+import type { Db } from '../database/database.ts'
+import { sql } from '../database/sql.ts'
+import { GAVE_UP } from './trigger-queue.ts'
+
+/** The state of the queue, for metrics and the doctor. Counts stop at `MAX_COUNTED`. */
+export type QueueHealth = {
+  /** How many should have fired a second ago, and since when the oldest is due. */
+  overdue: number
+  oldestOverdue: Temporal.Instant | null
+  /** Triggers claimed by a worker whose lease has expired or is missing, and that no node took over. */
+  stuckLeases: number
+  /** Saved definitions whose plan is not complete, and when the oldest was saved. */
+  unplanned: number
+  oldestUnplanned: Temporal.Instant | null
+  /** In the last 7 days: triggers that were given up because their attempts failed. */
+  gaveUp: number
+  /** In the last 24 hours: triggers that ended more than a minute late, and those then of no use. */
+  late: number
+  expired: number
+  mostLateSeconds: number
+}
+
+const MAX_COUNTED = 100_000
+
+export async function readQueueHealth(db: Db, now: Temporal.Instant) {
+  const [health] = await db.query<QueueHealth>(sql`
+    select
+      (select count(*) from (
+         select from pending_trigger where worker is null
+           and scheduled_time < ${now.subtract({ seconds: 1 })} limit ${MAX_COUNTED}) due) as overdue,
+      (select min(scheduled_time) from pending_trigger
+       where worker is null
+         and scheduled_time < ${now.subtract({ seconds: 1 })}) as "oldestOverdue",
+      (select count(*) from (
+         select from pending_trigger w left join worker_lease using (worker)
+         where w.scheduled_time <= ${now} and w.worker is not null
+           and coalesce(worker_lease.lease_until, '-infinity') < ${now.subtract({ seconds: TAKEOVER_SECONDS })}
+         limit ${MAX_COUNTED}) stuck) as "stuckLeases",
+      (select count(*) from event_definition where planned_version < version) as unplanned,
+      (select min(modified_date) from event_definition where planned_version < version) as "oldestUnplanned",
+      (select count(*) from event_trigger
+       where status = 'FAILED' and modified_date > ${now.subtract({ hours: 7 * 24 })}
+         and status_reason like ${`${GAVE_UP}%`}) as "gaveUp",
+      late.*
+    from (
+      select count(*) filter (where status <> 'EXPIRED') as late,
+             count(*) filter (where status = 'EXPIRED' and status_reason like ${`${CAME_LATE}%`}) as expired,
+             coalesce(extract(epoch from max(modified_date - scheduled_time)
+               filter (where status <> 'EXPIRED' or status_reason like ${`${CAME_LATE}%`})), 0)::float8
+               as "mostLateSeconds"
+      from event_trigger
+      where status in ('COMPLETED', 'FAILED', 'SKIPPED', 'EXPIRED')
+        and modified_date - scheduled_time > interval '1 minute'
+        and modified_date > ${now.subtract({ hours: 24 })}) late`)
+  return health!
+}
+
+/** An expired lease is taken over within this time if any node is up. */
+const TAKEOVER_SECONDS = 5
+
+/** The reason of a trigger begins so if an outage made it useless. */
+export const CAME_LATE = 'the service was '

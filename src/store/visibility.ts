@@ -1,0 +1,68 @@
+import type { ObjectKind } from '../contract/objects.ts'
+import { empty, join, raw, sql, type Sql } from '../database/sql.ts'
+
+/** The part of a business that a caller sees: all of it (null), some locations, or their own work. */
+export type Visibility = { locationIds: number[] } | { professionalId: number | null } | null
+
+/** Limits objects of a kind to those that the caller sees. `t` is the alias of their table. */
+export const isVisible = (kind: ObjectKind, visibility: Visibility): Sql =>
+  limitingProperty(kind, visibility) ? atVisiblePlace(visibility, 't.') : empty
+
+/** Limits rows that have a location and staff, such as appointments, to those that the caller sees. */
+export function atVisiblePlace(visibility: Visibility, prefix: '' | 't.' | 'o.' = ''): Sql {
+  if (visibility === null) return empty
+  return 'locationIds' in visibility
+    ? sql`and ${raw(prefix)}location_id = any (${visibility.locationIds}::bigint[])`
+    : sql`and ${raw(prefix)}professional_id = ${visibility.professionalId}`
+}
+
+/**
+ * Limits rows about an object (`object_type`, `object_id`), such as triggers and emails, to those
+ * whose object the caller sees. `table` is the name or alias of their table. Rows about no object are
+ * visible only to callers who see everything.
+ */
+export function aboutVisibleObject(
+  table: 'event_trigger' | 'email' | 't' | 'e' | 'w',
+  visibility: Visibility,
+): Sql {
+  if (visibility === null) return empty
+  const cases = LIMITED.map(
+    ([objectType, objects, id]) => sql`
+      when ${raw(`'${objectType}'`)} then exists (
+        select from ${raw(objects)} o
+        where o.business_id = ${raw(table)}.business_id and o.${raw(id)} = ${raw(table)}.object_id
+          ${atVisiblePlace(visibility, 'o.')})`,
+  )
+  return sql`and case ${raw(table)}.object_type ${join(cases, ' ')}
+                 else ${raw(table)}.object_type is not null end`
+}
+
+/** The other types of objects have neither location nor staff: everyone sees them. */
+const LIMITED = [
+  ['CALENDAR', 'calendar', 'calendar_id'],
+  ['CLASS_SCHEDULE', 'class_schedule', 'class_schedule_id'],
+  ['RECALL', 'recall', 'recall_id'],
+] as const
+
+/** The property that puts an object outside the caller's visibility; undefined if the caller sees it. */
+export function findHidingProperty(
+  kind: ObjectKind,
+  object: Record<string, unknown>,
+  visibility: Visibility,
+) {
+  const property = limitingProperty(kind, visibility)
+  if (visibility === null || !property) return undefined
+  const id = object[property] as number
+  const isSeen =
+    'locationIds' in visibility
+      ? visibility.locationIds.includes(id)
+      : visibility.professionalId === id
+  return isSeen ? undefined : property
+}
+
+/** A LOCATION_SUPER_USER sees the objects of their locations, a USER their own. */
+function limitingProperty(kind: ObjectKind, visibility: Visibility) {
+  if (visibility === null) return undefined
+  if ('locationIds' in visibility) return 'locationId' in kind.fields ? 'locationId' : undefined
+  return kind.objectType && 'professionalId' in kind.fields ? 'professionalId' : undefined
+}

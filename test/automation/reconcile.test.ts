@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { reconcileAll } from '../../src/automation/reconcile.ts'
+import { sql } from '../../src/database/sql.ts'
+import { readQueueHealth } from '../../src/store/queue-health.ts'
+import { asOwner } from '../support/owner.ts'
+import { reminder, startEngine, startWorld } from '../support/world.ts'
+
+type World = Awaited<ReturnType<typeof startWorld>>
+
+const findings = ({ database, clock }: World) => reconcileAll(database.engine, () => clock.now())
+const health = ({ database, clock }: World) => readQueueHealth(database.engine, clock.now())
+const change = ({ database }: World, statement: ReturnType<typeof sql>) =>
+  database.engine.query(statement)
+
+test('what is overdue, and since when, is seen', async (t) => {
+  const world = await startWorld(t)
+  await world.save('/eventDefinition', reminder(world.businessId, -24))
+  await world.book(world.clock.in({ hours: 25 }))
+  await world.book(world.clock.in({ hours: 26 }))
+  const due = world.clock.in({ hours: 1 })
+  assert.equal((await health(world)).overdue, 0)
+  world.clock.advance({ hours: 3 })
+  const { overdue, oldestOverdue } = await health(world)
+  assert.equal(overdue, 2)
+  assert.equal(String(oldestOverdue), String(due))
+
+  await startEngine(world).runEngine()
+  const after = await health(world)
+  assert.equal(after.overdue, 0)
+  assert.equal(after.oldestOverdue, null)
+})
+
+test('how late what fired after an outage was, and how much was of no use, is seen', async (t) => {
+  const world = await startWorld(t)
+  await world.save('/eventDefinition', reminder(world.businessId, -24))
+  await world.book(world.clock.in({ hours: 30 }))
+  await world.book(world.clock.in({ hours: 26 }))
+  world.clock.advance({ hours: 28 })
+  await startEngine(world).runEngine()
+  const { late, expired, mostLateSeconds } = await health(world)
+  assert.deepEqual([late, expired, mostLateSeconds], [1, 1, 26 * 3600])
+  world.clock.advance({ hours: 25 })
+  assert.equal((await health(world)).late, 0, 'of the last day only')
+})
+
+test('a lease that nobody took over and a trigger that was set aside are seen', async (t) => {
+  const world = await startWorld(t)
+  await world.save('/eventDefinition', reminder(world.businessId, -24))
+  await world.book(world.clock.in({ hours: 25 }))
+  world.clock.advance({ hours: 1 })
+  const until = world.clock.in({ seconds: 10 })
+  await change(
+    world,
+    sql`with held as (insert into worker_lease select 'dead', ${until}, max(scheduled_time) from pending_trigger)
+        update pending_trigger set worker = 'dead', attempts = 9`,
+  )
+  world.clock.advance({ seconds: 12 })
+  assert.equal((await health(world)).stuckLeases, 0, 'there is still time to take it over')
+  world.clock.advance({ seconds: 4 })
+  assert.equal((await health(world)).stuckLeases, 1)
+
+  await startEngine(world).takeOver()
+  const { stuckLeases, gaveUp } = await health(world)
+  assert.deepEqual([stuckLeases, gaveUp], [0, 1])
+})
+
+test('what is in the hands of nobody at all is shown', async (t) => {
+  const world = await startWorld(t)
+  await world.save('/eventDefinition', reminder(world.businessId, -24))
+  await world.book(world.clock.in({ hours: 25 }))
+  world.clock.advance({ hours: 1 })
+  await world.database.engine.query(sql`
+    update pending_trigger set worker = 'without a lane'`)
+  assert.equal((await health(world)).stuckLeases, 1)
+})
+
+test('reconciliation is content with what the service plans', async (t) => {
+  const world = await startWorld(t)
+  await world.save('/eventDefinition', reminder(world.businessId, -24))
+  await world.save('/eventDefinition', reminder(world.businessId, 2))
+  const [moved, cancelled] = [
+    await world.book(world.clock.in({ hours: 72 })),
+    await world.book(world.clock.in({ hours: 48 })),
+  ]
+  const { calendarId } = moved
+  await world.save('/calendar', {
+    calendarId,
+    startTime: world.clock.in({ hours: 96 }).epochMilliseconds,
+    endTime: world.clock.in({ hours: 97 }).epochMilliseconds,
+  })
+  await world.save('/calendar', { calendarId: cancelled.calendarId, status: 'CANCELLED' })
+  await world.book(world.clock.in({ hours: 2 })) // after its reminder's time
+  const found = await findings(world)
+  assert.deepEqual(
+    { ...found, samples: [] },
+    {
+      definitions: 2,
+      objects: found.objects,
+      missing: 0,
+      unfounded: 0,
+      doubled: 0,
+      stoppedMatching: 0,
+      samples: [],
+    },
+  )
+  assert.ok(found.objects >= 6)
+})
+
+test('reconciliation finds a reminder that is missing, one without reason and one too many', async (t) => {
+  const world = await startWorld(t)
+  await world.save('/eventDefinition', reminder(world.businessId, -24))
+  const [lost, gone, twice] = [
+    await world.book(world.clock.in({ hours: 72 })),
+    await world.book(world.clock.in({ hours: 73 })),
+    await world.book(world.clock.in({ hours: 74 })),
+  ]
+  // Behind the service's back, as a restore gone wrong would.
+  await change(world, sql`delete from pending_trigger where object_id = ${lost.calendarId}`)
+  await world.db.query(
+    sql`update calendar set status = 'CANCELLED' where calendar_id = ${gone.calendarId}`,
+  )
+  await asOwner(
+    world.database,
+    `insert into pending_trigger (business_id, event_defn_id, defn_version, object_type, object_id,
+       anchor_time, scheduled_time, created_date)
+     select business_id, event_defn_id, defn_version, object_type, object_id, anchor_time,
+       scheduled_time, created_date from pending_trigger where object_id = ${twice.calendarId}`,
+  )
+  const { missing, unfounded, doubled, samples } = await findings(world)
+  assert.deepEqual({ missing, unfounded, doubled }, { missing: 1, unfounded: 1, doubled: 1 })
+  assert.deepEqual(
+    new Set(samples.map((sample) => `${sample.fault} ${sample.object}`)),
+    new Set([
+      `missing ${lost.calendarId}`,
+      `unfounded ${gone.calendarId}`,
+      `doubled ${twice.calendarId}`,
+    ]),
+  )
+})
+
+test('a reminder that somebody cancelled by hand is neither planned again nor missed', async (t) => {
+  const world = await startWorld(t)
+  await world.save('/eventDefinition', reminder(world.businessId, -24))
+  const { calendarId } = await world.book(world.clock.in({ hours: 72 }))
+  const triggers = async () =>
+    (await world.call('GET', `/eventTriggers/CALENDAR/${calendarId}`)).body as {
+      eventTriggerId: number
+      status: string
+    }[]
+  const [trigger] = await triggers()
+  await world.call('POST', `/eventTriggers/${trigger!.eventTriggerId}/cancel`)
+  await world.save('/calendar', { calendarId, status: 'CONFIRMED' })
+  assert.deepEqual(
+    (await triggers()).map((one) => one.status),
+    ['CANCELLED'],
+  )
+  assert.equal((await findings(world)).missing, 0)
+})
+
+test('a definition that took up every booking and now takes up none has fallen silent', async (t) => {
+  const world = await startWorld(t)
+  const { locationId } = world.ids
+  await world.save(
+    '/eventDefinition',
+    reminder(world.businessId, -24, { locationIdList: [locationId] }),
+  )
+  const bookMany = async (count: number, more: object = {}) => {
+    for (let i = 0; i < count; i += 1) await world.book(world.clock.in({ hours: 72 }), more)
+  }
+  await bookMany(30)
+  world.clock.advance({ hours: 24 * 8 })
+  assert.equal((await findings(world)).stoppedMatching, 0, 'nobody booked since')
+
+  // They moved house, and nobody thought of the reminder.
+  const { locationId: newHouse } = await world.save('/location', { name: 'New house' })
+  await bookMany(19, { locationId: newHouse })
+  assert.equal((await findings(world)).stoppedMatching, 0, 'too few to say')
+  await bookMany(2, { locationId: newHouse })
+  assert.equal((await findings(world)).stoppedMatching, 1)
+  await bookMany(1)
+  assert.equal((await findings(world)).stoppedMatching, 0)
+})

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import { createEngine } from '../../src/automation/engine.ts'
+import type { Database, Db } from '../../src/database/database.ts'
+import { sql, type Sql } from '../../src/database/sql.ts'
+import { gatherCrowd } from '../support/crowd.ts'
+import { cloneDatabase } from '../support/database.ts'
+import { until } from '../support/until.ts'
+import { rewriting, withoutTurns } from './without-guards.ts'
+import { isFull } from './random.ts'
+import { assertWithin } from '../support/within.ts'
+import { capturing } from '../support/capturing.ts'
+
+/** All due within one second, nine of ten of one business, and its own first. */
+const DUE = isFull ? 50_000 : 10_000
+const BUSINESSES = 50
+const MOST_LATE_MS = 5_000
+/** A share of all triggers. If the others wait for the burst, they are among the last to fire. */
+const WELL_BEFORE = 0.75
+
+test('the burst of one business does not make the others late', async (t) => {
+  const { late, place } = await stampede(t)
+  assert.ok(place.others.p99 < place.all * WELL_BEFORE, 'they did not wait for the burst')
+  assertWithin(t, { what: 'p99 of the others', tookMs: late.others.p99, limitMs: MOST_LATE_MS })
+})
+
+test('without turns the others wait for the burst', async (t) => {
+  const { place } = await stampede(t, rewriting(withoutTurns))
+  assert.ok(place.others.p99 > place.all * WELL_BEFORE)
+})
+
+async function stampede(t: TestContext, rewrite = (statement: Sql) => statement) {
+  const { database, url } = await cloneDatabase(t)
+  const clock = { now: () => Temporal.Now.instant() }
+  const dueAt = clock.now()
+  const [burst] = await gatherCrowd(url, {
+    businesses: BUSINESSES,
+    appointments: (place) => Math.ceil(place === 0 ? DUE * 0.9 : (DUE * 0.1) / (BUSINESSES - 1)),
+    // The burst's in the first half of the second, the others' in the second half.
+    dueFrom: (place) => (place === 0 ? dueAt : dueAt.add({ milliseconds: 500 })),
+    spreadMs: 500,
+  })
+  const late = { burst: [] as number[], others: [] as number[] }
+  const places: number[] = []
+  let ended = 0
+  const errors: unknown[] = []
+  const stopping = new AbortController()
+  // It starts now: lateness counts from here, as if all of it had come due in this second.
+  const startedAt = Date.now()
+  const engine = createEngine({
+    database: { ...database, engine: rewritten(database.engine, rewrite) } satisfies Database,
+    clock,
+    ...capturing(),
+    onError: (error) => {
+      errors.push(error)
+      stopping.abort()
+    },
+    onEnded: (endings) => {
+      const ms = Date.now() - startedAt
+      for (const { businessId } of endings) {
+        ended += 1
+        const isBurst = businessId === burst!.businessId
+        late[isBurst ? 'burst' : 'others'].push(ms)
+        if (!isBurst) places.push(ended)
+      }
+    },
+  })
+  const stopped = engine.run(stopping.signal)
+  await until(async () => errors.length > 0 || (await openTriggers(database)) === 0)
+  stopping.abort()
+  await stopped
+  assert.deepEqual(errors, [])
+  const told = {
+    late: { burst: percentiles(late.burst), others: percentiles(late.others) },
+    place: { others: percentiles(places), all: ended },
+  }
+  t.diagnostic(`${DUE} due in one second, 90% of one business: ${JSON.stringify(told)}`)
+  return told
+}
+
+function rewritten(db: Db, rewrite: (statement: Sql) => Sql): Db {
+  return { ...db, query: (statement) => db.query(rewrite(statement)) }
+}
+
+const openTriggers = async (database: Database) =>
+  (
+    await database.engine.query<{ count: number }>(
+      sql`select count(*) from any_trigger where status in ('SCHEDULED', 'RUNNING')`,
+    )
+  )[0]!.count
+
+function percentiles(values: number[]) {
+  const sorted = values.toSorted((a, b) => a - b)
+  const at = (share: number) => Math.round(sorted[Math.floor((sorted.length - 1) * share)]!)
+  return { count: sorted.length, p50: at(0.5), p99: at(0.99), max: at(1) }
+}
