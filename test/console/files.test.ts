@@ -27,7 +27,7 @@ test('the first address leads to the sign-in of the console', async (t) => {
 test('an address that is no page says so', async (t) => {
   const { page } = await openPage(t)
   await page.goto(`${service.base}/console/some/page`)
-  await page.getByText('There is no such page').waitFor()
+  await page.getByText('Page not found').waitFor()
 })
 
 test('the API description works offline, under our own policy', async (t) => {
