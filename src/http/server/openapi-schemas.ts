@@ -42,4 +42,5 @@ function replaceByReferences(value: unknown, schemas: Record<string, Json>): unk
   }
 }
 
-const shapeOf = ({ title: _title, description: _about, examples: _examples, ...shape }: Json) => shape
+const shapeOf = ({ title: _title, description: _about, examples: _examples, ...shape }: Json) =>
+  shape
