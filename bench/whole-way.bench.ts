@@ -8,6 +8,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import nodemailer from 'nodemailer'
 import pg from 'pg'
+import { SettingsCache } from '../src/store/settings.ts'
 import { createEngine } from '../src/automation/engine.ts'
 import { DatabaseClock, monotonicMs } from '../src/clock.ts'
 import { openEmbedded } from '../src/database/embedded.ts'
@@ -254,7 +255,7 @@ async function startSender(url: string, port: number) {
 /** An engine as the service runs it, in a process of its own. */
 async function runSender(url: string, port: number) {
   const onError = (error: unknown) => console.error(error)
-  const database = openDatabase({ url, onError, heartbeat: true })
+  const database = openDatabase({ url, onError, heartbeat: true, analyzesGrownTables: true })
   const clock = new DatabaseClock()
   await clock.synchronise(() => database.readTime())
   const server = { host: '127.0.0.1', port, secure: false, requireTls: false }
@@ -264,6 +265,7 @@ async function runSender(url: string, port: number) {
   )
   const engine = createEngine({
     database,
+    settings: new SettingsCache(),
     clock,
     random: randomBytes,
     leaseSeconds: 10,

@@ -26,6 +26,7 @@ import {
   type EmailEnding,
   type MovedTrigger,
 } from '../store/email-queue.ts'
+import type { SettingsCache } from '../store/settings.ts'
 import { holdSubjects } from '../store/subjects.ts'
 import { suppress } from '../store/suppressions.ts'
 import { holdDefinitionsOf, holdObjects } from './hold.ts'
@@ -37,8 +38,7 @@ import { Batcher } from './batcher.ts'
 
 export type Delivering = {
   db: Db
-  /** For what is said of each mail, or of a few: its plans are kept. */
-  delivery: Db
+  settings: SettingsCache
   now(): Temporal.Instant
   worker: string
   leaseSeconds: number
@@ -79,7 +79,7 @@ export class Deliveries {
     // the mail server that are nearly here come in: four mails a commit instead of two, over five
     // connections.
     const shared = { gather: () => nextTurn().then(() => nextTurn()) }
-    this.#ended = new Batcher((mails) => markMessagesEnded(parts.delivery, mails), shared)
+    this.#ended = new Batcher((mails) => markMessagesEnded(parts.db, mails), shared)
     this.#recorded = new Batcher((attempts) => this.#record(attempts), shared)
     this.#replanned = new Batcher(async (moved) => {
       await this.#replan(moved)
@@ -101,7 +101,10 @@ export class Deliveries {
     const worker = `${this.#parts.worker} ${(this.#claims += 1)}`
     const { claimed, unwanted } = await db.transaction(async (tx) => {
       const claimed = await this.#claim(tx, { worker, now: moment, leaseUntil, limit })
-      const unwanted = claimed.length > 0 ? await findUnwanted(tx, claimed, moment) : new Map()
+      const unwanted =
+        claimed.length > 0
+          ? await findUnwanted(tx, this.#parts.settings, claimed, moment)
+          : new Map()
       return { claimed, unwanted }
     })
     for (const mail of claimed) this.#track(mail, this.#deliver(mail, unwanted.get(mail.emailId)))
@@ -226,7 +229,7 @@ export class Deliveries {
   /** A pause first: if the database refuses every mark, the mail server is not called in a loop. */
   async #release(mail: ClaimedEmail) {
     await sleep(RETRY_MS)
-    await releaseEmails(this.#parts.delivery, [mail])
+    await releaseEmails(this.#parts.db, [mail])
   }
 
   /** The server's answer must not be lost, or the mail would be sent again. */
@@ -255,10 +258,10 @@ export class Deliveries {
 
   /** Gives back of each its trigger, if that has moved and must be planned again. */
   async #record(attempts: Attempted[]) {
-    const { delivery } = this.#parts
+    const { db } = this.#parts
     const now = this.#parts.now()
     const endings = attempts.map((attempted) => endingOf(attempted, now))
-    const moved = await delivery.transaction(async (tx) => {
+    const moved = await db.transaction(async (tx) => {
       const bounced = attempts.flatMap(bounceOf)
       // One after the other, but all on their way at once.
       const [, , , moved] = await Promise.all([
@@ -291,11 +294,11 @@ export class Deliveries {
    * are locked before triggers here as everywhere.
    */
   async #replan(moved: MovedTrigger[]) {
-    const { db, now, onError } = this.#parts
+    const { db, now, onError, settings } = this.#parts
     let planned = 0
     for (const trigger of moved) {
       try {
-        await db.transaction((tx) => planMoved(tx, trigger, now()))
+        await db.transaction((tx) => planMoved(tx, settings, trigger, now()))
         planned += 1
       } catch (error) {
         onError(error)
@@ -385,9 +388,14 @@ function bounceOf({ mail, outcome }: Attempted) {
 }
 
 /** Mails that should no longer go out: what changed since they were made, or last tried. */
-async function findUnwanted(tx: Db, claimed: ClaimedEmail[], now: Temporal.Instant) {
+async function findUnwanted(
+  tx: Db,
+  settings: SettingsCache,
+  claimed: ClaimedEmail[],
+  now: Temporal.Instant,
+) {
   const unwanted = new Map<number, Unwanted>()
-  const stale = await findStale(tx, claimed, now)
+  const stale = await findStale(tx, settings, claimed, now)
   for (const mail of claimed) {
     const reason = mail.businessActive ? stale.get(mail.emailId) : REASONS.businessInactive
     const { emailId, suppressed, attemptCount } = mail
@@ -403,7 +411,12 @@ async function findUnwanted(tx: Db, claimed: ClaimedEmail[], now: Temporal.Insta
 }
 
 /** Their object was cancelled or moved, or what they remind of has begun. */
-async function findStale(tx: Db, claimed: ClaimedEmail[], now: Temporal.Instant) {
+async function findStale(
+  tx: Db,
+  settings: SettingsCache,
+  claimed: ClaimedEmail[],
+  now: Temporal.Instant,
+) {
   const stale = new Map<number, string>()
   const ofTriggers = claimed.filter((mail) => mail.eventDefnId !== null) as (ClaimedEmail & {
     eventDefnId: number
@@ -412,7 +425,7 @@ async function findStale(tx: Db, claimed: ClaimedEmail[], now: Temporal.Instant)
     objectType: Subject['objectType']
   })[]
   if (ofTriggers.length === 0) return stale
-  const subjects = await holdObjects(tx, ofTriggers)
+  const subjects = await holdObjects(tx, settings, ofTriggers)
   const definitions = await holdDefinitionsOf(tx, ofTriggers)
   for (const mail of ofTriggers) {
     const definition = definitions.get(mail.eventDefnId)!
@@ -437,8 +450,13 @@ async function findStale(tx: Db, claimed: ClaimedEmail[], now: Temporal.Instant)
 }
 
 /** A reminder that could not follow its object while its mails were being sent. */
-async function planMoved(tx: Db, trigger: MovedTrigger, now: Temporal.Instant) {
-  const [subject] = await holdSubjects(tx, trigger.objectType, [trigger])
+async function planMoved(
+  tx: Db,
+  settings: SettingsCache,
+  trigger: MovedTrigger,
+  now: Temporal.Instant,
+) {
+  const [subject] = await holdSubjects(tx, settings, trigger.objectType, [trigger])
   const definition = (await holdDefinitionsOf(tx, [trigger])).get(trigger.eventDefnId)
   const ended = await endMovedTrigger(tx, trigger, now)
   if (!ended || !subject || !definition) return

@@ -1,16 +1,16 @@
 import type { Clock } from '../clock.ts'
-import type { Database, Db } from '../database/database.ts'
+import type { Database } from '../database/database.ts'
 import type { Mailbox } from '../contract/addresses.ts'
 import type { Mailer } from '../email/mailer.ts'
 import { readDatabaseTime } from '../store/database-time.ts'
-import { lookAtGrownTables } from '../store/objects.ts'
+import type { SettingsCache } from '../store/settings.ts'
 import { ANY_ATTEMPTS } from '../store/trigger-queue.ts'
 import { createDeliverLoop } from './deliver-loop.ts'
 import { Deliveries } from './deliver.ts'
 import { FireLoops } from './fire-loops.ts'
 import type { Firing } from './fire.ts'
 import { createHeartbeatLoop, createTakeoverLoop } from './lease-loops.ts'
-import { Hint, pause, repeat, type Loop } from './loop.ts'
+import { Hint, repeat } from './loop.ts'
 import { createPlanLoop, type PlannerParts } from './planner.ts'
 import { createReconciler } from './reconcile.ts'
 import { Throttle } from './throttle.ts'
@@ -18,6 +18,7 @@ import { Throttle } from './throttle.ts'
 /** The engine gets everything it uses as a parameter, so that a simulation can drive the real one. */
 export type EngineParts = {
   database: Database
+  settings: SettingsCache
   clock: Clock
   /** Random bytes. A worker is named by them at each start: a restarted worker has another name. */
   random(size: number): Buffer
@@ -48,7 +49,7 @@ export function createEngine(parts: EngineParts) {
   const now = () => clock.now()
   const worker = parts.random(9).toString('base64url')
   const queued = new Hint()
-  const deliveries = new Deliveries({ ...parts, db, delivery: database.delivery, now, worker })
+  const deliveries = new Deliveries({ ...parts, db, now, worker })
   const fireLoops = new FireLoops({
     ...parts,
     ...(!parts.captures && {
@@ -71,7 +72,6 @@ export function createEngine(parts: EngineParts) {
     heartbeat: createHeartbeatLoop(leaseParts),
     plan: createPlanLoop({ ...parts, now }),
     reconcile: createReconciler({ db, now, worker, leaseSeconds }).loop,
-    analyze: createAnalyzeLoop(db),
   }
 
   /** Runs until stopped. Claimed triggers and mails that were not begun are then released. */
@@ -104,14 +104,3 @@ function attemptsOfUptime(now: () => Temporal.Instant, leaseSeconds: number) {
     return isUpForLease ? ANY_ATTEMPTS : 1
   }
 }
-
-/** ANALYZE for tables that grew by half: bulk imports need plans for thousands of rows at once. */
-function createAnalyzeLoop(db: Db): Loop {
-  const runOnce = async () => {
-    await lookAtGrownTables(db)
-    return 0
-  }
-  return { name: 'analyze', runOnce, rest: (stopping) => pause(ANALYZE_EVERY_MS, stopping) }
-}
-
-const ANALYZE_EVERY_MS = 3_000

@@ -14,6 +14,7 @@ import {
   type ClaimedTrigger,
   type Ending,
 } from '../store/trigger-queue.ts'
+import type { SettingsCache } from '../store/settings.ts'
 import type { Throttle } from './throttle.ts'
 import { decide } from './decide.ts'
 import { definitionsOf, holdDefinitionsOf, holdWholeObjects } from './hold.ts'
@@ -24,6 +25,7 @@ import { Rendering } from './templates.ts'
 
 /** What firing stands on. */
 export type Firing = {
+  settings: SettingsCache
   db: Db
   now(): Temporal.Instant
   /** The database's time at this point of the transaction: nothing fires before it is due by that. */
@@ -137,7 +139,7 @@ async function fireBatch(tx: Db, firing: Firing, claimed: ClaimedTrigger[], rend
   const keys = definitionsOf(claimed)
   // One round trip. Objects are locked first; the time is read last, when all locks are held.
   const [objects, mine, definitions, actions, stored, ids, now] = await Promise.all([
-    holdWholeObjects(tx, claimed),
+    holdWholeObjects(tx, firing.settings, claimed),
     lockClaimed(tx, firing.worker, claimed),
     holdDefinitionsOf(tx, keys),
     holdActionsOfDefinitions(tx, keys),

@@ -1,7 +1,7 @@
 import type { EmailStatus } from '../contract/email.ts'
 import type { ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
-import { empty, kept, sql, type Sql } from '../database/sql.ts'
+import { empty, sql, type Sql } from '../database/sql.ts'
 import type { Attempt } from './emails.ts'
 
 /** A mail that a worker has taken to send it. */
@@ -63,14 +63,14 @@ export function listBusinessesWithMail(
     where s.business_id > ${last} and ${isWaiting}
     order by s.business_id, s.next_attempt_time limit 1`
   return db.query<{ businessId: number; isDue: boolean }>(
-    kept(sql`
+    sql`
       with recursive businesses as (
         (select *, 1 as place from (${next(sql`${after}`)}) first)
         union all
         select next.*, place + 1 from businesses b, lateral (${next(sql`b.business_id`)}) next
         where place < ${limit}
       )
-      select business_id as "businessId", next_attempt_time <= ${now} as "isDue" from businesses`),
+      select business_id as "businessId", next_attempt_time <= ${now} as "isDue" from businesses`,
   )
 }
 
@@ -99,7 +99,7 @@ export function claimEmailsOf(db: Db, claim: EmailClaim, businessIds: number[], 
 
 function take(db: Db, { worker, leaseUntil }: EmailClaim, due: Sql) {
   return db.query<ClaimedEmail>(
-    kept(sql`
+    sql`
       with due as (${due}), taken as (
         update email_queue s
         set worker = ${worker}, lease_until = ${leaseUntil}, epoch = (select epoch from server_epoch)
@@ -123,7 +123,7 @@ function take(db: Db, { worker, leaseUntil }: EmailClaim, due: Sql) {
       left join email_category g
         on (g.business_id, g.email_category_id) = (e.business_id, e.email_category_id)
       left join event_trigger t
-        on (t.business_id, t.event_trigger_id) = (e.business_id, e.event_trigger_id)`),
+        on (t.business_id, t.event_trigger_id) = (e.business_id, e.event_trigger_id)`,
   )
 }
 

@@ -1,6 +1,6 @@
 import type { Definition } from '../contract/event-definition.ts'
 import type { Db } from '../database/database.ts'
-import { empty, kept, raw, sql, type Sql } from '../database/sql.ts'
+import { empty, raw, sql, type Sql } from '../database/sql.ts'
 import { recordedColumns, recordedEntries, type Recorded } from './audit.ts'
 
 /** A definition as it is kept. */
@@ -67,21 +67,21 @@ export function listDefinitionStates(
 
 /** Active definitions, oldest first, of these event types. */
 export function listDefinitionsOfTypes(db: Db, businessId: number, eventTypeIds: number[]) {
-  return listActive(db, businessId, sql`event_type_id = any (${eventTypeIds}::int[])`)
+  return listActiveWhere(db, businessId, sql`event_type_id = any (${eventTypeIds}::int[])`)
 }
 
-export const listAllActiveDefinitions = (db: Db, businessId: number) =>
-  listActive(db, businessId, sql`true`)
+export const listActiveDefinitions = (db: Db, businessId: number) =>
+  listActiveWhere(db, businessId, sql`true`)
 
 export function listDefinitionsOfCampaign(db: Db, businessId: number, campaignId: number) {
-  return listActive(
+  return listActiveWhere(
     db,
     businessId,
     sql`object_type = 'INVITATION_CAMPAIGN' and object_id = ${campaignId}`,
   )
 }
 
-function listActive(db: Db, businessId: number, condition: Sql) {
+function listActiveWhere(db: Db, businessId: number, condition: Sql) {
   return db.query<StoredDefinition>(sql`
     select ${columns} from event_definition
     where business_id = ${businessId} and active and ${condition}
@@ -113,11 +113,11 @@ export function listDefinitions(db: Db, businessId: number, filters: DefinitionF
  */
 export function holdDefinitions(tx: Db, keys: DefinitionKey[]) {
   return tx.query<StoredDefinition>(
-    kept(sql`
+    sql`
       select d.* from ${definitionKeys(keys)} cross join lateral (
         select ${columns} from event_definition o
         where o.business_id = k.business_id and o.event_defn_id = k.event_defn_id
-        limit 1 for share) d`),
+        limit 1 for share) d`,
   )
 }
 

@@ -668,9 +668,8 @@ const asPlannedIn = (update: PlannedUpdate[]) => sql`
          ${of(update, 'anchorTime')}::timestamptz[], ${of(update, 'scheduledTime')}::timestamptz[])
     as u (event_trigger_id, defn_version, anchor_time, scheduled_time)`
 
-/** By its id alone: in a case the business leads to no other index. */
 const isPlanned = (businessId: number) => sql`
-  w.event_trigger_id = u.event_trigger_id and case when w.business_id = ${businessId} then true end`
+  w.business_id = ${businessId} and w.event_trigger_id = u.event_trigger_id`
 
 const marking = (businessId: number, replan: Replanned[]) => sql`
   update event_trigger t

@@ -1,7 +1,7 @@
 import type { TriggerStatus } from '../contract/event-trigger.ts'
 import type { ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
-import { kept, sql, type Sql } from '../database/sql.ts'
+import { sql, type Sql } from '../database/sql.ts'
 
 /** A trigger that a worker has taken. */
 export type ClaimedTrigger = {
@@ -112,7 +112,7 @@ export function claimSharesOf(db: Db, claim: Claim, businessIds: number[], share
  */
 function take(db: Db, { worker, leaseUntil }: Claim, due: Sql) {
   return db.query<ClaimedTrigger>(
-    kept(sql`
+    sql`
       with due as materialized (${due}), held as (
         insert into worker_lease (worker, lease_until, latest)
         select ${worker}, ${leaseUntil}, max(scheduled_time) from due having count(*) > 0
@@ -123,7 +123,7 @@ function take(db: Db, { worker, leaseUntil }: Claim, due: Sql) {
       set worker = ${worker}, attempts = greatest(due.attempts, 1)
       from (select set_config('synchronous_commit', 'off', true) as waits) disk, due
       where w.ctid = due.ctid and disk.waits = 'off'
-      returning ${columns}`),
+      returning ${columns}`,
   )
 }
 
@@ -159,8 +159,8 @@ export function leaveToLease(
       from unnest(${triggers.map((trigger) => trigger.businessId)}::bigint[],
                   ${triggers.map((trigger) => trigger.eventTriggerId)}::bigint[],
                   ${attempts}::int[]) as k (business_id, event_trigger_id, attempts)
-      where w.event_trigger_id = k.event_trigger_id
-        and case when w.business_id = k.business_id and w.worker = ${worker} then true end
+      where w.event_trigger_id = k.event_trigger_id and w.business_id = k.business_id
+        and w.worker = ${worker}
       returning w.scheduled_time
     )
     insert into worker_lease (worker, lease_until, latest)
@@ -174,21 +174,20 @@ type Failure = { leaseUntil: Temporal.Instant; attempts: number[]; lastError: st
 
 /**
  * Those of the claimed that still are this worker's, kept so until the transaction ends. Whose object
- * moved since was taken out of its hands. What a row must be beside its id stands in a case, else the
- * planner may read all of its business, for each.
+ * moved since was taken out of its hands.
  */
 export async function lockClaimed(tx: Db, worker: string, claimed: ClaimedTrigger[]) {
   const rows = await tx.query<{ id: number }>(
-    kept(sql`
+    sql`
       select w.event_trigger_id as id
       from unnest(${claimed.map((trigger) => trigger.businessId)}::bigint[],
                   ${claimed.map((trigger) => trigger.eventTriggerId)}::bigint[])
         as k (business_id, event_trigger_id)
       cross join lateral (
         select w.event_trigger_id from pending_trigger w
-        where w.event_trigger_id = k.event_trigger_id
-          and case when w.business_id = k.business_id and w.worker = ${worker} then true end
-        limit 1 for update) w`),
+        where w.event_trigger_id = k.event_trigger_id and w.business_id = k.business_id
+        and w.worker = ${worker}
+        limit 1 for update) w`,
   )
   return new Set(rows.map((row) => row.id))
 }
@@ -219,7 +218,7 @@ export function endTriggers(tx: Db, worker: string, endings: Ending[], now: Temp
     delete from pending_trigger w using ${asEnded(ended)}
     where ${isEnded(worker)}
     returning w.*, e.status, e.status_reason, ${planned}`
-  tx.send(kept(sql`with gone as (${gone}) ${recordEnded(sql`gone`, { user: 'SYSTEM', now })}`))
+  tx.send(sql`with gone as (${gone}) ${recordEnded(sql`gone`, { user: 'SYSTEM', now })}`)
 }
 
 const of = <Key extends keyof Ending>(endings: Ending[], key: Key) =>
@@ -237,8 +236,8 @@ const asEnded = (endings: Ending[]) => {
 }
 
 const isEnded = (worker: string) => sql`
-  w.event_trigger_id = e.event_trigger_id
-  and case when w.business_id = e.business_id and w.worker = ${worker} then true end`
+  w.event_trigger_id = e.event_trigger_id and w.business_id = e.business_id
+  and w.worker = ${worker}`
 
 const planned = sql`
   e.defn_version as planned_version, e.anchor_time as planned_anchor, e.scheduled_time as planned_time`
@@ -346,9 +345,9 @@ export const releaseTriggers = (db: Db, worker: string, claimed: ClaimedTrigger[
 /** The next moment at which something is due that may be claimed, of those not before `from`. */
 export async function nextDueTime(db: Db, maxAttempts: number, from?: Temporal.Instant) {
   const [row] = await db.query<{ next: Temporal.Instant | null }>(
-    kept(sql`
+    sql`
       select min(w.scheduled_time) as next from pending_trigger w
-      where ${isFree} and w.scheduled_time >= ${from ?? LONG_AGO} and w.attempts <= ${maxAttempts}`),
+      where ${isFree} and w.scheduled_time >= ${from ?? LONG_AGO} and w.attempts <= ${maxAttempts}`,
   )
   return row!.next
 }

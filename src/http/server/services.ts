@@ -4,12 +4,14 @@ import type { Clock } from '../../clock.ts'
 import type { Config } from '../../config.ts'
 import type { Database } from '../../database/database.ts'
 import type { Log } from '../../log.ts'
+import type { SettingsCache } from '../../store/settings.ts'
 import type { Queues } from './work-queue.ts'
 
 /** What the routes stand on; each route file takes what it needs. */
 export type Services = {
   config: Config
   database: Database
+  settings: SettingsCache
   clock: Clock
   log: Log
   credentials: Credentials
