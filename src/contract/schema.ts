@@ -37,3 +37,16 @@ export const SeveralOf = (words: readonly string[]) =>
     pattern: `^(${words.join('|')})(,(${words.join('|')}))*$`,
     description: `One or several of ${words.join(', ')}, separated by commas.`,
   })
+
+/** The body of a route that acts on many objects. */
+export const BulkIds = Type.Object({
+  ids: Type.Array(Type.Integer({ minimum: 1 }), { minItems: 1, maxItems: 1_000 }),
+})
+
+/** The answer of such a route: a refused id does not stop the others. */
+export const BulkResult = Type.Object({
+  done: Type.Array(Type.Integer()),
+  refused: Type.Array(
+    Type.Object({ id: Type.Integer(), status: Type.Integer(), detail: Type.String() }),
+  ),
+})

@@ -536,7 +536,7 @@ function seen(kind: ObjectKind, sight: Sight): Sql {
 }
 
 /** The property by which an object would fall out of the caller's sight, if it does. */
-export function unseenProperty(kind: ObjectKind, object: StoredObject, sight: Sight) {
+export function unseenProperty(kind: ObjectKind, object: Record<string, unknown>, sight: Sight) {
   const property = seenBy(kind, sight)
   if (sight === null || !property) return undefined
   const id = object[property] as number

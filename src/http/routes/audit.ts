@@ -2,7 +2,8 @@ import { Type } from 'typebox'
 import { AuditEntry } from '../../contract/audit.ts'
 import { MomentFilter } from '../../contract/schema.ts'
 import { listAudit, type AuditRow } from '../../store/audit.ts'
-import { pageOf, PageQuery, readPage } from '../server/cursor.ts'
+import { pageOf, PageOf, PageQuery, readPage } from '../server/cursor.ts'
+import { toWire } from '../server/serialize.ts'
 import type { Routes } from '../server/services.ts'
 
 export const audit: Routes = async (app) => {
@@ -12,20 +13,17 @@ export const audit: Routes = async (app) => {
       config: { scope: 'admin', function: 'VIEW_AUDIT' },
       schema: {
         tags: ['Audit'],
-        summary: 'Every change: who, what, before, after; newest first',
+        summary: 'List all changes with their author and the values before and after, newest first',
         querystring: Type.Object({
           object: Type.Optional(Type.String({ maxLength: 100, examples: ['calendar'] })),
           id: Type.Optional(Type.String({ maxLength: 300 })),
           user: Type.Optional(Type.String({ maxLength: 300 })),
-          from: MomentFilter('From this moment on, in ms.'),
-          to: MomentFilter('Before this moment, in ms.'),
+          from: MomentFilter('At or after this time, in ms.'),
+          to: MomentFilter('Before this time, in ms.'),
           ...PageQuery,
         }),
         response: {
-          200: Type.Object({
-            items: Type.Array(AuditEntry),
-            nextCursor: Type.Union([Type.String(), Type.Null()]),
-          }),
+          200: PageOf(AuditEntry),
         },
       },
     },
@@ -40,7 +38,7 @@ export const audit: Routes = async (app) => {
         { after: after?.[0], limit: limit + 1 },
       )
       const { items, nextCursor } = pageOf(rows, limit, list, (row) => [row.auditId])
-      return { items: items.map(onWire), nextCursor } as never
+      return toWire({ items: items.map(describeEntry), nextCursor })
     },
   )
 }
@@ -48,7 +46,7 @@ export const audit: Routes = async (app) => {
 const instant = (ms: number | undefined) =>
   ms === undefined ? undefined : Temporal.Instant.fromEpochMilliseconds(ms)
 
-const onWire = ({ time, user, object, id, change, before, after }: AuditRow) => ({
+const describeEntry = ({ time, user, object, id, change, before, after }: AuditRow) => ({
   time,
   user,
   object,
@@ -58,21 +56,21 @@ const onWire = ({ time, user, object, id, change, before, after }: AuditRow) => 
   after: propertiesOf(after),
 })
 
-/** A row as the database wrote it down, under the names and in the form of the API. */
+/** Converts a row of the audit table to the property names and formats of the API. */
 function propertiesOf(row: Record<string, unknown>) {
   return Object.fromEntries(
     Object.entries(row).map(([column, value]) => [propertyOf(column), valueOf(column, value)]),
   )
 }
 
-const UNLIKE_THE_REST: Record<string, string> = {
+const IRREGULAR_NAMES: Record<string, string> = {
   object_uuid: 'objectUUId',
   invitation_uuid: 'invitationUUID',
   attach_file_library_uuids: 'attachFileLibraryUUids',
 }
 
 const propertyOf = (column: string) =>
-  UNLIKE_THE_REST[column] ??
+  IRREGULAR_NAMES[column] ??
   column.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
 
 const valueOf = (column: string, value: unknown) =>

@@ -12,8 +12,8 @@ import { listTokens, TOKEN_KINDS } from '../../email/tokens.ts'
 import { invalid, notFound } from '../../errors.ts'
 import { findObject } from '../../store/objects.ts'
 import { listEmailsById } from '../../store/emails.ts'
-import { clientGone } from '../server/client-gone.ts'
-import { answerOf, sendFramed, sendingOf } from './emails.ts'
+import { abortOnDisconnect } from '../server/connections.ts'
+import { sendFramed, sendingOf } from './emails.ts'
 import { answerOnce } from '../server/idempotency.ts'
 import type { Routes } from '../server/services.ts'
 
@@ -23,75 +23,90 @@ const ById = Type.Object({ emailTemplateId: Type.Integer({ minimum: 1 }) })
 const About = {
   objectType: Type.Enum([...OBJECT_TYPES]),
   objectId: Type.Union([Type.Integer({ minimum: 1 }), Type.String({ maxLength: 100 })], {
-    description: 'its id; of an invitation its UUID',
+    description: 'The id of the object; for an invitation its UUID.',
   }),
 }
 
-/** Beside the routes that every object has. */
+/** In addition to the routes of objects.ts, which every kind of object has. */
 export const emailTemplates: Routes = async (app, services) => {
-  const { config, queues } = services
+  for (const route of [getTokens, postPreview, getPreviewHtml, postTest]) {
+    await app.register(route, services)
+  }
+}
 
+const getTokens: Routes = async (app) => {
   app.get(
     '/emailTemplate/token',
     {
       config: { scope: 'mail:read' },
       schema: {
         tags,
-        summary: 'Every %TOKEN% by what it speaks of, each with an example',
+        summary: 'List all %TOKENS% by object type, each with an example',
         response: { 200: Type.Array(Tokens) },
       },
     },
     async () => listTokens(),
   )
+}
 
+const postPreview: Routes = async (app, { config, queues }) => {
   app.post(
     '/emailTemplate/:emailTemplateId/preview',
     {
       config: { scope: 'mail:read' },
       schema: {
         tags,
-        summary: 'The mail that a template makes of an object; nothing is sent',
+        summary: 'Preview the email that a template makes for an object',
+        description: 'Nothing is sent.',
         params: ById,
         body: Type.Object(About),
         response: { 200: Preview },
       },
     },
     async ({ caller, params: { emailTemplateId }, body }, reply) => {
-      const { mail } = await queues.interactive.run(caller.businessId, clientGone(reply), () =>
-        previewOf(caller, emailTemplateId, body, config.publicUrl),
+      const { mail } = await queues.interactive.run(
+        caller.businessId,
+        abortOnDisconnect(reply),
+        () => renderPreview(caller, emailTemplateId, body, config.publicUrl),
       )
       const { subject, html, text, to, emptyTokens } = mail
       return { subject, html, text, to: to?.address ?? null, emptyTokens }
     },
   )
+}
 
+const getPreviewHtml: Routes = async (app, { config, queues }) => {
   app.get(
     '/emailTemplate/:emailTemplateId/preview/html',
     {
       config: { scope: 'mail:read' },
       schema: {
         tags,
-        summary: 'The same mail by itself, for a frame',
+        summary: 'Preview the HTML of that email, for an iframe',
         params: ById,
         querystring: Type.Object(About),
         response: { 200: { content: { 'text/html': { schema: Type.String() } } } },
       },
     },
     async ({ caller, params: { emailTemplateId }, query }, reply) => {
-      const { mail } = await queues.interactive.run(caller.businessId, clientGone(reply), () =>
-        previewOf(caller, emailTemplateId, query, config.publicUrl),
+      const { mail } = await queues.interactive.run(
+        caller.businessId,
+        abortOnDisconnect(reply),
+        () => renderPreview(caller, emailTemplateId, query, config.publicUrl),
       )
       return sendFramed(reply, mail.html)
     },
   )
+}
 
+const postTest: Routes = async (app, services) => {
   app.post(
     '/emailTemplate/:emailTemplateId/test',
     {
       config: { scope: 'mail:write', idempotent: true },
       schema: {
         tags,
-        summary: 'Sends that mail to up to five addresses, marked as a test',
+        summary: 'Send that email to up to five addresses, marked as a test',
         params: ById,
         body: Type.Object({
           ...About,
@@ -105,31 +120,33 @@ export const emailTemplates: Routes = async (app, services) => {
       const { emailTemplateId } = request.params
       const addresses = body.to.map((address) => parseAddress(address))
       const faults = addresses.flatMap((address, i) =>
-        address === undefined ? [{ pointer: `/to/${i}`, detail: 'must be one plain address' }] : [],
+        address === undefined
+          ? [{ pointer: `/to/${i}`, detail: 'must be one plain email address' }]
+          : [],
       )
       if (faults.length > 0) throw invalid(faults)
-      // Rendered before the transaction, in which it is read again and found in the cache.
+      // Compiles the template into its cache before the transaction starts.
       await findTemplate(caller.db, { businessId: caller.businessId, emailTemplateId })
       const now = services.clock.now()
       return answerOnce(caller.db, request, reply, now, async (tx) => {
-        const found = await previewOf(
+        const found = await renderPreview(
           { ...caller, db: tx },
           emailTemplateId,
           body,
-          config.publicUrl,
+          services.config.publicUrl,
         )
         const about = { ...found.template, objectType: body.objectType }
         const to = [...new Set(addresses as string[])]
         const ids = await sendTests(tx, found, about, to, sendingOf(services, now))
         const sent = await listEmailsById(tx, caller.businessId, ids)
-        return { status: 201, body: { items: sent.map(answerOf) } }
+        return { status: 201, body: { items: sent } }
       })
     },
   )
 }
 
-/** A template and a real object of the caller's, and the mail that they make. */
-async function previewOf(
+/** Renders a template for an object that the caller may see. */
+async function renderPreview(
   { db, businessId, scope }: Pick<Caller, 'db' | 'businessId' | 'scope'>,
   emailTemplateId: number,
   about: { objectType: ObjectType; objectId: number | string },
@@ -165,6 +182,8 @@ const Preview = Type.Object({
   subject: Type.String(),
   html: Type.String(),
   text: Type.String(),
-  to: OrNull(Type.String({ description: 'null where there is no address to write to' })),
-  emptyTokens: Type.Array(Type.String(), { description: 'tokens that have no value here' }),
+  to: OrNull(Type.String({ description: 'null if there is no address to send to' })),
+  emptyTokens: Type.Array(Type.String(), {
+    description: 'tokens that have no value for this object',
+  }),
 })

@@ -12,18 +12,20 @@ import type { Routes } from '../server/services.ts'
 
 const EventTypeInfo = Type.Object({
   ...EventType.properties,
-  description: Type.String({ description: 'When it happens.' }),
-  anchor: Type.String({ description: 'The moment that the offset of a definition counts from.' }),
+  description: Type.String({ description: 'When the event happens.' }),
+  anchor: Type.String({ description: 'The time from which the offset of a definition counts.' }),
   changes: Type.Array(Type.Enum([...CHANGES]), {
-    description: 'Of the CHANGED types: what a definition may list in `changes`.',
+    description: 'For the CHANGED types: the values that `changes` of a definition can hold.',
   }),
   statuses: Type.Array(Type.String(), {
-    description: 'The statuses of the kind of object, in this business.',
+    description: 'The statuses of the object type in this business.',
   }),
-  tokens: Type.Array(Type.String(), { description: 'What a template may hold for its mails.' }),
+  tokens: Type.Array(Type.String(), {
+    description: 'The tokens that a template for this type can use.',
+  }),
 })
 
-/** The event types of the interface, with what a person needs to choose one. */
+/** The event types, with what a person needs to choose one. */
 export const eventTypes: Routes = async (app) => {
   app.get(
     '/eventType',
@@ -31,7 +33,7 @@ export const eventTypes: Routes = async (app) => {
       config: { scope: 'definitions:read' },
       schema: {
         tags: ['event definition'],
-        summary: 'The 13 event types: meaning, anchor, changes, statuses and tokens',
+        summary: 'List the 13 event types with meaning, anchor, changes, statuses and tokens',
         response: { 200: Type.Array(EventTypeInfo) },
       },
     },
@@ -69,7 +71,7 @@ const MEANINGS: Record<(typeof EVENT_TYPES)[number]['eventType'], string> = {
 }
 
 function anchorOf({ eventCategory, objectType }: EventType) {
-  if (eventCategory === 'EVENT') return 'The moment of the change.'
+  if (eventCategory === 'EVENT') return 'The time of the change.'
   if (objectType === 'RECALL') return 'dueTime of the recall.'
   if (objectType === 'INVITATION') {
     return 'createdDate of the invitation if the offset is 0 or positive; else its expiresTime, or that of its campaign.'
@@ -77,7 +79,7 @@ function anchorOf({ eventCategory, objectType }: EventType) {
   return 'startTime, or endTime if triggerAnchor is END.'
 }
 
-/** The tokens of the object itself and of what every mail can name, not those of other objects. */
+/** The tokens of this object type and those that every email can use. */
 function tokensOf(objectType: ObjectType) {
   const others = Object.values(TOKEN_KIND_OF).filter((kind) => kind !== TOKEN_KIND_OF[objectType])
   return listTokens()

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import type { Caller } from '../../auth/caller.ts'
 import { monotonicMs } from '../../clock.ts'
 import { Overview } from '../../contract/overview.ts'
 import { findBusiness } from '../../store/businesses.ts'
@@ -13,83 +14,85 @@ import {
 } from '../../store/overview.ts'
 import type { Findings } from '../../automation/watch.ts'
 import { findLastRound, type Round } from '../../store/watch.ts'
-import type { Routes } from '../server/services.ts'
+import { toWire } from '../server/serialize.ts'
+import type { Routes, Services } from '../server/services.ts'
 
 const DAYS = 30
 const FAILURE_DAYS = 7
 
-/** What one looks at first in the morning. */
-export const overview: Routes = async (app, { clock, config, database }) => {
+/** The start page of the console. */
+export const overview: Routes = async (app, services) => {
   app.get(
     '/overview',
     {
       config: { scope: 'scheduling:read', function: 'VIEW_SCHEDULE' },
       schema: {
         tags: ['overview'],
-        summary: 'The day and the automations at a glance',
+        summary: 'Read the state of the day and of the automations',
         querystring: Type.Object({
           day: Type.Optional(
             Type.String({
               format: 'date',
-              description: 'Whose quarter hours are counted; absent: today.',
+              description: 'The day of `quarterHours`. Default: today.',
             }),
           ),
         }),
         response: { 200: Overview },
       },
     },
-    async ({ caller, query }) => {
-      const { db, businessId, scope: sight } = caller
-      const now = clock.now()
-      const startedAt = monotonicMs()
-      const { timeZone } = (await findBusiness(db, businessId))!
-      const milliseconds = Math.round(10 * (monotonicMs() - startedAt)) / 10
-      const today = now.toZonedDateTimeISO(timeZone).toPlainDate()
-      const startOf = (day: Temporal.PlainDate) => day.toZonedDateTime(timeZone).toInstant()
-      const day = query.day ? Temporal.PlainDate.from(query.day) : today
-      const [dayStart, dayEnd] = [startOf(today), startOf(today.add({ days: 1 }))]
-      const [read, quarterHours, lastDays, failures, setup, mail, overdue, round] =
-        await Promise.all([
-          readOverview(db, businessId, { now, dayStart, dayEnd, sight }),
-          listQuarterHours(db, businessId, {
-            from: startOf(day),
-            to: startOf(day.add({ days: 1 })),
-            sight,
-          }),
-          listDays(db, businessId, timeZone, {
-            from: startOf(today.subtract({ days: DAYS - 1 })),
-            to: dayEnd,
-            sight,
-          }),
-          listFailures(db, businessId, {
-            from: startOf(today.subtract({ days: FAILURE_DAYS })),
-            to: dayEnd,
-            sight,
-          }),
-          countSetup(db, businessId),
-          readMailState(db, businessId, now),
-          countOverdue(db, businessId, now),
-          findLastRound<Findings>(database.engine),
-        ])
-      return {
-        time: now,
-        timeZone,
-        ...read,
-        day: day.toString(),
-        quarterHours,
-        lastDays: everyDay(today, lastDays),
-        failures,
-        setup,
-        engine: { ok: overdue === 0, overdue },
-        mail: { ok: true, captured: config.smtpUrl === undefined, ...mail },
-        database: { ok: true, milliseconds },
-        reconciliation: describeRound(round),
-      } as never
-    },
+    async ({ caller, query: { day } }) =>
+      toWire(
+        await gatherOverview(services, caller, day ? Temporal.PlainDate.from(day) : undefined),
+      ),
   )
 }
 
-/** Also the days on which nothing was due. */
+async function gatherOverview(
+  { clock, config, database }: Services,
+  { db, businessId, scope: sight }: Caller,
+  wantedDay: Temporal.PlainDate | undefined,
+) {
+  const now = clock.now()
+  const startedAt = monotonicMs()
+  const { timeZone } = (await findBusiness(db, businessId))!
+  const milliseconds = Math.round(10 * (monotonicMs() - startedAt)) / 10
+  const today = now.toZonedDateTimeISO(timeZone).toPlainDate()
+  const startOf = (day: Temporal.PlainDate) => day.toZonedDateTime(timeZone).toInstant()
+  const day = wantedDay ?? today
+  const [dayStart, dayEnd] = [startOf(today), startOf(today.add({ days: 1 }))]
+  const daysUntilToday = (days: number) => ({
+    from: startOf(today.subtract({ days })),
+    to: dayEnd,
+    sight,
+  })
+  const wanted = { from: startOf(day), to: startOf(day.add({ days: 1 })), sight }
+  const [read, quarterHours, lastDays, failures, setup, mail, overdue, round] = await Promise.all([
+    readOverview(db, businessId, { now, dayStart, dayEnd, sight }),
+    listQuarterHours(db, businessId, wanted),
+    listDays(db, businessId, timeZone, daysUntilToday(DAYS - 1)),
+    listFailures(db, businessId, daysUntilToday(FAILURE_DAYS)),
+    countSetup(db, businessId),
+    readMailState(db, businessId, now),
+    countOverdue(db, businessId, now),
+    findLastRound<Findings>(database.engine),
+  ])
+  return {
+    time: now,
+    timeZone,
+    ...read,
+    day: day.toString(),
+    quarterHours,
+    lastDays: everyDay(today, lastDays),
+    failures,
+    setup,
+    engine: { ok: overdue === 0, overdue },
+    mail: { ok: true, captured: config.smtpUrl === undefined, ...mail },
+    database: { ok: true, milliseconds },
+    reconciliation: describeRound(round),
+  }
+}
+
+/** Adds the days without triggers. */
 function everyDay(
   today: Temporal.PlainDate,
   counted: { day: string; counts: Record<string, number> }[],
@@ -101,7 +104,7 @@ function everyDay(
   })
 }
 
-/** Without its counts: they are of all businesses. */
+/** Without the counts, which cover all businesses. */
 function describeRound(round: Round<Findings> | undefined) {
   if (!round) return null
   const { missing, unfounded, doubled } = round.findings
