@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
 
-/** The kinds of things that events happen to. */
+/** The types of objects that have events. */
 export const OBJECT_TYPES = [
   'CALENDAR',
   'CLASS_SCHEDULE',
@@ -10,7 +10,7 @@ export const OBJECT_TYPES = [
 ] as const
 export type ObjectType = (typeof OBJECT_TYPES)[number]
 
-/** Spec 2.3. */
+/** See docs/automations.md. */
 export const EventType = Type.Object(
   {
     eventTypeId: Type.Integer(),
@@ -22,7 +22,6 @@ export const EventType = Type.Object(
 )
 export type EventType = Static<typeof EventType>
 
-/** Spec part 6. */
 export const EVENT_TYPES = [
   { eventTypeId: 1, eventType: 'APPT_CREATED', objectType: 'CALENDAR', eventCategory: 'EVENT' },
   { eventTypeId: 2, eventType: 'APPT_CHANGED', objectType: 'CALENDAR', eventCategory: 'EVENT' },
@@ -81,7 +80,7 @@ export const EVENT_TYPES = [
 
 export type EventTypeName = (typeof EVENT_TYPES)[number]['eventType']
 
-/** What a save can change, in the words of a definition's `changes`. */
+/** The values of `changes` of a definition. */
 export const CHANGES = [
   'TIME',
   'STAFF',
@@ -94,7 +93,7 @@ export const CHANGES = [
 ] as const
 export type Change = (typeof CHANGES)[number]
 
-/** The properties of each kind of object whose change is reported, and what each is a change of. */
+/** The properties whose change fires a `…_CHANGED` event, each with its value in `changes`. */
 export const WATCHED: Record<ObjectType, Record<string, Change>> = {
   CALENDAR: {
     status: 'STATUS',

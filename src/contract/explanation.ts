@@ -6,11 +6,11 @@ import { Moment, OrNull } from './schema.ts'
 export const Check = Type.Object({
   check: Type.String(),
   ok: Type.Boolean(),
-  reason: Type.String({ description: 'in words, for people' }),
+  reason: Type.String({ description: 'why the check holds or fails' }),
 })
 export type Check = Static<typeof Check>
 
-/** How one definition stands to one object, and why. */
+/** Whether one definition fires for one object, and why. */
 export const Explanation = Type.Object({
   eventDefnId: Type.Integer(),
   description: OrNull(Type.String()),

@@ -8,17 +8,19 @@ const Counts = Type.Record(Type.String(), Type.Integer(), {
 
 const Day = Type.String({ format: 'date', examples: ['2026-11-17'] })
 
-/** A part of the service, in the words of the overview. */
+/** The state of one part of the service. */
 const Part = <T extends Record<string, import('typebox').TSchema>>(fields: T) =>
   Type.Object({
-    ok: Type.Boolean({ description: 'Nothing needs attention.' }),
+    ok: Type.Boolean({ description: 'False if it needs attention.' }),
     ...fields,
   })
 
 export const Overview = Type.Object({
   time: Moment,
-  timeZone: Type.String({ description: 'The time zone of the business; days are counted in it.' }),
-  appointmentsToday: Type.Integer({ description: 'On the business’s calendar day.' }),
+  timeZone: Type.String({
+    description: 'The time zone of the business, in which days are counted.',
+  }),
+  appointmentsToday: Type.Integer({ description: 'Today in the time zone of the business.' }),
   classesToday: Type.Integer(),
   activeDefinitions: Type.Integer(),
   triggersWaiting: Type.Integer(),
@@ -29,11 +31,11 @@ export const Overview = Type.Object({
   day: Day,
   quarterHours: Type.Array(
     Type.Object({
-      time: Type.Integer({ description: 'The beginning of the quarter of an hour, in ms.' }),
+      time: Type.Integer({ description: 'The start of the quarter hour, in ms.' }),
       status: Type.Enum([...TRIGGER_STATUSES]),
       count: Type.Integer(),
     }),
-    { description: 'The triggers of `day` by the time they are scheduled for, and status.' },
+    { description: 'The triggers of `day` by scheduled time and status.' },
   ),
   lastDays: Type.Array(Type.Object({ day: Day, counts: Counts }), {
     description: 'The last 30 days, each with the number of triggers by status.',
@@ -42,31 +44,33 @@ export const Overview = Type.Object({
     Type.Object({
       eventTriggerId: Type.Integer(),
       eventDefnId: Type.Integer(),
-      description: OrNull(Type.String({ description: 'Of the definition.' })),
+      description: OrNull(Type.String({ description: 'The description of the definition.' })),
       scheduledTime: Moment,
       statusReason: OrNull(Type.String()),
       clientId: OrNull(Type.Integer()),
       clientName: OrNull(Type.String()),
-      emailId: OrNull(Type.Integer({ description: 'Of the mail that failed.' })),
+      emailId: OrNull(Type.Integer({ description: 'The email that failed.' })),
       to: OrNull(Type.String()),
     }),
-    { description: 'Triggers of the last 7 days that failed, the newest first; at most 20.' },
+    { description: 'FAILED triggers of the last 7 days, newest first; at most 20.' },
   ),
-  engine: Part({ overdue: Type.Integer({ description: 'Due for more than a second.' }) }),
+  engine: Part({
+    overdue: Type.Integer({ description: 'Triggers that have been due for more than a second.' }),
+  }),
   mail: Part({
     captured: Type.Boolean({
-      description: 'There is no mail server: mails are kept, none leaves.',
+      description: 'No mail server is configured: emails are stored, none is sent.',
     }),
-    waiting: Type.Integer({ description: 'Mails that wait to be sent.' }),
+    waiting: Type.Integer({ description: 'Emails in the queue.' }),
     lastSentTime: OrNull(Moment),
     sentLastDay: Type.Integer(),
   }),
-  database: Part({ milliseconds: Type.Number({ description: 'How long it took to answer.' }) }),
+  database: Part({ milliseconds: Type.Number({ description: 'Duration of a query.' }) }),
   reconciliation: OrNull(
     Part({
       endedTime: Type.Integer({
         description:
-          'When all pending reminders were last compared with what appointments and definitions ask for, in ms.',
+          'When the last reconciliation of pending reminders with objects and definitions finished, in ms.',
       }),
     }),
   ),

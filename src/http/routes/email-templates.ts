@@ -120,9 +120,7 @@ const postTest: Routes = async (app, services) => {
       const { emailTemplateId } = request.params
       const addresses = body.to.map((address) => parseAddress(address))
       const faults = addresses.flatMap((address, i) =>
-        address === undefined
-          ? [{ pointer: `/to/${i}`, detail: 'must be one plain email address' }]
-          : [],
+        address === undefined ? [{ pointer: `/to/${i}`, detail: 'must be one plain address' }] : [],
       )
       if (faults.length > 0) throw invalid(faults)
       // Compiles the template into its cache before the transaction starts.

@@ -132,7 +132,7 @@ const postForgottenPassword: Routes = async (app, services) => {
       refuseTooMany(byClient.take(addressOf(request)))
       const emailAddress = parseAddress(request.body.emailAddress)
       if (emailAddress === undefined) {
-        throw invalid([{ pointer: '/emailAddress', detail: 'must be one plain email address' }])
+        throw invalid([{ pointer: '/emailAddress', detail: 'must be one plain address' }])
       }
       // No 429: it would lock out the owner of the address, and the earlier links still work.
       if (byRecipient.take(emailAddress.toLowerCase()).allowed) {
