@@ -5,7 +5,7 @@ export type QueueLimits = {
   perBusiness: number
   /** How much work of all businesses runs at once. */
   total: number
-  /** How much work of one business may wait; more is refused with 429. */
+  /** How much work of one business may wait. More is refused with 429. */
   maxWaiting: number
   /** The answer's `Retry-After`. */
   retryAfterSeconds: number
@@ -119,7 +119,7 @@ export class WorkQueue {
 
   #full() {
     const { retryAfterSeconds } = this.#limits
-    const detail = `Too many requests of this business are running or waiting; try again in ${retryAfterSeconds} s.`
+    const detail = `Too many long requests of this business are running or queued. Try again in ${retryAfterSeconds} s.`
     return new RequestError(429, detail, undefined, { 'retry-after': String(retryAfterSeconds) })
   }
 }
@@ -131,11 +131,11 @@ export type Queues = Record<'interactive' | 'background' | 'imports', WorkQueue>
  * Interactive work shares the database connections of all other requests: it gets less than half.
  */
 export const openQueues = (): Queues => ({
-  /** What a person waits for: plans, backtests, previews. */
+  /** A person waits for the answer: plans, backtests, previews. */
   interactive: new WorkQueue({ perBusiness: 2, total: 4, maxWaiting: 20, retryAfterSeconds: 5 }),
   /** Long work: reports. */
   background: new WorkQueue({ perBusiness: 2, total: 3, maxWaiting: 20, retryAfterSeconds: 10 }),
-  /** A client can take as long as it likes to send an import, so none waits for another. */
+  /** The client decides how long an import takes, so imports do not wait for each other. */
   imports: new WorkQueue({
     perBusiness: 4,
     total: Infinity,
