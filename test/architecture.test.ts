@@ -21,10 +21,11 @@ const MAY_IMPORT: Record<string, string[]> = {
   'log.ts': [],
   'clock.ts': [],
   'errors.ts': [],
+  'work-queue.ts': [],
 }
 
 /** Everyone may import these; they import nothing else of ours. */
-const COMMON = new Set(['contract', 'clock.ts', 'errors.ts'])
+const COMMON = new Set(['contract', 'clock.ts', 'errors.ts', 'work-queue.ts'])
 /** Settings and the log are handed down as types. */
 const TYPES_FOR_ALL = ['config.ts', 'log.ts']
 /** These put the parts together. */

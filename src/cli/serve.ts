@@ -17,7 +17,7 @@ import { measureEndings } from '../http/routes/engine-metrics.ts'
 import { forgetOldAnswers } from '../http/server/idempotency.ts'
 import { openLog, type Log } from '../log.ts'
 import { forgetBodies } from '../store/emails.ts'
-import { keepLinkSeal } from '../store/link-seal.ts'
+import { findOrSaveLinkSecret } from '../store/link-seal.ts'
 import { SettingsCache } from '../store/settings.ts'
 import { reachDatabase } from './reach-database.ts'
 import { buildConsole } from './build-console.ts'
@@ -64,7 +64,7 @@ async function start(config: Config, log: Log, stops: (() => Promise<unknown> | 
   const clock = new DatabaseClock()
   stops.push(await keepTime(clock, database, log))
 
-  const linkSeal = await keepLinkSeal(database.operator, makeSecret('bws_'), clock.now())
+  const linkSeal = await findOrSaveLinkSecret(database.operator, makeSecret('bws_'), clock.now())
   const settings = new SettingsCache()
   const parts = { config, database, clock, log, linkSeal, settings }
   const engine = config.role === 'api' ? undefined : makeEngine(parts)
