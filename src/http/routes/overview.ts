@@ -4,7 +4,7 @@ import { OverviewQuery } from '../../contract/queries.ts'
 import { findBusiness } from '../../store/businesses.ts'
 import {
   countOverdue,
-  countSetup,
+  countSettings,
   listDays,
   listFailures,
   listQuarterHours,
@@ -59,7 +59,7 @@ export const overview: Routes = async (app, { clock, config, database }) => {
             to: dayEnd,
             visibility,
           }),
-          countSetup(db, businessId),
+          countSettings(db, businessId),
           readMailState(db, businessId, now),
           countOverdue(db, businessId, now),
           findLastReconciliation<Findings>(database.engine),
