@@ -62,6 +62,10 @@ const DefinitionActivity = Type.Object(
     sent: Type.Integer({ description: 'triggers of the last 30 days that were COMPLETED' }),
     failed: Type.Integer(),
     skipped: Type.Integer({ description: 'of these, those that were SKIPPED or EXPIRED' }),
+    hasStoppedMatching: Type.Boolean({
+      description:
+        'It used to match new objects and no longer does, though objects keep being created. Checked about once a minute.',
+    }),
     days: Type.Array(Type.Integer(), {
       description: 'COMPLETED triggers of each of the last 14 days, in the business’s time zone',
     }),

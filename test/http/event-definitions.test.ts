@@ -76,6 +76,7 @@ test('a list of definitions carries their actions and what they did on request',
     sent: 0,
     failed: 0,
     skipped: 1,
+    hasStoppedMatching: false,
     days: Array(14).fill(0),
   })
   const plain = await call('GET', '/eventDefinition')
