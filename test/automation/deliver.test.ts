@@ -6,7 +6,7 @@ import { claimDueEmails, markMessagesEnded } from '../../src/store/email-queue.t
 import { eraseClient } from '../../src/scheduling/erase-client.ts'
 import { asOwner } from '../support/owner.ts'
 import { scripted } from '../support/scripted-mailer.ts'
-import { isAnyoneWaiting } from '../support/locks.ts'
+import { isLockAwaited } from '../support/locks.ts'
 import { until } from '../support/until.ts'
 import { addBusiness, reminder, startEngine, startWorld } from '../support/world.ts'
 
@@ -447,7 +447,7 @@ test('a mail that is being taken while its client is forgotten does not leave ei
     const claimed = await claimDueEmails(tx, claim)
     // As a promise in an object: it is not waited for here.
     const erased = { done: eraseClient(database, { businessId, clientId: ids.clientId }, now) }
-    await until(() => isAnyoneWaiting(database.engine))
+    await until(() => isLockAwaited(database.engine))
     return { claimed, erased }
   })
   assert.equal((await erased.done)?.email, 1)

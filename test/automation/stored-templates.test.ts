@@ -4,7 +4,7 @@ import type { EngineParts } from '../../src/automation/engine.ts'
 import { sql } from '../../src/database/sql.ts'
 import { findRendered } from '../../src/email/html-pool.ts'
 import { hostileTemplates } from '../support/hostile-templates.ts'
-import { longestTurnMs } from '../support/event-loop.ts'
+import { longestBlockMs } from '../support/event-loop.ts'
 import { until } from '../support/until.ts'
 import { startEngine, startWorld } from '../support/world.ts'
 
@@ -51,7 +51,7 @@ test('a stored template that takes too long fails its own trigger and blocks not
   const world = await startWith(t, [slowBody, '<p>Hello</p>', large])
   const { book, call, clock, runEngine, triggers } = world
   const { calendarId } = await book(clock.in({ hours: 48 }))
-  const { longest } = await longestTurnMs(runEngine)
+  const { longest } = await longestBlockMs(runEngine)
   assert.ok(longest < 100, `the event loop was blocked for ${longest} ms`)
   assert.deepEqual(await triggers(calendarId), [
     [
@@ -112,7 +112,7 @@ test('a long value that many tokens repeat does not become an endless mail', asy
   const { book, call, clock, ids, runEngine, save, triggers } = world
   await save('/location', { locationId: ids.locationId, directions: 'Tram 4. '.repeat(200) })
   const { calendarId } = await book(clock.in({ hours: 48 }))
-  const { longest } = await longestTurnMs(runEngine)
+  const { longest } = await longestBlockMs(runEngine)
   assert.ok(longest < 100, `the event loop was blocked for ${longest} ms`)
   const reason =
     'could not be made into a mail: /emailBody: with its tokens filled in it is longer than 1000000 characters'
