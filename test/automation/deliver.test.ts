@@ -232,7 +232,7 @@ test('an address that bounced while its mail waited for a retry gets nothing', a
   )
 })
 
-test('who unsubscribes while a mail waits for a retry gets it only where it is needed', async (t) => {
+test('a recipient who unsubscribes while a mail is retried gets only transactional mail', async (t) => {
   for (const transactional of [true, false]) {
     const world = await startWorld(t)
     const { emailCategoryId } = await world.save('/emailCategory', { name: 'News', transactional })

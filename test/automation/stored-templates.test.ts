@@ -74,7 +74,7 @@ test('a stored template that takes too long fails its own trigger and blocks not
   )
 })
 
-test('a trigger whose template takes long to render keeps no other waiting, and has not failed', async (t) => {
+test('a trigger whose template renders slowly delays no other, and does not fail', async (t) => {
   const slow = `${slowBody}<p>another time</p>`
   const world = await startWith(t, [slow, '<p>Hello</p>'], { renderPatienceMs: 0 })
   const { book, clock, db, engine, triggers } = world
@@ -96,7 +96,7 @@ test('a trigger whose template takes long to render keeps no other waiting, and 
   )
 })
 
-test('a mail is sent again though its template cannot be rendered any more', async (t) => {
+test('a mail is sent again even if its template can no longer be rendered', async (t) => {
   const world = await startWith(t, ['<p>Hello</p>'])
   const { book, call, clock, db, runEngine } = world
   await book(clock.in({ hours: 48 }))
@@ -107,7 +107,7 @@ test('a mail is sent again though its template cannot be rendered any more', asy
   assert.equal(status, 201)
 })
 
-test('a long value that many tokens repeat does not become an endless mail', async (t) => {
+test('a long value in many tokens does not make an oversized mail', async (t) => {
   const world = await startWith(t, ['%LOCATION_DIRECTIONS%'.repeat(20_000), '<p>Hello</p>'])
   const { book, call, clock, ids, runEngine, save, triggers } = world
   await save('/location', { locationId: ids.locationId, directions: 'Tram 4. '.repeat(200) })

@@ -5,7 +5,7 @@ import { followTimeZones } from '../../src/automation/time-zones.ts'
 import { sql } from '../../src/database/sql.ts'
 import { reminder, startWorld } from '../support/world.ts'
 
-test('when the rules of the clocks change, definitions that count on the calendar are planned again and the log says so', async (t) => {
+test('new time zone rules plan calendar definitions again, and log it', async (t) => {
   const world = await startWorld(t)
   const { book, businessId, call, clock, database, db, save } = world
   const said: Record<string, unknown>[] = []

@@ -26,7 +26,7 @@ const CASES = 24_000
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
 
-test(`${CASES} firing times in ${ZONES.length} zones are those that a calendar on the wall gives`, (t) => {
+test(`${CASES} firing times in ${ZONES.length} zones agree with an independent calendar`, (t) => {
   const seed = proofSeed(t)
   const met = { gap: 0, overlap: 0 }
   const perZone = CASES / ZONES.length

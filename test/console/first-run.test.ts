@@ -56,7 +56,7 @@ test('an empty installation gets a business, an owner and the first planned remi
   assert.deepEqual(complaints, [])
 })
 
-test('without the demo the five steps stay until they are skipped, and tell what is missing', async (t) => {
+test('without the demo the five steps stay until they are skipped, and show what is missing', async (t) => {
   const service = await startService(t, {
     DATA_DIR: temporaryFolder(t),
     ADMIN_API_KEY: KEY,

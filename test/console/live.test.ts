@@ -22,7 +22,7 @@ async function get(page: Page, path: string) {
   return answer.json()
 }
 
-test('a change by the API appears on an open page by itself', async (t) => {
+test('a change by the API appears on an open page without a reload', async (t) => {
   const { page } = await openAs(t, 'sofia', '/activity')
   await page.getByText('Live', { exact: true }).waitFor()
   const { items } = await get(page, '/eventTriggers?status=SCHEDULED&order=newest&limit=1')
@@ -41,14 +41,14 @@ test('a change by the API appears on an open page by itself', async (t) => {
   await rows.first().waitFor()
 })
 
-test('without the stream the page says that it is read every minute', async (t) => {
+test('without the stream the page says that it polls every minute', async (t) => {
   const { page } = await openAs(t, 'sofia', '/sign-in')
   await page.route('**/changes', (route) => route.fulfill({ status: 503, body: '{}' }))
   await page.goto(new URL('/console/activity', page.url()).href)
   await page.getByText('Every minute').waitFor()
 })
 
-test('the palette finds O’Brien by obrien and remembers whom it opened', async (t) => {
+test('the palette finds O’Brien by obrien and remembers the last result', async (t) => {
   const { page, complaints } = await openAs(t, 'sofia')
   await heading(page, /\d+ \w+$/)
   const { clientId } = await post(page, '/client', { firstName: 'Olivia', lastName: "O'Brien" })
@@ -120,7 +120,7 @@ test('? shows all keys, / goes to the search field, and single keys can be switc
   assert.deepEqual(complaints, [])
 })
 
-test('offline is said, and what was loaded stays', async (t) => {
+test('an offline bar is shown, and loaded data stays', async (t) => {
   const { page } = await openAs(t, 'sofia', '/automations')
   await page.getByRole('switch').first().waitFor()
   await page.context().setOffline(true)
@@ -130,7 +130,7 @@ test('offline is said, and what was loaded stays', async (t) => {
   await page.getByText(/^Offline since/).waitFor({ state: 'detached' })
 })
 
-test('a 429 is repeated after the time that the service names', async (t) => {
+test('a 429 is retried after Retry-After', async (t) => {
   const { page } = await openAs(t, 'sofia', '/sign-in')
   let asked = 0
   await page.route('**/eventDefinition?*', async (route) => {
@@ -154,7 +154,7 @@ test('a 429 is repeated after the time that the service names', async (t) => {
   assert.equal(asked, 2)
 })
 
-test('a slow answer shows grey bars after 150 ms, and old data stays while new is read', async (t: TestContext) => {
+test('a slow answer shows grey bars after 150 ms, and old data stays while new data loads', async (t: TestContext) => {
   const { page } = await openAs(t, 'sofia', '/sign-in')
   const slow = Promise.withResolvers<void>()
   await page.route('**/eventDefinition?*', async (route) => {

@@ -126,7 +126,7 @@ test('no value of any token in an address field becomes a recipient it should no
       }
 })
 
-test('attacks appended to a good address spoil it for good', () => {
+test('an address with an attack appended is refused', () => {
   for (const attack of attacks)
     for (const emailAddress of [`ada@example.org${attack}`, `${attack}ada@example.org`]) {
       const client = { ...fullContext().client, emailAddress } as MailContext['client']
@@ -136,7 +136,7 @@ test('attacks appended to a good address spoil it for good', () => {
     }
 })
 
-test('the name beside an address is only ever a name', async () => {
+test('the display name next to an address never adds a recipient', async () => {
   for (const attack of attacks) {
     const client = {
       ...fullContext().client,

@@ -355,7 +355,7 @@ const cases: Case[] = [
   },
 ]
 
-test('the behaviours are many', () => {
+test('the list contains many misbehaviours', () => {
   assert.ok(cases.length >= 60, String(cases.length))
 })
 
@@ -410,7 +410,7 @@ const told = (phase: Phase, { reply }: Outcome): Phase[] => {
 const repaired = (name: string) =>
   /silence|without end|no TLS/.test(name) ? { timeouts: PATIENT } : {}
 
-test('without a mail server a mail goes the same way to its end, and stays', async () => {
+test('without a mail server a mail is captured', async () => {
   const mailer = new CaptureMailer()
   let commits = 0
   const mail = {
@@ -423,7 +423,7 @@ test('without a mail server a mail goes the same way to its end, and stays', asy
   assert.equal(commits, 1)
 })
 
-test('a server that is not there: retry', async (t) => {
+test('an unreachable server leads to a retry', async (t) => {
   const server = await startMailServer(t)
   const gone = new SmtpMailer(
     { host: '127.0.0.1', port: 1, secure: false, requireTls: false, user: null, password: null },
@@ -455,7 +455,7 @@ test('when the commit fails, the message is never ended', async (t) => {
   assert.equal(server.taken.length, 0)
 })
 
-test('a connection that breaks during the commit is no ambiguity', async (t) => {
+test('a connection that breaks during the commit is a retry, not uncertain', async (t) => {
   const server = await startMailServer(t)
   const settled = Promise.withResolvers<void>()
   const pending = send(openMailer(t, server), async () => {
@@ -548,7 +548,7 @@ test('a mail whose envelope is refused while another is answered has its own ans
   assert.equal(server.connections(), 1)
 })
 
-test('a server that takes its time over one mail does not hold up the one that was to follow', async (t) => {
+test('a server that is slow with one mail does not delay the next one', async (t) => {
   const server = await startMailServer(t, { at: 'end', act: { next: 'hang' } })
   const mailer = openMailer(t, server, { maxConnections: 2 })
   const [first, ...others] = [1, 2, 3].map((id) => send(mailer, undefined, undefined, message(id)))
@@ -560,7 +560,7 @@ test('a server that takes its time over one mail does not hold up the one that w
   assert.equal(server.taken.length, 2)
 })
 
-test('a server that takes its time over every mail keeps its connections', async (t) => {
+test('a server that is slow with every mail keeps its connections', async (t) => {
   const server = await startMailServer(t, { pondering: 600 })
   const mailer = openMailer(t, server, { maxConnections: 2 })
   const outcomes = await Promise.all(Array.from({ length: 8 }, () => send(mailer)))
@@ -570,7 +570,7 @@ test('a server that takes its time over every mail keeps its connections', async
   assert.ok(server.connections() <= 4, String(server.connections()))
 })
 
-test('connections are kept, bounded, and replaced after so many mails', async (t) => {
+test('connections are reused, limited in number, and replaced after a number of mails', async (t) => {
   const server = await startMailServer(t, { delay: 2 })
   const mailer = openMailer(t, server, { maxConnections: 3, maxMailsPerConnection: 5 })
   const outcomes = await Promise.all(Array.from({ length: 30 }, () => send(mailer)))
@@ -579,7 +579,7 @@ test('connections are kept, bounded, and replaced after so many mails', async (t
   assert.ok(server.connections() >= 6 && server.connections() <= 9, String(server.connections()))
 })
 
-test('a provider at its limit does not hold up another', async (t) => {
+test('a provider at its limit does not delay another', async (t) => {
   const server = await startMailServer(t)
   const mailer = openMailer(t, server, {
     maxConnections: 4,
@@ -606,7 +606,7 @@ test('a provider at its limit does not hold up another', async (t) => {
   assert.equal(most, 1)
 })
 
-test('there is less room while the server asks for patience, and more again after', async (t) => {
+test('fewer mails are sent while the server throttles, and more afterwards', async (t) => {
   const server = await startMailServer(t, {
     at: 'mail',
     act: { reply: '421 slow down\r\n', next: 'close' },
@@ -623,7 +623,7 @@ test('there is less room while the server asks for patience, and more again afte
   assert.ok(sent >= 40, String(sent))
 })
 
-test('an address that is none never reaches the wire', async (t) => {
+test('an invalid address is never sent to the server', async (t) => {
   const server = await startMailServer(t)
   const mailer = openMailer(t, server)
   for (const to of [
@@ -638,7 +638,7 @@ test('an address that is none never reaches the wire', async (t) => {
   assert.equal(server.connections(), 0)
 })
 
-test('a mail in a mail reaches the wire harmless', async (t) => {
+test('a message inside a message is escaped before it is sent', async (t) => {
   const server = await startMailServer(t)
   const mailer = openMailer(t, server)
   const smuggled = 'MAIL FROM:<v@evil.example>\r\nRCPT TO:<v@evil.example>\r\nDATA\r\nx'
@@ -689,11 +689,11 @@ const urls: [string, Partial<SmtpServer>][] = [
 ]
 
 for (const [url, expected] of urls)
-  test(`${url} says how to speak to the server`, () => {
+  test(`${url} configures the connection`, () => {
     assert.partialDeepStrictEqual(parseSmtpUrl(url), expected)
   })
 
-test('an address of a server that makes no sense is refused in one line', () => {
+test('an invalid SMTP_URL is refused with one line', () => {
   for (const url of [
     'mail.example',
     'http://mail.example',
