@@ -5,13 +5,13 @@ import { messageText } from '../../src/email/message.ts'
 import { scripted } from '../support/scripted-mailer.ts'
 import { startEngine, startWorld } from '../support/world.ts'
 
-/** A world whose mails reach a server that takes them all. */
+/** A world with a mail server that accepts every mail. */
 async function mailing(t: Parameters<typeof startWorld>[0]) {
   const world = await startWorld(t)
   const { mailer, taken } = scripted()
   const { runEngine } = startEngine(world, { mailer, captures: false })
   const { businessId, save } = world
-  /** An action for events of this type, with a template of its own. */
+  /** An action for events of this type, with its own template. */
   const define = async (eventTypeId: number, template: object, more: object = {}) => {
     const { emailTemplateId } = await save('/emailTemplate', {
       templateName: 'Template',
@@ -47,7 +47,7 @@ async function mailing(t: Parameters<typeof startWorld>[0]) {
   return { ...world, taken, runEngine, define, emails, client }
 }
 
-/** A mail with its lines unfolded and its calendar file in clear. */
+/** A mail with unfolded lines and a decoded calendar file. */
 const textOf = (mail: { message: { headers: string; body: string; messageId: string } }) =>
   messageText(mail.message)
     .replace(/(?:[A-Za-z0-9+/=]{60,}\r\n)+[A-Za-z0-9+/=]*/g, (text) =>
@@ -70,7 +70,7 @@ test('cc and bcc recipients get their own mail, and the bcc address is not visib
     assert.match(text, /^To: .*<anna@example\.org>/m)
     assert.match(text, /^Cc: .*elena@example\.org/m)
     assert.doesNotMatch(text.split('\r\n\r\n')[0]!, /archive|Bcc/i)
-    // Only who gets it stands in the calendar file.
+    // The calendar file names only the recipient.
     const attendees = [...text.matchAll(/^ATTENDEE.*MAILTO:(\S+)/gim)]
     assert.deepEqual(
       attendees.map((match) => match[1]!.toLowerCase()),

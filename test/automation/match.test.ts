@@ -535,7 +535,7 @@ function subjectFrom(changes: object) {
   return subject
 }
 
-/** The rules as a reader of the contract would go through them, one return after another. */
+/** The matching rules written independently, as a list of early returns. */
 function plainModel(of: Definition, subject: Subject, happened?: SchedulingEvent): boolean {
   const type = EVENT_TYPES[of.eventTypeId - 1]!
   if (!of.active || of.businessId !== subject.businessId) return false

@@ -8,7 +8,7 @@ import { longestBlockMs } from '../support/event-loop.ts'
 import { until } from '../support/until.ts'
 import { startEngine, startWorld } from '../support/world.ts'
 
-/** A world in which a booking sends a mail of each template, whose HTML is stored unchecked. */
+/** A world in which a booking sends one mail per template; their HTML is stored unchecked. */
 async function startWith(t: TestContext, bodies: string[], parts: Partial<EngineParts> = {}) {
   const world = await startWorld(t)
   const { businessId, db, save } = world
@@ -65,7 +65,7 @@ test('a stored template that takes too long fails its own trigger and blocks not
   const subjects = items.map(({ subject }: { subject: string }) => subject)
   assert.deepEqual(subjects.toSorted(), ['Mail 1', 'Mail 2'])
 
-  // The failure is remembered: the second booking does not wait for it again.
+  // The failure is cached, so the second booking does not wait for it.
   const again = await book(clock.in({ hours: 50 }))
   await runEngine()
   assert.deepEqual(

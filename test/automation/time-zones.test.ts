@@ -29,11 +29,11 @@ test('new time zone rules plan calendar definitions again, and log it', async (t
   assert.equal(await follow('2025b'), 0, 'a new installation has nothing planned by other rules')
   assert.deepEqual(said, [])
 
-  // As if planned by a runtime that did not know of summer time.
+  // As if planned by a runtime without summer time rules.
   await db.query(sql`
     update pending_trigger set scheduled_time = scheduled_time - interval '1 hour'
     where event_defn_id = ${eventDefnId}`)
-  assert.equal(await follow('2025b'), 0, 'the same rules: nothing is looked at')
+  assert.equal(await follow('2025b'), 0, 'the same rules: nothing is planned again')
   assert.notDeepEqual(await timesOf(), right)
 
   assert.equal(await follow('2026a'), 1, 'one definition counts on the calendar')

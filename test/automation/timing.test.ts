@@ -179,7 +179,7 @@ const reminders: {
   {
     name: 'CALENDAR: months and days of two signs, looked up in the zone once',
     of: { triggerMonths: -1, triggerHours: 24, offsetMode: 'CALENDAR' },
-    // A month before is 29 March, 2:30, which is not there; but the day after is what counts.
+    // A month before is 29 March, 2:30, which does not exist; only the final day is resolved.
     subject: appointment({ startTime: at('2026-04-29T00:30Z') }),
     expected: '2026-03-30T00:30:00Z',
   },

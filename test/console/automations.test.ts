@@ -11,7 +11,7 @@ const { service, openAs } = await startConsole([
 /** "Remind two days before" of the demo. */
 const REMINDER = '/automations/3'
 
-/** Calls the API as the person who is signed in on the page. */
+/** Calls the API as the signed-in user of the page. */
 async function call(page: Page, method: 'GET' | 'POST' | 'DELETE', path: string, data?: object) {
   const answer = await page.request.fetch(service.base + path, {
     method,

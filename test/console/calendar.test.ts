@@ -16,7 +16,7 @@ function workday(days: number) {
   }
 }
 
-/** An answer of the service to the person who is signed in on the page. */
+/** Calls the API as the signed-in user of the page. */
 const ask = <T>(page: Page, path: string, body?: object): Promise<T> =>
   page.evaluate(
     async ([address, sent]) => {
@@ -39,7 +39,7 @@ type Ids = { clientId: number; professionalId: number; reasonId: number; locatio
 
 let clients = 0
 
-/** A client of its own, and an appointment at 10:00 in Zurich with messages ahead. */
+/** A new client with an appointment at 10:00 in Zurich and scheduled messages. */
 async function book(page: Page, day: string) {
   const lastName = `Tester${'abcdefghij'[(clients += 1)]}`
   const { clientId } = await ask<Ids>(page, '/client', {
@@ -204,7 +204,7 @@ test('keys open the previous day, the next day and today', async (t) => {
   await page.waitForURL(new RegExp(dayIn(10)))
   await page.keyboard.press('t')
   await page.waitForURL((url) => !url.searchParams.has('day'))
-  // `G T` leads to the page Today, and is not the key T of the calendar.
+  // `G T` opens the page Today; its T must not trigger the calendar's key T.
   await page.keyboard.press('g')
   await page.keyboard.press('t')
   await page.waitForURL(/\/console\/?$/)

@@ -88,7 +88,7 @@ test('no file outside the console is served', async () => {
     '/console/../../package.json',
     '/console/..\\..\\package.json',
   ]) {
-    // By hand: fetch would resolve the dots itself.
+    // Written directly, because fetch resolves the dots.
     const { status, text } = await getRaw(place)
     assert.ok([400, 403, 404].includes(status), `${place}: ${status}`)
     assert.doesNotMatch(text, /"dependencies"/, place)

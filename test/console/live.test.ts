@@ -8,7 +8,7 @@ const { openAs } = await startConsole([{ username: 'sofia', role: 'OWNER' }])
 const heading = (page: Page, name: string | RegExp) =>
   page.getByRole('heading', { name, level: 1 }).waitFor()
 
-/** Calls the API as the person who is signed in on the page. */
+/** Calls the API as the signed-in user of the page. */
 async function post(page: Page, path: string, body: object) {
   const { origin } = new URL(page.url())
   const answer = await page.request.post(origin + path, { data: body, headers: { origin } })
@@ -35,7 +35,7 @@ test('a change by the API appears on an open page without a reload', async (t) =
   await tab.waitFor()
 
   await post(page, `/eventTriggers/${eventTriggerId}/cancel`, {})
-  // Before the minute is over after which the page would read it anyway.
+  // Sooner than the poll after a minute.
   const after = page.getByRole('link', { name: `Cancelled ${before + 1}`, exact: true })
   await after.waitFor({ timeout: 50_000 })
   await rows.first().waitFor()
@@ -89,7 +89,7 @@ test('? shows all keys, / goes to the search field, and single keys can be switc
   await page.keyboard.press('/')
   const focused = await page.evaluate(`document.activeElement.getAttribute('aria-label')`)
   assert.equal(focused, 'Find a sentence')
-  // A key is a letter while somebody types.
+  // Keys are letters while the user types.
   await page.keyboard.type('?g')
   assert.equal(await page.getByLabel('Find a sentence').inputValue(), '?g')
   await page.getByLabel('Find a sentence').fill('')
@@ -143,7 +143,7 @@ test('a 429 is retried after Retry-After', async (t) => {
   await page.clock.pauseAt(start + 1_000)
   const refused = page.waitForResponse('**/eventDefinition?*')
   await page.goto(new URL('/console/automations', page.url()).href)
-  // The page waits in real time for its files, and by its clock, which stands still, for all else.
+  // Files load in real time; timers of the page use its clock, which is stopped.
   const elapse = (ms: number) => page.clock.runFor(ms)
   const isShown = () => page.getByRole('switch').first().isVisible()
   while (asked === 0) await elapse(10)

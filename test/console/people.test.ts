@@ -102,7 +102,7 @@ test('a forgotten password is reset by a mailed link; an unknown address gets th
   await page.getByLabel('New password').first().fill(password)
   await page.getByRole('button', { name: 'Set it and sign in' }).click()
   await page.getByRole('navigation', { name: 'Main' }).first().waitFor()
-  // Her other session ended with the old password.
+  // Changing the password ended her other session.
   await owner.page.reload()
   await heading(owner.page, 'Sign in')
 })

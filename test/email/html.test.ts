@@ -11,7 +11,7 @@ import { htmlAttacks } from '../support/html-attacks.ts'
 
 type Node = DefaultTreeAdapterMap['node']
 
-/** Everything in a piece of HTML, read as browsers read it, that could run, load or cover. */
+/** Everything in HTML, parsed as browsers do, that could run, load or cover something. */
 function dangers(html: string): string[] {
   const found: string[] = []
   const visit = (node: Node) => {
@@ -71,7 +71,7 @@ test('a browser finds no attack in a stored template', () => {
   }
 })
 
-/** Every attribute that makes a reader load or open an address. */
+/** Every attribute that makes a mail reader load or open a URL. */
 const addressAttacks = [
   '<img srcset="https://evil.example/x.png 2x">',
   '<img src="a.png" srcset="javascript:alert(1) 1x, data:text/html,x 2x">',

@@ -227,7 +227,7 @@ test('a thousand names in any script are decoded unchanged', async (t) => {
   }
 })
 
-/** What a header may show of a name: one line, no controls, nothing that turns the text round. */
+/** A name as a header may show it: one line without control or direction characters. */
 const shown = (name: string) =>
   name
     .toWellFormed()
@@ -290,7 +290,7 @@ const relaxed = (field: string) => {
   return `${name?.trim().toLowerCase()}:${value.trim()}`
 }
 
-/** A verifier written from the RFC, sharing nothing with the signer. */
+/** A verifier written from the RFC, independent of the signer. */
 function verifyDkim({ headers, body }: Message) {
   const fields = headers.split(/\r\n(?![ \t])/).filter(Boolean)
   const lines = body.split('\r\n').map((line) => line.replace(/[ \t]+/g, ' ').replace(/ $/, ''))
