@@ -167,7 +167,7 @@ export function DayGrid(props: Props) {
             {placeVisits(
               visits.filter((visit) => columnKey(visit) === keyOf(column)),
               MIN_SHOWN_MS,
-            ).map(({ visit, slot, slots }) => {
+            ).map(({ visit, track, tracks }) => {
               const height = heightOf(visit)
               return (
                 <button
@@ -182,8 +182,8 @@ export function DayGrid(props: Props) {
                   style={{
                     top: top(format.hourOfDay(visit.startTime)) + 1,
                     height,
-                    left: `calc(3px + (100% - 6px) * ${slot / slots})`,
-                    width: `calc((100% - 6px) / ${slots} - ${slots > 1 ? 2 : 0}px)`,
+                    left: `calc(3px + (100% - 6px) * ${track / tracks})`,
+                    width: `calc((100% - 6px) / ${tracks} - ${tracks > 1 ? 2 : 0}px)`,
                   }}
                   onPointerDown={startDrag(visit)}
                   onPointerMove={moveDrag}
@@ -200,7 +200,7 @@ export function DayGrid(props: Props) {
                     <b className="ellipsis grow" dir="auto">
                       {visit.clientName}
                     </b>
-                    <span className={slots === 1 ? undefined : 'visually-hidden'}>
+                    <span className={tracks === 1 ? undefined : 'visually-hidden'}>
                       <VisitMarks visit={visit} />
                     </span>
                   </span>

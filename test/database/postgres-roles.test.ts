@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { Db } from '../../src/database/database.ts'
 import { openDatabase } from '../../src/database/postgres.ts'
 import { sql } from '../../src/database/sql.ts'
-import { afterwards } from '../support/afterwards.ts'
+import { cleanUpLater } from '../support/clean-up.ts'
 import { cloneDatabase } from '../support/database.ts'
 
 const OPTIONS = '-c role=none -c jit=on -c timezone=Asia/Tokyo -c geqo=off'
@@ -25,7 +25,7 @@ for (const [name, read] of Object.entries({
     const address = new URL(url)
     address.searchParams.set('options', OPTIONS)
     const database = openDatabase({ url: address.href })
-    afterwards(t, () => database.close())
+    cleanUpLater(t, () => database.close())
 
     for (const [db, user, timeout] of [
       [database.forBusiness(1, 'test'), 'bellwether_app', '10s'],
