@@ -112,7 +112,7 @@ const getDefinition: Routes = async (app) => {
   )
 }
 
-const getDefinitions: Routes = async (app, { clock }) => {
+const getDefinitions: Routes = async (app, services) => {
   app.get(
     '/eventDefinition',
     {
