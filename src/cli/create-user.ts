@@ -60,5 +60,5 @@ function readPassword({ password, passwordFile }: Options) {
 
 function sayTaken(error: unknown): never {
   if (brokenConstraint(error) !== 'user_account_username') throw error
-  throw new StartError('The username is taken.')
+  throw new StartError('The username is taken. Choose another one.')
 }

@@ -14,7 +14,7 @@ import { unsubscribeLink } from '../email/unsubscribe.ts'
 import { StartError } from '../errors.ts'
 import { buildApp, type App } from '../http/server/app.ts'
 import { measureEndings } from '../http/routes/engine-metrics.ts'
-import { forgetOldAnswers } from '../http/server/idempotency.ts'
+import { deleteOldAnswers } from '../http/server/idempotency.ts'
 import { openLog, type Log } from '../log.ts'
 import { forgetBodies } from '../store/emails.ts'
 import { findOrSaveLinkSecret } from '../store/link-seal.ts'
@@ -139,7 +139,7 @@ async function keepTime(clock: DatabaseClock, database: Database, log: Log) {
 function keepHouse({ config, database, clock, log }: Parts) {
   const tidy = async () => {
     const now = clock.now()
-    await forgetOldAnswers(database.engine, now)
+    await deleteOldAnswers(database.engine, now)
     await forgetOldBodies(database.engine, now.subtract({ hours: 24 * config.bodyRetentionDays }))
   }
   const timer = setInterval(() => {

@@ -19,7 +19,7 @@ test('a business, its first person and a key are made from the command line, and
   const made = await runCommand(person, env)
   assert.equal(made.code, 0, made.stderr)
   const again = await runCommand(person, env)
-  assert.deepEqual([again.code, again.stderr], [2, 'The username is taken.\n'])
+  assert.deepEqual([again.code, again.stderr], [2, 'The username is taken. Choose another one.\n'])
 
   const { app } = await startApp(t, { database })
   const call = ask(app, { authorization: `Bearer ${key.stdout.trim()}` })

@@ -197,7 +197,10 @@ test('an ADMINISTRATOR invites no OWNER, and nobody is invited without an addres
   const bad = await olga('POST', '/user/invite', { ...INVITED, emailAddress: 'no address' })
   assert.equal(bad.status, 422)
   const taken = await olga('POST', '/user/invite', { ...INVITED, username: 'olga' })
-  assert.deepEqual([taken.status, taken.body.detail], [409, 'The username is taken.'])
+  assert.deepEqual(
+    [taken.status, taken.body.detail],
+    [409, 'The username is taken. Choose another one.'],
+  )
   const { items } = (await olga('GET', '/user')).body
   assert.deepEqual(
     items.map((user: { username: string }) => user.username),

@@ -69,7 +69,10 @@ test('usernames are unique in the installation, whatever their case', async (t) 
   const other = await createBusiness(database, clock, 'B')
   await createPerson(database, clock, other.businessId, { username: 'Anna', role: 'OWNER' })
   const taken = await call('POST', '/user', NEW)
-  assert.deepEqual([taken.status, taken.body.detail], [409, 'The username is taken.'])
+  assert.deepEqual(
+    [taken.status, taken.body.detail],
+    [409, 'The username is taken. Choose another one.'],
+  )
 })
 
 test('staff and locations of a person are of the business', async (t) => {

@@ -4,7 +4,7 @@ import { request } from 'node:http'
 import { connect, type AddressInfo } from 'node:net'
 import { PassThrough } from 'node:stream'
 import { after, test, type TestContext } from 'node:test'
-import { LARGEST_BODY, readPieces } from '../../src/http/server/body.ts'
+import { MAX_BODY_BYTES, readChunks } from '../../src/http/server/body.ts'
 import { startProbeProcess } from '../support/probe-process.ts'
 import { startProbe } from '../support/probe.ts'
 import { assertWithin } from '../support/within.ts'
@@ -128,7 +128,7 @@ test('a client that sends its body too slowly is answered 408 and cut off', asyn
 test('a streamed body may take any time in all, but not pause longer than its limit', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const payload = new PassThrough()
-  const pieces = readPieces(payload, 20)
+  const pieces = readChunks(payload, 20)
   for (const piece of ['a', 'b', 'c']) {
     const next = pieces.next()
     t.mock.timers.tick(19_000)
@@ -208,14 +208,14 @@ test('oversized or deeply nested JSON costs little more CPU than a good body, an
       const before = await server.cpuMs()
       const health = fetch(`http://127.0.0.1:${server.port}/healthz`)
       const answered = await post(path, body)
-      if (answered !== undefined || body.length <= LARGEST_BODY)
+      if (answered !== undefined || body.length <= MAX_BODY_BYTES)
         assert.equal(answered, status, name)
       assert.equal((await health).status, 200)
       costs.push((await server.cpuMs()) - before)
     }
     return Math.min(...costs)
   }
-  const longest = Buffer.from(JSON.stringify('x'.repeat(LARGEST_BODY - 2)))
+  const longest = Buffer.from(JSON.stringify('x'.repeat(MAX_BODY_BYTES - 2)))
   const harmless = await leastCost('/probe', longest, 422, 'the longest body that is read')
   for (const [name, path, make, status] of MONSTERS) {
     const tookMs = await leastCost(path, make(), status, name)

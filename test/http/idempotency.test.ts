@@ -6,7 +6,7 @@ import { RequestError } from '../../src/errors.ts'
 import {
   answerOnce,
   created,
-  forgetOldAnswers,
+  deleteOldAnswers,
   type Answer,
 } from '../../src/http/server/idempotency.ts'
 import type { Db } from '../../src/database/database.ts'
@@ -119,7 +119,7 @@ test('after a day the key is free again, and its row can be cleared away', async
   assert.equal(done.length, 2)
 
   clock.advance({ hours: 24 })
-  await forgetOldAnswers(database.engine, clock.now())
+  await deleteOldAnswers(database.engine, clock.now())
   assert.deepEqual(await database.operator.query(sql`select * from idempotency_key`), [])
 })
 

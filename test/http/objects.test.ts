@@ -109,7 +109,7 @@ test('a moment before 2000 or after 2200 is refused with a hint, for every momen
     ...[0, -1, Date.UTC(2000, 0) - 1, Date.UTC(2200, 0) + 1, Number.MAX_SAFE_INTEGER].map(
       (given): [number, string] => [
         given,
-        'must be a moment from 2000 to 2200, in milliseconds since 1970-01-01 UTC',
+        'must be a time from 2000 to 2200, in milliseconds since 1970-01-01 UTC',
       ],
     ),
   ]

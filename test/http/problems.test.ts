@@ -103,7 +103,7 @@ test('a method that an address does not take is 405 and names those it takes', a
   const answer = await app.inject({ method: 'DELETE', url: '/probe/thing' })
   assertProblem(answer, 405)
   assert.equal(answer.headers.allow, 'GET, HEAD')
-  assert.equal(answer.json().detail, 'DELETE is not possible here; use GET.')
+  assert.equal(answer.json().detail, 'DELETE is not allowed here. Use GET.')
   for (const method of ['PUT', 'PATCH', 'OPTIONS', 'GET'] as const) {
     const { statusCode, headers } = await app.inject({ method, url: '/probe' })
     assert.deepEqual([method, statusCode, headers.allow], [method, 405, 'POST'])

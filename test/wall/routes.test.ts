@@ -77,6 +77,6 @@ test('a route that does not say who may call it cannot be registered', () => {
   const app = fastify()
   const services = { config: readConfig({}), clock: handMovedClock() } as unknown as Services
   authenticate(app, services)
-  assert.throws(() => app.get('/forgotten', async () => 'data'), /must say who may call it/)
+  assert.throws(() => app.get('/forgotten', async () => 'data'), /needs an access rule/)
   app.get('/open', { config: { open: true } }, async () => 'data')
 })
