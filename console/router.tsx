@@ -58,7 +58,7 @@ const shell = createRoute({
   component: Shell,
   beforeLoad: async ({ location }) => {
     const session = await queryClient.ensureQueryData(sessionQuery)
-    if (!session) throw redirect({ to: '/sign-in', search: { next: location.href } as never })
+    if (!session) throw redirect({ to: '/sign-in', search: { next: location.href } })
   },
 })
 

@@ -204,7 +204,7 @@ export function AppointmentPanel(props: Props) {
 
 /** The fields whose values differ from the stored ones. */
 function changedFields(appointment: Appointment, draft: AppointmentBody): AppointmentBody {
-  const known = appointment as unknown as Record<string, unknown>
+  const known: Record<string, unknown> = { ...appointment }
   return Object.fromEntries(
     Object.entries(draft).filter(([field, value]) => (value ?? '') !== (known[field] ?? '')),
   )

@@ -42,7 +42,7 @@ export function columnsOf(
 }
 
 /** A visit with its position among the visits that overlap it. */
-export type PlacedVisit<T> = { visit: T; slot: number; slots: number }
+export type PlacedVisit<T> = { visit: T; track: number; tracks: number }
 
 export function placeVisits<T extends { startTime: number; endTime: number }>(
   visits: T[],
@@ -54,18 +54,18 @@ export function placeVisits<T extends { startTime: number; endTime: number }>(
   let group: PlacedVisit<T>[] = []
   let groupEnd = -Infinity
   const closeGroup = () => {
-    const slots = Math.max(0, ...group.map(({ slot }) => slot)) + 1
-    for (const one of group) one.slots = slots
+    const tracks = Math.max(0, ...group.map(({ track }) => track)) + 1
+    for (const one of group) one.tracks = tracks
     group = []
   }
   for (const visit of sorted) {
     if (visit.startTime >= groupEnd) closeGroup()
     const taken = group
       .filter((other) => shownEnd(other.visit) > visit.startTime)
-      .map(({ slot }) => slot)
-    let slot = 0
-    while (taken.includes(slot)) slot += 1
-    const one = { visit, slot, slots: 1 }
+      .map(({ track }) => track)
+    let track = 0
+    while (taken.includes(track)) track += 1
+    const one = { visit, track, tracks: 1 }
     group.push(one)
     placed.push(one)
     groupEnd = Math.max(groupEnd, shownEnd(visit))

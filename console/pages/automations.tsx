@@ -154,7 +154,14 @@ function Row({ automation, parts }: RowProps) {
           <div className="clay tiny">{t('automations.failed', { count: activity.failed })}</div>
         )}
       </div>
-      <div className="numbers soft small">{next}</div>
+      <div className="numbers soft small">
+        {next}
+        {active && activity?.hasStoppedMatching && (
+          <div className="amber tiny" title={t('automations.stoppedHint')}>
+            {t('automations.stopped')}
+          </div>
+        )}
+      </div>
       <OnOff automation={automation} label={sentenceText(parts)} />
       <AutomationMenu automation={automation} label={sentenceText(parts)} />
     </div>

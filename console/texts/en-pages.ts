@@ -56,6 +56,9 @@ export const enPages = {
     off: 'switched off',
     whenItHappens: 'when it happens',
     nothingAhead: 'nothing scheduled',
+    stopped: 'stopped matching',
+    stoppedHint:
+      'It used to match new appointments, but none of the latest ones. Check its locations, staff, services and tags.',
     failed_one: '{{count}} failed',
     failed_other: '{{count}} failed',
     none: 'No automation yet',

@@ -1,5 +1,5 @@
 const made = new Map<string, Formats>()
-const MOST_KEPT = 500
+const MAX_CACHED = 500
 
 const RIGHT_TO_LEFT = new Set([
   'Arab',
@@ -35,7 +35,7 @@ export function formatsFor(
   const key = `${language} ${timeZone}`
   let formats = made.get(key)
   if (!formats) {
-    if (made.size >= MOST_KEPT) made.clear()
+    if (made.size >= MAX_CACHED) made.clear()
     made.set(key, (formats = makeFormats(language, timeZone)))
   }
   return formats
@@ -73,7 +73,7 @@ function remembered<T>(answer: (text: string) => T) {
   return (text: string): T => {
     const found = known.get(text)
     if (found !== undefined || known.has(text)) return found as T
-    if (known.size >= MOST_KEPT) known.clear()
+    if (known.size >= MAX_CACHED) known.clear()
     const value = answer(text)
     known.set(text, value)
     return value

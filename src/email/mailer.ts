@@ -43,8 +43,8 @@ export type Mailer = {
   close(): Promise<void>
 }
 
-const MOST_RETRIES = 10
+const MAX_RETRIES = 10
 
 /** 1, 4, 9, 16 … minutes after each attempt. Undefined: no more attempts. */
 export const waitAfter = (attempts: number): Temporal.Duration | undefined =>
-  attempts <= MOST_RETRIES ? Temporal.Duration.from({ minutes: attempts ** 2 }) : undefined
+  attempts <= MAX_RETRIES ? Temporal.Duration.from({ minutes: attempts ** 2 }) : undefined

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Limiter } from '../../src/auth/limits.ts'
 import { ask, createKey, startWithBusiness } from '../support/callers.ts'
-import { handMovedClock } from '../support/clock.ts'
+import { manualClock } from '../support/clock.ts'
 
 test('a credential has its burst at once and its rate in the long run', async (t) => {
   const { call, clock, app } = await startWithBusiness(t, { RATE_LIMIT: '2/s,5' })
@@ -64,7 +64,7 @@ test('without a good credential the address counts, an IPv6 network as one', asy
 })
 
 test('a limiter keeps no more names than it can hold, and never goes above its burst', () => {
-  const clock = handMovedClock()
+  const clock = manualClock()
   const limiter = new Limiter({ perSecond: 1, burst: 2 }, clock)
   limiter.giveBack('a')
   assert.deepEqual(limiter.take('a'), { allowed: true, remaining: 1, seconds: 1 })

@@ -56,7 +56,7 @@ test('an empty installation gets a business, an owner and the first planned remi
   assert.deepEqual(complaints, [])
 })
 
-test('without the demo the five steps stay until they are skipped, and tell what is missing', async (t) => {
+test('without the demo the five steps stay until they are skipped, and show what is missing', async (t) => {
   const service = await startService(t, {
     DATA_DIR: temporaryFolder(t),
     ADMIN_API_KEY: KEY,
@@ -91,7 +91,7 @@ test('without the demo the five steps stay until they are skipped, and tell what
     'See the first reminder planned',
   ])
   assert.equal(await page.getByRole('img', { name: 'Done' }).count(), 1)
-  // The key of the operator is not known in this browser, so it is asked for.
+  // This browser does not have the operator's key, so the page asks for it.
   await page.getByLabel('Operator’s key').first().waitFor()
   await page.setViewportSize({ width: 360, height: 740 })
   assert.equal(await page.evaluate('document.documentElement.scrollWidth > innerWidth'), false)

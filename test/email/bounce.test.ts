@@ -41,18 +41,18 @@ const bounce = {
   words: '550 5.1.1 no such user',
 }
 
-test('a bounce names its mail, its recipient and the words of the other server', async () => {
+test('a bounce contains the mail, the recipient and the reply of the server', async () => {
   assert.deepEqual(await readBounces(report(failed)), [bounce])
 })
 
-test('a bounce is read in whatever way it is written', async () => {
+test('bounces in other formats are read too', async () => {
   assert.deepEqual(await readBounces(report(failed, { encoding: 'base64' })), [bounce])
   assert.deepEqual(await readBounces(report(failed, { encoding: 'quoted-printable' })), [bounce])
   assert.deepEqual(await readBounces(report(failed, { original: 'text/rfc822-headers' })), [bounce])
   assert.deepEqual(await readBounces(report(failed).replaceAll('\r\n', '\n')), [bounce])
 })
 
-test('each recipient of a report is told by itself', async () => {
+test('each recipient of a bounce report is returned separately', async () => {
   const two = `${failed}\r\n\r\nOriginal-Recipient: rfc822;<bob@example.org>\r\nFinal-Recipient: rfc822; other@example.org\r\nAction: delayed\r\nStatus: 4.4.1`
   assert.deepEqual(
     (await readBounces(report(two))).map(({ recipient, permanent }) => [recipient, permanent]),
@@ -107,6 +107,6 @@ const harmless = [
 ]
 
 for (const [i, raw] of harmless.entries())
-  test(`what is no report gives no bounce: ${i}`, async () => {
+  test(`a mail that is not a bounce report is ignored: ${i}`, async () => {
     assert.deepEqual(await readBounces(raw), [])
   })

@@ -6,7 +6,7 @@ import { readConfig } from '../../src/config.ts'
 import { openDatabase } from '../../src/database/postgres.ts'
 import { SettingsCache } from '../../src/store/settings.ts'
 import { openLog } from '../../src/log.ts'
-import { afterwards } from '../support/afterwards.ts'
+import { cleanUpLater } from '../support/clean-up.ts'
 import { ask, createKey, createPerson, signInAs } from '../support/callers.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { addBusiness, reminder, startEngine, startWorld } from '../support/world.ts'
@@ -19,7 +19,7 @@ async function openStream(t: TestContext, app: App, headers: Record<string, stri
   const stopping = new AbortController()
   const answer = await fetch(`${address}/changes`, { headers, signal: stopping.signal })
   const close = () => stopping.abort()
-  afterwards(t, close)
+  cleanUpLater(t, close)
   const events = answer.ok ? readEvents(answer.body!) : undefined
   const next = async (): Promise<Event | undefined> => (await events!.next()).value ?? undefined
   /** The next change of this kind, with what was told on the way there. */
@@ -209,7 +209,7 @@ test('a change on one node is told on another, and a node that stops ends its st
     log: openLog('silent'),
     linkSeal: 'test',
   })
-  afterwards(t, async () => {
+  cleanUpLater(t, async () => {
     await otherNode.close()
     await otherDatabase.close()
   })

@@ -56,7 +56,7 @@ test('paused definitions are listed on request, deleted ones never, and a POST r
   assert.ok((await listed('')).includes(deleted.eventDefnId))
 })
 
-test('a list of definitions carries their actions and what they did on request', async (t) => {
+test('expand=actions,activity adds actions and activity to a list of definitions', async (t) => {
   const world = await startWorld(t)
   const { book, businessId, call, clock, save } = world
   const definition = await save('/eventDefinition', reminder(businessId, -2))
@@ -76,6 +76,7 @@ test('a list of definitions carries their actions and what they did on request',
     sent: 0,
     failed: 0,
     skipped: 1,
+    hasStoppedMatching: false,
     days: Array(14).fill(0),
   })
   const plain = await call('GET', '/eventDefinition')

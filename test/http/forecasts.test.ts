@@ -43,7 +43,7 @@ async function scheduled({ call }: World, eventDefnId: number) {
   return body.items.map((trigger: { scheduledTime: number }) => trigger.scheduledTime) as number[]
 }
 
-test('a plan says what saving would do, and saving then does that', async (t) => {
+test('a plan predicts exactly what saving does', async (t) => {
   const world = await startWorld(t)
   const { book, businessId, call, clock } = world
   const soon = await book(clock.in({ hours: 3 }))

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { Db } from '../../src/database/database.ts'
 import { raw, sql } from '../../src/database/sql.ts'
 import { createBusiness } from '../support/callers.ts'
-import { handMovedClock } from '../support/clock.ts'
+import { manualClock } from '../support/clock.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { asApplication } from './catalogue.ts'
 import { dump, fillEveryTable, insertRow } from './rows.ts'
@@ -22,7 +22,7 @@ async function touched(db: Db, text: string) {
 
 test('the application’s role reaches no row of another business, whatever it is told to run', async (t) => {
   const { database, url } = await cloneDatabase(t)
-  const clock = handMovedClock()
+  const clock = manualClock()
   const own = await createBusiness(database, clock, 'A')
   const other = await createBusiness(database, clock, 'B')
   const tables = await fillEveryTable(url, [own.businessId, other.businessId])
@@ -57,7 +57,7 @@ test('the application’s role reaches no row of another business, whatever it i
 
 test('the application’s role puts no row into another business', async (t) => {
   const { database, url } = await cloneDatabase(t)
-  const clock = handMovedClock()
+  const clock = manualClock()
   const own = await createBusiness(database, clock, 'A')
   const other = await createBusiness(database, clock, 'B')
   const tables = await fillEveryTable(url, [own.businessId, other.businessId])
@@ -75,7 +75,7 @@ test('the application’s role puts no row into another business', async (t) => 
 
 test('without a business the application’s role sees nothing at all', async (t) => {
   const { database, url } = await cloneDatabase(t)
-  const { businessId } = await createBusiness(database, handMovedClock(), 'A')
+  const { businessId } = await createBusiness(database, manualClock(), 'A')
   const tables = await fillEveryTable(url, [businessId])
   await asApplication(url, async (client) => {
     for (const setting of [undefined, '', '0', '-1']) {

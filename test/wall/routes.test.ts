@@ -6,7 +6,7 @@ import type { App } from '../../src/http/server/app.ts'
 import { authenticate } from '../../src/http/server/authenticate.ts'
 import type { Services } from '../../src/http/server/services.ts'
 import { ask, createKey, OPERATOR_KEY, startWithBusiness } from '../support/callers.ts'
-import { handMovedClock } from '../support/clock.ts'
+import { manualClock } from '../support/clock.ts'
 
 /** Open without a credential, as the contract lists them. */
 const PUBLIC = [
@@ -75,7 +75,7 @@ test('the operator’s key opens what is the operator’s, and no business’s d
 
 test('a route that does not say who may call it cannot be registered', () => {
   const app = fastify()
-  const services = { config: readConfig({}), clock: handMovedClock() } as unknown as Services
+  const services = { config: readConfig({}), clock: manualClock() } as unknown as Services
   authenticate(app, services)
   assert.throws(() => app.get('/forgotten', async () => 'data'), /needs an access rule/)
   app.get('/open', { config: { open: true } }, async () => 'data')
