@@ -8,9 +8,9 @@ import { readConfig } from '../config.ts'
 import { REPORT_FORMATS, type ReportFormat } from '../contract/report.ts'
 import { RequestError, StartError } from '../errors.ts'
 import { REPORTS } from '../reports/catalog/catalog.ts'
-import { printToFile, type PrintedFile } from '../reports/file.ts'
-import { refuseTooLong } from '../reports/limits.ts'
-import { takeOrder } from '../reports/order.ts'
+import { printToFile, type PrintedFile } from '../reports/print-to-file.ts'
+import { refuseTooManyRows } from '../reports/print.ts'
+import { checkPrintRequest } from '../reports/print-request.ts'
 import { chooseBusiness, wholeNumber } from './named-business.ts'
 import { withDatabase } from './with-database.ts'
 
@@ -40,7 +40,7 @@ export const command = new Command()
     withDatabase(async ({ database, now }) => {
       const businessId = await chooseBusiness(database, options.business)
       const format = options.format ?? formatOf(options.out)
-      const wish = {
+      const wanted = {
         ...(/^\d+$/.test(report) ? { reportId: Number(report) } : { reportFileName: report }),
         startDate: options.from,
         endDate: options.to,
@@ -50,9 +50,9 @@ export const command = new Command()
       const reader = { businessId, functions, locationIds: null, professionalIds: null }
       const db = database.reportsOf(businessId)
       try {
-        const order = await takeOrder(db, wish, reader, now)
-        await refuseTooLong(db, order, format)
-        const file = await printToFile(db, order, {
+        const job = await checkPrintRequest(db, wanted, reader, now)
+        await refuseTooManyRows(db, job, format)
+        const file = await printToFile(db, job, {
           format,
           pageSize: readConfig(process.env).pageSize,
           signal: AbortSignal.timeout(3_600_000),

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream'
 import { REPORT_FORMATS, type ReportFormat } from '../../src/contract/report.ts'
 import { drawChart } from '../../src/reports/formats/draw-chart.ts'
 import { write } from '../../src/reports/formats/formats.ts'
-import { totalled } from '../../src/reports/totals.ts'
+import { withTotals } from '../../src/reports/totals.ts'
 import { NAMES, sampleResult, sampleRow } from './sample-result.ts'
 import { readCsv, readHtml, readJson, readPages, readXlsx } from './read-back.ts'
 
@@ -66,10 +66,10 @@ test('HTML holds the same rows and totals, as text', async () => {
   const bytes = await printed('html')
   const read = readHtml(bytes)
   assert.deepEqual(read.labels, LABELS)
-  const withoutTurns = (cell: string) => cell.replaceAll('\u202e', '')
+  const removeBidiControls = (cell: string) => cell.replaceAll('\u202e', '')
   assert.deepEqual(
     read.rows,
-    rows.map((row) => forPeople(row).map(withoutTurns)),
+    rows.map((row) => forPeople(row).map(removeBidiControls)),
   )
   assert.deepEqual(
     read.totals!.slice(-3),
@@ -157,7 +157,7 @@ test('no row is lost where a tall one stands at the end of a piece', async () =>
   async function* rows() {
     yield Array.from({ length: 1_100 }, (_, i) => sampleRow(i).with(2, tall(i)))
   }
-  const { rows: all, totals } = totalled(result.columns, rows())
+  const { rows: all, totals } = withTotals(result.columns, rows())
   const { pages } = await readPages(await drain('pdf', { ...result, rows: all, totals }))
   const text = pages.join('')
   for (let i = 0; i < 1_100; i++) {
@@ -234,7 +234,7 @@ test('a short text is not broken because another one is long', async () => {
   async function* rows() {
     yield Array.from({ length: 40 }, (_, i) => sampleRow(i).with(2, long).with(3, long))
   }
-  const { rows: all, totals } = totalled(result.columns, rows())
+  const { rows: all, totals } = withTotals(result.columns, rows())
   const { pages } = await readPages(await drain('pdf', { ...result, rows: all, totals }))
   assert.equal(pages.join('').split('Dr.ElenaGarcía').length, 41)
 })
@@ -294,7 +294,7 @@ test('the typefaces of a PDF are our own, whatever the script', async () => {
   async function* rows() {
     yield names.map((name, i) => sampleRow(i).with(2, name))
   }
-  const { rows: all, totals } = totalled(result.columns, rows())
+  const { rows: all, totals } = withTotals(result.columns, rows())
   const bytes = await drain('pdf', { ...result, rows: all, totals })
   const used = bytes.toString('latin1').matchAll(/\/BaseFont \/\w+\+(\w+)/g)
   const families = new Set([...used].map(([, family]) => family!))

@@ -4,8 +4,12 @@ import { sql } from '../../src/database/sql.ts'
 import { RequestError } from '../../src/errors.ts'
 import { REPORTS } from '../../src/reports/catalog/catalog.ts'
 import type { Chart } from '../../src/reports/chart.ts'
-import { takeOrder, type Reader, type Wish } from '../../src/reports/order.ts'
-import { refuseTooLong } from '../../src/reports/limits.ts'
+import {
+  checkPrintRequest,
+  type Reader,
+  type PrintRequest,
+} from '../../src/reports/print-request.ts'
+import { refuseTooManyRows } from '../../src/reports/print.ts'
 import { printReport } from '../../src/reports/print.ts'
 import type { Cell, ReportResult } from '../../src/reports/report.ts'
 import { everything, NOW, openBusiness } from './business.ts'
@@ -305,11 +309,11 @@ test('a report says in its head what it leaves out', async (t) => {
 
   const whole = await print(business, wish)
   assert.equal(whole.locationName, null)
-  assert.deepEqual(whole.narrowedTo, [])
+  assert.deepEqual(whole.appliedFilters, [])
   const filters = { reasonIdList: [massage], statusList: ['OPEN', 'NO_SHOW'] }
   const part = await print(business, { ...wish, filters }, { ...reader, locationIds: [zurich] })
   assert.equal(part.locationName, 'Zürich')
-  assert.deepEqual(part.narrowedTo, [
+  assert.deepEqual(part.appliedFilters, [
     ['Services', 'Massage'],
     ['Status', 'OPEN, NO_SHOW'],
   ])
@@ -319,7 +323,7 @@ test('a report says in its head what it leaves out', async (t) => {
     { ...wish, filters: both },
     { ...reader, professionalIds: [tom] },
   )
-  assert.deepEqual(own.narrowedTo, [['Staff', 'Tom Becker']])
+  assert.deepEqual(own.appliedFilters, [['Staff', 'Tom Becker']])
 })
 
 test('filters narrow a report to staff, services and statuses', async (t) => {
@@ -421,7 +425,7 @@ test('a deleted appointment never happened, and another business’s never shows
   assert.deepEqual(rows, [])
 })
 
-const refused: { name: string; wish: Wish; at: string[] }[] = [
+const refused: { name: string; wish: PrintRequest; at: string[] }[] = [
   { name: 'no report', wish: OCTOBER, at: ['/reportId'] },
   { name: 'an unknown report', wish: { reportId: 999, ...OCTOBER }, at: ['/reportId'] },
   { name: 'a report as text', wish: { reportId: '101', ...OCTOBER }, at: ['/reportId'] },
@@ -518,10 +522,15 @@ test('a report needs every one of its security functions', async (t) => {
 test('a report that is too long for its format is refused before it is begun', async (t) => {
   const { book, reports, businessId } = await openBusiness(t)
   for (const hour of ['09', '10', '11']) await book({ at: `2026-10-05T${hour}:00+02:00` })
-  const order = await takeOrder(reports, { reportId: 101, ...OCTOBER }, everything(businessId), NOW)
-  await assert.rejects(refuseTooLong(reports, order, 'pdf', { pdf: 2 }), faults('?format'))
-  await refuseTooLong(reports, order, 'pdf', { pdf: 3 })
-  await refuseTooLong(reports, order, 'csv', { pdf: 2 })
+  const order = await checkPrintRequest(
+    reports,
+    { reportId: 101, ...OCTOBER },
+    everything(businessId),
+    NOW,
+  )
+  await assert.rejects(refuseTooManyRows(reports, order, 'pdf', { pdf: 2 }), faults('?format'))
+  await refuseTooManyRows(reports, order, 'pdf', { pdf: 3 })
+  await refuseTooManyRows(reports, order, 'csv', { pdf: 2 })
 })
 
 type Business = { reports: Awaited<ReturnType<typeof openBusiness>>['reports']; businessId: number }
@@ -532,10 +541,10 @@ type Read = Omit<ReportResult, 'rows' | 'totals'> & {
 
 async function print(
   { reports, businessId }: Business,
-  wish: Wish,
+  wish: PrintRequest,
   reader: Reader = everything(businessId),
 ): Promise<Read> {
-  const order = await takeOrder(reports, wish, reader, NOW)
+  const order = await checkPrintRequest(reports, wish, reader, NOW)
   return printReport(reports, order, async (result) => {
     const rows: Cell[][] = []
     for await (const batch of result.rows) rows.push(...batch)

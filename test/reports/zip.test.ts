@@ -10,7 +10,7 @@ const sizeOf = async (entries: Parameters<typeof zip>[0], maxBytes?: number) => 
   return size
 }
 
-const refusal = { status: 422, message: /^\?format: xlsx holds at most 4 GiB.*use csv/ }
+const refusal = { status: 422, message: /^\?format: xlsx can hold at most 4 GiB.*use csv/ }
 
 test('an entry larger than the format can hold is refused, one that fits is written', async () => {
   assert.ok((await sizeOf([entry('a', 1_000)], 1_000)) > 0)
