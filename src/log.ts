@@ -3,8 +3,8 @@ import { pino, type DestinationStream, type Logger } from 'pino'
 export type Log = Logger
 
 /**
- * JSON lines on stdout. Names, addresses and tokens never reach them: what is logged are ids, the
- * patterns of routes and the shapes of errors, and the last line of defence stands here.
+ * JSON lines on stdout. The code logs only ids, route patterns and errors, never names, addresses or
+ * tokens. This file removes what slips through.
  */
 export function openLog(level: string, destination?: DestinationStream): Log {
   return pino(
@@ -32,14 +32,14 @@ type Described = {
   stack: string
 }
 
-/** The search for addresses takes quadratic time, and a message may repeat what a caller sent. */
+/** The search for addresses takes quadratic time, and a message may contain input of a caller. */
 const MAX_MESSAGE = 2_000
 
 const withoutAddresses = (text: string) => text.replaceAll(/[^\s<>"']+@[^\s<>"']+/g, '[address]')
 
 /**
- * What went wrong and where. A database quotes the values of a row in its messages and a parser
- * quotes its input, so theirs are left out; any other message loses what looks like an address.
+ * Messages of the database quote values of rows and those of parsers quote their input, so they are left
+ * out. Email addresses are removed from other messages.
  */
 function describeError(error: unknown): Described | string {
   if (!(error instanceof Error)) return typeof error

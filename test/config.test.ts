@@ -83,9 +83,9 @@ const BAD: [Environment, RegExp][] = [
   [{ DATABASE_URL: 'postgres://one:5432,two:x/y' }, /^DATABASE_URL must be .*postgres:/],
   [
     { DATABASE_URL: 'postgres://one,two/y?target_session_attrs=standby' },
-    /^DATABASE_URL takes as target_session_attrs read-write or primary/,
+    /^DATABASE_URL must have read-write or primary as target_session_attrs/,
   ],
-  [{ DATABASE_URL: 'postgres://x/y?sslmode=some' }, /^DATABASE_URL takes as sslmode disable, /],
+  [{ DATABASE_URL: 'postgres://x/y?sslmode=some' }, /^DATABASE_URL must have one of disable, /],
   [{ SMTP_URL: 'smtp://u:50%@x' }, /^SMTP_URL /],
   [{ ROLE: 'boss' }, /^ROLE must be one of all, api, worker, not 'boss'$/],
   [{ ADMIN_API_KEY: 'short' }, /^ADMIN_API_KEY /],
@@ -106,9 +106,9 @@ const BAD: [Environment, RegExp][] = [
   [{ LOG_LEVEL: 'loud' }, /^LOG_LEVEL /],
   [
     { DKIM_KEY: 'nonsense', DKIM_DOMAIN: 'b.example', DKIM_SELECTOR: 's' },
-    /^DKIM_KEY must be a private key/,
+    /^DKIM_KEY must be an RSA or Ed25519 private key/,
   ],
-  [{ DKIM_DOMAIN: 'b.example' }, /^DKIM_KEY, DKIM_DOMAIN and DKIM_SELECTOR belong together/],
+  [{ DKIM_DOMAIN: 'b.example' }, /^DKIM_KEY, DKIM_DOMAIN and DKIM_SELECTOR must be set together/],
 ]
 
 for (const [env, expected] of BAD) {

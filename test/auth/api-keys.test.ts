@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { makeOperatorKey } from '../../src/auth/operator-key.ts'
+import { createOperatorKey } from '../../src/auth/api-keys.ts'
 import { digest } from '../../src/auth/secrets.ts'
 import { sql } from '../../src/database/sql.ts'
 import { startApp } from '../support/app.ts'
@@ -164,7 +164,7 @@ test('the operator’s key works on /business only, and repeats under an Idempot
 test('the first start makes the operator’s key once, whichever node is first', async (t) => {
   const { app, database, clock } = await startApp(t)
   const made = await Promise.all(
-    [1, 2, 3].map(() => makeOperatorKey(database.operator, clock.now())),
+    [1, 2, 3].map(() => createOperatorKey(database.operator, clock.now())),
   )
   const keys = made.filter((key) => key !== undefined)
   assert.equal(keys.length, 1)

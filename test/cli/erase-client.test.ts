@@ -159,7 +159,7 @@ test('an erased client is nowhere in the database, and every count stays', async
     DATABASE_URL: url,
   })
   assert.equal(code, 0, stderr)
-  assert.match(stdout, /^Client \d+ is erased; overwritten beside it: .*1 calendar, .*audit\.\n$/)
+  assert.match(stdout, /^Erased client \d+\. Also overwritten: .*1 calendar, .*audit\.\n$/)
   assert.deepEqual(await findCanaries(url), [])
   assert.deepEqual(await counts(), before)
 

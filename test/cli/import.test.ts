@@ -82,7 +82,7 @@ test('a CSV file is imported by its header, with columns mapped and times in a z
   )
   assert.equal(stdout, 'Accepted: 2 calendar. Refused: 3.\n', stderr)
   assert.equal(code, 1)
-  assert.match(stderr, /^Not read: Farbe\. --map column=field says what a column is\.\n/)
+  assert.match(stderr, /^Columns not read: Farbe\. Use --map column=field to read one\.\n/)
   assert.match(stderr, /line 4: \/professionalId: must be an id; \/clientExternalId: .*nobody/)
   assert.match(stderr, /line 5: has 2 cells where the header has 10\n/)
   assert.match(stderr, /line 6: .*\/active: must be true or false; \/startTime: must be an integer/)
@@ -144,7 +144,7 @@ test('what is wrong with the command is one line, and exit 2', async (t) => {
     ['a,firstName\n1,2', ['--kind', 'client', '--map', 'x=phone'], /no column x\.$/],
     ['a,firstName\n1,2', ['--kind', 'client', '--map', 'a=colour'], /a client has no colour, but/],
     ['a\n1', ['--kind', 'unicorn'], /--kind <kind>' argument 'unicorn' is invalid/],
-    ['a\n1', ['--kind', 'client', '--zone', 'Mars'], /^--zone Mars is no time zone/],
+    ['a\n1', ['--kind', 'client', '--zone', 'Mars'], /^--zone Mars is not a time zone/],
     ['a\n1', ['--kind', 'client', '--business', '999'], /^There is no business 999\.$/],
   ] as const) {
     const { code, stderr, stdout } = await world.run('x.csv', text, ...options)

@@ -31,7 +31,7 @@ for (const [name, words, line] of [
   [
     'an impossible day',
     ['101', '--from', '2026-02-30', '--to', '2026-03-01'],
-    /^--from must be a date .*\n$/,
+    /^--from must be a date, .*\n$/,
   ],
   [
     'an unknown format',
