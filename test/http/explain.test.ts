@@ -123,7 +123,7 @@ test('a definition that waits for a change is explained by the last one', async 
   assert.equal(cancelled.scheduledTime, clock.now().epochMilliseconds)
 })
 
-test('an invitation is explained by its UUID, and what is not there is not found', async (t) => {
+test('an invitation is explained by its UUID; an unknown object is 404', async (t) => {
   const world = await startWorld(t)
   const { businessId, call, clock, ids, save } = world
   const campaign = await save('/invitationCampaign', { name: 'Winter' })
@@ -171,7 +171,7 @@ const explained = async ({ call }: World, calendarId: number) =>
 const reasonOf = ({ checks }: Explanation, name: string) =>
   checks.find(({ check }) => check === name)?.reason
 
-test('what fired was right when it fired, whatever became of object, definition and action since', async (t) => {
+test('a fired trigger is explained as of its firing, whatever changed since', async (t) => {
   const world = await startWorld(t)
   const { book, businessId, clock, ids, save } = world
   const definition = reminder(businessId, -24, { eventActions: [await actionOf(world)] })
@@ -222,7 +222,7 @@ test('what fired was right when it fired, whatever became of object, definition 
   )
 })
 
-test('a captured mail is captured and not sent, one that the server took is sent', async (t) => {
+test('an explanation distinguishes captured from sent emails', async (t) => {
   const world = await startWorld(t)
   const { book, businessId, clock, save } = world
   await save(

@@ -10,7 +10,7 @@ import { dump, fillEveryTable, insertRow } from './rows.ts'
 
 const run = (db: Db, text: string) => db.query<{ n: number }>(sql`${raw(text)}`)
 
-/** Behind the wall a statement finds nothing, or is refused. */
+/** With row-level security a statement finds nothing, or is refused. */
 async function touched(db: Db, text: string) {
   try {
     return (await run(db, text)).length
