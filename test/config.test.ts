@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { addressOf, readConfig, type Environment } from '../src/config.ts'
 import { StartError } from '../src/errors.ts'
 
-test('without any setting there are defaults that run', () => {
+test('the defaults are valid without any setting', () => {
   const { dataDir, ...config } = readConfig({})
   assert.equal(path.basename(dataDir), 'data')
   assert.deepEqual(config, {
@@ -119,11 +119,11 @@ for (const [env, expected] of BAD) {
   })
 }
 
-test('every bad value is told at once', () => {
+test('all invalid settings are reported at once', () => {
   assert.equal(faultsOf({ PORT: 'x', ROLE: 'x', RATE_LIMIT: 'x' }).length, 3)
 })
 
-test('a bad secret is refused without being repeated', () => {
+test('an invalid secret is refused without showing it', () => {
   const secrets = ['DATABASE_URL', 'ADMIN_API_KEY', 'SMTP_URL', 'DKIM_KEY', 'METRICS_TOKEN']
   for (const name of secrets) {
     assert.doesNotMatch(faultsOf({ [name]: 'my secret' }).join('\n'), /my secret/, name)
@@ -150,7 +150,7 @@ test('a secret may come from a file, and from one place only', (t) => {
   }
 })
 
-test('the address to look at is one that a browser can open', () => {
+test('the printed URL can be opened in a browser', () => {
   assert.equal(addressOf('0.0.0.0', 80), 'http://localhost:80')
   assert.equal(addressOf('::', 80), 'http://localhost:80')
   assert.equal(addressOf('10.0.0.1', 80), 'http://10.0.0.1:80')

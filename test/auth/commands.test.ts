@@ -56,7 +56,7 @@ test('bad input of a command is one clear line and exit 2', async (t) => {
   }
 })
 
-test('a command’s key has the scopes and the end that it was given', async (t) => {
+test('create-key sets the given scopes and expiry', async (t) => {
   const { url } = await cloneDatabase(t)
   const env = { DATABASE_URL: url }
   await runCommand(['create-business', '--name', 'Nord', '--time-zone', 'UTC'], env)

@@ -7,7 +7,7 @@ import { cloneDatabase, createEmptyDatabase } from '../support/database.ts'
 import { urlOf } from '../support/owner.ts'
 import { reminder, startWorld } from '../support/world.ts'
 
-test('doctor finds a good installation good, and says what it looked at', async (t) => {
+test('doctor reports ok for every check of a good installation', async (t) => {
   const { url } = await cloneDatabase(t)
   const { code, stdout, stderr } = await runCommand(['doctor'], { DATABASE_URL: url })
   assert.equal(code, 0, stderr)
@@ -17,7 +17,7 @@ test('doctor finds a good installation good, and says what it looked at', async 
   assert.match(stdout, /^(ok|note) +Time zones +Node has 20\d\d/m)
 })
 
-test('doctor sends a database without a schema to migrate, and changes nothing', async (t) => {
+test('doctor advises bellwether migrate for an empty database, and changes nothing', async (t) => {
   const { url } = await createEmptyDatabase(t)
   const { code, stdout } = await runCommand(['doctor'], { DATABASE_URL: url })
   assert.equal(code, 0)
@@ -58,7 +58,7 @@ for (const [name, settings, line] of [
   })
 }
 
-test('a database that is not there is said in one line, with exit 2', async (t) => {
+test('a missing database is reported in one line with exit code 2', async (t) => {
   const { url } = await createEmptyDatabase(t)
   const missing = new URL(url)
   missing.pathname = '/no_such_database'
@@ -76,7 +76,7 @@ async function run(url: string, statement: string) {
   await client.query(statement).finally(() => client.end())
 }
 
-test('doctor tells of overdue triggers and that every reminder has its trigger', async (t) => {
+test('doctor reports overdue triggers and the result of the reconciliation', async (t) => {
   const world = await startWorld(t)
   const { businessId, clock, database } = world
   const url = await urlOf(database)
@@ -91,7 +91,7 @@ test('doctor tells of overdue triggers and that every reminder has its trigger',
   assert.match(overdue.stdout, /^ok +Matching /m)
 })
 
-test('doctor sends a mail where it is told to, and says what the server said', async (t) => {
+test('doctor --mail sends an email and shows the reply of the server', async (t) => {
   const { url } = await cloneDatabase(t)
   const server = await startMailServer(t)
   const settings = {
@@ -112,7 +112,7 @@ test('doctor sends a mail where it is told to, and says what the server said', a
   assert.match(server.taken[0]!.bytes, /^Subject: Bellwether can send email\r$/m)
 })
 
-test('doctor says what to mend where a mail is not taken', async (t) => {
+test('doctor --mail tells what to fix if the server refuses', async (t) => {
   const { url } = await cloneDatabase(t)
   const act = { reply: '550 5.7.1 relaying denied\r\n' }
   const server = await startMailServer(t, { at: 'rcpt', act })
@@ -136,7 +136,7 @@ test('doctor says what to mend where a mail is not taken', async (t) => {
   assert.match(captured.stdout, /^note +Mail +nothing was sent: without SMTP_URL/m)
 })
 
-test('doctor refuses an address that is none in one line', async () => {
+test('doctor refuses an invalid address in one line', async () => {
   const { code, stderr } = await runCommand(['doctor', '--mail', 'a@b.c, d@e.f'], {})
   assert.equal(code, 2)
   assert.match(stderr, /^--mail must be one plain address.*\n$/)

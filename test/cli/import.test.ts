@@ -27,7 +27,7 @@ const listed = async (
   path: string,
 ) => (await call('GET', path)).body.items
 
-test('a file of NDJSON is imported; refused lines are told and the command exits 1', async (t) => {
+test('import reads NDJSON, reports refused lines and exits with 1', async (t) => {
   const world = await startImports(t)
   const text = [
     '{"kind":"client","externalId":"1","firstName":"Ada","lastName":"Okafor"}',
@@ -118,7 +118,7 @@ test('a CSV row with broken quotes is refused alone, also one that is never clos
   assert.deepEqual(names.slice(1), ['Oka "Lucky" for', 'Moss', 'Hopper'])
 })
 
-test('refused lines go to a file where one is named', async (t) => {
+test('--refused writes refused lines to a file', async (t) => {
   const world = await startImports(t)
   const refused = path.join(world.folder, 'refused.ndjson')
   const { stderr } = await world.run('a.ndjson', '{"kind":"client"}\n{', '--refused', refused)
@@ -135,7 +135,7 @@ test('refused lines go to a file where one is named', async (t) => {
   )
 })
 
-test('what is wrong with the command is one line, and exit 2', async (t) => {
+test('an invalid command is one line and exit code 2', async (t) => {
   const world = await startImports(t)
   for (const [text, options, line] of [
     ['a,b\n1,2', [], /^A CSV file needs --kind/],

@@ -44,7 +44,7 @@ test('CSV holds the same rows, in the form of RFC 4180, with a byte order mark',
   )
 })
 
-test('no field of a CSV begins like a formula', async () => {
+test('no field of a CSV file looks like a formula', async () => {
   const read = readCsv(await printed('csv'))
   const clients = read.rows.map((row) => row[2]!)
   assert.ok(clients.some((client) => client.startsWith("'=HYPERLINK(")))
@@ -138,7 +138,7 @@ test('a PDF holds the same rows and totals, with its headings and numbers on eve
   assert.ok(text.includes(`Total${totals}`.replaceAll(' ', '')))
 })
 
-test('a long PDF is set in pieces: every row once, in order, pages counted through', async () => {
+test('a long PDF is made in pieces: every row once, in order, with continuous page numbers', async () => {
   const { pages } = await readPages(await printed('pdf', 1_750))
   const dates = pages.join('').match(/2026-09-\d\d(?=\d\d:\d\d)/g)!
   assert.deepEqual(
@@ -151,7 +151,7 @@ test('a long PDF is set in pieces: every row once, in order, pages counted throu
   assert.ok(Math.max(...rowsOn) - Math.min(...rowsOn) <= 6, `rows on pages: ${rowsOn}`)
 })
 
-test('no row is lost where a tall one stands at the end of a piece', async () => {
+test('no row is lost if a tall row is at the end of a piece', async () => {
   const result = sampleResult(0)
   const tall = (i: number) => `n${i} ${'word '.repeat(i % 3 === 0 ? 90 : 1)}end${i}.`
   async function* rows() {
@@ -216,7 +216,7 @@ test('a report without rows says so below its heading, as PDF', async () => {
   assert.ok(pages.at(-1)!.includes(`Page${pages.length}of${pages.length}`))
 })
 
-test('whoever gives up need not wait for the next page of a PDF', async () => {
+test('an aborted PDF stops before its next page', async () => {
   const gone = new AbortController()
   async function* endless() {
     yield [sampleRow(1)]
@@ -228,7 +228,7 @@ test('whoever gives up need not wait for the next page of a PDF', async () => {
   await assert.rejects(buffer(Readable.from(bytes)), /the client left/)
 })
 
-test('a short text is not broken because another one is long', async () => {
+test('a short text does not wrap because another one is long', async () => {
   const result = sampleResult(0)
   const long = 'A name that is as long as any that you will ever have to put on paper, or longer'
   async function* rows() {
@@ -255,7 +255,7 @@ test('a chart of one day shows its point above its day', () => {
   assert.ok(svg.includes(`<text x="${point}" y="195" text-anchor="middle"`), svg)
 })
 
-test('a chart without a mark is not drawn', async () => {
+test('a chart without values is not drawn', async () => {
   const result = sampleResult(0)
   const blank = result.charts.map((chart) =>
     chart.kind === 'heatmap'
@@ -266,7 +266,7 @@ test('a chart without a mark is not drawn', async () => {
   assert.doesNotMatch(String(bytes), /<svg/)
 })
 
-test('a Letter page is as wide as Letter is', async () => {
+test('a Letter page has the width of Letter', async () => {
   const bytes = await buffer(Readable.from(write('pdf', sampleResult(3), 'Letter')))
   assert.match(bytes.toString('latin1'), /\/MediaBox \[0 0 792 612\]/)
 })
@@ -288,7 +288,7 @@ const SCRIPTS: Record<string, string> = {
   NotoSansTelugu: 'సీత రెడ్డి',
 }
 
-test('the typefaces of a PDF are our own, whatever the script', async () => {
+test('a PDF embeds our fonts for every script', async () => {
   const result = sampleResult(0)
   const names = [...NAMES, ...Object.values(SCRIPTS)]
   async function* rows() {

@@ -17,7 +17,7 @@ test('an entry larger than the format can hold is refused, one that fits is writ
   await assert.rejects(sizeOf([entry('a', 1_001)], 1_000), refusal)
 })
 
-test('entries that together lie beyond the largest offset are refused', async () => {
+test('entries beyond the largest offset of the format are refused', async () => {
   const entries = Array.from({ length: 20 }, (_, i) => entry(String(i), 100))
   assert.ok((await sizeOf(entries)) > 1_000)
   await assert.rejects(sizeOf(entries, 1_000), refusal)

@@ -113,7 +113,7 @@ describe('every table', () => {
     assert.deepEqual(loose, [])
   })
 
-  test('of credentials and the audit is out of the engine’s sight', () => {
+  test('tables of credentials and the audit are not readable by the engine', () => {
     const hidden = new Set(['api_key', 'api_key_use', 'user_account', 'session', 'audit'])
     const seen = tables.filter(
       ({ name, grants }) =>
