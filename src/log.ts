@@ -32,7 +32,7 @@ type Described = {
   stack: string
 }
 
-/** The search for addresses takes quadratic time, and a message may repeat what a caller sent. */
+/** The search for addresses takes quadratic time, and a message may contain input of a caller. */
 const MAX_MESSAGE = 2_000
 
 const withoutAddresses = (text: string) => text.replaceAll(/[^\s<>"']+@[^\s<>"']+/g, '[address]')

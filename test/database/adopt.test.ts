@@ -28,7 +28,7 @@ test('doctor says that a database of the former migrations must be migrated', as
   const { stdout } = await runCommand(['doctor'], { DATABASE_URL: url })
   assert.match(
     stdout,
-    /^note +Schema +migration 68 of the former numbering\n +→ bellwether migrate/m,
+    /^note +Schema +migration 68 of the former numbering\n +→ run bellwether migrate/m,
   )
 })
 
