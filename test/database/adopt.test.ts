@@ -8,7 +8,7 @@ import { migrate, readMigrations, type Migration } from '../../src/database/migr
 import { runCommand } from '../support/command.ts'
 import { cloneDatabase, createEmptyDatabase } from '../support/database.ts'
 import { describeSchema } from '../support/describe-schema.ts'
-import { asOwner } from '../wall/catalogue.ts'
+import { asOwner } from '../tenants/catalogue.ts'
 
 const { url, client } = await createFormerDatabase()
 await client.query(readFixture('rows-0068.sql').toString())

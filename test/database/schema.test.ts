@@ -4,7 +4,7 @@ import path from 'node:path'
 import { after, test } from 'node:test'
 import { cloneDatabase } from '../support/database.ts'
 import { describeSchema } from '../support/describe-schema.ts'
-import { asOwner, readCatalogue } from '../wall/catalogue.ts'
+import { asOwner, readCatalogue } from '../tenants/catalogue.ts'
 
 const { url } = await cloneDatabase({ after })
 
