@@ -10,24 +10,24 @@ import { readMessage } from '../email/message.ts'
 import { hintChangedTriggers } from '../store/changes.ts'
 import {
   claimDueEmails,
-  claimEmailsOf,
+  claimEmailShares,
+  EMAIL_QUEUE,
   endEmails,
   endMovedTrigger,
   endTriggersOf,
-  releaseEmailsOfWorker,
-  listBusinessesWithMail,
   listTriggersToReplan,
   lockTriggersOf,
   markMessagesEnded,
   releaseEmails,
-  renewEmailLeases,
+  releaseUnendedEmails,
   type ClaimedEmail,
-  type EmailClaim,
   type EmailEnding,
   type MovedTrigger,
 } from '../store/email-queue.ts'
 import { holdSubjects } from '../store/subjects.ts'
 import { suppress } from '../store/suppressions.ts'
+import type { Claim } from '../store/queue.ts'
+import { FairShare } from './fair-share.ts'
 import { holdDefinitionsOf, holdObjects } from './hold.ts'
 import { refusalsAtFiring } from './match.ts'
 import { planAgainFor } from './schedule.ts'
@@ -40,7 +40,8 @@ export type Delivering = {
   /** For what is said of each mail, or of a few: its plans are kept. */
   delivery: Db
   now(): Temporal.Instant
-  worker: string
+  /** A name that no worker has had before. */
+  nextWorker(): string
   leaseSeconds: number
   mailer: Mailer
   /** The operator's address, which is the envelope sender of every mail: bounces go there. */
@@ -62,12 +63,12 @@ export class Deliveries {
   readonly #replanned: Batcher<MovedTrigger, void>
   /** How many the mailer has in hand. */
   #sending = 0
-  #claims = 0
   readonly #pace = new Pace()
-  /** Where the round of the businesses stands. */
-  #afterBusiness = 0
-  /** The last claim was full: more is due than one holds. */
+  readonly #shares = new FairShare(EMAIL_QUEUE)
+  /** The last claim was full: more mails are due than it holds. */
   #isCrowded = false
+  /** Workers of claims whose mails have all ended. */
+  #finished: string[] = []
   /** What was due at the last claim and is free after it is locked by somebody else. */
   claimedAt: Temporal.Instant | undefined
 
@@ -98,7 +99,7 @@ export class Deliveries {
     const moment = now()
     this.claimedAt = moment
     const leaseUntil = moment.add({ seconds: leaseSeconds })
-    const worker = `${this.#parts.worker} ${(this.#claims += 1)}`
+    const worker = this.#parts.nextWorker()
     const { claimed, unwanted } = await db.transaction(async (tx) => {
       const claimed = await this.#claim(tx, { worker, now: moment, leaseUntil, limit })
       const unwanted = claimed.length > 0 ? await findUnwanted(tx, claimed, moment) : new Map()
@@ -108,11 +109,14 @@ export class Deliveries {
     return claimed.length
   }
 
-  /** Says that this worker lives and is still busy with these. */
-  async renew(leaseUntil: Temporal.Instant) {
-    const mails = [...this.#underWay]
-    if (mails.length === 0) return
-    await renewEmailLeases(this.#parts.db, mails, leaseUntil)
+  /** The workers whose leases must be renewed: their mails are being sent. */
+  busyWorkers() {
+    return [...new Set([...this.#underWay].map(({ worker }) => worker))]
+  }
+
+  /** The workers that have finished since the last call: their leases can be deleted. */
+  takeFinishedWorkers() {
+    return this.#finished.splice(0)
   }
 
   /** Waits for everything that is under way. */
@@ -127,12 +131,12 @@ export class Deliveries {
 
   /** Waits a while for what is under way, and leaves the rest to others. */
   async stop() {
-    const { db, worker, stopPatienceMs = STOP_PATIENCE_MS } = this.#parts
+    const { db, stopPatienceMs = STOP_PATIENCE_MS } = this.#parts
     const enough = new AbortController()
     const patience = sleep(stopPatienceMs, undefined, { signal: enough.signal })
     await Promise.race([this.settle(), patience.catch(() => {})])
     enough.abort()
-    if (this.#underWay.size > 0) await releaseEmailsOfWorker(db, worker)
+    if (this.#underWay.size > 0) await releaseUnendedEmails(db, [...this.#underWay])
   }
 
   /**
@@ -145,9 +149,10 @@ export class Deliveries {
     return Math.min(MOST_AT_ONCE, Math.max(this.#parts.mailer.room(), more < ahead / 2 ? 0 : more))
   }
 
-  /** As it comes while there is little; when a claim came back full, first a share for each business. */
-  async #claim(tx: Db, claim: EmailClaim): Promise<ClaimedEmail[]> {
-    const shared = this.#isCrowded ? await this.#claimShares(tx, claim) : []
+  /** Claims in the order of time; after a full claim, first a fair share for each business. */
+  async #claim(tx: Db, claim: Claim): Promise<ClaimedEmail[]> {
+    const shares = this.#isCrowded ? await this.#shares.next(tx, claim) : undefined
+    const shared = shares ? await claimEmailShares(tx, claim, shares) : []
     const rest = claim.limit - shared.length
     if (rest <= 0) return shared
     const claimed = await claimDueEmails(tx, { ...claim, limit: rest })
@@ -155,21 +160,12 @@ export class Deliveries {
     return [...shared, ...claimed]
   }
 
-  async #claimShares(tx: Db, claim: EmailClaim) {
-    const page = { after: this.#afterBusiness, limit: VISITS }
-    const visited = await listBusinessesWithMail(tx, claim.now, page)
-    const due = visited.filter(({ isDue }) => isDue).slice(0, claim.limit)
-    const isAll = visited.length < VISITS && due.at(-1) === visited.findLast(({ isDue }) => isDue)
-    this.#afterBusiness = isAll ? 0 : (due.at(-1) ?? visited.at(-1)!).businessId
-    if (due.length === 0) return []
-    const ids = due.map(({ businessId }) => businessId)
-    return claimEmailsOf(tx, claim, ids, Math.floor(claim.limit / ids.length))
-  }
-
   #track(mail: ClaimedEmail, work: Promise<void>) {
     this.#underWay.add(mail)
     void work.catch(this.#parts.onError).finally(() => {
       this.#underWay.delete(mail)
+      if (![...this.#underWay].some(({ worker }) => worker === mail.worker))
+        this.#finished.push(mail.worker)
       this.wake()
     })
   }
@@ -331,9 +327,6 @@ const MOST_AT_ONCE = 200
 /** Short: what is in hand is not looked at again, and no other worker can take it. */
 const AHEAD_MS = 250
 
-/** How many businesses are asked at a time, with what is due and without. */
-const VISITS = 100
-
 const MAX_REPLANNED = 500
 
 const MOST_RECORDINGS = 5
@@ -365,9 +358,10 @@ function endingOf({ mail, outcome, unwanted }: Attempted, now: Temporal.Instant)
       return { ...base, status: 'FAILED', statusReason: reply, attempt }
     case 'retry':
     case 'uncertain': {
-      const wait = waitAfter(mail.attemptCount)
+      const attempts = mail.attempts + 1
+      const wait = waitAfter(attempts)
       if (!wait) {
-        const statusReason = `gave up after ${mail.attemptCount} attempts: ${reply}`
+        const statusReason = `gave up after ${attempts} attempts: ${reply}`
         return { ...base, status: 'FAILED', statusReason, attempt }
       }
       const status = outcome.kind === 'retry' ? 'RETRYING' : 'UNCERTAIN'
@@ -390,12 +384,12 @@ async function findUnwanted(tx: Db, claimed: ClaimedEmail[], now: Temporal.Insta
   const stale = await findStale(tx, claimed, now)
   for (const mail of claimed) {
     const reason = mail.businessActive ? stale.get(mail.emailId) : REASONS.businessInactive
-    const { emailId, suppressed, attemptCount } = mail
+    const { emailId, suppressed, attempts } = mail
     if (reason) unwanted.set(emailId, { status: 'CANCELLED', statusReason: reason })
     else if (suppressed) {
       unwanted.set(emailId, { status: 'SUPPRESSED', statusReason: SUPPRESSED_REASONS[suppressed] })
-    } else if (waitAfter(attemptCount - 1) === undefined) {
-      const statusReason = `gave up after ${attemptCount - 1} attempts: the worker stopped before it recorded the answer`
+    } else if (waitAfter(attempts) === undefined) {
+      const statusReason = `gave up after ${attempts} attempts: the worker stopped before it recorded the answer`
       unwanted.set(emailId, { status: 'FAILED', statusReason })
     }
   }

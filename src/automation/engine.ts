@@ -4,7 +4,6 @@ import type { Mailbox } from '../contract/addresses.ts'
 import type { Mailer } from '../email/mailer.ts'
 import { readDatabaseTime } from '../store/database-time.ts'
 import { lookAtGrownTables } from '../store/objects.ts'
-import { ANY_ATTEMPTS } from '../store/trigger-queue.ts'
 import { createDeliverLoop } from './deliver-loop.ts'
 import { Deliveries } from './deliver.ts'
 import { FireLoops } from './fire-loops.ts'
@@ -47,8 +46,10 @@ export function createEngine(parts: EngineParts) {
   const db = database.engine
   const now = () => clock.now()
   const worker = parts.random(9).toString('base64url')
+  let workers = 0
+  const nextWorker = () => `${worker} ${(workers += 1)}`
   const queued = new Hint()
-  const deliveries = new Deliveries({ ...parts, db, delivery: database.delivery, now, worker })
+  const deliveries = new Deliveries({ ...parts, db, delivery: database.delivery, now, nextWorker })
   const fireLoops = new FireLoops({
     ...parts,
     ...(!parts.captures && {
@@ -58,14 +59,14 @@ export function createEngine(parts: EngineParts) {
     db,
     now,
     confirmNow: async (tx) => clock.confirm?.(() => readDatabaseTime(tx)) ?? now(),
-    worker,
+    nextWorker,
     batchSize: parts.batchSize ?? 500,
-    maxAttempts: attemptsOfUptime(now, leaseSeconds),
   })
   const leaseParts = { db, now, leaseSeconds, fireLoops, deliveries }
   const loops = {
-    fire: fireLoops.loops(),
-    sweep: fireLoops.sweep(),
+    fire: fireLoops.fire,
+    retry: fireLoops.retry,
+    sweep: fireLoops.sweep,
     deliver: createDeliverLoop({ db, now, deliveries }, queued),
     takeover: createTakeoverLoop(leaseParts),
     heartbeat: createHeartbeatLoop(leaseParts),
@@ -90,19 +91,6 @@ export function createEngine(parts: EngineParts) {
     await deliveries.stop().catch(onError)
   }
   return { worker, loops, deliveries, run, lastClaimTime: () => fireLoops.lastClaimTime }
-}
-
-/**
- * A worker that has been up for less than a lease leaves alone what another worker died over: if the
- * service is killed again and again, such a trigger would be given up without a fault of its own.
- */
-function attemptsOfUptime(now: () => Temporal.Instant, leaseSeconds: number) {
-  const upForLeaseAt = now().add({ seconds: leaseSeconds })
-  let isUpForLease = false
-  return () => {
-    isUpForLease ||= Temporal.Instant.compare(now(), upForLeaseAt) >= 0
-    return isUpForLease ? ANY_ATTEMPTS : 1
-  }
 }
 
 /** ANALYZE for tables that grew by half: bulk imports need plans for thousands of rows at once. */

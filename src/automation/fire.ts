@@ -7,10 +7,9 @@ import { drawEmailIds, insertEmails } from '../store/emails.ts'
 import { holdTemplatesOfDefinitions } from '../store/email-templates.ts'
 import { holdActionsOfDefinitions } from '../store/event-actions.ts'
 import {
-  beginAlone,
   endTriggers,
-  leaveToLease,
   lockClaimed,
+  retryTriggers,
   type ClaimedTrigger,
   type Ending,
 } from '../store/trigger-queue.ts'
@@ -34,8 +33,6 @@ export type Firing = {
   batchSize: number
   /** How long a batch waits for templates that are not rendered yet; unset: until they are. */
   renderPatienceMs?: number
-  /** What more workers than this have begun with is left to others. */
-  maxAttempts(): number
   /** None where mails are only kept. */
   throttle?: Throttle
   /** Mails are kept and shown, none leaves. */
@@ -54,32 +51,18 @@ export type Firing = {
   ): void
 }
 
-/** Makes the mails of what this worker has claimed. */
-export async function fireClaimed(firing: Firing, claimed: ClaimedTrigger[]) {
-  const [suspects, fresh] = [[] as ClaimedTrigger[], [] as ClaimedTrigger[]]
-  for (const trigger of claimed) (trigger.attempts > 0 ? suspects : fresh).push(trigger)
-  if (fresh.length > 0) await fireOrSplit(firing, fresh)
-  // One of these may have taken a worker down, and the others with it: each by itself now.
-  // Those that fewest died over go first: where workers die for another reason, again and again, the
-  // attempts are spread over all of them instead of setting the same few aside.
-  for (const suspect of suspects.toSorted((a, b) => a.attempts - b.attempts)) {
-    if (await beginAlone(firing.db, firing.worker, suspect)) await fireOrSplit(firing, [suspect])
-  }
-}
-
-/** One bad row never stops the rest: what fails together is tried in halves. */
-async function fireOrSplit(firing: Firing, claimed: ClaimedTrigger[]): Promise<void> {
+/** Fires the triggers that this worker has claimed. One that fails does not stop the others. */
+export async function fireClaimed(firing: Firing, claimed: ClaimedTrigger[]): Promise<void> {
   try {
     await fireTogether(firing, claimed)
   } catch (error) {
-    // The engine gives the triggers back as they were before the claim.
+    // The worker releases its triggers when the database is back.
     if (isDatabaseAway(error)) throw error
     firing.onError(error)
-    const [, ...others] = claimed
-    if (others.length === 0) return retryAfterLease(firing, claimed, error)
+    if (claimed.length === 1) return retryLater(firing, claimed, error)
     const half = Math.ceil(claimed.length / 2)
-    await fireOrSplit(firing, claimed.slice(0, half))
-    await fireOrSplit(firing, claimed.slice(half))
+    await fireClaimed(firing, claimed.slice(0, half))
+    await fireClaimed(firing, claimed.slice(half))
   }
 }
 
@@ -96,7 +79,7 @@ async function fireTogether(firing: Firing, claimed: ClaimedTrigger[]) {
     firing.onEnded?.(fired.endings, fired.now)
     left = fired.unready
     if (left.length === 0) return
-    if (!isInTime) return retryAfterLease(firing, left, new NotRendered())
+    if (!isInTime) return retryLater(firing, left, new NotRendered())
     isInTime = await rendering.render(fired.unrendered, firing.renderPatienceMs)
   }
 }
@@ -108,15 +91,15 @@ class NotRendered extends Error {
   override message = 'its template is not rendered yet'
 }
 
-/** An error that says nothing about the triggers, such as a transient one, is no failed attempt. */
-async function retryAfterLease(firing: Firing, triggers: ClaimedTrigger[], error: unknown) {
+/** A transient error, or a template that is not rendered yet, is no failed attempt. */
+async function retryLater(firing: Firing, triggers: ClaimedTrigger[], error: unknown) {
   const isRendering = error instanceof NotRendered
-  const isTheirs = !isRendering && !isTransient(error)
-  const seconds = isRendering ? RENDER_SECONDS : firing.leaseSeconds
-  await leaveToLease(firing.db, firing.worker, triggers, {
-    leaseUntil: firing.now().add({ seconds }),
-    attempts: triggers.map(({ attempts }) => (isTheirs ? Math.max(attempts, 1) + 1 : attempts)),
+  await retryTriggers(firing.db, triggers, {
+    worker: firing.worker,
+    isFault: !isRendering && !isTransient(error),
     lastError: textOf(error),
+    retrySeconds: isRendering ? RENDER_SECONDS : firing.leaseSeconds,
+    now: firing.now(),
   })
 }
 

@@ -634,9 +634,14 @@ function insertionOf(table: string, count: number, own: Written[], common: Writt
         ? sql`unnest(${join(parameters(own, '[]'), ', ')})`
         : sql`(values ${join(Array(count).fill(row), ', ')})`
     const shared = [sql`${null}::bigint`, sql`${null}::timestamptz`, ...parameters(common)]
+    const [column, value] =
+      table === 'pending_trigger'
+        ? [sql`, next_attempt_time`, sql`, i.scheduled_time`]
+        : [empty, empty]
+    const ownNames = raw(own.map(([, column]) => column).join(', '))
     statement = sql`
-      insert into ${raw(table)} (business_id, created_date, ${names})
-      select ${join(shared, ', ')}, i.* from ${rows} as i`
+      insert into ${raw(table)} (business_id, created_date, ${names}${column})
+      select ${join(shared, ', ')}, i.*${value} from ${rows} as i (${ownNames})`
     insertions.set(name, statement)
   }
   return statement
@@ -645,8 +650,9 @@ function insertionOf(table: string, count: number, own: Written[], common: Writt
 /** Gets another moment, whoever has it in hand: the one who moves it holds its object, so nobody fires it. */
 const moving = (businessId: number, update: PlannedUpdate[], now: Temporal.Instant) => sql`
   update pending_trigger w
-  set anchor_time = u.anchor_time, scheduled_time = u.scheduled_time, defn_version = u.defn_version,
-      fire_now = false, worker = null, attempts = 0, last_error = null, modified_date = ${now}, modified_user = 'SYSTEM'
+  set anchor_time = u.anchor_time, scheduled_time = u.scheduled_time,
+      next_attempt_time = u.scheduled_time, defn_version = u.defn_version, fire_now = false,
+      worker = null, attempts = 0, last_error = null, modified_date = ${now}, modified_user = 'SYSTEM'
   from ${asPlannedIn(update)}
   where ${isPlanned(businessId)}`
 
@@ -668,9 +674,8 @@ const asPlannedIn = (update: PlannedUpdate[]) => sql`
          ${of(update, 'anchorTime')}::timestamptz[], ${of(update, 'scheduledTime')}::timestamptz[])
     as u (event_trigger_id, defn_version, anchor_time, scheduled_time)`
 
-/** By its id alone: in a case the business leads to no other index. */
 const isPlanned = (businessId: number) => sql`
-  w.event_trigger_id = u.event_trigger_id and case when w.business_id = ${businessId} then true end`
+  w.business_id = ${businessId} and w.event_trigger_id = u.event_trigger_id`
 
 const marking = (businessId: number, replan: Replanned[]) => sql`
   update event_trigger t
@@ -694,7 +699,7 @@ export async function fireTriggersNow(
   return tx.query<StoredTrigger>(sql`
     with asked as (
       update pending_trigger
-      set fire_now = true, scheduled_time = ${now}, modified_date = ${now}, modified_user = ${user}
+      set fire_now = true, scheduled_time = ${now}, next_attempt_time = ${now}, modified_date = ${now}, modified_user = ${user}
       where business_id = ${businessId} and event_trigger_id = any (${ids}::bigint[])
         and worker is null
       returning *

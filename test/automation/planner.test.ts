@@ -180,8 +180,6 @@ async function triggersOf({ call }: World, calendarId: number) {
 /** Its lease ends a second later. */
 const claimForDeadWorker = ({ clock, database }: World, eventTriggerId: number) =>
   database.engine.query(sql`
-    with held as (
-      insert into worker_lease (worker, lease_until, latest)
-      select 'dead', ${clock.in({ seconds: 1 })}, scheduled_time
-      from pending_trigger where event_trigger_id = ${eventTriggerId})
-    update pending_trigger set worker = 'dead', attempts = 1 where event_trigger_id = ${eventTriggerId}`)
+    with lease as (
+      insert into worker_lease (worker, lease_until) values ('dead', ${clock.in({ seconds: 1 })}))
+    update pending_trigger set worker = 'dead' where event_trigger_id = ${eventTriggerId}`)
