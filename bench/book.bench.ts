@@ -33,7 +33,7 @@ const embedded = process.env.BENCH_DATABASE_URL
   : await openEmbedded(path.join(folder, 'data'), 'command')
 const url = process.env.BENCH_DATABASE_URL ?? embedded!.url
 await migrate(url)
-const database = openDatabase({ url, connections: CALLERS })
+const database = openDatabase({ url, connections: CALLERS, analyzesGrownTables: true })
 const bare = new pg.Pool({ connectionString: url, max: CALLERS })
 bare.on('error', () => {}) // the server may end before the last connection did
 const clock = new DatabaseClock()

@@ -65,7 +65,7 @@ async function openImport() {
     values ('Bench', 'Europe/Zurich', now(), 'x', now(), 'x') returning business_id::int as id`)
   await client.end()
   const businessId: number = rows[0].id
-  const database = openDatabase({ url: server.url })
+  const database = openDatabase({ url: server.url, analyzesGrownTables: true })
   const db = database.forBusiness(businessId, 'key:bench')
   const importing = {
     businessId,

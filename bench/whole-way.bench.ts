@@ -254,7 +254,7 @@ async function startSender(url: string, port: number) {
 /** An engine as the service runs it, in a process of its own. */
 async function runSender(url: string, port: number) {
   const onError = (error: unknown) => console.error(error)
-  const database = openDatabase({ url, onError, heartbeat: true })
+  const database = openDatabase({ url, onError, heartbeat: true, analyzesGrownTables: true })
   const clock = new DatabaseClock()
   await clock.synchronise(() => database.readTime())
   const server = { host: '127.0.0.1', port, secure: false, requireTls: false }

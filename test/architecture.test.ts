@@ -8,6 +8,7 @@ const root = path.dirname(import.meta.dirname)
 /** Which folder may import which. A new arrow is a decision: change ARCHITECTURE.md with it. */
 const MAY_IMPORT: Record<string, string[]> = {
   contract: [],
+  client: [],
   database: [],
   email: [],
   store: ['database'],
@@ -43,14 +44,19 @@ test('imports point down, never up or across', () => {
   assert.deepEqual(wrong, [])
 })
 
-test('the console imports the contract’s types and nothing else of the service', () => {
-  const wrong = sources('console').flatMap((file) =>
-    [...read(file).matchAll(/^(?:import|export)\s+(type\s)?[^'"]*['"](\.[^'"]+)['"]/gms)]
-      .map(([, typeOnly, to]) => ({ typeOnly, to: path.join(path.dirname(file), to!) }))
-      .filter(({ to }) => to.startsWith('src/'))
-      .filter(({ typeOnly, to }) => !typeOnly || !to.startsWith('src/contract/'))
-      .map(({ to }) => `${file} imports ${to}`),
-  )
+test('the console imports the client, types of the contract, and nothing else of the service', () => {
+  const wrong = sources('console')
+    .flatMap(fileImportsOf)
+    .filter(({ to }) => to.startsWith('src/') && !to.startsWith('src/client/'))
+    .filter(({ typeOnly, to }) => !typeOnly || !to.startsWith('src/contract/'))
+  assert.deepEqual(wrong, [])
+})
+
+test('the client imports types of the contract only, and nothing of Node', () => {
+  const wrong = sources('src/client')
+    .flatMap(fileImportsOf)
+    .filter(({ to }) => !to.startsWith('src/client/'))
+    .filter(({ typeOnly, to }) => !typeOnly || !/^(src\/contract\/|typebox$)/.test(to))
   assert.deepEqual(wrong, [])
 })
 
@@ -122,3 +128,13 @@ function importsOf(file: string) {
     to: partOf(path.join(path.dirname(file), (stated ?? dynamic)!)),
   }))
 }
+
+/** Every import of a file, by the file or the package that it names. */
+const fileImportsOf = (file: string) =>
+  [...read(file).matchAll(/^(?:import|export)\s+(type\s)?[^'"`;]*\sfrom\s['"]([^'"]+)['"]/gms)].map(
+    ([, typeOnly, to]) => ({
+      file,
+      typeOnly: Boolean(typeOnly),
+      to: to!.startsWith('.') ? path.join(path.dirname(file), to!) : to!,
+    }),
+  )

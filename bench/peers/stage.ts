@@ -18,7 +18,7 @@ export async function openStage() {
     : await openEmbedded(path.join(folder, 'data'), 'command')
   const url = process.env.BENCH_DATABASE_URL ?? embedded!.url
   await migrate(url)
-  const database = openDatabase({ url, connections: 16 })
+  const database = openDatabase({ url, connections: 16, analyzesGrownTables: true })
   // The peers' statements profit from the same settings as ours.
   const pool = new pg.Pool({
     connectionString: url,

@@ -1,17 +1,19 @@
 import { queryOptions } from '@tanstack/react-query'
+import type { AnswerOf, InputOf } from '../../src/client/client.ts'
 import type { EventAction } from '../../src/contract/event-action.ts'
 import type { EventDefinition } from '../../src/contract/event-definition.ts'
-import type { Backtest, Forecast } from '../../src/contract/forecast.ts'
-import type { Message } from './messages.ts'
+import type { Change, ObjectType } from '../../src/contract/event-type.ts'
 import { automationsQuery } from './automations.ts'
+import { client } from './client.ts'
 import { queryClient } from './query-client.ts'
-import { request, requestTagged, type Page } from './request.ts'
 
 /** Properties that older servers do not answer. */
 type Definition = Omit<EventDefinition, 'changes' | 'onlyIfStatus'> & {
-  changes?: string[] | null | undefined
+  changes?: Change[] | null | undefined
   onlyIfStatus?: string[] | null | undefined
 }
+
+export type AutomationBody = InputOf<'createEventDefinition'>
 
 /** One automation with the version that a change must name. */
 export type StoredAutomation = {
@@ -33,27 +35,22 @@ export async function readAutomation(
   eventDefnId: number,
   signal?: AbortSignal,
 ): Promise<StoredAutomation> {
-  const options = signal ? { signal } : {}
-  const [{ body: definition, etag }, { items }] = await Promise.all([
-    requestTagged<Definition>(`/eventDefinition/${eventDefnId}`, {
-      query: { active: 'all' },
-      ...options,
-    }),
-    request<Page<EventDefinition>>('/eventDefinition', {
-      query: { active: 'all', eventDefnId, expand: 'actions' },
-      ...options,
-    }),
+  const [{ body: definition, response }, { items }] = await Promise.all([
+    client
+      .getEventDefinition({ eventDefinitionId: eventDefnId, active: 'all' }, { signal })
+      .withResponse(),
+    client.listEventDefinitions({ active: 'all', eventDefnId, expand: 'actions' }, { signal }),
   ])
+  const etag = response.headers.get('etag')
   return { definition, actions: items[0]?.eventActions ?? [], etag }
 }
 
 /** Saves an automation. A stale `etag` is answered with 412. */
-export async function saveAutomation(body: object, etag: string | null): Promise<StoredAutomation> {
-  const { body: saved } = await requestTagged<Definition>('/eventDefinition', {
-    method: 'POST',
-    body,
-    headers: etag ? { 'if-match': etag } : {},
-  })
+export async function saveAutomation(
+  body: AutomationBody,
+  etag: string | null,
+): Promise<StoredAutomation> {
+  const saved = await client.createEventDefinition(body, { ifMatch: etag })
   const stored = await readAutomation(saved.eventDefnId)
   queryClient.setQueryData(automationQuery(saved.eventDefnId).queryKey, stored)
   void queryClient.invalidateQueries({ queryKey: automationsQuery.queryKey })
@@ -63,34 +60,24 @@ export async function saveAutomation(body: object, etag: string | null): Promise
 }
 
 export async function deleteAutomation(eventDefnId: number) {
-  await request(`/eventDefinition/${eventDefnId}`, { method: 'DELETE' })
+  await client.deleteEventDefinition({ eventDefinitionId: eventDefnId })
   await queryClient.invalidateQueries({ queryKey: automationsQuery.queryKey })
 }
 
 /** What saving would do. */
-export const planQuery = (body: object, limit: number) =>
+export const planQuery = (body: AutomationBody, limit: number) =>
   queryOptions({
     queryKey: ['plan', body, limit],
-    queryFn: ({ signal }) =>
-      request<Forecast>('/eventDefinition/plan', {
-        method: 'POST',
-        body,
-        query: { limit },
-        signal,
-      }),
+    queryFn: ({ signal }) => client.planEventDefinition(body, { query: { limit }, signal }),
   })
 
 /** What it would have sent between two days. */
-export const backtestQuery = (definition: object, startDate: string, endDate: string) =>
+export const backtestQuery = (definition: AutomationBody, startDate: string, endDate: string) =>
   queryOptions({
     queryKey: ['backtest', definition, startDate, endDate],
     staleTime: 60_000,
     queryFn: ({ signal }) =>
-      request<Backtest>('/eventDefinition/backtest', {
-        method: 'POST',
-        body: { definition, startDate, endDate },
-        signal,
-      }),
+      client.backtestEventDefinition({ definition, startDate, endDate }, { signal }),
   })
 
 /** The messages of an automation that are sent next. */
@@ -98,29 +85,20 @@ export const scheduledQuery = (eventDefnId: number) =>
   queryOptions({
     queryKey: ['messages', 'scheduled', eventDefnId],
     queryFn: ({ signal }) =>
-      request<Page<Message>>('/eventTriggers', {
-        query: { status: 'SCHEDULED', eventDefnId, expand: 'names', limit: 20 },
-        signal,
-      }),
+      client.listEventTriggers(
+        { status: 'SCHEDULED', eventDefnId, expand: 'names', limit: 20 },
+        { signal },
+      ),
   })
 
-export type PreviewedMail = {
-  subject: string
-  to: string | null
-  emptyTokens: string[]
-}
-export type AboutObject = { objectType: string; objectId: number | string }
+export type PreviewedMail = AnswerOf<'previewEmailTemplate'>
+export type AboutObject = { objectType: ObjectType; objectId: number | string }
 
 /** The mail that a template makes of an object. */
 export const previewQuery = (emailTemplateId: number, about: AboutObject) =>
   queryOptions({
     queryKey: ['preview', emailTemplateId, about],
-    queryFn: ({ signal }) =>
-      request<PreviewedMail>(`/emailTemplate/${emailTemplateId}/preview`, {
-        method: 'POST',
-        body: about,
-        signal,
-      }),
+    queryFn: ({ signal }) => client.previewEmailTemplate({ emailTemplateId, ...about }, { signal }),
   })
 
 /** The same mail by itself, for a frame: its own address has the content policy of mails. */

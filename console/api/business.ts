@@ -1,17 +1,14 @@
+import type { Business } from '../../src/contract/business.ts'
+import { client } from './client.ts'
 import { queryClient } from './query-client.ts'
-import { request } from './request.ts'
 import { sessionQuery } from './session.ts'
 
-export type BusinessFields = {
-  businessId: number
-  name: string
-  timeZone: string
-  emailAddress: string | null
-  phone: string | null
-  language: string | null
-}
+export type BusinessFields = Pick<
+  Business,
+  'businessId' | 'name' | 'timeZone' | 'emailAddress' | 'phone' | 'language'
+>
 
 export async function saveBusiness(business: BusinessFields) {
-  await request('/business', { method: 'POST', body: business })
+  await client.createBusiness(business)
   await queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey })
 }

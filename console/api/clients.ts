@@ -1,24 +1,12 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
-import type { Static } from 'typebox'
-import type { Email, Suppression as SuppressionSchema } from '../../src/contract/email.ts'
-import type { Appointment } from './calendar.ts'
+import type { AnswerOf, InputOf } from '../../src/client/client.ts'
+import { client } from './client.ts'
 import { queryClient } from './query-client.ts'
-import { request, type Page } from './request.ts'
 
-export type Client = {
-  clientId: number
-  firstName: string
-  lastName: string
-  emailAddress: string | null
-  phone: string | null
-  timeZone: string | null
-  language: string | null
-  tags: Record<string, string[]> | null
-  active: boolean
-}
+export type Client = AnswerOf<'getClient'>
 
-export type ClientBody = Partial<Client>
-export type Suppression = Static<typeof SuppressionSchema>
+export type ClientBody = InputOf<'createClient'>
+export type Suppression = AnswerOf<'listSuppressions'>['items'][number]
 
 export const nameOf = ({ firstName, lastName }: Pick<Client, 'firstName' | 'lastName'>) =>
   `${firstName} ${lastName}`
@@ -31,41 +19,34 @@ export const clientsQuery = (search: string) =>
     queryKey: ['clients', 'list', search],
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam, signal }) =>
-      request<Page<Client>>('/client', {
-        query: { search, limit: PAGE, cursor: pageParam },
-        signal,
-      }),
+      client.listClients({ search, limit: PAGE, cursor: pageParam }, { signal }),
     getNextPageParam: (page) => page.nextCursor ?? undefined,
   })
 
 export const clientQuery = (clientId: number) =>
   queryOptions({
     queryKey: ['clients', 'one', clientId],
-    queryFn: ({ signal }) => request<Client>(`/client/${clientId}`, { signal }),
+    queryFn: ({ signal }) => client.getClient({ clientId }, { signal }),
   })
 
 export const clientAppointmentsQuery = (clientId: number) =>
   queryOptions({
     queryKey: ['clients', 'appointments', clientId],
     queryFn: ({ signal }) =>
-      request<Page<Appointment>>('/calendar', {
-        query: { clientId, expand: 'names,messages', limit: 500 },
-        signal,
-      }),
+      client.listAppointments({ clientId, expand: 'names,messages', limit: 500 }, { signal }),
   })
 
 export const clientEmailsQuery = (clientId: number) =>
   queryOptions({
     queryKey: ['clients', 'emails', clientId],
-    queryFn: ({ signal }) => request<Email[]>(`/emails/client/${clientId}`, { signal }),
+    queryFn: ({ signal }) => client.listEmailsOfClient({ clientId }, { signal }),
   })
 
 /** Why an address gets no mail, or only what it needs. */
 export const suppressionsQuery = (emailAddress: string) =>
   queryOptions({
     queryKey: ['clients', 'suppressions', emailAddress],
-    queryFn: ({ signal }) =>
-      request<Page<Suppression>>('/suppression', { query: { emailAddress }, signal }),
+    queryFn: ({ signal }) => client.listSuppressions({ emailAddress }, { signal }),
   })
 
 const refresh = () =>
@@ -74,12 +55,12 @@ const refresh = () =>
   })
 
 export async function saveClient(body: ClientBody) {
-  const saved = await request<Client>('/client', { method: 'POST', body })
+  const saved = await client.createClient(body)
   await refresh()
   return saved
 }
 
 export async function clearSuppression(emailAddress: string) {
-  await request(`/suppression/${encodeURIComponent(emailAddress)}`, { method: 'DELETE' })
+  await client.deleteSuppression({ emailAddress })
   await refresh()
 }

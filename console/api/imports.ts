@@ -1,13 +1,12 @@
 import { queryClient } from './query-client.ts'
-import { OfflineError, ProblemError, type Problem } from './request.ts'
+import {
+  ConnectionError,
+  ProblemError,
+  type AnswerOf,
+  type Problem,
+} from '../../src/client/client.ts'
 
-export type CsvResult = {
-  accepted: Record<string, number>
-  refused: { line: number; reason: string }[]
-  refusedCount: number
-  columns: { column: string; field: string | null }[]
-  fields: string[]
-}
+export type CsvResult = AnswerOf<'importCsv'>
 
 export type CsvImport = {
   file: Blob
@@ -48,7 +47,9 @@ export function importCsv(wanted: CsvImport): Promise<CsvResult> {
   call.upload.addEventListener('progress', ({ loaded, total }) =>
     wanted.onProgress?.(total ? loaded / total : 0),
   )
-  call.addEventListener('error', () => reject(new OfflineError('The service cannot be reached.')))
+  call.addEventListener('error', () =>
+    reject(new ConnectionError('The service cannot be reached.')),
+  )
   call.addEventListener('load', () => {
     const answer = parse(call.responseText)
     if (call.status !== 200) return reject(new ProblemError(call.status, answer as Problem))

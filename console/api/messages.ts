@@ -1,14 +1,8 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
-import type { Static } from 'typebox'
-import type { WholeEmail } from '../../src/contract/email.ts'
-import type {
-  NamedTrigger,
-  TriggerDetails,
-  TriggerStatus,
-} from '../../src/contract/event-trigger.ts'
-import type { Explanation } from '../../src/contract/explanation.ts'
+import type { BulkResult } from '../../src/client/client.ts'
+import type { NamedTrigger } from '../../src/contract/event-trigger.ts'
+import { client } from './client.ts'
 import { queryClient } from './query-client.ts'
-import { request, type Page } from './request.ts'
 
 /** A message is a trigger with its mails. */
 export type Message = NamedTrigger
@@ -19,10 +13,7 @@ export const nextMessagesQuery = (limit: number) =>
     queryKey: ['messages', 'next', limit],
     refetchInterval: 30_000,
     queryFn: ({ signal }) =>
-      request<Page<Message>>('/eventTriggers', {
-        query: { status: 'SCHEDULED', expand: 'names', limit },
-        signal,
-      }),
+      client.listEventTriggers({ status: 'SCHEDULED', expand: 'names', limit }, { signal }),
   })
 
 /** What the page Activity shows; every filter stands in the address of the page. */
@@ -44,8 +35,8 @@ export const messagesQuery = (filters: MessageFilters) =>
     initialPageParam: undefined as string | undefined,
     refetchInterval: 60_000,
     queryFn: ({ pageParam, signal }) =>
-      request<Page<Message>>('/eventTriggers', {
-        query: {
+      client.listEventTriggers(
+        {
           ...filters,
           // Of the past the newest come first, of the future the next.
           order: filters.status === 'SCHEDULED' ? 'oldest' : 'newest',
@@ -53,8 +44,8 @@ export const messagesQuery = (filters: MessageFilters) =>
           limit: PAGE,
           cursor: pageParam,
         },
-        signal,
-      }),
+        { signal },
+      ),
     getNextPageParam: (page) => page.nextCursor ?? undefined,
   })
 
@@ -63,11 +54,7 @@ export const messageCountsQuery = ({ status: _status, ...filters }: MessageFilte
   queryOptions({
     queryKey: ['messages', 'counts', filters],
     refetchInterval: 60_000,
-    queryFn: ({ signal }) =>
-      request<Partial<Record<TriggerStatus, number>>>('/eventTriggers/counts', {
-        query: filters,
-        signal,
-      }),
+    queryFn: ({ signal }) => client.countEventTriggers(filters, { signal }),
   })
 
 /** One message with its mails, history and checks. */
@@ -75,8 +62,7 @@ export const messageQuery = (eventTriggerId: number) =>
   queryOptions({
     queryKey: ['messages', 'one', eventTriggerId],
     refetchInterval: 15_000,
-    queryFn: ({ signal }) =>
-      request<TriggerDetails>(`/eventTriggers/${eventTriggerId}`, { signal }),
+    queryFn: ({ signal }) => client.getEventTrigger({ eventTriggerId }, { signal }),
   })
 
 /** What each automation did, or will do, for the object of a message. */
@@ -88,34 +74,28 @@ export const explanationQuery = ({
   queryOptions({
     queryKey: ['messages', 'explanation', objectType, objectId ?? objectUUId],
     queryFn: ({ signal }) =>
-      request<Explanation[]>(`/explain/${objectType}/${objectId ?? objectUUId}`, { signal }),
+      client.explainObject({ objectType, objectId: objectId ?? objectUUId! }, { signal }),
   })
 
 /** A mail as rendered; `html` is null once the service no longer keeps it. */
 export const emailQuery = (emailId: number) =>
   queryOptions({
     queryKey: ['emails', emailId],
-    queryFn: ({ signal }) => request<Static<typeof WholeEmail>>(`/emails/${emailId}`, { signal }),
+    queryFn: ({ signal }) => client.getEmail({ emailId }, { signal }),
   })
 
-/** What a bulk action did, and what it could not do. */
-export type BulkResult = {
-  done: number[]
-  refused: { id: number; status: number; detail: string }[]
-}
+export type { BulkResult }
 
 /** The service takes so many ids in one request. */
 const MAX_IDS = 1_000
 
-async function bulk(path: string, ids: number[]): Promise<BulkResult> {
+type BulkOperation = 'fireEventTriggers' | 'cancelEventTriggers' | 'resendEmails'
+
+async function bulk(operation: BulkOperation, ids: number[]): Promise<BulkResult> {
   const result: BulkResult = { done: [], refused: [] }
   for (let first = 0; first < ids.length; first += MAX_IDS) {
     const body = { ids: ids.slice(first, first + MAX_IDS) }
-    const { done, refused } = await request<BulkResult>(path, {
-      method: 'POST',
-      body,
-      keepalive: true,
-    })
+    const { done, refused } = await client[operation](body, { keepalive: true })
     result.done.push(...done)
     result.refused.push(...refused)
   }
@@ -123,6 +103,6 @@ async function bulk(path: string, ids: number[]): Promise<BulkResult> {
   return result
 }
 
-export const fireMessages = (ids: number[]) => bulk('/eventTriggers/fire', ids)
-export const cancelMessages = (ids: number[]) => bulk('/eventTriggers/cancel', ids)
-export const sendEmailsAgain = (emailIds: number[]) => bulk('/emails/resend', emailIds)
+export const fireMessages = (ids: number[]) => bulk('fireEventTriggers', ids)
+export const cancelMessages = (ids: number[]) => bulk('cancelEventTriggers', ids)
+export const sendEmailsAgain = (emailIds: number[]) => bulk('resendEmails', emailIds)

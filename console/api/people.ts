@@ -1,11 +1,11 @@
 import { queryOptions } from '@tanstack/react-query'
 import type { Role, User } from '../../src/contract/credentials.ts'
+import { all, client, MAX_PAGE } from './client.ts'
 import { queryClient } from './query-client.ts'
-import { request, requestAll } from './request.ts'
 
 export const peopleQuery = queryOptions({
   queryKey: ['people'],
-  queryFn: ({ signal }) => requestAll<User>('/user', signal),
+  queryFn: ({ signal }) => all(client.listUsers({ limit: MAX_PAGE }, { signal })),
 })
 
 export type PersonFields = {
@@ -21,23 +21,23 @@ const changed = () => queryClient.invalidateQueries({ queryKey: peopleQuery.quer
 
 /** Makes or changes a person; with a password that becomes theirs. */
 export async function savePerson(person: PersonFields & { password?: string }) {
-  await request('/user', { method: 'POST', body: person })
+  await client.createUser(person)
   await changed()
 }
 
 /** Makes or changes a person and mails them a link with which they choose their password. */
 export async function invitePerson(person: PersonFields) {
-  await request('/user/invite', { method: 'POST', body: person })
+  await client.inviteUser(person)
   await changed()
 }
 
 /** Mails them a new link; an earlier one stops working. */
 export async function sendPasswordLink({ userId }: Pick<User, 'userId'>) {
-  await request('/user/invite', { method: 'POST', body: { userId } })
+  await client.inviteUser({ userId })
   await changed()
 }
 
 export async function deactivatePerson({ userId }: Pick<User, 'userId'>) {
-  await request(`/user/${userId}`, { method: 'DELETE' })
+  await client.deleteUser({ userId })
   await changed()
 }

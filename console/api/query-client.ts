@@ -1,11 +1,11 @@
 import { QueryClient } from '@tanstack/react-query'
-import { OfflineError, ProblemError } from './request.ts'
+import { ConnectionError, ProblemError } from '../../src/client/client.ts'
 
 const MAX_RETRIES = 3
 
 /** Only what may go well the next time is asked again: too many requests, the database is away. */
 const isTransient = (error: unknown) =>
-  error instanceof OfflineError ||
+  error instanceof ConnectionError ||
   (error instanceof ProblemError && [429, 502, 503, 504].includes(error.status))
 
 export const queryClient = new QueryClient({

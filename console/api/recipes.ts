@@ -1,7 +1,7 @@
 import type { Recipe } from '../automations/recipes.ts'
 import { automationsQuery } from './automations.ts'
+import { client } from './client.ts'
 import { queryClient } from './query-client.ts'
-import { request, type Page } from './request.ts'
 import { setupQuery } from './setup.ts'
 
 /** Creates the mail and the paused automation of a recipe; returns the automation's id. */
@@ -11,8 +11,13 @@ export async function createByRecipe(
   businessId: number,
 ): Promise<number> {
   const { emailTemplateId } = await createTemplate(mail)
-  const recipient = { value: 'client' }
-  const action = { actionType: 'SEND_EMAIL', active: true, businessId, emailTemplateId, recipient }
+  const action = {
+    actionType: 'SEND_EMAIL',
+    active: true,
+    businessId,
+    emailTemplateId,
+    recipient: { value: 'client' },
+  } as const
   const body = {
     triggerMinutes: 0,
     ...definition,
@@ -22,14 +27,11 @@ export async function createByRecipe(
     eventActions: [action],
   }
   try {
-    const created = await request<{ eventDefnId: number }>('/eventDefinition', {
-      method: 'POST',
-      body,
-    })
+    const created = await client.createEventDefinition(body)
     return created.eventDefnId
   } catch (error) {
     // A mail that no automation sends is of no use.
-    await request(`/emailTemplate/${emailTemplateId}`, { method: 'DELETE' }).catch(() => undefined)
+    await client.deleteEmailTemplate({ emailTemplateId }).catch(() => undefined)
     throw error
   } finally {
     await Promise.all([
@@ -43,16 +45,13 @@ async function createTemplate({ templateName, subject, paragraphs, isNews }: Rec
   const { templates } = await queryClient.fetchQuery(setupQuery)
   const taken = new Set(templates.map((template) => template.templateName))
   const emailBody = [...paragraphs, '%BUSINESS_NAME%'].map((text) => `<p>${text}</p>`).join('\n')
-  return request<{ emailTemplateId: number }>('/emailTemplate', {
-    method: 'POST',
-    body: {
-      templateName: freeName(templateName, taken),
-      subject,
-      emailBody,
-      fromName: '%BUSINESS_NAME%',
-      toAddress: '%CLIENT_EMAILADDRESS%',
-      ...(isNews ? { emailCategoryId: await newsCategoryId() } : {}),
-    },
+  return client.createEmailTemplate({
+    templateName: freeName(templateName, taken),
+    subject,
+    emailBody,
+    fromName: '%BUSINESS_NAME%',
+    toAddress: '%CLIENT_EMAILADDRESS%',
+    ...(isNews ? { emailCategoryId: await newsCategoryId() } : {}),
   })
 }
 
@@ -64,16 +63,15 @@ function freeName(name: string, taken: ReadonlySet<string>) {
   }
 }
 
-type Category = { emailCategoryId: number; transactional: boolean }
-
 /** A category whose mails people can unsubscribe from. */
 async function newsCategoryId(): Promise<number> {
-  const { items } = await request<Page<Category>>('/emailCategory', { query: { limit: 500 } })
+  const { items } = await client.listEmailCategories({ limit: 500 })
   const known = items.find((category) => !category.transactional)
   if (known) return known.emailCategoryId
-  const created = await request<Category>('/emailCategory', {
-    method: 'POST',
-    body: { name: 'News and offers', code: 'NEWS', transactional: false },
+  const created = await client.createEmailCategory({
+    name: 'News and offers',
+    code: 'NEWS',
+    transactional: false,
   })
   return created.emailCategoryId
 }

@@ -1,6 +1,6 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import type { Found } from '../../src/contract/search.ts'
-import { request } from './request.ts'
+import { client } from './client.ts'
 
 export type { Found }
 
@@ -10,5 +10,5 @@ export const searchQuery = (text: string) =>
     queryKey: ['search', text],
     enabled: text !== '',
     placeholderData: keepPreviousData,
-    queryFn: ({ signal }) => request<Found[]>('/search', { query: { text }, signal }),
+    queryFn: ({ signal }) => client.search({ text }, { signal }),
   })

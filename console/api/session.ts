@@ -1,10 +1,9 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
-import type { Static } from 'typebox'
-import type { Session as SessionSchema } from '../../src/contract/credentials.ts'
+import { ProblemError, type Session } from '../../src/client/client.ts'
+import { client } from './client.ts'
 import { queryClient } from './query-client.ts'
-import { ProblemError, request } from './request.ts'
 
-export type Session = Static<typeof SessionSchema>
+export type { Session }
 
 /** The person who is signed in; `null` if nobody is. */
 export const sessionQuery = queryOptions({
@@ -12,7 +11,7 @@ export const sessionQuery = queryOptions({
   staleTime: 60_000,
   queryFn: async ({ signal }) => {
     try {
-      return await request<Session>('/session', { signal })
+      return await client.getSession({}, { signal })
     } catch (error) {
       if (error instanceof ProblemError && error.status === 401) return null
       throw error
@@ -28,14 +27,14 @@ export function useSession(): Session {
 }
 
 export async function signIn(credentials: { username: string; password: string }) {
-  const session = await request<Session>('/session', { method: 'POST', body: credentials })
+  const session = await client.signIn(credentials)
   queryClient.clear()
   queryClient.setQueryData(sessionQuery.queryKey, session)
   return session
 }
 
 export async function signOut() {
-  await request('/session', { method: 'DELETE' })
+  await client.signOut()
   queryClient.clear()
   queryClient.setQueryData(sessionQuery.queryKey, null)
 }

@@ -1,17 +1,12 @@
 import { queryOptions } from '@tanstack/react-query'
-import { request, requestAll } from './request.ts'
+import type { AnswerOf } from '../../src/client/client.ts'
+import { all, client, MAX_PAGE } from './client.ts'
 
-export type Location = { locationId: number; name: string; timeZone: string | null }
-export type Professional = {
-  professionalId: number
-  firstName: string
-  lastName: string
-  locationIdList: number[] | null
-  workingHours: { weekday: string; from: string; to: string }[] | null
-}
-export type Service = { reasonId: number; name: string; durationMinutes: number | null }
-export type Template = { emailTemplateId: number; templateName: string; subject: string }
-export type StatusName = { objectType: string; status: string; label: string; live: boolean }
+export type Location = AnswerOf<'getLocation'>
+export type Professional = AnswerOf<'getMemberOfStaff'>
+export type Service = AnswerOf<'getService'>
+export type Template = AnswerOf<'getEmailTemplate'>
+export type StatusName = AnswerOf<'getStatus'>
 
 /** What automations and appointments refer to by id. */
 export type Setup = {
@@ -26,12 +21,13 @@ export const setupQuery = queryOptions({
   queryKey: ['setup'],
   staleTime: 60_000,
   queryFn: async ({ signal }): Promise<Setup> => {
+    const page = { limit: MAX_PAGE }
     const [locations, professionals, services, templates, statuses] = await Promise.all([
-      requestAll<Location>('/location', signal),
-      requestAll<Professional>('/professional', signal),
-      requestAll<Service>('/reason', signal),
-      requestAll<Template>('/emailTemplate', signal),
-      request<StatusName[]>('/status', { signal }),
+      all(client.listLocations(page, { signal })),
+      all(client.listMembersOfStaff(page, { signal })),
+      all(client.listServices(page, { signal })),
+      all(client.listEmailTemplates(page, { signal })),
+      client.listStatuses({}, { signal }),
     ])
     return { locations, professionals, services, templates, statuses }
   },

@@ -1,5 +1,5 @@
+import { client } from './client.ts'
 import { queryClient } from './query-client.ts'
-import { request } from './request.ts'
 import { signIn } from './session.ts'
 
 /**
@@ -8,11 +8,7 @@ import { signIn } from './session.ts'
  */
 let operatorKey: string | undefined
 
-const asOperator = <T>(path: string, body?: object) =>
-  request<T>(path, {
-    ...(body ? { method: 'POST' as const, body } : {}),
-    headers: { authorization: `Bearer ${operatorKey}` },
-  })
+const asOperator = () => ({ headers: { authorization: `Bearer ${operatorKey}` } })
 
 export const hasOperatorKey = () => operatorKey !== undefined
 
@@ -20,7 +16,7 @@ export const hasOperatorKey = () => operatorKey !== undefined
 export async function acceptOperatorKey(key: string) {
   operatorKey = key
   try {
-    await asOperator('/business?limit=1')
+    await client.listBusinesses({ limit: 1 }, asOperator())
   } catch (error) {
     operatorKey = undefined
     throw error
@@ -30,18 +26,18 @@ export async function acceptOperatorKey(key: string) {
 export type NewBusiness = { businessId: number; name: string; timeZone: string }
 
 export const makeBusiness = (business: { name: string; timeZone: string }) =>
-  asOperator<NewBusiness>('/business', business)
+  client.createBusiness(business, asOperator())
 
 type FirstPerson = { username: string; emailAddress: string | null; password: string }
 
 /** Makes the owner of a new business and signs them in. */
 export async function makeOwner(businessId: number, person: FirstPerson) {
-  await asOperator(`/business/${businessId}/user`, { ...person, role: 'OWNER' })
+  await client.createUserOfBusiness({ businessId, ...person, role: 'OWNER' }, asOperator())
   const { username, password } = person
   await signIn({ username, password })
 }
 
 export async function loadDemo(businessId: number) {
-  await asOperator(`/business/${businessId}/seed`, {})
+  await client.seedBusiness({ businessId }, asOperator())
   await queryClient.invalidateQueries()
 }

@@ -4,8 +4,8 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState, type ReactNode } from 'react'
 import { Trans, useTranslation } from 'react-i18next'
 import type { Backtest } from '../../src/contract/forecast.ts'
-import { backtestQuery } from '../api/automation.ts'
-import { ProblemError } from '../api/request.ts'
+import { backtestQuery, type AutomationBody } from '../api/automation.ts'
+import { ProblemError } from '../../src/client/client.ts'
 import { Failure, Loading } from '../components/states.tsx'
 import { useTimeFormat } from '../components/time.ts'
 import classes from './editor.module.css'
@@ -14,14 +14,14 @@ const PERIODS = ['30', '90', '365']
 const DAY_MS = 86_400_000
 
 /** What the draft would have sent in the last days. */
-export function useBacktest(body: object, days: number) {
+export function useBacktest(body: AutomationBody, days: number) {
   const format = useTimeFormat()
   const now = Date.now()
   const query = backtestQuery(body, format.isoDay(now - days * DAY_MS), format.isoDay(now))
   return useQuery({ ...query, placeholderData: keepPreviousData })
 }
 
-export function BacktestCard({ body }: { body: object }) {
+export function BacktestCard({ body }: { body: AutomationBody }) {
   const { t } = useTranslation()
   const [days, setDays] = useState('30')
   const { data, error, refetch } = useBacktest(body, Number(days))

@@ -1,7 +1,8 @@
 import i18next from 'i18next'
 import type { EventAction, RecipientValue } from '../../src/contract/event-action.ts'
-import type { EventType } from '../../src/contract/event-type.ts'
-import type { StoredAutomation } from '../api/automation.ts'
+import type { DefinitionObjectType } from '../../src/contract/event-definition.ts'
+import type { Change, EventType } from '../../src/contract/event-type.ts'
+import type { AutomationBody, StoredAutomation } from '../api/automation.ts'
 import type { Setup } from '../api/setup.ts'
 import { readTags, sentenceOf, statusLabel, type Told, type Word } from './sentence.ts'
 
@@ -14,12 +15,12 @@ export type DraftMail = {
 /** An automation while it is edited. */
 export type Draft = Told & {
   eventDefnId?: number | undefined
-  objectType: string
+  objectType: DefinitionObjectType
   active: boolean
   description: string | null
   offsetMode: 'ELAPSED' | 'CALENDAR'
   latePolicy: 'SKIP' | 'SEND'
-  changes?: string[] | null | undefined
+  changes?: Change[] | null | undefined
   onlyIfStatus?: string[] | null | undefined
   mails: DraftMail[]
 }
@@ -100,7 +101,7 @@ export const newDraft = (): Draft => ({
 })
 
 /** The body that saves a draft; `base` is what is stored. */
-export function bodyOf(draft: Draft, base: Draft | undefined, businessId: number) {
+export function bodyOf(draft: Draft, base: Draft | undefined, businessId: number): AutomationBody {
   const { mails, eventType, ...definition } = draft
   const isOtherKind = base && base.objectType !== draft.objectType
   const kept = new Set(mails.map(({ eventActionId }) => eventActionId))
@@ -113,7 +114,7 @@ export function bodyOf(draft: Draft, base: Draft | undefined, businessId: number
     eventActions: [
       ...mails
         .filter(({ emailTemplateId }) => emailTemplateId !== null)
-        .map((mail) => ({ ...mail, actionType: 'SEND_EMAIL', active: true, businessId })),
+        .map((mail) => ({ ...mail, actionType: 'SEND_EMAIL' as const, active: true, businessId })),
       ...removed.map(({ eventActionId }) => ({ eventActionId, active: false })),
     ],
   }
@@ -121,9 +122,9 @@ export function bodyOf(draft: Draft, base: Draft | undefined, businessId: number
 
 export type Occasion = {
   eventType: EventType
-  objectType: string
+  objectType: DefinitionObjectType
   anchor: 'START' | 'END'
-  changes?: string[]
+  changes?: Change[]
 }
 
 const occasion = (

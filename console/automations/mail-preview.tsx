@@ -3,15 +3,21 @@ import { IconChevronLeft, IconChevronRight } from '@tabler/icons-react'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import type { ObjectType } from '../../src/contract/event-type.ts'
 import type { Forecast } from '../../src/contract/forecast.ts'
-import { previewAddress, previewQuery, scheduledQuery } from '../api/automation.ts'
+import {
+  previewAddress,
+  previewQuery,
+  scheduledQuery,
+  type AutomationBody,
+} from '../api/automation.ts'
 import { Empty, Failure, Loading } from '../components/states.tsx'
 import { useTimeFormat } from '../components/time.ts'
 import { useBacktest } from './backtest-card.tsx'
 import type { Draft } from './draft.ts'
 import classes from './editor.module.css'
 
-type Props = { draft: Draft; body: object; plan: Forecast | undefined }
+type Props = { draft: Draft; body: AutomationBody; plan: Forecast | undefined }
 
 /** The mail for a real appointment that the automation is about. */
 export function MailPreview({ draft, body, plan }: Props) {
@@ -73,7 +79,7 @@ export function MailPreview({ draft, body, plan }: Props) {
 
 type MailProps = {
   emailTemplateId: number
-  about: { objectType: string; objectId: number | string }
+  about: { objectType: ObjectType; objectId: number | string }
 }
 
 /** The frame is always white: mails are. Its sandbox lets nothing run. */
@@ -113,7 +119,7 @@ function Mail({ emailTemplateId, about: { objectType, objectId } }: MailProps) {
 
 type Example = {
   key: string
-  objectType: string
+  objectType: ObjectType
   objectId: number | string
   name: string
   objectTime: number | null
@@ -122,7 +128,7 @@ type Example = {
 }
 
 type Named = {
-  objectType: string
+  objectType: ObjectType
   objectId: number | null
   objectUUId: string | null
   clientName?: string | null
@@ -131,7 +137,7 @@ type Named = {
 }
 
 /** Appointments to show the mail with: what would be sent next, else what would have been sent. */
-function useExamples(draft: Draft, body: object, plan: Forecast | undefined) {
+function useExamples(draft: Draft, body: AutomationBody, plan: Forecast | undefined) {
   const scheduled = useQuery({
     ...scheduledQuery(draft.eventDefnId ?? 0),
     enabled: draft.eventDefnId !== undefined,

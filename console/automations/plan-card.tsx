@@ -1,7 +1,7 @@
 import { IconArrowRight } from '@tabler/icons-react'
 import { useTranslation } from 'react-i18next'
 import type { Forecast } from '../../src/contract/forecast.ts'
-import { ProblemError } from '../api/request.ts'
+import { ProblemError } from '../../src/client/client.ts'
 import { Mark, type MarkName } from '../components/mark.tsx'
 import { Failure, Loading } from '../components/states.tsx'
 import { useTimeFormat } from '../components/time.ts'
@@ -85,12 +85,12 @@ function Faults({ error }: { error: ProblemError }) {
   return (
     <div role="alert" className="small" style={{ paddingTop: 8 }}>
       <div className="strong amber">{t('editor.plan.invalid')}</div>
-      {(error.problem.errors ?? []).map(({ pointer, detail }) => (
+      {error.errors.map(({ pointer, detail }) => (
         <div key={pointer + detail} className="soft">
           <span className="mono">{pointer}</span> {detail}
         </div>
       ))}
-      {!error.problem.errors && <div className="soft">{error.message}</div>}
+      {error.errors.length === 0 && <div className="soft">{error.message}</div>}
     </div>
   )
 }

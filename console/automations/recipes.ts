@@ -1,3 +1,5 @@
+import type { DefinitionObjectType } from '../../src/contract/event-definition.ts'
+
 /** An automation that is often wanted, with the mail that it sends. */
 export type Recipe = {
   name:
@@ -14,7 +16,7 @@ export type Recipe = {
   /** What a definition says beyond the usual. */
   definition: {
     eventType: { eventTypeId: number }
-    objectType: string
+    objectType: DefinitionObjectType
     triggerHours: number
   } & Record<string, unknown>
   mail: {
@@ -34,7 +36,7 @@ const CANNOT_COME = 'If you cannot come, please call us: %LOCATION_PHONE%.'
 
 const ofAppointment = (eventTypeId: number, triggerHours: number, more: object = {}) => ({
   eventType: { eventTypeId },
-  objectType: 'CALENDAR',
+  objectType: 'CALENDAR' as const,
   triggerHours,
   ...more,
 })

@@ -3,7 +3,7 @@ import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { saveClient, type Client } from '../api/clients.ts'
-import { ProblemError } from '../api/request.ts'
+import { ProblemError } from '../../src/client/client.ts'
 import { faultAt } from '../components/faults.ts'
 import classes from './clients.module.css'
 import { readTags, writeTags } from './tags.ts'
@@ -38,8 +38,7 @@ export function ClientForm({ client, onSaved, onClose }: Props) {
     onSuccess: onSaved,
   })
   const { error } = save
-  const isElsewhere =
-    error && !(error instanceof ProblemError && (error.problem.errors?.length ?? 0) > 0)
+  const isElsewhere = error && !(error instanceof ProblemError && error.errors.length > 0)
   return (
     <form
       className="column"

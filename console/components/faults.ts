@@ -1,9 +1,9 @@
-import { ProblemError } from '../api/request.ts'
+import { ProblemError } from '../../src/client/client.ts'
 
 /** What the service says about one field, or several that are filled in together, by pointer. */
 export function faultAt(error: unknown, ...properties: string[]) {
   if (!(error instanceof ProblemError)) return undefined
-  const faults = error.problem.errors ?? []
+  const faults = error.errors
   const own = faults.filter(({ pointer }) => properties.includes(pointer.split('/')[1] ?? ''))
   return own.length > 0 ? own.map(({ detail }) => detail).join('; ') : undefined
 }

@@ -1,12 +1,12 @@
 import { useState, type FormEvent } from 'react'
 import { useTranslation } from 'react-i18next'
-import { OfflineError, ProblemError } from '../api/request.ts'
+import { ConnectionError, ProblemError } from '../../src/client/client.ts'
 
 type Translate = ReturnType<typeof useTranslation>['t']
 
 /** The words for an error that belongs to a form. */
 export function messageOf(error: unknown, t: Translate): string {
-  if (error instanceof OfflineError) return t('errors.offline')
+  if (error instanceof ConnectionError) return t('errors.offline')
   if (error instanceof ProblemError && error.status === 429) {
     return t('form.tooMany', { count: error.retryAfterSeconds ?? 60 })
   }
@@ -25,7 +25,7 @@ export function useForm(
   const [error, setError] = useState<unknown>()
   const [isBusy, setBusy] = useState(false)
   const [isDone, setDone] = useState(false)
-  const faults = error instanceof ProblemError ? (error.problem.errors ?? []) : []
+  const faults = error instanceof ProblemError ? error.errors : []
   const faultAt = (field: string) => faults.find(({ pointer }) => pointer === `/${field}`)?.detail
   const isShown =
     faults.length > 0 && faults.every(({ pointer }) => fields.includes(pointer.slice(1)))

@@ -2,7 +2,7 @@ import { Button, Skeleton } from '@mantine/core'
 import { IconRefresh } from '@tabler/icons-react'
 import { useEffect, useState, type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
-import { OfflineError, ProblemError } from '../api/request.ts'
+import { ConnectionError, ProblemError } from '../../src/client/client.ts'
 import { BellShape } from './bell.tsx'
 
 /** Grey bars in the shape of what comes. Shown after 150 ms, so that a fast answer does not flicker. */
@@ -48,7 +48,7 @@ export function Failure({ error, onRetry }: { error: unknown; onRetry?: () => vo
       <div className="soft small">{meaningOf(error, t)}</div>
       {error instanceof ProblemError && (
         <div className="faint tiny mono">
-          {error.status} {error.problem.instance}
+          {error.status} {error.instance}
         </div>
       )}
       {onRetry && (
@@ -61,7 +61,7 @@ export function Failure({ error, onRetry }: { error: unknown; onRetry?: () => vo
 }
 
 function meaningOf(error: unknown, t: ReturnType<typeof useTranslation>['t']): string {
-  if (error instanceof OfflineError) return t('errors.offline')
+  if (error instanceof ConnectionError) return t('errors.offline')
   if (error instanceof ProblemError) {
     if (error.status === 403) return t('errors.forbidden')
     if (error.status === 404) return t('errors.notFound')

@@ -13,7 +13,7 @@ import {
   saveAutomation,
   type StoredAutomation,
 } from '../api/automation.ts'
-import { ProblemError } from '../api/request.ts'
+import { ProblemError } from '../../src/client/client.ts'
 import { useSession } from '../api/session.ts'
 import { setupQuery, type Setup } from '../api/setup.ts'
 import { BacktestCard } from '../automations/backtest-card.tsx'
@@ -289,7 +289,7 @@ const isStatus = (error: unknown, status: number) =>
 
 const reasonOf = (error: unknown) => {
   if (!(error instanceof ProblemError)) return error instanceof Error ? error.message : ''
-  const faults = error.problem.errors?.map(({ pointer, detail }) => `${pointer} ${detail}`)
+  const faults = error.errors.map(({ pointer, detail }) => `${pointer} ${detail}`)
   return faults?.join('; ') ?? error.message
 }
 

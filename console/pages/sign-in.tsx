@@ -3,7 +3,7 @@ import { IconArrowRight, IconKey } from '@tabler/icons-react'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useState, type FormEvent } from 'react'
 import { useTranslation } from 'react-i18next'
-import { OfflineError, ProblemError } from '../api/request.ts'
+import { ConnectionError, ProblemError } from '../../src/client/client.ts'
 import { signIn } from '../api/session.ts'
 import { Bell } from '../components/bell.tsx'
 import classes from './sign-in.module.css'
@@ -102,7 +102,7 @@ const isOwnPage = (next: string | undefined): next is string =>
   next !== undefined && /^\/(?!\/)/.test(next)
 
 function messageOf(error: unknown, t: ReturnType<typeof useTranslation>['t']): string {
-  if (error instanceof OfflineError) return t('errors.offline')
+  if (error instanceof ConnectionError) return t('errors.offline')
   if (error instanceof ProblemError) {
     if (error.status === 401) return t('signIn.refused')
     if (error.status === 429) return t('signIn.tooMany', { count: error.retryAfterSeconds ?? 60 })

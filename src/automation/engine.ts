@@ -1,17 +1,17 @@
 import type { Clock } from '../clock.ts'
-import type { Database, Db } from '../database/database.ts'
+import type { Database } from '../database/database.ts'
 import type { Mailbox } from '../contract/addresses.ts'
 import type { Mailer } from '../email/mailer.ts'
 import { readDatabaseTime } from '../store/database-time.ts'
-import { lookAtGrownTables } from '../store/objects.ts'
 import { createDeliverLoop } from './deliver-loop.ts'
 import { Deliveries } from './deliver.ts'
 import { FireLoops } from './fire-loops.ts'
 import type { Firing } from './fire.ts'
-import { createHeartbeatLoop, createTakeoverLoop } from './lease-loops.ts'
-import { Hint, pause, repeat, type Loop } from './loop.ts'
+import { createHeartbeatLoop, createTakeoverLoop, takeoverMs } from './lease-loops.ts'
+import { Hint, repeat } from './loop.ts'
 import { createPlanLoop, type PlannerParts } from './planner.ts'
 import { createReconciler } from './reconcile.ts'
+import { createReplanLoop } from './replan.ts'
 import { Throttle } from './throttle.ts'
 
 /** The engine gets everything it uses as a parameter, so that a simulation can drive the real one. */
@@ -49,7 +49,7 @@ export function createEngine(parts: EngineParts) {
   let workers = 0
   const nextWorker = () => `${worker} ${(workers += 1)}`
   const queued = new Hint()
-  const deliveries = new Deliveries({ ...parts, db, delivery: database.delivery, now, nextWorker })
+  const deliveries = new Deliveries({ ...parts, db, now, nextWorker })
   const fireLoops = new FireLoops({
     ...parts,
     ...(!parts.captures && {
@@ -62,17 +62,17 @@ export function createEngine(parts: EngineParts) {
     nextWorker,
     batchSize: parts.batchSize ?? 500,
   })
-  const leaseParts = { db, now, leaseSeconds, fireLoops, deliveries }
+  const leaseParts = { db, now, leaseSeconds }
   const loops = {
     fire: fireLoops.fire,
     retry: fireLoops.retry,
     sweep: fireLoops.sweep,
     deliver: createDeliverLoop({ db, now, deliveries }, queued),
     takeover: createTakeoverLoop(leaseParts),
-    heartbeat: createHeartbeatLoop(leaseParts),
+    heartbeat: createHeartbeatLoop(leaseParts, { fireLoops, deliveries }),
+    replan: createReplanLoop({ db, now, onError }, takeoverMs(leaseSeconds)),
     plan: createPlanLoop({ ...parts, now }),
     reconcile: createReconciler({ db, now, worker, leaseSeconds }).loop,
-    analyze: createAnalyzeLoop(db),
   }
 
   /** Runs until stopped. Claimed triggers and mails that were not begun are then released. */
@@ -92,14 +92,3 @@ export function createEngine(parts: EngineParts) {
   }
   return { worker, loops, deliveries, run, lastClaimTime: () => fireLoops.lastClaimTime }
 }
-
-/** ANALYZE for tables that grew by half: bulk imports need plans for thousands of rows at once. */
-function createAnalyzeLoop(db: Db): Loop {
-  const runOnce = async () => {
-    await lookAtGrownTables(db)
-    return 0
-  }
-  return { name: 'analyze', runOnce, rest: (stopping) => pause(ANALYZE_EVERY_MS, stopping) }
-}
-
-const ANALYZE_EVERY_MS = 3_000

@@ -7,19 +7,17 @@ import type { Deliveries } from './deliver.ts'
 import type { FireLoops } from './fire-loops.ts'
 import { pause, type Loop } from './loop.ts'
 
-type LeaseLoopParts = {
-  db: Db
-  now(): Temporal.Instant
-  leaseSeconds: number
-  fireLoops: FireLoops
-  deliveries: Deliveries
-}
+type LeaseLoopParts = { db: Db; now(): Temporal.Instant; leaseSeconds: number }
+
+type Workers = { fireLoops: FireLoops; deliveries: Deliveries }
 
 const QUEUES = [TRIGGER_QUEUE, EMAIL_QUEUE]
 
 /** Renews the leases of this node's workers that have claimed triggers or mails. */
-export function createHeartbeatLoop(parts: LeaseLoopParts): Loop {
-  const { db, now, leaseSeconds, fireLoops, deliveries } = parts
+export function createHeartbeatLoop(
+  { db, now, leaseSeconds }: LeaseLoopParts,
+  { fireLoops, deliveries }: Workers,
+): Loop {
   const runOnce = async () => {
     const workers = [...fireLoops.busyWorkers(), ...deliveries.busyWorkers()]
     if (workers.length > 0) await renewLeases(db, workers, now().add({ seconds: leaseSeconds }))
@@ -31,13 +29,11 @@ export function createHeartbeatLoop(parts: LeaseLoopParts): Loop {
 }
 
 /** Takes over the triggers and mails of workers whose lease has expired, on any node. */
-export function createTakeoverLoop(parts: LeaseLoopParts): Loop {
-  const { db, now, leaseSeconds, deliveries } = parts
+export function createTakeoverLoop({ db, now, leaseSeconds }: LeaseLoopParts): Loop {
   let wasAway = false
   const takeOver = async () => {
     await beginServerEpoch(db)
-    const taken = await db.transaction((tx) => takeOverExpired(tx, now(), leaseSeconds))
-    return taken + (await deliveries.replanLeftBehind())
+    return db.transaction((tx) => takeOverExpired(tx, now(), leaseSeconds))
   }
 
   /**
@@ -55,7 +51,11 @@ export function createTakeoverLoop(parts: LeaseLoopParts): Loop {
       throw error
     }
   }
-  return { name: 'takeover', runOnce, rest: (stopping) => pause(leaseSeconds * 250, stopping) }
+  return {
+    name: 'takeover',
+    runOnce,
+    rest: (stopping) => pause(takeoverMs(leaseSeconds), stopping),
+  }
 }
 
 async function takeOverExpired(tx: Db, now: Temporal.Instant, leaseSeconds: number) {
@@ -67,3 +67,6 @@ async function takeOverExpired(tx: Db, now: Temporal.Instant, leaseSeconds: numb
   await deleteUnusedLeases(tx, QUEUES, workers)
   return triggers + emails
 }
+
+/** How long after its end a lease is taken over, at most. */
+export const takeoverMs = (leaseSeconds: number) => leaseSeconds * 250

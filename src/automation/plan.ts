@@ -22,7 +22,6 @@ import {
   type EventRow,
   type Plan,
 } from '../store/event-triggers.ts'
-import { keepPlans, planLookUps } from '../store/objects.ts'
 import {
   listSubjectIds,
   listSubjectsFrom,
@@ -160,15 +159,11 @@ async function planReminderPages(
   const { businessId, eventDefnId } = definition
   const plan = (ids: (number | string)[]) =>
     page({
-      read: async (tx) => {
-        planLookUps(tx, PAGE)
-        const read = Promise.all([
+      read: (tx) =>
+        Promise.all([
           lockSubjects(tx, businessId, objectType, ids),
           readReminders(tx, businessId, objectType, ids, [eventDefnId]),
-        ])
-        keepPlans(tx, PAGE)
-        return read
-      },
+        ]),
       plan: (current, [subjects, rows]) => {
         const followed = subjects.map((subject) => ({ subject }))
         return planReminders(followed, [current], rows, 'saved definition', now())
@@ -188,21 +183,13 @@ async function* idsFrom(
   listing: { anchor: Anchor; from: Temporal.Instant },
 ) {
   for (let after: SubjectCursor | undefined; ;) {
-    const { ids, last } = await withFreshPlans(db, (tx) =>
-      listSubjectIds(tx, businessId, objectType, { ...listing, after, limit: PAGE }),
-    )
+    const page = { ...listing, after, limit: PAGE }
+    const { ids, last } = await listSubjectIds(db, businessId, objectType, page)
     if (ids.length > 0) yield ids
     if (ids.length < PAGE) return
     after = last
   }
 }
-
-/** A large table is not read by a plan that was made while it was small. */
-const withFreshPlans = <T>(db: Db, work: (tx: Db) => Promise<T>) =>
-  db.transaction((tx) => {
-    planLookUps(tx, PAGE)
-    return work(tx)
-  })
 
 /** Ids of the objects for which the definition has a reminder pending, page by page. */
 export async function* pendingObjects(db: Db, definition: StoredDefinition, limit = PAGE) {
@@ -228,9 +215,7 @@ export async function* subjectsFrom(
 ) {
   for (let after: SubjectCursor | undefined; ;) {
     const page = { ...listing, after, limit }
-    const subjects = await withFreshPlans(db, (tx) =>
-      listSubjectsFrom(tx, businessId, objectType, page),
-    )
+    const subjects = await listSubjectsFrom(db, businessId, objectType, page)
     if (subjects.length > 0) yield subjects
     if (subjects.length < limit) return
     after = cursorOf(subjects.at(-1)!, listing.anchor)

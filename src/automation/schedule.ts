@@ -8,7 +8,6 @@ import {
 import type { Db } from '../database/database.ts'
 import type { StoredDefinition } from '../store/event-definitions.ts'
 import { readReminders, writePlan, type NewTrigger } from '../store/event-triggers.ts'
-import { planLookUps } from '../store/objects.ts'
 import { refusals } from './match.ts'
 import { writeOccurrence, type SchedulingEvent } from './occurrence.ts'
 import { planReminders, type Cause } from './reschedule.ts'
@@ -40,7 +39,6 @@ export async function scheduleTriggers(
   { businessId, now, history }: Saving,
 ) {
   const known = saved.filter((object) => object.before).map(({ subject }) => objectIdOf(subject))
-  planLookUps(tx, known.length)
   const rows =
     known.length > 0
       ? await readReminders(

@@ -27,8 +27,14 @@ export async function buildConsole(log: Log, built = join(CONSOLE_FOLDER, 'dist'
 function isFresh(built: string) {
   const index = statSync(join(built, 'index.html'), { throwIfNoEntry: false })
   if (!index) return false
-  const sources = globSync('**/*', { cwd: CONSOLE_FOLDER, exclude: ['dist', '.build-*'] })
-  return sources.every((file) => statSync(join(CONSOLE_FOLDER, file)).mtimeMs <= index.mtimeMs)
+  const client = join(import.meta.dirname, '../client')
+  const sources = [
+    ...globSync('**/*', { cwd: CONSOLE_FOLDER, exclude: ['dist', '.build-*'] }).map((file) =>
+      join(CONSOLE_FOLDER, file),
+    ),
+    ...globSync(join(client, '*.ts')),
+  ]
+  return sources.every((file) => statSync(file).mtimeMs <= index.mtimeMs)
 }
 
 /** In a process of its own: what a build needs in memory goes with it. */

@@ -58,7 +58,7 @@ async function start(config: Config, log: Log, stops: (() => Promise<unknown> | 
   const { url, leave } = await reachDatabase(config, 'service')
   stops.push(leave)
   const onError = (err: Error) => log.warn({ err }, 'connection lost')
-  const database = openDatabase({ url, onError, heartbeat: true })
+  const database = openDatabase({ url, onError, heartbeat: true, analyzesGrownTables: true })
   stops.push(() => database.close())
   const clock = new DatabaseClock()
   stops.push(await keepTime(clock, database, log))

@@ -9,7 +9,7 @@ export type Reached = { database: Database; now: Temporal.Instant }
 /** For commands that do one thing: what is wrong with their input is one line. */
 export async function withDatabase<T>(work: (reached: Reached) => Promise<T>): Promise<T> {
   const { url, leave } = await reachDatabase(readConfig(process.env), 'command')
-  const database = openDatabase({ url, connections: 2 })
+  const database = openDatabase({ url, connections: 2, analyzesGrownTables: true })
   try {
     const now = Temporal.Instant.fromEpochMilliseconds(Math.floor(await database.readTime()))
     return await work({ database, now })

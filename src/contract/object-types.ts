@@ -10,7 +10,7 @@ import type { Filter, Kinds } from './objects.ts'
 type Declared = { id: string; fields: object; filters: unknown }
 
 /** Written out, so that an editor shows the properties and not how they were put together. */
-type Plain<T> = { [P in keyof T]: T[P] } & {}
+type Plain<T> = { -readonly [P in keyof T]: T[P] } & {}
 
 type IdOf<K extends Declared> = K['id'] extends 'invitationUUID' ? string : number
 

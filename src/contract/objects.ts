@@ -413,10 +413,10 @@ type Declaration = Pick<
   Partial<Pick<ObjectKind, 'id' | 'titles' | 'filters'>>
 
 /** A kind whose fields and filters are known to the type checker. */
-type Declared<D extends Declaration> = ObjectKind &
+type Declared<D extends Declaration> = Omit<ObjectKind, 'kind' | 'fields' | 'id' | 'filters'> &
   Pick<D, Extract<keyof D, 'kind' | 'fields' | 'objectType'>> & {
     id: D extends { id: infer Id extends string } ? Id : `${D['kind']}Id`
-    filters: D extends { filters: infer Filters } ? Filters : unknown
+    filters: D extends { filters: infer Filters } ? Filters : {}
   }
 
 function declare<const D extends Declaration>(declaration: D): Declared<D> {

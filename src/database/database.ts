@@ -34,8 +34,6 @@ export type Database = {
   reportsOf(businessId: number): Db
   /** Due triggers and mails of every business; no more than the engine needs. */
   engine: Db
-  /** The same, for small statements that come by the hundred a second: their plans are kept a while. */
-  delivery: Db
   /** Businesses and credentials. */
   operator: Db
   /** The same, for commands whose statements may take up to two minutes. */

@@ -5,6 +5,7 @@ import { listen } from './listen.ts'
 import { cutConnections, openPool, type PostgresOptions } from './pool.ts'
 import { isConnectionError } from './refusals.ts'
 import { assertWritable, cut } from './servers.ts'
+import { startAnalyzing } from './statistics.ts'
 import { dbOf } from './transact.ts'
 
 export function openDatabase(given: PostgresOptions): Database {
@@ -15,25 +16,19 @@ export function openDatabase(given: PostgresOptions): Database {
     onError: (error) => void (closing.signal.aborted || given.onError?.(error)),
   }
   const most = options.connections ?? 10
-  const app = openPool(options, { role: 'bellwether_app', max: most, statementSeconds: 10 })
+  const app = openPool(options, {
+    role: 'bellwether_app',
+    max: most,
+    statementSeconds: 10,
+    settings: LOOK_UPS,
+  })
   // A node that froze in the middle must not keep its triggers from the others.
   const engine = openPool(options, {
     role: 'bellwether_engine',
-    max: 8,
+    max: 11,
     statementSeconds: 10,
     idleSeconds: 5,
-    // A plan for one trigger is a bad one for five hundred, but where a statement is `kept`.
-    settings: { plan_cache_mode: 'force_custom_plan' },
-    keepsPlans: true,
-  })
-  // Planning them costs more than running them. See `forgetPlansOf`.
-  const delivery = openPool(options, {
-    role: 'bellwether_engine',
-    max: 3,
-    statementSeconds: 10,
-    idleSeconds: 5,
-    settings: { plan_cache_mode: 'force_generic_plan', enable_seqscan: 'off' },
-    keepsPlans: true,
+    settings: { ...LOOK_UPS, plan_cache_mode: 'force_generic_plan' },
   })
   const operator = openPool(options, { role: 'bellwether_operator', max: 3, statementSeconds: 5 })
   const maintenance = openPool(options, {
@@ -42,7 +37,7 @@ export function openDatabase(given: PostgresOptions): Database {
     statementSeconds: 120,
   })
   const reports = openPool(options, { role: 'bellwether_app', max: 4, statementSeconds: 120 })
-  const pools = [app, engine, delivery, operator, maintenance, reports]
+  const pools = [app, engine, operator, maintenance, reports]
   const listeners = new Set<pg.Client>()
   const heartbeat = options.heartbeat
     ? startHeartbeat(options.url, () => {
@@ -50,12 +45,12 @@ export function openDatabase(given: PostgresOptions): Database {
         listeners.forEach(cut)
       })
     : undefined
+  const analyzing = options.analyzesGrownTables ? startAnalyzing(maintenance.pool) : undefined
 
   return {
     forBusiness: (businessId, user) => dbOf(app, { businessId, user }),
     reportsOf: (businessId) => dbOf(reports, { businessId, user: 'SYSTEM' }),
     engine: dbOf(engine, { user: 'SYSTEM' }),
-    delivery: dbOf(delivery, { user: 'SYSTEM' }),
     operator: dbOf(operator, { user: 'OPERATOR' }),
     maintenance: dbOf(maintenance, { user: 'OPERATOR' }),
     readTime: async () => {
@@ -69,11 +64,14 @@ export function openDatabase(given: PostgresOptions): Database {
       listen(options, listeners, channel, { heard, onListening }),
     close: async () => {
       closing.abort()
-      await heartbeat?.stop()
+      await Promise.all([heartbeat?.stop(), analyzing?.stop()])
       await Promise.all(pools.map(({ pool }) => pool.end()))
     },
   }
 }
+
+/** Leaves the planner only plans that find rows by an index: see docs/database.md, query plans. */
+const LOOK_UPS = { enable_seqscan: 'off', enable_hashjoin: 'off', enable_mergejoin: 'off' }
 
 async function checkWritable(pool: pg.Pool) {
   const client = await pool.connect()

@@ -2,20 +2,16 @@
 export type Sql = {
   readonly text: string
   readonly values: readonly unknown[]
-  /** See `kept`. */
-  readonly isKept?: boolean
 }
 
 /** A statement in pieces: the texts between the values, so that fragments nest by concatenation. */
 class Fragment implements Sql {
   readonly pieces: readonly string[]
   readonly values: readonly unknown[]
-  readonly isKept: boolean
 
-  constructor(pieces: readonly string[], values: readonly unknown[], isKept = false) {
+  constructor(pieces: readonly string[], values: readonly unknown[]) {
     this.pieces = pieces
     this.values = values
-    this.isKept = isKept
   }
 
   get text() {
@@ -56,14 +52,6 @@ export function sql(strings: TemplateStringsArray, ...values: unknown[]): Sql {
 /** The same statement with other values: where its text does not change, it is put together once. */
 export const withValues = (statement: Sql, values: unknown[]): Sql =>
   new Fragment((statement as Fragment).pieces, values)
-
-/**
- * A statement whose plan is made once for each connection, and as it is written: each table in its
- * turn, each row by an index. To be used where the text finds every row by its key; there planning
- * costs more than the work, and the planner's choice is no better.
- */
-export const kept = (statement: Sql): Sql =>
-  new Fragment((statement as Fragment).pieces, statement.values, true)
 
 /** A piece of SQL that is ours, such as a column's name from a declaration. Never a caller's text. */
 export const raw = (text: string): Sql => new Fragment([text], [])

@@ -40,11 +40,10 @@ function transactionSettings({ settings }: RolePool, { businessId, user }: Who):
 }
 
 /** Sent in one batch and therefore one transaction, without BEGIN and COMMIT. */
-async function once<Row>({ pool, keepsPlans }: RolePool, settings: pg.QueryConfig, statement: Sql) {
+async function once<Row>({ pool }: RolePool, settings: pg.QueryConfig, statement: Sql) {
   const client = await pool.connect()
   try {
-    const planning = statement.isKept && keepsPlans ? [KEEP_PLANS] : []
-    const answers = await runBatch(client, [settings, ...planning, toQuery(statement)])
+    const answers = await runBatch(client, [settings, toQuery(statement)])
     client.release()
     return answers.at(-1)!.rows as Row[]
   } catch (error) {
@@ -66,7 +65,7 @@ async function transact<T>(
   const hints: Hint[] = []
   try {
     for (const statement of opening) send(run, sent, statement)
-    const result = await work(inside(scope, sent, hints, rolePool.keepsPlans))
+    const result = await work(inside(scope, sent, hints))
     scope.end()
     const committed = run(COMMIT)
     await Promise.all([...sent, committed])
@@ -125,25 +124,17 @@ function openScope(run: Run): Scope {
   }
 }
 
-function inside(scope: Scope, sent: Promise<unknown>[], hints: Hint[], mayKeep: boolean): Db {
+function inside(scope: Scope, sent: Promise<unknown>[], hints: Hint[]): Db {
   const { run } = scope
-  let needsPlanSettings = mayKeep
-  const prepare = (statement: Sql) => {
-    if (statement.isKept && needsPlanSettings) {
-      send(run, sent, KEEP_PLANS)
-      needsPlanSettings = false
-    }
-    return toQuery(statement)
-  }
   const tx: Db = {
-    query: async (statement) => (await run(prepare(statement))).rows,
+    query: async (statement) => (await run(toQuery(statement))).rows,
     transaction: (work) => work(tx),
     attempt: async (work) => {
       await run(SAVEPOINT)
       const before = sent.length
       const part = openScope(run)
       try {
-        const result = await work(inside(part, sent, hints, needsPlanSettings))
+        const result = await work(inside(part, sent, hints))
         part.end()
         await Promise.all([...sent.slice(before), run(RELEASE)])
         return result
@@ -158,7 +149,7 @@ function inside(scope: Scope, sent: Promise<unknown>[], hints: Hint[], mayKeep: 
       throw new Error('a transaction that has begun cannot be bound to one moment any more')
     },
     stream: (statement, batchSize) => fetchInBatches(run, statement, batchSize),
-    send: (statement) => send(run, sent, prepare(statement)),
+    send: (statement) => send(run, sent, toQuery(statement)),
     hint: (channel, payload = '') => {
       scope.assertOpen()
       hints.push({ channel, payload })
@@ -236,11 +227,3 @@ const COMMIT = toQuery(sql`commit`)
 const SAVEPOINT = toQuery(sql`savepoint attempt`)
 const RELEASE = toQuery(sql`release savepoint attempt`)
 const ROLLBACK_TO = toQuery(sql`rollback to savepoint attempt`)
-
-/** Until the transaction ends: plans are made once, and follow the order of the text (see `kept`). */
-const KEEP_PLANS = toQuery(sql`
-  select concat(
-    set_config('plan_cache_mode', 'force_generic_plan', true),
-    set_config('join_collapse_limit', '1', true), set_config('from_collapse_limit', '1', true),
-    set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
-    set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true))`)

@@ -3,7 +3,6 @@ import { isPlainObject } from '../contract/json.ts'
 import type { Db } from '../database/database.ts'
 import { RequestError } from '../errors.ts'
 import { isRefusedValue, isTooSlow } from '../database/refusals.ts'
-import { lookAtTables } from '../store/objects.ts'
 import { saveBusinessLine } from './business-lines.ts'
 import { checkHtmlOf } from './email-templates.ts'
 import { saveDefinitionLine } from './definition-lines.ts'
@@ -113,7 +112,6 @@ class Run {
   readonly #transact: Transact
   readonly #refs = new LineRefs()
   #lines = 0
-  #windows = 0
 
   constructor(importing: Importing, transact: Transact) {
     this.#importing = importing
@@ -126,19 +124,8 @@ class Run {
       const lines = byKind.get(kind)
       if (lines) await this.#saveKind(kind, lines)
     }
-    this.#windows += 1
-    if (isPowerOfTen(this.#windows)) await this.#lookAtTables()
     this.#lines += window.length
     this.#importing.onProgress?.(this.#lines)
-  }
-
-  /** Makes what follows faster; a server that has no time for it now is asked again later. */
-  async #lookAtTables() {
-    try {
-      await this.#transact(lookAtTables)
-    } catch (error) {
-      if (!isTooSlow(error)) throw error
-    }
   }
 
   #sort(window: Line[]) {
@@ -287,8 +274,6 @@ function* withoutRepeats(kind: ObjectKind, lines: Read[]): Iterable<Read[]> {
   }
   if (batch.length > 0) yield batch
 }
-
-const isPowerOfTen = (count: number) => Number.isInteger(Math.log10(count))
 
 function reasonOf(error: unknown): string | undefined {
   if (error instanceof RequestError && error.status < 500) return error.message

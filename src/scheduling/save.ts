@@ -14,9 +14,7 @@ import type { Db } from '../database/database.ts'
 import { invalid, notFound, RequestError, type Fault } from '../errors.ts'
 import {
   insertObjects,
-  keepPlans,
   lockObjects,
-  planLookUps,
   sendObjects,
   updateObjects,
   updateSubjects,
@@ -156,10 +154,7 @@ export async function saveEachOnce(
   // Shared with every other save; a definition that is being saved waits for it, and it for that.
   if (kind.objectType) lockPlans(tx, saving.businessId)
   if (SETTINGS.has(kind.kind)) lockSettings(tx, saving.businessId)
-  planLookUps(tx, bodies.length)
   const found = await readExternalReferences(tx, saving.businessId, kind, inputs)
-  // Another page may have written meanwhile.
-  planLookUps(tx, bodies.length)
   const asked = {
     wanted: referredTo(kind, inputs, found),
     count: inputs.filter((input) => input.id === undefined).length,
@@ -421,7 +416,6 @@ async function write(
       outcome.before !== undefined && outcome.before !== outcome.object,
   )
   const rowsOf = (some: Good[]) => some.map((outcome) => outcome.object)
-  keepPlans(tx, outcomes.length)
   const isAskedFor = surroundings.definitions.length > 0
   if (kind.objectType && isAskedFor) {
     const [inserted, updated] = await Promise.all([

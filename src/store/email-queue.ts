@@ -1,7 +1,7 @@
 import type { EmailStatus } from '../contract/email.ts'
 import type { ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
-import { empty, kept, sql, type Sql } from '../database/sql.ts'
+import { empty, sql, type Sql } from '../database/sql.ts'
 import type { Attempt } from './emails.ts'
 import {
   claimDue,
@@ -60,7 +60,7 @@ export const claimEmailShares = (db: Db, claim: Claim, shares: Shares) =>
 
 const claimEmails = (db: Db, claim: Sql) =>
   db.query<ClaimedEmail>(
-    kept(sql`
+    sql`
       with ${claim}
       select e.business_id as "businessId", e.email_id as "emailId", k.worker,
              e.event_trigger_id as "eventTriggerId", e.object_type as "objectType",
@@ -78,7 +78,7 @@ const claimEmails = (db: Db, claim: Sql) =>
       left join email_category g
         on (g.business_id, g.email_category_id) = (e.business_id, e.email_category_id)
       left join event_trigger t
-        on (t.business_id, t.event_trigger_id) = (e.business_id, e.event_trigger_id)`),
+        on (t.business_id, t.event_trigger_id) = (e.business_id, e.event_trigger_id)`,
   )
 
 /** The businesses with more than so many due mails in the queue. */

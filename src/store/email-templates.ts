@@ -1,5 +1,5 @@
 import type { Db } from '../database/database.ts'
-import { kept, sql, type Sql } from '../database/sql.ts'
+import { sql, type Sql } from '../database/sql.ts'
 import { definitionKeys, type DefinitionKey } from './event-definitions.ts'
 
 /** A template as mails are made of it. */
@@ -59,7 +59,7 @@ export const holdTemplatesOfDefinitions = (tx: Db, keys: DefinitionKey[]) =>
 export type NamedTemplate = StoredTemplate & { namedId: number }
 
 const withVariants = (names: Sql) =>
-  kept(sql`
+  sql`
     select named.email_template_id as "namedId", t.business_id as "businessId",
            t.email_template_id as "emailTemplateId", t.version, t.active,
            t.template_name as "templateName", t.subject, t.email_body as "emailBody",
@@ -81,7 +81,7 @@ const withVariants = (names: Sql) =>
       and (t.email_template_id = named.email_template_id
            or (t.template_name = named.template_name and t.active))
     order by t.email_template_id
-    for share of t`)
+    for share of t`
 
 /** What the automations that use a template are about, each event type once. */
 export async function listEventTypesOfTemplate(

@@ -1,7 +1,7 @@
 import type { EmailStatus } from '../contract/email.ts'
 import type { ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
-import { empty, join, kept, raw, sql, type Sql } from '../database/sql.ts'
+import { empty, join, raw, sql, type Sql } from '../database/sql.ts'
 import { endedOfObjects } from './event-triggers.ts'
 import { clientsNamed } from './client-words.ts'
 import { aboutVisibleObject, type Visibility } from './visibility.ts'
@@ -83,8 +83,8 @@ const values = raw(
 
 export async function drawEmailIds(db: Db, count: number): Promise<number[]> {
   const [row] = await db.query<{ ids: number[] }>(
-    kept(sql`
-      select array(select nextval('email_email_id_seq') from generate_series(1, ${count}::int)) as ids`),
+    sql`
+      select array(select nextval('email_email_id_seq') from generate_series(1, ${count}::int)) as ids`,
   )
   return row!.ids
 }
@@ -122,7 +122,7 @@ export function insertEmails(
          (select ${join(ones, ', ')}) shared
     ${ifThere === 'pass over' ? sql`on conflict do nothing` : empty}`
   const isQueued = emails.some((email) => email.status === 'QUEUED')
-  tx.send(kept(isQueued ? withQueue(insert) : insert))
+  tx.send(isQueued ? withQueue(insert) : insert)
 }
 
 const oneOf = (email: NewEmail, [property, column, type]: Written) =>

@@ -1,6 +1,6 @@
 import type { RecipientValue } from '../contract/event-action.ts'
 import type { Db } from '../database/database.ts'
-import { empty, kept, sql, type Sql } from '../database/sql.ts'
+import { empty, sql, type Sql } from '../database/sql.ts'
 import { definitionKeys, type DefinitionKey } from './event-definitions.ts'
 
 export type StoredAction = {
@@ -125,14 +125,14 @@ export const holdActionsOfDefinitions = (tx: Db, keys: DefinitionKey[]) =>
   tx.query<RunningAction>(actionsOf(keys, sql`for share`))
 
 const actionsOf = (keys: DefinitionKey[], locked: Sql) =>
-  kept(sql`
+  sql`
     select a.* from ${definitionKeys(keys)} cross join lateral (
       select ${columns},
              (select transactional from email_category g
               where (g.business_id, g.email_category_id) = (o.business_id, o.email_category_id))
       from event_action o
       where o.active and o.business_id = k.business_id and o.event_defn_id = k.event_defn_id
-      order by event_action_id ${locked}) a`)
+      order by event_action_id ${locked}) a`
 
 /** Of all definitions, the inactive ones too: what an export takes along. */
 export function listAllActions(db: Db, businessId: number) {

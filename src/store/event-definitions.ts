@@ -1,6 +1,6 @@
 import type { Definition } from '../contract/event-definition.ts'
 import type { Db } from '../database/database.ts'
-import { empty, kept, raw, sql, type Sql } from '../database/sql.ts'
+import { empty, raw, sql, type Sql } from '../database/sql.ts'
 import { recordedColumns, recordedEntries, type Recorded } from './audit.ts'
 
 /** A definition as it is kept. */
@@ -113,11 +113,11 @@ export function listDefinitions(db: Db, businessId: number, filters: DefinitionF
  */
 export function holdDefinitions(tx: Db, keys: DefinitionKey[]) {
   return tx.query<StoredDefinition>(
-    kept(sql`
+    sql`
       select d.* from ${definitionKeys(keys)} cross join lateral (
         select ${columns} from event_definition o
         where o.business_id = k.business_id and o.event_defn_id = k.event_defn_id
-        limit 1 for share) d`),
+        limit 1 for share) d`,
   )
 }
 

@@ -1,7 +1,7 @@
 import type { ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
 import type { ObjectKey, Subject } from './subject.ts'
-import { kept, raw, sql, type Sql } from '../database/sql.ts'
+import { raw, sql, type Sql } from '../database/sql.ts'
 import type { MailContext } from '../contract/mail-context.ts'
 import { readMarks, readSurroundings, statusKey, type Surroundings } from './surroundings.ts'
 
@@ -60,13 +60,13 @@ async function list(db: Db, columns: Sql, objectType: ObjectType, keys: ObjectKe
   const [marks, rows] = await Promise.all([
     readMarks(db, businessIds),
     db.query<Row>(
-      kept(sql`
+      sql`
         select ${columns}
         from unnest(${keys.map((key) => key.businessId)}::bigint[],
                     ${keys.map((key) => key.objectId)}::bigint[],
                     ${keys.map((key) => key.objectUUId)}::text[])
           as k (business_id, object_id, object_uuid)
-        ${FROM[objectType]}`),
+        ${FROM[objectType]}`,
     ),
   ])
   const around = await readSurroundings(db, rows, marks)

@@ -133,29 +133,6 @@ export function lockObjects(
     for no key update`)
 }
 
-/**
- * Look-ups of a thousand rows are planned anew each time: a plan that was made while the table was
- * empty, and is kept, would read it from one end to the other for every batch. For a few it would
- * cost more than the look-up.
- */
-export function planLookUps(tx: Db, count: number) {
-  if (count > FEW) tx.send(planning('force_custom_plan'))
-}
-
-/** For writing again, or the check of every foreign key would be planned anew as well. */
-export function keepPlans(tx: Db, count: number) {
-  if (count > FEW) tx.send(planning('auto'))
-}
-
-const FEW = 50
-const planning = (mode: string) => sql`select set_config('plan_cache_mode', ${mode}, true)`
-
-/** Tells the server how large its tables have become (migrations/0007). */
-export const lookAtTables = (db: Db) => db.query(sql`select look_at_tables()`)
-
-/** The same, of those that have grown much since (migrations/0041). */
-export const lookAtGrownTables = (db: Db) => db.query(sql`select look_at_grown_tables()`)
-
 /** Gives back the ids that were written: another transaction may have taken an `externalId` first. */
 export async function insertObjects(tx: Db, kind: ObjectKind, rows: StoredObject[]) {
   const written = await tx.query<{ id: number | string }>(sql`

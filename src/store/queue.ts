@@ -1,5 +1,5 @@
 import type { Db } from '../database/database.ts'
-import { empty, kept, sql, type Sql } from '../database/sql.ts'
+import { empty, sql, type Sql } from '../database/sql.ts'
 
 /**
  * A table of pending rows that workers claim: `worker` (null: free), `attempts` and
@@ -103,9 +103,9 @@ export function listBusinesses(
 /** When the next free row is due, of those not before `from`. */
 export async function findNextDueTime(db: Db, queue: Queue, from?: Temporal.Instant) {
   const [row] = await db.query<{ next: Temporal.Instant | null }>(
-    kept(sql`
+    sql`
       select min(q.next_attempt_time) as next from ${queue.table} q
-      where q.worker is null and q.next_attempt_time >= ${from ?? LONG_AGO} ${queue.condition}`),
+      where q.worker is null and q.next_attempt_time >= ${from ?? LONG_AGO} ${queue.condition}`,
   )
   return row!.next
 }

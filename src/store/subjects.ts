@@ -1,7 +1,7 @@
 import type { ObjectType } from '../contract/event-type.ts'
 import { kindOfObjectType } from '../contract/objects.ts'
 import type { Db } from '../database/database.ts'
-import { empty, kept, raw, sql, type Sql } from '../database/sql.ts'
+import { empty, raw, sql, type Sql } from '../database/sql.ts'
 import { recordedColumns, recordedEntries, type Recorded } from './audit.ts'
 import { objectIdOf, type ObjectKey, type Subject } from './subject.ts'
 
@@ -45,12 +45,12 @@ export function holdSubjects(
   keys: ObjectKey[],
 ): Promise<Subject[]> {
   lockObjects(tx, objectType, keys)
-  return tx.query<Subject>(kept(VIEWS[objectType].view(objectsBy(objectType, keys, empty))))
+  return tx.query<Subject>(VIEWS[objectType].view(objectsBy(objectType, keys, empty)))
 }
 
 /** Nobody changes these objects until the transaction ends. */
 export const lockObjects = (tx: Db, objectType: ObjectType, keys: ObjectKey[]) =>
-  tx.send(kept(sql`select count(*) from ${objectsBy(objectType, keys, sql`for share`)} t`))
+  tx.send(sql`select count(*) from ${objectsBy(objectType, keys, sql`for share`)} t`)
 
 /** Locks objects of several types for share, types in alphabetical order: see docs/engine.md, lock order. */
 export function lockObjectsOf(tx: Db, objects: (ObjectKey & { objectType: ObjectType })[]) {

@@ -1,5 +1,5 @@
 import type { Db } from '../database/database.ts'
-import { empty, kept, sql } from '../database/sql.ts'
+import { empty, sql } from '../database/sql.ts'
 
 export type Suppression = {
   businessId: number
@@ -17,12 +17,12 @@ const columns = sql`
 /** Which of these addresses a business no longer writes to. */
 export function listSuppressed(db: Db, asked: { businessId: number; emailAddress: string }[]) {
   return db.query<Suppression>(
-    kept(sql`
+    sql`
       select ${columns}
       from unnest(${asked.map((one) => one.businessId)}::bigint[],
                   ${asked.map((one) => one.emailAddress.toLowerCase())}::text[])
         as a (business_id, email_address)
-      join suppression using (business_id, email_address)`),
+      join suppression using (business_id, email_address)`,
   )
 }
 

@@ -1,6 +1,6 @@
 import type { ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
-import { kept, sql, type Sql } from '../database/sql.ts'
+import { sql, type Sql } from '../database/sql.ts'
 import type { MailContext } from '../contract/mail-context.ts'
 import { RecentlyUsed } from './recently-used.ts'
 import type { Status } from './statuses.ts'
@@ -29,10 +29,10 @@ export type Mark = { businessId: number; mark: string | null }
 /** Another one as soon as anything of it was changed (migrations/0023). */
 export const readMarks = (db: Db, businessIds: number[]) =>
   db.query<Mark>(
-    kept(sql`
+    sql`
       select k.business_id as "businessId", m.mark
       from unnest(${businessIds}::bigint[]) as k (business_id)
-      left join setup_mark m on m.business_id = k.business_id`),
+      left join setup_mark m on m.business_id = k.business_id`,
   )
 
 /** The surroundings of these objects; only what is not known under these marks is read. */
@@ -104,9 +104,7 @@ const reader = <Kind>(
 ): Reader => ({
   read: async (db, keys, found) => {
     const rows = await db.query<Row & Kind>(
-      kept(
-        sql`select k.business_id as "businessId", k.id, ${columns} from ${keysIn(keys)} ${from}`,
-      ),
+      sql`select k.business_id as "businessId", k.id, ${columns} from ${keysIn(keys)} ${from}`,
     )
     for (const row of rows) into(found.get(row.businessId)!).set(row.id, row)
   },
@@ -117,16 +115,16 @@ const PARTS: Record<Part, Reader> = {
     read: async (db, keys, found) => {
       const [businesses, statuses] = await Promise.all([
         db.query<Row & Surroundings['business']>(
-          kept(sql`
+          sql`
             select b.business_id as "businessId", b.active, b.name, b.email_address as "emailAddress",
                    b.phone, b.time_zone as "timeZone", b.language, b.sender_domains as "senderDomains"
-            from ${keysIn(keys)} join business b using (business_id)`),
+            from ${keysIn(keys)} join business b using (business_id)`,
         ),
         db.query<StatusRow>(
-          kept(sql`
+          sql`
             select s.business_id as "businessId", s.object_type as "objectType", s.status, s.label,
                    s.live, s.live_after as "liveAfter"
-            from ${keysIn(keys)} join status s using (business_id)`),
+            from ${keysIn(keys)} join status s using (business_id)`,
         ),
       ])
       for (const row of businesses) found.get(row.businessId)!.business = row

@@ -1,7 +1,7 @@
 import type { TriggerStatus } from '../contract/event-trigger.ts'
 import type { ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
-import { empty, kept, sql, type Sql } from '../database/sql.ts'
+import { empty, sql, type Sql } from '../database/sql.ts'
 import {
   claimDue,
   claimShares,
@@ -58,7 +58,7 @@ export const TRIGGER_QUEUE: Queue = {
 export const FAILED_TRIGGER_QUEUE: Queue = { ...TRIGGER_QUEUE, condition: sql`and q.attempts > 0` }
 
 const claimTriggers = (db: Db, claim: Sql) =>
-  db.query<ClaimedTrigger>(kept(sql`with ${claim} select ${columns} from claimed`))
+  db.query<ClaimedTrigger>(sql`with ${claim} select ${columns} from claimed`)
 
 export const claimDueTriggers = (db: Db, claim: Claim, from?: Temporal.Instant) =>
   claimTriggers(db, claimDue(TRIGGER_QUEUE, claim, from))
@@ -76,14 +76,14 @@ export const claimFailedTrigger = (db: Db, claim: Omit<Claim, 'limit'>) =>
  */
 export async function lockClaimed(tx: Db, worker: string, claimed: ClaimedTrigger[]) {
   const rows = await tx.query<{ id: number }>(
-    kept(sql`
+    sql`
       select w.event_trigger_id as id
       from ${keysOf(claimed)}
       cross join lateral (
         select w.event_trigger_id from pending_trigger w
         where w.business_id = k.business_id and w.event_trigger_id = k.event_trigger_id
           and w.worker = ${worker}
-        limit 1 for update) w`),
+        limit 1 for update) w`,
   )
   return new Set(rows.map((row) => row.id))
 }
@@ -119,7 +119,7 @@ export function endTriggers(tx: Db, worker: string, endings: Ending[], now: Temp
     delete from pending_trigger w using ${asEnded(ended)}
     where ${isEnded(worker)}
     returning w.*, e.status, e.status_reason, ${planned}`
-  tx.send(kept(sql`with gone as (${gone}) ${recordEnded(sql`gone`, { user: 'SYSTEM', now })}`))
+  tx.send(sql`with gone as (${gone}) ${recordEnded(sql`gone`, { user: 'SYSTEM', now })}`)
 }
 
 const pluck = <Key extends keyof Ending>(endings: Ending[], key: Key) =>

@@ -494,7 +494,7 @@ test('an answer is not lost with the connection to the database', async (t) => {
   const { fire, booked } = await due(world, mailer)
   await fire()
   let failures = 3
-  const { delivery: db } = world.database
+  const { engine: db } = world.database
   const flaky = {
     ...db,
     transaction: (async (work) => {
@@ -507,7 +507,7 @@ test('an answer is not lost with the connection to the database', async (t) => {
   const engine = startEngine(world, {
     mailer,
     captures: false,
-    database: { ...world.database, delivery: flaky },
+    database: { ...world.database, engine: flaky },
   })
   await engine.deliver()
   await engine.settle()

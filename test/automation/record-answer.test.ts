@@ -148,16 +148,16 @@ test('a mail whose hand-over the lost database ended was not attempted, and goes
   })
   t.after(() => mailer.close())
   let isLost = true
-  const { delivery } = world.database
+  const { engine: db } = world.database
   const query: Db['query'] = (statement) => {
-    if (!isLost || !statement.text.includes('message_ended')) return delivery.query(statement)
+    if (!isLost || !statement.text.includes('message_ended')) return db.query(statement)
     isLost = false
     throw Object.assign(new Error('connect ENOENT /srv/secret/.s.PGSQL.5432'), { code: 'ENOENT' })
   }
   const engine = startEngine(world, {
     mailer,
     captures: false,
-    database: { ...world.database, delivery: { ...delivery, query } },
+    database: { ...world.database, engine: { ...db, query } },
   })
   await engine.fire()
   await engine.deliver()
@@ -178,11 +178,11 @@ test('a mail whose hand-over the lost database ended was not attempted, and goes
 test('a statement that is too slow five times does not lose the answer of the mail server', async (t) => {
   const world = await startWorld(t)
   await makeDue(world)
-  const { delivery } = world.database
-  let failures = 6
+  const { engine: db } = world.database
+  let [isSent, failures] = [false, 6]
   const transaction: Db['transaction'] = (work) =>
-    delivery.transaction(async (tx) => {
-      if (failures-- > 0) {
+    db.transaction(async (tx) => {
+      if (isSent && failures-- > 0) {
         await tx.query({
           text: `do $$ begin raise exception 'too slow' using errcode = '57014'; end $$`,
           values: [],
@@ -193,6 +193,7 @@ test('a statement that is too slow five times does not lose the answer of the ma
   const mailer: Mailer = {
     async send(mail) {
       await mail.onMessageEnded()
+      isSent = true
       return { kind: 'sent', phase: 'end', reply: '250 taken' }
     },
     room: () => 10,
@@ -201,7 +202,7 @@ test('a statement that is too slow five times does not lose the answer of the ma
   const engine = startEngine(world, {
     mailer,
     captures: false,
-    database: { ...world.database, delivery: { ...delivery, transaction } },
+    database: { ...world.database, engine: { ...db, transaction } },
   })
   await engine.fire()
   await engine.deliver()

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { kept, sql } from '../../src/database/sql.ts'
+import { sql } from '../../src/database/sql.ts'
 import { openDatabase } from '../../src/database/postgres.ts'
 import { cloneDatabase } from '../support/database.ts'
 
@@ -96,19 +96,6 @@ test('a long answer in a transaction comes after what was sent before it', async
     return read
   })
   assert.deepEqual(rows, [1, 2, 3, 4, 5])
-})
-
-test('a plan is kept for the statements that ask for it, and for no longer than their transaction', async (t) => {
-  const { engine } = await openNarrow(t)
-  const mode = sql`select current_setting('plan_cache_mode') as mode`
-  assert.deepEqual(await engine.query(kept(mode)), [{ mode: 'force_generic_plan' }])
-  assert.deepEqual(await engine.query(mode), [{ mode: 'force_custom_plan' }])
-  const inside = await engine.transaction(async (tx) => {
-    tx.send(kept(sql`select 1`))
-    return tx.query(mode)
-  })
-  assert.deepEqual(inside, [{ mode: 'force_generic_plan' }])
-  assert.deepEqual(await engine.query(mode), [{ mode: 'force_custom_plan' }])
 })
 
 test('moments of every year that may be saved are read as they were written', async (t) => {

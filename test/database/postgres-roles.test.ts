@@ -31,7 +31,6 @@ for (const [name, read] of Object.entries({
       [database.forBusiness(1, 'test'), 'bellwether_app', '10s'],
       [database.reportsOf(1), 'bellwether_app', '2min'],
       [database.engine, 'bellwether_engine', '10s'],
-      [database.delivery, 'bellwether_engine', '10s'],
       [database.operator, 'bellwether_operator', '5s'],
     ] as const) {
       assert.deepEqual(await read(db), [{ user, jit: 'off', zone: 'UTC', timeout, geqo: 'off' }])

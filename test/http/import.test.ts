@@ -476,8 +476,6 @@ test('a server too busy for a thousand lines at once takes them in smaller piece
   const world = await startWorld(t)
   await asOwner(
     world.database,
-    `create or replace function look_at_tables() returns void language plpgsql as $$
-       begin raise query_canceled; end $$`,
     `create function refuse_many() returns trigger language plpgsql as $$
        begin
          if (select count(*) from written) > 200 then raise query_canceled; end if;

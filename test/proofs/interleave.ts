@@ -182,12 +182,11 @@ export class Interleaving {
       // Whoever is simulated looks by itself.
       hint: () => {},
     })
-    const { forBusiness, engine, delivery } = database
+    const { forBusiness, engine } = database
     return {
       ...database,
       forBusiness: (id: number, user: string) => of(forBusiness(id, user)),
       engine: of(engine),
-      delivery: of(delivery),
     } satisfies Database
   }
 

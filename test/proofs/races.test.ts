@@ -167,7 +167,6 @@ function startNode(
     database: {
       ...database,
       engine: of(database.engine),
-      delivery: of(database.delivery),
     } satisfies Database,
     clock,
     ...capturing(),

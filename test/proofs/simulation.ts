@@ -140,14 +140,8 @@ const inOrder = rewriting((text) =>
     : text,
 )
 
-/** A plan is made anew before large tables are read; here none is ever large. */
-const withKeptPlans = ({ text, values, isKept = false }: Sql): Sql => {
-  const asksForPlans = values.length === 1 && text.includes(`set_config('plan_cache_mode', $1`)
-  return { text, isKept, values: asksForPlans ? ['force_generic_plan'] : values }
-}
-
 /** The engine's own statements, with nothing taken out. */
-const asWritten = (statement: Sql) => withKeptPlans(inOrder(statement))
+const asWritten = inOrder
 
 /** To ask who is at this database costs more than to ask who waits, and connections last. */
 function counting(owner: pg.Client) {

@@ -29,10 +29,10 @@ export const withoutFairShare = (text: string) =>
 export function rewriting(rewrite: (text: string) => string) {
   const known = new Map<string, string>()
   return (statement: Sql): Sql => {
-    const { text, values, isKept = false } = statement
+    const { text, values } = statement
     const rewritten = known.get(text) ?? rewrite(text)
     known.set(text, rewritten)
-    return rewritten === text ? statement : { text: rewritten, values, isKept }
+    return rewritten === text ? statement : { text: rewritten, values }
   }
 }
 

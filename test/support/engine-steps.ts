@@ -8,7 +8,8 @@ export const stepsOf = ({ loops, deliveries }: Engine) => ({
   deliver: () => loops.deliver.runOnce(),
   /** Waits until all mails that are being sent have their answer. */
   settle: () => deliveries.settle(),
-  takeOver: () => loops.takeover.runOnce(),
+  /** Takes over expired leases, and plans what their workers left unplanned; returns how many. */
+  takeOver: async () => (await loops.takeover.runOnce()) + (await loops.replan.runOnce()),
   plan: () => loops.plan.runOnce(),
   reconcile: () => loops.reconcile.runOnce(),
   sweep: () => loops.sweep.runOnce(),

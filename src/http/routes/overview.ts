@@ -1,4 +1,3 @@
-import { Type } from 'typebox'
 import { monotonicMs } from '../../clock.ts'
 import { Overview } from '../../contract/overview.ts'
 import { OverviewQuery } from '../../contract/queries.ts'

@@ -1,0 +1,217 @@
+import type { Page } from '../contract/page.ts'
+import type { Operation, Operations } from './operation-types.ts'
+import { CONTENT_TYPES, NEVER_REPEATED, operations } from './operations.ts'
+import { ConnectionError, ProblemError, type Problem } from './problem-error.ts'
+
+export type { BulkResult, ImportLine, Operations, Session } from './operation-types.ts'
+export { ConnectionError, ProblemError, type Problem } from './problem-error.ts'
+
+/** A client of the API. Every operation is a method with the name of its `operationId`. */
+export type BellwetherClient = { [N in keyof Operations]: Method<Operations[N]> }
+
+/** What an operation answers: `AnswerOf<'getAppointment'>`. */
+export type AnswerOf<N extends keyof Operations> = Operations[N]['answer']
+/** What an operation takes: `InputOf<'createAppointment'>`. */
+export type InputOf<N extends keyof Operations> = RawInput<Operations[N]>
+
+export type ClientOptions = {
+  /** Where the service is, such as `https://bookings.example.com`. */
+  baseUrl: string
+  /** A key of the business. In a browser the session cookie is used if there is none. */
+  key?: string
+  fetch?: typeof fetch
+  /** How often a call is tried again after a lost connection, 429 or 503; 3 unless given. */
+  retries?: number
+}
+
+type CallOptions = {
+  signal?: AbortSignal | undefined
+  headers?: Record<string, string>
+  /** The `ETag` of the object that was read: 412 if it has changed since. */
+  ifMatch?: string | null
+  /** Sent as `Idempotency-Key`; a random one unless given. */
+  idempotencyKey?: string
+  /** The browser finishes the request even if the page is closed. For small bodies only. */
+  keepalive?: boolean
+}
+
+/** Optional properties may also be given as undefined. */
+type Loose<T> = { [P in keyof T]: {} extends Pick<T, P> ? T[P] | undefined : T[P] } & {}
+
+type PathOf<O> = O extends { path: infer P } ? P : unknown
+type RawInput<O extends Operation> = O extends { body: infer B }
+  ? PathOf<O> & B
+  : PathOf<O> & (O extends { query: infer Q } ? Q : unknown)
+type Input<O extends Operation> = O extends { body: string | Blob | Iterable<unknown> }
+  ? O['body']
+  : Loose<RawInput<O>>
+
+/** An operation that takes a body takes its query parameters beside it. */
+type Options<O extends Operation> = O extends { body: unknown; query: infer Q }
+  ? CallOptions & ({} extends Q ? { query?: Loose<Q> } : { query: Loose<Q> })
+  : CallOptions
+
+type Result<O extends Operation> =
+  O['answer'] extends Page<infer Item>
+    ? List<O['answer'], Item>
+    : O['answer'] extends (infer Item)[]
+      ? List<O['answer'], Item>
+      : Answer<O['answer']>
+
+type Method<O extends Operation> =
+  {} extends Options<O>
+    ? {} extends Input<O>
+      ? (input?: Input<O>, options?: Options<O>) => Result<O>
+      : (input: Input<O>, options?: Options<O>) => Result<O>
+    : (input: Input<O>, options: Options<O>) => Result<O>
+
+/** The body of the answer; with its headers if they are asked for. */
+export type Answer<T> = Promise<T> & {
+  withResponse(): Promise<{ body: T; response: Response }>
+}
+
+/** Awaited it is the first page; `for await` goes through the items of all pages. */
+export type List<T, Item> = Answer<T> & AsyncIterable<Item>
+
+const MAX_WAIT_SECONDS = 60
+const TRANSIENT = [429, 502, 503, 504]
+
+export function createClient({
+  baseUrl,
+  key,
+  retries = 3,
+  ...given
+}: ClientOptions): BellwetherClient {
+  const base = baseUrl.replace(/\/$/, '')
+  const authorization = key ? { authorization: `Bearer ${key}` } : {}
+
+  /** Tries again with the same headers, so that a POST that was already done is not done twice. */
+  async function send(url: string, init: RequestInit, isRepeatable: boolean): Promise<Response> {
+    const fetchOnce = given.fetch ?? fetch
+    let wasCut = false
+    for (let left = retries; ; left -= 1) {
+      const response = await fetchOnce(base + url, init).catch((error: unknown) => {
+        if (init.signal?.aborted) throw error
+        return new ConnectionError(`${base || 'The service'} cannot be reached.`, { cause: error })
+      })
+      let seconds = 0.5 * 2 ** (retries - left)
+      if (response instanceof ConnectionError) {
+        wasCut = true
+        if (left <= 0 || !isRepeatable) throw response
+      } else {
+        if (response.ok) return response
+        const problem = await problemOf(response)
+        // The try whose connection was lost may still be running.
+        const isPassing = TRANSIENT.includes(response.status) || (wasCut && response.status === 409)
+        seconds = problem.retryAfterSeconds ?? seconds
+        if (left <= 0 || !isPassing || seconds > MAX_WAIT_SECONDS) throw problem
+      }
+      await sleep(seconds * 1_000, init.signal)
+    }
+  }
+
+  function call(name: string, route: string, input: unknown, options: AnyOptions = {}) {
+    const [method, template] = route.split(' ') as [string, string]
+    const type = CONTENT_TYPES[name]
+    const rest = type ? {} : { ...(input as Record<string, unknown>) }
+    const path = template.replace(/:(\w+)/g, (_, parameter: string) => {
+      const value = rest[parameter]
+      delete rest[parameter]
+      return encodeURIComponent(String(value))
+    })
+    const hasBody = method === 'POST'
+    const query = hasBody ? options.query : rest
+    const start = async (url: string) => {
+      const init: RequestInit = {
+        method,
+        headers: {
+          ...authorization,
+          ...(hasBody && {
+            'content-type': type ?? 'application/json',
+            'idempotency-key': options.idempotencyKey ?? randomKey(),
+          }),
+          ...(options.ifMatch && { 'if-match': options.ifMatch }),
+          ...options.headers,
+        },
+        ...(hasBody && { body: type ? await readLines(input) : JSON.stringify(rest) }),
+        ...(options.signal && { signal: options.signal }),
+        ...(options.keepalive && { keepalive: true }),
+      }
+      const response = await send(url, init, !NEVER_REPEATED.includes(name))
+      return { response, body: await readBody(name, response) }
+    }
+
+    const first = start(path + searchOf(query))
+    const answer = first.then(({ body }) => body)
+    return Object.assign(answer, {
+      withResponse: () => {
+        answer.catch(() => {})
+        return first
+      },
+      async *[Symbol.asyncIterator]() {
+        answer.catch(() => {})
+        for (let page = await first; ;) {
+          const { items, nextCursor } = page.body as Partial<Page<unknown>>
+          yield* items ?? (page.body as unknown[])
+          const next = nextCursor
+            ? path + searchOf({ ...query, cursor: nextCursor })
+            : /<([^>]+)>; rel="next"/.exec(page.response.headers.get('link') ?? '')?.[1]
+          if (!next) return
+          page = await start(next)
+        }
+      },
+    })
+  }
+
+  const methods = operations().map(([name, route]) => [
+    name,
+    (input?: unknown, options?: AnyOptions) => call(name, route, input, options),
+  ])
+  return Object.fromEntries(methods) as BellwetherClient
+}
+
+type AnyOptions = CallOptions & { query?: Record<string, unknown> }
+
+async function problemOf(response: Response) {
+  const problem = (await response.json().catch(() => ({}))) as Problem
+  const seconds = Number(response.headers.get('retry-after'))
+  return new ProblemError(response.status, problem, seconds > 0 ? seconds : undefined)
+}
+
+function readBody(name: string, response: Response): Promise<unknown> {
+  if (/json/.test(response.headers.get('content-type') ?? '')) return response.json()
+  return name.endsWith('Html') ? response.text() : response.blob()
+}
+
+/** A body that can be sent again: a stream could not. */
+async function readLines(lines: unknown) {
+  if (typeof lines === 'string' || lines instanceof Blob) return lines
+  const parts: string[] = []
+  for await (const line of lines as AsyncIterable<unknown>) parts.push(`${JSON.stringify(line)}\n`)
+  return new Blob(parts)
+}
+
+function searchOf(query: Record<string, unknown> = {}) {
+  const search = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) {
+    for (const one of [value].flat()) {
+      if (one !== undefined && one !== null && one !== '') search.append(name, String(one))
+    }
+  }
+  return search.size > 0 ? `?${search}` : ''
+}
+
+/** Not `randomUUID`, which browsers have only on pages that came over TLS. */
+const randomKey = () =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
+    byte.toString(16).padStart(2, '0'),
+  ).join('')
+
+const sleep = (ms: number, signal?: AbortSignal | null) =>
+  new Promise<void>((resolve, reject) => {
+    const timer = setTimeout(resolve, ms)
+    signal?.addEventListener('abort', () => {
+      clearTimeout(timer)
+      reject(signal.reason)
+    })
+  })

@@ -1,0 +1,276 @@
+import type { Static, TObject } from 'typebox'
+import type { AuditEntry } from '../contract/audit.ts'
+import type { Business, BusinessWrite } from '../contract/business.ts'
+import type {
+  ApiKey,
+  ApiKeyWrite,
+  NewApiKey,
+  PasswordLink,
+  Session as SessionSchema,
+  User,
+  UserInvite,
+  UserWrite,
+} from '../contract/credentials.ts'
+import type { MailObject, MailPreview, MailTest, TokenGroup } from '../contract/email-template.ts'
+import type { Email, NamedEmail, Suppression, WholeEmail } from '../contract/email.ts'
+import type { EventAction, EventActionBody } from '../contract/event-action.ts'
+import type { EventDefinition, EventDefinitionBody } from '../contract/event-definition.ts'
+import type {
+  EventTrigger,
+  NamedTrigger,
+  TriggerDetails,
+  TriggerStatus,
+} from '../contract/event-trigger.ts'
+import type { EventTypeInfo, ObjectType } from '../contract/event-type.ts'
+import type { Explanation } from '../contract/explanation.ts'
+import type { Backtest, Forecast } from '../contract/forecast.ts'
+import type { CsvImportResult, CsvQuery, ImportQuery, ImportResult } from '../contract/import.ts'
+import type {
+  ListedObjects,
+  ObjectBodies,
+  ObjectFilters,
+  Objects,
+} from '../contract/object-types.ts'
+import type { Kinds } from '../contract/objects.ts'
+import type { Overview } from '../contract/overview.ts'
+import type { Page, PageQuery } from '../contract/page.ts'
+import type {
+  AuditQuery,
+  DefinitionQuery,
+  DefinitionsQuery,
+  EmailQuery,
+  EmailsAboutQuery,
+  EmailsQuery,
+  OverviewQuery,
+  SearchQuery,
+  SuppressionsQuery,
+  TriggerQuery,
+  TriggersOfObjectQuery,
+  TriggersQuery,
+} from '../contract/queries.ts'
+import type {
+  PrintedReport,
+  PrintQuery,
+  PrintWish,
+  ReportCategory,
+  ReportRun,
+} from '../contract/report.ts'
+import type { SavePlan } from '../contract/save-plan.ts'
+import type { Found } from '../contract/search.ts'
+import type { Status, StatusWrite } from '../contract/status.ts'
+import type { OBJECTS, OtherOperation } from './operations.ts'
+
+/** What an operation takes in its path, its query and its body, and what it answers. */
+export type Operation = { path?: object; query?: object; body?: unknown; answer: unknown }
+
+/** A body without what the service sets or ignores. What is optional may also be undefined. */
+type Writable<T> = T extends (infer Item)[]
+  ? Writable<Item>[]
+  : T extends object
+    ? {
+        [P in keyof T as unknown extends T[P] ? never : P]: {} extends Pick<T, P>
+          ? Writable<T[P]> | undefined
+          : Writable<T[P]>
+      }
+    : T
+
+type PageParameters = Static<TObject<typeof PageQuery>>
+type Bulk = { body: { ids: number[] }; answer: BulkResult }
+export type BulkResult = {
+  done: number[]
+  refused: { id: number; status: number; detail: string }[]
+}
+
+export type Session = Static<typeof SessionSchema>
+export type EventDefinitionInput = Writable<Static<typeof EventDefinitionBody>>
+export type EventActionInput = Writable<Static<typeof EventActionBody>>
+
+/** A line of an import: the body of the kind, with its kind and a `ref` that other lines can name. */
+export type ImportLine =
+  | { [K in keyof ObjectBodies]: { kind: K; ref?: string } & ObjectBodies[K] }[keyof ObjectBodies]
+  | {
+      kind: 'business' | 'status' | 'suppression' | 'eventDefinition'
+      [property: string]: unknown
+    }
+
+/** NDJSON as it is, or the objects of its lines. */
+export type ImportLines = string | Blob | Iterable<ImportLine> | AsyncIterable<ImportLine>
+
+type ObjectName = keyof typeof OBJECTS
+type Kind<N extends ObjectName> = (typeof OBJECTS)[N][1]
+type PluralOf<N extends ObjectName> = (typeof OBJECTS)[N][0]
+type Planned = {
+  [N in ObjectName]: (typeof OBJECTS)[N] extends readonly [string, string, 'plan'] ? N : never
+}[ObjectName]
+type IdOf<N extends ObjectName> = Pick<
+  Objects[Kind<N>],
+  Extract<Kinds[Kind<N>]['id'], keyof Objects[Kind<N>]>
+>
+type Expand<N extends ObjectName> = N extends Planned ? { expand?: string } : unknown
+
+type ObjectOperations = {
+  [N in ObjectName as `list${PluralOf<N>}`]: {
+    query: PageParameters & ObjectFilters[Kind<N>] & Expand<N>
+    answer: Page<ListedObjects[Kind<N>]>
+  }
+} & {
+  [N in ObjectName as `get${N}`]: { path: IdOf<N>; answer: Objects[Kind<N>] }
+} & {
+  [N in ObjectName as `create${N}`]: { body: ObjectBodies[Kind<N>]; answer: Objects[Kind<N>] }
+} & {
+  [N in ObjectName as `delete${N}`]: { path: IdOf<N>; answer: Objects[Kind<N>] }
+} & {
+  [N in Planned as `plan${N}`]: { body: ObjectBodies[Kind<N>]; answer: SavePlan }
+}
+
+type OtherOperations = {
+  countAppointmentsByDay: {
+    query: { from: number; to: number; locationId?: number }
+    answer: Record<string, number>
+  }
+  listEventTypes: { answer: EventTypeInfo[] }
+  listEventDefinitions: { query: Static<typeof DefinitionsQuery>; answer: Page<EventDefinition> }
+  listEventDefinitionsOfType: { path: { eventTypeId: number }; answer: EventDefinition[] }
+  listEventDefinitionsOfCampaign: {
+    path: { invitationCampaignId: number }
+    answer: EventDefinition[]
+  }
+  getEventDefinition: {
+    path: { eventDefinitionId: number }
+    query: Static<typeof DefinitionQuery>
+    answer: EventDefinition
+  }
+  createEventDefinition: { body: EventDefinitionInput; answer: EventDefinition }
+  deleteEventDefinition: { path: { eventDefinitionId: number }; answer: EventDefinition }
+  planEventDefinition: {
+    query: { limit?: number }
+    body: EventDefinitionInput
+    answer: Forecast
+  }
+  backtestEventDefinition: {
+    query: { limit?: number }
+    body: { definition: EventDefinitionInput; startDate: string; endDate: string }
+    answer: Backtest
+  }
+  listEventActions: { query: PageParameters; answer: Page<EventAction> }
+  listEventActionsOfDefinition: { path: { eventDefinitionId: number }; answer: EventAction[] }
+  getEventAction: { path: { eventActionId: number }; answer: EventAction }
+  createEventAction: { body: EventActionInput; answer: EventAction }
+  listEventTriggers: { query: Static<typeof TriggersQuery>; answer: Page<NamedTrigger> }
+  countEventTriggers: {
+    query: Static<typeof TriggerQuery>
+    answer: Partial<Record<TriggerStatus, number>>
+  }
+  getEventTrigger: { path: { eventTriggerId: number }; answer: TriggerDetails }
+  listEventTriggersOfAppointment: TriggersOf<{ calendarId: number }>
+  listEventTriggersOfClass: TriggersOf<{ classScheduleId: number }>
+  listEventTriggersOfInvitation: TriggersOf<{ invitationUUID: string }>
+  listEventTriggersOfRecall: TriggersOf<{ recallId: number }>
+  listEventTriggersOfDisclaimer: TriggersOf<{ disclaimerId: number }>
+  fireEventTrigger: { path: { eventTriggerId: number }; body: {}; answer: EventTrigger }
+  fireEventTriggers: Bulk
+  cancelEventTrigger: { path: { eventTriggerId: number }; body: {}; answer: EventTrigger }
+  cancelEventTriggers: Bulk
+  explainObject: {
+    path: { objectType: ObjectType; objectId: number | string }
+    answer: Explanation[]
+  }
+  listEmails: { query: Static<typeof EmailsQuery>; answer: Page<Static<typeof NamedEmail>> }
+  countEmails: { query: Static<typeof EmailQuery>; answer: Record<string, number> }
+  listEmailsOfAppointment: EmailsOf<{ calendarId: number }>
+  listEmailsOfInvitation: EmailsOf<{ invitationUUID: string }>
+  listEmailsOfClient: EmailsOf<{ clientId: number }>
+  getEmail: { path: { emailId: number }; answer: Static<typeof WholeEmail> }
+  getEmailHtml: { path: { emailId: number }; answer: string }
+  resendEmail: { path: { emailId: number }; body: {}; answer: Email }
+  resendEmails: Bulk
+  listSuppressions: {
+    query: Static<typeof SuppressionsQuery>
+    answer: Page<Static<typeof Suppression>>
+  }
+  deleteSuppression: { path: { emailAddress: string }; answer: Static<typeof Suppression> }
+  listTokens: { answer: Static<typeof TokenGroup>[] }
+  previewEmailTemplate: {
+    path: { emailTemplateId: number }
+    body: Static<typeof MailObject>
+    answer: MailPreview
+  }
+  testEmailTemplate: {
+    path: { emailTemplateId: number }
+    body: Static<typeof MailTest>
+    answer: { items: Email[] }
+  }
+  listStatuses: { answer: Status[] }
+  getStatus: { path: { objectType: ObjectType; status: string }; answer: Status }
+  createStatus: { body: Writable<Static<typeof StatusWrite>>; answer: Status }
+  deleteStatus: { path: { objectType: ObjectType; status: string }; answer: Status }
+  listReportCategories: { answer: ReportCategory[] }
+  printReport: {
+    query: Static<typeof PrintQuery>
+    body: Writable<Static<typeof PrintWish>>
+    /** A file; the report itself for `format: 'json'`; a run for `Prefer: respond-async`. */
+    answer: Blob | Static<typeof PrintedReport> | ReportRun
+  }
+  getReportRun: { path: { runId: number }; answer: ReportRun }
+  getReportRunFile: { path: { runId: number }; answer: Blob }
+  importObjects: { query: Static<typeof ImportQuery>; body: ImportLines; answer: ImportResult }
+  importCsv: { query: Static<typeof CsvQuery>; body: string | Blob; answer: CsvImportResult }
+  getOverview: { query: Static<typeof OverviewQuery>; answer: Overview }
+  search: { query: Static<typeof SearchQuery>; answer: Found[] }
+  listAuditEntries: {
+    query: Static<typeof AuditQuery>
+    answer: Page<Static<typeof AuditEntry>>
+  }
+  listBusinesses: { query: PageParameters; answer: Page<Business> }
+  getBusiness: { path: { businessId: number }; answer: Business }
+  createBusiness: { body: Writable<Static<typeof BusinessWrite>>; answer: Business }
+  deleteBusiness: { path: { businessId: number }; answer: Business }
+  createApiKeyOfBusiness: {
+    path: { businessId: number }
+    body: Writable<Static<typeof ApiKeyWrite>>
+    answer: Static<typeof NewApiKey>
+  }
+  createUserOfBusiness: {
+    path: { businessId: number }
+    body: Writable<Static<typeof UserWrite>>
+    answer: User
+  }
+  seedBusiness: {
+    path: { businessId: number }
+    body: {}
+    answer: { businessId: number; accepted: Record<string, number> }
+  }
+  listApiKeys: { query: PageParameters; answer: Page<ApiKey> }
+  getApiKey: { path: { apiKeyId: number }; answer: ApiKey }
+  createApiKey: {
+    body: Writable<Static<typeof ApiKeyWrite>>
+    /** The key itself is in the answer to its creation only. */
+    answer: ApiKey & Partial<Static<typeof NewApiKey>>
+  }
+  revokeApiKey: { path: { apiKeyId: number }; answer: ApiKey }
+  listUsers: { query: PageParameters; answer: Page<User> }
+  getUser: { path: { userId: number }; answer: User }
+  createUser: { body: Writable<Static<typeof UserWrite>>; answer: User }
+  deleteUser: { path: { userId: number }; answer: User }
+  inviteUser: { body: Writable<Static<typeof UserInvite>>; answer: User }
+  changePassword: { body: { currentPassword: string; newPassword: string }; answer: User }
+  requestPasswordLink: { body: { emailAddress: string }; answer: { accepted: true } }
+  readPasswordLink: { body: { token: string }; answer: PasswordLink }
+  setPasswordByLink: {
+    body: { token: string; newPassword: string }
+    answer: { username: string }
+  }
+  signIn: { body: { username: string; password: string }; answer: Session }
+  getSession: { answer: Session }
+  signOut: { answer: Session }
+}
+
+type TriggersOf<Path> = {
+  path: Path
+  query: Static<typeof TriggersOfObjectQuery>
+  answer: NamedTrigger[]
+}
+
+type EmailsOf<Path> = { path: Path; query: Static<typeof EmailsAboutQuery>; answer: Email[] }
+
+export type Operations = ObjectOperations & Pick<OtherOperations, OtherOperation>
