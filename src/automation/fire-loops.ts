@@ -193,9 +193,9 @@ class WorkerSlots {
       this.#source.onReleased()
       this.wake()
     }
-    const claimed = await this.#claiming.run(() =>
-      stopping ? this.#claimWhenDue(slot, stopping) : slot.claim(this.#source),
-    )
+    const claimed = stopping
+      ? await this.#claiming.run(() => this.#claimWhenDue(slot, stopping))
+      : await slot.claim(this.#source)
     await slot.fire(claimed)
     if (claimed.length > 0) this.#parts.onFired?.()
     return claimed.length

@@ -21,30 +21,30 @@ import { planAgainFor, type Moved } from './schedule.ts'
 import { objectKeyOf } from '../store/subject.ts'
 import { Rendering } from './templates.ts'
 
-/** What firing stands on. */
+/** What firing needs. */
 export type Firing = {
   db: Db
   now(): Temporal.Instant
-  /** The database's time at this point of the transaction: nothing fires before it is due by that. */
+  /** Reads the database's time inside the transaction: no trigger fires before it is due by it. */
   confirmNow(tx: Db): Promise<Temporal.Instant>
-  /** Made anew at each start: a worker that comes back is another one. */
+  /** A name that no other worker has or had. */
   worker: string
   leaseSeconds: number
   batchSize: number
   /** How long a batch waits for templates that are not rendered yet; unset: until they are. */
   renderPatienceMs?: number
-  /** None where mails are only kept. */
+  /** Unset if mails are only captured. */
   throttle?: Throttle
-  /** Mails are kept and shown, none leaves. */
+  /** Mails are stored and shown, none is sent. */
   captures: boolean
   mailFrom: Mailbox
   /** The name of this installation in Message-IDs and calendar entries. */
   host: string
   unsubscribeLink(mail: UnsubscribedMail): string | null
   onError(error: unknown): void
-  /** Only a proof puts another in its place, to see that it notices. */
+  /** Proofs replace it, to show that they notice. */
   decide?: typeof decide
-  /** Told after the commit, for measurements. */
+  /** Called after the commit, for metrics. */
   onEnded?(
     ended: Pick<Ending, 'businessId' | 'status' | 'scheduledTime'>[],
     now: Temporal.Instant,
@@ -54,7 +54,7 @@ export type Firing = {
 /** Fires the triggers that this worker has claimed. One that fails does not stop the others. */
 export async function fireClaimed(firing: Firing, claimed: ClaimedTrigger[]): Promise<void> {
   try {
-    await fireTogether(firing, claimed)
+    await fireInOneTransaction(firing, claimed)
   } catch (error) {
     // The worker releases its triggers when the database is back.
     if (isDatabaseAway(error)) throw error
@@ -67,11 +67,11 @@ export async function fireClaimed(firing: Firing, claimed: ClaimedTrigger[]): Pr
 }
 
 /**
- * Templates that are not rendered yet are rendered between two tries, while no lock is held; the
- * other triggers have fired by then. What is not rendered soon is retried a little later: one
- * business with many slow templates must not keep this worker from the others.
+ * Templates that are not rendered yet are rendered between two transactions; the other triggers have
+ * fired by then. If that takes long, their triggers are retried later: slow templates of one business
+ * must not delay the others.
  */
-async function fireTogether(firing: Firing, claimed: ClaimedTrigger[]) {
+async function fireInOneTransaction(firing: Firing, claimed: ClaimedTrigger[]) {
   const rendering = new Rendering()
   let left = claimed
   for (let isInTime = true; ;) {
@@ -84,7 +84,7 @@ async function fireTogether(firing: Firing, claimed: ClaimedTrigger[]) {
   }
 }
 
-/** Rendering goes on meanwhile. */
+/** Rendering continues meanwhile. */
 const RENDER_SECONDS = 2
 
 class NotRendered extends Error {
@@ -105,7 +105,7 @@ async function retryLater(firing: Firing, triggers: ClaimedTrigger[], error: unk
 
 const MAX_ERROR_LENGTH = 500
 
-/** On one line: the business reads it as the reason of its trigger. */
+/** On one line: users read it as the reason of a trigger. */
 const textOf = (error: unknown) =>
   (error instanceof Error ? error.message : String(error))
     .replace(/[\s\p{Cc}]+/gu, ' ')
@@ -113,8 +113,8 @@ const textOf = (error: unknown) =>
     .slice(0, MAX_ERROR_LENGTH)
 
 /**
- * Object, definition, actions and template are read again, under locks that a booking waits for:
- * what was cancelled before is not sent, and what is cancelled after comes too late.
+ * Object, definition, actions and templates are read again under locks that a booking waits for: an
+ * object that was cancelled before is not mailed about, one that is cancelled after is too late.
  */
 async function fireBatch(tx: Db, firing: Firing, claimed: ClaimedTrigger[], rendering: Rendering) {
   const keys = definitionsOf(claimed)
@@ -161,10 +161,10 @@ async function fireBatch(tx: Db, firing: Firing, claimed: ClaimedTrigger[], rend
     now,
   })
   endings.push(...made.endings)
-  // Before the mails, for each of which its trigger is looked up in what is recorded.
+  // Before the mails: inserting a mail checks that its trigger is recorded.
   endTriggers(tx, firing.worker, endings, now)
-  // The trigger's lock rules out that one is there already. Should it be, halves are tried, and in the
-  // end that trigger alone, which ends as if it had made the mail.
+  // The lock of the trigger prevents a second mail. If there is one all the same, the batch fails and
+  // is tried in halves; alone, the trigger ends as if it had made the mail.
   insertEmails(tx, made.emails, claimed.length === 1 ? 'pass over' : 'refuse')
   if (moved.length > 0) await planAgainFor(tx, moved, now)
   hintChangedTriggers(tx, endings)

@@ -11,7 +11,7 @@ import { objectKeyOf, type ObjectKey, type Subject } from '../store/subject.ts'
 
 type Held = ObjectKey & { objectType: ObjectType; eventDefnId: number }
 
-/** What triggers are about, by its key, under locks that a booking waits for. */
+/** The objects of triggers by their keys, share-locked: a booking waits until they are released. */
 export async function holdObjects(tx: Db, triggers: Held[]): Promise<Map<string, Subject>> {
   const subjects = new Map<string, Subject>()
   for (const [objectType, some] of Map.groupBy(triggers, (trigger) => trigger.objectType)) {
@@ -22,7 +22,7 @@ export async function holdObjects(tx: Db, triggers: Held[]): Promise<Map<string,
   return subjects
 }
 
-/** The same with all that a mail can speak of. Asks for everything before it waits for an answer. */
+/** The same with everything that a mail can contain. One round trip. */
 export async function holdWholeObjects(
   tx: Db,
   triggers: Held[],
@@ -37,7 +37,7 @@ export async function holdWholeObjects(
   return new Map(whole.map((object) => [objectKeyOf(object.subject), object]))
 }
 
-/** What asked for triggers, by its id, under locks that a save waits for. */
+/** The definitions of triggers by their ids, share-locked: a save waits until they are released. */
 export async function holdDefinitionsOf(
   tx: Db,
   triggers: DefinitionKey[],
@@ -46,7 +46,7 @@ export async function holdDefinitionsOf(
   return new Map(rows.map((definition) => [definition.eventDefnId, definition]))
 }
 
-/** Each once, in the order in which everybody locks. */
+/** Each once, in lock order; see docs/engine.md. */
 export const definitionsOf = (triggers: DefinitionKey[]): DefinitionKey[] =>
   [...new Map(triggers.map((trigger) => [trigger.eventDefnId, trigger])).values()].toSorted(
     (a, b) => a.businessId - b.businessId || a.eventDefnId - b.eventDefnId,

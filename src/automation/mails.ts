@@ -12,25 +12,25 @@ import type { Firing } from './fire.ts'
 import type { RenderedTemplate } from './templates.ts'
 import { TimeSlice } from './time-slice.ts'
 
-/** A trigger that fires, and what its mails can speak of, as it was read under locks. */
+/** A trigger that fires, and everything that its mails can contain, read under locks. */
 export type Ready = { trigger: ClaimedTrigger; rows: ContextRow[] }
 
-/** What mails are made of beside their object, as it was read under locks. */
+/** What mails are made of in addition to their object, read under locks. */
 export type Making = {
   /** By definition, in the order in which they run. */
   actions: Map<number, RunningAction[]>
   /** By the id that actions name. */
   templates: Map<number, RenderedTemplate[]>
-  /** For the mails; more are drawn where these do not suffice. */
+  /** For the mails; more are drawn if these are too few. */
   ids: number[]
   now: Temporal.Instant
 }
 
-/** The mails of what fires, and what becomes of its triggers. */
+/** Composes the mails of triggers that fire, and decides how the triggers end. */
 export async function makeMails(tx: Db, firing: Firing, ready: Ready[], making: Making) {
   if (ready.length === 0) return { endings: [], emails: [] }
   const { actions, templates, ids, now } = making
-  // Copies are rare: three mails for one only where there are any.
+  // Copies are rare: ids for three mails each are drawn only if there are any.
   const most = (haveCopies(templates) ? 3 : 1) * countMails(ready, actions)
   if (most > ids.length) ids.push(...(await drawEmailIds(tx, most - ids.length)))
   let drawn = 0
@@ -42,7 +42,7 @@ export async function makeMails(tx: Db, firing: Firing, ready: Ready[], making: 
     unsubscribeLink: firing.unsubscribeLink,
   }
 
-  const composed = await eachInTurn(tx, ready, (one) => ({
+  const composed = await mapInSlices(tx, ready, (one) => ({
     ...one,
     ...composeAll(
       actions.get(one.trigger.eventDefnId) ?? [],
@@ -58,7 +58,7 @@ export async function makeMails(tx: Db, firing: Firing, ready: Ready[], making: 
   )
 
   const emails: NewEmail[] = []
-  const endings = await eachInTurn(tx, composed, ({ trigger, mails, skipped, broken }): Ending => {
+  const endings = await mapInSlices(tx, composed, ({ trigger, mails, skipped, broken }): Ending => {
     const own = mails.map((mail) => emailOf(firing, trigger, mail, isSuppressed(mail), now))
     emails.push(...own)
     return ended(trigger, endingOf(own, skipped, broken))
@@ -67,26 +67,25 @@ export async function makeMails(tx: Db, firing: Firing, ready: Ready[], making: 
 }
 
 /**
- * Lets others have their turn in between: five hundred mails take a tenth of a second, in which
- * answers of the mail server, and requests, would wait. Only not another batch: of two that are made
- * at once both are done late, and the database has nothing to do meanwhile.
+ * Shares the event loop: five hundred mails take a tenth of a second, in which requests and replies of
+ * the mail server would wait. Batches are composed one after the other: two at once would both be late.
  */
-function eachInTurn<Item, Made>(
+function mapInSlices<Item, Made>(
   tx: Db,
   items: Item[],
   make: (item: Item) => Made,
 ): Promise<Made[]> {
-  if (items.length <= AT_A_TIME) return inPortions(items, make)
-  const made = lastBatch.then(() => inPortions(items, make))
+  if (items.length <= MAX_UNSLICED) return mapInTimeSlices(items, make)
+  const made = lastBatch.then(() => mapInTimeSlices(items, make))
   lastBatch = made.catch(() => {})
-  // With those of other lanes before them, thousands of mails take longer than the server waits.
-  const awake = setInterval(() => void keepTransactionAlive(tx).catch(() => {}), STAY_AWAKE_MS)
-  return made.finally(() => clearInterval(awake))
+  // With the batches of other slots before it, a batch may take longer than the server waits.
+  const keepAlive = setInterval(() => void keepTransactionAlive(tx).catch(() => {}), KEEP_ALIVE_MS)
+  return made.finally(() => clearInterval(keepAlive))
 }
 
 let lastBatch: Promise<unknown> = Promise.resolve()
 
-async function inPortions<Item, Made>(items: Item[], make: (item: Item) => Made) {
+async function mapInTimeSlices<Item, Made>(items: Item[], make: (item: Item) => Made) {
   const made: Made[] = []
   const slice = new TimeSlice()
   for (const item of items) {
@@ -96,8 +95,8 @@ async function inPortions<Item, Made>(items: Item[], make: (item: Item) => Made)
   return made
 }
 
-const AT_A_TIME = 10
-const STAY_AWAKE_MS = 1_000
+const MAX_UNSLICED = 10
+const KEEP_ALIVE_MS = 1_000
 
 export const ended = (
   { businessId, eventTriggerId, scheduledTime }: ClaimedTrigger,
@@ -141,7 +140,7 @@ function composeAll(
   return { mails, skipped, broken }
 }
 
-/** Captured mails are done when they are written; others when the mail server has taken them. */
+/** Captured mails end when they are written; others when the mail server has taken them. */
 function endingOf(emails: NewEmail[], skipped: string[], broken: string | undefined) {
   const isLeaving = emails.some((email) => email.status === 'QUEUED')
   if (isLeaving) return { status: 'RUNNING' as const, statusReason: broken ?? null }
@@ -190,7 +189,7 @@ function emailOf(
   }
 }
 
-/** The bytes that every attempt sends. */
+/** The message as every attempt sends it. */
 function wireForm(
   firing: Firing,
   objectType: ObjectType,
@@ -206,7 +205,7 @@ function wireForm(
 
 /** Bounced addresses get nothing; unsubscribed ones what they need and no more. */
 async function suppressions(tx: Db, mails: Composed[]) {
-  // What is said of a client's own address was read with the client.
+  // Suppressions of a client's own address were read with the client.
   const asked = mails
     .filter((mail) => !isToClient(mail))
     .map(({ row, recipient }) => ({

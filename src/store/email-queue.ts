@@ -151,7 +151,7 @@ export async function endEmails(tx: Db, endings: EmailEnding[], now: Temporal.In
 /** Not claimed. */
 const FREE = sql`worker = null ${EMAIL_QUEUE.onRelease}`
 
-/** Two workers may end the last two mails of one trigger at once: one after the other then. */
+/** Two workers may end the last two mails of a trigger at the same time: one waits for the other. */
 export async function lockTriggersOf(tx: Db, endings: EmailEnding[]) {
   await tx.query(sql`
     select from ${triggerKeys(endings)}
@@ -176,7 +176,7 @@ const movedColumns = sql`
   t.event_defn_id as "eventDefnId", t.object_type as "objectType", t.object_id as "objectId",
   t.object_uuid as "objectUUId"`
 
-/** A trigger ends with its last mail, unless its object moved: gives back those, still RUNNING. */
+/** Ends triggers whose last mail has ended. Returns those whose object moved: they stay RUNNING. */
 export function endTriggersOf(tx: Db, endings: EmailEnding[], now: Temporal.Instant) {
   return tx.query<MovedTrigger>(sql`
     with ended as (
@@ -197,7 +197,7 @@ export function endTriggersOf(tx: Db, endings: EmailEnding[], now: Temporal.Inst
     select ${movedColumns} from ended t where t.replan_since is not null`)
 }
 
-/** How the mails of `k` stand. */
+/** The state of the mails of trigger `k`. */
 const mailsOfTrigger = sql`
   select bool_or(e.next_attempt_time is not null) as waits,
          count(*) filter (where e.status = 'FAILED') as failed,
@@ -219,7 +219,7 @@ const asItsMailsEnded = (now: Temporal.Instant) => sql`
                         then ${now}::timestamptz end,
   modified_date = ${now}, modified_user = 'SYSTEM'`
 
-/** Ends a moved trigger, for one who holds its object; nothing if another worker has ended it. */
+/** Ends a moved trigger whose object the caller has locked; undefined if another worker ended it. */
 export async function endMovedTrigger(
   tx: Db,
   { businessId, eventTriggerId }: MovedTrigger,
@@ -312,7 +312,7 @@ const keys = (mails: EmailKey[]) => sql`
          ${mails.map((mail) => mail.emailId)}::bigint[],
          ${mails.map((mail) => mail.worker)}::text[]) as k (business_id, email_id, worker)`
 
-/** Each once, in the order in which everybody locks. */
+/** Each once, in lock order; see docs/engine.md. */
 function triggerKeys(endings: EmailEnding[]) {
   const ofTriggers = endings.filter((ending) => ending.eventTriggerId !== null)
   const distinct = new Map(ofTriggers.map((ending) => [ending.eventTriggerId!, ending.businessId]))

@@ -8,7 +8,7 @@ import { aboutVisibleObject, type Visibility } from './visibility.ts'
 
 export type Attempt = { time: number; phase: string; reply: string }
 
-/** A mail as it is first written: made, or known to be unwanted. */
+/** A mail as it is first written. */
 export type NewEmail = {
   businessId: number
   emailId: number
@@ -26,19 +26,19 @@ export type NewEmail = {
   subject: string
   html: string
   text: string
-  /** As it goes over the wire, ASCII only; null where none will leave. It says what html and text do. */
+  /** As it is sent, ASCII only, with the content of html and text; null if it is not to be sent. */
   message: string | null
   messageId: string
   test: boolean
   status: 'QUEUED' | 'CAPTURED' | 'SUPPRESSED'
   statusReason: string | null
-  /** One for all that are written together: then they are captured, or due to be sent. */
+  /** The same for all mails of a statement: the time at which they are captured or due. */
   createdDate: Temporal.Instant
 }
 
 type Written = [keyof NewEmail, string, string]
 
-/** What each mail has of its own, with its column and type. */
+/** Properties that differ between mails, with their columns and types. */
 const OWN: Written[] = [
   ['emailId', 'email_id', 'bigint'],
   ['eventTriggerId', 'event_trigger_id', 'bigint'],
@@ -51,7 +51,7 @@ const OWN: Written[] = [
   ['text', 'text', 'text'],
   ['messageId', 'message_id', 'text'],
 ]
-/** What mails that are written together often have in common; each of these is then said once. */
+/** Properties that mails of a statement often share: a group that is equal in all is sent once. */
 const COMMON: Written[][] = [
   [
     ['businessId', 'business_id', 'bigint'],
@@ -90,9 +90,8 @@ export async function drawEmailIds(db: Db, count: number): Promise<number[]> {
 }
 
 /**
- * One statement, however many, which leaves with the next one or the commit. The same mail of the
- * same trigger is never written twice: with one that is there already all of them are refused, or
- * that one is passed over, for which each has to be looked for.
+ * One statement for any number of mails, sent with the next one or the commit. A mail of a trigger is
+ * never written twice: if it exists, the statement is refused, or that mail is passed over.
  */
 export function insertEmails(
   tx: Db,
@@ -129,19 +128,19 @@ const oneOf = (email: NewEmail, [property, column, type]: Written) =>
   sql`${email[property]}::${raw(`${type} as ${column}`)}`
 
 function listOf(emails: NewEmail[], [property, , type]: Written) {
-  // It says what html and text do.
+  // The message has the same content.
   const isSaid = property === 'html' || property === 'text'
   const list = emails.map((email) => (isSaid && email.message !== null ? null : email[property]))
   return sql`${list}::${raw(type)}[]`
 }
 
-/** What will leave waits in the queue from the same moment. */
+/** Mails to be sent are queued in the same statement. */
 const withQueue = (insert: Sql) => sql`
   with made as (${insert} returning business_id, email_id, next_attempt_time, created_date)
   insert into email_queue (business_id, email_id, next_attempt_time, created_date)
   select * from made where next_attempt_time is not null`
 
-/** As answered, with moments still moments. */
+/** As answered by the API, with instants in place of milliseconds. */
 export type StoredEmail = {
   emailId: number
   businessId: number
@@ -163,15 +162,15 @@ export type StoredEmail = {
   attempts: Attempt[]
 }
 
-/** A mail that somebody has in hand is under way, whatever it waits for otherwise. */
-const isUnderWay = sql`
+/** A worker has claimed the mail. */
+const isClaimed = sql`
   email.next_attempt_time is not null
   and exists (select from email_queue s
               where (s.business_id, s.email_id) = (email.business_id, email.email_id)
                 and s.worker is not null)`
 
-/** A mail's status as it is shown. */
-export const shownStatus = sql`case when ${isUnderWay} then 'SENDING' else email.status end`
+/** A mail's status as the API shows it. */
+export const shownStatus = sql`case when ${isClaimed} then 'SENDING' else email.status end`
 
 const columns = sql`
   email_id as "emailId", business_id as "businessId", event_trigger_id as "eventTriggerId",
@@ -202,7 +201,7 @@ export type EmailPage = {
 export function listEmails(db: Db, businessId: number, filters: EmailFilters, page: EmailPage) {
   const { statuses, emailTemplateId, eventTriggerId, clientId } = filters
   if (statuses) {
-    // A page of each status, and of these the first: each is found by its index.
+    // The first of one page for each status: each page is found by its index.
     const pages = [...new Set(statuses)].map(
       (status) => sql`(${pageOf(businessId, filters, page, { status })})`,
     )
@@ -234,10 +233,10 @@ export async function countEmails(db: Db, businessId: number, filters: EmailFilt
   return Object.fromEntries(rows.map(({ status, count }) => [status, count]))
 }
 
-/** What becomes of mails. */
+/** The final statuses of mails. */
 const OUTCOMES = ['SENT', 'CAPTURED', 'FAILED', 'SUPPRESSED', 'CANCELLED']
 
-/** To be said where mails are looked for by time: by this their index is in the order of time. */
+/** For conditions by time: with it the index is in the order of time. */
 export const ofAnyOutcome = raw(`outcome in ('${OUTCOMES.join("', '")}')`)
 
 function pageOf(
@@ -279,7 +278,7 @@ function narrowed(businessId: number, filters: EmailFilters) {
 const isOfQueue = (status: EmailStatus) =>
   status === 'SENDING' || status === 'QUEUED' || status === 'RETRYING' || status === 'UNCERTAIN'
 
-/** What waits, or is under way, is found by the queue, in which there are few; all else by an index. */
+/** Mails that are not sent yet are found by the queue, which has few rows. */
 const inQueue = (businessId: number, status: EmailStatus) => sql`
   (select s.business_id as of, s.email_id as id, s.created_date as made from email_queue s
    where s.business_id = ${businessId}
@@ -310,7 +309,7 @@ export function listEmailsAbout(
     order by created_date, email_id limit ${limit}`)
 }
 
-/** Those of its triggers, and what people sent by hand. */
+/** The mails of its triggers, and those that users sent by hand. */
 function idsAbout(businessId: number, about: { calendarId: number } | { invitationUUID: string }) {
   const object =
     'calendarId' in about
@@ -339,7 +338,7 @@ export function listEmailsById(db: Db, businessId: number, ids: number[]) {
     where business_id = ${businessId} and email_id = any (${ids}::bigint[]) order by email_id`)
 }
 
-/** A mail with what it says, while that is kept: in its message, or as it was only kept here. */
+/** A mail with its content while that is stored: in its message, or in html and text if captured. */
 export type WholeEmail = StoredEmail & {
   html: string | null
   text: string | null
@@ -367,7 +366,7 @@ export async function findEmail(
   return email
 }
 
-/** A mail that was taken and came back later says why. Its status stays: so it was. */
+/** Notes why a sent mail bounced. Its status stays: the server had taken it. */
 export async function noteBounces(
   tx: Db,
   businessId: number,
@@ -385,7 +384,7 @@ export async function noteBounces(
       and lower(e.to_address) = b.recipient and e.status in ('SENT', 'CAPTURED')`)
 }
 
-/** What a mail said is kept for a while, then only that it was this. Gives back how many. */
+/** Deletes the content of old mails and stores its hash. Returns how many. */
 export async function forgetBodies(engine: Db, before: Temporal.Instant, limit: number) {
   const rows = await engine.query(sql`
     update email e

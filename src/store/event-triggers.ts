@@ -12,7 +12,7 @@ import { aboutVisibleObject, type Visibility } from './visibility.ts'
 import { lockObjectsOf } from './subjects.ts'
 import { asPlanned, recordEnded } from './trigger-queue.ts'
 
-/** As answered, with moments still moments. */
+/** As answered by the API, with instants in place of milliseconds. */
 export type StoredTrigger = Omit<EventTrigger, Moments> & {
   completedTime: Temporal.Instant | null
   createdDate: Temporal.Instant
@@ -30,24 +30,24 @@ const columnsOf = (state: Sql) => sql`
 const columns = columnsOf(
   sql`status, status_reason as "statusReason", completed_time as "completedTime"`,
 )
-/** What is in a worker's hands is RUNNING. */
+/** A claimed trigger is RUNNING. */
 const pendingColumns = columnsOf(sql`
   case when worker is null then 'SCHEDULED' else 'RUNNING' end as status,
   'last attempt failed: ' || last_error as "statusReason", null::timestamptz as "completedTime"`)
 
-/** It has this id and not one of the other sort: the indexes begin with one and go on with the other. */
+/** Both id columns are compared, because the indexes begin with both. */
 const isAbout = (id: number | string) =>
   typeof id === 'string'
     ? sql`object_id is null and object_uuid = ${id}`
     : sql`object_uuid is null and object_id = ${id}`
 
-/** Whichever of the two indexes they are in, what became of the triggers of an object has one. */
+/** The finished triggers of objects: each is in one of two partial indexes. */
 export const endedOfObjects = sql`(
   select * from event_trigger where status <> 'CANCELLED' and occurrence is null
   union all
   select * from event_trigger where status = 'CANCELLED' or occurrence is not null)`
 
-/** All triggers of one object. What waits has an index by definition, and then by object. */
+/** All triggers of one object. Pending triggers have an index by definition, then by object. */
 const ofObject = (businessId: number, objectType: ObjectType, id: number | string) => sql`
   business_id = ${businessId} and object_type = ${objectType} and ${isAbout(id)}
   and event_defn_id = any (array(
@@ -93,7 +93,7 @@ export function countTriggersOfObjects(
     group by 1, 2`)
 }
 
-/** What of a trigger says how its definition's work on an object stands. */
+/** The state of a trigger, as explanations show it. */
 export type TriggerState = Pick<
   StoredTrigger,
   'eventTriggerId' | 'eventDefnId' | 'scheduledTime' | 'status' | 'statusReason'
@@ -325,8 +325,8 @@ export type ReminderRow = {
 }
 
 /**
- * The reminders of these objects, pending and past, for one who holds the objects: nobody fires what
- * waits for them meanwhile. What is about to be sent is kept still, so that it can be marked.
+ * The reminders of these objects, pending and finished. The caller has locked the objects, so that no
+ * pending trigger of theirs fires. RUNNING triggers are locked, so that they can be marked.
  */
 export async function readReminders(
   tx: Db,
@@ -349,7 +349,7 @@ export async function readReminders(
   return rows.flat()
 }
 
-/** The same, for those who only look. */
+/** The same without locks. */
 export function listReminders(
   db: Db,
   businessId: number,
@@ -368,7 +368,7 @@ export function listReminders(
   )
 }
 
-/** Those that wait, those that stand, and those that a person cancelled, which stay so; each has an index. */
+/** Pending reminders, finished ones, and those that a user cancelled; each has an index. */
 function remindersOf(
   businessId: number,
   objectType: ObjectType,
@@ -498,7 +498,7 @@ const ofOtherKinds = (
   w.business_id = ${businessId} and w.event_defn_id = ${eventDefnId} and w.worker is null
   and (w.object_type <> ${objectType} or (w.occurrence is null) <> ${isReminder})`
 
-/** Of what waits, that for which this holds is taken out and recorded as cancelled. */
+/** Moves matching pending triggers to the finished ones as CANCELLED. */
 const cancelling = (condition: Sql, reason: string, who: Who) => sql`
   with gone as (
     delete from pending_trigger w where ${condition}
@@ -506,12 +506,12 @@ const cancelling = (condition: Sql, reason: string, who: Who) => sql`
   )
   ${recordEnded(sql`gone`, who)}`
 
-/** Everything a change does to the plan, written at once by `writePlan`. */
+/** Everything that a change does to the triggers; `writePlan` writes it. */
 export type Plan = {
   insert: NewTrigger[]
-  /** Pending rows that get another time, or end before they fire. */
+  /** Pending triggers that get another time, or end before they fire. */
   update: PlannedUpdate[]
-  /** Running rows whose object moved meanwhile: they are planned again when they end. */
+  /** RUNNING triggers whose object moved: they are planned again when they end. */
   replan: Replanned[]
 }
 
@@ -545,14 +545,14 @@ export type PlannedUpdate = {
   statusReason: string | null
 }
 
-/** What is about to be due wakes the engines; the rest they find by themselves. */
+/** Triggers that are due soon wake the engines; others are found in time without a hint. */
 const SOON_MS = 10_000
 
-/** A statement for each sort of change, however many triggers, for one who holds their objects. */
+/** One statement for each kind of change. The caller has locked the objects. */
 export function writePlan(tx: Db, businessId: number, plan: Plan, now: Temporal.Instant) {
   const { insert, update, replan } = plan
   if (insert.length + update.length + replan.length === 0) return
-  // First what moves away: another may be planned for where it was.
+  // Moves first: another trigger may be planned for the former time.
   const moved = update.filter((one) => one.status === 'SCHEDULED')
   const gone = update.filter((one) => one.status !== 'SCHEDULED')
   if (moved.length > 0) tx.send(moving(businessId, moved, now))
@@ -599,7 +599,7 @@ const RECORDED_AS: Written[] = [
 /** Those of a booking are few: put down row by row they cost the server less than as lists. */
 const FEW = 8
 
-/** All of one table: what waits, or what is recorded at once. */
+/** Rows of one table: pending triggers, or triggers that have already expired. */
 function insertion(businessId: number, insert: NewTrigger[], now: Temporal.Instant) {
   const [first] = insert
   const isFew = insert.length <= FEW
@@ -647,7 +647,7 @@ function insertionOf(table: string, count: number, own: Written[], common: Writt
   return statement
 }
 
-/** Gets another moment, whoever has it in hand: the one who moves it holds its object, so nobody fires it. */
+/** Moves also claimed triggers: no worker can fire them while the caller has locked their object. */
 const moving = (businessId: number, update: PlannedUpdate[], now: Temporal.Instant) => sql`
   update pending_trigger w
   set anchor_time = u.anchor_time, scheduled_time = u.scheduled_time,
@@ -656,7 +656,7 @@ const moving = (businessId: number, update: PlannedUpdate[], now: Temporal.Insta
   from ${asPlannedIn(update)}
   where ${isPlanned(businessId)}`
 
-/** Ends before it fires. */
+/** Ends pending triggers before they fire. */
 const ending = (businessId: number, update: PlannedUpdate[], now: Temporal.Instant) => sql`
   with gone as (
     delete from pending_trigger w

@@ -107,6 +107,8 @@ test('a dead node’s triggers are taken over while every node is busy with a pl
   t.after(() => stopping.abort())
   const running = await whileLocked(world, locked.calendarId, async () => {
     const nodes = definitions.map(() => startEngine(world, { leaseSeconds: 1 }))
+    // A node retries failed triggers once it has been up for a lease.
+    clock.advance({ seconds: 1 })
     const running = nodes.map((node) => node.run(stopping.signal))
     await until(async () => (await countWaiting(db)) >= 2)
     const isPending = async () => PENDING.has((await triggersOf(world, due.calendarId))[0]!.status)
