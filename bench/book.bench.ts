@@ -14,6 +14,7 @@ import { checkHtmlOf } from '../src/scheduling/email-templates.ts'
 import { saveObject, saveObjects } from '../src/scheduling/save.ts'
 import { SharedSaves } from '../src/scheduling/save-together.ts'
 import { insertBusiness } from '../src/store/businesses.ts'
+import { SettingsCache } from '../src/store/settings.ts'
 
 /**
  * Bookings with five definitions that match, beside the bare statement that writes the same rows
@@ -38,6 +39,7 @@ const bare = new pg.Pool({ connectionString: url, max: CALLERS })
 bare.on('error', () => {}) // the server may end before the last connection did
 const clock = new DatabaseClock()
 const now = () => clock.now()
+const settings = new SettingsCache()
 
 type Ids = { clientId: number; professionalId: number; reasonId: number; locationId: number }
 
@@ -58,7 +60,7 @@ async function makeBusiness() {
   const save = async (kind: string, body: object) => {
     const declared = objectKind(kind)!
     const html = await checkHtmlOf(declared, [body], businessId)
-    const saving = { businessId, user: 'key:bench', now: now(), html }
+    const saving = { businessId, user: 'key:bench', now: now(), settings, html }
     const { object } = await db.transaction((tx) => saveObject(tx, declared, body, saving))
     return object[declared.id] as number
   }
@@ -89,7 +91,7 @@ const bodyOf = (ids: Ids) => {
 
 const booking = (db: Db, businessId: number, ids: Ids) => {
   const shared = new SharedSaves(now)
-  const who = { db, businessId, user: 'key:bench', visibility: null, kind: objectKind('calendar')! }
+  const who = { db, businessId, user: 'key:bench', settings, kind: objectKind('calendar')! }
   return () => shared.save({ ...who, body: bodyOf(ids) })
 }
 
@@ -185,7 +187,7 @@ async function planBesideBookings(
   ids: Ids,
   book: () => Promise<unknown>,
 ) {
-  const saving = { businessId, user: 'key:bench', now: now(), history: true }
+  const saving = { businessId, user: 'key:bench', now: now(), settings, history: true }
   const calendar = objectKind('calendar')!
   const [{ count }] = await bareCount()
   for (let made = count; made < APPOINTMENTS; made += 1000) {

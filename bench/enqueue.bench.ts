@@ -4,6 +4,7 @@ import { planDefinition } from '../src/automation/plan.ts'
 import { objectKind } from '../src/contract/objects.ts'
 import { saveObjects } from '../src/scheduling/save.ts'
 import { SharedSaves } from '../src/scheduling/save-together.ts'
+import { SettingsCache } from '../src/store/settings.ts'
 import { openGraphileQueue } from './peers/graphile-worker.ts'
 import { openBossQueue } from './peers/pg-boss.ts'
 import { inPieces, median, openStage, rateOf } from './peers/stage.ts'
@@ -25,7 +26,7 @@ const { businessId } = business
 const db = database.forBusiness(businessId, 'key:bench')
 const calendar = objectKind('calendar')!
 const now = () => Temporal.Now.instant()
-const who = { businessId, user: 'key:bench' }
+const who = { businessId, user: 'key:bench', settings: new SettingsCache() }
 const saving = () => ({ ...who, now: now() })
 const shared = new SharedSaves(now)
 
@@ -66,7 +67,7 @@ const bellwether: Contender = {
   name: 'Bellwether',
   book: async (startTime) => {
     const body = { ...ids, startTime, endTime: startTime + 1_800_000 }
-    const { object } = await shared.save({ ...who, visibility: null, kind: calendar, db, body })
+    const { object } = await shared.save({ ...who, kind: calendar, db, body })
     return object.calendarId as number
   },
   move: (moves) =>

@@ -8,6 +8,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import nodemailer from 'nodemailer'
 import pg from 'pg'
+import { SettingsCache } from '../src/store/settings.ts'
 import { createEngine } from '../src/automation/engine.ts'
 import { DatabaseClock, monotonicMs } from '../src/clock.ts'
 import { openEmbedded } from '../src/database/embedded.ts'
@@ -264,6 +265,7 @@ async function runSender(url: string, port: number) {
   )
   const engine = createEngine({
     database,
+    settings: new SettingsCache(),
     clock,
     random: randomBytes,
     leaseSeconds: 10,

@@ -1,5 +1,9 @@
-import { codeOfStatus, type ProblemCode } from './contract/problem-codes.ts'
-import { isUnknownParameter, isUnknownProperty } from './contract/unknown-properties.ts'
+import {
+  codeOfStatus,
+  UNKNOWN_PARAMETER,
+  UNKNOWN_PROPERTY,
+  type ProblemCode,
+} from './contract/problem-codes.ts'
 
 /** The caller's mistake. One place (http/problems.ts) turns it into `application/problem+json`. */
 export class RequestError extends Error {
@@ -40,8 +44,9 @@ export const invalid = (errors: Fault[]) =>
   )
 
 function codeOfFaults(errors: Fault[]): ProblemCode {
-  if (errors.every(isUnknownProperty)) return 'unknown-property'
-  return errors.every(isUnknownParameter) ? 'unknown-parameter' : 'invalid-input'
+  const areAll = (prefix: string) => errors.every(({ detail }) => detail.startsWith(prefix))
+  if (areAll(UNKNOWN_PROPERTY)) return 'unknown-property'
+  return areAll(UNKNOWN_PARAMETER) ? 'unknown-parameter' : 'invalid-input'
 }
 
 type Unauthorized = Extract<

@@ -11,10 +11,10 @@ import { lookOf, statusLabel, useVisitLabel, VisitMarks } from './visit.tsx'
 
 const HOUR_MS = 3_600_000
 const HOUR_PX = 52
-/** WCAG 2.2 asks for targets of 24 px: shorter appointments are drawn as long as this. */
+/** WCAG 2.2 requires targets of 24 px, so shorter appointments are drawn at this height. */
 const MIN_SHOWN_MS = HOUR_MS / 2
 const SNAP_MINUTES = 15
-/** The pointer must move so far before a press becomes a drag. */
+/** The distance in px after which a press becomes a drag. */
 const DRAG_PX = 5
 
 type Props = {
@@ -23,7 +23,7 @@ type Props = {
   visits: Appointment[]
   setup: Setup
   chosen: number | undefined
-  /** The chosen appointment as it would become. */
+  /** The selected appointment with the changes of the draft. */
   ghost: Slot | undefined
   canEdit: boolean
   onChoose: (visit: Appointment) => void
@@ -35,7 +35,7 @@ export type Slot = Required<
   Pick<AppointmentBody, 'startTime' | 'endTime' | 'professionalId' | 'locationId'>
 >
 
-/** A day: one column for each member of staff, the hours from top to bottom. */
+/** A day with one column per member of staff and the hours from top to bottom. */
 export function DayGrid(props: Props) {
   const { day, visits, setup, chosen, ghost, canEdit, onChoose, onMove, onBook } = props
   const { t } = useTranslation()
@@ -71,7 +71,7 @@ export function DayGrid(props: Props) {
 
   const startDrag = (visit: Appointment) => (event: PointerEvent<HTMLElement>) => {
     hasDragged.current = false
-    // A finger scrolls; the form in the panel moves an appointment there.
+    // Touch scrolls; on touch screens the form in the panel moves an appointment.
     if (!canEdit || event.button !== 0 || event.pointerType === 'touch') return
     event.currentTarget.setPointerCapture(event.pointerId)
     const grabY = event.clientY - event.currentTarget.getBoundingClientRect().top
@@ -167,7 +167,7 @@ export function DayGrid(props: Props) {
             {placeVisits(
               visits.filter((visit) => columnKey(visit) === keyOf(column)),
               MIN_SHOWN_MS,
-            ).map(({ visit, lane, lanes }) => {
+            ).map(({ visit, slot, slots }) => {
               const height = heightOf(visit)
               return (
                 <button
@@ -182,8 +182,8 @@ export function DayGrid(props: Props) {
                   style={{
                     top: top(format.hourOfDay(visit.startTime)) + 1,
                     height,
-                    left: `calc(3px + (100% - 6px) * ${lane / lanes})`,
-                    width: `calc((100% - 6px) / ${lanes} - ${lanes > 1 ? 2 : 0}px)`,
+                    left: `calc(3px + (100% - 6px) * ${slot / slots})`,
+                    width: `calc((100% - 6px) / ${slots} - ${slots > 1 ? 2 : 0}px)`,
                   }}
                   onPointerDown={startDrag(visit)}
                   onPointerMove={moveDrag}
@@ -200,7 +200,7 @@ export function DayGrid(props: Props) {
                     <b className="ellipsis grow" dir="auto">
                       {visit.clientName}
                     </b>
-                    <span className={lanes === 1 ? undefined : 'visually-hidden'}>
+                    <span className={slots === 1 ? undefined : 'visually-hidden'}>
                       <VisitMarks visit={visit} />
                     </span>
                   </span>
@@ -255,7 +255,7 @@ type Format = ReturnType<typeof useTimeFormat>
 
 const isOn = ({ startTime }: Slot, day: string, format: Format) => format.isoDay(startTime) === day
 
-/** From the morning to the evening, and further if an appointment is earlier or later. */
+/** Working hours, extended if an appointment is earlier or later. */
 function hoursOf(
   visits: Appointment[],
   ghost: Slot | undefined,
@@ -285,7 +285,7 @@ function clockTime(hour: number) {
   return `${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`
 }
 
-/** Whoever works on this day, or has an appointment. */
+/** Staff who work on this day or have an appointment. */
 function isShown(column: Column, day: string, visits: Appointment[], ghost: Slot | undefined) {
   const { workingHours } = column.professional
   const key = keyOf(column)
@@ -304,7 +304,7 @@ function groupByLocation(columns: Column[]) {
 const isFirstOfLocation = (columns: Column[], place: number) =>
   columns[place]!.location !== columns[place - 1]?.location
 
-/** Hours of the business's clock between which the member of staff works on this day. */
+/** The working hours of the member of staff on this day, in the business's time zone. */
 function workingHours({ professional, location }: Column, day: string, format: Format) {
   const all = professional.workingHours ?? []
   if (all.length === 0) return [[0, 24]] as [number, number][]
@@ -320,7 +320,7 @@ function workingHours({ professional, location }: Column, day: string, format: F
     })
 }
 
-/** "1 h behind": how the clock of a location differs from that of the business. */
+/** "1 h behind": the difference between the time zones of location and business. */
 function ZoneDifference({ day, timeZone }: { day: string; timeZone: string | null }) {
   const { t } = useTranslation()
   const format = useTimeFormat()

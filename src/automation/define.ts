@@ -1,7 +1,7 @@
 import type { Reference } from '../contract/body.ts'
 import { readAction, type ActionInput } from '../contract/event-action.ts'
 import { mergeDefinition, readDefinition } from '../contract/event-definition.ts'
-import { OBJECT_KINDS, objectKind, type ObjectKind } from '../contract/objects.ts'
+import { OBJECT_KINDS, objectKind } from '../contract/objects.ts'
 import type { Db } from '../database/database.ts'
 import { invalid, notFound, type Fault } from '../errors.ts'
 import {
@@ -20,7 +20,7 @@ import {
   updateDefinition,
   type StoredDefinition,
 } from '../store/event-definitions.ts'
-import { listKnownIds } from '../store/objects.ts'
+import { listReferredObjects, type WantedReferences } from '../store/objects.ts'
 import { listStatusesOf } from '../store/statuses.ts'
 
 export type Defining = { businessId: number; user: string; now: Temporal.Instant }
@@ -180,13 +180,15 @@ async function unknownReferences(
   references: Reference[],
   eventDefnId?: number,
 ): Promise<Fault[]> {
-  const wanted = new Map<ObjectKind, Set<number>>()
+  const wanted: WantedReferences = new Map()
   for (const reference of references) {
     const kind = reference.kind === 'status' ? undefined : objectKind(reference.kind)
     if (!kind) continue
-    wanted.set(kind, (wanted.get(kind) ?? new Set()).add(reference.id as number))
+    const { ids } = wanted.get(kind) ?? { ids: new Set() }
+    wanted.set(kind, { ids: ids.add(reference.id as number), externalIds: new Set() })
   }
-  const known = await listKnownIds(db, businessId, wanted)
+  const referred = await listReferredObjects(db, businessId, wanted)
+  const known = new Set(referred.map(({ kind, id }) => `${kind}:${id}`))
 
   const faults: Fault[] = []
   for (const reference of references) {

@@ -20,6 +20,7 @@ import {
   type MovedTrigger,
 } from '../store/email-queue.ts'
 import type { Claim } from '../store/queue.ts'
+import type { SettingsCache } from '../store/settings.ts'
 import { suppress } from '../store/suppressions.ts'
 import { Batcher } from './batcher.ts'
 import { decideEmailEnding, findBounce, type Attempted, type Unwanted } from './email-outcome.ts'
@@ -29,6 +30,7 @@ import { findUnwanted } from './unwanted-emails.ts'
 
 export type Delivering = {
   db: Db
+  settings: SettingsCache
   now(): Temporal.Instant
   /** A name that no worker has had before. */
   nextWorker(): string
@@ -77,7 +79,7 @@ export class Deliveries {
 
   /** Begins to send due mails; returns how many. Does not wait until they are sent. */
   async begin(): Promise<number> {
-    const { db, now, leaseSeconds } = this.#parts
+    const { db, settings, now, leaseSeconds } = this.#parts
     const limit = this.#room()
     if (limit <= 0) {
       await this.#waitForEnd()
@@ -89,7 +91,8 @@ export class Deliveries {
     const worker = this.#parts.nextWorker()
     const { claimed, unwanted } = await db.transaction(async (tx) => {
       const claimed = await this.#claim(tx, { worker, now: moment, leaseUntil, limit })
-      const unwanted = claimed.length > 0 ? await findUnwanted(tx, claimed, moment) : new Map()
+      const unwanted =
+        claimed.length > 0 ? await findUnwanted(tx, settings, claimed, moment) : new Map()
       return { claimed, unwanted }
     })
     for (const mail of claimed) this.#track(mail, this.#deliver(mail, unwanted.get(mail.emailId)))

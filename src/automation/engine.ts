@@ -3,6 +3,7 @@ import type { Database } from '../database/database.ts'
 import type { Mailbox } from '../contract/addresses.ts'
 import type { Mailer } from '../email/mailer.ts'
 import { readDatabaseTime } from '../store/database-time.ts'
+import type { SettingsCache } from '../store/settings.ts'
 import { createDeliverLoop } from './deliver-loop.ts'
 import { Deliveries } from './deliver.ts'
 import { FireLoops } from './fire-loops.ts'
@@ -17,6 +18,7 @@ import { Throttle } from './throttle.ts'
 /** The engine gets everything it uses as a parameter, so that a simulation can drive the real one. */
 export type EngineParts = {
   database: Database
+  settings: SettingsCache
   clock: Clock
   /** Random bytes. A worker is named by them at each start: a restarted worker has another name. */
   random(size: number): Buffer
@@ -70,7 +72,7 @@ export function createEngine(parts: EngineParts) {
     deliver: createDeliverLoop({ db, now, deliveries }, queued),
     takeover: createTakeoverLoop(leaseParts),
     heartbeat: createHeartbeatLoop(leaseParts, { fireLoops, deliveries }),
-    replan: createReplanLoop({ db, now, onError }, takeoverMs(leaseSeconds)),
+    replan: createReplanLoop({ ...parts, db, now }, takeoverMs(leaseSeconds)),
     plan: createPlanLoop({ ...parts, now }),
     reconcile: createReconciler({ db, now, worker, leaseSeconds }).loop,
   }

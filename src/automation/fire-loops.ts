@@ -1,4 +1,5 @@
 import { monotonicMs } from '../clock.ts'
+import { WorkQueue } from '../work-queue.ts'
 import { findNextDueTime, releaseRows } from '../store/queue.ts'
 import {
   claimFailedTrigger,
@@ -161,7 +162,7 @@ class WorkerSlots {
   readonly #source: Source
   readonly #slots: WorkerSlot[]
   readonly #parts: FireLoopsParts
-  readonly #claiming = new Mutex()
+  readonly #claiming = new WorkQueue({ total: 1 })
   readonly #due = new Hint()
   #isAllClaimed = false
 
@@ -194,7 +195,7 @@ class WorkerSlots {
       this.wake()
     }
     const claimed = stopping
-      ? await this.#claiming.run(() => this.#claimWhenDue(slot, stopping))
+      ? await this.#claiming.run({}, () => this.#claimWhenDue(slot, stopping))
       : await slot.claim(this.#source)
     await slot.fire(claimed)
     if (claimed.length > 0) this.#parts.onFired?.()
@@ -251,16 +252,5 @@ class WorkerSlot {
     this.#firing = { ...this.#parts, worker: this.#parts.nextWorker() }
     this.isBusy = false
     return true
-  }
-}
-
-/** Runs one piece of work at a time, in the order of the calls. */
-class Mutex {
-  #last: Promise<unknown> = Promise.resolve()
-
-  run<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.#last.then(work)
-    this.#last = done.catch(() => {})
-    return done
   }
 }

@@ -1,9 +1,8 @@
 import type { Db } from '../database/database.ts'
-import type { Mailbox } from '../contract/addresses.ts'
 import { isDatabaseAway, isTransient } from '../database/refusals.ts'
-import type { UnsubscribedMail } from '../email/unsubscribe.ts'
 import { hintChangedTriggers } from '../store/changes.ts'
 import { drawEmailIds, insertEmails } from '../store/emails.ts'
+import type { SettingsCache } from '../store/settings.ts'
 import { holdTemplatesOfDefinitions } from '../store/email-templates.ts'
 import { holdActionsOfDefinitions } from '../store/event-actions.ts'
 import {
@@ -16,14 +15,15 @@ import {
 import type { Throttle } from './throttle.ts'
 import { decide } from './decide.ts'
 import { definitionsOf, holdDefinitionsOf, holdWholeObjects } from './hold.ts'
-import { ended, makeMails, type Ready } from './mails.ts'
+import { ended, makeMails, type MailParts, type Ready } from './mails.ts'
 import { planAgainFor, type Moved } from './schedule.ts'
 import { objectKeyOf } from '../store/subject.ts'
 import { Rendering } from './templates.ts'
 
 /** What firing needs. */
-export type Firing = {
+export type Firing = MailParts & {
   db: Db
+  settings: SettingsCache
   now(): Temporal.Instant
   /** Reads the database's time inside the transaction: no trigger fires before it is due by it. */
   confirmNow(tx: Db): Promise<Temporal.Instant>
@@ -35,13 +35,6 @@ export type Firing = {
   renderPatienceMs?: number
   /** Unset if mails are only captured. */
   throttle?: Throttle
-  /** Mails are stored and shown, none is sent. */
-  captures: boolean
-  mailFrom: Mailbox
-  /** The name of this installation in Message-IDs and calendar entries. */
-  host: string
-  unsubscribeLink(mail: UnsubscribedMail): string | null
-  onError(error: unknown): void
   /** Proofs replace it, to show that they notice. */
   decide?: typeof decide
   /** Called after the commit, for metrics. */
@@ -120,7 +113,7 @@ async function fireBatch(tx: Db, firing: Firing, claimed: ClaimedTrigger[], rend
   const keys = definitionsOf(claimed)
   // One round trip. Objects are locked first; the time is read last, when all locks are held.
   const [objects, mine, definitions, actions, stored, ids, now] = await Promise.all([
-    holdWholeObjects(tx, claimed),
+    holdWholeObjects(tx, firing.settings, claimed),
     lockClaimed(tx, firing.worker, claimed),
     holdDefinitionsOf(tx, keys),
     holdActionsOfDefinitions(tx, keys),
@@ -165,7 +158,7 @@ async function fireBatch(tx: Db, firing: Firing, claimed: ClaimedTrigger[], rend
   endTriggers(tx, firing.worker, endings, now)
   // The lock of the trigger prevents a second mail. If there is one all the same, the batch fails and
   // is tried in halves; alone, the trigger ends as if it had made the mail.
-  insertEmails(tx, made.emails, claimed.length === 1 ? 'pass over' : 'refuse')
+  insertEmails(tx, made.emails, claimed.length === 1 ? 'skip' : 'refuse')
   if (moved.length > 0) await planAgainFor(tx, moved, now)
   hintChangedTriggers(tx, endings)
   return { endings, now, unready, unrendered }

@@ -6,25 +6,31 @@ import {
   type StoredDefinition,
 } from '../store/event-definitions.ts'
 import { listWholeObjects, type WholeObject } from '../store/mail-contexts.ts'
+import type { SettingsCache } from '../store/settings.ts'
 import { holdSubjects, lockObjects } from '../store/subjects.ts'
 import { objectKeyOf, type ObjectKey, type Subject } from '../store/subject.ts'
 
 type Held = ObjectKey & { objectType: ObjectType; eventDefnId: number }
 
-/** The objects of triggers by their keys, share-locked: a booking waits until they are released. */
-export async function holdObjects(tx: Db, triggers: Held[]): Promise<Map<string, Subject>> {
+/** What triggers are about, by its key, under locks that a booking waits for. */
+export async function holdObjects(
+  tx: Db,
+  settings: SettingsCache,
+  triggers: Held[],
+): Promise<Map<string, Subject>> {
   const subjects = new Map<string, Subject>()
   for (const [objectType, some] of Map.groupBy(triggers, (trigger) => trigger.objectType)) {
-    for (const subject of await holdSubjects(tx, objectType, some)) {
+    for (const subject of await holdSubjects(tx, settings, objectType, some)) {
       subjects.set(objectKeyOf(subject), subject)
     }
   }
   return subjects
 }
 
-/** The same with everything that a mail can contain. One round trip. */
+/** The same with all that a mail can speak of. Asks for everything before it waits for an answer. */
 export async function holdWholeObjects(
   tx: Db,
+  settings: SettingsCache,
   triggers: Held[],
 ): Promise<Map<string, WholeObject>> {
   const objects = new Map(triggers.map((trigger) => [objectKeyOf(trigger), trigger])).values()
@@ -32,12 +38,12 @@ export async function holdWholeObjects(
     a < b ? -1 : 1,
   )
   for (const [objectType, some] of byType) lockObjects(tx, objectType, some)
-  const found = byType.map(([objectType, some]) => listWholeObjects(tx, objectType, some))
+  const found = byType.map(([objectType, some]) => listWholeObjects(tx, settings, objectType, some))
   const whole = (await Promise.all(found)).flat()
   return new Map(whole.map((object) => [objectKeyOf(object.subject), object]))
 }
 
-/** The definitions of triggers by their ids, share-locked: a save waits until they are released. */
+/** What asked for triggers, by its id, under locks that a save waits for. */
 export async function holdDefinitionsOf(
   tx: Db,
   triggers: DefinitionKey[],
@@ -46,7 +52,7 @@ export async function holdDefinitionsOf(
   return new Map(rows.map((definition) => [definition.eventDefnId, definition]))
 }
 
-/** Each once, in lock order; see docs/engine.md. */
+/** Each once, in the order in which everybody locks. */
 export const definitionsOf = (triggers: DefinitionKey[]): DefinitionKey[] =>
   [...new Map(triggers.map((trigger) => [trigger.eventDefnId, trigger])).values()].toSorted(
     (a, b) => a.businessId - b.businessId || a.eventDefnId - b.eventDefnId,

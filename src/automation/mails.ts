@@ -1,55 +1,67 @@
+import type { Mailbox } from '../contract/addresses.ts'
 import type { ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
 import { RequestError } from '../errors.ts'
 import { buildMessage, makeMessageId, messageText } from '../email/message.ts'
+import type { UnsubscribedMail } from '../email/unsubscribe.ts'
 import { drawEmailIds, type NewEmail } from '../store/emails.ts'
 import type { RunningAction } from '../store/event-actions.ts'
 import type { ContextRow } from '../store/mail-contexts.ts'
 import { listSuppressed } from '../store/suppressions.ts'
 import { keepTransactionAlive, type ClaimedTrigger, type Ending } from '../store/trigger-queue.ts'
 import { calendarEntry, compose, senderOf, type Composed } from './compose.ts'
-import type { Firing } from './fire.ts'
 import type { RenderedTemplate } from './templates.ts'
 import { TimeSlice } from './time-slice.ts'
 
-/** A trigger that fires, and everything that its mails can contain, read under locks. */
+/** What emails are made with. */
+export type MailParts = {
+  /** Emails are stored and shown, none is sent. */
+  captures: boolean
+  mailFrom: Mailbox
+  /** The name of this installation in Message-IDs and calendar entries. */
+  host: string
+  unsubscribeLink(mail: UnsubscribedMail): string | null
+  onError(error: unknown): void
+}
+
+/** A trigger that fires, and what its mails can speak of, as it was read under locks. */
 export type Ready = { trigger: ClaimedTrigger; rows: ContextRow[] }
 
-/** What mails are made of in addition to their object, read under locks. */
+/** What mails are made of beside their object, as it was read under locks. */
 export type Making = {
   /** By definition, in the order in which they run. */
   actions: Map<number, RunningAction[]>
   /** By the id that actions name. */
   templates: Map<number, RenderedTemplate[]>
-  /** For the mails; more are drawn if these are too few. */
+  /** For the mails; more are drawn where these do not suffice. */
   ids: number[]
   now: Temporal.Instant
 }
 
-/** Composes the mails of triggers that fire, and decides how the triggers end. */
-export async function makeMails(tx: Db, firing: Firing, ready: Ready[], making: Making) {
+/** The mails of what fires, and what becomes of its triggers. */
+export async function makeMails(tx: Db, parts: MailParts, ready: Ready[], making: Making) {
   if (ready.length === 0) return { endings: [], emails: [] }
   const { actions, templates, ids, now } = making
-  // Copies are rare: ids for three mails each are drawn only if there are any.
+  // Copies are rare: three mails for one only where there are any.
   const most = (haveCopies(templates) ? 3 : 1) * countMails(ready, actions)
   if (most > ids.length) ids.push(...(await drawEmailIds(tx, most - ids.length)))
   let drawn = 0
   const addressing = {
     drawName: (businessId: number) => {
       const emailId = ids[drawn++]!
-      return { businessId, emailId, messageId: makeMessageId(businessId, emailId, firing.host) }
+      return { businessId, emailId, messageId: makeMessageId(businessId, emailId, parts.host) }
     },
-    unsubscribeLink: firing.unsubscribeLink,
+    unsubscribeLink: parts.unsubscribeLink,
   }
 
-  const composed = await mapInSlices(tx, ready, (one) => ({
+  const composed = await eachInTurn(tx, ready, (one) => ({
     ...one,
     ...composeAll(
       actions.get(one.trigger.eventDefnId) ?? [],
       one.rows,
       templates,
       addressing,
-      firing.onError,
+      parts.onError,
     ),
   }))
   const isSuppressed = await suppressions(
@@ -58,8 +70,8 @@ export async function makeMails(tx: Db, firing: Firing, ready: Ready[], making: 
   )
 
   const emails: NewEmail[] = []
-  const endings = await mapInSlices(tx, composed, ({ trigger, mails, skipped, broken }): Ending => {
-    const own = mails.map((mail) => emailOf(firing, trigger, mail, isSuppressed(mail), now))
+  const endings = await eachInTurn(tx, composed, ({ trigger, mails, skipped, broken }): Ending => {
+    const own = mails.map((mail) => emailOf(parts, trigger, mail, isSuppressed(mail), now))
     emails.push(...own)
     return ended(trigger, endingOf(own, skipped, broken))
   })
@@ -67,25 +79,26 @@ export async function makeMails(tx: Db, firing: Firing, ready: Ready[], making: 
 }
 
 /**
- * Shares the event loop: five hundred mails take a tenth of a second, in which requests and replies of
- * the mail server would wait. Batches are composed one after the other: two at once would both be late.
+ * Lets others have their turn in between: five hundred mails take a tenth of a second, in which
+ * answers of the mail server, and requests, would wait. Only not another batch: of two that are made
+ * at once both are done late, and the database has nothing to do meanwhile.
  */
-function mapInSlices<Item, Made>(
+function eachInTurn<Item, Made>(
   tx: Db,
   items: Item[],
   make: (item: Item) => Made,
 ): Promise<Made[]> {
-  if (items.length <= MAX_UNSLICED) return mapInTimeSlices(items, make)
-  const made = lastBatch.then(() => mapInTimeSlices(items, make))
+  if (items.length <= AT_A_TIME) return inPortions(items, make)
+  const made = lastBatch.then(() => inPortions(items, make))
   lastBatch = made.catch(() => {})
-  // With the batches of other slots before it, a batch may take longer than the server waits.
-  const keepAlive = setInterval(() => void keepTransactionAlive(tx).catch(() => {}), KEEP_ALIVE_MS)
-  return made.finally(() => clearInterval(keepAlive))
+  // With those of other lanes before them, thousands of mails take longer than the server waits.
+  const awake = setInterval(() => void keepTransactionAlive(tx).catch(() => {}), STAY_AWAKE_MS)
+  return made.finally(() => clearInterval(awake))
 }
 
 let lastBatch: Promise<unknown> = Promise.resolve()
 
-async function mapInTimeSlices<Item, Made>(items: Item[], make: (item: Item) => Made) {
+async function inPortions<Item, Made>(items: Item[], make: (item: Item) => Made) {
   const made: Made[] = []
   const slice = new TimeSlice()
   for (const item of items) {
@@ -95,8 +108,8 @@ async function mapInTimeSlices<Item, Made>(items: Item[], make: (item: Item) => 
   return made
 }
 
-const MAX_UNSLICED = 10
-const KEEP_ALIVE_MS = 1_000
+const AT_A_TIME = 10
+const STAY_AWAKE_MS = 1_000
 
 export const ended = (
   { businessId, eventTriggerId, scheduledTime }: ClaimedTrigger,
@@ -117,7 +130,7 @@ function composeAll(
   rows: ContextRow[],
   templates: Map<number, RenderedTemplate[]>,
   addressing: Parameters<typeof compose>[3],
-  onError: Firing['onError'],
+  onError: MailParts['onError'],
 ) {
   const mails: Composed[] = []
   if (rows[0]?.businessActive === false) {
@@ -140,7 +153,7 @@ function composeAll(
   return { mails, skipped, broken }
 }
 
-/** Captured mails end when they are written; others when the mail server has taken them. */
+/** Captured mails are done when they are written; others when the mail server has taken them. */
 function endingOf(emails: NewEmail[], skipped: string[], broken: string | undefined) {
   const isLeaving = emails.some((email) => email.status === 'QUEUED')
   if (isLeaving) return { status: 'RUNNING' as const, statusReason: broken ?? null }
@@ -153,15 +166,15 @@ function endingOf(emails: NewEmail[], skipped: string[], broken: string | undefi
 }
 
 function emailOf(
-  firing: Firing,
+  parts: MailParts,
   trigger: ClaimedTrigger,
   composed: Composed,
   suppressed: string | undefined,
   now: Temporal.Instant,
 ): NewEmail {
   const { action, template, row, mail, emailId, messageId } = composed
-  const sender = senderOf(mail, row.context.business, firing.mailFrom)
-  const status = suppressed ? 'SUPPRESSED' : firing.captures ? 'CAPTURED' : 'QUEUED'
+  const sender = senderOf(mail, row.context.business, parts.mailFrom)
+  const status = suppressed ? 'SUPPRESSED' : parts.captures ? 'CAPTURED' : 'QUEUED'
   return {
     businessId: row.businessId,
     emailId,
@@ -180,7 +193,7 @@ function emailOf(
     html: mail.html,
     text: mail.text,
     message:
-      status === 'QUEUED' ? wireForm(firing, trigger.objectType, composed, sender, now) : null,
+      status === 'QUEUED' ? wireForm(parts, trigger.objectType, composed, sender, now) : null,
     messageId,
     test: false,
     status,
@@ -189,23 +202,23 @@ function emailOf(
   }
 }
 
-/** The message as every attempt sends it. */
+/** The bytes that every attempt sends. */
 function wireForm(
-  firing: Firing,
+  parts: MailParts,
   objectType: ObjectType,
   composed: Composed,
   sender: ReturnType<typeof senderOf>,
   date: Temporal.Instant,
 ) {
   const { mail, messageId, unsubscribeLink } = composed
-  const calendar = calendarEntry(objectType, composed, sender.from, firing.host)
+  const calendar = calendarEntry(objectType, composed, sender.from, parts.host)
   const message = buildMessage({ ...mail, ...sender, messageId, date, calendar, unsubscribeLink })
   return messageText(message)
 }
 
 /** Bounced addresses get nothing; unsubscribed ones what they need and no more. */
 async function suppressions(tx: Db, mails: Composed[]) {
-  // Suppressions of a client's own address were read with the client.
+  // What is said of a client's own address was read with the client.
   const asked = mails
     .filter((mail) => !isToClient(mail))
     .map(({ row, recipient }) => ({

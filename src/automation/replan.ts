@@ -1,11 +1,17 @@
 import type { Db } from '../database/database.ts'
 import { endMovedTrigger, listTriggersToReplan, type MovedTrigger } from '../store/email-queue.ts'
+import type { SettingsCache } from '../store/settings.ts'
 import { holdSubjects } from '../store/subjects.ts'
 import { holdDefinitionsOf } from './hold.ts'
 import { pause, type Loop } from './loop.ts'
 import { planAgainFor } from './schedule.ts'
 
-export type ReplanParts = { db: Db; now(): Temporal.Instant; onError(error: unknown): void }
+export type ReplanParts = {
+  db: Db
+  settings: SettingsCache
+  now(): Temporal.Instant
+  onError(error: unknown): void
+}
 
 const PAGE = 500
 
@@ -29,11 +35,12 @@ export function createReplanLoop(parts: ReplanParts, everyMs: number): Loop {
  * Each in a transaction of its own: the mails are recorded even if planning fails, and objects are
  * locked before triggers. Returns how many were planned.
  */
-export async function replanMoved({ db, now, onError }: ReplanParts, moved: MovedTrigger[]) {
+export async function replanMoved(parts: ReplanParts, moved: MovedTrigger[]) {
+  const { db, settings, now, onError } = parts
   let planned = 0
   for (const trigger of moved) {
     try {
-      await db.transaction((tx) => planMoved(tx, trigger, now()))
+      await db.transaction((tx) => planMoved(tx, settings, trigger, now()))
       planned += 1
     } catch (error) {
       onError(error)
@@ -42,8 +49,13 @@ export async function replanMoved({ db, now, onError }: ReplanParts, moved: Move
   return planned
 }
 
-async function planMoved(tx: Db, trigger: MovedTrigger, now: Temporal.Instant) {
-  const [subject] = await holdSubjects(tx, trigger.objectType, [trigger])
+async function planMoved(
+  tx: Db,
+  settings: SettingsCache,
+  trigger: MovedTrigger,
+  now: Temporal.Instant,
+) {
+  const [subject] = await holdSubjects(tx, settings, trigger.objectType, [trigger])
   const definition = (await holdDefinitionsOf(tx, [trigger])).get(trigger.eventDefnId)
   const ended = await endMovedTrigger(tx, trigger, now)
   if (!ended || !subject || !definition) return

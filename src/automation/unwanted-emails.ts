@@ -2,6 +2,7 @@ import { OBJECT_NAMES, REASONS, SUPPRESSED_REASONS } from '../contract/reasons.t
 import type { Db } from '../database/database.ts'
 import { waitAfter } from '../email/mailer.ts'
 import type { ClaimedEmail } from '../store/email-queue.ts'
+import type { SettingsCache } from '../store/settings.ts'
 import { objectKeyOf, type Subject } from '../store/subject.ts'
 import type { Unwanted } from './email-outcome.ts'
 import { holdDefinitionsOf, holdObjects } from './hold.ts'
@@ -9,9 +10,14 @@ import { refusalsAtFiring } from './match.ts'
 import { firingTime, isOfUse, isReminder } from './timing.ts'
 
 /** Checks again which mails must not be sent, by what changed since they were made or last attempted. */
-export async function findUnwanted(tx: Db, claimed: ClaimedEmail[], now: Temporal.Instant) {
+export async function findUnwanted(
+  tx: Db,
+  settings: SettingsCache,
+  claimed: ClaimedEmail[],
+  now: Temporal.Instant,
+) {
   const unwanted = new Map<number, Unwanted>()
-  const stale = await findStale(tx, claimed, now)
+  const stale = await findStale(tx, settings, claimed, now)
   for (const mail of claimed) {
     const reason = mail.businessActive ? stale.get(mail.emailId) : REASONS.businessInactive
     const { emailId, suppressed, attempts } = mail
@@ -27,7 +33,12 @@ export async function findUnwanted(tx: Db, claimed: ClaimedEmail[], now: Tempora
 }
 
 /** Mails whose object was cancelled or moved, or whose reminder is no longer useful. */
-async function findStale(tx: Db, claimed: ClaimedEmail[], now: Temporal.Instant) {
+async function findStale(
+  tx: Db,
+  settings: SettingsCache,
+  claimed: ClaimedEmail[],
+  now: Temporal.Instant,
+) {
   const stale = new Map<number, string>()
   const ofTriggers = claimed.filter((mail) => mail.eventDefnId !== null) as (ClaimedEmail & {
     eventDefnId: number
@@ -36,7 +47,7 @@ async function findStale(tx: Db, claimed: ClaimedEmail[], now: Temporal.Instant)
     objectType: Subject['objectType']
   })[]
   if (ofTriggers.length === 0) return stale
-  const subjects = await holdObjects(tx, ofTriggers)
+  const subjects = await holdObjects(tx, settings, ofTriggers)
   const definitions = await holdDefinitionsOf(tx, ofTriggers)
   for (const mail of ofTriggers) {
     const definition = definitions.get(mail.eventDefnId)!

@@ -7,7 +7,8 @@ import type { Outcome, Phase } from '../email/mailer.ts'
 import { buildMessage } from '../email/message.ts'
 import { parseSmtpUrl } from '../email/smtp.ts'
 import { makeMailer } from './make-mailer.ts'
-import type { Finding } from './doctor.ts'
+
+export type Finding = { state: 'ok' | 'note' | 'bad'; about: string; says: string; todo?: string }
 
 /** Sends one mail to this address, and says what receivers will hold against such mails. */
 export async function checkMail(config: Config, to: string, clock: Clock): Promise<Finding[]> {

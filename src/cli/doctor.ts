@@ -8,7 +8,7 @@ import { inspectDatabase, type Inspection } from '../database/inspect.ts'
 import { openDatabase } from '../database/postgres.ts'
 import { readQueueHealth, type QueueHealth } from '../store/queue-health.ts'
 import { StartError } from '../errors.ts'
-import { checkMail } from './check-mail.ts'
+import { checkMail, type Finding } from './check-mail.ts'
 import { findServer, inOneLine } from './reach-database.ts'
 
 export const command = new Command()
@@ -24,8 +24,6 @@ export const command = new Command()
     for (const finding of findings) console.log(lineOf(finding))
     if (findings.some(({ state }) => state === 'bad')) process.exitCode = 1
   })
-
-export type Finding = { state: 'ok' | 'note' | 'bad'; about: string; says: string; todo?: string }
 
 type Facts = {
   config: Config

@@ -17,7 +17,8 @@ import { measureEndings } from '../http/routes/engine-metrics.ts'
 import { forgetOldAnswers } from '../http/server/idempotency.ts'
 import { openLog, type Log } from '../log.ts'
 import { forgetBodies } from '../store/emails.ts'
-import { keepLinkSeal } from '../store/link-seal.ts'
+import { findOrSaveLinkSecret } from '../store/link-seal.ts'
+import { SettingsCache } from '../store/settings.ts'
 import { reachDatabase } from './reach-database.ts'
 import { buildConsole } from './build-console.ts'
 import { makeMailer } from './make-mailer.ts'
@@ -63,8 +64,9 @@ async function start(config: Config, log: Log, stops: (() => Promise<unknown> | 
   const clock = new DatabaseClock()
   stops.push(await keepTime(clock, database, log))
 
-  const linkSeal = await keepLinkSeal(database.operator, makeSecret('bws_'), clock.now())
-  const parts = { config, database, clock, log, linkSeal }
+  const linkSeal = await findOrSaveLinkSecret(database.operator, makeSecret('bws_'), clock.now())
+  const settings = new SettingsCache()
+  const parts = { config, database, clock, log, linkSeal, settings }
   const engine = config.role === 'api' ? undefined : makeEngine(parts)
   const services = {
     ...parts,
@@ -91,12 +93,14 @@ type Parts = {
   clock: DatabaseClock
   log: Log
   linkSeal: string
+  settings: SettingsCache
 }
 
-function makeEngine({ config, database, clock, log, linkSeal }: Parts) {
+function makeEngine({ config, database, clock, log, linkSeal, settings }: Parts) {
   return createEngine({
     ...config,
     database,
+    settings,
     clock,
     random: randomBytes,
     mailer: makeMailer(config),

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 
-const Row = Type.Record(Type.String(), Type.Unknown())
+const Row = Type.Record(Type.String(), Type.Unknown(), { title: 'AuditedObject' })
 
 export const AuditEntry = Type.Object(
   {
@@ -8,7 +8,7 @@ export const AuditEntry = Type.Object(
     user: Type.String({ description: 'A username, `key:<name>`, `OPERATOR` or `SYSTEM`.' }),
     object: Type.String({ description: 'The kind of object.' }),
     id: Type.Union([Type.Integer(), Type.String()]),
-    change: Type.Enum(['CREATED', 'CHANGED', 'DELETED']),
+    change: Type.Enum(['CREATED', 'CHANGED', 'DELETED'], { title: 'AuditChange' }),
     before: Type.Union([Row, Type.Null()]),
     after: Row,
   },

@@ -61,7 +61,7 @@ const apiKey = {
   businessId: Type.Integer(),
   name: Type.String({ description: 'Changes made with it are by `key:<name>`.' }),
   prefix: Type.String({ description: 'How the key begins, to know it again.' }),
-  scopes: Type.Array(Type.Enum([...SCOPES])),
+  scopes: Type.Array(Type.Enum([...SCOPES], { title: 'Scope' })),
   expiresTime: Type.Union([Moment('No longer taken from then on.'), Type.Null()]),
   lastUsedTime: Type.Union([Moment('To the minute.'), Type.Null()]),
   makerUserId: Type.Union([Type.Integer(), Type.Null()], {
@@ -109,7 +109,7 @@ export const User = Type.Object(
     emailAddress: Type.Union([Type.String(), Type.Null()], {
       description: 'Where invitations and links to a new password are mailed.',
     }),
-    role: Type.Enum([...ROLES]),
+    role: Type.Enum([...ROLES], { title: 'Role' }),
     professionalId: Type.Union([Type.Integer(), Type.Null()], {
       description: 'Whose appointments a USER sees.',
     }),
@@ -126,7 +126,7 @@ export const Session = Type.Object(
   {
     userId: Type.Integer(),
     username: Type.String(),
-    role: Type.Enum([...ROLES]),
+    role: Type.Enum([...ROLES], { title: 'Role' }),
     functions: Type.Array(Type.String(), { description: 'What the person may do.' }),
     professionalId: Type.Union([Type.Integer(), Type.Null()]),
     locationIdList: Type.Array(Type.Integer()),
@@ -154,7 +154,7 @@ const isOneOf = (choices: readonly string[], value: unknown) =>
 type Shape = Parameters<typeof optional>[0]
 
 const scopes = (): Shape => ({
-  schema: Type.Array(Type.Enum([...SCOPES])),
+  schema: Type.Array(Type.Enum([...SCOPES], { title: 'Scope' })),
   sqlType: 'text[]',
   initially: [...SCOPES],
   faults: (value) => {
@@ -180,7 +180,9 @@ export const ApiKeyWrite = Type.Object(
     apiKeyId: Maybe(Type.Integer({ description: 'Makes it an update.' })),
     businessId: Maybe(Type.Integer()),
     name: Type.Optional(Type.String({ description: 'Required to make one.' })),
-    scopes: Maybe(Type.Array(Type.Enum([...SCOPES]), { description: 'Absent: all.' })),
+    scopes: Maybe(
+      Type.Array(Type.Enum([...SCOPES], { title: 'Scope' }), { description: 'Absent: all.' }),
+    ),
     expiresTime: Maybe(Type.Integer()),
     active: ServerOwned,
     prefix: ServerOwned,
@@ -208,7 +210,7 @@ const username = (): Shape => ({
 })
 
 const role = (): Shape => ({
-  schema: Type.Enum([...ROLES]),
+  schema: Type.Enum([...ROLES], { title: 'Role' }),
   sqlType: 'text',
   faults: (value) =>
     isOneOf(ROLES, value) ? [] : [{ detail: `must be one of ${ROLES.join(', ')}` }],
@@ -244,7 +246,9 @@ const userWrite = {
   businessId: Maybe(Type.Integer()),
   username: Type.Optional(Type.String({ description: 'Required to make one.' })),
   emailAddress: Maybe(Type.String({ description: 'Where invitations and password links go.' })),
-  role: Type.Optional(Type.Enum([...ROLES], { description: 'Required to make one.' })),
+  role: Type.Optional(
+    Type.Enum([...ROLES], { title: 'Role', description: 'Required to make one.' }),
+  ),
   professionalId: Maybe(Type.Integer()),
   locationIdList: Maybe(Type.Array(Type.Integer())),
   active: Maybe(Type.Boolean()),
@@ -277,7 +281,7 @@ export const PasswordLink = Type.Object(
   {
     username: Type.String(),
     businessName: Type.String(),
-    purpose: Type.Enum([...PASSWORD_LINK_PURPOSES]),
+    purpose: Type.Enum([...PASSWORD_LINK_PURPOSES], { title: 'PasswordLinkPurpose' }),
     expiresTime: Moment('The link no longer works from then on.'),
   },
   {

@@ -20,7 +20,10 @@ export const TOKEN_KINDS = [
 
 /** The object that a mail is made about. */
 const about = {
-  objectType: Type.Enum([...OBJECT_TYPES], { description: 'The type of the object.' }),
+  objectType: Type.Enum([...OBJECT_TYPES], {
+    title: 'ObjectType',
+    description: 'The type of the object.',
+  }),
   objectId: Type.Union([Type.Integer({ minimum: 1 }), Type.String({ maxLength: 100 })], {
     description: 'Its id; the UUID of an invitation.',
     examples: [4711],
@@ -69,7 +72,10 @@ const Token = Type.Object(
 
 export const TokenGroup = Type.Object(
   {
-    objectType: Type.Enum([...TOKEN_KINDS], { description: 'What the tokens speak of.' }),
+    objectType: Type.Enum([...TOKEN_KINDS], {
+      title: 'TokenSubject',
+      description: 'What the tokens speak of.',
+    }),
     tokens: Type.Array(Token, { description: 'Every token about it.' }),
   },
   { title: 'TokenGroup' },

@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { OBJECT_TYPES } from './event-type.ts'
 import { ObjectNames } from './object-names.ts'
-import { Moment, OrNull } from './schema.ts'
+import { Moment, Named, OrNull } from './schema.ts'
 
 export const EMAIL_STATUSES = [
   'QUEUED',
@@ -24,13 +24,13 @@ export const Email = Type.Object(
     eventTriggerId: OrNull(Type.Integer({ description: 'null for tests and mails sent again' })),
     eventActionId: OrNull(Type.Integer()),
     emailTemplateId: OrNull(Type.Integer()),
-    objectType: OrNull(Type.Enum([...OBJECT_TYPES])),
+    objectType: OrNull(Type.Enum([...OBJECT_TYPES], { title: 'ObjectType' })),
     objectId: OrNull(Type.Integer()),
     objectUUId: OrNull(Type.String()),
     clientId: OrNull(Type.Integer()),
     to: Type.String(),
     subject: Type.String(),
-    status: Type.Enum([...EMAIL_STATUSES]),
+    status: Type.Enum([...EMAIL_STATUSES], { title: 'EmailStatus' }),
     statusReason: OrNull(
       Type.String({ description: 'in words, the mail server’s where it spoke' }),
     ),
@@ -38,7 +38,9 @@ export const Email = Type.Object(
     messageId: Type.String(),
     createdDate: Moment,
     sentTime: OrNull(Moment),
-    attempts: Type.Array(Type.Object({ time: Moment, phase: Type.String(), reply: Type.String() })),
+    attempts: Type.Array(
+      Named('DeliveryAttempt', { time: Moment, phase: Type.String(), reply: Type.String() }),
+    ),
   },
   { title: 'Email' },
 )
@@ -71,7 +73,7 @@ export const Suppression = Type.Object(
   {
     businessId: Type.Integer(),
     emailAddress: Type.String(),
-    reason: Type.Enum(['UNSUBSCRIBED', 'BOUNCED']),
+    reason: Type.Enum(['UNSUBSCRIBED', 'BOUNCED'], { title: 'SuppressionReason' }),
     detail: OrNull(Type.String()),
     createdDate: Moment,
     createdUser: Type.String(),

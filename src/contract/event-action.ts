@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox'
 import type { Fault } from '../errors.ts'
 import { isMissing, look, Reading, type Found, type Reference } from './body.ts'
 import { interfaceNames } from './interface-names.ts'
-import { Ignored, Maybe, Moment, OrNull, serverOwned } from './schema.ts'
+import { Ignored, Maybe, Moment, Named, OrNull, serverOwned } from './schema.ts'
 import { unknownProperties } from './unknown-properties.ts'
 
 const RECIPIENT_LABELS = {
@@ -27,7 +27,7 @@ export const EMAIL_MSG_TYPE = {
 /** Spec 2.2, and to whom the mail goes. */
 export const EventAction = Type.Object(
   {
-    actionType: Type.Enum(['SEND_EMAIL']),
+    actionType: Type.Enum(['SEND_EMAIL'], { title: 'ActionType' }),
     active: Type.Boolean(),
     businessId: Type.Integer(),
     createdDate: Moment,
@@ -38,11 +38,14 @@ export const EventAction = Type.Object(
     eventDefnId: Type.Integer(),
     modifiedDate: OrNull(Moment),
     modifiedUser: OrNull(Type.String()),
-    recipient: Type.Object({ label: Type.String(), value: Type.Enum([...RECIPIENTS]) }),
-    msgType: Type.Object({
+    recipient: Named('RecipientChoice', {
+      label: Type.String(),
+      value: Type.Enum([...RECIPIENTS], { title: 'Recipient' }),
+    }),
+    msgType: Named('MessageType', {
       eventTypeCodes: Type.Array(Type.String()),
       label: Type.String(),
-      value: Type.Enum(['email']),
+      value: Type.Enum(['email'], { title: 'Channel' }),
     }),
   },
   { title: 'EventAction' },
@@ -57,29 +60,30 @@ export const EventActionBody = Type.Object(
     eventActionId: Maybe(Type.Integer({ description: 'the action to update; absent: a new one' })),
     eventDefnId: Maybe(Type.Integer()),
     eventDefinitionId: Maybe(Type.Integer({ description: 'the same as eventDefnId' })),
-    actionType: Maybe(Type.Enum(['SEND_EMAIL'])),
+    actionType: Maybe(Type.Enum(['SEND_EMAIL'], { title: 'ActionType' })),
     active: Maybe(Type.Boolean()),
     businessId: Maybe(Type.Integer()),
     emailTemplateId: Maybe(Type.Integer()),
     emailCategoryId: Maybe(Type.Integer()),
     recipient: Maybe(
-      Type.Object({
+      Named('RecipientBody', {
         label: Ignored,
         eventTypeCodes: Ignored,
-        value: Maybe(Type.Enum([...RECIPIENTS])),
+        value: Maybe(Type.Enum([...RECIPIENTS], { title: 'Recipient' })),
       }),
     ),
     msgType: Maybe(
-      Type.Object({
+      Named('MessageTypeBody', {
         eventTypeCodes: Ignored,
         label: Ignored,
-        value: Maybe(Type.Enum(['email'])),
+        value: Maybe(Type.Enum(['email'], { title: 'Channel' })),
       }),
     ),
     template: Maybe(
       Type.Object(
         { emailTemplateId: Maybe(Type.Integer()) },
         {
+          title: 'TemplateReference',
           additionalProperties: true,
           description: 'its id counts if emailTemplateId is absent; the rest is ignored',
         },

@@ -12,7 +12,7 @@ import {
 import { EventAction, EventActionBody, readActionAt, type ActionInput } from './event-action.ts'
 import { interfaceNames } from './interface-names.ts'
 import { isPlainObject } from './json.ts'
-import { Ignored, Maybe, Moment, OrNull, serverOwned, ServerOwned } from './schema.ts'
+import { Ignored, Maybe, Moment, Named, OrNull, ServerOwned, serverOwned } from './schema.ts'
 import { holdsControl } from './text.ts'
 import {
   CHANGES,
@@ -38,12 +38,12 @@ const LATE_POLICIES = ['SKIP', 'SEND'] as const
 const TRIGGER_ANCHORS = ['START', 'END'] as const
 
 const Ids = Type.Array(Type.Integer())
-const Labelled = Type.Object({
+const Labelled = Named('LabelledValue', {
   label: Ignored,
   value: Maybe(Type.String()),
   eventTypeCodes: Ignored,
 })
-const Changes = Type.Array(Type.Enum([...CHANGES]), {
+const Changes = Type.Array(Type.Enum([...CHANGES], { title: 'Change' }), {
   description:
     'For the CHANGED types: which changes it waits for; empty: any. A list without STATUS does not match a save that also moved the status to one that is not live.',
   examples: [['TIME', 'LOCATION']],
@@ -92,7 +92,7 @@ export const EventDefinition = Type.Object(
     modifiedUser: OrNull(Type.String()),
     newStatus: OrNull(Type.String()),
     objectId: OrNull(Type.Integer()),
-    objectType: Type.Enum([...DEFINITION_OBJECT_TYPES]),
+    objectType: Type.Enum([...DEFINITION_OBJECT_TYPES], { title: 'DefinitionObjectType' }),
     objectUUId: OrNull(Type.String()),
     oldStatus: OrNull(Type.String()),
     professionalIdList: Ids,
@@ -100,9 +100,9 @@ export const EventDefinition = Type.Object(
     triggerHours: Type.Integer(),
     triggerMinutes: Type.Integer(),
     triggerMonths: Type.Integer(),
-    offsetMode: Type.Enum([...OFFSET_MODES]),
-    latePolicy: Type.Enum([...LATE_POLICIES]),
-    triggerAnchor: Type.Enum([...TRIGGER_ANCHORS]),
+    offsetMode: Type.Enum([...OFFSET_MODES], { title: 'OffsetMode' }),
+    latePolicy: Type.Enum([...LATE_POLICIES], { title: 'LatePolicy' }),
+    triggerAnchor: Type.Enum([...TRIGGER_ANCHORS], { title: 'TriggerAnchor' }),
     changes: Changes,
     onlyIfStatus: OnlyIfStatus,
     version: Type.Integer(),
@@ -123,7 +123,7 @@ const writable = {
   activity: ServerOwned,
   active: Maybe(Type.Boolean()),
   allOrNoneSelect: Maybe(
-    Type.Object({
+    Named('AllOrNoneSelect', {
       label: Ignored,
       value: Maybe(Type.String({ description: '`all` empties locationIdList' })),
       disclaimerForms: Maybe(Labelled),
@@ -159,16 +159,16 @@ const writable = {
   triggerMonths: Maybe(Type.Integer()),
   triggerWeeks: Maybe(Type.Integer()),
   triggerWhen: Maybe(
-    Type.Object({
+    Named('TriggerWhen', {
       label: Ignored,
-      value: Maybe(Type.Enum(['before', 'after'])),
+      value: Maybe(Type.Enum(['before', 'after'], { title: 'BeforeOrAfter' })),
       eventTypeCodes: Ignored,
     }),
   ),
   triggeredBy: Ignored,
-  offsetMode: Maybe(Type.Enum([...OFFSET_MODES])),
-  latePolicy: Maybe(Type.Enum([...LATE_POLICIES])),
-  triggerAnchor: Maybe(Type.Enum([...TRIGGER_ANCHORS])),
+  offsetMode: Maybe(Type.Enum([...OFFSET_MODES], { title: 'OffsetMode' })),
+  latePolicy: Maybe(Type.Enum([...LATE_POLICIES], { title: 'LatePolicy' })),
+  triggerAnchor: Maybe(Type.Enum([...TRIGGER_ANCHORS], { title: 'TriggerAnchor' })),
   changes: Maybe(Changes),
   onlyIfStatus: Maybe(OnlyIfStatus),
 }
@@ -180,9 +180,9 @@ const writable = {
 export const EventDefinitionBody = Type.Object(
   {
     ...writable,
-    objectType: Maybe(Type.Enum([...DEFINITION_OBJECT_TYPES])),
+    objectType: Maybe(Type.Enum([...DEFINITION_OBJECT_TYPES], { title: 'DefinitionObjectType' })),
     eventType: Maybe(
-      Type.Object({
+      Named('EventTypeBody', {
         ...writable,
         eventTypeId: Maybe(
           Type.Integer({ minimum: 1, maximum: 13, description: 'This or eventType.' }),
@@ -190,7 +190,11 @@ export const EventDefinitionBody = Type.Object(
         eventType: Maybe(
           Type.String({ description: 'Its name, such as APPT_CREATED: see GET /eventType.' }),
         ),
-        objectType: Maybe(Type.Enum([...DEFINITION_OBJECT_TYPES, 'INVITATION', 'DISCLAIMER'])),
+        objectType: Maybe(
+          Type.Enum([...DEFINITION_OBJECT_TYPES, 'INVITATION', 'DISCLAIMER'], {
+            title: 'AnyObjectType',
+          }),
+        ),
       }),
     ),
   },

@@ -31,10 +31,10 @@ export const EventTrigger = Type.Object(
     modifiedDate: OrNull(Moment),
     modifiedUser: OrNull(Type.String()),
     objectId: OrNull(Type.Integer()),
-    objectType: Type.Enum([...OBJECT_TYPES]),
+    objectType: Type.Enum([...OBJECT_TYPES], { title: 'ObjectType' }),
     objectUUId: OrNull(Type.String()),
     scheduledTime: Moment,
-    status: Type.Enum([...TRIGGER_STATUSES]),
+    status: Type.Enum([...TRIGGER_STATUSES], { title: 'TriggerStatus' }),
     statusReason: OrNull(Type.String({ description: 'in words, for people' })),
   },
   { title: 'EventTrigger' },
@@ -54,10 +54,10 @@ export const NamedTrigger = Type.Object(
             emailId: Type.Integer(),
             to: Type.String(),
             subject: Type.String(),
-            status: Type.Enum([...EMAIL_STATUSES]),
+            status: Type.Enum([...EMAIL_STATUSES], { title: 'EmailStatus' }),
             attempts: Type.Integer({ description: 'How often it was tried.' }),
           },
-          { description: 'Its first mail.' },
+          { title: 'TriggerEmail', description: 'Its first mail.' },
         ),
       ),
     ),
@@ -89,6 +89,7 @@ const HistoryEntry = Type.Object(
       Type.String({ description: 'A username, `key:<name>` or `SYSTEM`; null if not recorded.' }),
     ),
     change: Type.Enum([...HISTORY_CHANGES], {
+      title: 'HistoryChange',
       description:
         'CREATED, MOVED, CHANGED, STATUS, DELETED: of the object. DEFINITION: of the definition. ' +
         'The others: of the trigger.',

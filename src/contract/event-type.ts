@@ -15,8 +15,8 @@ export const EventType = Type.Object(
   {
     eventTypeId: Type.Integer(),
     eventType: Type.String(),
-    objectType: Type.Enum([...OBJECT_TYPES]),
-    eventCategory: Type.Enum(['EVENT', 'REMINDER']),
+    objectType: Type.Enum([...OBJECT_TYPES], { title: 'ObjectType' }),
+    eventCategory: Type.Enum(['EVENT', 'REMINDER'], { title: 'EventCategory' }),
   },
   { title: 'EventType' },
 )
@@ -135,7 +135,7 @@ export const EventTypeInfo = Type.Object(
     ...EventType.properties,
     description: Type.String({ description: 'When it happens.' }),
     anchor: Type.String({ description: 'The moment that the offset of a definition counts from.' }),
-    changes: Type.Array(Type.Enum([...CHANGES]), {
+    changes: Type.Array(Type.Enum([...CHANGES], { title: 'Change' }), {
       description: 'Of the CHANGED types: what a definition may list in `changes`.',
     }),
     statuses: Type.Array(Type.String(), {

@@ -18,8 +18,11 @@ export const Explanation = Type.Object(
   {
     eventDefnId: Type.Integer(),
     description: OrNull(Type.String()),
-    eventType: Type.Enum(EVENT_TYPES.map((type) => type.eventType)),
-    outcome: Type.Enum(['FIRED', 'WAITING', 'NOT']),
+    eventType: Type.Enum(
+      EVENT_TYPES.map((type) => type.eventType),
+      { title: 'EventTypeName' },
+    ),
+    outcome: Type.Enum(['FIRED', 'WAITING', 'NOT'], { title: 'ExplanationOutcome' }),
     scheduledTime: OrNull(Moment),
     eventTriggerId: OrNull(Type.Integer()),
     checks: Type.Array(Check),

@@ -311,6 +311,7 @@ export const lines = (most = 200): Of<TArray<TString>> & { initially: string[] }
 /** Tags: an object of arrays of strings. */
 export const tags = (): Of<TRecord<string, TArray<TString>>> & { initially: {} } => ({
   schema: Type.Record(Type.String(), Type.Array(Type.String()), {
+    title: 'Tags',
     examples: [{ membership: ['gold'] }],
   }),
   sqlType: 'jsonb',
@@ -348,11 +349,14 @@ export const workingHours = (): Of<
   TArray<TObject<{ weekday: TEnum<[...typeof WEEKDAYS]>; from: TString; to: TString }>>
 > & { initially: [] } => ({
   schema: Type.Array(
-    Type.Object({
-      weekday: Type.Enum([...WEEKDAYS]),
-      from: Type.String({ examples: ['09:00'] }),
-      to: Type.String({ examples: ['17:30'] }),
-    }),
+    Type.Object(
+      {
+        weekday: Type.Enum([...WEEKDAYS], { title: 'Weekday' }),
+        from: Type.String({ examples: ['09:00'] }),
+        to: Type.String({ examples: ['17:30'] }),
+      },
+      { title: 'WorkingHours', additionalProperties: false },
+    ),
     { maxItems: 100 },
   ),
   sqlType: 'jsonb',

@@ -1,10 +1,10 @@
 import { Type, type Static } from 'typebox'
 import { OBJECT_TYPES } from './event-type.ts'
 import { ObjectNames } from './object-names.ts'
-import { Moment, OrNull } from './schema.ts'
+import { Moment, Named, OrNull } from './schema.ts'
 
 const Concerned = {
-  objectType: Type.Enum([...OBJECT_TYPES]),
+  objectType: Type.Enum([...OBJECT_TYPES], { title: 'ObjectType' }),
   objectId: OrNull(Type.Integer()),
   objectUUId: OrNull(Type.String()),
 }
@@ -13,10 +13,13 @@ const Partial = Type.Optional(
 )
 
 const ByDayAndHour = {
-  byDay: Type.Array(Type.Object({ day: Type.String({ format: 'date' }), count: Type.Integer() }), {
-    description: 'how many on each day, on the clock of the location, else of the business',
-    examples: [[{ day: '2026-11-19', count: 12 }]],
-  }),
+  byDay: Type.Array(
+    Named('DayCount', { day: Type.String({ format: 'date' }), count: Type.Integer() }),
+    {
+      description: 'how many on each day, on the clock of the location, else of the business',
+      examples: [[{ day: '2026-11-19', count: 12 }]],
+    },
+  ),
   byHour: Type.Array(Type.Integer(), {
     minItems: 24,
     maxItems: 24,
@@ -49,8 +52,10 @@ export const Forecast = Type.Object(
     expired: Type.Integer({ description: 'still ahead, but too late to be reminded of' }),
     unchanged: Type.Integer({ description: 'pending ones that would stay as they are' }),
     samples: Type.Array(
-      Type.Object({
-        change: Type.Enum(['create', 'move', 'cancel', 'expired']),
+      Named('DefinitionPlanSample', {
+        change: Type.Enum(['create', 'move', 'cancel', 'expired'], {
+          title: 'DefinitionPlanChange',
+        }),
         ...Concerned,
         from: OrNull(Moment),
         to: OrNull(Moment),
@@ -86,11 +91,12 @@ export const Backtest = Type.Object(
       description: 'less than an hour after another to the same reader',
     }),
     emptyTokens: Type.Record(Type.String(), Type.Integer(), {
+      title: 'Counts',
       description: 'tokens without a value, and in how many mails',
       examples: [{ CLIENT_PHONE: 3 }],
     }),
     samples: Type.Array(
-      Type.Object({
+      Named('BacktestSample', {
         ...Concerned,
         ...ObjectNames,
         to: OrNull(Type.String()),

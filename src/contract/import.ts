@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { OBJECT_KINDS } from './objects.ts'
+import { Named } from './schema.ts'
 
 /** An import lists so many refused lines. */
 export const MAX_LISTED_REFUSALS = 1_000
@@ -7,6 +8,7 @@ export const MAX_LISTED_REFUSALS = 1_000
 export const ImportQuery = Type.Object({
   events: Type.Optional(
     Type.Enum(['none'], {
+      title: 'ImportEvents',
       description:
         'Imports history: no `…_CREATED` and `…_CHANGED` fires; reminders that are still ahead are scheduled, past ones leave no row.',
     }),
@@ -16,7 +18,7 @@ export const ImportQuery = Type.Object({
 export const CsvQuery = Type.Object({
   kind: Type.Enum(
     OBJECT_KINDS.map(({ kind }) => kind),
-    { description: 'What the rows are.' },
+    { title: 'ObjectKind', description: 'What the rows are.' },
   ),
   map: Type.Optional(
     Type.Array(Type.String({ maxLength: 1_000 }), {
@@ -45,9 +47,10 @@ export const CsvQuery = Type.Object({
 
 const counts = {
   accepted: Type.Record(Type.String(), Type.Integer(), {
+    title: 'Counts',
     description: 'How many lines of each kind were taken, changed or not.',
   }),
-  refused: Type.Array(Type.Object({ line: Type.Integer(), reason: Type.String() }), {
+  refused: Type.Array(Named('RefusedLine', { line: Type.Integer(), reason: Type.String() }), {
     description: `The first ${MAX_LISTED_REFUSALS}, in the order of their lines.`,
   }),
   refusedCount: Type.Integer(),
@@ -69,7 +72,10 @@ export const CsvImportResult = Type.Object(
   {
     ...counts,
     columns: Type.Array(
-      Type.Object({ column: Type.String(), field: Type.Union([Type.String(), Type.Null()]) }),
+      Named('CsvColumn', {
+        column: Type.String(),
+        field: Type.Union([Type.String(), Type.Null()]),
+      }),
       { description: 'The header, and the field that each column was read as; null: not read.' },
     ),
     fields: Type.Array(Type.String(), { description: 'Every field that a column may be.' }),

@@ -18,7 +18,10 @@ export const ObjectNames = {
 
 /** The query parameter that asks for them. */
 export const ExpandNames = Type.Optional(
-  Type.Enum(['names'], { description: '`names` adds the words that people know a row by.' }),
+  Type.Enum(['names'], {
+    title: 'ExpandNames',
+    description: '`names` adds the words that people know a row by.',
+  }),
 )
 
 /** Added to an object of a list by `expand=names` and `expand=messages`. */
@@ -29,6 +32,7 @@ export const ExpandedObject = {
   locationName: ObjectNames.locationName,
   messages: Type.Optional(
     Type.Record(Type.String(), Type.Integer(), {
+      title: 'Counts',
       description: 'How many triggers of the object have each status.',
       examples: [{ SCHEDULED: 2, COMPLETED: 1 }],
     }),

@@ -1,16 +1,17 @@
-import { Type, type Static } from 'typebox'
+import { Type, type Static, type TSchema } from 'typebox'
 import { TRIGGER_STATUSES } from './event-trigger.ts'
-import { Moment, OrNull } from './schema.ts'
+import { Moment, Named, OrNull } from './schema.ts'
 
 const Counts = Type.Record(Type.String(), Type.Integer(), {
+  title: 'Counts',
   examples: [{ COMPLETED: 41, SKIPPED: 2 }],
 })
 
 const Day = Type.String({ format: 'date', examples: ['2026-11-17'] })
 
 /** A part of the service, in the words of the overview. */
-const Part = <T extends Record<string, import('typebox').TSchema>>(fields: T) =>
-  Type.Object({
+const Part = <T extends Record<string, TSchema>>(title: string, fields: T) =>
+  Named(title, {
     ok: Type.Boolean({ description: 'Nothing needs attention.' }),
     ...fields,
   })
@@ -31,18 +32,18 @@ export const Overview = Type.Object(
     emailsOfLastDay: Counts,
     day: Day,
     quarterHours: Type.Array(
-      Type.Object({
+      Named('QuarterHour', {
         time: Type.Integer({ description: 'The beginning of the quarter of an hour, in ms.' }),
-        status: Type.Enum([...TRIGGER_STATUSES]),
+        status: Type.Enum([...TRIGGER_STATUSES], { title: 'TriggerStatus' }),
         count: Type.Integer(),
       }),
       { description: 'The triggers of `day` by the time they are scheduled for, and status.' },
     ),
-    lastDays: Type.Array(Type.Object({ day: Day, counts: Counts }), {
+    lastDays: Type.Array(Named('OverviewDay', { day: Day, counts: Counts }), {
       description: 'The last 30 days, each with the number of triggers by status.',
     }),
     failures: Type.Array(
-      Type.Object({
+      Named('OverviewFailure', {
         eventTriggerId: Type.Integer(),
         eventDefnId: Type.Integer(),
         description: OrNull(Type.String({ description: 'Of the definition.' })),
@@ -55,8 +56,10 @@ export const Overview = Type.Object(
       }),
       { description: 'Triggers of the last 7 days that failed, the newest first; at most 20.' },
     ),
-    engine: Part({ overdue: Type.Integer({ description: 'Due for more than a second.' }) }),
-    mail: Part({
+    engine: Part('EngineHealth', {
+      overdue: Type.Integer({ description: 'Due for more than a second.' }),
+    }),
+    mail: Part('MailHealth', {
       captured: Type.Boolean({
         description: 'There is no mail server: mails are kept, none leaves.',
       }),
@@ -64,16 +67,18 @@ export const Overview = Type.Object(
       lastSentTime: OrNull(Moment),
       sentLastDay: Type.Integer(),
     }),
-    database: Part({ milliseconds: Type.Number({ description: 'How long it took to answer.' }) }),
+    database: Part('DatabaseHealth', {
+      milliseconds: Type.Number({ description: 'How long it took to answer.' }),
+    }),
     reconciliation: OrNull(
-      Part({
+      Part('ReconciliationHealth', {
         endedTime: Type.Integer({
           description:
             'When all pending reminders were last compared with what appointments and definitions ask for, in ms.',
         }),
       }),
     ),
-    setup: Type.Object({
+    setup: Named('SetupCounts', {
       locations: Type.Integer(),
       professionals: Type.Integer(),
       clients: Type.Integer(),

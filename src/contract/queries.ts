@@ -13,6 +13,7 @@ const id = (description: string) => Type.Optional(Type.Integer({ minimum: 1, des
 export const DefinitionQuery = Type.Object({
   active: Type.Optional(
     Type.Enum(['true', 'all'], {
+      title: 'DefinitionFilter',
       default: 'true',
       description: '`all`: also a paused one, which is else 404.',
     }),
@@ -23,6 +24,7 @@ export const DefinitionsQuery = Type.Object({
   ...PageQuery,
   active: Type.Optional(
     Type.Enum(['true', 'false', 'all'], {
+      title: 'DefinitionsFilter',
       default: 'true',
       description: '`false`: paused ones; `all`: both. Deleted ones are never listed.',
     }),
@@ -43,7 +45,10 @@ export const TriggerQuery = Type.Object({
   to: MomentFilter('Scheduled before this moment, in ms.'),
   eventDefnId: id('Of this definition.'),
   objectType: Type.Optional(
-    Type.Enum([...OBJECT_TYPES], { description: 'About objects of this type.' }),
+    Type.Enum([...OBJECT_TYPES], {
+      title: 'ObjectType',
+      description: 'About objects of this type.',
+    }),
   ),
   clientId: id('About objects of this client.'),
   locationId: id('About objects at this location.'),
@@ -59,7 +64,11 @@ export const TriggersQuery = Type.Object({
   ...PageQuery,
   ...TriggerQuery.properties,
   order: Type.Optional(
-    Type.Enum(['oldest', 'newest'], { default: 'oldest', description: 'Which come first.' }),
+    Type.Enum(['oldest', 'newest'], {
+      title: 'ListOrder',
+      default: 'oldest',
+      description: 'Which come first.',
+    }),
   ),
   expand: ExpandNames,
 })

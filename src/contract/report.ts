@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { Ignored, Maybe, Moment, OrNull } from './schema.ts'
+import { Ignored, Maybe, Moment, Named, OrNull } from './schema.ts'
 
 export const REPORT_FORMATS = ['pdf', 'xlsx', 'csv', 'html', 'json'] as const
 export type ReportFormat = (typeof REPORT_FORMATS)[number]
@@ -74,7 +74,7 @@ const day = (description: string) =>
 export const PrintQuery = Type.Object({
   startDate: day('The first day, in the location’s time zone, else the business’s.'),
   endDate: day('The last day, itself included.'),
-  format: Type.Optional(Type.Enum([...REPORT_FORMATS], { default: 'pdf' })),
+  format: Type.Optional(Type.Enum([...REPORT_FORMATS], { title: 'ReportFormat', default: 'pdf' })),
   locationId: Type.Optional(Type.Integer({ minimum: 1 })),
   attach: Type.Optional(
     Type.Boolean({ default: true, description: 'true: to be saved; false: to be shown.' }),
@@ -88,7 +88,7 @@ export const PrintWish = Type.Object(
     reportId: Maybe(Type.Integer({ description: 'This or reportFileName.' })),
     reportFileName: Maybe(Type.String()),
     filters: Maybe(
-      Type.Object({
+      Named('ReportFilters', {
         professionalIdList: Type.Optional(Type.Array(Type.Integer())),
         reasonIdList: Type.Optional(Type.Array(Type.Integer())),
         statusList: Type.Optional(Type.Array(Type.String())),
@@ -101,7 +101,7 @@ export const PrintWish = Type.Object(
 export const PrintedReport = Type.Object(
   {
     report: Report,
-    parameters: Type.Object({
+    parameters: Named('ReportParameters', {
       startDate: Type.String(),
       endDate: Type.String(),
       timeZone: Type.String(),
@@ -109,22 +109,22 @@ export const PrintedReport = Type.Object(
       printedTime: Moment,
     }),
     kpis: Type.Array(
-      Type.Object({
+      Named('Kpi', {
         name: Type.String(),
         label: Type.String(),
         value: OrNull(Type.Number()),
         previous: OrNull(Type.Number({ description: 'In the range of equal length before.' })),
-        unit: Type.Enum(['count', 'percent', 'money', 'minutes']),
+        unit: Type.Enum(['count', 'percent', 'money', 'minutes'], { title: 'KpiUnit' }),
         definition: Type.String({ description: 'What the figure counts.' }),
-        better: OrNull(Type.Enum(['more', 'less'])),
+        better: OrNull(Type.Enum(['more', 'less'], { title: 'KpiDirection' })),
       }),
     ),
     charts: Type.Array(Type.Unknown({ description: 'Each chart as data.' })),
     columns: Type.Array(
-      Type.Object({ name: Type.String(), label: Type.String(), type: Type.String() }),
+      Named('ReportColumn', { name: Type.String(), label: Type.String(), type: Type.String() }),
     ),
     rows: Type.Array(Type.Array(Type.Unknown())),
-    totals: Type.Record(Type.String(), OrNull(Type.Number())),
+    totals: Type.Record(Type.String(), OrNull(Type.Number()), { title: 'ReportTotals' }),
     rowCount: Type.Integer(),
   },
   {
@@ -167,8 +167,8 @@ export const ReportRun = Type.Object(
   {
     runId: Type.Integer(),
     reportId: Type.Integer(),
-    format: Type.Enum([...REPORT_FORMATS]),
-    status: Type.Enum(['QUEUED', 'RUNNING', 'COMPLETED', 'FAILED']),
+    format: Type.Enum([...REPORT_FORMATS], { title: 'ReportFormat' }),
+    status: Type.Enum(['QUEUED', 'RUNNING', 'COMPLETED', 'FAILED'], { title: 'ReportRunStatus' }),
     statusReason: OrNull(Type.String()),
     rowsDone: Type.Integer(),
     rowsTotal: OrNull(Type.Integer()),

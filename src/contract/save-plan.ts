@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { RECIPIENTS } from './event-action.ts'
-import { Moment, OrNull } from './schema.ts'
+import { Moment, Named, OrNull } from './schema.ts'
 
 const CHANGES = ['create', 'move', 'cancel', 'atOnce', 'expired'] as const
 export type PlannedChange = (typeof CHANGES)[number]
@@ -14,8 +14,8 @@ export const SavePlan = Type.Object(
     atOnce: Type.Integer({ description: 'messages that would be sent at once' }),
     expired: Type.Integer({ description: 'reminders whose time would already have passed' }),
     samples: Type.Array(
-      Type.Object({
-        change: Type.Enum([...CHANGES]),
+      Named('SavePlanSample', {
+        change: Type.Enum([...CHANGES], { title: 'PlannedChange' }),
         eventTriggerId: OrNull(
           Type.Integer({ description: 'the pending trigger; `null` for a new one' }),
         ),
@@ -23,7 +23,7 @@ export const SavePlan = Type.Object(
         description: OrNull(Type.String({ description: 'of the definition' })),
         from: OrNull({ ...Moment, description: 'when it is scheduled now, in ms' }),
         to: OrNull({ ...Moment, description: 'when it would be scheduled, in ms' }),
-        recipients: Type.Array(Type.Enum([...RECIPIENTS]), {
+        recipients: Type.Array(Type.Enum([...RECIPIENTS], { title: 'Recipient' }), {
           description: 'to whom its actions write; empty if it has none and sends nothing',
         }),
         clientName: OrNull(Type.String()),

@@ -1,4 +1,8 @@
-import { Type, type TSchema } from 'typebox'
+import { Type, type TProperties, type TSchema } from 'typebox'
+
+/** An object whose schema has a name of its own in the API description. */
+export const Named = <P extends TProperties>(title: string, properties: P) =>
+  Type.Object(properties, { title })
 
 export const OrNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 

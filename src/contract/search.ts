@@ -6,7 +6,7 @@ export const FOUND_KINDS = ['client', 'calendar', 'eventDefinition', 'emailTempl
 
 export const Found = Type.Object(
   {
-    kind: Type.Enum([...FOUND_KINDS]),
+    kind: Type.Enum([...FOUND_KINDS], { title: 'SearchResultKind' }),
     id: Type.Integer({ description: 'Its `clientId`, `calendarId`, `eventDefnId`, …' }),
     title: Type.String({ description: 'What people call it.' }),
     detail: OrNull(

@@ -7,7 +7,10 @@ import { Maybe, serverOwned } from './schema.ts'
 export const Status = Type.Object(
   {
     businessId: Type.Integer(),
-    objectType: Type.Enum([...OBJECT_TYPES], { description: 'The kind of object that is in it.' }),
+    objectType: Type.Enum([...OBJECT_TYPES], {
+      title: 'ObjectType',
+      description: 'The kind of object that is in it.',
+    }),
     status: Type.String({ description: 'The value that objects carry.' }),
     label: Type.String({ description: 'What people read.' }),
     live: Type.Boolean({ description: 'Does a reminder before it still make sense?' }),
@@ -44,7 +47,7 @@ export type Status = Static<typeof Status>
 /** The form of a POST. Where the business has the status already, it is an update. */
 export const StatusWrite = Type.Object(
   {
-    objectType: Type.Enum([...OBJECT_TYPES]),
+    objectType: Type.Enum([...OBJECT_TYPES], { title: 'ObjectType' }),
     status: Type.String({ minLength: 1, maxLength: 60 }),
     label: Type.Optional(
       Type.String({ minLength: 1, maxLength: 300, description: 'Required to add one.' }),
@@ -69,7 +72,7 @@ export const StatusWrite = Type.Object(
 )
 
 const objectTypeField: Field = required({
-  schema: Type.Enum([...OBJECT_TYPES]),
+  schema: Type.Enum([...OBJECT_TYPES], { title: 'ObjectType' }),
   sqlType: 'text',
   faults: (value) =>
     OBJECT_TYPES.includes(value as ObjectType)

@@ -49,18 +49,19 @@ export function sql(strings: TemplateStringsArray, ...values: unknown[]): Sql {
   return new Fragment(pieces, flat)
 }
 
-/** The same statement with other values: where its text does not change, it is put together once. */
-export const withValues = (statement: Sql, values: unknown[]): Sql =>
-  new Fragment((statement as Fragment).pieces, values)
-
 /** A piece of SQL that is ours, such as a column's name from a declaration. Never a caller's text. */
 export const raw = (text: string): Sql => new Fragment([text], [])
 
 export const empty = raw('')
 
 export function join(fragments: Sql[], separator: string): Sql {
-  return fragments.reduce(
-    (joined, next, i) => (i === 0 ? next : sql`${joined}${raw(separator)}${next}`),
-    empty,
-  )
+  const pieces = ['']
+  const values: unknown[] = []
+  fragments.forEach((fragment, i) => {
+    const [first, ...rest] = (fragment as Fragment).pieces
+    pieces[pieces.length - 1] += (i === 0 ? '' : separator) + first!
+    pieces.push(...rest)
+    values.push(...fragment.values)
+  })
+  return new Fragment(pieces, values)
 }

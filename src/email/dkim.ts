@@ -1,6 +1,7 @@
 import { createPrivateKey, hash, sign, type KeyObject } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { domainOf } from '../contract/addresses.ts'
+import { WorkQueue } from '../work-queue.ts'
 import type { Message } from './message.ts'
 
 export type DkimSigner = { domain: string; selector: string; key: KeyObject }
@@ -111,23 +112,11 @@ function folded(signature: string) {
   return lines.join('\r\n ')
 }
 
-/** More than there are cores would crowd out the event loop, which sends the mails. */
-const AT_ONCE = availableParallelism()
-let signing = 0
-const waiting: (() => void)[] = []
+/** At most one for each core: more would delay the event loop, which sends the mails. */
+const signatures = new WorkQueue({ total: availableParallelism() })
 
-async function signText(text: string, key: KeyObject) {
-  if (signing >= AT_ONCE) await new Promise<void>((resolve) => waiting.push(resolve))
-  else signing++
-  try {
-    return await makeSignature(Buffer.from(text, 'latin1'), key)
-  } finally {
-    // Whoever comes next takes the place over.
-    const next = waiting.shift()
-    if (next) next()
-    else signing--
-  }
-}
+const signText = (text: string, key: KeyObject) =>
+  signatures.run({}, () => makeSignature(Buffer.from(text, 'latin1'), key))
 
 const makeSignature = (bytes: Buffer, key: KeyObject) =>
   new Promise<string>((resolve, reject) => {

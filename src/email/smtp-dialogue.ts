@@ -1,7 +1,18 @@
 import type { Socket } from 'node:net'
 import { monotonicMs } from '../clock.ts'
 import type { Outcome, Phase } from './mailer.ts'
-import type { PhaseTimeouts } from './smtp-session.ts'
+
+/** How long the server may take, in milliseconds. A phase may have a timeout of its own. */
+export type PhaseTimeouts = Partial<Record<Phase, number>> & {
+  connect: number
+  greeting: number
+  /** Each of EHLO, STARTTLS with its handshake, AUTH, MAIL, RCPT and DATA. */
+  command: number
+  /** For the whole message to leave. */
+  body: number
+  /** From the end of the message to the answer. */
+  end: number
+}
 
 export type Trouble = Extract<Outcome, { kind: 'retry' | 'failed' | 'uncertain' }>
 

@@ -2,7 +2,14 @@ import type { Socket } from 'node:net'
 import type { ConnectionOptions } from 'node:tls'
 import SMTPConnection from 'nodemailer/lib/smtp-connection'
 import type { Outcome, Phase } from './mailer.ts'
-import { SmtpDialogue, lost, wordsOf, type Delivery, type Trouble } from './smtp-dialogue.ts'
+import {
+  SmtpDialogue,
+  lost,
+  wordsOf,
+  type Delivery,
+  type PhaseTimeouts,
+  type Trouble,
+} from './smtp-dialogue.ts'
 
 export type SessionOptions = {
   host: string
@@ -17,18 +24,6 @@ export type SessionOptions = {
   name: string | undefined
   tls: ConnectionOptions
   timeouts: PhaseTimeouts
-}
-
-/** How long the server may take, in milliseconds. A phase may have a timeout of its own. */
-export type PhaseTimeouts = Partial<Record<Phase, number>> & {
-  connect: number
-  greeting: number
-  /** Each of EHLO, STARTTLS with its handshake, AUTH, MAIL, RCPT and DATA. */
-  command: number
-  /** For the whole message to leave. */
-  body: number
-  /** From the end of the message to the answer. */
-  end: number
 }
 
 /**

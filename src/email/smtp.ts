@@ -6,7 +6,8 @@ import type { Mailer, Outcome, Outgoing } from './mailer.ts'
 import { messageText } from './message.ts'
 import { ProviderLimits, Width, type ProviderLimit } from './send-limits.ts'
 import type { Delivery } from './smtp-dialogue.ts'
-import { SmtpSession, type PhaseTimeouts, type SessionOptions } from './smtp-session.ts'
+import type { PhaseTimeouts } from './smtp-dialogue.ts'
+import { SmtpSession, type SessionOptions } from './smtp-session.ts'
 
 /** Where the mail server is and how we speak to it: what `SMTP_URL` says. */
 export type SmtpServer = Pick<

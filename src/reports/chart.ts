@@ -1,4 +1,4 @@
-import type { Unit } from './report.ts'
+export type Unit = 'count' | 'percent' | 'money' | 'minutes'
 
 /** A chart as data: draw-chart.ts draws it for page and paper, a workbook and the console themselves. */
 export type Chart = SeriesChart | Heatmap

@@ -1,5 +1,5 @@
 import type { Sql } from '../database/sql.ts'
-import type { Chart } from './chart.ts'
+import type { Chart, Unit } from './chart.ts'
 
 /**
  * One report: what it is called, who may see it, the statement that reads its rows, and what is
@@ -73,8 +73,6 @@ export type Column = {
 
 export type Cell = string | number | null
 export type Figures = Record<string, number | null>
-
-export type Unit = 'count' | 'percent' | 'money' | 'minutes'
 
 export type Kpi = {
   name: string

@@ -1,39 +1,34 @@
 import type { ObjectInput } from '../contract/object-body.ts'
-import type { ServicePrice } from '../store/basis.ts'
+import type { Settings } from '../store/settings.ts'
 import type { StoredObject } from '../store/objects.ts'
 
 /**
- * Completes the body of an appointment: what the caller leaves out about price, currency and the
- * moment of booking. `base` is the stored appointment, or the blank one that is being created.
- * See docs/decisions/0171.
+ * The body of an appointment with the price, currency and moment of booking that the caller leaves
+ * out. `base` is the stored appointment, or the empty one that is being created. See
+ * docs/decisions/0171.
  */
-export function fillBookingTerms(
+export function withBookingTerms(
   input: ObjectInput,
   base: StoredObject,
-  priceOf: (reasonId: number) => ServicePrice | undefined,
-) {
-  const { values, faults } = input
+  services: Settings['services'],
+): ObjectInput {
+  const values = { ...input.values }
+  const faults = [...input.faults]
   if (!values.bookedTime) {
     values.bookedTime = ('bookedTime' in values ? null : base.bookedTime) ?? base.createdDate
   }
-  const terms = termsBefore(values.reasonId, base, priceOf)
-  if (!terms) return
-  const [price, currency] = terms
+  const isNewService = typeof values.reasonId === 'number' && values.reasonId !== base.reasonId
+  const terms = isNewService ? services.get(values.reasonId as number) : base
+  if (!terms) return { ...input, values, faults }
+  const { price, currency } = terms
   if (!('currency' in values)) values.currency = currency
-  if ('price' in values || faults.some(({ pointer }) => pointer === '/price')) return
+  if ('price' in values || faults.some(({ pointer }) => pointer === '/price')) {
+    return { ...input, values, faults }
+  }
   if (price !== null && currency !== null && values.currency !== currency) {
-    const detail = `is required with another currency: the price is in ${currency}`
+    const detail = `is required with another currency: the price is in ${currency as string}`
     faults.push({ pointer: '/price', detail })
   }
   values.price = price
-}
-
-/** Price and currency unless the caller gives others; undefined if there is no such service. */
-function termsBefore(
-  reasonId: unknown,
-  base: StoredObject,
-  priceOf: (reasonId: number) => ServicePrice | undefined,
-): ServicePrice | undefined {
-  if (typeof reasonId === 'number' && reasonId !== base.reasonId) return priceOf(reasonId)
-  return [base.price, base.currency] as ServicePrice
+  return { ...input, values, faults }
 }

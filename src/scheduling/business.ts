@@ -12,10 +12,10 @@ import {
 } from '../store/businesses.ts'
 import { isSame } from './events.ts'
 import { followZone } from './follow.ts'
-import type { Saving } from './save.ts'
+import type { Author } from './saving.ts'
 
 /** Changes the caller's own business; reminders follow its clock. */
-export async function changeBusiness(tx: Db, body: unknown, { businessId, user, now }: Saving) {
+export async function changeBusiness(tx: Db, body: unknown, { businessId, user, now }: Author) {
   const before = await lockBusiness(tx, businessId)
   if (!before) throw notFound('business', businessId)
   const { values, faults } = readFields<BusinessFields>(BUSINESS_FIELDS, body, before)

@@ -2,12 +2,12 @@ import { saveDefinition } from '../automation/define.ts'
 import { isDefinitionObjectType, kindNamed } from '../contract/event-definition.ts'
 import { isPlainObject } from '../contract/json.ts'
 import { externalName, refName } from '../contract/object-body.ts'
-import { objectKind } from '../contract/objects.ts'
+import { objectKind, type ObjectKind } from '../contract/objects.ts'
 import type { Db } from '../database/database.ts'
 import { invalid, type Fault } from '../errors.ts'
-import { listIdsOfExternalIds } from '../store/objects.ts'
+import { listReferredObjects } from '../store/objects.ts'
 import type { LineRefs } from './line-refs.ts'
-import type { Saving } from './save.ts'
+import type { Author } from './saving.ts'
 
 /**
  * A definition in an import, as `POST /eventDefinition` takes it with its actions. What it names may
@@ -16,7 +16,7 @@ import type { Saving } from './save.ts'
 export async function saveDefinitionLine(
   tx: Db,
   line: Record<string, unknown>,
-  saving: Saving,
+  saving: Author,
   refs: LineRefs,
 ) {
   const faults: Fault[] = []
@@ -78,9 +78,7 @@ async function named(
     const names = [value].flat().map(String)
     const kind = objectKind(target)!
     const known =
-      name === external
-        ? (await listIdsOfExternalIds(tx, businessId, new Map([[kind, new Set(names)]]))).get(kind)
-        : undefined
+      name === external ? await readIdsOfExternalIds(tx, businessId, kind, names) : undefined
     const ids = names.map((one) => known?.get(one) ?? (known ? undefined : refs.idOf(target, one)))
     const missing = names.find((_, i) => ids[i] === undefined)
     if (missing !== undefined) {
@@ -90,4 +88,15 @@ async function named(
     filled[property] = Array.isArray(value) ? ids : ids[0]
   }
   return filled
+}
+
+async function readIdsOfExternalIds(
+  tx: Db,
+  businessId: number,
+  kind: ObjectKind,
+  externalIds: string[],
+) {
+  const wanted = new Map([[kind, { ids: new Set<number>(), externalIds: new Set(externalIds) }]])
+  const found = await listReferredObjects(tx, businessId, wanted)
+  return new Map(found.map(({ externalId, id }) => [externalId, id]))
 }

@@ -3,10 +3,10 @@ import type { ObjectType } from '../contract/event-type.ts'
 import type { ObjectKind } from '../contract/objects.ts'
 import type { Db } from '../database/database.ts'
 import { listDefinitionsOfTypes, planAgain, waitForBookings } from '../store/event-definitions.ts'
-import { listObjectsOfClients, type ChangedObject } from '../store/objects.ts'
+import { listObjectsOfClients, type StoredObject } from '../store/objects.ts'
 import { lockSubjects } from '../store/subjects.ts'
 import { isSame } from './events.ts'
-import type { Saving } from './save.ts'
+import type { Saving } from './saving.ts'
 import { remindersOf } from './statuses.ts'
 
 /**
@@ -16,11 +16,11 @@ import { remindersOf } from './statuses.ts'
 export async function followChanges(
   tx: Db,
   kind: ObjectKind,
-  changes: ChangedObject[],
+  changes: { object: StoredObject; before: StoredObject | undefined }[],
   saving: Saving,
 ) {
   const changed = (property: string) =>
-    changes.filter(({ before, object }) => !isSame(before[property], object[property]))
+    changes.filter(({ before, object }) => before && !isSame(before[property], object[property]))
 
   if (kind.kind === 'location' && changed('timeZone').length > 0) {
     await planAgain(tx, saving.businessId, remindersOf(['CALENDAR', 'CLASS_SCHEDULE', 'RECALL']))

@@ -3,11 +3,13 @@ import { isPlainObject } from '../contract/json.ts'
 import type { Db } from '../database/database.ts'
 import { RequestError } from '../errors.ts'
 import { isRefusedValue, isTooSlow } from '../database/refusals.ts'
+import { SettingsCache } from '../store/settings.ts'
 import { saveBusinessLine } from './business-lines.ts'
 import { checkHtmlOf } from './email-templates.ts'
 import { saveDefinitionLine } from './definition-lines.ts'
 import { LineRefs } from './line-refs.ts'
-import { saveObjects, type Saving } from './save.ts'
+import { saveObjects } from './save.ts'
+import type { Saving } from './saving.ts'
 import { saveStatusOf } from './statuses.ts'
 import { saveSuppressionLine } from './suppression-lines.ts'
 
@@ -111,6 +113,7 @@ class Run {
   readonly #importing: Importing
   readonly #transact: Transact
   readonly #refs = new LineRefs()
+  readonly #settings = new SettingsCache()
   #lines = 0
 
   constructor(importing: Importing, transact: Transact) {
@@ -167,7 +170,7 @@ class Run {
       if (fault) this.#refuse(line.number, fault)
       return fault === undefined
     })
-    for (const batch of withoutRepeats(declared, ready)) await this.#saveBatch(declared, batch)
+    if (ready.length > 0) await this.#saveBatch(declared, ready)
   }
 
   /**
@@ -221,8 +224,16 @@ class Run {
       history = false,
       recordedAt,
     } = this.#importing
-    const saving = { businessId, user, now: now(), visibility, history, areLines: true }
-    return recordedAt ? { ...saving, recordedAt } : saving
+    return {
+      businessId,
+      user,
+      now: now(),
+      settings: this.#settings,
+      visibility,
+      history,
+      areLines: true,
+      ...(recordedAt && { recordedAt }),
+    }
   }
 
   #accept(kind: string) {
@@ -254,26 +265,6 @@ const KINDS = [
   'suppression',
 ]
 const KNOWN = new Set(KINDS)
-
-/**
- * Cut where an object comes up again: the second change of it goes into a later batch. Most repeats
- * are told apart here; those that only the database can see are found when they are saved.
- */
-function* withoutRepeats(kind: ObjectKind, lines: Read[]): Iterable<Read[]> {
-  let batch: Read[] = []
-  let named = new Set<unknown>()
-  for (const line of lines) {
-    const names = [line.body[kind.id], line.body.externalId].filter((name) => name != null)
-    if (names.some((name) => named.has(name))) {
-      yield batch
-      batch = []
-      named = new Set()
-    }
-    for (const name of names) named.add(name)
-    batch.push(line)
-  }
-  if (batch.length > 0) yield batch
-}
 
 function reasonOf(error: unknown): string | undefined {
   if (error instanceof RequestError && error.status < 500) return error.message

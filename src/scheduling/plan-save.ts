@@ -8,7 +8,8 @@ import { lockPlans } from '../store/event-definitions.ts'
 import { listTriggersOfObject, type StoredTrigger } from '../store/event-triggers.ts'
 import { lockObjects } from '../store/objects.ts'
 import { nameTriggers } from '../store/trigger-names.ts'
-import { saveObject, type Allow, type Saving } from './save.ts'
+import { saveObject } from './save.ts'
+import type { Allow, Saving } from './saving.ts'
 
 export type SavePlan = Record<PlannedChange, number> & { samples: Sample[] }
 

@@ -1,7 +1,4 @@
-import { randomBytes } from 'node:crypto'
-import { setImmediate } from 'node:timers/promises'
-import { scheduleTriggers, type SavedObject } from '../automation/schedule.ts'
-import { objectIdOf, type Subject } from '../store/subject.ts'
+import { scheduleTriggers } from '../automation/schedule.ts'
 import {
   bodyOf,
   externalName,
@@ -9,235 +6,30 @@ import {
   readObject,
   type ObjectInput,
 } from '../contract/object-body.ts'
-import { objectKind, type ObjectKind } from '../contract/objects.ts'
+import type { ObjectKind } from '../contract/objects.ts'
 import type { Db } from '../database/database.ts'
 import { invalid, notFound, RequestError, type Fault } from '../errors.ts'
+import { replaceClientWords } from '../store/client-words.ts'
+import { lockPlans, lockSettings } from '../store/event-definitions.ts'
 import {
+  drawObjectIds,
   insertObjects,
   lockObjects,
-  sendObjects,
+  readStored,
   updateObjects,
-  updateSubjects,
-  type ChangedObject,
   type StoredObject,
 } from '../store/objects.ts'
-import { replaceClientWords } from '../store/client-words.ts'
-import { findHidingProperty, type Visibility } from '../store/visibility.ts'
-import { readBasis, type Basis, type ServicePrice } from '../store/basis.ts'
-import { lockPlans, lockSettings, type StoredDefinition } from '../store/event-definitions.ts'
 import type { Status } from '../store/statuses.ts'
-import { fillBookingTerms } from './booking-terms.ts'
-import {
-  faultsOfTemplate,
-  readTemplateBody,
-  storedTemplate,
-  type HtmlChecks,
-} from './email-templates.ts'
+import { buildSubject } from '../store/subject.ts'
+import { findHidingProperty } from '../store/visibility.ts'
+import { withBookingTerms } from './booking-terms.ts'
+import { faultsOfTemplate, readTemplateBody, storedTemplate } from './email-templates.ts'
 import { eventsOf, isSame } from './events.ts'
-import { readExternalReferences } from './external-references.ts'
 import { followChanges } from './follow.ts'
-import { subjectOf, type Nearby } from './subject-of.ts'
+import { resolveReferences, unknownReferences, type References } from './references.ts'
+import type { Allow, Outcome, Saving } from './saving.ts'
 
-export type Saving = {
-  businessId: number
-  user: string
-  now: Temporal.Instant
-  /** The part of the business that the caller sees; what is outside is missing. */
-  visibility?: Visibility
-  /** Of templates: what `checkHtmlOf` found. */
-  html?: HtmlChecks
-  /** History is imported without events: nothing was created or changed just now. */
-  history?: boolean
-  /** The bodies are lines of an import, which may name objects by the refs of other lines. */
-  areLines?: boolean
-  /** When a new object was really created, where that is known and believed. */
-  recordedAt?: (body: Record<string, unknown>) => Temporal.Instant | undefined
-}
-
-export type Outcome =
-  | { refused: RequestError }
-  | { refused?: never; object: StoredObject; before: StoredObject | undefined }
-
-/** Sees an object as it is, under its lock, and throws where it may not be changed. */
-export type Allow = (current: StoredObject | undefined) => void
-
-/**
- * Saves objects of one kind, with everything that follows from their changes, in the caller's
- * transaction. One body and a thousand take the same road; a bad one is refused by itself.
- * `allows`, where there are any, belong to the bodies one by one.
- */
-export async function saveObjects(
-  tx: Db,
-  kind: ObjectKind,
-  bodies: unknown[],
-  saving: Saving,
-  allows: (Allow | undefined)[] = [],
-  round = 1,
-): Promise<Outcome[]> {
-  const outcomes: (Outcome | undefined)[] = []
-  const of = <T>(all: T[], places: number[]) => places.map((place) => all[place]!)
-  await inTurn(pagesOf(kind, bodies), async (places) => {
-    const [some, guards] = [of(bodies, places), of(allows, places)]
-    const saved = await saveEachOnce(tx, kind, some, saving, guards, round)
-    places.forEach((place, i) => (outcomes[place] = saved[i]))
-  })
-  const again = bodies.flatMap((_, place) => (outcomes[place] ? [] : place))
-  if (again.length > 0) {
-    const later = await saveObjects(
-      tx,
-      kind,
-      of(bodies, again),
-      saving,
-      of(allows, again),
-      round + 1,
-    )
-    again.forEach((place, i) => (outcomes[place] = later[i]))
-  }
-  return outcomes as Outcome[]
-}
-
-/**
- * Many objects are saved page by page, in the order of their ids: while the server writes one page,
- * the next is worked out. Where two bodies may be about the same object all stay together.
- */
-function pagesOf(kind: ObjectKind, bodies: unknown[]): number[][] {
-  const places = [...bodies.keys()]
-  if (bodies.length <= PAGE || !kind.objectType) return [places]
-  const ids = bodies.map((body) => (body as Record<string, unknown> | null)?.[kind.id])
-  const isByItself = ids.every((id, place) => typeof id === 'number' && !hasName(bodies[place]))
-  if (!isByItself || new Set(ids).size < ids.length) return [places]
-  const inOrder = places.toSorted((a, b) => (ids[a] as number) - (ids[b] as number))
-  const pages: number[][] = []
-  for (let at = 0, size = FIRST_PAGE; at < places.length; at += size, size = next(size)) {
-    pages.push(inOrder.slice(at, at + size))
-  }
-  return pages
-}
-
-/** The server waits for the first page; each of the others is worked out while it is busy. */
-const FIRST_PAGE = 60
-const next = (size: number) => Math.min(2 * size, PAGE)
-
-const PAGE = 160
-
-const hasName = (body: unknown) => (body as Record<string, unknown>).externalId !== undefined
-
-/**
- * Each begins when what the one before asks for has left. Ends when all have ended, or what is still
- * under way would go on in a transaction that is over.
- */
-async function inTurn<T>(pages: T[], work: (page: T) => Promise<void>) {
-  // The first to fail is why the others do.
-  let failure: { error: unknown } | undefined
-  const underWay: Promise<unknown>[] = []
-  for (const page of pages) {
-    if (underWay.length > 0) await setImmediate()
-    underWay.push(work(page).catch((error: unknown) => (failure ??= { error })))
-  }
-  await Promise.all(underWay)
-  if (failure) throw failure.error
-}
-
-/** The same, but what names an object that another of these bodies has just written is left out. */
-export async function saveEachOnce(
-  tx: Db,
-  kind: ObjectKind,
-  bodies: unknown[],
-  saving: Saving,
-  allows: (Allow | undefined)[] = [],
-  round = 1,
-): Promise<(Outcome | undefined)[]> {
-  const schema = saving.areLines ? lineOf(kind) : bodyOf(kind)
-  const inputs = bodies.map((body) =>
-    readObject(kind, prepare(kind, body), saving.businessId, schema),
-  )
-  // Shared with every other save; a definition that is being saved waits for it, and it for that.
-  if (kind.objectType) lockPlans(tx, saving.businessId)
-  if (SETTINGS.has(kind.kind)) lockSettings(tx, saving.businessId)
-  const found = await readExternalReferences(tx, saving.businessId, kind, inputs)
-  const asked = {
-    wanted: referredTo(kind, inputs, found),
-    count: inputs.filter((input) => input.id === undefined).length,
-  }
-  const [basis, existing] = await Promise.all([
-    readBasis(tx, saving.businessId, kind, asked),
-    lockExisting(tx, kind, inputs, saving),
-  ])
-  const isKnown = (named: string) => basis.known.has(named) || found.has(named)
-  const priceOf = (reasonId: number) =>
-    basis.known.get(`reason:${reasonId}`) as ServicePrice | undefined
-  const ids = basis.ids.values()
-  const surroundings = surroundingsOf(kind, basis)
-  const { statuses } = surroundings
-
-  const taken = new Set<StoredObject>()
-  const outcomes = inputs.map((input, place): Outcome | undefined => {
-    const before = existing(input)
-    // The same object once more: its turn comes when the first change of it is written.
-    if (before && taken.has(before)) return undefined
-    const refused = refusalOf(allows[place], before)
-    if (refused) return { refused }
-    if (input.id !== undefined && !before) return { refused: notFound(kind.title, input.id) }
-    const base = before ?? blank(kind, freshId(kind, ids), bodies[place], saving)
-    if (kind.kind === 'calendar') fillBookingTerms(input, base, priceOf)
-    const faults = [
-      ...input.faults,
-      ...missing(kind, input, before),
-      ...foreign(kind, bodies[place], input, isKnown),
-      ...unknownStatus(input, statuses),
-    ]
-    const object = merge(input, base, saving)
-    const html = saving.html ?? new Map()
-    faults.push(...contradictions(kind, object, faults, input, html))
-    faults.push(...invisibleFaults(kind, object, faults, saving.visibility ?? null))
-    if (faults.length > 0) return { refused: invalid(faults) }
-    if (before) taken.add(before)
-    if (kind.kind === 'emailTemplate') {
-      const { emailBody } = input.values
-      return { object: storedTemplate(object, before, emailBody, html), before }
-    }
-    return { object, before }
-  })
-
-  // Another body or transaction took the same `externalId` first: now it is there, and these are
-  // updates.
-  const lost = await write(tx, kind, outcomes, surroundings, saving)
-  // What is there and still not seen is outside the caller's visibility.
-  const ending = round > 1 ? { refused: invalid(TAKEN) } : undefined
-  for (const place of lost) outcomes[place] = ending
-  return outcomes
-}
-
-/** A change of these may change how definitions are planned; see docs/engine.md, lock order. */
-const SETTINGS = new Set(['location', 'professional', 'reason', 'invitationCampaign'])
-
-function refusalOf(allow: Allow | undefined, current: StoredObject | undefined) {
-  try {
-    allow?.(current)
-    return undefined
-  } catch (error) {
-    if (error instanceof RequestError) return error
-    throw error
-  }
-}
-
-const TAKEN = [{ pointer: '/externalId', detail: 'is taken by another object' }]
-
-/** Nobody books for those whose appointments they do not see. */
-function invisibleFaults(
-  kind: ObjectKind,
-  object: StoredObject,
-  faults: Fault[],
-  visibility: Visibility,
-): Fault[] {
-  const property = findHidingProperty(kind, object, visibility)
-  const pointer = `/${property}`
-  if (!property || faults.some((fault) => fault.pointer === pointer)) return []
-  const whose = property === 'locationId' ? 'one of your locations' : 'yourself'
-  return [{ pointer, detail: `must be ${whose}` }]
-}
-
-/** Saves one object or throws what is wrong with it; `allow` sees it as it is, under its lock. */
+/** Saves one object, or throws why it is refused. */
 export async function saveObject(
   tx: Db,
   kind: ObjectKind,
@@ -250,99 +42,203 @@ export async function saveObject(
   return outcome!
 }
 
-/** An object may be written in more than one way; this is the one that is kept. */
-function prepare(kind: ObjectKind, body: unknown): unknown {
-  return kind.kind === 'emailTemplate' ? readTemplateBody(body) : body
+/** An object to be saved in a transaction of its own. */
+export type ToSave = Omit<Saving, 'now'> & {
+  /** Bound to the business and the user. */
+  db: Db
+  kind: ObjectKind
+  body: unknown
+  allow?: Allow | undefined
 }
 
-async function lockExisting(tx: Db, kind: ObjectKind, inputs: ObjectInput[], saving: Saving) {
-  const ids = inputs.flatMap((input) => input.id ?? [])
-  const externalIds = inputs.flatMap((input) => input.externalId ?? [])
-  const rows =
-    ids.length + externalIds.length === 0
-      ? []
-      : await lockObjects(tx, saving.businessId, kind, {
-          ids,
-          externalIds,
-          visibility: saving.visibility ?? null,
-        })
-  const byId = new Map(rows.map((row) => [row[kind.id], row]))
-  const byExternalId = new Map(rows.map((row) => [row.externalId, row]))
-  return (input: ObjectInput) =>
-    input.id === undefined
-      ? input.externalId
-        ? byExternalId.get(input.externalId)
-        : undefined
-      : byId.get(input.id)
+/** An object as it is stored now. */
+export type Saved = { object: StoredObject; isNew: boolean }
+
+/** Saves one object in a transaction of its own, or throws why it is refused. */
+export async function saveAlone(
+  { db, kind, body, allow, ...saving }: ToSave,
+  now: Temporal.Instant,
+): Promise<Saved> {
+  const { object, before, stored } = await db.transaction(async (tx) => {
+    const saved = await saveObject(tx, kind, body, { ...saving, now }, allow)
+    return { ...saved, stored: readWithCommit(tx, kind, [saved.object]) }
+  })
+  return { object: (await stored).get(object[kind.id])!, isNew: !before }
 }
 
-/** Every id that is referred to and not yet found. */
-function referredTo(kind: ObjectKind, inputs: ObjectInput[], found: Set<string>) {
-  const wanted = new Map<ObjectKind, Set<number>>()
-  for (const { property, refersTo } of kind.references) {
-    const target = objectKind(refersTo)!
-    const ids = wanted.get(target) ?? new Set()
-    // What triggers depend on is read even where its id is found already.
-    const isFound = (id: number) => found.has(`${refersTo}:${id}`)
-    const isNeeded = kind.objectType !== undefined && NEEDED_OF.has(refersTo)
-    const ask = (id: number) => void ((isFound(id) && !isNeeded) || ids.add(id))
-    for (const { values } of inputs) {
-      const value = values[property] as number | number[] | null | undefined
-      if (typeof value === 'number') ask(value)
-      else for (const id of value ?? []) ask(id)
-    }
-    if (ids.size > 0) wanted.set(target, ids)
-  }
-  return wanted
+/** Reads saved objects in the same round trip as the commit: if that fails, it fails with it. */
+export function readWithCommit(tx: Db, kind: ObjectKind, objects: StoredObject[]) {
+  const stored = readStored(tx, kind, objects)
+  stored.catch(() => {})
+  return stored
 }
 
-const NEEDED_OF = new Set(['client', 'reason', 'location', 'invitationCampaign'])
-
-function missing(kind: ObjectKind, input: ObjectInput, before: StoredObject | undefined): Fault[] {
-  if (before || kind.required.every((property) => property in input.values)) return []
-  const told = new Set(input.faults.map((fault) => fault.pointer.split('/')[1]))
-  return kind.required
-    .filter((property) => !(property in input.values))
-    .filter((property) => !told.has(property) && !told.has(externalName(property)))
-    .map((property) => ({ pointer: `/${property}`, detail: 'is required' }))
-}
-
-/** The same answer for an id that is missing and for one of another business. */
-function foreign(
+/**
+ * Saves objects of one kind with all that follows from their changes, in the caller's transaction.
+ * One body and a thousand take the same path; a faulty one is refused by itself. `allows` belong to
+ * the bodies of the same index.
+ */
+export async function saveObjects(
+  tx: Db,
   kind: ObjectKind,
-  body: unknown,
-  input: ObjectInput,
-  isKnown: (named: string) => boolean,
-): Fault[] {
-  const faults: Fault[] = []
-  for (const { property, refersTo } of kind.references) {
-    const value = input.values[property] as number | number[] | null | undefined
-    const refuse = (id: number, pointer: string) =>
-      faults.push({ pointer, detail: `there is no ${objectKind(refersTo)!.title} ${id}` })
-    if (typeof value === 'number') {
-      if (!isKnown(`${refersTo}:${value}`)) refuse(value, `/${property}`)
-    } else {
-      const unknown = value?.filter((id) => !isKnown(`${refersTo}:${id}`)) ?? []
-      if (unknown.length === 0) continue
-      // Its place is that in the body, where an id may stand twice.
-      const given = (body as Record<string, number[]>)[property] ?? []
-      const places = new Map(given.map((id, i) => [id, i] as const).toReversed())
-      for (const id of unknown) refuse(id, `/${property}/${places.get(id)}`)
-    }
+  bodies: unknown[],
+  saving: Saving,
+  allows: (Allow | undefined)[] = [],
+): Promise<Outcome[]> {
+  const requests = readBodies(kind, bodies, saving, allows)
+  const outcomes: Outcome[] = []
+  const conflicted = new Set<number>()
+  for (let open = [...requests.keys()]; open.length > 0;) {
+    const round = open.map((index) => requests[index]!)
+    const results = await saveRound(tx, kind, round, saving)
+    open = open.filter((index, i) => {
+      const result = results[i]!
+      if (result === 'repeated') return true
+      if (result === 'conflict' && !conflicted.has(index)) return conflicted.add(index)
+      // Another object has the externalId, and the caller does not see it.
+      outcomes[index] = result === 'conflict' ? { refused: invalid(TAKEN) } : result
+      return false
+    })
   }
-  return faults
+  return outcomes
 }
 
-function unknownStatus(input: ObjectInput, statuses: Status[]): Fault[] {
-  const { status } = input.values
-  if (status === undefined) return []
-  if (statuses.some((known) => known.active && known.status === status)) return []
-  const usable = statuses.filter((known) => known.active).map((known) => known.status)
-  return [{ pointer: '/status', detail: `must be one of ${usable.join(', ')}` }]
+const TAKEN = [{ pointer: '/externalId', detail: 'is taken by another object' }]
+
+/** A body as it was read. */
+export type SaveRequest = { body: unknown; input: ObjectInput; allow: Allow | undefined }
+
+/**
+ * The outcome of a body, or why it must be saved again: another body of the round is about the same
+ * object, or another transaction has just created an object with its externalId.
+ */
+type RoundResult = Outcome | 'repeated' | 'conflict'
+
+/** Saves the first body about each object. */
+export async function saveRound(
+  tx: Db,
+  kind: ObjectKind,
+  requests: SaveRequest[],
+  saving: Saving,
+): Promise<RoundResult[]> {
+  lockBusiness(tx, kind, saving)
+  const findCurrent = await lockCurrent(tx, kind, requests, saving)
+  const firsts = withoutRepeats(requests, findCurrent)
+  const inputs = firsts.map(({ input }) => input)
+  const current = inputs.flatMap((input) => findCurrent(input) ?? [])
+  const [references, newIds] = await Promise.all([
+    resolveReferences(tx, kind, inputs, current, saving),
+    drawObjectIds(tx, kind, inputs.length - current.length),
+  ])
+  const decide = decider(kind, references, newIds.values(), saving)
+  const outcomes = new Map(
+    firsts.map((request) => [request, decide(request, findCurrent(request.input))]),
+  )
+  const conflicts = await writeChanges(tx, kind, changesOf(outcomes.values()))
+  for (const [request, outcome] of outcomes) {
+    if (!outcome.refused && conflicts.has(outcome.object)) outcomes.delete(request)
+  }
+  await scheduleFollowUps(tx, kind, changesOf(outcomes.values()), references, saving)
+  const wasTried = new Set(firsts)
+  return requests.map(
+    (request) => outcomes.get(request) ?? (wasTried.has(request) ? 'conflict' : 'repeated'),
+  )
 }
 
-/** An object of which nothing is said yet. */
-function blank(
+export function readBodies(
+  kind: ObjectKind,
+  bodies: unknown[],
+  { areLines, businessId }: Saving,
+  allows: (Allow | undefined)[] = [],
+): SaveRequest[] {
+  const schema = areLines ? lineOf(kind) : bodyOf(kind)
+  return bodies.map((body, i) => {
+    const given = kind.kind === 'emailTemplate' ? readTemplateBody(body) : body
+    return { body, input: readObject(kind, given, businessId, schema), allow: allows[i] }
+  })
+}
+
+/** Taken before any row; see docs/engine.md, lock order. */
+function lockBusiness(tx: Db, kind: ObjectKind, { businessId }: Saving) {
+  if (kind.objectType) lockPlans(tx, businessId)
+  if (SETTINGS.has(kind.kind)) lockSettings(tx, businessId)
+}
+
+/** A change of these may change how definitions are planned. */
+const SETTINGS = new Set(['location', 'professional', 'reason', 'invitationCampaign'])
+
+type FindCurrent = (input: ObjectInput) => StoredObject | undefined
+
+/** Locks the objects that the bodies name, by id or else by externalId. */
+async function lockCurrent(
+  tx: Db,
+  kind: ObjectKind,
+  requests: SaveRequest[],
+  { businessId, visibility = null }: Saving,
+): Promise<FindCurrent> {
+  const objects = await lockObjects(tx, businessId, kind, {
+    ids: requests.flatMap(({ input }) => input.id ?? []),
+    externalIds: requests.flatMap(({ input }) => input.externalId ?? []),
+    visibility,
+  })
+  const byId = new Map(objects.map((object) => [object[kind.id], object]))
+  const byExternalId = new Map(objects.map((object) => [object.externalId, object]))
+  return ({ id, externalId }) =>
+    id === undefined ? (externalId && byExternalId.get(externalId)) || undefined : byId.get(id)
+}
+
+/** Leaves out bodies about the same object as an earlier one: the only place that knows of repeats. */
+function withoutRepeats(requests: SaveRequest[], findCurrent: FindCurrent) {
+  const seen = new Set<unknown>()
+  return requests.filter(({ input }) => {
+    const names = [findCurrent(input), input.externalId].filter((name) => name != null)
+    const isRepeated = names.some((name) => seen.has(name))
+    for (const name of names) seen.add(name)
+    return !isRepeated
+  })
+}
+
+/** Decides what becomes of the object that a body is about. */
+const decider =
+  (kind: ObjectKind, references: References, newIds: Iterator<number | string>, saving: Saving) =>
+  ({ body, input, allow }: SaveRequest, before: StoredObject | undefined): Outcome => {
+    const refused = refusalOf(allow, before)
+    if (refused) return { refused }
+    if (input.id !== undefined && !before) return { refused: notFound(kind.title, input.id) }
+    const base = before ?? newObject(kind, newIds.next().value!, body, saving)
+    const { settings } = references
+    const completed =
+      kind.kind === 'calendar' ? withBookingTerms(input, base, settings.services) : input
+    const object = mergeInput(completed, base, saving)
+    const faults = [
+      ...completed.faults,
+      ...missingProperties(kind, completed, before),
+      ...unknownReferences(kind, body, completed, references),
+      ...unknownStatus(
+        completed,
+        (kind.objectType && settings.statuses.get(kind.objectType)) ?? [],
+      ),
+    ]
+    faults.push(...contradictions(kind, object, faults, input, saving))
+    faults.push(...invisibleFaults(kind, object, faults, saving))
+    if (faults.length > 0) return { refused: invalid(faults) }
+    if (kind.kind !== 'emailTemplate') return { object, before }
+    const stored = storedTemplate(object, before, input.values.emailBody, saving.html ?? new Map())
+    return { object: stored, before }
+  }
+
+function refusalOf(allow: Allow | undefined, current: StoredObject | undefined) {
+  try {
+    allow?.(current)
+    return undefined
+  } catch (error) {
+    if (error instanceof RequestError) return error
+    throw error
+  }
+}
+
+/** An object of which nothing is known yet. */
+function newObject(
   kind: ObjectKind,
   id: number | string,
   body: unknown,
@@ -362,8 +258,8 @@ function blank(
   }
 }
 
-/** The object as it becomes; itself where that is nothing new. */
-function merge(input: ObjectInput, base: StoredObject, { user, now }: Saving): StoredObject {
+/** The object after the save; the stored one itself if nothing changes. */
+function mergeInput(input: ObjectInput, base: StoredObject, { user, now }: Saving): StoredObject {
   const merged: StoredObject = {
     ...base,
     ...input.values,
@@ -377,16 +273,38 @@ function merge(input: ObjectInput, base: StoredObject, { user, now }: Saving): S
   return merged
 }
 
-/** What several properties together get wrong; told only where each by itself is right. */
+function missingProperties(
+  kind: ObjectKind,
+  { values, faults }: ObjectInput,
+  before: StoredObject | undefined,
+): Fault[] {
+  if (before) return []
+  const faulty = new Set(faults.map((fault) => fault.pointer.split('/')[1]))
+  return kind.required
+    .filter((property) => !(property in values))
+    .filter((property) => !faulty.has(property) && !faulty.has(externalName(property)))
+    .map((property) => ({ pointer: `/${property}`, detail: 'is required' }))
+}
+
+function unknownStatus({ values: { status } }: ObjectInput, statuses: Status[]): Fault[] {
+  if (status === undefined) return []
+  const usable = statuses.filter((known) => known.active).map((known) => known.status)
+  if (usable.some((known) => known === status)) return []
+  return [{ pointer: '/status', detail: `must be one of ${usable.join(', ')}` }]
+}
+
+/** Faults of several properties together; only told if each by itself is right. */
 function contradictions(
   kind: ObjectKind,
   object: StoredObject,
   faults: Fault[],
   input: ObjectInput,
-  html: HtmlChecks,
+  { html = new Map() }: Saving,
 ): Fault[] {
   if (kind.kind === 'emailTemplate') {
-    return newFaults(faultsOfTemplate(object, input.values.emailBody, html), faults)
+    return faultsOfTemplate(object, input.values.emailBody, html).filter(
+      (fault) => !faults.some(({ pointer }) => pointer === fault.pointer),
+    )
   }
   const { startTime, endTime } = object
   if (!(startTime instanceof Temporal.Instant) || !(endTime instanceof Temporal.Instant)) return []
@@ -395,113 +313,65 @@ function contradictions(
   return [{ pointer: '/endTime', detail: 'must be after startTime' }]
 }
 
-/** A property that is wrong by itself is not complained of twice. */
-const newFaults = (found: Fault[], known: Fault[]) =>
-  found.filter((fault) => !known.some(({ pointer }) => pointer === fault.pointer))
+/** A caller cannot create an object that the caller would not see. */
+function invisibleFaults(
+  kind: ObjectKind,
+  object: StoredObject,
+  faults: Fault[],
+  { visibility = null }: Saving,
+): Fault[] {
+  const property = findHidingProperty(kind, object, visibility)
+  const pointer = `/${property}`
+  if (!property || faults.some((fault) => fault.pointer === pointer)) return []
+  const whose = property === 'locationId' ? 'one of your locations' : 'yourself'
+  return [{ pointer, detail: `must be ${whose}` }]
+}
 
-type Good = Extract<Outcome, { object: StoredObject }>
+/** An object that was created or changed. */
+type Change = { object: StoredObject; before: StoredObject | undefined }
 
-/** Writes what changed, and what follows from it. Gives back the places that must be tried again. */
-async function write(
+const changesOf = (outcomes: Iterable<Outcome>): Change[] =>
+  [...outcomes].flatMap((outcome) =>
+    outcome.refused || outcome.object === outcome.before ? [] : outcome,
+  )
+
+/** Writes the changes. Returns the objects whose externalId another transaction has just taken. */
+async function writeChanges(tx: Db, kind: ObjectKind, changes: Change[]) {
+  const objectsOf = (some: Change[]) => some.map(({ object }) => object)
+  updateObjects(tx, kind, objectsOf(changes.filter(({ before }) => before)))
+  const created = objectsOf(changes.filter(({ before }) => !before))
+  return new Set(await insertObjects(tx, kind, created))
+}
+
+/** Schedules the triggers of what was saved; reminders of other objects follow settings and tags. */
+async function scheduleFollowUps(
   tx: Db,
   kind: ObjectKind,
-  outcomes: (Outcome | undefined)[],
-  surroundings: Surroundings,
+  changes: Change[],
+  { settings, tagsOf, campaignEndOf }: References,
   saving: Saving,
 ) {
-  const good = outcomes.filter((outcome): outcome is Good => !!outcome && !outcome.refused)
-  const created = good.filter((outcome) => !outcome.before)
-  const changed = good.filter(
-    (outcome): outcome is Good & ChangedObject =>
-      outcome.before !== undefined && outcome.before !== outcome.object,
-  )
-  const rowsOf = (some: Good[]) => some.map((outcome) => outcome.object)
-  const isAskedFor = surroundings.definitions.length > 0
-  if (kind.objectType && isAskedFor) {
-    const [inserted, updated] = await Promise.all([
-      insertAll(tx, kind, rowsOf(created)),
-      changed.length > 0 ? updateSubjects(tx, kind, changed) : [],
-    ])
-    const fresh = created.filter(({ object }) => inserted.has(object[kind.id] as number))
-    const subjects = new Map(updated.map((each) => [objectIdOf(each) as number, each]))
-    for (const { object } of fresh) {
-      subjects.set(object[kind.id] as number, subjectOf(kind, object, surroundings))
-    }
-    const kept = [...fresh, ...changed]
-    if (kept.length > 0) await plan(tx, kind, kept, subjects, surroundings, saving)
-    return created
-      .filter((outcome) => !fresh.includes(outcome))
-      .map((lost) => outcomes.indexOf(lost))
+  if (changes.length === 0) return
+  const { objectType } = kind
+  if (!objectType) {
+    const objects = changes.map(({ object }) => object)
+    if (kind.kind === 'client') await replaceClientWords(tx, saving.businessId, objects)
+    await followChanges(tx, kind, changes, saving)
+    return
   }
-  const [inserted] = await Promise.all([
-    created.length > 0 ? insertObjects(tx, kind, rowsOf(created)) : new Set(),
-    changed.length > 0 && updateObjects(tx, kind, changed),
-  ])
-  const isKept = ({ object }: Good) => inserted.has(object[kind.id] as number)
-  const kept = [...created.filter(isKept), ...changed]
-  if (kept.length > 0) await follow(tx, kind, kept, saving)
-  return created.filter((outcome) => !isKept(outcome)).map((lost) => outcomes.indexOf(lost))
+  const definitions = settings.definitions.get(objectType) ?? []
+  if (definitions.length === 0) return
+  const subjectOf = (object: StoredObject) =>
+    buildSubject(objectType, object, {
+      settings,
+      clientTags: tagsOf(object.clientId),
+      campaignExpiresTime: campaignEndOf(object.invitationCampaignId),
+    })
+  const saved = changes.map(({ object, before }) => ({
+    subject: subjectOf(object),
+    version: object.version,
+    before: before && subjectOf(before),
+    ...(saving.history ? { events: [], changes: [] } : eventsOf(objectType, before, object)),
+  }))
+  await scheduleTriggers(tx, objectType, saved, definitions, saving)
 }
-
-/** The ids that were written. Without an `externalId` all are, so nobody need wait to know. */
-async function insertAll(tx: Db, kind: ObjectKind, rows: StoredObject[]) {
-  if (rows.some((row) => row.externalId !== null)) return insertObjects(tx, kind, rows)
-  if (rows.length > 0) sendObjects(tx, kind, rows)
-  return new Set(rows.map((row) => row[kind.id] as number | string))
-}
-
-async function follow(tx: Db, kind: ObjectKind, saved: Good[], saving: Saving) {
-  if (kind.kind === 'client') {
-    const clients = saved.map((outcome) => outcome.object)
-    await replaceClientWords(tx, saving.businessId, clients)
-  }
-  const changes = saved.filter(
-    (outcome): outcome is Good & ChangedObject => outcome.before !== undefined,
-  )
-  if (changes.length > 0) await followChanges(tx, kind, changes, saving)
-}
-
-function plan(
-  tx: Db,
-  { id, objectType }: ObjectKind,
-  saved: Good[],
-  subjects: Map<number, Subject>,
-  { definitions, statuses }: Surroundings,
-  saving: Saving,
-) {
-  const objects = saved.map(({ before, object }): SavedObject => {
-    const subject = subjects.get(object[id] as number)!
-    return {
-      subject,
-      version: object.version,
-      before: before && { ...subject, ...asSubject(before, subject, statuses) },
-      ...(saving.history ? { events: [], changes: [] } : eventsOf(objectType!, before, object)),
-    }
-  })
-  return scheduleTriggers(tx, objectType!, objects, definitions, saving)
-}
-
-/** What matching looked at before the save; what it cannot know of then it takes as it is now. */
-function asSubject(before: StoredObject, now: Subject, statuses: Status[]): Partial<Subject> {
-  const status = statuses.find((known) => known.status === before.status)
-  const expiresTime = before.expiresTime as Temporal.Instant | null | undefined
-  return {
-    ...before,
-    expiresTime: expiresTime ?? now.campaignExpiresTime ?? null,
-    live: status?.live ?? false,
-    liveAfter: status?.liveAfter ?? false,
-  }
-}
-
-/** What matching goes by. */
-type Surroundings = Nearby & { definitions: StoredDefinition[] }
-
-const surroundingsOf = ({ objectType }: ObjectKind, { setup, known }: Basis): Surroundings => ({
-  known,
-  timeZone: setup?.timeZone ?? '',
-  statuses: (objectType && setup?.statuses.get(objectType)) ?? [],
-  definitions: (objectType && setup?.definitions.get(objectType)) ?? [],
-})
-
-const freshId = ({ id }: ObjectKind, drawn: Iterator<number | string>): number | string =>
-  id === 'invitationUUID' ? randomBytes(16).toString('hex') : drawn.next().value

@@ -20,7 +20,7 @@ import {
   type Status,
   type StatusInput,
 } from '../store/statuses.ts'
-import type { Saving } from './save.ts'
+import type { Author } from './saving.ts'
 
 type Allow = (current: Status | undefined) => void
 
@@ -28,7 +28,7 @@ type Allow = (current: Status | undefined) => void
 export async function saveStatusOf(
   tx: Db,
   body: unknown,
-  saving: Saving,
+  saving: Author,
   allow?: Allow,
 ): Promise<{ status: Status; before: Status | undefined }> {
   lockSettings(tx, saving.businessId)
@@ -62,7 +62,7 @@ type Said = Pick<Status, 'label' | 'live' | 'active'> & { liveAfter: boolean | n
 export async function removeStatus(
   tx: Db,
   { objectType, status }: Pick<Status, 'objectType' | 'status'>,
-  saving: Saving,
+  saving: Author,
   allow: (current: Status) => void,
 ) {
   lockSettings(tx, saving.businessId)
@@ -72,7 +72,7 @@ export async function removeStatus(
   return change(tx, before, { ...before, active: false }, saving)
 }
 
-async function change(tx: Db, before: Status, wanted: StatusInput, saving: Saving) {
+async function change(tx: Db, before: Status, wanted: StatusInput, saving: Author) {
   if (SAID.every((property) => before[property] === wanted[property])) return before
   if (!wanted.active) await refuseWhileUsed(tx, wanted, saving.businessId)
   const saved = await updateStatus(tx, saving, wanted)
@@ -95,7 +95,7 @@ async function refuseWhileUsed(tx: Db, { objectType, status }: StatusInput, busi
   }
 }
 
-function foreignBusiness(body: unknown, { businessId }: Saving) {
+function foreignBusiness(body: unknown, { businessId }: Author) {
   const given = isPlainObject(body) ? body.businessId : undefined
   if (given === undefined || given === null || given === businessId) return []
   return [{ pointer: '/businessId', detail: 'must be your own business' }]

@@ -6,7 +6,7 @@ import { unknownProperties } from '../contract/unknown-properties.ts'
 import type { Db } from '../database/database.ts'
 import { invalid } from '../errors.ts'
 import { suppress } from '../store/suppressions.ts'
-import type { Saving } from './save.ts'
+import type { Saving } from './saving.ts'
 
 const REASONS = ['UNSUBSCRIBED', 'BOUNCED'] as const
 

@@ -3,6 +3,7 @@ import type { ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
 import { empty, sql, type Sql } from '../database/sql.ts'
 import type { Attempt } from './emails.ts'
+import { columnsFor, rowTable } from './rows.ts'
 import {
   claimDue,
   claimShares,
@@ -116,7 +117,6 @@ export type EmailEnding = EmailKey & {
 
 /** Leaves a mail alone that another worker has claimed since. */
 export async function endEmails(tx: Db, endings: EmailEnding[], now: Temporal.Instant) {
-  const of = <Key extends keyof EmailEnding>(key: Key) => endings.map((ending) => ending[key])
   const isOwn = sql`
     (s.business_id, s.email_id) = (n.business_id, n.email_id) and s.worker = n.worker`
   // Mails that are tried again stay in the queue; most are not.
@@ -130,11 +130,7 @@ export async function endEmails(tx: Db, endings: EmailEnding[], now: Temporal.In
   )`
   await tx.query(sql`
     with n as (
-      select * from unnest(
-          ${of('businessId')}::bigint[], ${of('emailId')}::bigint[], ${of('worker')}::text[],
-          ${of('status')}::text[], ${of('statusReason')}::text[], ${of('nextAttemptTime')}::timestamptz[],
-          ${endings.map((ending) => ending.attempt && JSON.stringify(ending.attempt))}::jsonb[])
-        as n (business_id, email_id, worker, status, status_reason, next_attempt_time, attempt)
+      select * from ${rowTable(ENDING_COLUMNS, endings)}
     ), done as (
       delete from email_queue s using n where ${isOwn} and n.next_attempt_time is null
       returning n.*
@@ -148,7 +144,17 @@ export async function endEmails(tx: Db, endings: EmailEnding[], now: Temporal.In
     where (e.business_id, e.email_id) = (n.business_id, n.email_id)`)
 }
 
-/** Not claimed. */
+const ENDING_COLUMNS = columnsFor<EmailEnding>({
+  businessId: 'bigint',
+  emailId: 'bigint',
+  worker: 'text',
+  status: 'text',
+  statusReason: 'text',
+  nextAttemptTime: 'timestamptz',
+  attempt: 'jsonb',
+})
+
+/** Claimed by no worker. */
 const FREE = sql`worker = null ${EMAIL_QUEUE.onRelease}`
 
 /** Two workers may end the last two mails of a trigger at the same time: one waits for the other. */

@@ -2,13 +2,14 @@ import type { EmailStatus } from '../contract/email.ts'
 import type { ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
 import { empty, join, raw, sql, type Sql } from '../database/sql.ts'
+import { columnsFor, rowTable } from './rows.ts'
 import { endedOfObjects } from './event-triggers.ts'
 import { clientsNamed } from './client-words.ts'
 import { aboutVisibleObject, type Visibility } from './visibility.ts'
 
 export type Attempt = { time: number; phase: string; reply: string }
 
-/** A mail as it is first written. */
+/** A mail as it is first written: made, or known to be unwanted. */
 export type NewEmail = {
   businessId: number
   emailId: number
@@ -26,57 +27,43 @@ export type NewEmail = {
   subject: string
   html: string
   text: string
-  /** As it is sent, ASCII only, with the content of html and text; null if it is not to be sent. */
+  /** As it goes over the wire, ASCII only; null where none will leave. It says what html and text do. */
   message: string | null
   messageId: string
   test: boolean
   status: 'QUEUED' | 'CAPTURED' | 'SUPPRESSED'
   statusReason: string | null
-  /** The same for all mails of a statement: the time at which they are captured or due. */
+  /** One for all that are written together: then they are captured, or due to be sent. */
   createdDate: Temporal.Instant
 }
 
-type Written = [keyof NewEmail, string, string]
-
-/** Properties that differ between mails, with their columns and types. */
-const OWN: Written[] = [
-  ['emailId', 'email_id', 'bigint'],
-  ['eventTriggerId', 'event_trigger_id', 'bigint'],
-  ['objectId', 'object_id', 'bigint'],
-  ['clientId', 'client_id', 'bigint'],
-  ['recipientKey', 'recipient_key', 'text'],
-  ['toAddress', 'to_address', 'text'],
-  ['subject', 'subject', 'text'],
-  ['html', 'html', 'text'],
-  ['text', 'text', 'text'],
-  ['messageId', 'message_id', 'text'],
-]
-/** Properties that mails of a statement often share: a group that is equal in all is sent once. */
-const COMMON: Written[][] = [
-  [
-    ['businessId', 'business_id', 'bigint'],
-    ['fromAddress', 'from_address', 'text'],
-  ],
-  [
-    ['eventActionId', 'event_action_id', 'bigint'],
-    ['emailTemplateId', 'email_template_id', 'bigint'],
-    ['emailCategoryId', 'email_category_id', 'bigint'],
-  ],
-  [
-    ['objectType', 'object_type', 'text'],
-    ['objectUUId', 'object_uuid', 'text'],
-    ['test', 'test', 'boolean'],
-  ],
-  [
-    ['message', 'message', 'text'],
-    ['status', 'status', 'text'],
-    ['statusReason', 'status_reason', 'text'],
-  ],
-]
-const COLUMNS = [...OWN, ...COMMON.flat()].map(([, column]) => column)
-const names = raw(COLUMNS.join(', '))
+const COLUMNS = columnsFor<NewEmail>({
+  emailId: 'bigint',
+  businessId: 'bigint',
+  eventTriggerId: 'bigint',
+  eventActionId: 'bigint',
+  emailTemplateId: 'bigint',
+  emailCategoryId: 'bigint',
+  objectType: 'text',
+  objectId: 'bigint',
+  objectUUId: 'text',
+  clientId: 'bigint',
+  recipientKey: 'text',
+  fromAddress: 'text',
+  toAddress: 'text',
+  subject: 'text',
+  html: 'text',
+  text: 'text',
+  message: 'text',
+  messageId: 'text',
+  test: 'boolean',
+  status: 'text',
+  statusReason: 'text',
+  createdDate: 'timestamptz',
+})
+const names = raw(COLUMNS.map(({ column }) => column).join(', '))
 const values = raw(
-  COLUMNS.map((column) => (column === 'message' ? `convert_to(message, 'UTF8')` : column)).join(
+  COLUMNS.map(({ column }) => (column === 'message' ? `convert_to(message, 'UTF8')` : column)).join(
     ', ',
   ),
 )
@@ -90,57 +77,38 @@ export async function drawEmailIds(db: Db, count: number): Promise<number[]> {
 }
 
 /**
- * One statement for any number of mails, sent with the next one or the commit. A mail of a trigger is
- * never written twice: if it exists, the statement is refused, or that mail is passed over.
+ * Writes emails in one statement, sent with the next one or the commit. The same email of the same
+ * trigger is never written twice: if one exists, all are refused, or only that one is skipped.
  */
-export function insertEmails(
-  tx: Db,
-  emails: NewEmail[],
-  ifThere: 'refuse' | 'pass over' = 'refuse',
-) {
+export function insertEmails(tx: Db, emails: NewEmail[], ifExists: 'refuse' | 'skip' = 'refuse') {
   if (emails.length === 0) return
-  const [first] = emails as [NewEmail]
-  const { createdDate } = first
   const captured: Attempt = {
-    time: createdDate.epochMilliseconds,
+    time: emails[0]!.createdDate.epochMilliseconds,
     phase: 'captured',
     reply: 'kept here, not sent',
   }
-  const isShared = ([property]: Written) =>
-    emails.every((email) => email[property] === first[property])
-  const shared = COMMON.filter((columns) => columns.every(isShared)).flat()
-  const own = [...OWN, ...COMMON.flat().filter((written) => !shared.includes(written))]
-  const lists = own.map((written) => listOf(emails, written))
-  const ones = [sql`${createdDate}::timestamptz as made`, ...shared.map((one) => oneOf(first, one))]
+  // The message contains the HTML and the text.
+  const rows = emails.map((email) =>
+    email.message === null ? email : { ...email, html: null, text: null },
+  )
   const insert = sql`
-    insert into email (${names}, created_date, next_attempt_time, sent_time, attempts)
-    select ${values}, made, case status when 'QUEUED' then made end,
-           case status when 'CAPTURED' then made end,
+    insert into email (${names}, next_attempt_time, sent_time, attempts)
+    select ${values}, case status when 'QUEUED' then created_date end,
+           case status when 'CAPTURED' then created_date end,
            case status when 'CAPTURED' then ${JSON.stringify([captured])}::jsonb else '[]' end
-    from unnest(${join(lists, ', ')}) as own (${raw(own.map(([, column]) => column).join(', '))}),
-         (select ${join(ones, ', ')}) shared
-    ${ifThere === 'pass over' ? sql`on conflict do nothing` : empty}`
+    from ${rowTable(COLUMNS, rows)}
+    ${ifExists === 'skip' ? sql`on conflict do nothing` : empty}`
   const isQueued = emails.some((email) => email.status === 'QUEUED')
   tx.send(isQueued ? withQueue(insert) : insert)
 }
 
-const oneOf = (email: NewEmail, [property, column, type]: Written) =>
-  sql`${email[property]}::${raw(`${type} as ${column}`)}`
-
-function listOf(emails: NewEmail[], [property, , type]: Written) {
-  // The message has the same content.
-  const isSaid = property === 'html' || property === 'text'
-  const list = emails.map((email) => (isSaid && email.message !== null ? null : email[property]))
-  return sql`${list}::${raw(type)}[]`
-}
-
-/** Mails to be sent are queued in the same statement. */
+/** Emails that are to be sent are queued by the same statement. */
 const withQueue = (insert: Sql) => sql`
   with made as (${insert} returning business_id, email_id, next_attempt_time, created_date)
   insert into email_queue (business_id, email_id, next_attempt_time, created_date)
   select * from made where next_attempt_time is not null`
 
-/** As answered by the API, with instants in place of milliseconds. */
+/** As answered, with moments still moments. */
 export type StoredEmail = {
   emailId: number
   businessId: number
@@ -162,15 +130,15 @@ export type StoredEmail = {
   attempts: Attempt[]
 }
 
-/** A worker has claimed the mail. */
-const isClaimed = sql`
+/** A mail that somebody has in hand is under way, whatever it waits for otherwise. */
+const isUnderWay = sql`
   email.next_attempt_time is not null
   and exists (select from email_queue s
               where (s.business_id, s.email_id) = (email.business_id, email.email_id)
                 and s.worker is not null)`
 
-/** A mail's status as the API shows it. */
-export const shownStatus = sql`case when ${isClaimed} then 'SENDING' else email.status end`
+/** A mail's status as it is shown. */
+export const shownStatus = sql`case when ${isUnderWay} then 'SENDING' else email.status end`
 
 const columns = sql`
   email_id as "emailId", business_id as "businessId", event_trigger_id as "eventTriggerId",
@@ -201,7 +169,7 @@ export type EmailPage = {
 export function listEmails(db: Db, businessId: number, filters: EmailFilters, page: EmailPage) {
   const { statuses, emailTemplateId, eventTriggerId, clientId } = filters
   if (statuses) {
-    // The first of one page for each status: each page is found by its index.
+    // A page of each status, and of these the first: each is found by its index.
     const pages = [...new Set(statuses)].map(
       (status) => sql`(${pageOf(businessId, filters, page, { status })})`,
     )
@@ -233,10 +201,10 @@ export async function countEmails(db: Db, businessId: number, filters: EmailFilt
   return Object.fromEntries(rows.map(({ status, count }) => [status, count]))
 }
 
-/** The final statuses of mails. */
+/** What becomes of mails. */
 const OUTCOMES = ['SENT', 'CAPTURED', 'FAILED', 'SUPPRESSED', 'CANCELLED']
 
-/** For conditions by time: with it the index is in the order of time. */
+/** To be said where mails are looked for by time: by this their index is in the order of time. */
 export const ofAnyOutcome = raw(`outcome in ('${OUTCOMES.join("', '")}')`)
 
 function pageOf(
@@ -278,7 +246,7 @@ function narrowed(businessId: number, filters: EmailFilters) {
 const isOfQueue = (status: EmailStatus) =>
   status === 'SENDING' || status === 'QUEUED' || status === 'RETRYING' || status === 'UNCERTAIN'
 
-/** Mails that are not sent yet are found by the queue, which has few rows. */
+/** What waits, or is under way, is found by the queue, in which there are few; all else by an index. */
 const inQueue = (businessId: number, status: EmailStatus) => sql`
   (select s.business_id as of, s.email_id as id, s.created_date as made from email_queue s
    where s.business_id = ${businessId}
@@ -309,7 +277,7 @@ export function listEmailsAbout(
     order by created_date, email_id limit ${limit}`)
 }
 
-/** The mails of its triggers, and those that users sent by hand. */
+/** Those of its triggers, and what people sent by hand. */
 function idsAbout(businessId: number, about: { calendarId: number } | { invitationUUID: string }) {
   const object =
     'calendarId' in about
@@ -338,7 +306,7 @@ export function listEmailsById(db: Db, businessId: number, ids: number[]) {
     where business_id = ${businessId} and email_id = any (${ids}::bigint[]) order by email_id`)
 }
 
-/** A mail with its content while that is stored: in its message, or in html and text if captured. */
+/** A mail with what it says, while that is kept: in its message, or as it was only kept here. */
 export type WholeEmail = StoredEmail & {
   html: string | null
   text: string | null
@@ -366,25 +334,26 @@ export async function findEmail(
   return email
 }
 
-/** Notes why a sent mail bounced. Its status stays: the server had taken it. */
-export async function noteBounces(
-  tx: Db,
-  businessId: number,
-  bounces: { emailId: number; messageId: string; recipient: string; reason: string }[],
-) {
+type Bounce = { emailId: number; messageId: string; recipient: string; reason: string }
+
+const BOUNCE_COLUMNS = columnsFor<Bounce>({
+  emailId: 'bigint',
+  messageId: 'text',
+  recipient: 'text',
+  reason: 'text',
+})
+
+/** Records why emails bounced after a server had accepted them; their status stays. */
+export async function noteBounces(tx: Db, businessId: number, bounces: Bounce[]) {
   await tx.query(sql`
     update email e
-    set status_reason = b.reason
-    from unnest(${bounces.map((bounce) => bounce.emailId)}::bigint[],
-                ${bounces.map((bounce) => bounce.messageId)}::text[],
-                ${bounces.map((bounce) => bounce.recipient.toLowerCase())}::text[],
-                ${bounces.map((bounce) => bounce.reason)}::text[])
-      as b (email_id, message_id, recipient, reason)
-    where (e.business_id, e.email_id) = (${businessId}, b.email_id) and e.message_id = b.message_id
-      and lower(e.to_address) = b.recipient and e.status in ('SENT', 'CAPTURED')`)
+    set status_reason = r.reason
+    from ${rowTable(BOUNCE_COLUMNS, bounces)}
+    where (e.business_id, e.email_id) = (${businessId}, r.email_id) and e.message_id = r.message_id
+      and lower(e.to_address) = lower(r.recipient) and e.status in ('SENT', 'CAPTURED')`)
 }
 
-/** Deletes the content of old mails and stores its hash. Returns how many. */
+/** What a mail said is kept for a while, then only that it was this. Gives back how many. */
 export async function forgetBodies(engine: Db, before: Temporal.Instant, limit: number) {
   const rows = await engine.query(sql`
     update email e

@@ -67,21 +67,21 @@ export function listDefinitionStates(
 
 /** Active definitions, oldest first, of these event types. */
 export function listDefinitionsOfTypes(db: Db, businessId: number, eventTypeIds: number[]) {
-  return listActive(db, businessId, sql`event_type_id = any (${eventTypeIds}::int[])`)
+  return listActiveWhere(db, businessId, sql`event_type_id = any (${eventTypeIds}::int[])`)
 }
 
-export const listAllActiveDefinitions = (db: Db, businessId: number) =>
-  listActive(db, businessId, sql`true`)
+export const listActiveDefinitions = (db: Db, businessId: number) =>
+  listActiveWhere(db, businessId, sql`true`)
 
 export function listDefinitionsOfCampaign(db: Db, businessId: number, campaignId: number) {
-  return listActive(
+  return listActiveWhere(
     db,
     businessId,
     sql`object_type = 'INVITATION_CAMPAIGN' and object_id = ${campaignId}`,
   )
 }
 
-function listActive(db: Db, businessId: number, condition: Sql) {
+function listActiveWhere(db: Db, businessId: number, condition: Sql) {
   return db.query<StoredDefinition>(sql`
     select ${columns} from event_definition
     where business_id = ${businessId} and active and ${condition}

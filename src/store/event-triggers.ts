@@ -5,14 +5,15 @@ import {
   type TriggerStatus,
 } from '../contract/event-trigger.ts'
 import type { Db } from '../database/database.ts'
-import { empty, join, raw, sql, withValues, type Sql } from '../database/sql.ts'
+import { empty, join, raw, sql, type Sql } from '../database/sql.ts'
+import { columnsFor, insertRows, rowTable } from './rows.ts'
 import type { ObjectKey } from './subject.ts'
 import { clientsNamed } from './client-words.ts'
 import { aboutVisibleObject, type Visibility } from './visibility.ts'
 import { lockObjectsOf } from './subjects.ts'
 import { asPlanned, recordEnded } from './trigger-queue.ts'
 
-/** As answered by the API, with instants in place of milliseconds. */
+/** As answered, with moments still moments. */
 export type StoredTrigger = Omit<EventTrigger, Moments> & {
   completedTime: Temporal.Instant | null
   createdDate: Temporal.Instant
@@ -30,24 +31,24 @@ const columnsOf = (state: Sql) => sql`
 const columns = columnsOf(
   sql`status, status_reason as "statusReason", completed_time as "completedTime"`,
 )
-/** A claimed trigger is RUNNING. */
+/** What is in a worker's hands is RUNNING. */
 const pendingColumns = columnsOf(sql`
   case when worker is null then 'SCHEDULED' else 'RUNNING' end as status,
   'last attempt failed: ' || last_error as "statusReason", null::timestamptz as "completedTime"`)
 
-/** Both id columns are compared, because the indexes begin with both. */
+/** It has this id and not one of the other sort: the indexes begin with one and go on with the other. */
 const isAbout = (id: number | string) =>
   typeof id === 'string'
     ? sql`object_id is null and object_uuid = ${id}`
     : sql`object_uuid is null and object_id = ${id}`
 
-/** The finished triggers of objects: each is in one of two partial indexes. */
+/** Whichever of the two indexes they are in, what became of the triggers of an object has one. */
 export const endedOfObjects = sql`(
   select * from event_trigger where status <> 'CANCELLED' and occurrence is null
   union all
   select * from event_trigger where status = 'CANCELLED' or occurrence is not null)`
 
-/** All triggers of one object. Pending triggers have an index by definition, then by object. */
+/** All triggers of one object. What waits has an index by definition, and then by object. */
 const ofObject = (businessId: number, objectType: ObjectType, id: number | string) => sql`
   business_id = ${businessId} and object_type = ${objectType} and ${isAbout(id)}
   and event_defn_id = any (array(
@@ -93,7 +94,7 @@ export function countTriggersOfObjects(
     group by 1, 2`)
 }
 
-/** The state of a trigger, as explanations show it. */
+/** What of a trigger says how its definition's work on an object stands. */
 export type TriggerState = Pick<
   StoredTrigger,
   'eventTriggerId' | 'eventDefnId' | 'scheduledTime' | 'status' | 'statusReason'
@@ -325,8 +326,8 @@ export type ReminderRow = {
 }
 
 /**
- * The reminders of these objects, pending and finished. The caller has locked the objects, so that no
- * pending trigger of theirs fires. RUNNING triggers are locked, so that they can be marked.
+ * The reminders of these objects, pending and past, for one who holds the objects: nobody fires what
+ * waits for them meanwhile. What is about to be sent is kept still, so that it can be marked.
  */
 export async function readReminders(
   tx: Db,
@@ -349,7 +350,7 @@ export async function readReminders(
   return rows.flat()
 }
 
-/** The same without locks. */
+/** The same, for those who only look. */
 export function listReminders(
   db: Db,
   businessId: number,
@@ -368,7 +369,7 @@ export function listReminders(
   )
 }
 
-/** Pending reminders, finished ones, and those that a user cancelled; each has an index. */
+/** Those that wait, those that stand, and those that a person cancelled, which stay so; each has an index. */
 function remindersOf(
   businessId: number,
   objectType: ObjectType,
@@ -498,7 +499,7 @@ const ofOtherKinds = (
   w.business_id = ${businessId} and w.event_defn_id = ${eventDefnId} and w.worker is null
   and (w.object_type <> ${objectType} or (w.occurrence is null) <> ${isReminder})`
 
-/** Moves matching pending triggers to the finished ones as CANCELLED. */
+/** Of what waits, that for which this holds is taken out and recorded as cancelled. */
 const cancelling = (condition: Sql, reason: string, who: Who) => sql`
   with gone as (
     delete from pending_trigger w where ${condition}
@@ -506,12 +507,12 @@ const cancelling = (condition: Sql, reason: string, who: Who) => sql`
   )
   ${recordEnded(sql`gone`, who)}`
 
-/** Everything that a change does to the triggers; `writePlan` writes it. */
+/** Everything a change does to the plan, written at once by `writePlan`. */
 export type Plan = {
   insert: NewTrigger[]
-  /** Pending triggers that get another time, or end before they fire. */
+  /** Pending rows that get another time, or end before they fire. */
   update: PlannedUpdate[]
-  /** RUNNING triggers whose object moved: they are planned again when they end. */
+  /** Running rows whose object moved meanwhile: they are planned again when they end. */
   replan: Replanned[]
 }
 
@@ -545,143 +546,101 @@ export type PlannedUpdate = {
   statusReason: string | null
 }
 
-/** Triggers that are due soon wake the engines; others are found in time without a hint. */
+/** What is about to be due wakes the engines; the rest they find by themselves. */
 const SOON_MS = 10_000
 
-/** One statement for each kind of change. The caller has locked the objects. */
+/** Writes a plan in one statement for each kind of change. The caller holds the objects' locks. */
 export function writePlan(tx: Db, businessId: number, plan: Plan, now: Temporal.Instant) {
   const { insert, update, replan } = plan
   if (insert.length + update.length + replan.length === 0) return
-  // Moves first: another trigger may be planned for the former time.
+  // Moves first: a new trigger may be planned for the time that a moved one had.
   const moved = update.filter((one) => one.status === 'SCHEDULED')
   const gone = update.filter((one) => one.status !== 'SCHEDULED')
   if (moved.length > 0) tx.send(moving(businessId, moved, now))
   if (gone.length > 0) tx.send(ending(businessId, gone, now))
   if (replan.length > 0) tx.send(marking(businessId, replan))
-  const waits = insert.filter((one) => one.status === 'SCHEDULED')
-  const late = insert.filter((one) => one.status !== 'SCHEDULED')
-  if (waits.length > 0) tx.send(insertion(businessId, waits, now))
-  if (late.length > 0) tx.send(sql`${insertion(businessId, late, now)} on conflict do nothing`)
-  const isSoon = [...waits, ...moved].some(
+  const created = insert.map((one) => ({
+    ...one,
+    businessId,
+    createdDate: now,
+    nextAttemptTime: one.scheduledTime,
+  }))
+  const pending = created.filter((one) => one.status === 'SCHEDULED')
+  const late = created.filter((one) => one.status !== 'SCHEDULED')
+  if (pending.length > 0) tx.send(insertRows('pending_trigger', PENDING_COLUMNS, pending))
+  if (late.length > 0) {
+    tx.send(sql`${insertRows('event_trigger', FINISHED_COLUMNS, late)} on conflict do nothing`)
+  }
+  const isSoon = [...pending, ...moved].some(
     ({ scheduledTime }) => scheduledTime.epochMilliseconds - now.epochMilliseconds < SOON_MS,
   )
   if (isSoon) tx.hint('bellwether_due')
 }
 
-const of = <Row, Key extends keyof Row>(rows: Row[], key: Key) => rows.map((row) => row[key])
-
-type Written = [keyof NewTrigger, string, string]
-
-/** What each trigger has of its own, whatever it is for. */
-const OWN: Written[] = [
-  ['eventDefnId', 'event_defn_id', 'bigint'],
-  ['defnVersion', 'defn_version', 'bigint'],
-  ['objectId', 'object_id', 'bigint'],
-  ['anchorTime', 'anchor_time', 'timestamptz'],
-  ['scheduledTime', 'scheduled_time', 'timestamptz'],
-]
-
-/** What is the same in all of a statement where those are reminders of what lies ahead. */
-const COMMON: Written[] = [
-  ['objectType', 'object_type', 'text'],
-  ['objectUUId', 'object_uuid', 'text'],
-  ['occurrence', 'occurrence', 'text'],
-  ['oldStatus', 'old_status', 'text'],
-  ['newStatus', 'new_status', 'text'],
-]
-
-/** What is too late to be waited for is recorded as that. */
-const RECORDED_AS: Written[] = [
-  ['status', 'status', 'text'],
-  ['statusReason', 'status_reason', 'text'],
-]
-
-/** Those of a booking are few: put down row by row they cost the server less than as lists. */
-const FEW = 8
-
-/** Rows of one table: pending triggers, or triggers that have already expired. */
-function insertion(businessId: number, insert: NewTrigger[], now: Temporal.Instant) {
-  const [first] = insert
-  const isFew = insert.length <= FEW
-  const waits = first!.status === 'SCHEDULED'
-  const shareable = waits ? COMMON : [...COMMON, ...RECORDED_AS]
-  const areAlike = insert.every((row) => shareable.every(([key]) => row[key] === first![key]))
-  const valuesOf = (row: NewTrigger, fields: Written[]) => fields.map(([key]) => row[key])
-  const common = areAlike ? shareable : []
-  const own = areAlike ? OWN : [...OWN, ...shareable]
-  const rows = isFew
-    ? insert.flatMap((row) => valuesOf(row, own))
-    : own.map(([key]) => insert.map((row) => row[key]))
-  const table = waits ? 'pending_trigger' : 'event_trigger'
-  const statement = insertionOf(table, isFew ? insert.length : MANY, own, common)
-  return withValues(statement, [businessId, now, ...valuesOf(first!, common), ...rows])
+type WrittenTrigger = NewTrigger & {
+  businessId: number
+  createdDate: Temporal.Instant
+  nextAttemptTime: Temporal.Instant
 }
 
-const MANY = Infinity
-const insertions = new Map<string, Sql>()
+const TRIGGER_COLUMNS = columnsFor<WrittenTrigger>({
+  businessId: 'bigint',
+  createdDate: 'timestamptz',
+  eventDefnId: 'bigint',
+  defnVersion: 'bigint',
+  objectType: 'text',
+  objectId: 'bigint',
+  objectUUId: 'text',
+  occurrence: 'text',
+  oldStatus: 'text',
+  newStatus: 'text',
+  anchorTime: 'timestamptz',
+  scheduledTime: 'timestamptz',
+})
 
-/** The text is put together once for each number of rows. */
-function insertionOf(table: string, count: number, own: Written[], common: Written[]): Sql {
-  const name = `${table} ${count} ${common.length}`
-  let statement = insertions.get(name)
-  if (!statement) {
-    const names = raw([...common, ...own].map(([, column]) => column).join(', '))
-    const parameters = (fields: Written[], many = '') =>
-      fields.map(([, , type]) => sql`${null}::${raw(type + many)}`)
-    const row = sql`(${join(parameters(own), ', ')})`
-    const rows =
-      count === MANY
-        ? sql`unnest(${join(parameters(own, '[]'), ', ')})`
-        : sql`(values ${join(Array(count).fill(row), ', ')})`
-    const shared = [sql`${null}::bigint`, sql`${null}::timestamptz`, ...parameters(common)]
-    const [column, value] =
-      table === 'pending_trigger'
-        ? [sql`, next_attempt_time`, sql`, i.scheduled_time`]
-        : [empty, empty]
-    const ownNames = raw(own.map(([, column]) => column).join(', '))
-    statement = sql`
-      insert into ${raw(table)} (business_id, created_date, ${names}${column})
-      select ${join(shared, ', ')}, i.*${value} from ${rows} as i (${ownNames})`
-    insertions.set(name, statement)
-  }
-  return statement
-}
+const PENDING_COLUMNS = [
+  ...TRIGGER_COLUMNS,
+  ...columnsFor<WrittenTrigger>({ nextAttemptTime: 'timestamptz' }),
+]
 
-/** Moves also claimed triggers: no worker can fire them while the caller has locked their object. */
+const FINISHED_COLUMNS = [
+  ...TRIGGER_COLUMNS,
+  ...columnsFor<WrittenTrigger>({ status: 'text', statusReason: 'text' }),
+]
+
+const PLANNED_COLUMNS = columnsFor<PlannedUpdate>({
+  eventTriggerId: 'bigint',
+  defnVersion: 'bigint',
+  anchorTime: 'timestamptz',
+  scheduledTime: 'timestamptz',
+  status: 'text',
+  statusReason: 'text',
+})
+
+/** A claimed trigger is taken from its worker: the caller holds its object, so it is not being fired. */
 const moving = (businessId: number, update: PlannedUpdate[], now: Temporal.Instant) => sql`
   update pending_trigger w
-  set anchor_time = u.anchor_time, scheduled_time = u.scheduled_time,
-      next_attempt_time = u.scheduled_time, defn_version = u.defn_version, fire_now = false,
-      worker = null, attempts = 0, last_error = null, modified_date = ${now}, modified_user = 'SYSTEM'
-  from ${asPlannedIn(update)}
-  where ${isPlanned(businessId)}`
+  set anchor_time = r.anchor_time, scheduled_time = r.scheduled_time,
+      next_attempt_time = r.scheduled_time, defn_version = r.defn_version,
+      fire_now = false, worker = null, attempts = 0, last_error = null, modified_date = ${now}, modified_user = 'SYSTEM'
+  from ${rowTable(PLANNED_COLUMNS, update)}
+  where w.business_id = ${businessId} and w.event_trigger_id = r.event_trigger_id`
 
-/** Ends pending triggers before they fire. */
+/** Moves triggers that end before they fire to the finished ones. */
 const ending = (businessId: number, update: PlannedUpdate[], now: Temporal.Instant) => sql`
   with gone as (
     delete from pending_trigger w
-    using ${asPlannedIn(update)}, unnest(${of(update, 'eventTriggerId')}::bigint[],
-      ${of(update, 'status')}::text[], ${of(update, 'statusReason')}::text[])
-      as s (event_trigger_id, status, status_reason)
-    where ${isPlanned(businessId)} and s.event_trigger_id = u.event_trigger_id
-    returning w.*, s.status, s.status_reason, u.defn_version as planned_version,
-              u.anchor_time as planned_anchor, u.scheduled_time as planned_time
+    using ${rowTable(PLANNED_COLUMNS, update)}
+    where w.business_id = ${businessId} and w.event_trigger_id = r.event_trigger_id
+    returning w.*, r.status, r.status_reason, r.defn_version as planned_version,
+              r.anchor_time as planned_anchor, r.scheduled_time as planned_time
   )
   ${recordEnded(sql`gone`, { user: 'SYSTEM', now })}`
-
-const asPlannedIn = (update: PlannedUpdate[]) => sql`
-  unnest(${of(update, 'eventTriggerId')}::bigint[], ${of(update, 'defnVersion')}::bigint[],
-         ${of(update, 'anchorTime')}::timestamptz[], ${of(update, 'scheduledTime')}::timestamptz[])
-    as u (event_trigger_id, defn_version, anchor_time, scheduled_time)`
-
-const isPlanned = (businessId: number) => sql`
-  w.business_id = ${businessId} and w.event_trigger_id = u.event_trigger_id`
 
 const marking = (businessId: number, replan: Replanned[]) => sql`
   update event_trigger t
   set replan_since = r.since
-  from unnest(${of(replan, 'eventTriggerId')}::bigint[], ${of(replan, 'since')}::timestamptz[])
-    as r (event_trigger_id, since)
+  from ${rowTable(columnsFor<Replanned>({ eventTriggerId: 'bigint', since: 'timestamptz' }), replan)}
   where t.business_id = ${businessId} and t.event_trigger_id = r.event_trigger_id
     and t.status = 'RUNNING'`
 

@@ -1,129 +1,107 @@
 import type { ObjectType } from '../contract/event-type.ts'
-import type { Db } from '../database/database.ts'
-import type { ObjectKey, Subject } from './subject.ts'
-import { raw, sql, type Sql } from '../database/sql.ts'
 import type { MailContext } from '../contract/mail-context.ts'
-import { readMarks, readSurroundings, statusKey, type Surroundings } from './surroundings.ts'
+import type { Db } from '../database/database.ts'
+import { raw, sql, type Sql } from '../database/sql.ts'
+import { findStatus, readSettingsVersions, SettingsCache, type Settings } from './settings.ts'
+import {
+  buildSubject,
+  objectIdOf,
+  type ObjectKey,
+  type Subject,
+  type SubjectContext,
+  type SubjectRow,
+} from './subject.ts'
+import { subjectColumns } from './subjects.ts'
 
-/** What a mail about an object can speak of, to one client: a class has one for each student. */
-export type ContextRow = {
-  businessId: number
-  objectId: number | null
-  objectUUId: string | null
+/** What an email about an object can mention, to one client: a class has a row for each student. */
+export type ContextRow = ObjectKey & {
   clientId: number | null
   reasonId: number | null
   locationId: number | null
   /** Counts the object's changes: the sequence of its calendar entry. */
   version: number
   modifiedDate: Temporal.Instant
-  /** The name of its status, beside the label in the context. */
+  /** The status itself; the context has its label. */
   objectStatus: string
   businessActive: boolean
-  /** Why the client's own address gets no more mail, where that was looked up. */
-  suppressed?: string[] | undefined
+  /** Why the client's address gets no more email. */
+  suppressed: string[]
   context: MailContext
 }
 
+/** An object for matching and timing, and for the emails about it. */
+export type WholeObject = { subject: Subject; rows: ContextRow[] }
+
+/** The contexts of emails about these objects, for callers that do not need a cache. */
 export async function listMailContexts(
   db: Db,
   objectType: ObjectType,
   keys: ObjectKey[],
 ): Promise<ContextRow[]> {
-  const rows = await list(db, COLUMNS[objectType], objectType, keys)
-  return rows.map(({ row, around }) => withContext(objectType, row, around))
+  const objects = await listWholeObjects(db, new SettingsCache(), objectType, keys)
+  return objects.flatMap(({ rows }) => rows)
 }
 
-/** An object as matching and timing see it, and what a mail about it can speak of. */
-export type WholeObject = { subject: Subject; rows: ContextRow[] }
-
-/** All of that at once; for an object that is held, so that it stays as it was read. */
+/** Objects of any business with all that an email about them can mention. */
 export async function listWholeObjects(
   db: Db,
+  cache: SettingsCache,
   objectType: ObjectType,
   keys: ObjectKey[],
 ): Promise<WholeObject[]> {
-  const columns = sql`${COLUMNS[objectType]}, ${SUBJECT_COLUMNS[objectType]}`
+  const [versions, rows] = await Promise.all([
+    readSettingsVersions(db, [...new Set(keys.map((key) => key.businessId))]),
+    db.query<Row>(sql`
+      select ${subjectColumns(objectType)}, ${SHARED}, ${COLUMNS[objectType]}
+      from unnest(${keys.map((key) => key.businessId)}::bigint[],
+                  ${keys.map((key) => key.objectId)}::bigint[],
+                  ${keys.map((key) => key.objectUUId)}::text[])
+        as k (business_id, object_id, object_uuid)
+      ${FROM[objectType]}`),
+  ])
+  const settings = await cache.read(db, versions, rows)
   const objects = new Map<number | string, WholeObject>()
-  for (const { row, around } of await list(db, columns, objectType, keys)) {
-    const id = (row.objectId ?? row.objectUUId)!
-    const one = withContext(objectType, row, around)
-    const known = objects.get(id)
-    if (known) known.rows.push(one)
-    else objects.set(id, { subject: subjectOf(objectType, row, around), rows: [one] })
+  for (const row of rows) {
+    const own = settings.get(row.businessId)!
+    const context = contextRowOf(objectType, row, own)
+    const known = objects.get(objectIdOf(row))
+    if (known) known.rows.push(context)
+    else {
+      const { clientTags, campaignExpiresTime } = row
+      const around = { settings: own, clientTags, campaignExpiresTime }
+      const subject = buildSubject(objectType, row, around)
+      objects.set(objectIdOf(row), { subject, rows: [context] })
+    }
   }
   return [...objects.values()]
 }
 
-/** Rows, and what is around each; that is mostly remembered. */
-async function list(db: Db, columns: Sql, objectType: ObjectType, keys: ObjectKey[]) {
-  const businessIds = [...new Set(keys.map((key) => key.businessId))]
-  const [marks, rows] = await Promise.all([
-    readMarks(db, businessIds),
-    db.query<Row>(
-      sql`
-        select ${columns}
-        from unnest(${keys.map((key) => key.businessId)}::bigint[],
-                    ${keys.map((key) => key.objectId)}::bigint[],
-                    ${keys.map((key) => key.objectUUId)}::text[])
-          as k (business_id, object_id, object_uuid)
-        ${FROM[objectType]}`,
-    ),
-  ])
-  const around = await readSurroundings(db, rows, marks)
-  return rows.map((row) => ({ row, around: around.get(row.businessId)! }))
-}
+// oxlint-disable-next-line typescript/no-explicit-any -- columns differ by type of object
+type Row = SubjectRow & ObjectKey & Omit<SubjectContext, 'settings'> & Record<string, any>
 
-// oxlint-disable-next-line typescript/no-explicit-any -- a flat row, given its shape just below
-type Row = Omit<ContextRow, 'context' | 'businessActive'> & Record<string, any>
-
-const object = sql`
-  t.business_id as "businessId", k.object_id as "objectId", k.object_uuid as "objectUUId", t.version,
-  t.modified_date as "modifiedDate", t.status as "objectStatus"`
-
-const client = sql`
-  c.client_id as "clientId", c.first_name as "clientFirst", c.last_name as "clientLast",
-  c.email_address as "clientEmail", c.phone as "clientPhone", c.time_zone as "clientZone",
-  c.language as "clientLanguage"`
-
-const place = sql`
-  t.location_id as "locationId", t.professional_id as "professionalId", t.reason_id as "reasonId"`
-
-const none = sql`null::bigint as "reasonId", null::bigint as "locationId"`
-
-const COLUMNS: Record<ObjectType, Sql> = {
-  CALENDAR: sql`${object}, ${place}, ${client}, t.start_time as "startTime",
-    t.end_time as "endTime", t.note, t.change_note as "changeNote"`,
-  CLASS_SCHEDULE: sql`${object}, ${place}, ${client}, t.start_time as "startTime",
-    t.end_time as "endTime", t.name as "className", t.capacity`,
-  INVITATION: sql`${object}, ${client}, ${none}, g.name as "campaignName",
-    g.description as "campaignDescription", g.booking_url as "bookingUrl",
-    coalesce(t.expires_time, g.expires_time) as "expiresTime"`,
-  RECALL: sql`${object}, ${place}, ${client}, t.due_time as "dueTime"`,
-  DISCLAIMER: sql`${object}, ${client}, ${none}, f.name as "formName", f.body as "formBody"`,
-}
-
-const subject = sql`t.active, t.tags, t.created_date as "createdDate"`
-
-/** Of the client, and whether its address is on the list of those that get no more. */
-const subjectOfClient = sql`
-  ${subject}, c.tags as "clientTags",
+/** The client as `c`: of a class, each of its students. */
+const SHARED = sql`
+  k.object_id as "objectId", k.object_uuid as "objectUUId", t.version,
+  t.modified_date as "modifiedDate", c.client_id as "recipientId", c.first_name as "clientFirst",
+  c.last_name as "clientLast", c.email_address as "clientEmail", c.phone as "clientPhone",
+  c.time_zone as "clientZone", c.language as "clientLanguage",
   array(select n.reason from suppression n
         where n.business_id = c.business_id and n.email_address = lower(c.email_address)) as suppressed`
 
-/** What matching and timing look at beside what a mail speaks of. */
-const SUBJECT_COLUMNS: Record<ObjectType, Sql> = {
-  CALENDAR: subjectOfClient,
-  CLASS_SCHEDULE: subject,
-  INVITATION: sql`${subjectOfClient}, t.invitation_campaign_id as "invitationCampaignId",
+const CLIENT_TAGS = sql`c.tags as "clientTags"`
+
+const COLUMNS: Record<ObjectType, Sql> = {
+  CALENDAR: sql`${CLIENT_TAGS}, t.note, t.change_note as "changeNote"`,
+  CLASS_SCHEDULE: sql`t.name as "className", t.capacity`,
+  INVITATION: sql`${CLIENT_TAGS}, g.name as "campaignName",
+    g.description as "campaignDescription", g.booking_url as "bookingUrl",
     g.expires_time as "campaignExpiresTime"`,
-  RECALL: subjectOfClient,
-  DISCLAIMER: sql`${subjectOfClient}, t.disclaimer_form_id as "disclaimerFormId",
-    t.calendar_id as "calendarId"`,
+  RECALL: CLIENT_TAGS,
+  DISCLAIMER: sql`${CLIENT_TAGS}, f.name as "formName", f.body as "formBody"`,
 }
 
 const theClient = sql`join client c on c.business_id = t.business_id and c.client_id = t.client_id`
 
-/** By its key alone: left to choose, the planner may read all of a business for each of a batch. */
 const theObject = (table: string, id: string, key: string) => sql`
   cross join lateral (
     select * from ${raw(table)} o
@@ -145,66 +123,30 @@ const FROM: Record<ObjectType, Sql> = {
       and f.disclaimer_form_id = t.disclaimer_form_id`,
 }
 
-function subjectOf(objectType: ObjectType, row: Row, around: Surroundings): Subject {
-  const { locationId, professionalId, reasonId } = row
-  const hasPlace = professionalId !== undefined
-  const status = around.statuses.get(statusKey(objectType, row.objectStatus))
-  return {
-    businessId: row.businessId,
-    objectType,
-    objectId: row.objectId,
-    objectUUId: row.objectUUId,
-    active: row.active,
-    status: row.objectStatus,
-    live: status?.live ?? false,
-    liveAfter: status?.liveAfter ?? false,
-    ...(hasPlace && { locationId, professionalId, reasonId }),
-    ...(objectType === 'INVITATION' && {
-      invitationCampaignId: row.invitationCampaignId,
-      campaignExpiresTime: row.campaignExpiresTime,
-    }),
-    ...(objectType === 'DISCLAIMER' && {
-      disclaimerFormId: row.disclaimerFormId,
-      calendarId: row.calendarId,
-    }),
-    clientId: objectType === 'CLASS_SCHEDULE' ? null : row.clientId,
-    tags: row.tags,
-    clientTags: row.clientTags ?? {},
-    timeZone: of(around.locations, locationId)?.timeZone ?? around.business.timeZone,
-    startTime: row.startTime ?? null,
-    endTime: row.endTime ?? null,
-    dueTime: row.dueTime ?? null,
-    expiresTime: row.expiresTime ?? null,
-    createdDate: row.createdDate,
-  }
-}
-
-const of = <Kind>(known: Map<number, Kind>, id: number | null | undefined) =>
-  id ? (known.get(id) ?? null) : null
-
-/** Only what is asked for later: many of these live at once, the thirty columns of a row need not. */
-const withContext = (objectType: ObjectType, row: Row, around: Surroundings): ContextRow => ({
+/** Without the columns that only the context needs: many of these live at once. */
+const contextRowOf = (objectType: ObjectType, row: Row, settings: Settings): ContextRow => ({
   businessId: row.businessId,
   objectId: row.objectId,
   objectUUId: row.objectUUId,
-  clientId: row.clientId,
-  reasonId: row.reasonId,
-  locationId: row.locationId,
+  clientId: row.recipientId,
+  reasonId: row.reasonId ?? null,
+  locationId: row.locationId ?? null,
   version: row.version,
   modifiedDate: row.modifiedDate,
-  objectStatus: row.objectStatus,
-  businessActive: around.business.active,
+  objectStatus: row.status,
+  businessActive: settings.business.active,
   suppressed: row.suppressed,
-  context: contextOf(objectType, row, around),
+  context: contextOf(objectType, row, settings),
 })
 
-function contextOf(objectType: ObjectType, row: Row, around: Surroundings): MailContext {
-  const status = around.statuses.get(statusKey(objectType, row.objectStatus))
+function contextOf(objectType: ObjectType, row: Row, settings: Settings): MailContext {
+  const { locations, professionals, services } = settings
+  const label = findStatus(settings, objectType, row.status)?.label ?? row.status
   return {
-    business: around.business,
-    location: of(around.locations, row.locationId),
-    professional: of(around.professionals, row.professionalId),
-    client: row.clientId
+    business: settings.business,
+    location: locations.get(row.locationId) ?? null,
+    professional: professionals.get(row.professionalId) ?? null,
+    client: row.recipientId
       ? {
           firstName: row.clientFirst,
           lastName: row.clientLast,
@@ -214,14 +156,14 @@ function contextOf(objectType: ObjectType, row: Row, around: Surroundings): Mail
           language: row.clientLanguage,
         }
       : null,
-    reason: of(around.reasons, row.reasonId),
-    ...happeningOf(row, status?.label ?? row.objectStatus),
+    reason: services.get(row.reasonId) ?? null,
+    ...objectContextOf(row, label),
     unsubscribeLink: null,
   }
 }
 
-/** The object itself: one of these, the others are null. */
-function happeningOf(row: Row, label: string) {
+/** The object itself: one of these is set, the others are null. */
+function objectContextOf(row: Row, label: string) {
   const { startTime, endTime } = row
   const calendar =
     startTime && row.className === undefined
@@ -251,7 +193,7 @@ function happeningOf(row: Row, label: string) {
         campaignName: row.campaignName,
         campaignDescription: row.campaignDescription,
         link: invitationLink(row.bookingUrl, row.objectUUId),
-        expiresTime: row.expiresTime,
+        expiresTime: row.expiresTime ?? row.campaignExpiresTime,
         status: label,
       }
     : null

@@ -1,10 +1,11 @@
-import type { Subject } from './subject.ts'
+import { randomBytes } from 'node:crypto'
 import type { ObjectType } from '../contract/event-type.ts'
 import { kindOfObjectType, toColumn, type Filter, type ObjectKind } from '../contract/objects.ts'
 import type { Db } from '../database/database.ts'
-import { empty, join, raw, sql, withValues, type Sql } from '../database/sql.ts'
+import { empty, join, raw, sql, type Sql } from '../database/sql.ts'
 import { clientsWithWord, wordsOf } from './client-words.ts'
-import { subjectsIn } from './subjects.ts'
+import { insertRows, updateRows, type Column } from './rows.ts'
+import type { Tags } from './subject.ts'
 import { isVisible, type Visibility } from './visibility.ts'
 
 /** A scheduling object as it is kept: its own properties, and those that all of them have. */
@@ -32,32 +33,44 @@ export async function findObject(
   return object
 }
 
-export function listObjectsById(
-  db: Db,
-  businessId: number,
+/** Objects as they are stored, by id, after they were written in this transaction. */
+export async function readStored(
+  tx: Db,
   kind: ObjectKind,
-  ids: (number | string)[],
-) {
-  return db.query<StoredObject>(sql`
+  objects: StoredObject[],
+): Promise<Map<unknown, StoredObject>> {
+  const stored = new Map<unknown, StoredObject>()
+  const unknown: (number | string)[] = []
+  for (const object of objects) {
+    const id = object[kind.id] as number | string
+    const known = asStored(kind, object)
+    if (known) stored.set(id, known)
+    else unknown.push(id)
+  }
+  if (unknown.length === 0) return stored
+  const rows = await tx.query<StoredObject>(sql`
     select ${columnsOf(kind)} from ${raw(kind.table)} t
-    where business_id = ${businessId} and ${idColumn(kind)} = any (${ids})`)
+    where business_id = ${objects[0]!.businessId}
+      and ${idColumn(kind)} = any (${unknown}::${raw(idType(kind))}[])`)
+  for (const row of rows) stored.set(row[kind.id], row)
+  return stored
 }
 
 /**
- * What was written just now, as it would be read back. Nothing where only the server can tell: it
- * puts JSON in order, and some kinds show more than their own columns.
+ * An object as it would be read back, if that is known without reading it: the server orders JSON, and
+ * some kinds show more than their own columns.
  */
-export function asStored(kind: ObjectKind, object: StoredObject): StoredObject | undefined {
+function asStored(kind: ObjectKind, object: StoredObject): StoredObject | undefined {
   const stored: Record<string, unknown> = {}
   for (const { property, sqlType } of writtenFields(kind)) {
     const value = object[property] ?? null
-    if (!isKeptAsWritten(value, sqlType)) return undefined
+    if (!isStoredAsWritten(value, sqlType)) return undefined
     stored[property] = value
   }
-  return BESIDE[kind.kind] ? undefined : (stored as StoredObject)
+  return ADDITIONAL_COLUMNS[kind.kind] ? undefined : (stored as StoredObject)
 }
 
-const isKeptAsWritten = (value: unknown, sqlType: string) =>
+const isStoredAsWritten = (value: unknown, sqlType: string) =>
   sqlType === 'jsonb' ? Object.keys(value ?? {}).length === 0 : !sqlType.endsWith('[]')
 
 export type Listing = {
@@ -106,137 +119,102 @@ export function countAppointmentDays(
     group by 1 order by 1`)
 }
 
+/** Objects of one kind by their ids, by their externalIds, or by both. */
+type Named = { ids: (number | string)[]; externalIds: string[] }
+
 /**
- * Locks the rows that a batch of saves changes. `no key`: a foreign key to one of them does not wait;
- * see docs/engine.md, lock order.
+ * Locks the objects that a save changes. `no key`: a foreign key to one of them does not wait; see
+ * docs/engine.md, lock order.
  */
-export function lockObjects(
+export async function lockObjects(
   tx: Db,
   businessId: number,
   kind: ObjectKind,
-  named: { ids: (number | string)[]; externalIds: string[]; visibility: Visibility },
-) {
-  const byId = sql`${idColumn(kind)} = any (${named.ids})`
-  const byExternalId = sql`external_id = any (${named.externalIds})`
-  // Asked for what is named only: most batches name all by their id, or all by their externalId.
-  const isNamed =
-    named.ids.length === 0
-      ? byExternalId
-      : named.externalIds.length === 0
-        ? byId
-        : sql`(${byId} or ${byExternalId})`
+  { visibility, ...named }: Named & { visibility: Visibility },
+): Promise<StoredObject[]> {
+  if (named.ids.length + named.externalIds.length === 0) return []
   return tx.query<StoredObject>(sql`
     select ${columnsOf(kind)} from ${raw(kind.table)} t
-    where business_id = ${businessId} and ${isNamed}
-      ${isVisible(kind, named.visibility)}
+    where business_id = ${businessId} and ${isNamed(kind, named)} ${isVisible(kind, visibility)}
     order by ${idColumn(kind)}
     for no key update`)
 }
 
-/** Gives back the ids that were written: another transaction may have taken an `externalId` first. */
-export async function insertObjects(tx: Db, kind: ObjectKind, rows: StoredObject[]) {
-  const written = await tx.query<{ id: number | string }>(sql`
-    ${insertion(kind, rows)} ${unlessTaken} returning ${idColumn(kind)} as id`)
-  return new Set(written.map((row) => row.id))
+function isNamed(kind: ObjectKind, { ids, externalIds }: Named): Sql {
+  const byId = sql`${idColumn(kind)} = any (${ids}::${raw(idType(kind))}[])`
+  if (externalIds.length === 0) return byId
+  const byExternalId = sql`external_id = any (${externalIds}::text[])`
+  return ids.length === 0 ? byExternalId : sql`(${byId} or ${byExternalId})`
 }
 
-/** For rows that nobody can have written first: none has an `externalId`. */
-export const sendObjects = (tx: Db, kind: ObjectKind, rows: StoredObject[]) =>
-  tx.send(insertion(kind, rows))
-
-/** An object as it becomes and as it was. */
-export type ChangedObject = { object: StoredObject; before: StoredObject }
-
-export const updateObjects = (tx: Db, kind: ObjectKind, changed: ChangedObject[]) =>
-  tx.query(change(kind, changed))
-
-/** The same, and gives back what was written as matching and timing see it. */
-export function updateSubjects(tx: Db, kind: ObjectKind, changed: ChangedObject[]) {
-  return tx.query<Subject>(sql`
-    with written as (${change(kind, changed)} returning t.*)
-    ${subjectsIn(raw('written'), kind.objectType!)}`)
+/** Inserts objects. Returns those whose `externalId` another transaction has just taken. */
+export async function insertObjects(tx: Db, kind: ObjectKind, objects: StoredObject[]) {
+  if (objects.length === 0) return []
+  const insertion = insertRows(kind.table, writtenFields(kind), objects)
+  if (objects.every(({ externalId }) => externalId === null)) {
+    tx.send(insertion)
+    return []
+  }
+  const inserted = await tx.query<{ id: number | string }>(sql`
+    ${insertion} on conflict (business_id, external_id) where external_id is not null do nothing
+    returning ${idColumn(kind)} as id`)
+  const ids = new Set(inserted.map(({ id }) => id))
+  return objects.filter((object) => !ids.has(object[kind.id] as number | string))
 }
 
-function insertion(kind: ObjectKind, rows: StoredObject[]) {
-  const layout = layoutOf(kind, areAlike(rows) ? 'envelope' : 'nothing', rows.length === 1)
-  layout.insertion ??= sql`
-    insert into ${raw(kind.table)} (${columnList(layout)})
-    select ${columnList(layout)} from ${layout.rows}`
-  return withValues(layout.insertion, layout.values(rows))
+export function updateObjects(tx: Db, kind: ObjectKind, objects: StoredObject[]) {
+  if (objects.length === 0) return
+  const columns = writtenFields(kind).filter(({ property }) => !property.startsWith('created'))
+  tx.send(updateRows(kind.table, ['business_id', toColumn(kind.id)], columns, objects))
 }
 
-/** Most bookings that share a statement are: new, by the same user and at the same moment. */
-const areAlike = ([first, ...rest]: StoredObject[]) =>
-  rest.every((row) => ENVELOPE.every(({ property }) => row[property] === first![property]))
-
-const unlessTaken = sql`on conflict (business_id, external_id) where external_id is not null do nothing`
-
-function change(kind: ObjectKind, changed: ChangedObject[]) {
-  const areMoves = changed.length > 1 && changed.every((one) => isMove(kind, one))
-  const rows = changed.map(({ object }) => object)
-  const layout = layoutOf(kind, areMoves ? 'moves' : 'stamps', rows.length === 1)
-  const assignments = () =>
-    layout.fields
-      .filter(({ column }) => column !== toColumn(kind.id) && column !== 'business_id')
-      .map(({ column }) => `${column} = r.${column}`)
-  layout.change ??= sql`
-    update ${raw(kind.table)} t set ${raw(assignments().join(', '))}
-    from ${layout.rows}
-    where t.business_id = r.business_id and t.${idColumn(kind)} = r.${idColumn(kind)}`
-  return withValues(layout.change, layout.values(rows))
+/** New ids for objects of a kind; invitations have random ones. */
+export async function drawObjectIds(
+  tx: Db,
+  kind: ObjectKind,
+  count: number,
+): Promise<(number | string)[]> {
+  if (count === 0) return []
+  if (kind.id === 'invitationUUID') {
+    return Array.from({ length: count }, () => randomBytes(16).toString('hex'))
+  }
+  const sequence = `${kind.table}_${toColumn(kind.id)}_seq`
+  const rows = await tx.query<{ id: number }>(sql`
+    select nextval(${sequence}) as id from generate_series(1, ${count}::int)`)
+  return rows.map(({ id }) => id)
 }
 
-/** Only when it is changes: the rest need neither be sent nor looked at. */
-const isMove = (kind: ObjectKind, { object, before }: ChangedObject) =>
-  writtenFields(kind).every(
-    (field) => isOfMoves(field) || object[field.property] === before[field.property],
-  )
+/** Objects of one kind that are referred to, by id or by `externalId`. */
+export type WantedReferences = Map<ObjectKind, { ids: Set<number>; externalIds: Set<string> }>
 
-const isOfMoves = ({ property, sqlType }: Written) =>
-  property === 'version' || STAMPS.includes(property) || sqlType === 'timestamptz'
+/** An object of the business that another one refers to. */
+export type ReferredObject = {
+  kind: string
+  id: number
+  externalId: string | null
+  /** Of clients. */
+  tags: Tags | null
+  /** Of campaigns. */
+  expiresTime: Temporal.Instant | null
+}
 
-/** Which of the ids that are referred to are the business's own, as `kind:id`. */
-export async function listKnownIds(
+export async function listReferredObjects(
   db: Db,
   businessId: number,
-  wanted: Map<ObjectKind, Set<number>>,
-): Promise<Set<string>> {
-  const known = knownIds(businessId, wanted)
-  const rows = known ? await db.query<{ known: string }>(known) : []
-  return new Set(rows.map((row) => row.known))
-}
-
-export function knownIds(
-  businessId: number,
-  wanted: Map<ObjectKind, Set<number>>,
-  needed: Record<string, string> = {},
-): Sql | undefined {
-  if (wanted.size === 0) return undefined
+  wanted: WantedReferences,
+): Promise<ReferredObject[]> {
   const selects = [...wanted].map(
-    ([kind, ids]) => sql`
-      select ${raw(`'${kind.kind}:'`)} || ${idColumn(kind)} as known,
-             ${raw(needed[kind.kind] ?? 'null::jsonb')} as needed
+    ([kind, { ids, externalIds }]) => sql`
+      select ${raw(`'${kind.kind}'`)} as kind, ${idColumn(kind)} as id,
+             external_id as "externalId",
+             ${raw(kind.kind === 'client' ? 'tags' : 'null::jsonb')} as tags,
+             ${raw(kind.kind === 'invitationCampaign' ? 'expires_time' : 'null::timestamptz')}
+               as "expiresTime"
       from ${raw(kind.table)}
-      where business_id = ${businessId} and ${idColumn(kind)} = any (${[...ids]}::bigint[])`,
+      where business_id = ${businessId}
+        and ${isNamed(kind, { ids: [...ids], externalIds: [...externalIds] })}`,
   )
-  return join(selects, ' union all ')
-}
-
-/** The ids of what a save refers to by `externalId`. */
-export async function listIdsOfExternalIds(
-  db: Db,
-  businessId: number,
-  wanted: Map<ObjectKind, Set<string>>,
-): Promise<Map<ObjectKind, Map<string, number>>> {
-  const found = await Promise.all(
-    [...wanted].map(async ([kind, externalIds]) => {
-      const rows = await db.query<{ externalId: string; id: number }>(sql`
-        select external_id as "externalId", ${idColumn(kind)} as id from ${raw(kind.table)}
-        where business_id = ${businessId} and external_id = any (${[...externalIds]}::text[])`)
-      return [kind, new Map(rows.map((row) => [row.externalId, row.id]))] as const
-    }),
-  )
-  return new Map(found)
+  return selects.length > 0 ? db.query<ReferredObject>(join(selects, ' union all ')) : []
 }
 
 /** What events may happen to, of these clients. */
@@ -253,8 +231,9 @@ export function listObjectsOfClients(
     order by ${idColumn(kind)}`)
 }
 
-type Written = { property: string; column: string; sqlType: string }
+const idType = (kind: ObjectKind) => (kind.id === 'invitationUUID' ? 'text' : 'bigint')
 
+/** The columns that all kinds of objects have. */
 const ENVELOPE: Written[] = [
   { property: 'businessId', column: 'business_id', sqlType: 'bigint' },
   { property: 'externalId', column: 'external_id', sqlType: 'text' },
@@ -266,6 +245,8 @@ const ENVELOPE: Written[] = [
   { property: 'modifiedUser', column: 'modified_user', sqlType: 'text' },
 ]
 
+type Written = Column<StoredObject>
+
 const written = new Map<ObjectKind, Written[]>()
 
 function writtenFields(kind: ObjectKind): Written[] {
@@ -276,8 +257,7 @@ function writtenFields(kind: ObjectKind): Written[] {
       column,
       sqlType,
     }))
-    const idType = kind.id === 'invitationUUID' ? 'text' : 'bigint'
-    const id = { property: kind.id, column: toColumn(kind.id), sqlType: idType }
+    const id = { property: kind.id, column: toColumn(kind.id), sqlType: idType(kind) }
     fields = [id, ...own, ...ENVELOPE]
     written.set(kind, fields)
   }
@@ -291,105 +271,20 @@ const idColumn = (kind: ObjectKind) => {
 }
 const idColumns = new Map<ObjectKind, Sql>()
 
-/** What all rows of a statement have in common; of changes and moves, who made them and when. */
-type Shared = 'nothing' | 'envelope' | 'stamps' | 'moves'
-
-/** How rows go into a statement. It follows from a declaration, and is worked out once. */
-type Layout = {
-  fields: Written[]
-  rows: Sql
-  values: (rows: StoredObject[]) => unknown[]
-  insertion?: Sql
-  change?: Sql
-}
-
-const layouts = new Map<string, Layout>()
-
-function layoutOf(kind: ObjectKind, shared: Shared, isOne: boolean): Layout {
-  const name = `${kind.kind} ${shared} ${isOne}`
-  let layout = layouts.get(name)
-  if (!layout) layouts.set(name, (layout = layOut(kind, shared, isOne)))
-  return layout
-}
-
-function layOut(kind: ObjectKind, shared: Shared, isOne: boolean): Layout {
-  const isChange = shared === 'stamps' || shared === 'moves'
-  const known = writtenFields(kind).filter(
-    (field) =>
-      !(isChange && field.property.startsWith('created')) &&
-      (shared !== 'moves' || isOfMoves(field) || field.property === kind.id),
-  )
-  const isShared = ({ property }: Written) =>
-    shared === 'envelope'
-      ? ENVELOPE.some((field) => field.property === property)
-      : isChange && STAMPS.includes(property)
-  if (isOne) return oneRow(known)
-  // A list in a list of lists would be taken apart: those kinds go in as one JSON text.
-  if (known.some(({ sqlType }) => sqlType.endsWith('[]'))) return records(known)
-  return lists(
-    known.filter((field) => !isShared(field)),
-    known.filter(isShared),
-  )
-}
-
-const STAMPS = ['businessId', 'modifiedDate', 'modifiedUser']
-
-/** A booking is one row: put down as it is, it costs a third less than as lists of one. */
-const oneRow = (fields: Written[]): Layout => ({
-  fields,
-  rows: sql`(values (${join(fields.map(parameter), ', ')})) as r (${columnList({ fields })})`,
-  values: ([row]) => fields.map((field) => valueOf(row!, field)),
-})
-
-const records = (fields: Written[]): Layout => ({
-  fields,
-  rows: sql`json_to_recordset(${null}::json) as r (${raw(
-    fields.map(({ column, sqlType }) => `${column} ${sqlType}`).join(', '),
-  )})`,
-  values: (rows) => {
-    const recordOf = (row: StoredObject) =>
-      Object.fromEntries(fields.map(({ property, column }) => [column, row[property]]))
-    return [JSON.stringify(rows.map(recordOf))]
-  },
-})
-
-/** What is the same in all rows is said once. */
-function lists(own: Written[], shared: Written[]): Layout {
-  const once = shared.map((field) => sql`, ${parameter(field)} as ${raw(field.column)}`)
-  const columns = own.map((field) => sql`${parameter(field)}[]`)
-  return {
-    fields: [...own, ...shared],
-    rows: sql`(select u.*${join(once, '')}
-               from unnest(${join(columns, ', ')}) as u (${columnList({ fields: own })})) as r`,
-    values: (rows) => [
-      ...shared.map((field) => valueOf(rows[0]!, field)),
-      ...own.map((field) => rows.map((row) => valueOf(row, field))),
-    ],
-  }
-}
-
-const parameter = ({ sqlType }: Written) => sql`${null}::${raw(sqlType)}`
-
-const columnList = ({ fields }: Pick<Layout, 'fields'>) =>
-  raw(fields.map(({ column }) => column).join(', '))
-
-const valueOf = (row: StoredObject, { property, sqlType }: Written) =>
-  sqlType === 'jsonb' ? JSON.stringify(row[property]) : row[property]
-
 const columns = new Map<ObjectKind, Sql>()
 
 function columnsOf(kind: ObjectKind): Sql {
   let list = columns.get(kind)
   if (!list) {
     const own = writtenFields(kind).map(({ property, column }) => `t.${column} as "${property}"`)
-    list = raw([...own, ...(BESIDE[kind.kind] ?? [])].join(', '))
+    list = raw([...own, ...(ADDITIONAL_COLUMNS[kind.kind] ?? [])].join(', '))
     columns.set(kind, list)
   }
   return list
 }
 
-/** What is shown beside a kind's own columns. */
-const BESIDE: Record<string, string[]> = {
+/** What a kind shows in addition to its own columns. */
+const ADDITIONAL_COLUMNS: Record<string, string[]> = {
   emailTemplate: [
     `(select json_build_object('emailCategoryId', c.email_category_id, 'name', c.name,
                                'code', c.code, 'transactional', c.transactional)

@@ -51,6 +51,13 @@ export function listAllStatuses(db: Db, businessId: number) {
     select ${columns} from status where business_id = ${businessId} order by object_type, status`)
 }
 
+/** The same of several businesses. */
+export function listStatusesOfBusinesses(db: Db, businessIds: number[]) {
+  return db.query<Status>(sql`
+    select ${columns} from status where business_id = any (${businessIds}::bigint[])
+    order by business_id, object_type, status`)
+}
+
 /** Those of one type of object, the removed ones too. */
 export function listStatusesOf(db: Db, businessId: number, objectType: ObjectType) {
   return db.query<Status>(sql`

@@ -1,4 +1,6 @@
 import type { ObjectType } from '../contract/event-type.ts'
+import { kindOfObjectType } from '../contract/objects.ts'
+import { findStatus, timeZoneOf, type Settings } from './settings.ts'
 
 export type Tags = Record<string, string[]>
 
@@ -42,6 +44,81 @@ export type Subject = {
   campaignExpiresTime?: Temporal.Instant | null
   createdDate: Temporal.Instant
 }
+
+/** The stored properties of an object that its subject is built from. */
+export type SubjectRow = Record<string, unknown> &
+  Pick<Subject, 'businessId' | 'active' | 'createdDate'>
+
+/** What a subject has from outside its own object. */
+export type SubjectContext = {
+  settings: Settings
+  clientTags: Tags | null | undefined
+  /** Of invitations. */
+  campaignExpiresTime: Temporal.Instant | null | undefined
+}
+
+/** The only place where subjects are built, from rows and from objects that are being saved. */
+export function buildSubject(
+  objectType: ObjectType,
+  row: SubjectRow,
+  { settings, clientTags, campaignExpiresTime = null }: SubjectContext,
+): Subject {
+  const kind = kindOfObjectType(objectType)
+  const own = <Value>(property: string) => (row[property] ?? null) as Value
+  const isInvitation = objectType === 'INVITATION'
+  const status = findStatus(settings, objectType, row.status)
+  const subject: Subject = {
+    businessId: row.businessId,
+    objectType,
+    objectId: isInvitation ? null : own(kind.id),
+    objectUUId: isInvitation ? own(kind.id) : null,
+    active: row.active,
+    status: own('status'),
+    live: status?.live ?? false,
+    liveAfter: status?.liveAfter ?? false,
+    clientId: 'clientId' in kind.fields ? own('clientId') : null,
+    tags: own('tags'),
+    clientTags: clientTags ?? {},
+    timeZone: timeZoneOf(settings, own('locationId')),
+    startTime: own('startTime'),
+    endTime: own('endTime'),
+    dueTime: own('dueTime'),
+    expiresTime: own<Temporal.Instant | null>('expiresTime') ?? campaignExpiresTime,
+    createdDate: row.createdDate,
+  }
+  for (const property of SELECTABLE) {
+    if (property in kind.fields) subject[property] = own(property)
+  }
+  if (isInvitation) subject.campaignExpiresTime = campaignExpiresTime
+  return subject
+}
+
+/** Missing from the subject if objects of its type have no such property. */
+const SELECTABLE = [
+  'locationId',
+  'professionalId',
+  'reasonId',
+  'disclaimerFormId',
+  'calendarId',
+  'invitationCampaignId',
+] as const
+
+/** The properties of `SubjectRow` that objects of this type have. */
+export const subjectProperties = (objectType: ObjectType) => {
+  const { id, fields } = kindOfObjectType(objectType)
+  return [id, 'businessId', 'active', 'createdDate', ...OWN.filter((name) => name in fields)]
+}
+
+const OWN = [
+  ...SELECTABLE,
+  'status',
+  'clientId',
+  'tags',
+  'startTime',
+  'endTime',
+  'dueTime',
+  'expiresTime',
+]
 
 /** Which object a row is about: invitations have a UUID, all others a number. */
 export type ObjectKey = { businessId: number; objectId: number | null; objectUUId: string | null }

@@ -1,29 +1,42 @@
 import type { ObjectType } from '../contract/event-type.ts'
-import { kindOfObjectType } from '../contract/objects.ts'
+import { kindOfObjectType, toColumn } from '../contract/objects.ts'
 import type { Db } from '../database/database.ts'
 import { empty, raw, sql, type Sql } from '../database/sql.ts'
 import { recordedColumns, recordedEntries, type Recorded } from './audit.ts'
-import { objectIdOf, type ObjectKey, type Subject } from './subject.ts'
+import {
+  readSettings,
+  readSettingsVersions,
+  type Settings,
+  type SettingsCache,
+} from './settings.ts'
+import {
+  buildSubject,
+  objectIdOf,
+  subjectProperties,
+  type ObjectKey,
+  type Subject,
+  type SubjectContext,
+  type SubjectRow,
+} from './subject.ts'
 
-/** Objects of one type as matching and timing see them, by their ids. */
-export function listSubjects(
+/** The objects of one type with these ids. */
+export async function listSubjects(
   db: Db,
   businessId: number,
   objectType: ObjectType,
   ids: (number | string)[],
 ): Promise<Subject[]> {
-  const { view, table, id } = VIEWS[objectType]
-  return db.query<Subject>(sql`
-    ${view(raw(table))} where t.business_id = ${businessId} and t.${raw(id)} = any (${ids})`)
+  const { table, id } = tableOf(objectType)
+  const rows = await db.query<Row>(sql`
+    ${selectRows(objectType, table)}
+    where t.business_id = ${businessId} and t.${id} = any (${ids})`)
+  return toSubjects(db, objectType, rows)
 }
 
 /**
- * The same, and nobody changes the objects, nor fires what is about them, until the transaction ends.
- * Firing holds an object before its triggers, as one of many: who plans would wait for the one trigger
- * with another in hand that firing may want.
- *
- * Read only once all are locked, by a statement of its own: one that waits for an object and then goes
- * on sees it as it is now, but beside it the status and client it had when the statement began.
+ * The same, locked: until the transaction ends, they do not change and their triggers do not fire.
+ * They are read by a second statement, because a statement that waits for a lock sees the rows that it
+ * joins as they were when it began.
  */
 export function lockSubjects(
   tx: Db,
@@ -31,24 +44,30 @@ export function lockSubjects(
   objectType: ObjectType,
   ids: (number | string)[],
 ): Promise<Subject[]> {
-  const { table, id } = VIEWS[objectType]
+  const { table, id } = tableOf(objectType)
   tx.send(sql`
-    select from ${raw(table)} t where t.business_id = ${businessId} and t.${raw(id)} = any (${ids})
-    order by t.${raw(id)} for no key update`)
+    select from ${table} t where t.business_id = ${businessId} and t.${id} = any (${ids})
+    order by t.${id} for no key update`)
   return listSubjects(tx, businessId, objectType, ids)
 }
 
-/** The same for objects of any business: what the engine is about to write of. */
-export function holdSubjects(
+/** Objects of any business, locked for share: what the engine is about to fire or send. */
+export async function holdSubjects(
   tx: Db,
+  cache: SettingsCache,
   objectType: ObjectType,
   keys: ObjectKey[],
 ): Promise<Subject[]> {
   lockObjects(tx, objectType, keys)
-  return tx.query<Subject>(VIEWS[objectType].view(objectsBy(objectType, keys, empty)))
+  const [versions, rows] = await Promise.all([
+    readSettingsVersions(tx, [...new Set(keys.map(({ businessId }) => businessId))]),
+    tx.query<Row>(selectRows(objectType, objectsBy(objectType, keys, empty))),
+  ])
+  const settings = await cache.read(tx, versions, rows)
+  return rows.map((row) => toSubject(objectType, row, settings))
 }
 
-/** Nobody changes these objects until the transaction ends. */
+/** Locks objects for share until the transaction ends. */
 export const lockObjects = (tx: Db, objectType: ObjectType, keys: ObjectKey[]) =>
   tx.send(sql`select count(*) from ${objectsBy(objectType, keys, sql`for share`)} t`)
 
@@ -61,97 +80,95 @@ export function lockObjectsOf(tx: Db, objects: (ObjectKey & { objectType: Object
   }
 }
 
-function objectsBy(objectType: ObjectType, keys: ObjectKey[], held: Sql) {
-  const { table, id } = VIEWS[objectType]
-  // Everybody locks in the same order.
+/** Objects by their keys, in the order in which every transaction locks them. */
+function objectsBy(objectType: ObjectType, keys: ObjectKey[], lock: Sql) {
+  const { table, id } = tableOf(objectType)
   const sorted = keys.toSorted(
     (a, b) =>
       a.businessId - b.businessId ||
       (objectIdOf(a) < objectIdOf(b) ? -1 : Number(objectIdOf(a) > objectIdOf(b))),
   )
   const ids = objectType === 'INVITATION' ? sql`text[]` : sql`bigint[]`
-  // One by one by its key: left to choose, the planner may read all of a business for each of them.
   return sql`
     unnest(${sorted.map((key) => key.businessId)}::bigint[], ${sorted.map(objectIdOf)}::${ids})
       as k (business_id, id)
     cross join lateral (
-      select * from ${raw(table)} o where o.business_id = k.business_id and o.${raw(id)} = k.id
-      limit 1 ${held})`
+      select * from ${table} o where o.business_id = k.business_id and o.${id} = k.id
+      limit 1 ${lock})`
 }
 
-/** What each kind of object is listed by, with an index. */
+/** The column by which objects of a type are listed; each has an index. */
 export type Anchor = 'startTime' | 'dueTime' | 'createdDate'
 
 /** Where a page ended: its last anchor and id. */
 export type SubjectCursor = { anchor: Temporal.Instant; id: number | string }
 
-/** A page of the objects whose anchor is not before `from`, and before `to`, in its order. */
-export function listSubjectsFrom(
+type AnchorPage = {
+  anchor: Anchor
+  from: Temporal.Instant
+  to?: Temporal.Instant | undefined
+  after: SubjectCursor | undefined
+  limit: number
+}
+
+/** A page of the objects whose anchor is at or after `from` and before `to`, in its order. */
+export async function listSubjectsFrom(
   db: Db,
   businessId: number,
   objectType: ObjectType,
-  page: {
-    anchor: Anchor
-    from: Temporal.Instant
-    to?: Temporal.Instant | undefined
-    after: SubjectCursor | undefined
-    limit: number
-  },
+  page: AnchorPage,
 ): Promise<Subject[]> {
-  const { view, table, id } = VIEWS[objectType]
-  const anchor = raw(ANCHORS[page.anchor])
-  const beyond = page.after
-    ? sql`(${anchor}, t.${raw(id)}) > (${page.after.anchor}, ${page.after.id})`
-    : sql`${anchor} >= ${page.from}`
-  return db.query<Subject>(sql`
-    ${view(raw(table))} where t.business_id = ${businessId} and t.active and ${beyond}
-      ${page.to ? sql`and ${anchor} < ${page.to}` : empty}
-    order by ${anchor}, t.${raw(id)} limit ${page.limit}`)
+  const { table } = tableOf(objectType)
+  const rows = await db.query<Row>(sql`
+    ${selectRows(objectType, table)} ${ofPage(businessId, objectType, page)}`)
+  return toSubjects(db, objectType, rows)
 }
 
-/** The active objects of a type that came last. */
+/** The ids of the same objects, for callers that read them again under a lock. */
+export async function listSubjectIds(
+  db: Db,
+  businessId: number,
+  objectType: ObjectType,
+  page: AnchorPage,
+): Promise<{ ids: (number | string)[]; last: SubjectCursor | undefined }> {
+  const { table, id } = tableOf(objectType)
+  const rows = await db.query<SubjectCursor>(sql`
+    select t.${raw(toColumn(page.anchor))} as anchor, t.${id} as id from ${table} t
+    ${ofPage(businessId, objectType, page)}`)
+  return { ids: rows.map((row) => row.id), last: rows.at(-1) }
+}
+
+function ofPage(businessId: number, objectType: ObjectType, page: AnchorPage) {
+  const id = sql`t.${tableOf(objectType).id}`
+  const anchor = sql`t.${raw(toColumn(page.anchor))}`
+  const beyond = page.after
+    ? sql`(${anchor}, ${id}) > (${page.after.anchor}, ${page.after.id})`
+    : sql`${anchor} >= ${page.from}`
+  return sql`
+    where t.business_id = ${businessId} and t.active and ${beyond}
+      ${page.to ? sql`and ${anchor} < ${page.to}` : empty}
+    order by ${anchor}, ${id} limit ${page.limit}`
+}
+
+/** The newest active objects of a type. */
 export function listRecentObjects(
   db: Db,
   businessId: number,
   objectType: ObjectType,
   limit: number,
 ) {
-  const { table, id } = VIEWS[objectType]
-  const key =
-    objectType === 'INVITATION'
-      ? sql`null::bigint as "objectId", t.invitation_uuid as "objectUUId"`
-      : sql`t.${raw(id)} as "objectId", null as "objectUUId"`
-  const order = objectType === 'INVITATION' ? sql`t.created_date desc` : sql`t.${raw(id)} desc`
+  const { table, id } = tableOf(objectType)
+  const isInvitation = objectType === 'INVITATION'
+  const key = isInvitation
+    ? sql`null::bigint as "objectId", t.${id} as "objectUUId"`
+    : sql`t.${id} as "objectId", null as "objectUUId"`
+  const order = isInvitation ? sql`t.created_date desc` : sql`t.${id} desc`
   return db.query<ObjectKey>(sql`
-    select t.business_id as "businessId", ${key} from ${raw(table)} t
+    select t.business_id as "businessId", ${key} from ${table} t
     where t.business_id = ${businessId} and t.active order by ${order} limit ${limit}`)
 }
 
-/** The ids of the same, and where the page ended: for those who read them again under a lock. */
-export async function listSubjectIds(
-  db: Db,
-  businessId: number,
-  objectType: ObjectType,
-  page: { anchor: Anchor; from: Temporal.Instant; after: SubjectCursor | undefined; limit: number },
-): Promise<{ ids: (number | string)[]; last: SubjectCursor | undefined }> {
-  const { table, id } = VIEWS[objectType]
-  const anchor = raw(ANCHORS[page.anchor])
-  const beyond = page.after
-    ? sql`(${anchor}, t.${raw(id)}) > (${page.after.anchor}, ${page.after.id})`
-    : sql`${anchor} >= ${page.from}`
-  const [found] = await db.query<{
-    ids: SubjectCursor['id'][] | null
-    anchor: Temporal.Instant
-  }>(sql`
-    select array_agg(id order by anchor, id) as ids, max(anchor) as anchor
-    from (select ${anchor} as anchor, t.${raw(id)} as id from ${raw(table)} t
-          where t.business_id = ${businessId} and t.active and ${beyond}
-          order by ${anchor}, t.${raw(id)} limit ${page.limit}) page`)
-  const ids = found!.ids ?? []
-  return { ids, last: ids.length > 0 ? { anchor: found!.anchor, id: ids.at(-1)! } : undefined }
-}
-
-/** What people call the things that objects refer to; each name by `${what} ${id}`. */
+/** The names of what these objects refer to, by `${what} ${id}`. */
 export async function listNames(db: Db, businessId: number, subjects: Subject[]) {
   const idsOf = (
     key: 'locationId' | 'professionalId' | 'reasonId' | 'disclaimerFormId' | 'clientId',
@@ -178,21 +195,29 @@ export async function listNames(db: Db, businessId: number, subjects: Subject[])
 
 /**
  * One object after each of its recorded changes up to a moment, oldest first. The tags of its client
- * and what a status means are read as they are now. A column that an old entry lacks is as it is now.
+ * and the meaning of a status are read as they are now. A column that an old entry lacks is as it is now.
  */
-export function listSubjectStates(
+export async function listSubjectStates(
   db: Db,
   businessId: number,
   { objectType, id, ...page }: StateQuery,
-) {
-  const { view, table, id: column } = VIEWS[objectType]
+): Promise<(Subject & Recorded)[]> {
+  const { table, id: idColumn } = tableOf(objectType)
   const about = { object: kindOfObjectType(objectType).kind, id, ...page }
-  const recorded = sql`(
-    select r.* from ${raw(table)} o cross join lateral jsonb_populate_record(o, a.after) r
-    where o.business_id = a.business_id and o.${raw(column)} = ${id})`
-  return db.query<Subject & Recorded>(sql`
-    select ${recordedColumns}, s.* from ${recordedEntries(businessId, about)} a
-    cross join lateral (${view(recorded)}) s order by a.audit_id`)
+  const recorded = sql`
+    ${recordedEntries(businessId, about)} a
+    join ${table} o on o.business_id = a.business_id and o.${idColumn} = ${id}
+    cross join lateral jsonb_populate_record(o, a.after)`
+  const rows = await db.query<Row & Recorded>(sql`
+    ${selectRows(objectType, recorded, sql`, ${recordedColumns}`)} order by a.audit_id`)
+  const subjects = await toSubjects(db, objectType, rows)
+  return rows.map(({ auditId, time, user, change }, i) => ({
+    ...subjects[i]!,
+    auditId,
+    time,
+    user,
+    change,
+  }))
 }
 
 type StateQuery = {
@@ -215,90 +240,48 @@ export async function findClientTagsAt(
   return row?.tags
 }
 
-/** Rows of an object's own table as subjects, such as a statement has just written. */
-export const subjectsIn = (from: Sql, objectType: ObjectType) => VIEWS[objectType].view(from)
+type Row = SubjectRow & Omit<SubjectContext, 'settings'>
 
-const ANCHORS: Record<Anchor, string> = {
-  startTime: 't.start_time',
-  dueTime: 't.due_time',
-  createdDate: 't.created_date',
+async function toSubjects(db: Db, objectType: ObjectType, rows: Row[]): Promise<Subject[]> {
+  if (rows.length === 0) return []
+  const settings = await readSettings(db, rows)
+  return rows.map((row) => toSubject(objectType, row, settings))
 }
 
-/** `from` is its table, or rows of it that a statement has just written. */
-type View = { view: (from: Sql) => Sql; table: string; id: string }
+const toSubject = (objectType: ObjectType, row: Row, settings: Map<number, Settings>) =>
+  buildSubject(objectType, row, {
+    settings: settings.get(row.businessId)!,
+    clientTags: row.clientTags,
+    campaignExpiresTime: row.campaignExpiresTime,
+  })
 
-const shared = sql`
-  t.business_id as "businessId", t.active, t.status, coalesce(s.live, false) as live,
-  coalesce(s.live_after, false) as "liveAfter", t.tags, t.created_date as "createdDate"`
+/** Selects rows for `buildSubject`; `from` becomes `t`. */
+function selectRows(objectType: ObjectType, from: Sql, more: Sql = empty) {
+  const hasClient = 'clientId' in kindOfObjectType(objectType).fields
+  const isInvitation = objectType === 'INVITATION'
+  return sql`
+    select ${subjectColumns(objectType)} ${more},
+           ${hasClient ? sql`c.tags` : sql`null::jsonb`} as "clientTags",
+           ${isInvitation ? sql`g.expires_time` : sql`null::timestamptz`} as "campaignExpiresTime"
+    from ${from} t
+    ${hasClient ? sql`join client c on c.business_id = t.business_id and c.client_id = t.client_id` : empty}
+    ${
+      isInvitation
+        ? sql`join invitation_campaign g on g.business_id = t.business_id
+                and g.invitation_campaign_id = t.invitation_campaign_id`
+        : empty
+    }`
+}
 
-const noClient = sql`null::bigint as "clientId", '{}'::jsonb as "clientTags"`
-const ofClient = sql`t.client_id as "clientId", c.tags as "clientTags"`
-const client = sql`join client c on c.business_id = t.business_id and c.client_id = t.client_id`
+/** The columns of `SubjectRow`, of a table with the alias `t`. */
+export const subjectColumns = (objectType: ObjectType) =>
+  raw(
+    subjectProperties(objectType)
+      .map((property) => `t.${toColumn(property)} as "${property}"`)
+      .join(', '),
+  )
 
-/** Objects whose place has a clock of its own go by that; the others by the business's. */
-const ofPlace = sql`coalesce(l.time_zone, b.time_zone) as "timeZone"`
-const place = sql`
-  join business b on b.business_id = t.business_id
-  left join location l on l.business_id = t.business_id and l.location_id = t.location_id`
-
-const status = (objectType: ObjectType) => sql`
-  left join status s on s.business_id = t.business_id and s.object_type = ${raw(`'${objectType}'`)}
-    and s.status = t.status`
-
-const VIEWS: Record<ObjectType, View> = {
-  CALENDAR: {
-    id: 'calendar_id',
-    table: 'calendar',
-    view: (from) => sql`
-      select 'CALENDAR' as "objectType", t.calendar_id as "objectId", null as "objectUUId", ${shared},
-             ${ofClient}, t.location_id as "locationId", t.professional_id as "professionalId",
-             t.reason_id as "reasonId", ${ofPlace}, t.start_time as "startTime", t.end_time as "endTime",
-             null as "dueTime", null as "expiresTime"
-      from ${from} t ${client} ${place} ${status('CALENDAR')}`,
-  },
-  CLASS_SCHEDULE: {
-    id: 'class_schedule_id',
-    table: 'class_schedule',
-    view: (from) => sql`
-      select 'CLASS_SCHEDULE' as "objectType", t.class_schedule_id as "objectId", null as "objectUUId",
-             ${shared}, ${noClient}, t.location_id as "locationId",
-             t.professional_id as "professionalId", t.reason_id as "reasonId", ${ofPlace},
-             t.start_time as "startTime", t.end_time as "endTime", null as "dueTime",
-             null as "expiresTime"
-      from ${from} t ${place} ${status('CLASS_SCHEDULE')}`,
-  },
-  INVITATION: {
-    id: 'invitation_uuid',
-    table: 'invitation',
-    view: (from) => sql`
-      select 'INVITATION' as "objectType", null as "objectId", t.invitation_uuid as "objectUUId",
-             ${shared}, ${ofClient}, t.invitation_campaign_id as "invitationCampaignId",
-             b.time_zone as "timeZone", null as "startTime", null as "endTime", null as "dueTime",
-             coalesce(t.expires_time, g.expires_time) as "expiresTime",
-             g.expires_time as "campaignExpiresTime"
-      from ${from} t ${client} join business b on b.business_id = t.business_id
-      join invitation_campaign g on g.business_id = t.business_id
-        and g.invitation_campaign_id = t.invitation_campaign_id ${status('INVITATION')}`,
-  },
-  RECALL: {
-    id: 'recall_id',
-    table: 'recall',
-    view: (from) => sql`
-      select 'RECALL' as "objectType", t.recall_id as "objectId", null as "objectUUId", ${shared},
-             ${ofClient}, t.location_id as "locationId", t.professional_id as "professionalId",
-             t.reason_id as "reasonId", ${ofPlace}, null as "startTime", null as "endTime",
-             t.due_time as "dueTime", null as "expiresTime"
-      from ${from} t ${client} ${place} ${status('RECALL')}`,
-  },
-  DISCLAIMER: {
-    id: 'disclaimer_id',
-    table: 'disclaimer',
-    view: (from) => sql`
-      select 'DISCLAIMER' as "objectType", t.disclaimer_id as "objectId", null as "objectUUId",
-             ${shared}, ${ofClient}, t.disclaimer_form_id as "disclaimerFormId",
-             t.calendar_id as "calendarId", b.time_zone as "timeZone", null as "startTime",
-             null as "endTime", null as "dueTime", null as "expiresTime"
-      from ${from} t ${client} join business b on b.business_id = t.business_id
-      ${status('DISCLAIMER')}`,
-  },
+function tableOf(objectType: ObjectType) {
+  const { table, id } = kindOfObjectType(objectType)
+  return { table: raw(table), id: raw(toColumn(id)) }
 }

@@ -102,7 +102,7 @@ test('a change that somebody else made meanwhile is shown side by side, and both
 
   await page.keyboard.press('Escape')
   await page.getByRole('button', { name: /^Save/ }).click()
-  const conflict = page.getByRole('alert').filter({ hasText: 'Somebody else changed this' })
+  const conflict = page.getByRole('alert').filter({ hasText: 'Another user changed this' })
   await conflict.getByRole('cell', { name: '2 hours before' }).waitFor()
   await conflict.getByRole('cell', { name: '5 hours before' }).waitFor()
   await conflict.getByRole('button', { name: 'Keep mine' }).click()
@@ -147,7 +147,7 @@ test('an automation that somebody else deleted meanwhile is brought back by savi
   await page.getByRole('textbox', { name: 'Name' }).fill('Still wanted')
   await call(page, 'DELETE', '/eventDefinition/5')
   await page.getByRole('button', { name: 'Save' }).click()
-  await page.getByText('Somebody else deleted this automation.').waitFor()
+  await page.getByText('Another user deleted this automation.').waitFor()
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByRole('button', { name: 'Saved' }).waitFor()
   assert.equal((await call(page, 'GET', '/eventDefinition/5')).description, 'Still wanted')

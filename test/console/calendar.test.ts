@@ -143,7 +143,7 @@ test('a drag shows the plan and a ghost; leaving it changes nothing, saving move
   }
   await drag()
   const panel = page.getByRole('region', { name })
-  await panel.getByRole('button', { name: 'Leave it' }).click()
+  await panel.getByRole('button', { name: 'Discard' }).click()
   await page.locator('[data-ghost]').waitFor({ state: 'detached' })
   assert.equal((await find(page, calendarId)).startTime, startTime)
 
@@ -154,15 +154,15 @@ test('a drag shows the plan and a ghost; leaving it changes nothing, saving move
   assert.deepEqual(complaints, [])
 })
 
-test('an appointment is cancelled after the panel said what is called off, and its history tells', async (t) => {
+test('an appointment is cancelled after the panel showed which messages it cancels', async (t) => {
   const { page, complaints } = await openAs(t, 'sofia', '/calendar')
   const day = workday(23)
   const { calendarId, name } = await book(page, day)
   await openDay(page, `day=${day}&appointment=${calendarId}`)
   const panel = page.getByRole('region', { name })
-  const alternative = panel.getByRole('button', { name: /^Cancel it.*called off/ })
+  const alternative = panel.getByRole('button', { name: /^Cancel it.*cancelled/ })
   await alternative.click()
-  await panel.locator('[data-plan]').filter({ hasText: 'called off' }).waitFor()
+  await panel.locator('[data-plan]').filter({ hasText: 'cancelled' }).waitFor()
   assert.equal((await find(page, calendarId)).status, 'OPEN')
   await panel.getByRole('button', { name: 'Cancel it' }).click()
   await panel.getByText('Cancelled', { exact: true }).waitFor()

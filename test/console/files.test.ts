@@ -27,15 +27,22 @@ test('the first address leads to the sign-in of the console', async (t) => {
 test('an address that is no page says so', async (t) => {
   const { page } = await openPage(t)
   await page.goto(`${service.base}/console/some/page`)
-  await page.getByText('There is no such page').waitFor()
+  await page.getByText('Page not found').waitFor()
 })
 
 test('the API description works offline, under our own policy', async (t) => {
   const { page, complaints } = await openPage(t)
   await page.goto(`${service.base}/docs`)
+  await page.locator('#outline').waitFor({ state: 'detached' })
   await page.getByRole('heading', { name: 'Bellwether' }).waitFor()
   await page.getByText('appointment', { exact: true }).first().waitFor()
   assert.deepEqual(complaints, [])
+})
+
+test('the API description can be read before its script has run', async () => {
+  const page = await (await fetch(`${service.base}/docs`)).text()
+  assert.match(page, /<h1>Bellwether<\/h1>/)
+  assert.match(page, /POST \/calendar<\/code><\/dt>\s*<dd>Create or change an appointment/)
 })
 
 test('pages run their own scripts only, and nobody may frame them', async () => {

@@ -27,16 +27,16 @@ test('a change by the API appears on an open page by itself', async (t) => {
   await page.getByText('Live', { exact: true }).waitFor()
   const { items } = await get(page, '/eventTriggers?status=SCHEDULED&order=newest&limit=1')
   const [{ eventTriggerId }] = items
-  await page.getByRole('link', { name: /^Called off/ }).click()
+  await page.getByRole('link', { name: /^Cancelled/ }).click()
   const rows = page.getByRole('rowgroup').getByRole('row')
   const countOf = async () => (await get(page, '/eventTriggers/counts')).CANCELLED ?? 0
   const before = await countOf()
-  const tab = page.getByRole('link', { name: `Called off ${before}`, exact: true })
+  const tab = page.getByRole('link', { name: `Cancelled ${before}`, exact: true })
   await tab.waitFor()
 
   await post(page, `/eventTriggers/${eventTriggerId}/cancel`, {})
   // Before the minute is over after which the page would read it anyway.
-  const after = page.getByRole('link', { name: `Called off ${before + 1}`, exact: true })
+  const after = page.getByRole('link', { name: `Cancelled ${before + 1}`, exact: true })
   await after.waitFor({ timeout: 50_000 })
   await rows.first().waitFor()
 })
@@ -64,7 +64,7 @@ test('the palette finds O’Brien by obrien and remembers whom it opened', async
   await page.keyboard.press('Control+k')
   await page.getByRole('button', { name: "Olivia O'Brien client" }).waitFor()
   await field.fill('obrian')
-  await page.getByText('Nothing has these words.').waitFor()
+  await page.getByText('Nothing found.').waitFor()
   await field.fill('dark')
   await page.keyboard.press('Enter')
   await page.locator('[data-mantine-color-scheme=dark]').waitFor()

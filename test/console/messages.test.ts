@@ -81,11 +81,11 @@ test('a refused message says what the server said and means, and hostile words s
     .waitFor()
   const timeline = page.getByRole('list', { name: 'What happened' })
   await timeline.getByText(/^Created by the key test for/).waitFor()
-  await timeline.getByText('Attempt 1: refused for good').waitFor()
+  await timeline.getByText('Attempt 1: refused permanently').waitFor()
   await timeline.getByText(REFUSAL).waitFor()
   await timeline.getByText("the appointment's status is OPEN").waitFor()
   await page.getByText('this message').waitFor()
-  await page.getByText('it has not been changed since it was made').first().waitFor()
+  await page.getByText('it has not changed since it was created').first().waitFor()
 
   const frame = page.locator('iframe')
   assert.equal(await frame.getAttribute('sandbox'), '')
@@ -130,7 +130,7 @@ test('a pending message is sent now or cancelled, and keys lead to its neighbour
   const search = `?outcome=waiting&client=${client}`
   await page.goto(`${service.base}/console/activity/${first!.eventTriggerId}${search}`)
   await page.getByText('What is checked before it is sent').waitFor()
-  await page.getByText('The mail is made at the moment it is sent.').waitFor()
+  await page.getByText('The mail is created when it is sent.').waitFor()
   await page.getByRole('button', { name: 'Next message' }).and(page.locator(':enabled')).waitFor()
   await page.keyboard.press('j')
   await page.waitForURL(`**/activity/${second!.eventTriggerId}?**`)
@@ -222,7 +222,7 @@ test('Today leads from a failure to what happened, and sends it again', async (t
   const { page } = await openAs(t, 'sofia')
   await page.clock.install()
   await page.goto(`${service.base}/console/`)
-  await page.getByText(`Zoe ${HOSTILE} got no Confirm every booking`).waitFor()
+  await page.getByText(`Zoe ${HOSTILE} did not get Confirm every booking`).waitFor()
   await page.getByRole('button', { name: 'Send again' }).first().click()
   await page.getByRole('link', { name: 'What happened' }).first().click()
   await headline(page, 'Zoe Full did not get Confirm every booking')
@@ -234,7 +234,7 @@ test('Today leads from a failure to what happened, and sends it again', async (t
 test('roles: no action that a role may not do, and nothing that the caller does not see', async (t) => {
   const [failed] = refused.ofStatus('FAILED')
   const { page } = await openAs(t, 'stella', `/activity/${failed!.eventTriggerId}`)
-  await page.getByText('It is not here, or not yours to see.').waitFor()
+  await page.getByText('It does not exist, or you may not see it.').waitFor()
   assert.equal(await page.getByRole('button', { name: 'Send again' }).count(), 0)
 
   const { page: ritas } = await openAs(t, 'rita', '/sign-in')

@@ -39,7 +39,7 @@ test('Today shows the day, what is next and how the service is', async (t) => {
   await page.getByRole('img', { name: 'Messages of the day by hour' }).waitFor()
   await page.getByRole('heading', { name: 'Next' }).waitFor()
   await page.getByText('nothing is overdue').waitFor()
-  await page.getByText('Kept here: no mail leaves until a mail server is configured.').waitFor()
+  await page.getByText('Captured: no mail is sent until a mail server is configured.').waitFor()
   assert.deepEqual(complaints, [])
 })
 

@@ -4,6 +4,7 @@ import type { App } from '../../src/http/server/app.ts'
 import { buildApp } from '../../src/http/server/app.ts'
 import { readConfig } from '../../src/config.ts'
 import { openDatabase } from '../../src/database/postgres.ts'
+import { SettingsCache } from '../../src/store/settings.ts'
 import { openLog } from '../../src/log.ts'
 import { afterwards } from '../support/afterwards.ts'
 import { ask, createKey, createPerson, signInAs } from '../support/callers.ts'
@@ -203,6 +204,7 @@ test('a change on one node is told on another, and a node that stops ends its st
   const otherNode = await buildApp({
     config: readConfig({ RATE_LIMIT: '1000000/s,1000000' }),
     database: otherDatabase,
+    settings: new SettingsCache(),
     clock,
     log: openLog('silent'),
     linkSeal: 'test',

@@ -6,6 +6,7 @@ import { planDefinition } from '../../src/automation/plan.ts'
 import { objectKind } from '../../src/contract/objects.ts'
 import type { Database, Db } from '../../src/database/database.ts'
 import { sql, type Sql } from '../../src/database/sql.ts'
+import { SettingsCache } from '../../src/store/settings.ts'
 import { saveObject, saveObjects } from '../../src/scheduling/save.ts'
 import { isFull, proofSeed, randomFrom, type Random } from './random.ts'
 import { rewriting, withoutLocks } from './without-guards.ts'
@@ -62,7 +63,7 @@ async function round(world: World, random: Random, mutation: Mutation, told: Tol
   const startTime = clock.now().epochMilliseconds + 24 * HOUR + 1_000
   const times = { startTime, endTime: startTime + HOUR }
   const bodies = Array.from({ length: AT_ONCE }, () => ({ ...world.ids, ...times }))
-  const saving = { businessId, user: 'key:race', now: clock.now() }
+  const saving = { businessId, user: 'key:race', now: clock.now(), settings: new SettingsCache() }
   const calendar = objectKind('calendar')!
   const booked = await db.transaction((tx) => saveObjects(tx, calendar, bodies, saving))
   const ids = booked.flatMap((outcome) =>
@@ -188,7 +189,7 @@ async function define({ db, database, businessId, clock, emailTemplateId }: Worl
     eventType: { eventTypeId: 3 },
     eventActions: [action],
   }
-  const defining = { businessId, user: 'key:race', now: clock.now() }
+  const defining = { businessId, user: 'key:race', now: clock.now(), settings: new SettingsCache() }
   const { definition } = await db.transaction((tx) => saveDefinition(tx, body, defining))
   await planDefinition(database, definition, () => clock.now())
   return definition.eventDefnId
@@ -199,7 +200,7 @@ async function changeOne(world: World, calendarId: number, how: string, seen: Ma
   const { db, businessId, clock } = world
   const startTime = clock.now().epochMilliseconds + 30 * 24 * HOUR
   const body = how === 'cancel' ? { status: 'CANCELLED' } : { startTime, endTime: startTime + HOUR }
-  const saving = { businessId, user: 'key:race', now: clock.now() }
+  const saving = { businessId, user: 'key:race', now: clock.now(), settings: new SettingsCache() }
   await db.transaction(async (tx) => {
     await saveObject(tx, objectKind('calendar')!, { calendarId, ...body }, saving)
     seen.set(calendarId, (await mailsOf(tx, [calendarId])).get(calendarId) ?? 0)
@@ -213,7 +214,7 @@ async function deactivate(
   seen: Map<number, number>,
 ) {
   const { db, database, businessId, clock } = world
-  const defining = { businessId, user: 'key:race', now: clock.now() }
+  const defining = { businessId, user: 'key:race', now: clock.now(), settings: new SettingsCache() }
   const definition = await db.transaction(async (tx) => {
     const saved = await deleteDefinition(tx, eventDefnId, defining, () => {})
     const mails = await mailsOf(tx, ids)

@@ -12,6 +12,7 @@ import { findDefinition, markPlanned } from '../../src/store/event-definitions.t
 import { checkHtmlOf } from '../../src/scheduling/email-templates.ts'
 import { saveObject } from '../../src/scheduling/save.ts'
 import { SharedSaves } from '../../src/scheduling/save-together.ts'
+import { SettingsCache } from '../../src/store/settings.ts'
 import { cloneDatabase, type Lifetime } from '../support/database.ts'
 import { stepsOf } from '../support/engine-steps.ts'
 import {
@@ -128,7 +129,7 @@ const KEPT = new Set([
   'professional',
   'reason',
   'server_epoch',
-  'setup_mark',
+  'settings_version',
   'status',
 ])
 const VACUUM_EVERY = 50
@@ -178,7 +179,7 @@ async function openBusiness(database: Database) {
   const save = async (kind: string, body: object) => {
     const declared = objectKind(kind)!
     const html = await checkHtmlOf(declared, [body], businessId)
-    const saving = { businessId, user: 'key:simulation', now, html }
+    const saving = { businessId, user: 'key:simulation', now, settings: new SettingsCache(), html }
     const { object } = await db.transaction((tx) => saveObject(tx, declared, body, saving))
     return object as unknown as Record<string, number>
   }
@@ -228,6 +229,7 @@ class Play {
   readonly #mood: Mood
   readonly #rewrite: (statement: Sql) => Sql
   readonly #steps: Interleaving
+  readonly #settings = new SettingsCache()
   readonly #nodes: Node[] = []
   /** All that ever were a node. */
   readonly #workers: Process[] = []
@@ -305,6 +307,7 @@ class Play {
       unsubscribeLink: () => null,
       onError: (error) => this.#note(error),
       ...this.#parts,
+      settings: this.#settings,
       batchSize,
     })
     return { process, engine: stepsOf(created) }
@@ -420,7 +423,7 @@ class Play {
     const db = database.forBusiness(businessId, 'key:simulation')
     const shared = new SharedSaves(() => clock.now())
     const kind = objectKind('calendar')!
-    const who = { businessId, user: 'key:simulation', visibility: null }
+    const who = { businessId, user: 'key:simulation', settings: this.#settings }
     const saved = await Promise.all(bodies.map((body) => shared.save({ db, ...who, kind, body })))
     for (const { object, isNew } of saved)
       if (isNew) this.#appointments.push(object.calendarId as number)
@@ -435,7 +438,12 @@ class Play {
   async #saveCalendar(database: Database, body: object) {
     const { businessId, clock } = this.#world
     const db = database.forBusiness(businessId, 'key:simulation')
-    const saving = { businessId, user: 'key:simulation', now: clock.now() }
+    const saving = {
+      businessId,
+      user: 'key:simulation',
+      now: clock.now(),
+      settings: this.#settings,
+    }
     const saved = await db.transaction((tx) =>
       saveObject(tx, objectKind('calendar')!, body, saving),
     )
@@ -469,7 +477,12 @@ class Play {
     ]
     const bodies = forms.map((form) => this.#definition(form, random.pick([1, 2])))
     const { businessId, clock } = this.#world
-    const defining = { businessId, user: 'key:simulation', now: clock.now() }
+    const defining = {
+      businessId,
+      user: 'key:simulation',
+      now: clock.now(),
+      settings: this.#settings,
+    }
     await this.#undisturbed('defines', (database) =>
       database.forBusiness(businessId, 'key:simulation').transaction(async (tx) => {
         for (const body of bodies) {
@@ -496,7 +509,12 @@ class Play {
   async #saveDefinition(database: Database, body: object) {
     const { businessId, clock } = this.#world
     const db = database.forBusiness(businessId, 'key:simulation')
-    const defining = { businessId, user: 'key:simulation', now: clock.now() }
+    const defining = {
+      businessId,
+      user: 'key:simulation',
+      now: clock.now(),
+      settings: this.#settings,
+    }
     const { definition } = await db.transaction((tx) => saveDefinition(tx, body, defining))
     await planDefinition(database, definition, () => clock.now())
     return definition.eventDefnId

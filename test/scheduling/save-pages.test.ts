@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { objectKind } from '../../src/contract/objects.ts'
 import { sql } from '../../src/database/sql.ts'
-import { saveObjects, type Allow, type Outcome } from '../../src/scheduling/save.ts'
+import { saveObjects } from '../../src/scheduling/save.ts'
+import type { Allow, Outcome } from '../../src/scheduling/saving.ts'
 import { reminder, startWorld } from '../support/world.ts'
 
 const COUNT = 400
@@ -13,11 +14,11 @@ const objectOf = (outcome: Outcome) => (outcome.refused ? undefined : outcome.ob
 /** Four hundred appointments with a reminder each, which are then saved in one batch. */
 async function start(t: TestContext) {
   const world = await startWorld(t)
-  const { businessId, clock, db, ids, save } = world
+  const { businessId, clock, db, ids, save, settings } = world
   const calendar = objectKind('calendar')!
   const first = clock.in({ hours: 72 }).epochMilliseconds
   const saveBatch = (bodies: object[], allows: (Allow | undefined)[] = []) => {
-    const saving = { businessId, user: 'key:test', now: clock.now() }
+    const saving = { businessId, user: 'key:test', now: clock.now(), settings }
     return db.transaction((tx) => saveObjects(tx, calendar, bodies, saving, allows))
   }
   await save('/eventDefinition', reminder(businessId, -24))

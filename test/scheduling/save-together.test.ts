@@ -6,7 +6,8 @@ import { raw, sql } from '../../src/database/sql.ts'
 import { wireText } from '../../src/http/server/wire.ts'
 import { findObject } from '../../src/store/objects.ts'
 import { RequestError } from '../../src/errors.ts'
-import { SharedSaves, type Saved, type ToSave } from '../../src/scheduling/save-together.ts'
+import type { Saved, ToSave } from '../../src/scheduling/save.ts'
+import { SharedSaves } from '../../src/scheduling/save-together.ts'
 import { reminder, startWorld } from '../support/world.ts'
 
 type Ended = { saved?: Saved; failed?: unknown }
@@ -14,10 +15,10 @@ type Ended = { saved?: Saved; failed?: unknown }
 /** Says several things at one moment, and looks in which transactions they were written. */
 async function start(t: TestContext) {
   const world = await startWorld(t)
-  const { businessId, clock, db, ids } = world
+  const { businessId, clock, db, ids, settings } = world
   const shared = new SharedSaves(() => clock.now())
   const startTime = clock.in({ hours: 72 }).epochMilliseconds
-  const who = { db, businessId, user: 'key:test', visibility: null, kind: objectKind('calendar')! }
+  const who = { db, businessId, user: 'key:test', settings, kind: objectKind('calendar')! }
   const booking = (more: object = {}) => ({
     ...ids,
     startTime,

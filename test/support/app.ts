@@ -2,6 +2,7 @@ import { readConfig, type Environment } from '../../src/config.ts'
 import { buildApp } from '../../src/http/server/app.ts'
 import type { Services } from '../../src/http/server/services.ts'
 import { openLog } from '../../src/log.ts'
+import { SettingsCache } from '../../src/store/settings.ts'
 import { handMovedClock } from './clock.ts'
 import { cloneDatabase, type Lifetime } from './database.ts'
 
@@ -13,9 +14,11 @@ export async function startApp(t: Lifetime, { env = {}, ...given }: Given = {}) 
   const log = openLog('debug', { write: (line: string) => void logged.push(line) })
   const clock = handMovedClock()
   const database = given.database ?? (await cloneDatabase(t)).database
+  const settings = new SettingsCache()
   const app = await buildApp({
     config: readConfig(env),
     database,
+    settings,
     clock,
     log,
     linkSeal: 'test',
@@ -23,7 +26,7 @@ export async function startApp(t: Lifetime, { env = {}, ...given }: Given = {}) 
     ...given,
   })
   t.after(() => app.close())
-  return { app, clock, database, logged }
+  return { app, clock, database, logged, settings }
 }
 
 /** For tests in which no row is looked at. */

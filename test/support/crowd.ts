@@ -26,7 +26,7 @@ export async function gatherCrowd(url: string, crowd: Crowd): Promise<CrowdBusin
       made.push(business)
     }
     // As autovacuum would have done long ago.
-    await client.query('vacuum (analyze) calendar, waiting, event_trigger, client')
+    await client.query('vacuum (analyze) calendar, pending_trigger, event_trigger, client')
     return made
   } finally {
     await client.end()

@@ -8,7 +8,7 @@ import { LARGEST_BODY } from '../server/body.ts'
 import { answerOnce, ok } from '../server/idempotency.ts'
 import type { Routes } from '../server/services.ts'
 
-/** What comes back: the notification in JSON, or as the mail server hands it on. */
+/** Takes delivery status notifications, as JSON or as `message/rfc822`. */
 export const bounces: Routes = async (app, { clock }) => {
   app.addContentTypeParser(
     'message/rfc822',
@@ -37,9 +37,9 @@ export const bounces: Routes = async (app, { clock }) => {
     async (request, reply) => {
       const { caller, body } = request
       const now = clock.now()
-      const reported = readBounces(body.message)
+      const reported = await readBounces(body.message)
       if (reported.length === 0) {
-        throw invalid([{ pointer: '/message', detail: 'is no delivery status notification' }])
+        throw invalid([{ pointer: '/message', detail: 'is not a delivery status notification' }])
       }
       return answerOnce(caller.db, request, reply, now, async (tx) => {
         const final = reported.filter((bounce) => bounce.permanent)

@@ -9,10 +9,12 @@ export const docs: Routes = async (app) => {
   const config = { open: true, unlimited: true } as const
   const schema = { hide: true }
   const helmet = { contentSecurityPolicy: CONSOLE_POLICY }
+  let page: string | undefined
 
-  app.get('/docs', { config, schema, helmet }, async (_request, reply) =>
-    reply.type('text/html; charset=utf-8').send(PAGE),
-  )
+  app.get('/docs', { config, schema, helmet }, async (_request, reply) => {
+    page ??= renderPage(app.swagger())
+    return reply.type('text/html; charset=utf-8').send(page)
+  })
   app.get('/docs/start.js', { config, schema }, async (_request, reply) =>
     reply.type('text/javascript; charset=utf-8').send(START),
   )
@@ -41,21 +43,62 @@ async function readBundle() {
   return promisify(gzip)(rawPayload)
 }
 
-const PAGE = `<!doctype html>
+type Description = {
+  info?: { title?: string; description?: string }
+  paths?: Record<string, Record<string, { summary?: string; tags?: string[] }>>
+}
+
+/**
+ * The page shows the introduction and every operation before any script runs: the script of the
+ * reference has 4 MB, which slow machines take seconds for. It replaces the text once it is ready.
+ */
+function renderPage(document: object) {
+  const { info = {}, paths = {} } = document as Description
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, { summary = '', tags = [] }]) => ({
+      route: `${method.toUpperCase()} ${path}`,
+      summary,
+      tag: tags[0] ?? '',
+    })),
+  )
+  const groups = [...Map.groupBy(operations, ({ tag }) => tag)].map(([tag, ofTag]) => {
+    const rows = ofTag.map(
+      ({ route, summary }) => `<dt><code>${escape(route)}</code></dt><dd>${escape(summary)}</dd>`,
+    )
+    return `<h2>${escape(tag)}</h2><dl>${rows.join('\n')}</dl>`
+  })
+  const paragraphs = (info.description ?? '').split('\n\n')
+  return `<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <title>Bellwether API</title>
     <link rel="icon" href="/console/bell.svg">
+    <link rel="preload" href="/openapi.json" as="fetch" crossorigin>
+    <style>
+      #outline { font: 15px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem }
+      #outline h2::first-letter { text-transform: uppercase }
+      #outline dd { margin: 0 0 .5rem }
+    </style>
   </head>
   <body>
+    <main id="outline">
+      <h1>${escape(info.title ?? '')}</h1>
+      ${paragraphs.map((text) => `<p>${escape(text)}</p>`).join('\n')}
+      <p><a href="/openapi.json">OpenAPI description</a>, <a href="/problems">errors</a></p>
+      ${groups.join('\n')}
+    </main>
     <div id="app"></div>
-    <script src="/docs/scalar.js"></script>
-    <script src="/docs/start.js"></script>
+    <script src="/docs/scalar.js" defer></script>
+    <script src="/docs/start.js" defer></script>
   </body>
 </html>
 `
+}
+
+const escape = (text: string) =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')
 
 const START = `Scalar.createApiReference('#app', {
   url: '/openapi.json',
@@ -66,6 +109,7 @@ const START = `Scalar.createApiReference('#app', {
   hideClientButton: true,
   showDeveloperTools: 'never',
   defaultOpenAllTags: false,
+  onLoaded: () => document.getElementById('outline')?.remove(),
   customCss: ':root { --scalar-font: system-ui, sans-serif; --scalar-font-code: ui-monospace, monospace }',
 })
 `

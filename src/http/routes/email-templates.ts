@@ -55,8 +55,9 @@ export const emailTemplates: Routes = async (app, services) => {
       },
     },
     async ({ caller, params: { emailTemplateId }, body }, reply) => {
-      const { mail } = await queues.interactive.run(caller.businessId, clientGone(reply), () =>
-        previewOf(caller, emailTemplateId, body, config.publicUrl),
+      const { mail } = await queues.interactive.run(
+        { businessId: caller.businessId, signal: clientGone(reply) },
+        () => previewOf(caller, emailTemplateId, body, config.publicUrl),
       )
       const { subject, html, text, to, emptyTokens } = mail
       return { subject, html, text, to: to?.address ?? null, emptyTokens }
@@ -76,8 +77,9 @@ export const emailTemplates: Routes = async (app, services) => {
       },
     },
     async ({ caller, params: { emailTemplateId }, query }, reply) => {
-      const { mail } = await queues.interactive.run(caller.businessId, clientGone(reply), () =>
-        previewOf(caller, emailTemplateId, query, config.publicUrl),
+      const { mail } = await queues.interactive.run(
+        { businessId: caller.businessId, signal: clientGone(reply) },
+        () => previewOf(caller, emailTemplateId, query, config.publicUrl),
       )
       return sendFramed(reply, mail.html)
     },

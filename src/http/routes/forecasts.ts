@@ -44,7 +44,7 @@ export const forecasts: Routes = async (app, { clock, queues }) => {
       const { limit = SAMPLES_OF_PLAN } = query
       const gone = clientGone(reply)
       const hasTimeLeft = withPatience(gone)
-      const planned = await queues.interactive.run(businessId, gone, () =>
+      const planned = await queues.interactive.run({ businessId, signal: gone }, () =>
         forecast(db, body, { businessId, now: clock.now(), hasTimeLeft, visibility, limit }),
       )
       return planned as unknown as Forecast
@@ -78,9 +78,11 @@ export const forecasts: Routes = async (app, { clock, queues }) => {
           visibility,
           limit,
         })
-      const result = await queues.interactive.run(businessId, gone, run).catch((error: unknown) => {
-        throw inside(error, faults)
-      })
+      const result = await queues.interactive
+        .run({ businessId, signal: gone }, run)
+        .catch((error: unknown) => {
+          throw inside(error, faults)
+        })
       if (faults.length > 0) throw invalid(faults)
       return result as unknown as Backtest
     },

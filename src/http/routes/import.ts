@@ -58,7 +58,7 @@ export const imports: Routes = async (app, { bodySeconds, clock, queues }) => {
       const { caller, query } = request
       const importBody = async (body: AsyncIterable<Buffer>) =>
         ok(await run(importLines, caller, readNdjson(body), query.events))
-      return queues.imports.run(caller.businessId, clientGone(reply), () =>
+      return queues.imports.run({ businessId: caller.businessId, signal: clientGone(reply) }, () =>
         answerStreamOnce(caller.db, request, reply, clock, importBody),
       )
     },
@@ -91,7 +91,7 @@ export const imports: Routes = async (app, { bodySeconds, clock, queues }) => {
           : await run(importLines, caller, read(body), query.events)
         return ok({ ...counted, columns, fields: fieldsOf(kind) })
       }
-      return queues.imports.run(caller.businessId, clientGone(reply), () =>
+      return queues.imports.run({ businessId: caller.businessId, signal: clientGone(reply) }, () =>
         answerStreamOnce(caller.db, request, reply, clock, importBody),
       )
     },

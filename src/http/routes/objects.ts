@@ -12,8 +12,9 @@ import type { Db } from '../../database/database.ts'
 import { notFound } from '../../errors.ts'
 import { checkHtmlOf } from '../../scheduling/email-templates.ts'
 import { planSave } from '../../scheduling/plan-save.ts'
-import { saveObject, type Allow } from '../../scheduling/save.ts'
-import { SharedSaves, type Saved } from '../../scheduling/save-together.ts'
+import { saveObject, type Saved } from '../../scheduling/save.ts'
+import { SharedSaves } from '../../scheduling/save-together.ts'
+import type { Allow } from '../../scheduling/saving.ts'
 import { countTriggersOfObjects } from '../../store/event-triggers.ts'
 import { readObjectNames } from '../../store/object-names.ts'
 import {
@@ -71,7 +72,7 @@ const appointmentDays: Routes = async (app) => {
 
 const routesOf =
   (kind: ObjectKind, shared: SharedSaves): Routes =>
-  async (app, { clock, queues }) => {
+  async (app, { clock, queues, settings }) => {
     const answer = answerOf(kind)
     const byId = Type.Object({ [kind.id]: idOf(kind) })
     const expanded = kind.objectType
@@ -188,13 +189,14 @@ const routesOf =
             : ok({ ...object, ...more })
         const { db, businessId, user, scope: visibility } = caller
         if (!isTemplate && !hasKey(request)) {
-          const saved = await shared.save({ db, businessId, user, visibility, kind, body, allow })
+          const who = { db, businessId, user, visibility, settings }
+          const saved = await shared.save({ ...who, kind, body, allow })
           return send(reply, answerOf(saved))
         }
         const html = await checkHtmlOf(kind, [body], businessId)
         const now = clock.now()
         return answerOnce(db, request, reply, now, async (tx) => {
-          const saving = { businessId, user, now, visibility, html }
+          const saving = { businessId, user, now, settings, visibility, html }
           const { object, before } = await saveObject(tx, kind, body, saving, allow)
           const stored = (await findObject(tx, businessId, kind, object[kind.id] as number))!
           const warnings = isTemplate ? { warnings: await warningsOf(tx, caller, object) } : {}
@@ -220,10 +222,13 @@ const routesOf =
         async (request, reply) => {
           const { db, businessId, user, scope: visibility } = request.caller
           const allow: Allow = (current) => requireMatch(request, current)
-          const planned = await queues.interactive.run(businessId, clientGone(reply), () => {
-            const saving = { businessId, user, now: clock.now(), visibility }
-            return planSave(db, kind, request.body, saving, allow)
-          })
+          const planned = await queues.interactive.run(
+            { businessId, signal: clientGone(reply) },
+            () => {
+              const saving = { businessId, user, now: clock.now(), settings, visibility }
+              return planSave(db, kind, request.body, saving, allow)
+            },
+          )
           return planned as unknown as Static<typeof SavePlan>
         },
       )
@@ -250,6 +255,7 @@ const routesOf =
           businessId: caller.businessId,
           user: caller.user,
           now: clock.now(),
+          settings,
           visibility: caller.scope,
         }
         return caller.db.transaction(async (tx) => {

@@ -12,7 +12,7 @@ import {
   updateRun,
   type ReportRun,
 } from '../../store/report-runs.ts'
-import type { Slot, WorkQueue } from '../server/work-queue.ts'
+import type { Slot, WorkQueue } from '../../work-queue.ts'
 
 type Surroundings = {
   database: Database
@@ -40,7 +40,7 @@ export class ReportRuns {
 
   /** Stores a run and prints it in the background. Refused with 429 if the queue is full. */
   async start(businessId: number, insert: () => Promise<ReportRun>, work: Work) {
-    const slot = this.#surroundings.queue.reserve(businessId, this.#stopping.signal)
+    const slot = this.#surroundings.queue.reserve({ businessId, signal: this.#stopping.signal })
     const run = await insert().catch((error: unknown) => {
       slot.release()
       throw error

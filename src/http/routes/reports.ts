@@ -88,7 +88,7 @@ export const reports: Routes = async (app, services) => {
       const { order, format, attach } = await readOrder(request)
 
       if (prefersAsync(request)) {
-        const rowsTotal = await queues.interactive.run(businessId, gone, async () => {
+        const rowsTotal = await queues.interactive.run({ businessId, signal: gone }, async () => {
           await refuseTooLong(db, order, format)
           return countRows(db, order)
         })
@@ -111,7 +111,7 @@ export const reports: Routes = async (app, services) => {
           .send(answerOf({ ...run, rowsTotal }, clock.now()))
       }
 
-      const file = await queues.background.run(businessId, gone, async () => {
+      const file = await queues.background.run({ businessId, signal: gone }, async () => {
         await refuseTooLong(db, order, format)
         return printToFile(db, order, { format, pageSize, signal: gone })
       })

@@ -51,11 +51,10 @@ import { suppressions } from '../routes/suppressions.ts'
 import { unsubscribe } from '../routes/unsubscribe.ts'
 import { users } from '../routes/users.ts'
 import { seed } from '../routes/seed.ts'
-import type { Routes, Services } from './services.ts'
+import { openQueues, type Routes, type Services } from './services.ts'
 import { closeAfterUnreadBodies } from './unread-bodies.ts'
 import { validateRequests } from './validate.ts'
 import { answerInMilliseconds } from './wire.ts'
-import { openQueues } from './work-queue.ts'
 
 /** Every address of the service: one file for each kind of object. */
 const ROUTES: Routes[] = [

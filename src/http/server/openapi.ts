@@ -6,7 +6,7 @@ import swagger from '@fastify/swagger'
 import type { FastifyInstance, RouteOptions } from 'fastify'
 import { Type, type TSchema } from 'typebox'
 import { PROBLEMS } from '../../contract/problem-codes.ts'
-import { nameSchemas } from './components.ts'
+import { moveSchemasToComponents } from './openapi-schemas.ts'
 import { exampleOf } from './examples.ts'
 import { operationIdOf } from './operation-ids.ts'
 import type { Routes } from './services.ts'
@@ -80,7 +80,7 @@ export const openapi: Routes = async (app) => {
 
 /** 300 KB that are the same until the service is started again. */
 async function makeText(app: FastifyInstance) {
-  const text = JSON.stringify(nameSchemas(app.swagger() as never))
+  const text = JSON.stringify(moveSchemasToComponents(app.swagger()))
   const zipped = await promisify(gzip)(text)
   return { text, zipped, etag: `"${hash('sha256', text).slice(0, 32)}"` }
 }

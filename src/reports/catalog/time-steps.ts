@@ -1,5 +1,6 @@
 import type { SeriesChart } from '../chart.ts'
-import type { Scope, Unit } from '../report.ts'
+import type { Unit } from '../chart.ts'
+import type { Scope } from '../report.ts'
 
 /** How a chart divides its range: in days, or where those would be too many to see, more. */
 export type Step = 'day' | 'week' | 'month'

@@ -1,4 +1,5 @@
-import type { Cell, ColumnType, KpiResult, ReportResult, Unit } from '../report.ts'
+import type { Unit } from '../chart.ts'
+import type { Cell, ColumnType, KpiResult, ReportResult } from '../report.ts'
 
 /** How cells and figures are written for people: in HTML, PDF and on the sheets' first page. */
 export function cellWriter({ parameters }: Pick<ReportResult, 'parameters'>) {

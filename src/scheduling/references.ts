@@ -1,0 +1,144 @@
+import { externalName, type ObjectInput } from '../contract/object-body.ts'
+import { objectKind, type ObjectKind } from '../contract/objects.ts'
+import type { Db } from '../database/database.ts'
+import type { Fault } from '../errors.ts'
+import {
+  listReferredObjects,
+  type ReferredObject,
+  type StoredObject,
+  type WantedReferences,
+} from '../store/objects.ts'
+import { readSettingsVersions, type NamesSettings, type SaveSettings } from '../store/settings.ts'
+import type { Tags } from '../store/subject.ts'
+import type { Saving } from './saving.ts'
+
+/** What the objects of a save refer to, as far as the business has it. */
+export type References = {
+  settings: SaveSettings
+  has(kind: string, id: number): boolean
+  tagsOf(clientId: unknown): Tags | null
+  campaignEndOf(invitationCampaignId: unknown): Temporal.Instant | null
+}
+
+/**
+ * Reads what the inputs refer to, and what the current objects refer to. A reference may be given by
+ * its `externalId` (`clientExternalId` for `clientId`); its id is put into the input, or a fault.
+ */
+export async function resolveReferences(
+  tx: Db,
+  kind: ObjectKind,
+  inputs: ObjectInput[],
+  current: StoredObject[],
+  { businessId, settings: cache }: Saving,
+): Promise<References> {
+  const [[version], referred] = await Promise.all([
+    readSettingsVersions(tx, [businessId]),
+    listReferredObjects(tx, businessId, wantedReferences(kind, inputs, current)),
+  ])
+  fillExternalReferences(kind, inputs, referred)
+  const named = namedSettings(kind, businessId, [...inputs.map(({ values }) => values), ...current])
+  const settings = await cache.readForSave(tx, version!, named)
+  const byId = new Map(referred.map((object) => [`${object.kind} ${object.id}`, object]))
+  return {
+    settings,
+    has: (refersTo, id) =>
+      byId.has(`${refersTo} ${id}`) || (settingsOf(refersTo, settings)?.has(id) ?? false),
+    tagsOf: (clientId) => byId.get(`client ${clientId as number}`)?.tags ?? null,
+    campaignEndOf: (campaignId) =>
+      byId.get(`invitationCampaign ${campaignId as number}`)?.expiresTime ?? null,
+  }
+}
+
+/** The part of the settings that holds objects of this kind. */
+function settingsOf(kind: string, { locations, professionals, services }: SaveSettings) {
+  switch (kind) {
+    case 'location':
+      return locations
+    case 'professional':
+      return professionals
+    case 'reason':
+      return services
+    default:
+      return undefined
+  }
+}
+
+const IN_SETTINGS = ['location', 'professional', 'reason']
+/** Triggers depend on these, also if the body does not name them. */
+const READ_OF_CURRENT = ['client', 'invitationCampaign']
+
+function wantedReferences(kind: ObjectKind, inputs: ObjectInput[], current: StoredObject[]) {
+  const wanted: WantedReferences = new Map()
+  for (const { property, refersTo } of kind.references) {
+    const target = objectKind(refersTo)!
+    const { ids, externalIds } = wanted.get(target) ?? { ids: new Set(), externalIds: new Set() }
+    for (const { values, externals } of inputs) {
+      if (!IN_SETTINGS.includes(refersTo)) for (const id of idsIn(values[property])) ids.add(id)
+      for (const externalId of [externals?.[property] ?? []].flat()) externalIds.add(externalId)
+    }
+    if (kind.objectType && READ_OF_CURRENT.includes(refersTo) && !property.endsWith('List')) {
+      for (const object of current) for (const id of idsIn(object[property])) ids.add(id)
+    }
+    if (ids.size + externalIds.size > 0) wanted.set(target, { ids, externalIds })
+  }
+  return wanted
+}
+
+function namedSettings(
+  kind: ObjectKind,
+  businessId: number,
+  objects: Record<string, unknown>[],
+): NamesSettings[] {
+  return kind.references
+    .filter(({ refersTo }) => IN_SETTINGS.includes(refersTo))
+    .flatMap(({ property, refersTo }) =>
+      objects
+        .flatMap((object) => idsIn(object[property]))
+        .map((id) => ({ businessId, [`${refersTo}Id`]: id })),
+    )
+}
+
+export const idsIn = (value: unknown) => [value ?? []].flat() as number[]
+
+function fillExternalReferences(
+  kind: ObjectKind,
+  inputs: ObjectInput[],
+  referred: ReferredObject[],
+) {
+  const ids = new Map(referred.map(({ kind, externalId, id }) => [`${kind} ${externalId}`, id]))
+  for (const { property, refersTo } of kind.references) {
+    for (const { externals, values, faults } of inputs) {
+      const named = externals?.[property]
+      if (named === undefined) continue
+      const found = [named].flat().map((externalId) => ids.get(`${refersTo} ${externalId}`))
+      const missing = [named].flat().filter((_, i) => found[i] === undefined)
+      for (const externalId of missing) faults.push(noSuchObject(property, refersTo, externalId))
+      if (missing.length > 0) continue
+      values[property] = Array.isArray(named) ? [...new Set(found)] : found[0]
+    }
+  }
+}
+
+const noSuchObject = (property: string, refersTo: string, externalId: string): Fault => ({
+  pointer: `/${externalName(property)}`,
+  detail: `there is no ${objectKind(refersTo)!.title} with the externalId ${externalId}`,
+})
+
+/** An id that is missing and one of another business get the same answer. */
+export function unknownReferences(
+  kind: ObjectKind,
+  body: unknown,
+  { values }: ObjectInput,
+  references: References,
+): Fault[] {
+  return kind.references.flatMap(({ property, refersTo }) => {
+    const isList = Array.isArray(values[property])
+    const unknown = idsIn(values[property]).filter((id) => !references.has(refersTo, id))
+    // In the body, an id may be listed twice.
+    const given = isList ? (body as Record<string, number[]>)[property]! : []
+    return unknown.map((id) => ({
+      pointer: isList ? `/${property}/${given.indexOf(id)}` : `/${property}`,
+      detail: `there is no ${objectKind(refersTo)!.title} ${id}`,
+    }))
+  })
+}

@@ -1,0 +1,30 @@
+import type { RequestError } from '../errors.ts'
+import type { StoredObject } from '../store/objects.ts'
+import type { SettingsCache } from '../store/settings.ts'
+import type { Visibility } from '../store/visibility.ts'
+import type { HtmlChecks } from './email-templates.ts'
+
+/** Who changes something of a business, and when. */
+export type Author = { businessId: number; user: string; now: Temporal.Instant }
+
+/** How objects are saved. */
+export type Saving = Author & {
+  settings: SettingsCache
+  /** An object outside it is treated as missing. */
+  visibility?: Visibility
+  /** Of templates: the result of `checkHtmlOf`. */
+  html?: HtmlChecks
+  /** Imported history: no events, since nothing was created or changed just now. */
+  history?: boolean
+  /** The bodies are lines of an import, which may name objects by the refs of other lines. */
+  areLines?: boolean
+  /** When a new object was really created, if that is known and trusted. */
+  recordedAt?: (body: Record<string, unknown>) => Temporal.Instant | undefined
+}
+
+export type Outcome =
+  | { refused: RequestError }
+  | { refused?: never; object: StoredObject; before: StoredObject | undefined }
+
+/** Looks at an object under its lock, and throws if it may not be changed. */
+export type Allow = (current: StoredObject | undefined) => void
