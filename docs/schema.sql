@@ -327,7 +327,6 @@ create table email (
   status text not null,
   status_reason text,
   attempts jsonb not null default '[]'::jsonb,
-  attempt_count integer not null default 0,
   next_attempt_time timestamp with time zone,
   sent_time timestamp with time zone,
   created_date timestamp with time zone not null,
@@ -392,15 +391,15 @@ create table email_queue (
   business_id bigint not null,
   email_id bigint not null,
   status text not null default 'QUEUED'::text,
-  next_attempt_time timestamp with time zone not null,
   created_date timestamp with time zone not null,
   worker text,
-  lease_until timestamp with time zone,
+  attempts integer not null default 0,
+  next_attempt_time timestamp with time zone not null,
   message_ended boolean not null default false,
   epoch uuid,
   constraint email_queue_pkey PRIMARY KEY (business_id, email_id),
   constraint email_queue_business_id_email_id_fkey FOREIGN KEY (business_id, email_id) REFERENCES email(business_id, email_id),
-  constraint email_queue_claim CHECK ((worker IS NULL) = (lease_until IS NULL) AND (worker IS NOT NULL OR NOT message_ended)),
+  constraint email_queue_claim CHECK (worker IS NOT NULL OR NOT message_ended),
   constraint email_queue_status_check CHECK (status = ANY (ARRAY['QUEUED'::text, 'RETRYING'::text, 'UNCERTAIN'::text]))
 ) with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=2000, fillfactor=30);
 CREATE INDEX email_queue_by_business ON email_queue USING btree (business_id, next_attempt_time);
@@ -794,16 +793,19 @@ create table pending_trigger (
   fire_now boolean not null default false,
   worker text,
   attempts integer not null default 0,
+  next_attempt_time timestamp with time zone not null,
   last_error text,
   created_date timestamp with time zone not null,
   created_user text not null default 'SYSTEM'::text,
   modified_date timestamp with time zone,
   modified_user text,
+  constraint pending_trigger_pkey PRIMARY KEY (business_id, event_trigger_id),
+  constraint attempt_not_early CHECK (next_attempt_time >= scheduled_time),
   constraint pending_trigger_object CHECK ((object_id IS NULL) <> (object_uuid IS NULL))
 ) with (autovacuum_analyze_scale_factor=0.02, autovacuum_vacuum_cost_delay=0, autovacuum_vacuum_scale_factor=0.02, fillfactor=50);
 CREATE INDEX pending_trigger_by_business ON pending_trigger USING btree (business_id, scheduled_time, event_trigger_id) WITH (deduplicate_items=off);
-CREATE INDEX pending_trigger_by_id ON pending_trigger USING hash (event_trigger_id);
-CREATE INDEX pending_trigger_due ON pending_trigger USING btree (scheduled_time);
+CREATE INDEX pending_trigger_due ON pending_trigger USING btree (next_attempt_time);
+CREATE INDEX pending_trigger_failed ON pending_trigger USING btree (next_attempt_time) WHERE attempts > 0;
 CREATE INDEX pending_trigger_of_definition ON pending_trigger USING btree (business_id, event_defn_id, object_id, object_uuid);
 CREATE INDEX pending_trigger_with_error ON pending_trigger USING btree (business_id) WHERE last_error IS NOT NULL;
 create policy bellwether_app on pending_trigger to bellwether_app using ((business_id = app_business()));
@@ -1130,11 +1132,10 @@ create policy bellwether_engine on work_lease to bellwether_engine using (true);
 create policy owner on work_lease to current_user using (true);
 grant delete, insert, select, update on work_lease to bellwether_engine;
 
--- The lease of a worker for all triggers that it has claimed.
+-- The lease of a worker for all triggers and mails that it has claimed.
 create table worker_lease (
   worker text not null,
   lease_until timestamp with time zone not null,
-  latest timestamp with time zone not null,
   constraint worker_lease_pkey PRIMARY KEY (worker)
 ) with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=1000, fillfactor=50);
 create policy bellwether_engine on worker_lease to bellwether_engine using (true);

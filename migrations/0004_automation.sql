@@ -210,36 +210,38 @@ create index event_trigger_late on event_trigger (modified_date)
 call secure_table('event_trigger', app => 'select, insert, update', engine => 'select, insert, update');
 
 create table pending_trigger (
-  business_id      bigint not null,
-  event_trigger_id bigint not null default nextval(pg_get_serial_sequence('event_trigger', 'event_trigger_id')),
-  event_defn_id    bigint not null,
-  defn_version     bigint not null,
-  object_type      text not null,
-  object_id        bigint,
-  object_uuid      text,
-  occurrence       text,
-  old_status       text,
-  new_status       text,
-  anchor_time      timestamptz not null,
-  scheduled_time   timestamptz not null,
-  fire_now         boolean not null default false,
-  worker           text,                        -- that has claimed it
-  attempts         integer not null default 0,  -- that have failed
-  last_error       text,
-  created_date     timestamptz not null,
-  created_user     text not null default 'SYSTEM',
-  modified_date    timestamptz,
-  modified_user    text,
+  business_id       bigint not null,
+  event_trigger_id  bigint not null default nextval(pg_get_serial_sequence('event_trigger', 'event_trigger_id')),
+  event_defn_id     bigint not null,
+  defn_version      bigint not null,
+  object_type       text not null,
+  object_id         bigint,
+  object_uuid       text,
+  occurrence        text,
+  old_status        text,
+  new_status        text,
+  anchor_time       timestamptz not null,
+  scheduled_time    timestamptz not null,
+  fire_now          boolean not null default false,
+  worker            text,                        -- that has claimed it, by a lease in worker_lease
+  attempts          integer not null default 0,  -- that have failed
+  next_attempt_time timestamptz not null,        -- scheduled_time, or later after a failed attempt
+  last_error        text,
+  created_date      timestamptz not null,
+  created_user      text not null default 'SYSTEM',
+  modified_date     timestamptz,
+  modified_user     text,
+  primary key (business_id, event_trigger_id),
+  constraint attempt_not_early check (next_attempt_time >= scheduled_time),
   constraint pending_trigger_object check ((object_id is null) <> (object_uuid is null))
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0,
         autovacuum_analyze_scale_factor = 0.02);
 comment on table pending_trigger is
   'A trigger that has not fired yet: both the list that users read and the queue that workers claim from. The columns that event_trigger has too mean the same.';
--- A user asks for one trigger by its id, a worker for those that it has claimed: never for a range.
--- Ids are unique by their sequence.
-create index pending_trigger_by_id on pending_trigger using hash (event_trigger_id);
 -- Claims: triggers that are due.
-create index pending_trigger_due on pending_trigger (scheduled_time);
+create index pending_trigger_due on pending_trigger (next_attempt_time);
+-- Claims of triggers with failed attempts, one at a time.
+create index pending_trigger_failed on pending_trigger (next_attempt_time) where attempts > 0;
 -- Claims of one business, and lists. No two entries are equal, so deduplication would only cost.
 create index pending_trigger_by_business on pending_trigger (business_id, scheduled_time, event_trigger_id)
   with (deduplicate_items = off);

@@ -25,7 +25,6 @@ create table email (
                     ('QUEUED', 'SENT', 'CAPTURED', 'RETRYING', 'FAILED', 'SUPPRESSED', 'UNCERTAIN', 'CANCELLED')),
   status_reason     text,
   attempts          jsonb not null default '[]',  -- [{ time, phase, reply }]
-  attempt_count     integer not null default 0,
   next_attempt_time timestamptz,
   sent_time         timestamptz,
   created_date      timestamptz not null,
@@ -114,16 +113,15 @@ create table email_queue (
   business_id       bigint not null,
   email_id          bigint not null,
   status            text not null default 'QUEUED' check (status in ('QUEUED', 'RETRYING', 'UNCERTAIN')),
-  next_attempt_time timestamptz not null,
   created_date      timestamptz not null,            -- of the mail, by which lists are sorted
-  worker            text,
-  lease_until       timestamptz,
+  worker            text,                            -- that has claimed it, by a lease in worker_lease
+  attempts          integer not null default 0,
+  next_attempt_time timestamptz not null,
   message_ended     boolean not null default false,  -- the end of the message was sent; no answer is recorded yet
   epoch             uuid,                            -- of the server when the mail was claimed: see server_epoch
   primary key (business_id, email_id),
   foreign key (business_id, email_id) references email,
-  constraint email_queue_claim check
-    ((worker is null) = (lease_until is null) and (worker is not null or not message_ended))
+  constraint email_queue_claim check (worker is not null or not message_ended)
 ) with (fillfactor = 30, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
 comment on table email_queue is
   'Mails that are to be sent, from the moment they are written until their outcome is recorded. A claimed mail is shown as SENDING.';

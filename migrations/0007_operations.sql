@@ -85,10 +85,9 @@ end $$;
 
 create table worker_lease (
   worker      text primary key,
-  lease_until timestamptz not null,
-  latest      timestamptz not null
+  lease_until timestamptz not null
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
-comment on table worker_lease is 'The lease of a worker for all triggers that it has claimed.';
+comment on table worker_lease is 'The lease of a worker for all triggers and mails that it has claimed.';
 call secure_table('worker_lease', engine => 'select, insert, update, delete');
 
 create table work_lease (

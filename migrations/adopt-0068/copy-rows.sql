@@ -11,6 +11,23 @@ alter table sending_epoch rename to server_epoch;
 alter table setup_mark rename to settings_version;
 alter table settings_version rename column mark to version;
 
+-- Triggers and mails wait in queues of one shape. No node runs during a migration: every claim of a
+-- trigger is released. A mail that was being sent may have been sent: its claim stays, for takeover.
+update pending_trigger
+set attempts = case when attempts = 1 then 0 else attempts end, worker = null
+where worker is not null;
+alter table pending_trigger add column next_attempt_time timestamptz;
+update pending_trigger set next_attempt_time = scheduled_time;
+alter table email_queue add column attempts integer;
+update email_queue q set attempts = e.attempt_count
+from email e where (e.business_id, e.email_id) = (q.business_id, q.email_id);
+alter table email drop column attempt_count;
+alter table worker_lease drop column latest;
+insert into worker_lease (worker, lease_until)
+select worker, min(lease_until) from email_queue where worker is not null group by worker
+on conflict do nothing;
+alter table email_queue drop column lease_until;
+
 -- Written, but never read. The changes of status are in the audit too.
 drop table status_history;
 alter table status drop column external_id, drop column address;

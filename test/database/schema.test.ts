@@ -25,7 +25,7 @@ test('every table has a primary key, forced row-level security and a comment', a
   const tables = (await readCatalogue(url)).filter(({ name }) => name !== 'schema_migration')
   assert.ok(tables.length > 30)
   for (const { name, primaryKey, rowSecurity, forced } of tables) {
-    assert.ok(primaryKey.length > 0 || name === 'pending_trigger', `${name} has a primary key`)
+    assert.ok(primaryKey.length > 0, `${name} has a primary key`)
     assert.ok(rowSecurity && forced, `${name} has forced row-level security`)
     assert.ok(
       commented.some((table) => table.name === name),
