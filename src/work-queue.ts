@@ -122,7 +122,7 @@ export class WorkQueue {
 
   #full() {
     const { retryAfterSeconds } = this.#limits
-    const detail = `Too many requests of this business are running or waiting; try again in ${retryAfterSeconds} s.`
+    const detail = `Too many long requests of this business are running or queued. Try again in ${retryAfterSeconds} s.`
     return new RequestError(429, detail, undefined, { 'retry-after': String(retryAfterSeconds) })
   }
 }

@@ -100,7 +100,7 @@ test('SQL lives in store/ and reports/ alone', () => {
   assert.deepEqual(wrong, [])
 })
 
-test('there are no drawers for things without a name, no barrels and no default exports', () => {
+test('there are no utils folders, no barrels and no default exports', () => {
   const drawers = sources('src', 'test', 'console').filter((file) =>
     /(^|\/)(utils?|helpers?|common|types|index)(\.tsx?|\/)/.test(file),
   )

@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
-import type { AnswerOf, InputOf } from '../../src/client/client.ts'
+import type { InputOf } from '../../src/client/client.ts'
 import type { EventAction } from '../../src/contract/event-action.ts'
 import type { EventDefinition } from '../../src/contract/event-definition.ts'
 import type { Change, ObjectType } from '../../src/contract/event-type.ts'
@@ -91,7 +91,6 @@ export const scheduledQuery = (eventDefnId: number) =>
       ),
   })
 
-export type PreviewedMail = AnswerOf<'previewEmailTemplate'>
 export type AboutObject = { objectType: ObjectType; objectId: number | string }
 
 /** The mail of a template about an object. */

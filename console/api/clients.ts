@@ -6,7 +6,6 @@ import { queryClient } from './query-client.ts'
 export type Client = AnswerOf<'getClient'>
 
 export type ClientBody = InputOf<'createClient'>
-export type Suppression = AnswerOf<'listSuppressions'>['items'][number]
 
 export const nameOf = ({ firstName, lastName }: Pick<Client, 'firstName' | 'lastName'>) =>
   `${firstName} ${lastName}`

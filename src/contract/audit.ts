@@ -4,7 +4,7 @@ const Row = Type.Record(Type.String(), Type.Unknown(), { title: 'AuditedObject' 
 
 export const AuditEntry = Type.Object(
   {
-    time: Type.Integer({ description: 'When, in ms.' }),
+    time: Type.Integer({ description: 'The time of the change, in ms.' }),
     user: Type.String({ description: 'A username, `key:<name>`, `OPERATOR` or `SYSTEM`.' }),
     object: Type.String({ description: 'The kind of object.' }),
     id: Type.Union([Type.Integer(), Type.String()]),

@@ -3,12 +3,12 @@ import type { ObjectType } from './event-type.ts'
 import { isPlainObject } from './json.ts'
 import { textFault, type Lines } from './text.ts'
 
-/** Something a body refers to, which must exist in the business: only the database can tell. */
+/** An id in a body that must exist in the business. The database is asked after the body was read. */
 export type Reference =
   | { kind: ReferenceKind; id: number; pointer: string }
   | { kind: 'status'; objectType: ObjectType; id: string; pointer: string }
 
-/** `business` must be the caller's own. */
+/** A `business` must be the caller's own. */
 export type ReferenceKind =
   | 'business'
   | 'location'
@@ -25,13 +25,13 @@ export type ReferenceKind =
   | 'eventDefinition'
   | 'eventAction'
 
-/** A value and the place where it stood. `undefined`: nowhere. */
+/** A value and its JSON pointer. The value is `undefined` if the property is absent. */
 export type Found = { value: unknown; pointer: string }
 
-/** An object of the body in which properties are looked for, and where it stands. */
+/** An object in the body and its JSON pointer. */
 export type Place = { object: unknown; pointer: string }
 
-/** The first place that holds a value; `null` only where none does. */
+/** Finds a property in the first place that has a value; `null` if it is null in one and absent in the others. */
 export function look(places: Place[], name: string): Found {
   let found: Found = { value: undefined, pointer: `${places[0]?.pointer ?? ''}/${name}` }
   for (const { object, pointer } of places) {
@@ -49,8 +49,8 @@ export const isMissing = (value: unknown): value is null | undefined =>
   value === null || value === undefined
 
 /**
- * Reads values as what they must be, without coercion, and gathers everything that is wrong at
- * once. What is absent, or wrong, reads as `undefined`; `null` stays `null`.
+ * Reads typed values without coercion and collects all faults. An absent or invalid value is read as
+ * `undefined`; `null` stays `null`.
  */
 export class Reading {
   readonly faults: Fault[] = []
@@ -60,7 +60,7 @@ export class Reading {
     this.faults.push({ pointer, detail })
   }
 
-  /** `hint` says what to send. */
+  /** `hint` tells the caller what to send. */
   require(found: Found, hint?: string) {
     if (!isMissing(found.value)) return
     this.fault(found.pointer, hint ? `is required: ${hint}` : 'is required')
@@ -118,7 +118,7 @@ export class Reading {
     return known
   }
 
-  /** A list of words, each once. */
+  /** A list without duplicates. */
   someOf<const T extends string>(found: Found, allowed: readonly T[]): T[] | null | undefined {
     const entries = this.array(found, 100)
     if (!entries) return entries
@@ -129,7 +129,7 @@ export class Reading {
     return words.every((word) => !isMissing(word)) ? [...new Set(words as T[])] : undefined
   }
 
-  /** An object such as `{ label, value }`; the place to look further in. */
+  /** An object such as `{ label, value }`. */
   object({ value, pointer }: Found): Place | null | undefined {
     if (isMissing(value)) return value
     if (isPlainObject(value)) return { object: value, pointer }
@@ -137,7 +137,7 @@ export class Reading {
     return undefined
   }
 
-  /** A property of such an object; absent, or `null`, together with it. */
+  /** A property of such an object; absent or `null` if the object is. */
   inside(found: Found, name: string): Found {
     const place = this.object(found)
     if (place) return look([place], name)

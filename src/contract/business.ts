@@ -14,8 +14,8 @@ import {
 
 const SenderDomains = Type.Array(Type.String(), {
   description:
-    'The domains from which it may send. A mail from any other goes out from MAIL_FROM, and replies ' +
-    'go to the address that the template names.',
+    'The domains from which the business may send. Email from any other domain is sent from MAIL_FROM, ' +
+    'with the address of the template as Reply-To.',
 })
 
 const OrNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description })
@@ -41,14 +41,14 @@ export const Business = Type.Object(
   {
     businessId: Type.Integer(),
     name: Type.String(),
-    timeZone: Type.String({ description: 'An IANA zone.' }),
-    emailAddress: OrNull('Where clients reach it.'),
-    phone: OrNull('Where clients call it.'),
+    timeZone: Type.String({ description: 'An IANA time zone.' }),
+    emailAddress: OrNull('The email address for clients.'),
+    phone: OrNull('The phone number for clients.'),
     language: OrNull('A language tag, such as de-CH.'),
-    externalId: OrNull('Its id in another system.'),
+    externalId: OrNull('The id of the object in another system.'),
     senderDomains: SenderDomains,
     active: Type.Boolean(),
-    version: Type.Integer({ description: 'Counts its changes.' }),
+    version: Type.Integer({ description: 'Incremented by every change.' }),
     createdDate: Type.Integer(),
     createdUser: Type.String(),
     modifiedDate: Type.Integer(),
@@ -70,22 +70,26 @@ export const BUSINESS_FIELDS = {
   active: optional(boolean(true)),
 }
 
-/** The form of a POST. `businessId` makes it an update. */
+/** The body of a POST. With `businessId` it is an update. */
 export const BusinessWrite = Type.Object(
   {
     businessId: Maybe(Type.Integer({ description: 'The business to change; absent: a new one.' })),
-    name: Type.Optional(Type.String({ description: 'Required to make one.' })),
+    name: Type.Optional(Type.String({ description: 'Required to create one.' })),
     timeZone: Type.Optional(
-      Type.String({ description: 'An IANA zone, such as Europe/Zurich. Required to make one.' }),
+      Type.String({
+        description: 'An IANA time zone, such as Europe/Zurich. Required to create one.',
+      }),
     ),
-    emailAddress: Type.Optional(OrNull('Where clients reach it.')),
-    phone: Type.Optional(OrNull('Where clients call it.')),
+    emailAddress: Type.Optional(OrNull('The email address for clients.')),
+    phone: Type.Optional(OrNull('The phone number for clients.')),
     language: Type.Optional(OrNull('A language tag, such as de-CH.')),
-    externalId: Type.Optional(OrNull('Its id in another system; the operator’s to set.')),
-    senderDomains: Type.Optional(
-      Type.Union([SenderDomains, Type.Null()], { description: 'The operator’s to set.' }),
+    externalId: Type.Optional(
+      OrNull('The id of the business in another system. Only the operator can set it.'),
     ),
-    active: Maybe(Type.Boolean({ description: 'The operator’s to set.' })),
+    senderDomains: Type.Optional(
+      Type.Union([SenderDomains, Type.Null()], { description: 'Only the operator can set it.' }),
+    ),
+    active: Maybe(Type.Boolean({ description: 'Only the operator can set it.' })),
     ...serverOwned,
   },
   { title: 'BusinessBody', examples: [{ name: 'Praxis am See', timeZone: 'Europe/Zurich' }] },

@@ -1,4 +1,4 @@
-/** What `GET /changes` tells of. */
+/** The kinds of objects whose changes `GET /changes` streams. */
 export const CHANGE_KINDS = [
   'business',
   'location',
@@ -21,5 +21,5 @@ export const CHANGE_KINDS = [
 ] as const
 export type ChangeKind = (typeof CHANGE_KINDS)[number]
 
-/** An event of `GET /changes`. Without an id any number of the kind may have changed. */
+/** An event of `GET /changes`. If the id is null, any number of objects of the kind may have changed. */
 export type Change = { kind: ChangeKind; id: number | string | null }

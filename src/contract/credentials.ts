@@ -40,10 +40,10 @@ const Moment = (description: string) => Type.Integer({ description: `${descripti
 
 const stamps = {
   active: Type.Boolean(),
-  version: Type.Integer({ description: 'Counts its changes.' }),
-  createdDate: Moment('When it was made.'),
+  version: Type.Integer({ description: 'Incremented by every change.' }),
+  createdDate: Moment('Time of creation.'),
   createdUser: Type.String(),
-  modifiedDate: Moment('When it was last changed.'),
+  modifiedDate: Moment('Time of the last change.'),
   modifiedUser: Type.String(),
 }
 
@@ -59,13 +59,14 @@ const stampsExample = {
 const apiKey = {
   apiKeyId: Type.Integer(),
   businessId: Type.Integer(),
-  name: Type.String({ description: 'Changes made with it are by `key:<name>`.' }),
-  prefix: Type.String({ description: 'How the key begins, to know it again.' }),
+  name: Type.String({ description: 'The author of changes with this key is `key:<name>`.' }),
+  prefix: Type.String({ description: 'The first characters of the key, to recognise it.' }),
   scopes: Type.Array(Type.Enum([...SCOPES], { title: 'Scope' })),
-  expiresTime: Type.Union([Moment('No longer taken from then on.'), Type.Null()]),
-  lastUsedTime: Type.Union([Moment('To the minute.'), Type.Null()]),
+  expiresTime: Type.Union([Moment('The key is refused from this time on.'), Type.Null()]),
+  lastUsedTime: Type.Union([Moment('Last use, to the minute.'), Type.Null()]),
   makerUserId: Type.Union([Type.Integer(), Type.Null()], {
-    description: 'The person with whom the key ends; null: it belongs to the business.',
+    description:
+      'The person who created the key: it is revoked with them. null: it belongs to the business.',
   }),
   ...stamps,
 }
@@ -86,7 +87,7 @@ export const ApiKey = Type.Object(apiKey, { title: 'ApiKey', examples: [apiKeyEx
 export type ApiKey = Static<typeof ApiKey>
 
 export const NewApiKey = Type.Object(
-  { ...apiKey, key: Type.String({ description: 'Shown this once; only its hash is kept.' }) },
+  { ...apiKey, key: Type.String({ description: 'Shown only once: the service stores its hash.' }) },
   { title: 'NewApiKey', examples: [{ ...apiKeyExample, key: 'bw_3fJ9aQ…' }] },
 )
 
@@ -107,11 +108,11 @@ export const User = Type.Object(
     businessId: Type.Integer(),
     username: Type.String({ description: 'Unique in the whole installation.' }),
     emailAddress: Type.Union([Type.String(), Type.Null()], {
-      description: 'Where invitations and links to a new password are mailed.',
+      description: 'Receives invitations and password links.',
     }),
     role: Type.Enum([...ROLES], { title: 'Role' }),
     professionalId: Type.Union([Type.Integer(), Type.Null()], {
-      description: 'Whose appointments a USER sees.',
+      description: 'The member of staff whose appointments a USER sees.',
     }),
     locationIdList: Type.Array(Type.Integer(), {
       description: 'The locations that a LOCATION_SUPER_USER sees.',
@@ -127,7 +128,7 @@ export const Session = Type.Object(
     userId: Type.Integer(),
     username: Type.String(),
     role: Type.Enum([...ROLES], { title: 'Role' }),
-    functions: Type.Array(Type.String(), { description: 'What the person may do.' }),
+    functions: Type.Array(Type.String(), { description: 'The security functions of the person.' }),
     professionalId: Type.Union([Type.Integer(), Type.Null()]),
     locationIdList: Type.Array(Type.Integer()),
     business: Business,
@@ -159,7 +160,7 @@ const scopes = (): Shape => ({
   initially: [...SCOPES],
   faults: (value) => {
     if (!Array.isArray(value) || value.length === 0) {
-      return [{ detail: 'must be a list of scopes; absent means all of them' }]
+      return [{ detail: 'must be a non-empty list of scopes; leave it out for all of them' }]
     }
     return value.flatMap((scope, i) =>
       isOneOf(SCOPES, scope)
@@ -177,11 +178,11 @@ export const API_KEY_FIELDS = {
 
 export const ApiKeyWrite = Type.Object(
   {
-    apiKeyId: Maybe(Type.Integer({ description: 'Makes it an update.' })),
+    apiKeyId: Maybe(Type.Integer({ description: 'Send it to update an object.' })),
     businessId: Maybe(Type.Integer()),
-    name: Type.Optional(Type.String({ description: 'Required to make one.' })),
+    name: Type.Optional(Type.String({ description: 'Required to create one.' })),
     scopes: Maybe(
-      Type.Array(Type.Enum([...SCOPES], { title: 'Scope' }), { description: 'Absent: all.' }),
+      Type.Array(Type.Enum([...SCOPES], { title: 'Scope' }), { description: 'Default: all.' }),
     ),
     expiresTime: Maybe(Type.Integer()),
     active: ServerOwned,
@@ -197,7 +198,7 @@ export const ApiKeyWrite = Type.Object(
   },
 )
 
-/** Letters, digits and what stands in an address; never a name that the service itself uses. */
+/** An email address is a valid username. The names of the service itself are reserved. */
 const username = (): Shape => ({
   schema: Type.String({ minLength: 1, maxLength: 254 }),
   sqlType: 'text',
@@ -205,7 +206,9 @@ const username = (): Shape => ({
     if (typeof value !== 'string' || !/^[\p{L}\p{M}\p{N}._@+-]{1,254}$/u.test(value)) {
       return [{ detail: 'must be 1 to 254 letters, digits or any of . _ @ + -' }]
     }
-    return /^(system|operator)$/i.test(value) ? [{ detail: 'is a name of the service itself' }] : []
+    return /^(system|operator)$/i.test(value)
+      ? [{ detail: 'is reserved; choose another name' }]
+      : []
   },
 })
 
@@ -216,18 +219,18 @@ const role = (): Shape => ({
     isOneOf(ROLES, value) ? [] : [{ detail: `must be one of ${ROLES.join(', ')}` }],
 })
 
-const SHORTEST_PASSWORD = 8
-const LONGEST_PASSWORD = 256
+const MIN_PASSWORD_LENGTH = 8
+const MAX_PASSWORD_LENGTH = 256
 
-/** Length is what counts; no rule about kinds of characters makes a password better. */
+/** Only the length is checked, as NIST SP 800-63B recommends. */
 export const password = (): Shape => ({
-  schema: Type.String({ minLength: SHORTEST_PASSWORD, maxLength: LONGEST_PASSWORD }),
+  schema: Type.String({ minLength: MIN_PASSWORD_LENGTH, maxLength: MAX_PASSWORD_LENGTH }),
   sqlType: 'text',
   faults: (value) => {
     if (typeof value !== 'string') return [{ detail: 'must be a string' }]
     const length = [...value].length
-    return length < SHORTEST_PASSWORD || length > LONGEST_PASSWORD
-      ? [{ detail: `must be ${SHORTEST_PASSWORD} to ${LONGEST_PASSWORD} characters` }]
+    return length < MIN_PASSWORD_LENGTH || length > MAX_PASSWORD_LENGTH
+      ? [{ detail: `must be ${MIN_PASSWORD_LENGTH} to ${MAX_PASSWORD_LENGTH} characters` }]
       : []
   },
 })
@@ -242,12 +245,12 @@ export const USER_FIELDS: Record<string, Field> = {
 }
 
 const userWrite = {
-  userId: Maybe(Type.Integer({ description: 'Makes it an update.' })),
+  userId: Maybe(Type.Integer({ description: 'Send it to update an object.' })),
   businessId: Maybe(Type.Integer()),
-  username: Type.Optional(Type.String({ description: 'Required to make one.' })),
-  emailAddress: Maybe(Type.String({ description: 'Where invitations and password links go.' })),
+  username: Type.Optional(Type.String({ description: 'Required to create one.' })),
+  emailAddress: Maybe(Type.String({ description: 'Receives invitations and password links.' })),
   role: Type.Optional(
-    Type.Enum([...ROLES], { title: 'Role', description: 'Required to make one.' }),
+    Type.Enum([...ROLES], { title: 'Role', description: 'Required to create one.' }),
   ),
   professionalId: Maybe(Type.Integer()),
   locationIdList: Maybe(Type.Array(Type.Integer())),
@@ -259,7 +262,9 @@ export const UserWrite = Type.Object(
   {
     ...userWrite,
     password: Maybe(
-      Type.String({ description: 'Required to make one; on an update it ends every session.' }),
+      Type.String({
+        description: 'Required to create one. An update with it ends all sessions of the person.',
+      }),
     ),
   },
   {
@@ -282,7 +287,7 @@ export const PasswordLink = Type.Object(
     username: Type.String(),
     businessName: Type.String(),
     purpose: Type.Enum([...PASSWORD_LINK_PURPOSES], { title: 'PasswordLinkPurpose' }),
-    expiresTime: Moment('The link no longer works from then on.'),
+    expiresTime: Moment('The link expires at this time.'),
   },
   {
     title: 'PasswordLink',

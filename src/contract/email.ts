@@ -16,12 +16,14 @@ export const EMAIL_STATUSES = [
 ] as const
 export type EmailStatus = (typeof EMAIL_STATUSES)[number]
 
-/** One mail to one recipient, and what became of it. */
+/** One email to one recipient, with its delivery status. */
 export const Email = Type.Object(
   {
     emailId: Type.Integer(),
     businessId: Type.Integer(),
-    eventTriggerId: OrNull(Type.Integer({ description: 'null for tests and mails sent again' })),
+    eventTriggerId: OrNull(
+      Type.Integer({ description: 'null for tests and for emails that were sent again' }),
+    ),
     eventActionId: OrNull(Type.Integer()),
     emailTemplateId: OrNull(Type.Integer()),
     objectType: OrNull(Type.Enum([...OBJECT_TYPES], { title: 'ObjectType' })),
@@ -32,7 +34,9 @@ export const Email = Type.Object(
     subject: Type.String(),
     status: Type.Enum([...EMAIL_STATUSES], { title: 'EmailStatus' }),
     statusReason: OrNull(
-      Type.String({ description: 'in words, the mail server’s where it spoke' }),
+      Type.String({
+        description: 'Why it has this status; the reply of the mail server if there is one.',
+      }),
     ),
     test: Type.Boolean(),
     messageId: Type.String(),
@@ -48,7 +52,7 @@ export type Email = Static<typeof Email>
 
 const { clientId: _clientId, ...namesOfObject } = ObjectNames
 
-/** What `expand=names` adds: the words that people know a mail by. */
+/** With the names that `expand=names` adds. */
 export const NamedEmail = Type.Object(
   {
     ...Email.properties,
@@ -58,7 +62,7 @@ export const NamedEmail = Type.Object(
   { title: 'NamedEmail' },
 )
 
-/** One alone also as rendered, while that is kept. */
+/** With the content, as long as it is stored. */
 export const WholeEmail = Type.Object(
   {
     ...Email.properties,
@@ -68,7 +72,7 @@ export const WholeEmail = Type.Object(
   { title: 'EmailWithContent' },
 )
 
-/** An address that the business no longer writes to. */
+/** An address that the business no longer sends email to. */
 export const Suppression = Type.Object(
   {
     businessId: Type.Integer(),

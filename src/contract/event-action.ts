@@ -14,17 +14,17 @@ const RECIPIENT_LABELS = {
 export type RecipientValue = keyof typeof RECIPIENT_LABELS
 export const RECIPIENTS = Object.keys(RECIPIENT_LABELS) as RecipientValue[]
 
-/** As answered. Only the value is kept: labels belong to whoever shows them. */
+/** Only the value is stored; answers add the label. */
 export const labelled = (value: RecipientValue) => ({ label: RECIPIENT_LABELS[value], value })
 
-/** The only channel there is, so the answer is always the same. */
+/** Email is the only channel, so every answer has this value. */
 export const EMAIL_MSG_TYPE = {
   eventTypeCodes: ['APPT', 'CLASS', 'INVITE', 'RECALL', 'DISCLAIMER'],
   label: 'Email',
   value: 'email',
 } as const
 
-/** Spec 2.2, and to whom the mail goes. */
+/** An action of a definition: the template that is sent, and to whom. */
 export const EventAction = Type.Object(
   {
     actionType: Type.Enum(['SEND_EMAIL'], { title: 'ActionType' }),
@@ -52,7 +52,7 @@ export const EventAction = Type.Object(
 )
 export type EventAction = Static<typeof EventAction>
 
-/** Spec 2.2 with its write form: which properties a body may have. `readAction` reads the values. */
+/** The properties that a body may have. `readAction` reads the values. */
 export const EventActionBody = Type.Object(
   {
     ...interfaceNames,
@@ -85,7 +85,7 @@ export const EventActionBody = Type.Object(
         {
           title: 'TemplateReference',
           additionalProperties: true,
-          description: 'its id counts if emailTemplateId is absent; the rest is ignored',
+          description: 'its id is used if emailTemplateId is absent; the rest is ignored',
         },
       ),
     ),
@@ -96,21 +96,21 @@ export const EventActionBody = Type.Object(
   { title: 'EventActionBody' },
 )
 
-/** What a body says of an action. `undefined`: nothing, so that it stays as it is; `null`: cleared. */
+/** The values of a body. `undefined`: unchanged; `null`: cleared. */
 export type ActionInput = {
   eventActionId?: number | undefined
-  /** Of an action by itself; an entry of a definition belongs to that definition. */
+  /** Not set for an action inside a definition: it belongs to that definition. */
   eventDefnId?: number | undefined
   active?: boolean | undefined
-  /** Missing only where an action is merely deactivated, as is the template. */
+  /** Absent only in updates, like the template. */
   businessId?: number | undefined
   emailTemplateId?: number | undefined
   emailCategoryId?: number | null | undefined
-  /** `null`: whoever the template names, else the client. */
+  /** `null`: the address of the template, else the client. */
   recipient?: RecipientValue | null | undefined
 }
 
-/** The body of `POST /eventAction`, with all that is wrong in it; of use where nothing is. */
+/** Reads the body of `POST /eventAction`. The action is valid only if there are no faults. */
 export function readAction(body: unknown): ActionReading {
   const reading = new Reading()
   const action = readActionAt(reading, { value: body, pointer: '' }, { linked: true })
@@ -119,7 +119,7 @@ export function readAction(body: unknown): ActionReading {
 }
 export type ActionReading = { action: ActionInput; faults: Fault[]; references: Reference[] }
 
-/** One action somewhere in a body. One that is linked must name its definition. */
+/** Reads one action. If `linked`, it must name its definition. */
 export function readActionAt(
   reading: Reading,
   found: Found,
@@ -142,10 +142,10 @@ export function readActionAt(
   const eventDefnId = firstOf(find('eventDefnId'), find('eventDefinitionId'))
 
   if (isMissing(eventActionId.value)) {
-    reading.require(active, 'true switches it on')
+    reading.require(active, 'send true to activate it')
     reading.require(actionType, 'SEND_EMAIL')
     reading.require(businessId, 'the id of your business')
-    reading.require(emailTemplateId, 'the template of the mail')
+    reading.require(emailTemplateId, 'the template of the email')
     if (linked) reading.require(eventDefnId, 'the definition that the action belongs to')
   }
 

@@ -45,7 +45,7 @@ const Labelled = Named('LabelledValue', {
 })
 const Changes = Type.Array(Type.Enum([...CHANGES], { title: 'Change' }), {
   description:
-    'For the CHANGED types: which changes it waits for; empty: any. A list without STATUS does not match a save that also moved the status to one that is not live.',
+    'For the CHANGED types: the changes that fire it; empty: any. A list without STATUS does not match a save that also changed the status to one that is not live.',
   examples: [['TIME', 'LOCATION']],
 })
 const OnlyIfStatus = Type.Array(Type.String(), {
@@ -53,27 +53,28 @@ const OnlyIfStatus = Type.Array(Type.String(), {
   examples: [['OPEN']],
 })
 
-/** What a definition did and will do: `expand=activity`. */
+/** Added by `expand=activity`. */
 const DefinitionActivity = Type.Object(
   {
     nextTime: OrNull(Moment),
     lastTime: OrNull(Moment),
-    waiting: Type.Integer({ description: 'triggers that are scheduled' }),
-    sent: Type.Integer({ description: 'triggers of the last 30 days that were COMPLETED' }),
-    failed: Type.Integer(),
-    skipped: Type.Integer({ description: 'of these, those that were SKIPPED or EXPIRED' }),
+    waiting: Type.Integer({ description: 'SCHEDULED triggers' }),
+    sent: Type.Integer({ description: 'COMPLETED triggers of the last 30 days' }),
+    failed: Type.Integer({ description: 'FAILED triggers of the last 30 days' }),
+    skipped: Type.Integer({ description: 'SKIPPED and EXPIRED triggers of the last 30 days' }),
     hasStoppedMatching: Type.Boolean({
       description:
         'It used to match new objects and no longer does, though objects keep being created. Checked about once a minute.',
     }),
     days: Type.Array(Type.Integer(), {
-      description: 'COMPLETED triggers of each of the last 14 days, in the business’s time zone',
+      description:
+        'COMPLETED triggers of each of the last 14 days, in the time zone of the business',
     }),
   },
   { title: 'DefinitionActivity' },
 )
 
-/** Spec 2.1, and our additions after it. */
+/** See docs/automations.md. */
 export const EventDefinition = Type.Object(
   {
     active: Type.Boolean(),
@@ -84,7 +85,8 @@ export const EventDefinition = Type.Object(
     disclaimerFormIdList: Ids,
     eventActions: OrNull(
       Type.Array(EventAction, {
-        description: 'only with `expand=actions`; else read GET /eventAction/eventDefinition/{id}',
+        description:
+          'only with `expand=actions`; otherwise use GET /eventAction/eventDefinition/{id}',
       }),
     ),
     eventDefnId: Type.Integer(),
@@ -118,7 +120,7 @@ export const EventDefinition = Type.Object(
 )
 export type EventDefinition = Static<typeof EventDefinition>
 
-/** What the write form may carry at the top level and inside `eventType` alike. */
+/** The properties that a body may have at the top level and inside `eventType`. */
 const writable = {
   ...interfaceNames,
   ...serverOwned,
@@ -177,10 +179,7 @@ const writable = {
   onlyIfStatus: Maybe(OnlyIfStatus),
 }
 
-/**
- * Spec 2.1 and 2.5 in one: it says which properties a body may have. `readDefinition` reads their
- * values.
- */
+/** The properties that a body may have. `readDefinition` reads the values. */
 export const EventDefinitionBody = Type.Object(
   {
     ...writable,
@@ -189,10 +188,12 @@ export const EventDefinitionBody = Type.Object(
       Named('EventTypeBody', {
         ...writable,
         eventTypeId: Maybe(
-          Type.Integer({ minimum: 1, maximum: 13, description: 'This or eventType.' }),
+          Type.Integer({ minimum: 1, maximum: 13, description: 'Send this or eventType.' }),
         ),
         eventType: Maybe(
-          Type.String({ description: 'Its name, such as APPT_CREATED: see GET /eventType.' }),
+          Type.String({
+            description: 'The name of the event type, such as APPT_CREATED: see GET /eventType.',
+          }),
         ),
         objectType: Maybe(
           Type.Enum([...DEFINITION_OBJECT_TYPES, 'INVITATION', 'DISCLAIMER'], {
@@ -205,7 +206,7 @@ export const EventDefinitionBody = Type.Object(
   {
     title: 'EventDefinitionBody',
     description:
-      'To create one: active, businessId, objectType, triggerHours, triggerMinutes and eventType are required. With eventDefnId it is an update: what is absent stays as it is.',
+      'To create one, active, businessId, objectType, triggerHours, triggerMinutes and eventType are required. With eventDefnId it is an update: absent properties stay unchanged.',
     examples: [
       {
         active: true,
@@ -220,7 +221,7 @@ export const EventDefinitionBody = Type.Object(
   },
 )
 
-/** All that a definition asks for: what is stored, matched and timed. */
+/** A definition as it is stored, matched and scheduled. */
 export type Definition = {
   active: boolean
   businessId: number
@@ -228,7 +229,7 @@ export type Definition = {
   disclaimerFormIdList: number[]
   eventTypeId: number
   filterTagMapJson: string | null
-  /** Kept as sent; it never matters. */
+  /** Stored as sent and not used. */
   groupIdList: unknown[]
   locationIdList: number[]
   newStatus: string | null
@@ -244,24 +245,21 @@ export type Definition = {
   offsetMode: (typeof OFFSET_MODES)[number]
   latePolicy: (typeof LATE_POLICIES)[number]
   triggerAnchor: (typeof TRIGGER_ANCHORS)[number]
-  /** For the CHANGED types; empty: any change. */
+  /** Only for the CHANGED types. Empty: any change. */
   changes: Change[]
-  /** When it fires, the status must be one of these; empty: any. */
+  /** When the trigger fires, the object must have one of these statuses. Empty: any status. */
   onlyIfStatus: string[]
 }
 
-/**
- * What a body says of a definition. `undefined`: nothing, so that it stays as it is; what was
- * cleared with `null` has its empty value here.
- */
+/** The values of a body. `undefined`: unchanged. A property that was cleared with `null` has its empty value. */
 export type DefinitionInput = {
   [Field in keyof Definition]?: Definition[Field] | undefined
 } & {
   eventDefnId?: number | undefined
   actions?: ActionInput[] | undefined
-  /** Where the body names these, for faults that only show once it is merged. */
+  /** The JSON pointers of properties that are checked after the merge. */
   pointers: Pointers
-  /** Lists that the body calls a selection without giving them: the stored one may not be empty. */
+  /** Lists that the body marks as `select` but does not contain: the stored list must not be empty. */
   selects: ('professionalIdList' | 'reasonIdList')[]
 }
 
@@ -281,60 +279,59 @@ export type DefinitionReading = {
   references: Reference[]
 }
 
-/** The body of `POST /eventDefinition`, with all that is wrong in it; of use where nothing is. */
+/** Reads the body of `POST /eventDefinition`. The definition is valid only if there are no faults. */
 export function readDefinition(body: unknown): DefinitionReading {
   const reading = new Reading()
   const top: Place = { object: body, pointer: '' }
   if (!isPlainObject(body)) reading.fault('', 'must be a JSON object')
-  const definition = isPlainObject(body) ? readAt(reading, top) : NOTHING
+  const definition = isPlainObject(body) ? readInput(reading, top) : EMPTY_INPUT
   reading.faults.push(...unknownProperties(EventDefinitionBody, body))
   return { definition, faults: reading.faults, references: reading.references }
 }
 
 /**
- * The definition that saving the input makes: the stored one with what the body says, or a new one.
- * Some faults only show on the whole, and what the body says of one property may turn the stored
- * others into references that must be checked again.
+ * Merges the input into the stored definition, or into a new one. Checks what depends on several
+ * properties: if one changes, references of the others may have to be checked again.
  */
 export function mergeDefinition(
-  { eventDefnId: _id, actions: _actions, selects, pointers, ...said }: DefinitionInput,
+  { eventDefnId: _id, actions: _actions, selects, pointers, ...given }: DefinitionInput,
   stored?: Definition,
 ): { definition: Definition; faults: Fault[]; references: Reference[] } {
   const reading = new Reading()
-  const definition: Definition = { ...UNSET, ...stored, ...withoutUndefined(said) }
+  const definition: Definition = { ...UNSET, ...stored, ...withoutUndefined(given) }
 
   for (const list of selects) {
     if (definition[list].length === 0) reading.fault(`/${list}`, NOTHING_SELECTED)
   }
-  const saidOffset = {
-    triggerMonths: said.triggerMonths ?? 0,
-    triggerHours: said.triggerHours ?? 0,
-    triggerMinutes: said.triggerMinutes ?? 0,
+  const givenOffset = {
+    triggerMonths: given.triggerMonths ?? 0,
+    triggerHours: given.triggerHours ?? 0,
+    triggerMinutes: given.triggerMinutes ?? 0,
   }
-  if (isTooLong(definition) && !isTooLong(saidOffset)) {
+  if (isTooLong(definition) && !isTooLong(givenOffset)) {
     reading.fault(definition.triggerMonths === 0 ? '/triggerHours' : '/triggerMonths', TOO_LONG)
   }
-  if (definition.eventTypeId === 0 || (!stored && said.objectType === undefined)) {
+  if (definition.eventTypeId === 0 || (!stored && given.objectType === undefined)) {
     return { definition, faults: reading.faults, references: reading.references }
   }
   checkChanges(reading, definition, pointers.changes)
   const isNewKind = !stored || isAboutAnotherKind(definition, stored)
   if (isNewKind) checkObjectType(reading, definition, pointers.objectType)
-  if (isNewKind || said.objectId !== undefined) {
+  if (isNewKind || given.objectId !== undefined) {
     referToObject(reading, definition, pointers.objectId)
   }
-  if (isNewKind || said.onlyIfStatus !== undefined) {
+  if (isNewKind || given.onlyIfStatus !== undefined) {
     referToStatuses(reading, definition, pointers.onlyIfStatus)
   }
   for (const side of ['newStatus', 'oldStatus'] as const) {
-    if (isNewKind || said[side] !== undefined) {
+    if (isNewKind || given[side] !== undefined) {
       referToStatus(reading, definition, side, pointers[side])
     }
   }
   return { definition, faults: reading.faults, references: reading.references }
 }
 
-/** What `filterTagMapJson` says; `undefined` where it is no JSON object of arrays of strings. */
+/** Parses `filterTagMapJson`; `undefined` if it is not a JSON object of arrays of strings. */
 export function parseFilterTags(text: string): Record<string, string[]> | undefined {
   let tags: unknown
   try {
@@ -351,10 +348,7 @@ export function parseFilterTags(text: string): Record<string, string[]> | undefi
 const isArrayOfStrings = (value: unknown): value is string[] =>
   Array.isArray(value) && value.every((each) => typeof each === 'string')
 
-/**
- * What a new definition has if the body says nothing, and any if it says `null`. Of the required
- * ones the body has said something, or there is a fault.
- */
+/** The defaults of a new definition. The required properties are set by the body, or there is a fault. */
 const UNSET: Definition = {
   active: false,
   businessId: 0,
@@ -381,7 +375,7 @@ const UNSET: Definition = {
   onlyIfStatus: [],
 }
 
-const NOTHING: DefinitionInput = {
+const EMPTY_INPUT: DefinitionInput = {
   selects: [],
   pointers: {
     objectType: '/objectType',
@@ -393,9 +387,9 @@ const NOTHING: DefinitionInput = {
   },
 }
 
-const NOTHING_SELECTED = 'must not be empty: the body says that a selection is made'
+const NOTHING_SELECTED = 'must not be empty, because the body has the value select for it'
 
-function readAt(reading: Reading, top: Place): DefinitionInput {
+function readInput(reading: Reading, top: Place): DefinitionInput {
   const eventType = look([top], 'eventType')
   const nested = reading.object(eventType)
   const places = nested ? [top, nested] : [top]
@@ -407,17 +401,7 @@ function readAt(reading: Reading, top: Place): DefinitionInput {
   const eventTypeId = readEventTypeId(reading, nested)
   const eventDefnId = reading.id(find('eventDefnId')) ?? undefined
   const isNew = isMissing(find('eventDefnId').value)
-  if (isNew) {
-    reading.require(active, 'true switches it on, false creates it paused')
-    reading.require(businessId, 'the id of your business')
-    reading.require(objectType, `one of ${DEFINITION_OBJECT_TYPES.join(', ')}`)
-    if ((nested || isMissing(eventType.value)) && isMissing(eventTypeId.value)) {
-      reading.require(
-        { value: undefined, pointer: '/eventType/eventTypeId' },
-        'send eventType: { "eventTypeId": 1 }; GET /eventType lists the event types',
-      )
-    }
-  }
+  if (isNew) requireForCreation(reading, { active, businessId, objectType, eventType, eventTypeId })
 
   const objectId = find('objectId')
   const changes = find('changes')
@@ -464,10 +448,30 @@ function readAt(reading: Reading, top: Place): DefinitionInput {
 
 type Find = (name: string) => Found
 
+type RequiredProperties = Record<'active' | 'businessId' | 'objectType' | 'eventType', Found> & {
+  eventTypeId: { value: unknown }
+}
+
+function requireForCreation(
+  reading: Reading,
+  { active, businessId, objectType, eventType, eventTypeId }: RequiredProperties,
+) {
+  reading.require(active, 'send true to activate it, false to create it inactive')
+  reading.require(businessId, 'the id of your business')
+  reading.require(objectType, `one of ${DEFINITION_OBJECT_TYPES.join(', ')}`)
+  const canHoldId = isPlainObject(eventType.value) || isMissing(eventType.value)
+  if (canHoldId && isMissing(eventTypeId.value)) {
+    reading.require(
+      { value: undefined, pointer: '/eventType/eventTypeId' },
+      'send eventType: { "eventTypeId": 1 }; GET /eventType lists the event types',
+    )
+  }
+}
+
 export const isDefinitionObjectType = (value: unknown): value is DefinitionObjectType =>
   DEFINITION_OBJECT_TYPES.some((each) => each === value)
 
-/** `null` is the value that stands for none; `undefined` stays. */
+/** Replaces `null` by the empty value; `undefined` stays. */
 const unsetAs = <T>(none: T, value: T | null | undefined) => (value === null ? none : value)
 
 function withoutUndefined<T extends object>(object: T) {
@@ -479,7 +483,7 @@ function withoutUndefined<T extends object>(object: T) {
   ) as Said
 }
 
-/** Inside `eventType` it is the event type's own kind, which is not always one of a definition. */
+/** Inside `eventType` it is the object type of the event type, which may differ from the definition's. */
 function findObjectType(top: Place, nested: Place | null | undefined): Found {
   const outer = look([top], 'objectType')
   if (!nested || !isMissing(outer.value)) return outer
@@ -488,7 +492,7 @@ function findObjectType(top: Place, nested: Place | null | undefined): Found {
   return isMissing(inner.value) || inner.value === 'DISCLAIMER' ? outer : inner
 }
 
-/** By its id or its name; if both are given they must agree. */
+/** Reads the event type by id or name. If both are given, they must agree. */
 function readEventTypeId(reading: Reading, nested: Place | null | undefined) {
   const places = nested ? [nested] : []
   const found = look(places, 'eventTypeId')
@@ -502,7 +506,7 @@ function readEventTypeId(reading: Reading, nested: Place | null | undefined) {
     reading.fault(name.pointer, `must be one of ${EVENT_TYPES.map((t) => t.eventType).join(', ')}`)
   } else if (byId && byName && byId !== byName) {
     const { eventTypeId, eventType } = byId
-    reading.fault(name.pointer, `must be ${eventType}, which eventTypeId ${eventTypeId} is`)
+    reading.fault(name.pointer, `must be ${eventType}, the name of eventTypeId ${eventTypeId}`)
   }
   return { value: found.value ?? name.value, id: (byId ?? byName)?.eventTypeId }
 }
@@ -533,7 +537,7 @@ function checkChanges(reading: Reading, { eventTypeId, changes }: Definition, po
   }
 }
 
-/** The plain field, else the value of its `{ label, value }`. */
+/** The plain property, else the value of its `{ label, value }` object. */
 function findStatus(reading: Reading, find: Find, side: 'newStatus' | 'oldStatus'): Found {
   const plain = find(side)
   if (!isMissing(plain.value)) return plain
@@ -545,7 +549,7 @@ function readFilterTags(reading: Reading, found: Found) {
   const text = reading.text(found, { max: 100_000, lines: 'many' })
   if (isMissing(text)) return text
   const tags = parseFilterTags(text)
-  // Escapes in the text may hide what no string of ours may hold.
+  // Escapes in the JSON text can hide control characters.
   const words = tags ? [Object.keys(tags), ...Object.values(tags)].flat() : []
   if (!tags) reading.fault(found.pointer, 'must be the text of a JSON object of arrays of strings')
   else if (words.some((word) => holdsControl(word) || !word.isWellFormed())) {
@@ -574,7 +578,7 @@ function readGroupIds(reading: Reading, found: Found): unknown[] | undefined {
   return entries.map((entry) => entry.value)
 }
 
-/** The four lists, and the choices of the write form that empty them or say that they are not. */
+/** Reads the four lists. The value `all` empties a list, `select` requires it to have entries. */
 function readSelections(reading: Reading, places: Place[]) {
   const choices = places.flatMap((place) => reading.object(look([place], 'allOrNoneSelect')) ?? [])
   const chosen = (found: Found) => reading.text(reading.inside(found, 'value'), { max: 100 })
@@ -632,7 +636,7 @@ function referToObject(
   reading.refer(kindNamed(definition), definition.objectId, pointer)
 }
 
-/** What `objectId` names: of disclaimers, the appointment they belong to or the disclaimer itself. */
+/** The kind of object that `objectId` names. For disclaimers: their appointment, or the disclaimer itself. */
 export function kindNamed({
   eventTypeId,
   objectType,
@@ -649,7 +653,7 @@ const OBJECT_KINDS = {
   RECALL: 'recall',
 } as const satisfies Record<DefinitionObjectType, ReferenceKind>
 
-/** Only a change of status asks for a status: elsewhere it is kept, whatever it is. */
+/** Statuses matter only for the CHANGED types. For the others they are stored without a check. */
 function referToStatus(
   reading: Reading,
   definition: Pick<Definition, 'eventTypeId' | 'newStatus' | 'oldStatus'>,

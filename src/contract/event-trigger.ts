@@ -16,10 +16,10 @@ export const TRIGGER_STATUSES = [
 ] as const
 export type TriggerStatus = (typeof TRIGGER_STATUSES)[number]
 
-/** A final state never changes again. */
+/** A trigger in a final state never changes again. */
 export const isFinal = (status: TriggerStatus) => status !== 'SCHEDULED' && status !== 'RUNNING'
 
-/** Spec 2.4, and why the status is what it is. */
+/** One firing of a definition, pending or finished: see docs/triggers.md. */
 export const EventTrigger = Type.Object(
   {
     businessId: Type.Integer(),
@@ -35,17 +35,19 @@ export const EventTrigger = Type.Object(
     objectUUId: OrNull(Type.String()),
     scheduledTime: Moment,
     status: Type.Enum([...TRIGGER_STATUSES], { title: 'TriggerStatus' }),
-    statusReason: OrNull(Type.String({ description: 'in words, for people' })),
+    statusReason: OrNull(Type.String({ description: 'Why it has this status, as text.' })),
   },
   { title: 'EventTrigger' },
 )
 export type EventTrigger = Static<typeof EventTrigger>
 
-/** What `expand=names` adds: the words that people know a trigger by. */
+/** With the names that `expand=names` adds. */
 export const NamedTrigger = Type.Object(
   {
     ...EventTrigger.properties,
-    description: Type.Optional(OrNull(Type.String({ description: 'Of its definition.' }))),
+    description: Type.Optional(
+      OrNull(Type.String({ description: 'The description of the definition.' })),
+    ),
     ...ObjectNames,
     email: Type.Optional(
       OrNull(
@@ -55,9 +57,9 @@ export const NamedTrigger = Type.Object(
             to: Type.String(),
             subject: Type.String(),
             status: Type.Enum([...EMAIL_STATUSES], { title: 'EmailStatus' }),
-            attempts: Type.Integer({ description: 'How often it was tried.' }),
+            attempts: Type.Integer({ description: 'The number of delivery attempts.' }),
           },
-          { title: 'TriggerEmail', description: 'Its first mail.' },
+          { title: 'TriggerEmail', description: 'The first email of the trigger.' },
         ),
       ),
     ),
@@ -95,7 +97,7 @@ const HistoryEntry = Type.Object(
         'The others: of the trigger.',
     }),
     detail: Type.String({
-      description: 'In words, for people.',
+      description: 'The change as text.',
       examples: ['status changed from OPEN to CONFIRMED'],
     }),
     scheduledTime: OrNull({
@@ -111,17 +113,17 @@ const HistoryEntry = Type.Object(
 )
 export type HistoryEntry = Static<typeof HistoryEntry>
 
-/** One trigger with all that is known of it. */
+/** One trigger with its emails, history and checks. */
 export const TriggerDetails = Type.Object(
   {
     ...NamedTrigger.properties,
     emails: OrNull(Type.Array(Email, { description: 'null if the caller may not read emails.' })),
     history: Type.Array(HistoryEntry, { description: 'Oldest first.' }),
-    checks: Type.Array(Check, { description: 'As they were at `checkedTime`.' }),
+    checks: Type.Array(Check, { description: 'The checks as of `checkedTime`.' }),
     checkedTime: OrNull({
       ...Moment,
       description:
-        'When it fired or ended, in ms; null while it is pending: the checks are of now.',
+        'When it fired or was finished, in ms. null while it is pending: the checks are current.',
     }),
   },
   { title: 'EventTriggerDetails' },

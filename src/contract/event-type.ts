@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
 
-/** The kinds of things that events happen to. */
+/** The types of objects that have events. */
 export const OBJECT_TYPES = [
   'CALENDAR',
   'CLASS_SCHEDULE',
@@ -10,7 +10,7 @@ export const OBJECT_TYPES = [
 ] as const
 export type ObjectType = (typeof OBJECT_TYPES)[number]
 
-/** Spec 2.3. */
+/** See docs/automations.md. */
 export const EventType = Type.Object(
   {
     eventTypeId: Type.Integer(),
@@ -22,7 +22,6 @@ export const EventType = Type.Object(
 )
 export type EventType = Static<typeof EventType>
 
-/** Spec part 6. */
 export const EVENT_TYPES = [
   { eventTypeId: 1, eventType: 'APPT_CREATED', objectType: 'CALENDAR', eventCategory: 'EVENT' },
   { eventTypeId: 2, eventType: 'APPT_CHANGED', objectType: 'CALENDAR', eventCategory: 'EVENT' },
@@ -81,7 +80,7 @@ export const EVENT_TYPES = [
 
 export type EventTypeName = (typeof EVENT_TYPES)[number]['eventType']
 
-/** What a save can change, in the words of a definition's `changes`. */
+/** The values of `changes` of a definition. */
 export const CHANGES = [
   'TIME',
   'STAFF',
@@ -94,7 +93,7 @@ export const CHANGES = [
 ] as const
 export type Change = (typeof CHANGES)[number]
 
-/** The properties of each kind of object whose change is reported, and what each is a change of. */
+/** The properties whose change fires a `…_CHANGED` event, each with its value in `changes`. */
 export const WATCHED: Record<ObjectType, Record<string, Change>> = {
   CALENDAR: {
     status: 'STATUS',
@@ -133,15 +132,17 @@ export const eventTypeById = (eventTypeId: number) => byId.get(eventTypeId)
 export const EventTypeInfo = Type.Object(
   {
     ...EventType.properties,
-    description: Type.String({ description: 'When it happens.' }),
-    anchor: Type.String({ description: 'The moment that the offset of a definition counts from.' }),
+    description: Type.String({ description: 'When the event happens.' }),
+    anchor: Type.String({ description: 'The time from which the offset of a definition counts.' }),
     changes: Type.Array(Type.Enum([...CHANGES], { title: 'Change' }), {
-      description: 'Of the CHANGED types: what a definition may list in `changes`.',
+      description: 'For the CHANGED types: the values that `changes` of a definition can hold.',
     }),
     statuses: Type.Array(Type.String(), {
-      description: 'The statuses of the kind of object, in this business.',
+      description: 'The statuses of the object type in this business.',
     }),
-    tokens: Type.Array(Type.String(), { description: 'What a template may hold for its mails.' }),
+    tokens: Type.Array(Type.String(), {
+      description: 'The tokens that a template for this type can use.',
+    }),
   },
   { title: 'EventTypeInfo' },
 )

@@ -7,13 +7,13 @@ export const Check = Type.Object(
   {
     check: Type.String(),
     ok: Type.Boolean(),
-    reason: Type.String({ description: 'in words, for people' }),
+    reason: Type.String({ description: 'why the check holds or fails' }),
   },
   { title: 'Check' },
 )
 export type Check = Static<typeof Check>
 
-/** How one definition stands to one object, and why. */
+/** Whether one definition fires for one object, and why. */
 export const Explanation = Type.Object(
   {
     eventDefnId: Type.Integer(),

@@ -16,25 +16,26 @@ import { escapePointer, isPlainObject } from './json.ts'
 import { textFault } from './text.ts'
 
 /**
- * One property of an object: how it is described, read from a body and kept in its column.
- * Adding a property to an object is one of these in its declaration, and its column in a migration.
+ * One property of an object: its schema, its checks and its column. To add a property, declare it in
+ * objects.ts and add the column in a migration.
  */
 export type Field = {
   schema: TSchema
   column: string
   sqlType: string
   required: boolean
-  /** What an absent or cleared property becomes; null unless said otherwise. */
+  /** The value of an absent or cleared property. Default: null. */
   initially: unknown
-  /** The kind of object whose id this is, or whose ids these are. */
+  /** The kind of object whose id, or ids, this property holds. */
   refersTo?: string
-  /** What is wrong with the value, in words, and where below the property; none means it is good. */
-  faults(value: unknown): Complaint[]
-  /** Moments travel as milliseconds and are kept as Instants. */
+  /** The faults of a value; empty if it is valid. */
+  faults(value: unknown): FieldFault[]
+  /** A time: milliseconds in JSON, a Temporal.Instant in our code. */
   instant: boolean
 }
 
-type Complaint = { at?: string; detail: string }
+/** `at` is a JSON pointer inside the property. */
+type FieldFault = { at?: string; detail: string }
 
 type Shape = Omit<Field, 'column' | 'required' | 'initially' | 'instant'> &
   Partial<Pick<Field, 'initially' | 'instant'>>
@@ -57,12 +58,12 @@ export const optional = <S extends Shape>(
   initially: null,
   instant: false,
   ...shape,
-  schema: about === undefined ? shape.schema : described(shape.schema, about),
+  schema: about === undefined ? shape.schema : describe(shape.schema, about),
   column: '',
   required: false,
 })
 
-/** A property that an object cannot be without. */
+/** A property that every object must have. */
 export const required = <S extends Shape>(
   shape: S,
   about?: string,
@@ -71,8 +72,8 @@ export const required = <S extends Shape>(
   required: true,
 })
 
-/** What TypeBox keeps beside the keywords is not enumerable, and is copied along. */
-const described = (schema: TSchema, about: string): TSchema => {
+/** Copies the schema with its properties that are not enumerable: TypeBox needs them. */
+const describe = (schema: TSchema, about: string): TSchema => {
   const { description } = schema as { description?: string }
   const value = description ? `${about} ${description}` : about
   return Object.defineProperties({} as TSchema, {
@@ -81,56 +82,56 @@ const described = (schema: TSchema, about: string): TSchema => {
   })
 }
 
-const complain = (detail: string | false | undefined, at?: string): Complaint[] =>
+const faultIf = (detail: string | false | undefined, at?: string): FieldFault[] =>
   detail ? [at === undefined ? { detail } : { at, detail }] : []
 
-/** A single line. */
-export const line = (most = 300): Of<TString> => ({
-  schema: Type.String({ maxLength: most }),
+/** A single line, which may be empty. */
+export const line = (max = 300): Of<TString> => ({
+  schema: Type.String({ maxLength: max }),
   sqlType: 'text',
-  faults: (value) => complain(textFault(value, most)),
+  faults: (value) => faultIf(textFault(value, max)),
 })
 
-/** A single line that says something. */
-export const name = (most = 300): Of<TString> => ({
-  schema: Type.String({ minLength: 1, maxLength: most }),
+/** A single line that is not blank. */
+export const name = (max = 300): Of<TString> => ({
+  schema: Type.String({ minLength: 1, maxLength: max }),
   sqlType: 'text',
   faults: (value) =>
-    complain(
-      textFault(value, most) ?? (String(value).trim() === '' ? 'must not be empty' : undefined),
+    faultIf(
+      textFault(value, max) ?? (String(value).trim() === '' ? 'must not be empty' : undefined),
     ),
 })
 
 /** Text that may have several lines. */
-export const text = (most = 20_000): Of<TString> => ({
-  schema: Type.String({ maxLength: most }),
+export const text = (max = 20_000): Of<TString> => ({
+  schema: Type.String({ maxLength: max }),
   sqlType: 'text',
-  faults: (value) => complain(textFault(value, most, 'many')),
+  faults: (value) => faultIf(textFault(value, max, 'many')),
 })
 
 export const address = (): Of<TString> => ({
   schema: Type.String({ format: 'email', maxLength: 254 }),
   sqlType: 'text',
   faults: (value) =>
-    complain(
+    faultIf(
       typeof value !== 'string'
         ? 'must be a string'
         : parseAddress(value) === undefined && 'must be one plain address, local@domain',
     ),
 })
 
-/** Domains of mail addresses. */
-export const domains = (most = 100): Of<TArray<TString>> & { initially: string[] } => ({
+/** Domains of email addresses. */
+export const domains = (max = 100): Of<TArray<TString>> & { initially: string[] } => ({
   schema: Type.Array(Type.String({ maxLength: 253, examples: ['clinic.example'] }), {
-    maxItems: most,
+    maxItems: max,
   }),
   sqlType: 'text[]',
   initially: [],
   faults: (value) => {
-    if (!Array.isArray(value)) return complain('must be a list of domain names')
-    if (value.length > most) return complain(`must hold at most ${most} domain names`)
+    if (!Array.isArray(value)) return faultIf('must be a list of domain names')
+    if (value.length > max) return faultIf(`must hold at max ${max} domain names`)
     return value.flatMap((entry, i) =>
-      complain(
+      faultIf(
         (typeof entry !== 'string' || parseDomain(entry) === undefined) &&
           'must be a domain name, such as clinic.example',
         `/${i}`,
@@ -139,9 +140,9 @@ export const domains = (most = 100): Of<TArray<TString>> & { initially: string[]
   },
 })
 
-/** An IANA zone, not an offset. */
+/** Whether it is an IANA time zone, not an offset. */
 export function isTimeZone(value: string): boolean {
-  if (!/^[A-Za-z][A-Za-z0-9_+\-/]{1,63}$/.test(value) || ONLY_OF_ICU.test(value)) return false
+  if (!/^[A-Za-z][A-Za-z0-9_+\-/]{1,63}$/.test(value) || ICU_ONLY.test(value)) return false
   try {
     return Intl.DateTimeFormat('en', { timeZone: value }) !== undefined
   } catch {
@@ -150,17 +151,17 @@ export function isTimeZone(value: string): boolean {
 }
 
 /**
- * Names that JavaScript takes beside those of IANA. No database knows them, or it means something
- * else: IST is in India, Ireland or Israel.
+ * Names that JavaScript accepts in addition to those of IANA. PostgreSQL does not know them or gives them
+ * another meaning: IST is in India, Ireland or Israel.
  */
-const ONLY_OF_ICU =
+const ICU_ONLY =
   /^(?!(CET|EET|EST|GMT|HST|MET|MST|PRC|ROC|ROK|UCT|UTC|WET)$)[a-z]{3}$|^SystemV\/|^US\/Pacific-New$|^Canada\/East-Saskatchewan$/i
 
 export const timeZone = (): Of<TString> => ({
   schema: Type.String({ examples: ['Europe/Zurich'] }),
   sqlType: 'text',
   faults: (value) =>
-    complain(
+    faultIf(
       typeof value !== 'string'
         ? 'must be a string'
         : !isTimeZone(value) && 'must be an IANA time zone, such as Europe/Zurich',
@@ -171,7 +172,7 @@ export const language = (): Of<TString> => ({
   schema: Type.String({ examples: ['de-CH'] }),
   sqlType: 'text',
   faults: (value) =>
-    complain(
+    faultIf(
       typeof value !== 'string'
         ? 'must be a string'
         : !/^[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8}){0,3}$/.test(value) &&
@@ -184,35 +185,33 @@ export const url = (): Of<TString> => ({
   sqlType: 'text',
   faults: (value) => {
     const fault = textFault(value, 2_000)
-    if (fault) return complain(fault)
+    if (fault) return faultIf(fault)
     const parsed = URL.parse(String(value))
-    return complain(
-      !(parsed && /^https?:$/.test(parsed.protocol)) && 'must be an http or https address',
-    )
+    return faultIf(!(parsed && /^https?:$/.test(parsed.protocol)) && 'must be an http or https URL')
   },
 })
 
-export const integer = (least: number, most: number): Of<TInteger> => ({
-  schema: Type.Integer({ minimum: least, maximum: most }),
+export const integer = (min: number, max: number): Of<TInteger> => ({
+  schema: Type.Integer({ minimum: min, maximum: max }),
   sqlType: 'bigint',
   faults: (value) =>
-    complain(
+    faultIf(
       !Number.isSafeInteger(value)
         ? 'must be an integer'
-        : ((value as number) < least || (value as number) > most) &&
-            `must be between ${least} and ${most}`,
+        : ((value as number) < min || (value as number) > max) &&
+            `must be between ${min} and ${max}`,
     ),
 })
 
-/** Money, in the currency beside it. */
+/** An amount of money. */
 export const amount = (): Of<TNumber> => ({
   schema: Type.Number({ minimum: 0, maximum: 9_999_999_999 }),
   sqlType: 'numeric',
   faults: (value) => {
-    if (typeof value !== 'number' || !Number.isFinite(value)) return complain('must be a number')
-    if (value < 0 || value > 9_999_999_999) return complain('must be between 0 and 9999999999')
-    return complain(
-      Math.abs(value * 100 - Math.round(value * 100)) > 1e-6 && 'must have at most two decimals',
+    if (typeof value !== 'number' || !Number.isFinite(value)) return faultIf('must be a number')
+    if (value < 0 || value > 9_999_999_999) return faultIf('must be between 0 and 9999999999')
+    return faultIf(
+      Math.abs(value * 100 - Math.round(value * 100)) > 1e-6 && 'must have at max two decimals',
     )
   },
 })
@@ -221,9 +220,9 @@ export const currency = (): Of<TString> => ({
   schema: Type.String({ examples: ['CHF'] }),
   sqlType: 'text',
   faults: (value) =>
-    complain(
+    faultIf(
       !(typeof value === 'string' && /^[A-Z]{3}$/.test(value)) &&
-        'must be a currency of three capital letters, such as CHF',
+        'must be a currency code of three capital letters, such as CHF',
     ),
 })
 
@@ -233,16 +232,16 @@ export const boolean = <I extends boolean | null>(
   schema: Type.Boolean(),
   sqlType: 'boolean',
   initially,
-  faults: (value) => complain(typeof value !== 'boolean' && 'must be true or false'),
+  faults: (value) => faultIf(typeof value !== 'boolean' && 'must be true or false'),
 })
 
-const EARLIEST = Date.UTC(2000, 0)
-const LATEST = Date.UTC(2200, 0)
+const MIN_TIME = Date.UTC(2000, 0)
+const MAX_TIME = Date.UTC(2200, 0)
 
-const isInRange = (ms: number) => ms >= EARLIEST && ms <= LATEST
+const isInRange = (ms: number) => ms >= MIN_TIME && ms <= MAX_TIME
 
-/** Most moments out of range are in another unit. */
-function momentFault(value: unknown) {
+/** Most times out of range are in another unit, so the fault names it. */
+function timeFault(value: unknown) {
   if (!Number.isSafeInteger(value)) return 'must be an integer of milliseconds'
   const given = value as number
   if (isInRange(given)) return undefined
@@ -250,25 +249,22 @@ function momentFault(value: unknown) {
     ? ['seconds', given * 1000]
     : ['microseconds', Math.round(given / 1000)]
   if (!isInRange(ms)) {
-    return 'must be a moment from 2000 to 2200, in milliseconds since 1970-01-01 UTC'
+    return 'must be a time from 2000 to 2200, in milliseconds since 1970-01-01 UTC'
   }
   const day = new Date(ms).toISOString().slice(0, 10)
   return `must be in milliseconds: ${given} looks like ${unit}, ${ms} is ${day}`
 }
 
-/**
- * A moment: milliseconds since 1970-01-01 UTC. The range catches moments in seconds, which would
- * all be in January 1970.
- */
+/** A time in milliseconds. The range catches times in seconds, which would all be in January 1970. */
 export const instant = (): Of<TInteger> => ({
   schema: Type.Integer({
-    minimum: EARLIEST,
-    maximum: LATEST,
+    minimum: MIN_TIME,
+    maximum: MAX_TIME,
     description: 'Milliseconds since 1970-01-01 00:00 UTC.',
   }),
   sqlType: 'timestamptz',
   instant: true,
-  faults: (value) => complain(momentFault(value)),
+  faults: (value) => faultIf(timeFault(value)),
 })
 
 const isId = (value: unknown) => Number.isSafeInteger(value) && (value as number) > 0
@@ -278,33 +274,33 @@ export const reference = (refersTo: string): Of<TInteger> & { refersTo: string }
   schema: Type.Integer({ minimum: 1 }),
   sqlType: 'bigint',
   refersTo,
-  faults: (value) => complain(!isId(value) && 'must be an id'),
+  faults: (value) => faultIf(!isId(value) && 'must be an id'),
 })
 
-/** Ids of other objects of the business, each once. */
+/** Ids of other objects of the business, without duplicates. */
 export const references = (
   refersTo: string,
-  most = 5_000,
+  max = 5_000,
 ): Of<TArray<TInteger>> & { refersTo: string; initially: number[] } => ({
-  schema: Type.Array(Type.Integer({ minimum: 1 }), { maxItems: most }),
+  schema: Type.Array(Type.Integer({ minimum: 1 }), { maxItems: max }),
   sqlType: 'bigint[]',
   refersTo,
   initially: [],
   faults: (value) => {
-    if (!Array.isArray(value)) return complain('must be a list of ids')
-    if (value.length > most) return complain(`must hold at most ${most} ids`)
-    return value.flatMap((id, i) => complain(!isId(id) && 'must be an id', `/${i}`))
+    if (!Array.isArray(value)) return faultIf('must be a list of ids')
+    if (value.length > max) return faultIf(`must hold at max ${max} ids`)
+    return value.flatMap((id, i) => faultIf(!isId(id) && 'must be an id', `/${i}`))
   },
 })
 
-export const lines = (most = 200): Of<TArray<TString>> & { initially: string[] } => ({
-  schema: Type.Array(Type.String({ maxLength: 300 }), { maxItems: most }),
+export const lines = (max = 200): Of<TArray<TString>> & { initially: string[] } => ({
+  schema: Type.Array(Type.String({ maxLength: 300 }), { maxItems: max }),
   sqlType: 'text[]',
   initially: [],
   faults: (value) => {
-    if (!Array.isArray(value)) return complain('must be a list of strings')
-    if (value.length > most) return complain(`must hold at most ${most} strings`)
-    return value.flatMap((entry, i) => complain(textFault(entry, 300), `/${i}`))
+    if (!Array.isArray(value)) return faultIf('must be a list of strings')
+    if (value.length > max) return faultIf(`must hold at max ${max} strings`)
+    return value.flatMap((entry, i) => faultIf(textFault(entry, 300), `/${i}`))
   },
 })
 
@@ -317,19 +313,20 @@ export const tags = (): Of<TRecord<string, TArray<TString>>> & { initially: {} }
   sqlType: 'jsonb',
   initially: {},
   faults: (value) => {
-    if (!isPlainObject(value)) return complain('must be an object of arrays of strings')
+    if (!isPlainObject(value)) return faultIf('must be an object of arrays of strings')
     const entries = Object.entries(value)
-    if (entries.length > 100) return complain('must hold at most 100 tags')
+    if (entries.length > 100) return faultIf('must hold at max 100 tags')
     return entries.flatMap(([tag, values]) => tagFaults(tag, values))
   },
 })
 
-function tagFaults(tag: string, values: unknown): Complaint[] {
+function tagFaults(tag: string, values: unknown): FieldFault[] {
   const at = `/${escapePointer(tag)}`
-  if (tag === '' || textFault(tag, 100)) return complain('must have a name of one short line', at)
-  if (!Array.isArray(values)) return complain('must be an array of strings', at)
-  if (values.length > 100) return complain('must hold at most 100 values', at)
-  return values.flatMap((value, i) => complain(textFault(value, 300), `${at}/${i}`))
+  if (tag === '' || textFault(tag, 100))
+    return faultIf('must have a name of 1 to 100 characters on one line', at)
+  if (!Array.isArray(values)) return faultIf('must be an array of strings', at)
+  if (values.length > 100) return faultIf('must hold at max 100 values', at)
+  return values.flatMap((value, i) => faultIf(textFault(value, 300), `${at}/${i}`))
 }
 
 export const WEEKDAYS = [
@@ -344,7 +341,7 @@ export const WEEKDAYS = [
 
 const DAY_TIME = /^([01]\d|2[0-3]):[0-5]\d$|^24:00$/
 
-/** When a member of staff works: a weekday, from and to, on the clock of the place. */
+/** The working hours of a member of staff, in the time zone of the location. */
 export const workingHours = (): Of<
   TArray<TObject<{ weekday: TEnum<[...typeof WEEKDAYS]>; from: TString; to: TString }>>
 > & { initially: [] } => ({
@@ -362,47 +359,47 @@ export const workingHours = (): Of<
   sqlType: 'jsonb',
   initially: [],
   faults: (value) => {
-    if (!Array.isArray(value)) return complain('must be a list of { weekday, from, to }')
-    if (value.length > 100) return complain('must hold at most 100 entries')
+    if (!Array.isArray(value)) return faultIf('must be a list of { weekday, from, to }')
+    if (value.length > 100) return faultIf('must hold at max 100 entries')
     return value.flatMap((entry, i) => hoursFaults(entry, `/${i}`))
   },
 })
 
-function hoursFaults(entry: unknown, at: string): Complaint[] {
-  if (!isPlainObject(entry)) return complain('must be { weekday, from, to }', at)
+function hoursFaults(entry: unknown, at: string): FieldFault[] {
+  if (!isPlainObject(entry)) return faultIf('must be { weekday, from, to }', at)
   const { weekday, from, to } = entry
   const isTime = (time: unknown) => typeof time === 'string' && DAY_TIME.test(time)
   return [
-    ...complain(
-      !WEEKDAYS.includes(weekday as never) && `must be one of ${WEEKDAYS.join(', ')}`,
+    ...faultIf(
+      !WEEKDAYS.some((known) => known === weekday) && `must be one of ${WEEKDAYS.join(', ')}`,
       `${at}/weekday`,
     ),
-    ...complain(!isTime(from) && 'must be a time, HH:MM', `${at}/from`),
-    ...complain(!isTime(to) && 'must be a time, HH:MM', `${at}/to`),
-    ...complain(
+    ...faultIf(!isTime(from) && 'must be a time, HH:MM', `${at}/from`),
+    ...faultIf(!isTime(to) && 'must be a time, HH:MM', `${at}/to`),
+    ...faultIf(
       isTime(from) && isTime(to) && String(to) <= String(from) && 'must be after from',
       `${at}/to`,
     ),
   ]
 }
 
-/** The state an object is in, one of its kind's statuses. */
+/** The status of an object. */
 export const status = (initially: string): Of<TString> & { initially: string } => ({
   schema: Type.String({ minLength: 1, maxLength: 60, examples: [initially] }),
   sqlType: 'text',
   initially,
   faults: (value) =>
-    complain(textFault(value, 60) ?? (value === '' ? 'must not be empty' : undefined)),
+    faultIf(textFault(value, 60) ?? (value === '' ? 'must not be empty' : undefined)),
 })
 
 const TOKEN = /%[A-Z][A-Z0-9_]{2,}%/
 
-/** A template's address: one plain address, or tokens that become one (`email/` looks at those). */
+/** An address in a template: one plain address, or tokens, which `email/` checks. */
 export const addressOrToken = (): Of<TString> => ({
   schema: Type.String({ maxLength: 254, examples: ['%CLIENT_EMAILADDRESS%'] }),
   sqlType: 'text',
   faults: (value) =>
-    complain(
+    faultIf(
       typeof value !== 'string'
         ? 'must be a string'
         : value !== '' &&

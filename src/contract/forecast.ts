@@ -9,48 +9,52 @@ const Concerned = {
   objectUUId: OrNull(Type.String()),
 }
 const Partial = Type.Optional(
-  Type.Boolean({ description: 'there was not time to look at all of them' }),
+  Type.Boolean({
+    description: 'true if the time limit was reached before all objects were counted',
+  }),
 )
 
 const ByDayAndHour = {
   byDay: Type.Array(
     Named('DayCount', { day: Type.String({ format: 'date' }), count: Type.Integer() }),
     {
-      description: 'how many on each day, on the clock of the location, else of the business',
+      description: 'count by day, in the time zone of the location, else of the business',
       examples: [[{ day: '2026-11-19', count: 12 }]],
     },
   ),
   byHour: Type.Array(Type.Integer(), {
     minItems: 24,
     maxItems: 24,
-    description: 'how many in each hour of the day, from midnight on, by the same clock',
+    description: 'count by hour of the day, starting at midnight, in the same time zone',
     examples: [[...Array<number>(9).fill(0), 12, ...Array<number>(14).fill(0)]],
   }),
 }
 
 const MAX_SAMPLES = 200
 
-/** How many samples to show. */
-export const SampleQuery = (usually: number, ofWhat: string) =>
+/** `unit` completes the description, such as ' for each kind of change'. */
+export const SampleQuery = (defaultLimit: number, unit: string) =>
   Type.Object({
     limit: Type.Optional(
       Type.Integer({
         minimum: 1,
         maximum: MAX_SAMPLES,
-        default: usually,
-        description: `How many samples at most${ofWhat}. Samples show only what the caller may see; counts cover the whole business.`,
+        default: defaultLimit,
+        description: `The maximum number of samples${unit}. Samples hold only objects that the caller may see; counts cover the whole business.`,
       }),
     ),
   })
 
-/** What saving a definition would do to its triggers. */
+/** How saving a definition would change its pending triggers. */
 export const Forecast = Type.Object(
   {
-    create: Type.Integer({ description: 'reminders that would be planned' }),
-    move: Type.Integer({ description: 'pending ones that would get another time' }),
-    cancel: Type.Integer({ description: 'pending ones that would be cancelled' }),
-    expired: Type.Integer({ description: 'still ahead, but too late to be reminded of' }),
-    unchanged: Type.Integer({ description: 'pending ones that would stay as they are' }),
+    create: Type.Integer({ description: 'reminders that would be scheduled' }),
+    move: Type.Integer({ description: 'pending triggers that would get another time' }),
+    cancel: Type.Integer({ description: 'pending triggers that would be cancelled' }),
+    expired: Type.Integer({
+      description: 'objects in the future whose reminder time has already passed',
+    }),
+    unchanged: Type.Integer({ description: 'pending triggers that would stay unchanged' }),
     samples: Type.Array(
       Named('DefinitionPlanSample', {
         change: Type.Enum(['create', 'move', 'cancel', 'expired'], {
@@ -61,7 +65,7 @@ export const Forecast = Type.Object(
         to: OrNull(Moment),
         reason: OrNull(
           Type.String({
-            description: 'why it is cancelled or too late, in words',
+            description: 'why it is cancelled or too late',
             examples: ['the definition does not select location London'],
           }),
         ),
@@ -70,10 +74,12 @@ export const Forecast = Type.Object(
     ),
     ...ByDayAndHour,
     atNight: Type.Integer({
-      description: 'pending after saving, and due between 21:00 and 8:00 on the location’s clock',
+      description:
+        'triggers that would be due between 21:00 and 8:00 in the time zone of the location',
     }),
     withinAnHour: Type.Integer({
-      description: 'pending after saving, and less than an hour after another to the same client',
+      description:
+        'triggers that would be due less than an hour after another one for the same client',
     }),
     partial: Partial,
   },
@@ -81,18 +87,20 @@ export const Forecast = Type.Object(
 )
 export type Forecast = Static<typeof Forecast>
 
-/** What a definition would have sent. */
+/** The emails that a definition would have sent. */
 export const Backtest = Type.Object(
   {
     mails: Type.Integer(),
-    clients: Type.Integer({ description: 'how many different ones' }),
-    atNight: Type.Integer({ description: 'between 21:00 and 8:00 on the reader’s clock' }),
+    clients: Type.Integer({ description: 'the number of different clients' }),
+    atNight: Type.Integer({
+      description: 'emails between 21:00 and 8:00 in the time zone of the recipient',
+    }),
     withinAnHour: Type.Integer({
-      description: 'less than an hour after another to the same reader',
+      description: 'emails less than an hour after another one to the same recipient',
     }),
     emptyTokens: Type.Record(Type.String(), Type.Integer(), {
       title: 'Counts',
-      description: 'tokens without a value, and in how many mails',
+      description: 'tokens without a value, each with the number of emails',
       examples: [{ CLIENT_PHONE: 3 }],
     }),
     samples: Type.Array(

@@ -10,7 +10,7 @@ export const ImportQuery = Type.Object({
     Type.Enum(['none'], {
       title: 'ImportEvents',
       description:
-        'Imports history: no `…_CREATED` and `…_CHANGED` fires; reminders that are still ahead are scheduled, past ones leave no row.',
+        'For importing history: no `…_CREATED` or `…_CHANGED` event fires. Reminders in the future are scheduled; reminders in the past are not recorded.',
     }),
   ),
 })
@@ -18,28 +18,28 @@ export const ImportQuery = Type.Object({
 export const CsvQuery = Type.Object({
   kind: Type.Enum(
     OBJECT_KINDS.map(({ kind }) => kind),
-    { title: 'ObjectKind', description: 'What the rows are.' },
+    { title: 'ObjectKind', description: 'The kind of object that the rows describe.' },
   ),
   map: Type.Optional(
     Type.Array(Type.String({ maxLength: 1_000 }), {
       maxItems: 500,
       description:
-        '`column=field` for a column that is called otherwise; `column=` for one that is not ' +
-        'imported. May be repeated.',
+        '`column=field` if the name of a column is not the name of its field; `column=` to skip a ' +
+        'column. May be repeated.',
       examples: [['Customer no=clientExternalId']],
     }),
   ),
   timeZone: Type.Optional(
     Type.String({
-      description: 'Of times that name none; the time zone of the business unless given.',
+      description: 'For times without a time zone. Default: the time zone of the business.',
       examples: ['Europe/Zurich'],
     }),
   ),
   dryRun: Type.Optional(
     Type.Boolean({
       description:
-        'Does the same in one transaction and rolls it back. For files of up to 32 MiB. A file that is ' +
-        'only a header tells which columns are read.',
+        'Runs the import in a transaction and rolls it back. For files of up to 32 MiB. Send only the ' +
+        'header to see how the columns are read.',
     }),
   ),
   ...ImportQuery.properties,
@@ -48,10 +48,10 @@ export const CsvQuery = Type.Object({
 const counts = {
   accepted: Type.Record(Type.String(), Type.Integer(), {
     title: 'Counts',
-    description: 'How many lines of each kind were taken, changed or not.',
+    description: 'The number of accepted lines by kind, including those that changed nothing.',
   }),
   refused: Type.Array(Named('RefusedLine', { line: Type.Integer(), reason: Type.String() }), {
-    description: `The first ${MAX_LISTED_REFUSALS}, in the order of their lines.`,
+    description: `The first ${MAX_LISTED_REFUSALS} refused lines, in order.`,
   }),
   refusedCount: Type.Integer(),
 }
@@ -76,9 +76,11 @@ export const CsvImportResult = Type.Object(
         column: Type.String(),
         field: Type.Union([Type.String(), Type.Null()]),
       }),
-      { description: 'The header, and the field that each column was read as; null: not read.' },
+      { description: 'The columns and the field that each was read as; null: skipped.' },
     ),
-    fields: Type.Array(Type.String(), { description: 'Every field that a column may be.' }),
+    fields: Type.Array(Type.String(), {
+      description: 'All fields that a column can be mapped to.',
+    }),
   },
   {
     title: 'CsvImportResult',

@@ -1,9 +1,9 @@
 import { Ignored } from './schema.ts'
 
 /**
- * Every property that the interface names of definitions, actions, event types, triggers and
- * templates. Clients of the interface put them in different places, so a definition, its `eventType`
- * and an action may hold any of them. The schemas that use this list say which have a meaning.
+ * All property names of definitions, actions, event types, triggers and templates. Clients put them in
+ * different places, so a definition, its `eventType` and an action accept each of them. The schemas that
+ * use this list give some of them a meaning; the others are ignored.
  */
 const NAMES = `
   active businessId createdDate createdUser description disclaimerFormIdList eventActions

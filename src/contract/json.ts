@@ -1,5 +1,5 @@
 export const isPlainObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** A property's name as it stands in a JSON pointer. */
+/** Escapes a property name for a JSON pointer (RFC 6901). */
 export const escapePointer = (name: string) => name.replaceAll('~', '~0').replaceAll('/', '~1')

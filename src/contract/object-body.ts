@@ -6,13 +6,13 @@ import type { ObjectKind } from './objects.ts'
 import { Ignored, serverOwned, ServerOwned } from './schema.ts'
 import { unknownProperties } from './unknown-properties.ts'
 
-/** A body as it was understood. Absent properties are absent; cleared ones are null. */
+/** The values of a body. Absent properties are absent; cleared ones are null. */
 export type ObjectInput = {
   id: number | string | undefined
   externalId: string | null | undefined
   active: boolean | undefined
   values: Record<string, unknown>
-  /** What is referred to by its `externalId`, under the property that its id would have. */
+  /** References by `externalId`, under the name of the property for the id. */
   externals?: Record<string, string | string[]>
   faults: Fault[]
 }
@@ -38,14 +38,14 @@ export const orNull = (schema: TSchema) => {
   return Type.Union([schema, Type.Null()], description ? { description } : {})
 }
 
-/** `member of staff` → `MemberOfStaff`: the name of a schema or of a part of one. */
+/** `member of staff` → `MemberOfStaff`: for names of schemas and operations. */
 export const pascalCase = (words: string) =>
   words
     .split(/[\s-]+/)
     .map((word) => word[0]!.toUpperCase() + word.slice(1))
     .join('')
 
-/** The body of a POST. What an answer of the kind carries can be sent back. */
+/** The body of a POST. It accepts every property of an answer, so that answers can be sent back. */
 export function bodyOf(kind: ObjectKind): TSchema {
   let schema = bodies.get(kind)
   if (!schema) {
@@ -59,7 +59,7 @@ export function bodyOf(kind: ObjectKind): TSchema {
 }
 const bodies = new Map<ObjectKind, TSchema>()
 
-/** A line of an import: a body with its kind, its own ref and the refs of what it refers to. */
+/** A line of an import: a body with its kind, a `ref` of its own and refs to other lines. */
 export function lineOf(kind: ObjectKind): TSchema {
   let schema = lines.get(kind)
   if (!schema) {
@@ -93,7 +93,9 @@ function bodyProperties(kind: ObjectKind): Record<string, TSchema> {
     ...Object.fromEntries(own),
     ...Object.fromEntries(external),
     externalId: Type.Optional(
-      orNull(Type.String({ maxLength: 200, description: 'Its id in another system.' })),
+      orNull(
+        Type.String({ maxLength: 200, description: 'The id of the object in another system.' }),
+      ),
     ),
     active: Type.Optional(orNull(Type.Boolean())),
     businessId: Type.Optional(orNull(Type.Integer())),
@@ -114,14 +116,14 @@ const externalIds = (property: string, refersTo: string) => {
 
 const CategoryOfTemplate = Type.Optional(
   Type.Union([Type.Object({}, { additionalProperties: true }), Type.Null()], {
-    description: 'Its `emailCategoryId` counts if `emailCategoryId` is absent.',
+    description: 'Its `emailCategoryId` is used if the template has no `emailCategoryId`.',
   }),
 )
 const WARNED = { warnings: ServerOwned }
 
 /**
- * Reads the body of a POST, or a line of an import: every fault at once, nothing coerced. `schema`
- * names the properties that it may have.
+ * Reads the body of a POST or a line of an import without coercion and collects all faults. `schema`
+ * lists the allowed properties.
  */
 export function readObject(
   kind: ObjectKind,
@@ -155,7 +157,7 @@ export function readObject(
     for (const { at = '', detail } of faults) {
       input.faults.push({ pointer: `/${property}${at}`, detail })
     }
-    if (faults.length === 0) input.values[property] = stored(value, field)
+    if (faults.length === 0) input.values[property] = toStored(value, field)
   }
   return input
 }
@@ -186,7 +188,7 @@ const EXTERNAL_ID = line(200)
 const externalIdFault = (value: unknown) =>
   value === '' ? 'must not be empty' : EXTERNAL_ID.faults(value)[0]?.detail
 
-/** What every kind of object has beside its own properties. */
+/** Reads the properties that all kinds of objects have. */
 function readEnvelope(
   input: ObjectInput,
   kind: ObjectKind,
@@ -201,11 +203,11 @@ function readEnvelope(
     fault('businessId', 'must be your own business')
   }
   if (id !== undefined && id !== null) {
-    const good =
+    const isId =
       kind.id === 'invitationUUID'
         ? typeof id === 'string' && /^[a-z0-9]{32}$/.test(id)
         : Number.isSafeInteger(id) && (id as number) > 0
-    if (good) input.id = id as number | string
+    if (isId) input.id = id as number | string
     else fault(kind.id, 'must be an id')
   }
   if (externalId === null) input.externalId = null
@@ -218,10 +220,10 @@ function readEnvelope(
   else if (active !== undefined && active !== null) fault('active', 'must be true or false')
 }
 
-const stored = (value: unknown, field: { instant: boolean; sqlType: string }) => {
+const toStored = (value: unknown, field: { instant: boolean; sqlType: string }) => {
   if (field.instant) return Temporal.Instant.fromEpochMilliseconds(value as number)
   if (field.sqlType === 'bigint[]') return [...new Set(value as number[])]
-  // As its column keeps it.
+  // The column has two decimals.
   if (field.sqlType === 'numeric') return Math.round((value as number) * 100) / 100
   return value
 }

@@ -1,30 +1,31 @@
 import { Type } from 'typebox'
 import { Moment, OrNull } from './schema.ts'
 
-/** Added to a row about an object by `expand=names`. */
+/** The properties that `expand=names` adds to a trigger or an email. */
 export const ObjectNames = {
   clientId: Type.Optional(OrNull(Type.Integer())),
   clientName: Type.Optional(OrNull(Type.String())),
   professionalName: Type.Optional(OrNull(Type.String())),
-  reasonName: Type.Optional(OrNull(Type.String({ description: 'Of the service.' }))),
+  reasonName: Type.Optional(OrNull(Type.String({ description: 'The name of the service.' }))),
   locationId: Type.Optional(OrNull(Type.Integer())),
   locationName: Type.Optional(OrNull(Type.String())),
-  objectName: Type.Optional(OrNull(Type.String({ description: 'Of a class, campaign or form.' }))),
+  objectName: Type.Optional(
+    OrNull(Type.String({ description: 'The name of the class, campaign or form.' })),
+  ),
   objectTime: Type.Optional(
     OrNull({ ...Moment, description: 'When the object starts, is due or expires, in ms.' }),
   ),
   objectStatus: Type.Optional(OrNull(Type.String())),
 }
 
-/** The query parameter that asks for them. */
 export const ExpandNames = Type.Optional(
   Type.Enum(['names'], {
     title: 'ExpandNames',
-    description: '`names` adds the words that people know a row by.',
+    description: '`names` adds the names of client, staff, service and location.',
   }),
 )
 
-/** Added to an object of a list by `expand=names` and `expand=messages`. */
+/** The properties that `expand=names` and `expand=messages` add to an object of a list. */
 export const ExpandedObject = {
   clientName: ObjectNames.clientName,
   professionalName: ObjectNames.professionalName,
@@ -33,13 +34,12 @@ export const ExpandedObject = {
   messages: Type.Optional(
     Type.Record(Type.String(), Type.Integer(), {
       title: 'Counts',
-      description: 'How many triggers of the object have each status.',
+      description: 'The number of triggers of the object by status.',
       examples: [{ SCHEDULED: 2, COMPLETED: 1 }],
     }),
   ),
 }
 
-/** The query parameter of a list of objects that asks for them. */
 export const ExpandObject = Type.Optional(
   Type.String({
     pattern: '^(names|messages)(,(names|messages))*$',

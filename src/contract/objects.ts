@@ -25,31 +25,31 @@ import {
 } from './fields.ts'
 
 /**
- * The objects behind the events. One generic store and one generic route file read these
- * declarations: a new object or property is declared here, and its column made in a migration.
+ * A kind of scheduling object. The store and the routes read these declarations: to add an object or a
+ * property, declare it here and add its table or column in a migration.
  */
 export type ObjectKind = {
   kind: string
   path: string
   table: string
   id: string
-  /** What a person calls it, and several of it. */
+  /** The name for people, in singular and plural. */
   title: string
   titles: string
-  /** A body such as people send. */
+  /** An example of a body. */
   example: Record<string, unknown>
-  /** Set where events happen to it. */
+  /** Set if it has events. */
   objectType?: ObjectType
   fields: Record<string, Field>
-  /** The properties that it cannot be without. */
+  /** The required properties. */
   required: string[]
-  /** The properties that name other objects, and the kind they name. */
+  /** The properties that hold ids of other objects, each with their kind. */
   references: { property: string; refersTo: string }[]
-  /** What its properties are before anything is said of them. */
+  /** The default values. */
   initially: Record<string, unknown>
-  /** Query parameters of its list, each with the property it looks at. */
+  /** The query parameters of its list, each with the property that it filters by. */
   filters: Record<string, Filter>
-  /** The property by which it is listed, before its id; by its id alone where there is none. */
+  /** The property by which lists are ordered before the id. Absent: by id alone. */
   listedBy?: string
 }
 
@@ -60,8 +60,8 @@ const equal = <F extends string>(field: F) => ({ field, match: 'equal' }) as con
 const during = <F extends string>(field: F) =>
   ({ from: { field, match: 'from' }, to: { field, match: 'before' } }) as const
 
-/** So that a client that synchronises finds its own objects, and what has changed. */
-const FILTERS_OF_ALL = {
+/** For clients that synchronise their data. */
+const COMMON_FILTERS = {
   externalId: equal('externalId'),
   modifiedSince: { field: 'modifiedDate', match: 'from' },
 } as const
@@ -76,12 +76,12 @@ const location = declare({
     phone: '+41 44 555 01 10',
   },
   fields: {
-    name: required(name(), 'What people call it.'),
-    timeZone: optional(timeZone(), 'Its clock; the business’s where it has none.'),
-    address: optional(text(1_000), 'As it is written on an envelope.'),
-    emailAddress: optional(address(), 'Where clients reach it.'),
-    phone: optional(line(60), 'Where clients call it.'),
-    directions: optional(text(), 'How one gets there.'),
+    name: required(name(), 'The name.'),
+    timeZone: optional(timeZone(), 'The time zone. Default: that of the business.'),
+    address: optional(text(1_000), 'The postal address.'),
+    emailAddress: optional(address(), 'The email address for clients.'),
+    phone: optional(line(60), 'The phone number for clients.'),
+    directions: optional(text(), 'How to get there.'),
   },
 })
 
@@ -99,10 +99,10 @@ const professional = declare({
   fields: {
     firstName: required(name()),
     lastName: required(name()),
-    emailAddress: optional(address(), 'Where mails to staff go.'),
-    timeZone: optional(timeZone(), 'Their own clock, in mails to them.'),
-    locationIdList: optional(references('location'), 'Where they work.'),
-    workingHours: optional(workingHours(), 'When they work, on the clock of the place.'),
+    emailAddress: optional(address(), 'Receives emails to staff.'),
+    timeZone: optional(timeZone(), 'The time zone for emails to them.'),
+    locationIdList: optional(references('location'), 'The locations where they work.'),
+    workingHours: optional(workingHours(), 'The working hours, in the time zone of the location.'),
   },
   filters: { locationId: { field: 'locationIdList', match: 'contains' } },
 })
@@ -112,10 +112,10 @@ const reason = declare({
   title: 'service',
   example: { name: 'Physiotherapy', durationMinutes: 30, price: 92, currency: 'CHF' },
   fields: {
-    name: required(name(), 'What it is called.'),
-    durationMinutes: optional(integer(1, 100_000), 'How long it usually takes.'),
-    price: optional(amount(), 'What it costs, with at most two decimals.'),
-    currency: optional(currency(), 'In which currency.'),
+    name: required(name(), 'The name.'),
+    durationMinutes: optional(integer(1, 100_000), 'The usual duration.'),
+    price: optional(amount(), 'The price, with at most two decimals.'),
+    currency: optional(currency(), 'The currency of the price.'),
   },
 })
 
@@ -133,14 +133,17 @@ const client = declare({
   fields: {
     firstName: required(name()),
     lastName: required(name()),
-    emailAddress: optional(address(), 'Where mails to them go; without one they get none.'),
+    emailAddress: optional(address(), 'Receives emails to the client. Without it none are sent.'),
     phone: optional(line(60)),
-    timeZone: optional(timeZone(), 'Their own clock, in mails to them; else that of the location.'),
+    timeZone: optional(
+      timeZone(),
+      'The time zone for emails to the client. Default: that of the location.',
+    ),
     language: optional(
       language(),
-      'In which they are written to, where a template has that variant.',
+      'The preferred language, used if a template has a variant in it.',
     ),
-    tags: optional(tags(), 'What definitions can ask for in `filterTagMapJson`.'),
+    tags: optional(tags(), 'For `filterTagMapJson` of definitions.'),
   },
   filters: { search: { field: 'search', match: 'words' } },
 })
@@ -160,22 +163,25 @@ const calendar = declare({
     note: 'Left knee, after surgery.',
   },
   fields: {
-    clientId: required(reference('client'), 'Who comes.'),
-    professionalId: required(reference('professional'), 'To whom.'),
-    reasonId: required(reference('reason'), 'For what.'),
-    locationId: required(reference('location'), 'Where.'),
-    startTime: required(instant(), 'When it begins.'),
-    endTime: required(instant(), 'When it ends, after it begins.'),
+    clientId: required(reference('client'), 'The client.'),
+    professionalId: required(reference('professional'), 'The member of staff.'),
+    reasonId: required(reference('reason'), 'The service.'),
+    locationId: required(reference('location'), 'The location.'),
+    startTime: required(instant(), 'The start.'),
+    endTime: required(instant(), 'The end, after the start.'),
     status: optional(status('OPEN'), 'One of the CALENDAR statuses.'),
-    note: optional(text(), 'For the client; `%APPOINTMENT_NOTE%` in a mail.'),
-    changeNote: optional(text(), 'Why it changed; `%CHANGE_NOTE%` in a mail.'),
-    tags: optional(tags(), 'What definitions can ask for, beside the client’s.'),
+    note: optional(text(), 'A note to the client: `%APPOINTMENT_NOTE%` in an email.'),
+    changeNote: optional(text(), 'The reason of a change: `%CHANGE_NOTE%` in an email.'),
+    tags: optional(
+      tags(),
+      'For `filterTagMapJson` of definitions, in addition to the tags of the client.',
+    ),
     price: optional(
       amount(),
-      'The price at booking: the service’s unless given. A later price of the service does not change it; another service does.',
+      'The price at booking. Default: that of the service. A later change of the service’s price does not change it; choosing another service does.',
     ),
-    currency: optional(currency(), 'The currency of `price`: the service’s unless given.'),
-    bookedTime: optional(instant(), 'When it was booked: when it was created unless given.'),
+    currency: optional(currency(), 'The currency of `price`. Default: that of the service.'),
+    bookedTime: optional(instant(), 'The time of booking. Default: the time of creation.'),
   },
   filters: {
     ...during('startTime'),
@@ -204,16 +210,16 @@ const classSchedule = declare({
     status: 'OPEN',
   },
   fields: {
-    name: required(name(), 'What it is called.'),
-    professionalId: required(reference('professional'), 'Who teaches.'),
-    locationId: required(reference('location'), 'Where.'),
-    startTime: required(instant(), 'When it begins.'),
-    endTime: required(instant(), 'When it ends, after it begins.'),
-    reasonId: optional(reference('reason'), 'The service that it is.'),
+    name: required(name(), 'The name.'),
+    professionalId: required(reference('professional'), 'The teacher.'),
+    locationId: required(reference('location'), 'The location.'),
+    startTime: required(instant(), 'The start.'),
+    endTime: required(instant(), 'The end, after the start.'),
+    reasonId: optional(reference('reason'), 'The service.'),
     status: optional(status('OPEN'), 'One of the CLASS_SCHEDULE statuses.'),
     clientIdList: optional(references('client'), 'The students.'),
-    capacity: optional(integer(0, 100_000), 'How many there is room for; more are not refused.'),
-    tags: optional(tags(), 'What definitions can ask for.'),
+    capacity: optional(integer(0, 100_000), 'The number of places. More students are not refused.'),
+    tags: optional(tags(), 'For `filterTagMapJson` of definitions.'),
   },
   filters: {
     ...during('startTime'),
@@ -235,12 +241,12 @@ const invitationCampaign = declare({
     bookingUrl: 'https://book.example.com/check-up',
   },
   fields: {
-    name: required(name(), 'What it is called.'),
-    description: optional(text(), 'What it is about; `%INVITATION_DESCRIPTION%` in a mail.'),
-    expiresTime: optional(instant(), 'When its invitations end that say nothing else.'),
+    name: required(name(), 'The name.'),
+    description: optional(text(), 'The description: `%INVITATION_DESCRIPTION%` in an email.'),
+    expiresTime: optional(instant(), 'The default expiry of its invitations.'),
     bookingUrl: optional(
       url(),
-      'Where `%INVITATION_LINK%` leads, with `?invitation=<uuid>` behind it.',
+      'The target of `%INVITATION_LINK%`, to which `?invitation=<uuid>` is added.',
     ),
   },
 })
@@ -252,14 +258,14 @@ const invitation = declare({
   objectType: 'INVITATION',
   example: { invitationCampaignId: 1, clientId: 1, status: 'SENT' },
   fields: {
-    invitationCampaignId: required(
-      reference('invitationCampaign'),
-      'The campaign that it belongs to.',
-    ),
-    clientId: required(reference('client'), 'Who is invited.'),
+    invitationCampaignId: required(reference('invitationCampaign'), 'The campaign.'),
+    clientId: required(reference('client'), 'The invited client.'),
     status: optional(status('SENT'), 'One of the INVITATION statuses.'),
-    expiresTime: optional(instant(), 'When it ends; else when its campaign does.'),
-    tags: optional(tags(), 'What definitions can ask for, beside the client’s.'),
+    expiresTime: optional(instant(), 'The expiry. Default: that of the campaign.'),
+    tags: optional(
+      tags(),
+      'For `filterTagMapJson` of definitions, in addition to the tags of the client.',
+    ),
   },
   filters: {
     invitationCampaignId: equal('invitationCampaignId'),
@@ -275,13 +281,16 @@ const recall = declare({
   objectType: 'RECALL',
   example: { clientId: 1, dueTime: 1_802_000_000_000, reasonId: 1, status: 'DUE' },
   fields: {
-    clientId: required(reference('client'), 'Who should come again.'),
-    dueTime: required(instant(), 'When.'),
-    reasonId: optional(reference('reason'), 'For what.'),
-    professionalId: optional(reference('professional'), 'To whom.'),
-    locationId: optional(reference('location'), 'Where.'),
+    clientId: required(reference('client'), 'The client who should come again.'),
+    dueTime: required(instant(), 'When the client should come.'),
+    reasonId: optional(reference('reason'), 'The service.'),
+    professionalId: optional(reference('professional'), 'The member of staff.'),
+    locationId: optional(reference('location'), 'The location.'),
     status: optional(status('DUE'), 'One of the RECALL statuses.'),
-    tags: optional(tags(), 'What definitions can ask for, beside the client’s.'),
+    tags: optional(
+      tags(),
+      'For `filterTagMapJson` of definitions, in addition to the tags of the client.',
+    ),
   },
   filters: {
     ...during('dueTime'),
@@ -298,8 +307,8 @@ const disclaimerForm = declare({
   title: 'disclaimer form',
   example: { name: 'Consent to treatment', body: 'I have been told how I am treated. I agree.' },
   fields: {
-    name: required(name(), 'What it is called.'),
-    body: optional(text(200_000), 'What is agreed to.'),
+    name: required(name(), 'The name.'),
+    body: optional(text(200_000), 'The text of the form.'),
   },
 })
 
@@ -309,11 +318,14 @@ const disclaimer = declare({
   objectType: 'DISCLAIMER',
   example: { disclaimerFormId: 1, clientId: 1, calendarId: 1, status: 'PENDING' },
   fields: {
-    disclaimerFormId: required(reference('disclaimerForm'), 'The form that is to be signed.'),
-    clientId: required(reference('client'), 'By whom.'),
-    calendarId: optional(reference('calendar'), 'Before which appointment.'),
+    disclaimerFormId: required(reference('disclaimerForm'), 'The form to sign.'),
+    clientId: required(reference('client'), 'The client who signs it.'),
+    calendarId: optional(reference('calendar'), 'The appointment that it belongs to.'),
     status: optional(status('PENDING'), 'One of the DISCLAIMER statuses.'),
-    tags: optional(tags(), 'What definitions can ask for, beside the client’s.'),
+    tags: optional(
+      tags(),
+      'For `filterTagMapJson` of definitions, in addition to the tags of the client.',
+    ),
   },
   filters: {
     disclaimerFormId: equal('disclaimerFormId'),
@@ -329,13 +341,13 @@ const emailCategory = declare({
   titles: 'email categories',
   example: { name: 'News and offers', code: 'NEWS', transactional: false },
   fields: {
-    name: required(name(), 'What it is called.'),
-    code: optional(line(60), 'Its short name.'),
-    transactional: optional(boolean(true), 'False for what people may unsubscribe from.'),
+    name: required(name(), 'The name.'),
+    code: optional(line(60), 'A short name.'),
+    transactional: optional(boolean(true), 'False if recipients can unsubscribe from its emails.'),
   },
 })
 
-/** Spec 2.6. */
+/** See docs/mail.md. */
 const emailTemplate = declare({
   kind: 'emailTemplate',
   title: 'email template',
@@ -346,41 +358,44 @@ const emailTemplate = declare({
     emailCategoryId: 1,
   },
   fields: {
-    templateName: required(name(), 'What it is called here.'),
-    subject: required(name(1_000), 'With tokens such as %CLIENT_FULLNAME%.'),
-    emailBody: required(text(500_000), 'HTML with tokens; what could run or load is taken out.'),
-    emailBodyText: optional(
-      text(200_000),
-      'The text part; made from the HTML where there is none.',
+    templateName: required(name(), 'The internal name.'),
+    subject: required(name(1_000), 'The subject, with tokens such as %CLIENT_FULLNAME%.'),
+    emailBody: required(
+      text(500_000),
+      'HTML with tokens. Scripts and external resources are removed.',
     ),
-    emailCategoryId: optional(reference('emailCategory'), 'Decides whether one can unsubscribe.'),
-    emailBecause: optional(text(1_000), 'Why the reader gets it.'),
-    externalName: optional(line(), 'What it is called outside.'),
+    emailBodyText: optional(text(200_000), 'The text part. Default: generated from the HTML.'),
+    emailCategoryId: optional(
+      reference('emailCategory'),
+      'The category decides whether recipients can unsubscribe.',
+    ),
+    emailBecause: optional(text(1_000), 'Why the recipient gets the email.'),
+    externalName: optional(line(), 'The public name.'),
     language: optional(language(), 'The language of this variant.'),
-    level: optional(line(60), 'Kept as sent.'),
-    location: optional(line(), 'Kept as sent.'),
+    level: optional(line(60), 'Stored, but not used.'),
+    location: optional(line(), 'Stored, but not used.'),
     fromAddress: optional(
       addressOrToken(),
-      'Used if its domain is one of the business’s senderDomains; else MAIL_FROM, with this as Reply-To.',
+      'Used if its domain is in `senderDomains` of the business. Otherwise the email is sent from MAIL_FROM, with this as Reply-To.',
     ),
     fromName: optional(line()),
-    toAddress: optional(addressOrToken(), 'An address or a token that becomes one.'),
+    toAddress: optional(addressOrToken(), 'An address or a token.'),
     toName: optional(line()),
     ccAddress: optional(addressOrToken()),
     bccAddress: optional(addressOrToken()),
     replyToAddress: optional(addressOrToken()),
-    allowOnline: optional(boolean(false), 'Kept as sent.'),
-    noHeader: optional(boolean(false), 'Kept as sent.'),
-    attachFileLibraryUUids: optional(lines(), 'Kept as sent.'),
+    allowOnline: optional(boolean(false), 'Stored, but not used.'),
+    noHeader: optional(boolean(false), 'Stored, but not used.'),
+    attachFileLibraryUUids: optional(lines(), 'Stored, but not used.'),
     reasonIdList: optional(references('reason'), 'The services that this variant is for.'),
-    reasonNameList: optional(lines(), 'Kept as sent.'),
-    resellerId: optional(integer(1, Number.MAX_SAFE_INTEGER), 'Kept as sent.'),
-    s3FileName: optional(line(), 'Kept as sent.'),
-    sortOrder: optional(integer(-1_000_000, 1_000_000), 'Kept as sent.'),
+    reasonNameList: optional(lines(), 'Stored, but not used.'),
+    resellerId: optional(integer(1, Number.MAX_SAFE_INTEGER), 'Stored, but not used.'),
+    s3FileName: optional(line(), 'Stored, but not used.'),
+    sortOrder: optional(integer(-1_000_000, 1_000_000), 'Stored, but not used.'),
   },
 })
 
-/** In the order in which an import needs them: what is referred to comes first. */
+/** In the order of an import: an object comes after those that it refers to. */
 export const OBJECT_KINDS: readonly ObjectKind[] = [
   location,
   reason,
@@ -430,7 +445,7 @@ function declare<const D extends Declaration>(declaration: D): Declared<D> {
     path: `/${kind}`,
     table: toColumn(kind),
     id: id ?? `${kind}Id`,
-    filters: { ...filters, ...FILTERS_OF_ALL },
+    filters: { ...filters, ...COMMON_FILTERS },
     fields,
     required: all.flatMap(([property, field]) => (field.required ? [property] : [])),
     references: all.flatMap(([property, { refersTo }]) =>

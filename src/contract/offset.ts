@@ -1,16 +1,16 @@
 import { isMissing, type Found, type Reading } from './body.ts'
 
-/** Months are counted on the calendar first, then signed hours and signed minutes. */
+/** Added in this order: months on the calendar, then hours, then minutes. All are signed. */
 export type Offset = { triggerMonths: number; triggerHours: number; triggerMinutes: number }
 
 const MINUTES_A_MONTH = (365.25 / 12) * 24 * 60
 const MAX_MINUTES = 10 * 12 * MINUTES_A_MONTH
 
-/** How long an offset is with months of the average length: what its sign and its limit go by. */
+/** The length of an offset with months of average length. It decides the sign and the limit. */
 export const nominalMinutes = ({ triggerMonths, triggerHours, triggerMinutes }: Offset) =>
   triggerMonths * MINUTES_A_MONTH + triggerHours * 60 + triggerMinutes
 
-/** Each part by itself too, so that no two absurd ones make up for each other. */
+/** Checks each part too: two huge parts of opposite sign could cancel each other out. */
 export function isTooLong({ triggerMonths, triggerHours, triggerMinutes }: Offset) {
   const none = { triggerMonths: 0, triggerHours: 0, triggerMinutes: 0 }
   const lengths = [
@@ -23,62 +23,87 @@ export function isTooLong({ triggerMonths, triggerHours, triggerMinutes }: Offse
 }
 export const TOO_LONG = 'the offset must be at most 10 years'
 
-/**
- * The offset that the plain fields or the units of the write form make. In an update, what the body
- * does not say stays as it is.
- */
+/** Reads the offset from the plain fields or from the units. In an update, absent parts stay unchanged. */
 export function readOffset(
   reading: Reading,
   find: (name: string) => Found,
   { isNew }: { isNew: boolean },
 ): { [Part in keyof Offset]?: number | undefined } {
-  const read = (name: string) => {
+  const read = (name: string): Part => {
     const found = find(name)
-    return { ...found, value: reading.integer(found), present: !isMissing(found.value) }
+    return { ...found, value: reading.integer(found), isPresent: !isMissing(found.value) }
   }
-  const hours = read('triggerHours')
-  const minutes = read('triggerMinutes')
-  const months = read('triggerMonths')
-  const weeks = read('triggerWeeks')
-  const days = read('triggerDays')
-  const hoursValue = read('triggerHoursValue')
-  const minutesValue = read('triggerMinutesValue')
-  const units = [months, weeks, days, hoursValue, minutesValue]
+  const parts: Parts = {
+    hours: read('triggerHours'),
+    minutes: read('triggerMinutes'),
+    months: read('triggerMonths'),
+    weeks: read('triggerWeeks'),
+    days: read('triggerDays'),
+    hoursValue: read('triggerHoursValue'),
+    minutesValue: read('triggerMinutesValue'),
+  }
+  const { hours, minutes, months } = parts
   const when = reading.oneOf(reading.inside(find('triggerWhen'), 'value'), ['before', 'after'])
 
-  if (isNew && !units.some((unit) => unit.present)) {
+  if (isNew && !unitsOf(parts).some((unit) => unit.isPresent)) {
     for (const name of ['triggerHours', 'triggerMinutes']) {
-      reading.require(find(name), `send ${name}: 0 if it fires at the event itself`)
+      reading.require(find(name), `send ${name}: 0 to fire at the time of the event`)
     }
   }
-  const plain = { triggerHours: hours.value ?? 0, triggerMinutes: minutes.value ?? 0 }
-  const signedMonths = months.value === null ? 0 : months.value
+  if (when) return readUnsignedOffset(reading, parts, when)
 
-  if (!when) {
-    limit(reading, { ...plain, triggerMonths: signedMonths ?? 0 }, [hours, minutes, months])
-    return {
-      triggerHours: hours.value ?? undefined,
-      triggerMinutes: minutes.value ?? undefined,
-      triggerMonths: signedMonths,
-    }
+  const triggerMonths = months.value === null ? 0 : months.value
+  const offset = {
+    triggerMonths: triggerMonths ?? 0,
+    triggerHours: hours.value ?? 0,
+    triggerMinutes: minutes.value ?? 0,
   }
-  if (![hours, minutes, ...units].some((part) => part.present)) return {}
+  limit(reading, offset, [hours, minutes, months])
+  return {
+    triggerHours: hours.value ?? undefined,
+    triggerMinutes: minutes.value ?? undefined,
+    triggerMonths,
+  }
+}
+
+type Part = Found & { value: number | null | undefined; isPresent: boolean }
+type Parts = Record<
+  'hours' | 'minutes' | 'months' | 'weeks' | 'days' | 'hoursValue' | 'minutesValue',
+  Part
+>
+
+const unitsOf = ({ months, weeks, days, hoursValue, minutesValue }: Parts) => [
+  months,
+  weeks,
+  days,
+  hoursValue,
+  minutesValue,
+]
+
+/** With `triggerWhen` the units are not negative; `before` and `after` give the sign. */
+function readUnsignedOffset(reading: Reading, parts: Parts, when: 'before' | 'after') {
+  const { hours, minutes, months, weeks, days, hoursValue, minutesValue } = parts
+  const units = unitsOf(parts)
+  if (![hours, minutes, ...units].some((part) => part.isPresent)) return {}
 
   for (const { value, pointer } of units) {
-    if (value && value < 0) reading.fault(pointer, 'must not be negative beside triggerWhen')
+    if (value && value < 0) reading.fault(pointer, 'must not be negative together with triggerWhen')
   }
   const sign = when === 'before' ? -1 : 1
   for (const { value, pointer } of [hours, minutes]) {
     if (value && Math.sign(value) !== sign) {
-      reading.fault(
-        pointer,
-        `must not be ${sign < 0 ? 'positive' : 'negative'}: triggerWhen says ${when}`,
-      )
+      const wrong = sign < 0 ? 'positive' : 'negative'
+      reading.fault(pointer, `must not be ${wrong}: triggerWhen is ${when}`)
     }
   }
+  const plain = {
+    triggerMonths: 0,
+    triggerHours: hours.value ?? 0,
+    triggerMinutes: minutes.value ?? 0,
+  }
   if (plain.triggerHours !== 0 || plain.triggerMinutes !== 0) {
-    limit(reading, { ...plain, triggerMonths: 0 }, [hours, minutes])
-    return { ...plain, triggerMonths: 0 }
+    limit(reading, plain, [hours, minutes])
+    return plain
   }
   const signed = (amount: number) => (amount === 0 ? 0 : sign * amount)
   const offset = {
@@ -92,18 +117,14 @@ export function readOffset(
   return offset
 }
 
-function limit(
-  reading: Reading,
-  offset: Offset,
-  parts: { value: number | null | undefined; pointer: string }[],
-) {
+function limit(reading: Reading, offset: Offset, parts: Part[]) {
   if (!isTooLong(offset)) return
   const longest = parts.toSorted((a, b) => lengthOf(b) - lengthOf(a))[0]!
   reading.fault(longest.pointer, TOO_LONG)
 }
 
-/** In minutes, by the unit that its name says. */
-function lengthOf({ value, pointer }: { value: number | null | undefined; pointer: string }) {
+/** The length in minutes. */
+function lengthOf({ value, pointer }: Part) {
   const name = pointer.slice(pointer.lastIndexOf('/') + 1).replace('Value', '')
   return Math.abs(value ?? 0) * (UNITS[name] ?? 1)
 }

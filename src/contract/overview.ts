@@ -9,10 +9,10 @@ const Counts = Type.Record(Type.String(), Type.Integer(), {
 
 const Day = Type.String({ format: 'date', examples: ['2026-11-17'] })
 
-/** A part of the service, in the words of the overview. */
+/** The state of one part of the service. */
 const Part = <T extends Record<string, TSchema>>(title: string, fields: T) =>
   Named(title, {
-    ok: Type.Boolean({ description: 'Nothing needs attention.' }),
+    ok: Type.Boolean({ description: 'False if it needs attention.' }),
     ...fields,
   })
 
@@ -20,9 +20,9 @@ export const Overview = Type.Object(
   {
     time: Moment,
     timeZone: Type.String({
-      description: 'The time zone of the business; days are counted in it.',
+      description: 'The time zone of the business, in which days are counted.',
     }),
-    appointmentsToday: Type.Integer({ description: 'On the business’s calendar day.' }),
+    appointmentsToday: Type.Integer({ description: 'Today in the time zone of the business.' }),
     classesToday: Type.Integer(),
     activeDefinitions: Type.Integer(),
     triggersWaiting: Type.Integer(),
@@ -33,11 +33,11 @@ export const Overview = Type.Object(
     day: Day,
     quarterHours: Type.Array(
       Named('QuarterHour', {
-        time: Type.Integer({ description: 'The beginning of the quarter of an hour, in ms.' }),
+        time: Type.Integer({ description: 'The start of the quarter hour, in ms.' }),
         status: Type.Enum([...TRIGGER_STATUSES], { title: 'TriggerStatus' }),
         count: Type.Integer(),
       }),
-      { description: 'The triggers of `day` by the time they are scheduled for, and status.' },
+      { description: 'The triggers of `day` by scheduled time and status.' },
     ),
     lastDays: Type.Array(Named('OverviewDay', { day: Day, counts: Counts }), {
       description: 'The last 30 days, each with the number of triggers by status.',
@@ -46,35 +46,35 @@ export const Overview = Type.Object(
       Named('OverviewFailure', {
         eventTriggerId: Type.Integer(),
         eventDefnId: Type.Integer(),
-        description: OrNull(Type.String({ description: 'Of the definition.' })),
+        description: OrNull(Type.String({ description: 'The description of the definition.' })),
         scheduledTime: Moment,
         statusReason: OrNull(Type.String()),
         clientId: OrNull(Type.Integer()),
         clientName: OrNull(Type.String()),
-        emailId: OrNull(Type.Integer({ description: 'Of the mail that failed.' })),
+        emailId: OrNull(Type.Integer({ description: 'The email that failed.' })),
         to: OrNull(Type.String()),
       }),
-      { description: 'Triggers of the last 7 days that failed, the newest first; at most 20.' },
+      { description: 'FAILED triggers of the last 7 days, newest first; at most 20.' },
     ),
     engine: Part('EngineHealth', {
-      overdue: Type.Integer({ description: 'Due for more than a second.' }),
+      overdue: Type.Integer({ description: 'Triggers that have been due for more than a second.' }),
     }),
     mail: Part('MailHealth', {
       captured: Type.Boolean({
-        description: 'There is no mail server: mails are kept, none leaves.',
+        description: 'No mail server is configured: emails are stored, none is sent.',
       }),
-      waiting: Type.Integer({ description: 'Mails that wait to be sent.' }),
+      waiting: Type.Integer({ description: 'Emails in the queue.' }),
       lastSentTime: OrNull(Moment),
       sentLastDay: Type.Integer(),
     }),
     database: Part('DatabaseHealth', {
-      milliseconds: Type.Number({ description: 'How long it took to answer.' }),
+      milliseconds: Type.Number({ description: 'Duration of a query.' }),
     }),
     reconciliation: OrNull(
       Part('ReconciliationHealth', {
         endedTime: Type.Integer({
           description:
-            'When all pending reminders were last compared with what appointments and definitions ask for, in ms.',
+            'When the last reconciliation of pending reminders with objects and definitions finished, in ms.',
         }),
       }),
     ),

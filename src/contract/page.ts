@@ -4,10 +4,10 @@ import { OrNull } from './schema.ts'
 /** The query of every paged list. */
 export const PageQuery = {
   limit: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 500, default: 50, description: 'How many at most.' }),
+    Type.Integer({ minimum: 1, maximum: 500, default: 50, description: 'Page size.' }),
   ),
   cursor: Type.Optional(
-    Type.String({ maxLength: 1_000, description: '`nextCursor` of the page before.' }),
+    Type.String({ maxLength: 1_000, description: '`nextCursor` of the previous page.' }),
   ),
 }
 

@@ -1,6 +1,6 @@
 /**
- * Every kind of problem that an answer can name. The code is stable: clients may depend on it. Its
- * page is `/problems/<code>`, and docs/errors.md lists them all.
+ * All kinds of problems. The code is stable: clients may depend on it. The page of a problem is
+ * `/problems/<code>`; docs/errors.md lists them all.
  */
 export const PROBLEMS = {
   'bad-request': {
@@ -157,7 +157,7 @@ for (const [code, { status }] of Object.entries(PROBLEMS)) {
   if (!FIRST_OF_STATUS.has(status)) FIRST_OF_STATUS.set(status, code as ProblemCode)
 }
 
-/** The code of an error that names none. */
+/** The code of an error that was thrown without one. */
 export const codeOfStatus = (status: number): ProblemCode =>
   FIRST_OF_STATUS.get(status) ?? (status < 500 ? 'bad-request' : 'internal-error')
 

@@ -6,7 +6,7 @@ import { ExpandNames } from './object-names.ts'
 import { PageQuery } from './page.ts'
 import { MomentFilter, SeveralOf } from './schema.ts'
 
-/** The query parameters of reads, each list apart. */
+/** The query parameters of all lists, except those of contract/objects.ts. */
 
 const id = (description: string) => Type.Optional(Type.Integer({ minimum: 1, description }))
 
@@ -15,7 +15,7 @@ export const DefinitionQuery = Type.Object({
     Type.Enum(['true', 'all'], {
       title: 'DefinitionFilter',
       default: 'true',
-      description: '`all`: also a paused one, which is else 404.',
+      description: '`all`: also inactive definitions, which are 404 by default.',
     }),
   ),
 })
@@ -26,7 +26,7 @@ export const DefinitionsQuery = Type.Object({
     Type.Enum(['true', 'false', 'all'], {
       title: 'DefinitionsFilter',
       default: 'true',
-      description: '`false`: paused ones; `all`: both. Deleted ones are never listed.',
+      description: '`false`: inactive ones; `all`: both. Deleted ones are never listed.',
     }),
   ),
   eventDefnId: id('This definition only.'),
@@ -34,15 +34,15 @@ export const DefinitionsQuery = Type.Object({
     Type.String({
       pattern: '^(actions|activity)(,(actions|activity))*$',
       description:
-        '`actions` fills `eventActions`; `activity` adds when it fires next, when it last fired and what it did in the last 30 days.',
+        '`actions` fills `eventActions`; `activity` adds the next and the last firing and the counts of the last 30 days.',
     }),
   ),
 })
 
 export const TriggerQuery = Type.Object({
   status: Type.Optional(SeveralOf(TRIGGER_STATUSES)),
-  from: MomentFilter('Scheduled from this moment on, in ms.'),
-  to: MomentFilter('Scheduled before this moment, in ms.'),
+  from: MomentFilter('Scheduled at or after this time, in ms.'),
+  to: MomentFilter('Scheduled before this time, in ms.'),
   eventDefnId: id('Of this definition.'),
   objectType: Type.Optional(
     Type.Enum([...OBJECT_TYPES], {
@@ -55,7 +55,7 @@ export const TriggerQuery = Type.Object({
   text: Type.Optional(
     Type.String({
       maxLength: 200,
-      description: 'Words with which a name or the address of the client begins.',
+      description: 'Prefixes of words in the name or address of the client.',
     }),
   ),
 })
@@ -67,7 +67,7 @@ export const TriggersQuery = Type.Object({
     Type.Enum(['oldest', 'newest'], {
       title: 'ListOrder',
       default: 'oldest',
-      description: 'Which come first.',
+      description: 'Which triggers come first.',
     }),
   ),
   expand: ExpandNames,
@@ -77,20 +77,20 @@ export const TriggersOfObjectQuery = Type.Object({ expand: ExpandNames })
 
 export const EmailQuery = Type.Object({
   status: Type.Optional(SeveralOf(EMAIL_STATUSES)),
-  emailTemplateId: id('Made from this template.'),
+  emailTemplateId: id('Created from this template.'),
   templateId: Type.Optional(
     Type.Integer({ minimum: 1, deprecated: true, description: 'Use `emailTemplateId`.' }),
   ),
-  eventTriggerId: id('Made by this trigger.'),
+  eventTriggerId: id('Created by this trigger.'),
   clientId: id('To this client.'),
   text: Type.Optional(
     Type.String({
       maxLength: 200,
-      description: 'Words with which a name or the address of the client begins.',
+      description: 'Prefixes of words in the name or address of the client.',
     }),
   ),
-  from: MomentFilter('Made from this moment on, in ms.'),
-  to: MomentFilter('Made before this moment, in ms.'),
+  from: MomentFilter('Created at or after this time, in ms.'),
+  to: MomentFilter('Created before this time, in ms.'),
 })
 
 export const EmailsQuery = Type.Object({
@@ -108,7 +108,7 @@ export const EmailsAboutQuery = Type.Object({
       minimum: 1,
       maximum: MAX_EMAILS_ABOUT,
       default: MAX_EMAILS_ABOUT,
-      description: 'How many at most.',
+      description: 'Page size.',
     }),
   ),
 })
@@ -126,8 +126,8 @@ export const AuditQuery = Type.Object({
   user: Type.Optional(
     Type.String({ maxLength: 300, description: 'Made by this username or `key:<name>`.' }),
   ),
-  from: MomentFilter('From this moment on, in ms.'),
-  to: MomentFilter('Before this moment, in ms.'),
+  from: MomentFilter('At or after this time, in ms.'),
+  to: MomentFilter('Before this time, in ms.'),
   ...PageQuery,
 })
 
@@ -143,7 +143,7 @@ export const SearchQuery = Type.Object({
       minimum: 1,
       maximum: 20,
       default: 5,
-      description: 'At most this many of each kind.',
+      description: 'The maximum number of results of each kind.',
     }),
   ),
 })
@@ -152,7 +152,7 @@ export const OverviewQuery = Type.Object({
   day: Type.Optional(
     Type.String({
       format: 'date',
-      description: 'Whose quarter hours are counted; absent: today.',
+      description: 'The day of `quarterHours`. Default: today.',
     }),
   ),
 })

@@ -5,8 +5,8 @@ import { isPlainObject } from './json.ts'
 export type Fields = Record<string, Field>
 
 /**
- * Reads the properties of a body, every fault at once, nothing coerced. With `current` it is an
- * update: what is absent stays as it is. What is `null` is cleared.
+ * Reads the properties of a body without coercion and collects all faults. With `current` it is an
+ * update: absent properties stay unchanged, `null` clears one.
  */
 export function readFields<T extends object>(fields: Fields, body: unknown, current?: T) {
   const values: Record<string, unknown> = {}
@@ -16,17 +16,16 @@ export function readFields<T extends object>(fields: Fields, body: unknown, curr
     for (const [property, field] of Object.entries(fields)) {
       const given = Object.hasOwn(body, property) ? body[property] : undefined
       const kept = (current as Record<string, unknown> | undefined)?.[property]
-      const complaints = complaintsAbout(field, given, current !== undefined)
-      for (const { at = '', detail } of complaints) {
+      for (const { at = '', detail } of findFaults(field, given, current !== undefined)) {
         faults.push({ pointer: `/${property}${at}`, detail })
       }
-      values[property] = given === undefined && current ? kept : stored(field, given)
+      values[property] = given === undefined && current ? kept : toStored(field, given)
     }
   }
   return { values: values as T, faults }
 }
 
-function complaintsAbout(field: Field, given: unknown, isUpdate: boolean) {
+function findFaults(field: Field, given: unknown, isUpdate: boolean) {
   if (given === undefined && isUpdate) return []
   if (given === undefined || given === null) {
     return field.required ? [{ detail: 'is required' }] : []
@@ -34,7 +33,7 @@ function complaintsAbout(field: Field, given: unknown, isUpdate: boolean) {
   return field.faults(given)
 }
 
-function stored(field: Field, given: unknown) {
+function toStored(field: Field, given: unknown) {
   if (given === undefined || given === null) return field.initially
   if (field.instant && Number.isSafeInteger(given)) {
     const ms = given as number

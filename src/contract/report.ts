@@ -19,10 +19,10 @@ const reportExample = {
   reportType: 'BUILT_IN',
   resellerIds: null,
   securityFunctions: 'PRINT_REPORTS',
-  description: 'Every appointment that begins in the period, in the order of time.',
+  description: 'All appointments that begin in the period, ordered by time.',
 }
 
-/** Spec 2.7. */
+/** A report of the catalog: see docs/reports.md. */
 export const Report = Type.Object(
   {
     active: Type.Boolean(),
@@ -39,7 +39,7 @@ export const Report = Type.Object(
     reportType: Type.String(),
     resellerIds: Type.Null(),
     securityFunctions: Type.String({
-      description: 'All of these are needed; commas between them.',
+      description: 'The functions that a person needs, separated by commas. All are required.',
     }),
     description: Type.String(),
   },
@@ -60,7 +60,7 @@ export const ReportCategory = Type.Object(
       {
         category: 'APPOINTMENTS',
         label: 'Appointments',
-        description: 'What was booked, and when.',
+        description: 'What was booked and when.',
         reports: [reportExample],
       },
     ],
@@ -72,20 +72,23 @@ const day = (description: string) =>
   Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\d$', description, examples: ['2026-09-01'] })
 
 export const PrintQuery = Type.Object({
-  startDate: day('The first day, in the location’s time zone, else the business’s.'),
-  endDate: day('The last day, itself included.'),
+  startDate: day('The first day, in the time zone of the location, else of the business.'),
+  endDate: day('The last day, inclusive.'),
   format: Type.Optional(Type.Enum([...REPORT_FORMATS], { title: 'ReportFormat', default: 'pdf' })),
   locationId: Type.Optional(Type.Integer({ minimum: 1 })),
   attach: Type.Optional(
-    Type.Boolean({ default: true, description: 'true: to be saved; false: to be shown.' }),
+    Type.Boolean({
+      default: true,
+      description: 'true: browsers save the file; false: they show it.',
+    }),
   ),
 })
 
-/** A report as it is listed can be sent as the body. */
-export const PrintWish = Type.Object(
+/** The body may be a report as `GET /reports/category` lists it. */
+export const PrintBody = Type.Object(
   {
     ...Object.fromEntries(Object.keys(Report.properties).map((name) => [name, Ignored])),
-    reportId: Maybe(Type.Integer({ description: 'This or reportFileName.' })),
+    reportId: Maybe(Type.Integer({ description: 'Send this or reportFileName.' })),
     reportFileName: Maybe(Type.String()),
     filters: Maybe(
       Named('ReportFilters', {
@@ -113,9 +116,11 @@ export const PrintedReport = Type.Object(
         name: Type.String(),
         label: Type.String(),
         value: OrNull(Type.Number()),
-        previous: OrNull(Type.Number({ description: 'In the range of equal length before.' })),
+        previous: OrNull(
+          Type.Number({ description: 'The value in the preceding range of the same length.' }),
+        ),
         unit: Type.Enum(['count', 'percent', 'money', 'minutes'], { title: 'KpiUnit' }),
-        definition: Type.String({ description: 'What the figure counts.' }),
+        definition: Type.String({ description: 'How the value is calculated.' }),
         better: OrNull(Type.Enum(['more', 'less'], { title: 'KpiDirection' })),
       }),
     ),
@@ -146,7 +151,7 @@ export const PrintedReport = Type.Object(
             value: 1,
             previous: 0,
             unit: 'count',
-            definition: 'All appointments that begin in the period, whatever became of them.',
+            definition: 'All appointments that begin in the period, in any status.',
             better: 'more',
           },
         ],
@@ -172,7 +177,9 @@ export const ReportRun = Type.Object(
     statusReason: OrNull(Type.String()),
     rowsDone: Type.Integer(),
     rowsTotal: OrNull(Type.Integer()),
-    file: OrNull(Type.String({ description: 'Where the file is, once it is whole.' })),
+    file: OrNull(
+      Type.String({ description: 'The path of the file; null until the run is COMPLETED.' }),
+    ),
     createdDate: Moment,
   },
   {

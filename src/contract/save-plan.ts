@@ -5,13 +5,13 @@ import { Moment, Named, OrNull } from './schema.ts'
 const CHANGES = ['create', 'move', 'cancel', 'atOnce', 'expired'] as const
 export type PlannedChange = (typeof CHANGES)[number]
 
-/** What saving an object would do to its messages. */
+/** How saving an object would change its triggers. */
 export const SavePlan = Type.Object(
   {
-    create: Type.Integer({ description: 'messages that would be scheduled for later' }),
-    move: Type.Integer({ description: 'pending ones that would get another time' }),
-    cancel: Type.Integer({ description: 'pending ones that would be cancelled' }),
-    atOnce: Type.Integer({ description: 'messages that would be sent at once' }),
+    create: Type.Integer({ description: 'triggers that would be scheduled for later' }),
+    move: Type.Integer({ description: 'pending triggers that would get another time' }),
+    cancel: Type.Integer({ description: 'pending triggers that would be cancelled' }),
+    atOnce: Type.Integer({ description: 'triggers that would fire at once' }),
     expired: Type.Integer({ description: 'reminders whose time would already have passed' }),
     samples: Type.Array(
       Named('SavePlanSample', {
@@ -20,11 +20,12 @@ export const SavePlan = Type.Object(
           Type.Integer({ description: 'the pending trigger; `null` for a new one' }),
         ),
         eventDefnId: Type.Integer(),
-        description: OrNull(Type.String({ description: 'of the definition' })),
+        description: OrNull(Type.String({ description: 'the description of the definition' })),
         from: OrNull({ ...Moment, description: 'when it is scheduled now, in ms' }),
         to: OrNull({ ...Moment, description: 'when it would be scheduled, in ms' }),
         recipients: Type.Array(Type.Enum([...RECIPIENTS], { title: 'Recipient' }), {
-          description: 'to whom its actions write; empty if it has none and sends nothing',
+          description:
+            'the recipients of its actions; empty if it has no actions and sends nothing',
         }),
         clientName: OrNull(Type.String()),
         reason: OrNull(Type.String({ description: 'why it would be cancelled or expired' })),

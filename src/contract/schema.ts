@@ -10,15 +10,15 @@ export const OrNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type
 export const Maybe = <T extends TSchema>(schema: T) => Type.Optional(OrNull(schema))
 
 export const Ignored = Type.Optional(
-  Type.Unknown({ readOnly: true, description: 'accepted and ignored' }),
+  Type.Unknown({ readOnly: true, description: 'Accepted and ignored.' }),
 )
 
-/** A property that answers carry and only the service sets, so that an answer can be sent back. */
+/** A property that only the service sets. A body may hold it, so that an answer can be sent back. */
 export const ServerOwned = Type.Optional(
-  Type.Unknown({ readOnly: true, description: 'set by the service; ignored in a body' }),
+  Type.Unknown({ readOnly: true, description: 'Set by the service; ignored in a body.' }),
 )
 
-/** What every object of an answer carries. */
+/** The properties that every object of an answer has. */
 export const serverOwned = {
   version: ServerOwned,
   createdDate: ServerOwned,
@@ -27,17 +27,30 @@ export const serverOwned = {
   modifiedUser: ServerOwned,
 }
 
-export const Moment = Type.Integer({ description: 'milliseconds since 1970-01-01 00:00:00 UTC' })
+export const Moment = Type.Integer({ description: 'Milliseconds since 1970-01-01 00:00:00 UTC.' })
 
-/** A moment in a query: any that a calendar of four-digit years has. */
+/** A time in a query, in the years 0001 to 9999. */
 export const MomentFilter = (description: string) =>
   Type.Optional(
     Type.Integer({ minimum: -62_135_596_800_000, maximum: 253_402_300_799_999, description }),
   )
 
-/** A filter of a query that takes one or several of these words. */
+/** A query parameter with one or several of these words. */
 export const SeveralOf = (words: readonly string[]) =>
   Type.String({
     pattern: `^(${words.join('|')})(,(${words.join('|')}))*$`,
     description: `One or several of ${words.join(', ')}, separated by commas.`,
   })
+
+/** The body of a route that acts on many objects. */
+export const BulkIds = Named('BulkIds', {
+  ids: Type.Array(Type.Integer({ minimum: 1 }), { minItems: 1, maxItems: 1_000 }),
+})
+
+/** The answer of such a route: a refused id does not stop the others. */
+export const BulkResult = Named('BulkResult', {
+  done: Type.Array(Type.Integer()),
+  refused: Type.Array(
+    Named('RefusedId', { id: Type.Integer(), status: Type.Integer(), detail: Type.String() }),
+  ),
+})

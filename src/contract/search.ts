@@ -1,14 +1,16 @@
 import { Type, type Static } from 'typebox'
 import { Moment, OrNull } from './schema.ts'
 
-/** What a search finds. */
+/** The kinds of objects that a search finds. */
 export const FOUND_KINDS = ['client', 'calendar', 'eventDefinition', 'emailTemplate'] as const
 
 export const Found = Type.Object(
   {
     kind: Type.Enum([...FOUND_KINDS], { title: 'SearchResultKind' }),
-    id: Type.Integer({ description: 'Its `clientId`, `calendarId`, `eventDefnId`, …' }),
-    title: Type.String({ description: 'What people call it.' }),
+    id: Type.Integer({
+      description: 'The `clientId`, `calendarId`, `eventDefnId` or `emailTemplateId`.',
+    }),
+    title: Type.String({ description: 'The name to show.' }),
     detail: OrNull(
       Type.String({
         description:
@@ -17,7 +19,8 @@ export const Found = Type.Object(
     ),
     time: OrNull({
       ...Moment,
-      description: 'When an appointment starts; for a client the next one that the caller sees.',
+      description:
+        'The start of an appointment; for a client the start of the next appointment that the caller may see.',
     }),
   },
   { title: 'SearchResult' },

@@ -9,14 +9,14 @@ export const Status = Type.Object(
     businessId: Type.Integer(),
     objectType: Type.Enum([...OBJECT_TYPES], {
       title: 'ObjectType',
-      description: 'The kind of object that is in it.',
+      description: 'The type of objects that can have this status.',
     }),
-    status: Type.String({ description: 'The value that objects carry.' }),
-    label: Type.String({ description: 'What people read.' }),
-    live: Type.Boolean({ description: 'Does a reminder before it still make sense?' }),
-    liveAfter: Type.Boolean({ description: 'Does a reminder after it?' }),
+    status: Type.String({ description: 'The value of the property `status` of objects.' }),
+    label: Type.String({ description: 'The name to show.' }),
+    live: Type.Boolean({ description: 'Whether reminders before the appointment are still sent.' }),
+    liveAfter: Type.Boolean({ description: 'Whether reminders after the appointment are sent.' }),
     active: Type.Boolean(),
-    version: Type.Integer({ description: 'Counts its changes.' }),
+    version: Type.Integer({ description: 'Incremented by every change.' }),
     createdDate: Type.Integer(),
     createdUser: Type.String(),
     modifiedDate: Type.Integer(),
@@ -44,19 +44,19 @@ export const Status = Type.Object(
 )
 export type Status = Static<typeof Status>
 
-/** The form of a POST. Where the business has the status already, it is an update. */
+/** The body of a POST. It is an update if the business has the status already. */
 export const StatusWrite = Type.Object(
   {
     objectType: Type.Enum([...OBJECT_TYPES], { title: 'ObjectType' }),
     status: Type.String({ minLength: 1, maxLength: 60 }),
     label: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 300, description: 'Required to add one.' }),
+      Type.String({ minLength: 1, maxLength: 300, description: 'Required to create one.' }),
     ),
-    live: Maybe(Type.Boolean({ description: 'True unless said otherwise.' })),
+    live: Maybe(Type.Boolean({ description: 'Default: true.' })),
     liveAfter: Type.Optional(
       Type.Union([Type.Boolean(), Type.Null()], {
         description:
-          'As `live` unless said otherwise, and true for COMPLETED appointments and CLOSED classes.',
+          'Default: the value of `live`; true for COMPLETED appointments and CLOSED classes.',
       }),
     ),
     active: Maybe(Type.Boolean()),
@@ -80,15 +80,16 @@ const objectTypeField: Field = required({
       : [{ detail: `must be one of ${OBJECT_TYPES.join(', ')}` }],
 })
 
-/** `*` means any status wherever one is asked for, so none may be called so. */
+/** `*` means any status in definitions, so it cannot be the name of one. */
 const nameOfStatus = name(60)
 const statusField: Field = required({
   ...nameOfStatus,
   faults: (value) =>
-    value === '*' ? [{ detail: 'must not be *, which is any' }] : nameOfStatus.faults(value),
+    value === '*'
+      ? [{ detail: 'must not be *, which means any status' }]
+      : nameOfStatus.faults(value),
 })
 
-/** What names a status, and what is said about it. */
 export const STATUS_KEY = { objectType: objectTypeField, status: statusField }
 
 export const STATUS_FIELDS = {
@@ -98,12 +99,12 @@ export const STATUS_FIELDS = {
   active: optional(boolean(true)),
 }
 
-/** A visit that is over may still be followed up. */
+/** The default of `liveAfter`: follow-ups are sent after a visit that took place. */
 export const isFollowedUp = (objectType: ObjectType, status: string, live: boolean) =>
   live ||
   (objectType === 'CALENDAR' && status === 'COMPLETED') ||
   (objectType === 'CLASS_SCHEDULE' && status === 'CLOSED')
 
-/** The status in which an object begins where none is named. */
+/** The status of an object whose body names none. */
 export const firstStatus = (objectType: ObjectType) =>
   kindOfObjectType(objectType).fields.status!.initially as string

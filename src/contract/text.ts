@@ -1,9 +1,9 @@
 export type Lines = 'one' | 'many'
 
-/** What is wrong with a text, in words; nothing where it is good. */
-export function textFault(value: unknown, most: number, lines: Lines = 'one'): string | undefined {
+/** The fault of a text; undefined if it is valid. */
+export function textFault(value: unknown, max: number, lines: Lines = 'one'): string | undefined {
   if (typeof value !== 'string') return 'must be a string'
-  if (value.length > most) return `must be at most ${most} characters`
+  if (value.length > max) return `must be at most ${max} characters`
   if (lines === 'one' && holdsControl(value)) return 'must be one line without control characters'
   if (lines === 'many' && CONTROL_BUT_BREAKS.test(value)) return 'must not hold control characters'
   if (!value.isWellFormed()) return 'must be well-formed Unicode'

@@ -15,7 +15,7 @@ export function unknownProperties(schema: TSchema, body: unknown, pointer = ''):
   return faults
 }
 
-/** Faults for the names that are not among the known ones. */
+/** Finds the query parameters that the schema does not name. */
 export function unknownParameters(schema: TSchema | undefined, query: object): Fault[] {
   const names = schema ? namesOf(schema) : undefined
   return Object.keys(query)
@@ -27,7 +27,7 @@ export function unknownParameters(schema: TSchema | undefined, query: object): F
     }))
 }
 
-/** The names that a value may hold; undefined where any are allowed. */
+/** The names that an object may have; undefined if any are allowed. */
 type Names = {
   properties: Map<string, Names | undefined> | undefined
   items: Names | undefined
@@ -62,7 +62,7 @@ function findUnknown(names: Names | undefined, value: unknown, at: string, fault
   }
 }
 
-/** A schema is read once: a booking is checked against a map. */
+/** Each schema is read once, so that checking a body only looks names up. */
 const known = new WeakMap<TSchema, { names: Names | undefined }>()
 
 function namesOf(schema: TSchema): Names | undefined {
@@ -112,14 +112,14 @@ export function nearestName(name: string, suggested: readonly string[]): string 
 
 const maxDistance = (name: string) => Math.max(1, Math.floor(name.length / 3))
 
-/** A name that only lacks its end or its beginning is near: `email` for `emailAddress`. */
+/** A name without its beginning or end is near: `email` for `emailAddress`. */
 function distanceTo(given: string, name: string) {
   const distance = editDistance(given, name)
   const isPart = given.length >= 4 && (name.startsWith(given) || name.endsWith(given))
   return isPart ? Math.min(distance, 1) : distance
 }
 
-/** Levenshtein's, with a swap of two neighbours as one edit. */
+/** Levenshtein distance, with a swap of two neighbours as one edit. */
 function editDistance(a: string, b: string) {
   let beforeLast: number[] = []
   let last = Array.from({ length: b.length + 1 }, (_, i) => i)

@@ -6,9 +6,9 @@ export type Bounce = {
   /** Of the mail that was sent, if the report quotes it. */
   messageId: string | null
   recipient: string
-  /** Refused for good: not a delay, not a delivery. */
+  /** The refusal is final: not a delay, not a delivery. */
   permanent: boolean
-  /** Refused for good because the mailbox does not exist: no other mail will reach it either. */
+  /** The refusal is final because the mailbox does not exist. */
   isNoSuchMailbox: boolean
   /** `5.1.1` and the like. */
   status: string
@@ -19,7 +19,7 @@ export type Bounce = {
 /**
  * Whether an enhanced status code (RFC 3463) says that the recipient's mailbox does not exist: the
  * codes 5.1.x, except 5.1.7 and 5.1.8, which are about the sender. All other refusals are about the
- * message, the sender or the moment; they say nothing about the next mail.
+ * message, the sender or the time; they say nothing about the next mail.
  */
 export const isNoSuchMailbox = (status: string) =>
   /^5\.1\.\d{1,3}$/.test(status) && status !== '5.1.7' && status !== '5.1.8'

@@ -19,16 +19,15 @@ export function dkimSigner(domain: string, selector: string, privateKey: string)
 }
 
 /**
- * Whether receivers take a signature of this domain for one of the sender's (DMARC, RFC 7489, 3.1.1):
- * the From domain is the signer's, or beneath it.
+ * Whether a signature of this domain is aligned with the sender (DMARC, RFC 7489, 3.1.1): the From
+ * domain is the signer's, or a subdomain of it.
  */
 export const isAligned = (fromDomain: string, { domain }: DkimSigner) =>
   fromDomain === domain.toLowerCase() || fromDomain.endsWith(`.${domain.toLowerCase()}`)
 
 /**
- * The same message with one DKIM-Signature (RFC 6376, RFC 8463) for each aligned signer in front. The
- * signing runs off the event loop; the body is hashed once for all of them. Neither algorithm
- * takes a random number and no time is written, so that the same message stays the same bytes.
+ * Adds a DKIM-Signature (RFC 6376, RFC 8463) for each aligned signer. Signing runs off the event
+ * loop. Neither algorithm is random and no time is written, so that a message keeps its bytes.
  */
 export async function signMessage(message: Message, known: DkimSigner[]): Promise<Message> {
   if (known.length === 0) return message
@@ -37,7 +36,7 @@ export async function signMessage(message: Message, known: DkimSigner[]): Promis
   const signers = known.filter((signer) => isAligned(fromDomain, signer))
   if (signers.length === 0) return message
   const names = fields.map(({ name }) => name)
-  // Named once more than they occur: nobody can add a second From on the way.
+  // Listed once more than they occur, so that adding a second From breaks the signature.
   const signed = [...names, ...OVERSIGNED].join(':')
   const canonical = fields.map(({ canonical }) => `${canonical}\r\n`).join('')
   const bodyHash = hash('sha256', relaxedBody(message.body), 'base64')
@@ -98,7 +97,7 @@ function relaxedHeader(line: string) {
   return `${line.slice(0, colon).toLowerCase()}:${value}`
 }
 
-/** Runs of blanks become one, none stays at the end of a line, and one line break ends it all. */
+/** The relaxed body canonicalisation of RFC 6376, 3.4.4. */
 function relaxedBody(body: string) {
   const relaxed = body.replace(/[ \t]{2,}|\t/g, ' ').replaceAll(' \r\n', '\r\n')
   let end = relaxed.length

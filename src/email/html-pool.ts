@@ -44,7 +44,7 @@ export function renderHtml(businessId: number, html: string): Promise<RenderedHt
 /** Starts the thread that renders mails, so that the first mail does not wait for it. */
 export const warmUp = () => void renderHtml(0, '').catch(() => {})
 
-/** Why this HTML cannot be processed, for its author. The same HTML would fail again. */
+/** The reason why this HTML cannot be processed, for its author. It would fail again. */
 export type Unusable = { unusable: string }
 
 export const unusableTemplate = ({ unusable }: Unusable) =>
@@ -122,7 +122,7 @@ class HtmlThread {
     return new Promise<{ answer: Answer } | { error: Error }>((settle) => (this.#settle = settle))
   }
 
-  /** CPU time, not time that passed: a busy or suspended machine does not fail a good template. */
+  /** CPU time, not elapsed time: a busy or suspended machine must not fail a good template. */
   async #checkCpuTime() {
     const used = await this.#worker.cpuUsage().catch(() => undefined)
     if (used && (used.user + used.system) / 1_000 - this.#cpuMs > MAX_CPU_MS) {
@@ -156,7 +156,7 @@ const renders = new HtmlPool({ total: 1 })
 /** Renderings that are running or waiting, by HTML. */
 const rendering = new Map<string, Promise<RenderedHtml | Unusable>>()
 
-/** Rendered HTML by its source; the entries that were used last stay. */
+/** Rendered HTML by its source, least recently used entries dropped first. */
 class RenderedCache {
   readonly #entries = new Map<string, RenderedHtml | Unusable>()
   #characters = 0

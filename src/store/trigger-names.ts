@@ -1,3 +1,4 @@
+import type { EmailStatus } from '../contract/email.ts'
 import type { Db } from '../database/database.ts'
 import { sql } from '../database/sql.ts'
 import { shownStatus } from './emails.ts'
@@ -9,7 +10,7 @@ type FirstEmail = {
   emailId: number
   to: string
   subject: string
-  status: string
+  status: EmailStatus
   attempts: number
 }
 

@@ -463,7 +463,7 @@ test('an event type is named by its id or its name, and both must agree', () => 
   )
   assert.deepEqual(read(object({ eventType: EVENT_TYPES[2] })).faults, [])
   assert.deepEqual(read(object({ eventType: { eventTypeId: 3, eventType: 'RECALL' } })).faults, [
-    { pointer: '/eventType/eventType', detail: 'must be APPT_REMINDER, which eventTypeId 3 is' },
+    { pointer: '/eventType/eventType', detail: 'must be APPT_REMINDER, the name of eventTypeId 3' },
   ])
   assert.deepEqual(pointers(object({ eventType: { eventType: 'APPT_MOVED' } })), [
     '/eventType/eventType',

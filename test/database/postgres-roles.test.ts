@@ -37,3 +37,18 @@ for (const [name, read] of Object.entries({
     }
   })
 }
+
+test('requests and the engine use indexes, and the engine plans generically', async (t) => {
+  const { database } = await cloneDatabase(t)
+  const planner = sql`
+    select current_setting('plan_cache_mode') as mode, current_setting('enable_seqscan') as seqscan,
+           current_setting('enable_hashjoin') as hashjoin`
+  for (const [db, mode, isAllowed] of [
+    [database.forBusiness(1, 'test'), 'auto', 'off'],
+    [database.engine, 'force_generic_plan', 'off'],
+    [database.reportsOf(1), 'auto', 'on'],
+    [database.operator, 'auto', 'on'],
+  ] as const) {
+    assert.deepEqual(await db.query(planner), [{ mode, seqscan: isAllowed, hashjoin: isAllowed }])
+  }
+})

@@ -3,7 +3,7 @@ import { test, type TestContext } from 'node:test'
 import { objectKind } from '../../src/contract/objects.ts'
 import type { Db } from '../../src/database/database.ts'
 import { raw, sql } from '../../src/database/sql.ts'
-import { wireText } from '../../src/http/server/wire.ts'
+import { toJson } from '../../src/http/server/serialize.ts'
 import { findObject } from '../../src/store/objects.ts'
 import { RequestError } from '../../src/errors.ts'
 import type { Saved, ToSave } from '../../src/scheduling/save.ts'
@@ -217,7 +217,7 @@ test('each is answered to the letter as it is read afterwards, alone and among o
     for (const { saved, failed } of ended) {
       assert.ifError(failed)
       const read = await findObject(db, businessId, kind, saved!.object[kind.id] as number)
-      assert.equal(wireText(saved!.object), wireText(read))
+      assert.equal(toJson(saved!.object), toJson(read))
     }
   }
 })

@@ -26,22 +26,27 @@ import type { By } from '../../store/businesses.ts'
 import { pageOf, readPage } from '../server/cursor.ts'
 import { requireMatch } from '../server/etag.ts'
 import { answerOnce, ok, type Answer } from '../server/idempotency.ts'
+import { toWire } from '../server/serialize.ts'
 import type { Routes, Services } from '../server/services.ts'
 
 const ById = Type.Object({ apiKeyId: Type.Integer({ minimum: 1 }) })
-const tags = ['Who is asking']
+const tags = ['Authentication']
 const access = { scope: 'admin', function: 'MANAGE_KEYS' } as const
 
 export const apiKeys: Routes = async (app, services) => {
-  const { clock, credentials } = services
+  for (const route of [getApiKeys, getApiKey, postApiKey, deleteApiKey]) {
+    await app.register(route, services)
+  }
+}
 
+const getApiKeys: Routes = async (app) => {
   app.get(
     '/apiKey',
     {
       config: access,
       schema: {
         tags,
-        summary: 'The keys of the business that are taken',
+        summary: 'List the active keys of the business',
         querystring: Type.Object(PageQuery),
         response: {
           200: PageOf(ApiKey, 'ApiKeyPage'),
@@ -52,23 +57,27 @@ export const apiKeys: Routes = async (app, services) => {
       const { limit, after } = readPage(query, 'apiKey')
       const page = { after: Number(after?.[0] ?? 0), limit: limit + 1 }
       const rows = await listApiKeys(caller.db, caller.businessId, page)
-      return pageOf(rows, limit, 'apiKey', (row) => [row.apiKeyId]) as never
+      return toWire(pageOf(rows, limit, 'apiKey', (row) => [row.apiKeyId]))
     },
   )
+}
 
+const getApiKey: Routes = async (app) => {
   app.get(
     '/apiKey/:apiKeyId',
     {
       config: { ...access, etag: true },
-      schema: { tags, summary: 'One key', params: ById, response: { 200: ApiKey } },
+      schema: { tags, summary: 'Read a key', params: ById, response: { 200: ApiKey } },
     },
     async ({ caller, params }) => {
       const key = await findApiKey(caller.db, caller.businessId, params.apiKeyId)
       if (!key) throw notFound('key', params.apiKeyId)
-      return key as never
+      return toWire(key)
     },
   )
+}
 
+const postApiKey: Routes = async (app, services) => {
   app.post(
     '/apiKey',
     {
@@ -76,17 +85,19 @@ export const apiKeys: Routes = async (app, services) => {
       attachValidation: true,
       schema: {
         tags,
-        summary: 'Make a key, or change one',
+        summary: 'Create or change a key',
         description:
-          'The key itself is shown once, when it is made. One that an ADMINISTRATOR makes ends when ' +
-          'that person is deactivated or gets another role.',
+          'The key itself is shown once, when it is created. A key that an ADMINISTRATOR creates is ' +
+          'revoked when that person is deactivated or gets another role.',
         body: ApiKeyWrite,
         response: { 200: ApiKey, 201: NewApiKey },
       },
     },
     (request, reply) => answerSavedKey(services, request, reply, request.caller),
   )
+}
 
+const deleteApiKey: Routes = async (app, { clock, credentials }) => {
   app.delete(
     '/apiKey/:apiKeyId',
     {
@@ -94,7 +105,7 @@ export const apiKeys: Routes = async (app, services) => {
       schema: {
         tags,
         summary: 'Revoke a key',
-        description: 'No node takes it any more after a second. A revoked key stays revoked.',
+        description: 'All nodes refuse the key within one second. A key cannot be reactivated.',
         params: ById,
         response: { 200: ApiKey },
       },
@@ -110,19 +121,19 @@ export const apiKeys: Routes = async (app, services) => {
         return updateApiKey(tx, caller.businessId, { ...key, active: false }, by)
       })
       credentials.forget()
-      return revoked as never
+      return toWire(revoked)
     },
   )
 }
 
-type For = { db: Db; businessId: number; user: string; account: Account | null }
+type Author = { db: Db; businessId: number; user: string; account: Account | null }
 
-/** Also under /business, where the operator makes a business's first key. */
+/** Also used by POST /business/{businessId}/apiKey, with which the operator creates the first key. */
 export async function answerSavedKey(
   { clock, credentials }: Services,
   request: FastifyRequest,
   reply: FastifyReply,
-  { db, businessId, user, account }: For,
+  { db, businessId, user, account }: Author,
 ) {
   const by = { user, now: clock.now() }
   const answer = await answerOnce(db, request, reply, by.now, (tx) =>
@@ -134,7 +145,7 @@ export async function answerSavedKey(
 
 async function saveKey(
   tx: Db,
-  { businessId, account }: Pick<For, 'businessId' | 'account'>,
+  { businessId, account }: Pick<Author, 'businessId' | 'account'>,
   request: FastifyRequest,
   by: By,
 ): Promise<Answer> {
@@ -157,10 +168,10 @@ async function saveKey(
   return ok(await updateApiKey(tx, businessId, { ...current, ...fields }, by))
 }
 
-/** Changing a key of the business could give it rights that the caller does not have. */
+/** A changed key could get permissions that the caller does not have. */
 function refuseAboveOwnRights(account: Account | null, { makerUserId }: ApiKeyRow) {
   if (makerUserId !== null || account === null || account.role === 'OWNER') return
-  throw forbidden('Only an OWNER changes a key that belongs to the business.')
+  throw forbidden('Only an OWNER can change a key that belongs to the business.')
 }
 
 type KeyFields = { name: string; scopes: Scope[]; expiresTime: Temporal.Instant | null }
@@ -190,5 +201,7 @@ function pastFaults(
 ): Fault[] {
   if (!(wanted instanceof Temporal.Instant) || (current && wanted.equals(current))) return []
   if (Temporal.Instant.compare(wanted, now) > 0) return []
-  return [{ pointer: '/expiresTime', detail: 'must be ahead; DELETE revokes a key at once' }]
+  return [
+    { pointer: '/expiresTime', detail: 'must be in the future; use DELETE to revoke a key now' },
+  ]
 }

@@ -3,6 +3,7 @@ import { PageOf } from '../../contract/page.ts'
 import { AuditQuery } from '../../contract/queries.ts'
 import { listAudit, type AuditRow } from '../../store/audit.ts'
 import { pageOf, readPage } from '../server/cursor.ts'
+import { toWire } from '../server/serialize.ts'
 import type { Routes } from '../server/services.ts'
 
 export const audit: Routes = async (app) => {
@@ -12,7 +13,7 @@ export const audit: Routes = async (app) => {
       config: { scope: 'admin', function: 'VIEW_AUDIT' },
       schema: {
         tags: ['Audit'],
-        summary: 'Every change: who, what, before, after; newest first',
+        summary: 'List all changes with their author and the values before and after, newest first',
         querystring: AuditQuery,
         response: {
           200: PageOf(AuditEntry, 'AuditEntryPage'),
@@ -30,7 +31,7 @@ export const audit: Routes = async (app) => {
         { after: after?.[0], limit: limit + 1 },
       )
       const { items, nextCursor } = pageOf(rows, limit, list, (row) => [row.auditId])
-      return { items: items.map(onWire), nextCursor } as never
+      return toWire({ items: items.map(describeEntry), nextCursor })
     },
   )
 }
@@ -38,7 +39,7 @@ export const audit: Routes = async (app) => {
 const instant = (ms: number | undefined) =>
   ms === undefined ? undefined : Temporal.Instant.fromEpochMilliseconds(ms)
 
-const onWire = ({ time, user, object, id, change, before, after }: AuditRow) => ({
+const describeEntry = ({ time, user, object, id, change, before, after }: AuditRow) => ({
   time,
   user,
   object,
@@ -48,21 +49,21 @@ const onWire = ({ time, user, object, id, change, before, after }: AuditRow) => 
   after: propertiesOf(after),
 })
 
-/** A row as the database wrote it down, under the names and in the form of the API. */
+/** Converts a row of the audit table to the property names and formats of the API. */
 function propertiesOf(row: Record<string, unknown>) {
   return Object.fromEntries(
     Object.entries(row).map(([column, value]) => [propertyOf(column), valueOf(column, value)]),
   )
 }
 
-const UNLIKE_THE_REST: Record<string, string> = {
+const IRREGULAR_NAMES: Record<string, string> = {
   object_uuid: 'objectUUId',
   invitation_uuid: 'invitationUUID',
   attach_file_library_uuids: 'attachFileLibraryUUids',
 }
 
 const propertyOf = (column: string) =>
-  UNLIKE_THE_REST[column] ??
+  IRREGULAR_NAMES[column] ??
   column.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
 
 const valueOf = (column: string, value: unknown) =>

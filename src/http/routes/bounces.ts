@@ -4,15 +4,15 @@ import { emailIdOf } from '../../email/message.ts'
 import { invalid } from '../../errors.ts'
 import { noteBounces } from '../../store/emails.ts'
 import { suppress } from '../../store/suppressions.ts'
-import { LARGEST_BODY } from '../server/body.ts'
+import { MAX_BODY_BYTES } from '../server/body.ts'
 import { answerOnce, ok } from '../server/idempotency.ts'
 import type { Routes } from '../server/services.ts'
 
-/** Takes delivery status notifications, as JSON or as `message/rfc822`. */
+/** Bounces: a delivery status notification in JSON, or as the mail server forwards it. */
 export const bounces: Routes = async (app, { clock }) => {
   app.addContentTypeParser(
     'message/rfc822',
-    { parseAs: 'string', bodyLimit: LARGEST_BODY },
+    { parseAs: 'string', bodyLimit: MAX_BODY_BYTES },
     async (_request: unknown, message: string) => ({ message }),
   )
 
@@ -22,12 +22,12 @@ export const bounces: Routes = async (app, { clock }) => {
       config: { scope: 'mail:write', idempotent: true },
       schema: {
         tags: ['email'],
-        summary: 'Take in a delivery status notification',
+        summary: 'Report a delivery status notification',
         description:
-          'The mail shows the refusal. The address is suppressed only if its mailbox does not exist ' +
-          '(a status code 5.1.x about the recipient).',
+          'The email shows the bounce. The address is suppressed only if its mailbox does not exist ' +
+          '(status 5.1.x for the recipient).',
         body: Type.Object({
-          message: Type.String({ description: 'The notification as it came, headers and all.' }),
+          message: Type.String({ description: 'The notification with its headers.' }),
         }),
         response: {
           200: Type.Object({ suppressed: Type.Array(Type.String()) }),

@@ -6,7 +6,7 @@ import { isPlainObject } from '../../contract/json.ts'
 import { readFields } from '../../contract/read-fields.ts'
 import { unknownProperties } from '../../contract/unknown-properties.ts'
 import { PageOf, PageQuery } from '../../contract/page.ts'
-import type { Db } from '../../database/database.ts'
+import type { Database, Db } from '../../database/database.ts'
 import { forbidden, invalid, notFound } from '../../errors.ts'
 import { operatorFieldFaults } from '../../scheduling/business.ts'
 import { followZone } from '../../scheduling/follow.ts'
@@ -24,6 +24,7 @@ import { answerSavedKey } from './api-keys.ts'
 import { pageOf, readPage } from '../server/cursor.ts'
 import { requireMatch } from '../server/etag.ts'
 import { answerOnce, created, ok, type Answer } from '../server/idempotency.ts'
+import { toWire } from '../server/serialize.ts'
 import type { Routes } from '../server/services.ts'
 import { answerSavedUser } from './users.ts'
 
@@ -32,19 +33,26 @@ const tags = ['Business']
 const OPERATOR = 'OPERATOR'
 
 export const businesses: Routes = async (app, services) => {
-  const { database, clock, credentials } = services
+  for (const route of [
+    getBusinesses,
+    getBusiness,
+    postBusiness,
+    deleteBusiness,
+    postApiKeyOfBusiness,
+    postUserOfBusiness,
+  ]) {
+    await app.register(route, services)
+  }
+}
 
-  /** The operator's door shows every business, a caller's its own. */
-  const doorOf = (request: FastifyRequest) =>
-    request.isOperator ? database.operator : request.caller.db
-
+const getBusinesses: Routes = async (app, { database }) => {
   app.get(
     '/business',
     {
       config: { operator: true, scope: 'scheduling:read', function: 'VIEW_BUSINESS' },
       schema: {
         tags,
-        summary: 'Every business for the operator, else your own',
+        summary: 'List businesses: all for the operator, your own for others',
         querystring: Type.Object(PageQuery),
         response: {
           200: PageOf(Business, 'BusinessPage'),
@@ -54,11 +62,13 @@ export const businesses: Routes = async (app, services) => {
     async (request) => {
       const { limit, after } = readPage(request.query, 'business')
       const page = { after: Number(after?.[0] ?? 0), limit: limit + 1 }
-      const rows = await listBusinesses(doorOf(request), page)
-      return pageOf(rows, limit, 'business', (row) => [row.businessId]) as never
+      const rows = await listBusinesses(dbFor(request, database), page)
+      return toWire(pageOf(rows, limit, 'business', (row) => [row.businessId]))
     },
   )
+}
 
+const getBusiness: Routes = async (app, { database }) => {
   app.get(
     '/business/:businessId',
     {
@@ -68,15 +78,17 @@ export const businesses: Routes = async (app, services) => {
         function: 'VIEW_BUSINESS',
         etag: true,
       },
-      schema: { tags, summary: 'One business', params: ById, response: { 200: Business } },
+      schema: { tags, summary: 'Read a business', params: ById, response: { 200: Business } },
     },
     async (request) => {
-      const business = await findBusiness(doorOf(request), request.params.businessId)
+      const business = await findBusiness(dbFor(request, database), request.params.businessId)
       if (!business) throw notFound('business', request.params.businessId)
-      return business as never
+      return toWire(business)
     },
   )
+}
 
+const postBusiness: Routes = async (app, { database, clock, credentials }) => {
   app.post(
     '/business',
     {
@@ -90,21 +102,24 @@ export const businesses: Routes = async (app, services) => {
       attachValidation: true,
       schema: {
         tags,
-        summary: 'Make a business, as the operator; or change one, or your own',
+        summary: 'Create or change a business',
+        description: 'Only the operator can create one. An OWNER can change their own.',
         body: BusinessWrite,
         response: { 200: Business, 201: Business },
       },
     },
     async (request, reply) => {
       const by = { user: userOf(request), now: clock.now() }
-      const answer = await answerOnce(doorOf(request), request, reply, by.now, (tx) =>
+      const answer = await answerOnce(dbFor(request, database), request, reply, by.now, (tx) =>
         saveBusiness(tx, request, by),
       )
       credentials.forget()
       return answer
     },
   )
+}
 
+const deleteBusiness: Routes = async (app, { database, clock, credentials }) => {
   app.delete(
     '/business/:businessId',
     {
@@ -113,7 +128,7 @@ export const businesses: Routes = async (app, services) => {
         tags,
         summary: 'Deactivate a business',
         description:
-          'Its keys and people are refused from then on; a POST by the operator revives it.',
+          'Its keys and people can no longer sign in. A POST by the operator with `active: true` reactivates it.',
         params: ById,
         response: { 200: Business },
       },
@@ -129,10 +144,12 @@ export const businesses: Routes = async (app, services) => {
         return updateBusiness(tx, businessId, { ...business, active: false }, by)
       })
       credentials.forget()
-      return deactivated as never
+      return toWire(deactivated)
     },
   )
+}
 
+const postApiKeyOfBusiness: Routes = async (app, services) => {
   app.post(
     '/business/:businessId/apiKey',
     {
@@ -140,17 +157,24 @@ export const businesses: Routes = async (app, services) => {
       attachValidation: true,
       schema: {
         tags,
-        summary: 'Make a key of a business',
-        description: 'The key itself is shown once, when it is made.',
+        summary: 'Create an API key for a business',
+        description: 'The key itself is shown once, when it is created.',
         params: ById,
         body: ApiKeyWrite,
         response: { 200: ApiKey, 201: NewApiKey },
       },
     },
     async (request, reply) =>
-      answerSavedKey(services, request, reply, await openForOperator(request.params.businessId)),
+      answerSavedKey(
+        services,
+        request,
+        reply,
+        await actAsOperator(request.params.businessId, services.database),
+      ),
   )
+}
 
+const postUserOfBusiness: Routes = async (app, services) => {
   app.post(
     '/business/:businessId/user',
     {
@@ -158,7 +182,7 @@ export const businesses: Routes = async (app, services) => {
       attachValidation: true,
       schema: {
         tags,
-        summary: 'Make a person of a business, such as its first',
+        summary: 'Create a person in a business, such as its first owner',
         params: ById,
         body: UserWrite,
         response: { 200: User, 201: User },
@@ -166,17 +190,21 @@ export const businesses: Routes = async (app, services) => {
     },
     async (request, reply) =>
       answerSavedUser(services, request, reply, {
-        ...(await openForOperator(request.params.businessId)),
+        ...(await actAsOperator(request.params.businessId, services.database)),
         role: null,
       }),
   )
+}
 
-  async function openForOperator(businessId: number) {
-    const business = await findBusiness(database.operator, businessId)
-    if (!business) throw notFound('business', businessId)
-    const db = database.forBusiness(businessId, OPERATOR)
-    return { db, businessId, user: OPERATOR, account: null }
-  }
+/** The operator's database role sees every business, a caller's only its own. */
+const dbFor = (request: FastifyRequest, database: Database) =>
+  request.isOperator ? database.operator : request.caller.db
+
+async function actAsOperator(businessId: number, database: Database) {
+  const business = await findBusiness(database.operator, businessId)
+  if (!business) throw notFound('business', businessId)
+  const db = database.forBusiness(businessId, OPERATOR)
+  return { db, businessId, user: OPERATOR, account: null }
 }
 
 const userOf = (request: FastifyRequest) => (request.isOperator ? OPERATOR : request.caller.user)
@@ -197,7 +225,7 @@ async function saveBusiness(tx: Db, request: FastifyRequest, by: By): Promise<An
   return created(business, `/business/${business.businessId}`)
 }
 
-/** The business that the body is about, by its id or its `externalId`; none means a new one. */
+/** The business that the body names by its id or `externalId`; undefined if it is new. */
 async function lockNamedBusiness(tx: Db, { body, isOperator }: FastifyRequest) {
   const { businessId, externalId } = isPlainObject(body) ? body : {}
   if (businessId !== undefined && businessId !== null) {
@@ -209,6 +237,8 @@ async function lockNamedBusiness(tx: Db, { body, isOperator }: FastifyRequest) {
     return business
   }
   if (!isOperator)
-    throw forbidden('Only the operator makes businesses; name your own to change it.')
+    throw forbidden(
+      'Only the operator can create a business. Send your businessId to change yours.',
+    )
   return typeof externalId === 'string' ? lockBusinessByExternalId(tx, externalId) : undefined
 }

@@ -10,29 +10,26 @@ import {
 
 /** What happened in a business since the last batch, for each listener to filter. */
 export type ChangeBatch = {
-  /** Or `many`: more than are worth naming. */
+  /** `many` if there are more than MAX_NAMED_CHANGES. */
   audited: AuditChange[] | 'many'
   triggerIds: number[] | 'many'
-  /** Whoever has got this batch misses nothing by resuming here. */
+  /** A listener that has received this batch can resume here. */
   position: number
 }
 
 export type ChangeListener = (batch: ChangeBatch) => void
 
-/** More than this are not named. */
+/** Above this, changes are reported as `many`. */
 export const MAX_NAMED_CHANGES = 1_000
 
 /** A burst of hints is read at most this often. */
 const READ_EVERY_MS = 100
-/** Without a hint: commands change things too, and a hint may be lost. */
+/** Polling without a hint: CLI commands send none, and a hint can be lost. */
 const POLL_MS = 5_000
-/**
- * Transactions commit in another order than that of their ids in the audit. Entries are read again
- * for this long, so that one which commits late is found.
- */
+/** Transactions do not commit in the order of their audit ids. Entries are read again for this long. */
 const LATE_COMMIT_MS = 30_000
 
-/** Reads the changes of the businesses that somebody listens to. Without listeners it does nothing. */
+/** Reads the changes of businesses that have listeners. */
 export class ChangeFeed {
   readonly #database: Database
   readonly #onError: (error: unknown) => void
@@ -44,7 +41,7 @@ export class ChangeFeed {
     this.#onError = onError
   }
 
-  /** Throws if the database cannot be asked. */
+  /** Throws if the database cannot be reached. */
   async listen(businessId: number, listener: ChangeListener) {
     this.#stopHearing ??= this.#database.listen(
       'bellwether_changes',
@@ -52,7 +49,7 @@ export class ChangeFeed {
         const hint = readChangeHint(payload)
         this.#businesses.get(hint.businessId)?.hear(hint)
       },
-      // Hints from before were missed.
+      // After a reconnect: hints may have been lost.
       () => {
         for (const [businessId, feed] of this.#businesses) {
           feed.hear({ businessId, triggerIds: 'many' })
@@ -105,12 +102,12 @@ class BusinessFeed {
   readonly #db: Db
   readonly #businessId: number
   readonly #onError: (error: unknown) => void
-  /** Every change up to this one was told. A listener that resumes here misses nothing. */
+  /** All changes up to this audit id were sent. A listener can resume here. */
   position = 0
-  /** The changes after `position` that were told already. */
-  #told = new Set<number>()
-  #lastTold = 0
-  /** All up to `id` were told at this time; `position` moves there when no late commit can follow. */
+  /** The changes after `position` that were sent already. */
+  #sent = new Set<number>()
+  #lastSent = 0
+  /** Changes up to `id` were sent. `position` moves there when no transaction can commit late any more. */
   #settling: { id: number; since: number } | undefined
   #heardIds = new Set<number>()
   #heardMany = false
@@ -152,11 +149,11 @@ class BusinessFeed {
   }
 
   async #read() {
-    // What is heard while a read is under way is read by the next one.
+    // The next read handles hints that arrive during this one.
     if (this.#isReading) return this.#readIn(READ_EVERY_MS)
     this.#isReading = true
     try {
-      await this.#tell()
+      await this.#notifyListeners()
     } catch (error) {
       this.#onError(error)
     } finally {
@@ -167,12 +164,12 @@ class BusinessFeed {
     }
   }
 
-  async #tell() {
+  async #notifyListeners() {
     const rows = await listChanges(this.#db, this.#businessId, {
       after: this.position,
       limit: MAX_NAMED_CHANGES + 1,
     })
-    let audited: ChangeBatch['audited'] = rows.filter(({ auditId }) => !this.#told.has(auditId))
+    let audited: ChangeBatch['audited'] = rows.filter(({ auditId }) => !this.#sent.has(auditId))
     if (rows.length > MAX_NAMED_CHANGES) {
       audited = 'many'
       this.#skipTo(await findLastChangeId(this.#db, this.#businessId))
@@ -187,14 +184,14 @@ class BusinessFeed {
   }
 
   #remember(auditId: number) {
-    this.#told.add(auditId)
-    this.#lastTold = Math.max(this.#lastTold, auditId)
+    this.#sent.add(auditId)
+    this.#lastSent = Math.max(this.#lastSent, auditId)
   }
 
   #skipTo(auditId: number) {
     this.position = auditId
-    this.#lastTold = auditId
-    this.#told.clear()
+    this.#lastSent = auditId
+    this.#sent.clear()
     this.#settling = undefined
   }
 
@@ -202,9 +199,9 @@ class BusinessFeed {
     const now = monotonicMs()
     if (this.#settling && now - this.#settling.since >= LATE_COMMIT_MS) {
       this.position = this.#settling.id
-      for (const id of this.#told) if (id <= this.position) this.#told.delete(id)
+      for (const id of this.#sent) if (id <= this.position) this.#sent.delete(id)
       this.#settling = undefined
     }
-    if (this.#lastTold > this.position) this.#settling ??= { id: this.#lastTold, since: now }
+    if (this.#lastSent > this.position) this.#settling ??= { id: this.#lastSent, since: now }
   }
 }

@@ -1,5 +1,5 @@
 import { PassThrough } from 'node:stream'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { Caller } from '../../auth/caller.ts'
 import type { SecurityFunction } from '../../auth/permissions.ts'
@@ -14,7 +14,6 @@ import {
   type AuditChange,
 } from '../../store/changes.ts'
 import { listTriggersById } from '../../store/event-triggers.ts'
-import type { StoredObject } from '../../store/objects.ts'
 import { findHidingProperty } from '../../store/visibility.ts'
 import { rereadCaller } from '../server/authenticate.ts'
 import { ChangeFeed, MAX_NAMED_CHANGES, type ChangeBatch } from './change-feed.ts'
@@ -24,15 +23,21 @@ const MAX_STREAMS_PER_CREDENTIAL = 20
 const HEARTBEAT_MS = 15_000
 /** A stream that is revoked ends within this time. */
 const TRUSTED_MS = 1_000
-/** A client that reads no more is disconnected; it resumes where it was. */
+/** A client that stops reading is disconnected; it can resume from its last event. */
 const MAX_UNREAD_BYTES = 262_144
-/** When a browser connects again after the connection was lost. */
+/** How long a browser waits before it reconnects. */
 const RETRY_MS = 3_000
+
+const DESCRIPTION = `The connection stays open. Each event holds the kind and the id of a changed object, nothing else; read the object for its values. \`id: null\` means that any number of objects of this kind may have changed. Only changes that the caller may read are sent.
+
+Each change is sent at least once, usually within a second. After a lost connection send the last \`id:\` as \`Last-Event-ID\`, as browsers do, to resume there. A comment every 15 s keeps the connection alive. The stream ends when the credential is revoked. A credential can open ${MAX_STREAMS_PER_CREDENTIAL} streams; one more is 429.`
 
 /** See docs/decisions/0188-live-updates.md. */
 export const changes: Routes = async (app, services) => {
   const { database, log } = services
-  const feed = new ChangeFeed(database, (err) => log.warn({ err }, 'reading changes failed'))
+  const feed = new ChangeFeed(database, (err) =>
+    log.warn({ err }, 'reading the change feed failed'),
+  )
   const streams = new Set<ChangeStream>()
   app.addHook('preClose', async () => {
     for (const stream of streams) stream.end()
@@ -46,10 +51,8 @@ export const changes: Routes = async (app, services) => {
       config: { scope: 'scheduling:read', function: 'VIEW_SCHEDULE', quiet: true },
       schema: {
         tags: ['changes'],
-        summary: 'Live updates: what has changed, as server-sent events',
-        description: `A stream that stays open. Each event is one change: its kind and its id, and nothing else; read the object if you want to know more. \`id: null\` means that any number of this kind may have changed. The caller is told of what it may read.
-
-A change is told at least once, mostly within a second. After a lost connection send the last \`id:\` as \`Last-Event-ID\`, as browsers do, and the stream goes on from there. Every 15 s a comment shows that the connection lives. It ends when the credential does. A credential may hold ${MAX_STREAMS_PER_CREDENTIAL} streams; another one is 429.`,
+        summary: 'Stream changes as server-sent events',
+        description: DESCRIPTION,
         headers: Type.Object({
           'last-event-id': Type.Optional(
             Type.String({
@@ -60,7 +63,7 @@ A change is told at least once, mostly within a second. After a lost connection 
         }),
         response: {
           200: {
-            description: 'Events without a name, each with a JSON object as its data.',
+            description: 'Unnamed events, each with a JSON object as data.',
             content: {
               'text/event-stream': {
                 schema: Type.String({
@@ -72,23 +75,25 @@ A change is told at least once, mostly within a second. After a lost connection 
         },
       },
     },
-    async (request, reply) => {
-      const { credential } = request.caller
-      const held = [...streams].filter((stream) => stream.credential === credential).length
-      if (held >= MAX_STREAMS_PER_CREDENTIAL) {
-        const detail = `This credential holds ${held} streams of changes already; close one first.`
-        throw new RequestError(429, detail, undefined, { 'retry-after': '60' })
-      }
+    async (request, reply: FastifyReply) => {
+      refuseTooManyStreams(streams, request.caller)
       const stream = new ChangeStream(request.caller, () => rereadCaller(request, services))
       streams.add(stream)
       stream.body.once('close', () => streams.delete(stream))
       await stream.start(feed, lastEventIdOf(request))
       return reply
         .type('text/event-stream')
-        .header('x-accel-buffering', 'no') // a proxy must not hold events back
-        .send(stream.body as never)
+        .header('x-accel-buffering', 'no') // a proxy must not buffer events
+        .send(stream.body)
     },
   )
+}
+
+function refuseTooManyStreams(streams: Set<ChangeStream>, { credential }: Caller) {
+  const open = [...streams].filter((stream) => stream.credential === credential).length
+  if (open < MAX_STREAMS_PER_CREDENTIAL) return
+  const detail = `This credential has ${open} open streams of changes. Close one first.`
+  throw new RequestError(429, detail, undefined, { 'retry-after': '60' })
 }
 
 function lastEventIdOf({ headers }: FastifyRequest) {
@@ -96,18 +101,18 @@ function lastEventIdOf({ headers }: FastifyRequest) {
   return typeof id === 'string' ? Number(id) : undefined
 }
 
-/** Every change over HTTP wakes the streams of its business, on all nodes. */
+/** Notifies the streams of the business, on all nodes, after every change over HTTP. */
 export function hintAfterChanges(app: FastifyInstance) {
   app.addHook('onResponse', async ({ method, caller, routeOptions }, { statusCode }) => {
     if (!caller || method === 'GET' || statusCode >= 300) return
-    // Triggers and mails are in no audit.
+    // Triggers and emails are not audited, so the hint has to name them.
     const isByHand = /^\/(eventTriggers|emails)\b/.test(routeOptions.url ?? '')
     const hint = isByHand ? hintManyChangedTriggers : hintChanges
     hint(caller.db, caller.businessId)
   })
 }
 
-/** What a caller needs to be told of a kind. */
+/** The function that a caller needs to receive changes of a kind. */
 const FUNCTION_OF_KIND: Partial<Record<ChangeKind, SecurityFunction>> = {
   business: 'VIEW_BUSINESS',
   eventDefinition: 'VIEW_DEFINITIONS',
@@ -116,7 +121,7 @@ const FUNCTION_OF_KIND: Partial<Record<ChangeKind, SecurityFunction>> = {
   emailTemplate: 'VIEW_EMAILS',
 }
 
-/** One connection: what its caller may see, written as server-sent events. */
+/** One connection. Writes the changes that its caller may read as server-sent events. */
 class ChangeStream {
   readonly body = new PassThrough()
   readonly credential: string
@@ -133,22 +138,22 @@ class ChangeStream {
     this.#reread = reread
   }
 
-  /** Everything after `lastEventId` is told first, if it is given. */
+  /** If `lastEventId` is given, sends the changes after it first. */
   async start(feed: ChangeFeed, lastEventId: number | undefined) {
     const { businessId, db } = this.#caller
     try {
-      const { position, stop } = await feed.listen(businessId, (batch) => this.#tell(batch))
+      const { position, stop } = await feed.listen(businessId, (batch) => this.#send(batch))
       this.body.once('close', stop)
       this.#write(`retry: ${RETRY_MS}\nid: ${lastEventId ?? position()}\n\n`)
       if (lastEventId !== undefined) {
         const page = { after: lastEventId, limit: MAX_NAMED_CHANGES + 1 }
         const missed = await listChanges(db, businessId, page)
         const audited = missed.length > MAX_NAMED_CHANGES ? 'many' : missed
-        this.#tell({ audited, triggerIds: 'many', position: position() })
+        this.#send({ audited, triggerIds: 'many', position: position() })
       }
-      const beating = setInterval(() => this.#beat(position()), HEARTBEAT_MS)
+      const heartbeat = setInterval(() => this.#sendHeartbeat(position()), HEARTBEAT_MS)
       this.body.once('close', () => {
-        clearInterval(beating)
+        clearInterval(heartbeat)
         clearTimeout(this.#checking)
       })
     } catch (error) {
@@ -161,41 +166,41 @@ class ChangeStream {
     this.body.end()
   }
 
-  #tell(batch: ChangeBatch) {
-    this.#inTurn(async () => {
+  #send(batch: ChangeBatch) {
+    this.#enqueue(async () => {
       const changes = await this.#visible(batch)
-      // The id comes with the last one: a client that gets only a part resumes before it.
+      // Only the last event has the id: a client that receives a part resumes before the batch.
       const last = changes.length - 1
-      const events = changes.map((change, place) => {
-        const id = place === last ? `id: ${batch.position}\n` : ''
+      const events = changes.map((change, index) => {
+        const id = index === last ? `id: ${batch.position}\n` : ''
         return `${id}data: ${JSON.stringify(change)}\n\n`
       })
       this.#write(events.join(''))
     })
   }
 
-  #beat(position: number) {
-    this.#inTurn(async () => this.#write(`: heartbeat\nid: ${position}\n\n`))
+  #sendHeartbeat(position: number) {
+    this.#enqueue(async () => this.#write(`: heartbeat\nid: ${position}\n\n`))
   }
 
-  /** Writes if the caller still may read it, else the stream ends. */
-  #inTurn(write: () => Promise<void>) {
+  /** Writes after the previous batch. Ends the stream if the caller has lost its permission. */
+  #enqueue(write: () => Promise<void>) {
     this.#writing = this.#writing
       .then(async () => {
         if (await this.#isStillAllowed()) await write()
         else this.end()
       })
-      // The client resumes from the last id that it got.
+      // The client resumes from the last id that it received.
       .catch(() => this.end())
   }
 
-  /** A sign-out and a revocation wake the streams too: this is where they end. */
+  /** A sign-out or a revocation also causes a batch, which ends the stream here. */
   async #isStillAllowed() {
     const age = monotonicMs() - this.#checkedAt
     if (age < TRUSTED_MS) {
       this.#checking ??= setTimeout(() => {
         this.#checking = undefined
-        this.#inTurn(async () => {})
+        this.#enqueue(async () => {})
       }, TRUSTED_MS - age)
       return true
     }
@@ -211,35 +216,35 @@ class ChangeStream {
       audited === 'many'
         ? this.#kinds().map((kind) => ({ kind, id: null }))
         : audited
-            .filter((change) => this.#sees(change))
+            .filter((change) => this.#isVisible(change))
             .map(({ kind, id }) => ({ kind, id: idOf(id) }))
-    const triggers = triggerIds === 'many' ? [null] : await this.#seenTriggers(triggerIds)
+    const triggers = triggerIds === 'many' ? [null] : await this.#visibleTriggers(triggerIds)
     return [...objects, ...triggers.map((id) => ({ kind: 'eventTrigger' as const, id }))]
   }
 
-  #mayKnowOf(kind: ChangeKind) {
+  #mayReadKind(kind: ChangeKind) {
     return this.#caller.functions.has(FUNCTION_OF_KIND[kind] ?? 'VIEW_SCHEDULE')
   }
 
   #kinds() {
-    return CHANGE_KINDS.filter((kind) => kind !== 'eventTrigger' && this.#mayKnowOf(kind))
+    return CHANGE_KINDS.filter((kind) => kind !== 'eventTrigger' && this.#mayReadKind(kind))
   }
 
-  /** Also who saw an object before the change is told, so that it goes from their lists. */
-  #sees({ kind, isNew, ...change }: AuditChange) {
-    if (!this.#mayKnowOf(kind)) return false
+  /** A change that takes an object out of sight is sent too, so that clients remove it from lists. */
+  #isVisible({ kind, isNew, ...change }: AuditChange) {
+    if (!this.#mayReadKind(kind)) return false
     const objects = objectKind(kind)
     if (!objects) return true
     const { scope } = this.#caller
     const isSeen = (locationId: number | null, professionalId: number | null) =>
-      !findHidingProperty(objects, { locationId, professionalId } as unknown as StoredObject, scope)
+      !findHidingProperty(objects, { locationId, professionalId }, scope)
     return (
       isSeen(change.locationId, change.professionalId) ||
       (!isNew && isSeen(change.oldLocationId, change.oldProfessionalId))
     )
   }
 
-  async #seenTriggers(ids: number[]) {
+  async #visibleTriggers(ids: number[]) {
     const { db, businessId, scope } = this.#caller
     if (ids.length === 0 || scope === null) return ids
     const seen = await listTriggersById(db, businessId, ids, scope)

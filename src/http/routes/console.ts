@@ -7,7 +7,7 @@ import type { Routes } from '../server/services.ts'
 export const CONSOLE_FOLDER = join(import.meta.dirname, '../../../console')
 const BUILT = join(CONSOLE_FOLDER, 'dist')
 
-/** For pages: their own scripts and nothing from anywhere else. Styles may stand in the markup. */
+/** For our HTML pages: own scripts only, nothing from other hosts. Inline styles are allowed. */
 export const CONSOLE_POLICY = {
   useDefaults: false,
   directives: {
@@ -38,15 +38,15 @@ export const consoleFiles: Routes = async (app, { consoleBuilt }) => {
   app.get('/console/*', { config, schema, helmet }, async (request, reply) => {
     await consoleBuilt
     const path = (request.params as { '*': string })['*']
-    // The names of assets change with their content.
+    // The name of an asset contains a hash of its content.
     if (path.startsWith('assets/')) {
       return reply.sendFile(path, { maxAge: '365d', immutable: true })
     }
     if (/\.\w+$/.test(path)) return reply.sendFile(path)
     if (!existsSync(join(BUILT, 'index.html'))) {
-      throw new RequestError(503, 'The console is not built: run npm run build.')
+      throw new RequestError(503, 'The console is not built. Run npm run build.')
     }
-    // Any other address is one of the console's own pages.
+    // The console routes all other paths itself.
     return reply.header('cache-control', 'no-cache').sendFile('index.html', { cacheControl: false })
   })
 }

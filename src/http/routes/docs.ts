@@ -4,7 +4,7 @@ import { fastify } from 'fastify'
 import { CONSOLE_POLICY } from './console.ts'
 import type { Routes } from '../server/services.ts'
 
-/** The API description for people. Everything on the page comes from here: it works offline. */
+/** The API reference as a web page. It loads nothing from other hosts, so it works offline. */
 export const docs: Routes = async (app) => {
   const config = { open: true, unlimited: true } as const
   const schema = { hide: true }
@@ -30,10 +30,7 @@ export const docs: Routes = async (app) => {
   })
 }
 
-/**
- * The plugin carries the page's script inside itself, 4 MB that only readers of /docs need: so it
- * is loaded when the first one comes, and asked for its script on an app of its own.
- */
+/** The plugin bundles a 4 MB script. It is loaded at the first request, through an app of its own. */
 async function readBundle() {
   const { default: scalar } = await import('@scalar/fastify-api-reference')
   const inner = fastify()

@@ -17,38 +17,45 @@ import { listTokens } from '../../email/tokens.ts'
 import { invalid, notFound } from '../../errors.ts'
 import { findObject } from '../../store/objects.ts'
 import { listEmailsById } from '../../store/emails.ts'
-import { clientGone } from '../server/client-gone.ts'
-import { answerOf, sendFramed, sendingOf } from './emails.ts'
+import { abortOnDisconnect } from '../server/connections.ts'
+import { sendFramed, sendingOf } from './emails.ts'
 import { answerOnce } from '../server/idempotency.ts'
 import type { Routes } from '../server/services.ts'
 
 const tags = ['email template']
 const ById = Type.Object({ emailTemplateId: Type.Integer({ minimum: 1 }) })
 
-/** Beside the routes that every object has. */
+/** In addition to the routes of objects.ts, which every kind of object has. */
 export const emailTemplates: Routes = async (app, services) => {
-  const { config, queues } = services
+  for (const route of [getTokens, postPreview, getPreviewHtml, postTest]) {
+    await app.register(route, services)
+  }
+}
 
+const getTokens: Routes = async (app) => {
   app.get(
     '/emailTemplate/token',
     {
       config: { scope: 'mail:read' },
       schema: {
         tags,
-        summary: 'Every %TOKEN% by what it speaks of, each with an example',
+        summary: 'List all %TOKENS% by object type, each with an example',
         response: { 200: Type.Array(TokenGroup) },
       },
     },
     async () => listTokens(),
   )
+}
 
+const postPreview: Routes = async (app, { config, queues }) => {
   app.post(
     '/emailTemplate/:emailTemplateId/preview',
     {
       config: { scope: 'mail:read' },
       schema: {
         tags,
-        summary: 'The mail that a template makes of an object; nothing is sent',
+        summary: 'Preview the email that a template makes for an object',
+        description: 'Nothing is sent.',
         params: ById,
         body: MailObject,
         response: { 200: MailPreview },
@@ -56,21 +63,23 @@ export const emailTemplates: Routes = async (app, services) => {
     },
     async ({ caller, params: { emailTemplateId }, body }, reply) => {
       const { mail } = await queues.interactive.run(
-        { businessId: caller.businessId, signal: clientGone(reply) },
-        () => previewOf(caller, emailTemplateId, body, config.publicUrl),
+        { businessId: caller.businessId, signal: abortOnDisconnect(reply) },
+        () => renderPreview(caller, emailTemplateId, body, config.publicUrl),
       )
       const { subject, html, text, to, emptyTokens } = mail
       return { subject, html, text, to: to?.address ?? null, emptyTokens }
     },
   )
+}
 
+const getPreviewHtml: Routes = async (app, { config, queues }) => {
   app.get(
     '/emailTemplate/:emailTemplateId/preview/html',
     {
       config: { scope: 'mail:read' },
       schema: {
         tags,
-        summary: 'The same mail by itself, for a frame',
+        summary: 'Preview the HTML of that email, for an iframe',
         params: ById,
         querystring: MailObject,
         response: { 200: { content: { 'text/html': { schema: Type.String() } } } },
@@ -78,20 +87,22 @@ export const emailTemplates: Routes = async (app, services) => {
     },
     async ({ caller, params: { emailTemplateId }, query }, reply) => {
       const { mail } = await queues.interactive.run(
-        { businessId: caller.businessId, signal: clientGone(reply) },
-        () => previewOf(caller, emailTemplateId, query, config.publicUrl),
+        { businessId: caller.businessId, signal: abortOnDisconnect(reply) },
+        () => renderPreview(caller, emailTemplateId, query, config.publicUrl),
       )
       return sendFramed(reply, mail.html)
     },
   )
+}
 
+const postTest: Routes = async (app, services) => {
   app.post(
     '/emailTemplate/:emailTemplateId/test',
     {
       config: { scope: 'mail:write', idempotent: true },
       schema: {
         tags,
-        summary: 'Sends that mail to up to five addresses, marked as a test',
+        summary: 'Send that email to up to five addresses, marked as a test',
         params: ById,
         body: MailTest,
         response: { 201: SentTests },
@@ -105,28 +116,28 @@ export const emailTemplates: Routes = async (app, services) => {
         address === undefined ? [{ pointer: `/to/${i}`, detail: 'must be one plain address' }] : [],
       )
       if (faults.length > 0) throw invalid(faults)
-      // Rendered before the transaction, in which it is read again and found in the cache.
+      // Compiles the template into its cache before the transaction starts.
       await findTemplate(caller.db, { businessId: caller.businessId, emailTemplateId })
       const now = services.clock.now()
       return answerOnce(caller.db, request, reply, now, async (tx) => {
-        const found = await previewOf(
+        const found = await renderPreview(
           { ...caller, db: tx },
           emailTemplateId,
           body,
-          config.publicUrl,
+          services.config.publicUrl,
         )
         const about = { ...found.template, objectType: body.objectType }
         const to = [...new Set(addresses as string[])]
         const ids = await sendTests(tx, found, about, to, sendingOf(services, now))
         const sent = await listEmailsById(tx, caller.businessId, ids)
-        return { status: 201, body: { items: sent.map(answerOf) } }
+        return { status: 201, body: { items: sent } }
       })
     },
   )
 }
 
-/** A template and a real object of the caller's, and the mail that they make. */
-async function previewOf(
+/** Renders a template for an object that the caller may see. */
+async function renderPreview(
   { db, businessId, scope }: Pick<Caller, 'db' | 'businessId' | 'scope'>,
   emailTemplateId: number,
   about: { objectType: ObjectType; objectId: number | string },

@@ -12,6 +12,7 @@ import {
   EmailsQuery,
   MAX_EMAILS_ABOUT,
 } from '../../contract/queries.ts'
+import { BulkIds, BulkResult } from '../../contract/schema.ts'
 import { contentOf } from '../../email/message.ts'
 import { unsubscribeLink } from '../../email/unsubscribe.ts'
 import { conflict, forbidden, notFound, RequestError } from '../../errors.ts'
@@ -32,26 +33,38 @@ import { listSuppressed } from '../../store/suppressions.ts'
 import type { Db } from '../../database/database.ts'
 import { pageOf, readPage } from '../server/cursor.ts'
 import { answerOnce, created, ok } from '../server/idempotency.ts'
-import { ManyDone, ManyIds } from '../server/many.ts'
+import { toWire } from '../server/serialize.ts'
 import type { Routes, Services } from '../server/services.ts'
 
 const tags = ['email']
 const NEXT_PAGE =
-  'An answer that is not the last page has a `Link` header with `rel="next"`: the address of the next page.'
+  'If there are more, the answer has a `Link` header with `rel="next"`: the URL of the next page.'
 const reading = { scope: 'mail:read' } as const
 const sending = { scope: 'mail:write' } as const
 const ById = Type.Object({ emailId: Type.Integer({ minimum: 1 }) })
 
 export const emails: Routes = async (app, services) => {
-  const { clock } = services
+  for (const route of [
+    getEmails,
+    getEmailCounts,
+    getEmailsOfObject,
+    getEmail,
+    getEmailHtml,
+    postResend,
+    postBulkResend,
+  ]) {
+    await app.register(route, services)
+  }
+}
 
+const getEmails: Routes = async (app) => {
   app.get(
     '/emails',
     {
       config: reading,
       schema: {
         tags,
-        summary: 'Every mail, the newest first',
+        summary: 'List emails, newest first',
         querystring: EmailsQuery,
         response: {
           200: PageOf(NamedEmail, 'EmailPage'),
@@ -69,17 +82,19 @@ export const emails: Routes = async (app, services) => {
       })
       const page = pageOf(found, limit, list, positionOf)
       const items = expand ? await nameEmails(db, businessId, page.items) : page.items
-      return { ...page, items: items.map(answerOf) }
+      return { ...page, items: toWire(items) }
     },
   )
+}
 
+const getEmailCounts: Routes = async (app) => {
   app.get(
     '/emails/counts',
     {
       config: reading,
       schema: {
         tags,
-        summary: 'How many mails of each status there are',
+        summary: 'Count emails by status',
         querystring: EmailQuery,
         response: {
           200: Type.Record(Type.String(), Type.Integer(), {
@@ -91,37 +106,51 @@ export const emails: Routes = async (app, services) => {
     async ({ caller, query }) =>
       countEmails(caller.db, caller.businessId, filtersOf(query, caller)),
   )
+}
 
-  for (const [word, kind, id] of [
-    ['calendar', objectKind('calendar')!, Type.Integer({ minimum: 1 })],
-    ['invitation', objectKind('invitation')!, Type.String()],
-    ['client', objectKind('client')!, Type.Integer({ minimum: 1 })],
-  ] as const) {
+const LISTS_OF_OBJECTS = [
+  {
+    word: 'calendar',
+    idSchema: Type.Integer({ minimum: 1 }),
+    aboutOf: (id: number | string) => ({ calendarId: Number(id) }),
+  },
+  {
+    word: 'invitation',
+    idSchema: Type.String(),
+    aboutOf: (id: number | string) => ({ invitationUUID: String(id) }),
+  },
+  {
+    word: 'client',
+    idSchema: Type.Integer({ minimum: 1 }),
+    aboutOf: (id: number | string) => ({ clientId: Number(id) }),
+  },
+]
+
+const getEmailsOfObject: Routes = async (app) => {
+  for (const { word, idSchema, aboutOf } of LISTS_OF_OBJECTS) {
+    const kind = objectKind(word)!
     app.get(
       `/emails/${word}/:${kind.id}`,
       {
         config: reading,
         schema: {
           tags,
-          summary: `The mails about one ${kind.title}, the oldest first`,
+          summary: `List the emails about one ${kind.title}, oldest first`,
           description: NEXT_PAGE,
-          params: Type.Object({ [kind.id]: id }),
+          params: Type.Object({ [kind.id]: idSchema }),
           querystring: EmailsAboutQuery,
           response: { 200: Type.Array(Email) },
         },
       },
       async ({ caller, params, query }, reply) => {
         const { db, businessId, scope: visibility } = caller
-        const named = params as Record<string, number | string>
-        if (!(await findObject(db, businessId, kind, named[kind.id]!, visibility))) {
-          throw notFound(kind.title, named[kind.id]!)
-        }
-        const path = `/emails/${word}/${named[kind.id]!}`
-        const { limit, after } = readPage({ limit: MAX_EMAILS_ABOUT, ...query }, path, [
-          'moment',
-          'id',
-        ])
-        const found = await listEmailsAbout(db, businessId, named as never, {
+        const id = (params as Record<string, number | string>)[kind.id]!
+        if (!(await findObject(db, businessId, kind, id, visibility)))
+          throw notFound(kind.title, id)
+        const path = `/emails/${word}/${id}`
+        const position = { limit: MAX_EMAILS_ABOUT, ...query }
+        const { limit, after } = readPage(position, path, ['moment', 'id'])
+        const found = await listEmailsAbout(db, businessId, aboutOf(id), {
           after: after && { createdDate: after[0], emailId: after[1] },
           limit: limit + 1,
           visibility,
@@ -130,35 +159,39 @@ export const emails: Routes = async (app, services) => {
         if (page.nextCursor !== null) {
           reply.header('link', `<${path}?limit=${limit}&cursor=${page.nextCursor}>; rel="next"`)
         }
-        return page.items.map(answerOf)
+        return toWire(page.items)
       },
     )
   }
+}
 
+const getEmail: Routes = async (app, { clock }) => {
   app.get(
     '/emails/:emailId',
     {
       config: { ...reading, etag: true },
       schema: {
         tags,
-        summary: 'One mail as rendered',
+        summary: 'Read an email as it was rendered',
         params: ById,
         response: { 200: WholeEmail },
       },
     },
     async ({ caller, params: { emailId } }) => {
       const email = await requireReadableEmail(caller, emailId, clock.now())
-      return { ...answerOf(withoutContent(email)), html: email.html, text: email.text }
+      return { ...toWire(withoutContent(email)), html: email.html, text: email.text }
     },
   )
+}
 
+const getEmailHtml: Routes = async (app, { clock }) => {
   app.get(
     '/emails/:emailId/html',
     {
       config: reading,
       schema: {
         tags,
-        summary: 'The mail by itself, for a frame',
+        summary: 'Read the HTML of an email, for an iframe',
         params: ById,
         response: { 200: { content: { 'text/html': { schema: Type.String() } } } },
       },
@@ -169,42 +202,46 @@ export const emails: Routes = async (app, services) => {
       return sendFramed(reply, html)
     },
   )
+}
 
+const postResend: Routes = async (app, services) => {
   app.post(
     '/emails/:emailId/resend',
     {
       config: { ...sending, idempotent: true, emptyBody: true },
       schema: {
         tags,
-        summary: 'Send it again, as a new mail',
+        summary: 'Send an email again, as a new one',
         params: ById,
         response: { 201: Email },
       },
     },
     async (request, reply) => {
       const { caller, params } = request
-      const now = clock.now()
+      const now = services.clock.now()
       return answerOnce(caller.db, request, reply, now, async (tx) => {
         const sent = await resend(tx, caller, params.emailId, sendingOf(services, now))
-        return created(answerOf(sent), `/emails/${sent.emailId}`)
+        return created(sent, `/emails/${sent.emailId}`)
       })
     },
   )
+}
 
+const postBulkResend: Routes = async (app, services) => {
   app.post(
     '/emails/resend',
     {
       config: { ...sending, idempotent: true },
       schema: {
         tags,
-        summary: 'Send many again',
-        body: ManyIds,
-        response: { 200: ManyDone },
+        summary: 'Send many emails again',
+        body: BulkIds,
+        response: { 200: BulkResult },
       },
     },
     async (request, reply) => {
       const { caller, body } = request
-      const now = clock.now()
+      const now = services.clock.now()
       return answerOnce(caller.db, request, reply, now, async (tx) => {
         const done: number[] = []
         const refused: { id: number; status: number; detail: string }[] = []
@@ -238,7 +275,7 @@ function filtersOf(
   }
 }
 
-/** What mails that people send by hand stand on. */
+/** The settings with which emails are sent that no trigger caused. */
 export const sendingOf = ({ config, linkSeal }: Services, now: Temporal.Instant): Sending => ({
   now,
   unsubscribeLink: (mail) => unsubscribeLink(config.publicUrl, linkSeal, mail),
@@ -246,31 +283,34 @@ export const sendingOf = ({ config, linkSeal }: Services, now: Temporal.Instant)
   host: new URL(config.publicUrl).hostname,
 })
 
-type Asking = { db: Db; businessId: number; scope: Visibility }
+type Viewer = { db: Db; businessId: number; scope: Visibility }
 
-async function requireEmail({ db, businessId, scope }: Asking, emailId: number) {
+async function requireEmail({ db, businessId, scope }: Viewer, emailId: number) {
   const email = await findEmail(db, businessId, emailId, scope)
-  if (!email) throw notFound('mail', emailId)
+  if (!email) throw notFound('email', emailId)
   const { html, message } = email
   return html === null && message ? { ...email, ...contentOf(message.toString('latin1')) } : email
 }
 
 /**
- * While a mail holds a link that sets a password, only those may read it who could set that password
- * anyway: see docs/decisions/0187-password-links.md.
+ * While an email holds a valid password link, only callers who could set that password anyway may read
+ * it: see docs/decisions/0187-password-links.md.
  */
 async function requireReadableEmail(caller: Caller, emailId: number, now: Temporal.Instant) {
   const email = await requireEmail(caller, emailId)
   const role = await findRoleOfLinkIn(caller.db, caller.businessId, emailId, now)
   const { functions, account } = caller
   const mayRead = functions.has('MANAGE_USERS') && role && mayManage(account?.role ?? null, role)
-  if (role && !mayRead) throw forbidden('This mail holds a link to the password of a person.')
+  if (role && !mayRead)
+    throw forbidden(
+      'This email holds a password link. Only those who manage that person may read it.',
+    )
   return email
 }
 
 async function resend(
   tx: Db,
-  { businessId, scope }: Omit<Asking, 'db'>,
+  { businessId, scope }: Omit<Viewer, 'db'>,
   emailId: number,
   sending: Sending,
 ): Promise<StoredEmail> {
@@ -278,11 +318,13 @@ async function resend(
   const { html, text } = email
   if (html === null || text === null) throw noLongerKept(emailId)
   if (await findRoleOfLinkIn(tx, businessId, emailId, sending.now)) {
-    throw conflict('This mail holds a link that works once: invite the person again instead.')
+    throw conflict(
+      'This email holds a password link that works once. Invite the person again instead.',
+    )
   }
   const bounced = await listSuppressed(tx, [{ businessId, emailAddress: email.to }])
   if (bounced.some((one) => one.reason === 'BOUNCED')) {
-    throw conflict(`${email.to} bounced before: clear it with DELETE /suppression first.`)
+    throw conflict(`${email.to} bounced before. Remove it with DELETE /suppression first.`)
   }
   const newId = await sendAgain(tx, { ...(email as StoredWholeEmail), html, text }, sending)
   return withoutContent((await findEmail(tx, businessId, newId, null))!)
@@ -301,9 +343,11 @@ function withoutContent({
 }
 
 const noLongerKept = (emailId: number) =>
-  conflict(`What mail ${emailId} said is no longer kept, only that it was sent.`)
+  conflict(
+    `The content of email ${emailId} is no longer stored, so it cannot be shown or sent again.`,
+  )
 
-/** Answers the HTML of a mail for a frame of the console. */
+/** Sends the HTML of an email for an iframe of the console. */
 export const sendFramed = (reply: FastifyReply, html: string) =>
   reply
     .header('content-security-policy', FRAME_POLICY)
@@ -311,14 +355,11 @@ export const sendFramed = (reply: FastifyReply, html: string) =>
     .type('text/html; charset=utf-8')
     .send(html)
 
-/** Whatever a template holds: nothing runs, loads or leaves the frame. */
+/** Templates are untrusted: no script runs, nothing is loaded and no link leaves the iframe. */
 const FRAME_POLICY =
   "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'"
 
 const positionOf = ({ createdDate, emailId }: StoredEmail) => [String(createdDate), emailId]
-
-/** Moments become numbers on the wire. */
-export const answerOf = (email: StoredEmail) => email as unknown as Email
 
 const moment = (ms: number | undefined) =>
   ms === undefined ? undefined : Temporal.Instant.fromEpochMilliseconds(ms)

@@ -6,16 +6,16 @@ import type { Services } from '../server/services.ts'
 
 const ended = new Counter({
   name: 'bellwether_triggers_ended_total',
-  help: 'Triggers that this node dealt with, by what became of them.',
+  help: 'Triggers that this node finished, by status.',
   labelNames: ['status'],
 })
 const lateness = new Histogram({
   name: 'bellwether_trigger_lateness_seconds',
-  help: 'How long after their time triggers were dealt with by this node.',
+  help: 'How long after their scheduled time this node handled triggers.',
   buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 15, 60, 600, 3600, 86_400],
 })
 
-/** Counts what a batch came to. */
+/** Counts the outcomes of a batch. */
 export function measureEndings(
   endings: { status: string; scheduledTime: Temporal.Instant }[],
   now: Temporal.Instant,
@@ -32,7 +32,7 @@ type Measured = {
   now: Temporal.Instant
 }
 
-/** Every gauge, its words and where its number comes from. */
+/** All gauges, each with its help text and its source. */
 const GAUGES: [name: string, help: string, value: (measured: Measured) => number | undefined][] = [
   [
     'overdue_triggers',
@@ -41,12 +41,12 @@ const GAUGES: [name: string, help: string, value: (measured: Measured) => number
   ],
   [
     'oldest_overdue_trigger_seconds',
-    'How long the oldest overdue trigger has been waiting.',
+    'How long ago the oldest overdue trigger was due.',
     ({ health, now }) => since(health.oldestOverdue, now),
   ],
   [
     'stuck_leases',
-    'Triggers whose node is gone and that no other took over.',
+    'Claimed triggers whose lease has expired and that no other node has taken over.',
     ({ health }) => health.stuckLeases,
   ],
   [
@@ -56,47 +56,47 @@ const GAUGES: [name: string, help: string, value: (measured: Measured) => number
   ],
   [
     'oldest_unplanned_definition_seconds',
-    'How long ago the oldest of these was saved.',
+    'How long ago the oldest unplanned definition was saved.',
     ({ health, now }) => since(health.oldestUnplanned, now),
   ],
   [
     'set_aside_triggers',
-    'Triggers of the last 7 days that were given up because their attempts failed.',
+    'Triggers of the last 7 days that were dead-lettered: FAILED after too many failed attempts.',
     ({ health }) => health.gaveUp,
   ],
   [
     'late_triggers',
-    'Triggers of the last 24 hours that were dealt with more than a minute late.',
+    'Triggers of the last 24 hours that fired more than a minute late.',
     ({ health }) => health.late,
   ],
   [
     'expired_triggers',
-    'Triggers of the last 24 hours that came too late to be of use.',
+    'Triggers of the last 24 hours with the status EXPIRED.',
     ({ health }) => health.expired,
   ],
   [
     'most_late_trigger_seconds',
-    'How late the latest of both was.',
+    'The highest lateness of late and expired triggers.',
     ({ health }) => health.mostLateSeconds,
   ],
   [
     'missing_triggers',
-    'Objects that match an active reminder and have no trigger for it.',
+    'Objects that match an active reminder definition but have no trigger for it.',
     ({ reconciliation }) => reconciliation?.findings.missing,
   ],
   [
     'unfounded_triggers',
-    'Pending triggers that nothing asks for.',
+    'Pending triggers that no active definition calls for.',
     ({ reconciliation }) => reconciliation?.findings.unfounded,
   ],
   [
     'doubled_triggers',
-    'Triggers beside another one for the same definition, object and time.',
+    'Triggers with the same definition, object and time as another one.',
     ({ reconciliation }) => reconciliation?.findings.doubled,
   ],
   [
     'silent_definitions',
-    'Active definitions that took up objects before and no longer do.',
+    'Active definitions that stopped matching objects.',
     ({ reconciliation }) => reconciliation?.findings.stoppedMatching,
   ],
   [
@@ -106,10 +106,10 @@ const GAUGES: [name: string, help: string, value: (measured: Measured) => number
   ],
 ]
 
-/** What is measured when it is asked for: the queue, and the findings of the last reconciliation. */
+/** Gauges that are read from the database when Prometheus scrapes. */
 export function engineMetrics({ database, clock }: Services): Registry {
   const registry = new Registry()
-  const measure = rarely(async (): Promise<Measured> => {
+  const measure = cacheBriefly(async (): Promise<Measured> => {
     const now = clock.now()
     const [health, reconciliation] = await Promise.all([
       readQueueHealth(database.engine, now),
@@ -124,7 +124,7 @@ export function engineMetrics({ database, clock }: Services): Registry {
       registers: [],
       async collect() {
         this.remove()
-        // Without a database the rest is still worth telling.
+        // Without a database connection the other metrics are still served.
         const measured = await measure().catch(() => undefined)
         const number = measured && value(measured)
         if (number !== undefined) this.set(number)
@@ -138,16 +138,16 @@ export function engineMetrics({ database, clock }: Services): Registry {
 const since = (moment: Temporal.Instant | null, now: Temporal.Instant) =>
   moment ? (now.epochMilliseconds - moment.epochMilliseconds) / 1000 : 0
 
-const REMEMBERED_MS = 5_000
+const CACHED_MS = 5_000
 
-/** All gauges of a scrape share one reading, and two scrapes in a row too. */
-function rarely<T>(read: () => Promise<T>) {
+/** All gauges of a scrape share one reading. */
+function cacheBriefly<T>(read: () => Promise<T>) {
   let reading: Promise<T> | undefined
   return () => {
     if (!reading) {
       reading = read()
       const forget = () => (reading = undefined)
-      reading.then(() => setTimeout(forget, REMEMBERED_MS).unref(), forget)
+      reading.then(() => setTimeout(forget, CACHED_MS).unref(), forget)
     }
     return reading
   }

@@ -18,11 +18,18 @@ import { findDefinition } from '../../store/event-definitions.ts'
 import { pageOf, readPage } from '../server/cursor.ts'
 import { requireMatch } from '../server/etag.ts'
 import { answerOnce, created, ok } from '../server/idempotency.ts'
+import { toWire } from '../server/serialize.ts'
 import type { Routes } from '../server/services.ts'
 
 const tags = ['event action']
 
-export const eventActions: Routes = async (app, { clock }) => {
+export const eventActions: Routes = async (app, services) => {
+  for (const route of [getActionsOfDefinition, getAction, getActions, postAction]) {
+    await app.register(route, services)
+  }
+}
+
+const getActionsOfDefinition: Routes = async (app) => {
   app.get(
     '/eventAction/eventDefinition/:eventDefinitionId',
     {
@@ -40,7 +47,9 @@ export const eventActions: Routes = async (app, { clock }) => {
       return (await listActionsOfDefinition(db, businessId, eventDefinitionId)).map(answerOf)
     },
   )
+}
 
+const getAction: Routes = async (app) => {
   app.get(
     '/eventAction/:eventActionId',
     {
@@ -57,7 +66,9 @@ export const eventActions: Routes = async (app, { clock }) => {
       return answerOf(action)
     },
   )
+}
 
+const getActions: Routes = async (app) => {
   app.get(
     '/eventAction',
     {
@@ -80,12 +91,14 @@ export const eventActions: Routes = async (app, { clock }) => {
       return { ...page, items: page.items.map(answerOf) }
     },
   )
+}
 
+const postAction: Routes = async (app, { clock }) => {
   app.post(
     '/eventAction',
     {
       config: { scope: 'definitions:write', etag: true, idempotent: true },
-      // The contract itself reads the body, in either form.
+      // saveAction reads the body: it accepts two forms.
       validatorCompiler: () => (value) => ({ value }),
       schema: { tags, body: EventActionBody, response: { 200: EventAction, 201: EventAction } },
     },
@@ -103,15 +116,10 @@ export const eventActions: Routes = async (app, { clock }) => {
   )
 }
 
-/** Moments become numbers on the wire. */
+/** `recipient` answers whom the mails go to, which the template decides if the action names none. */
 export const answerOf = ({
-  recipient: _said,
-  byTemplate: _else,
+  recipient: _recipient,
+  byTemplate: _byTemplate,
   writesTo,
   ...action
-}: ShownAction) =>
-  ({
-    ...action,
-    recipient: labelled(writesTo),
-    msgType: EMAIL_MSG_TYPE,
-  }) as unknown as EventAction
+}: ShownAction) => toWire({ ...action, recipient: labelled(writesTo), msgType: EMAIL_MSG_TYPE })

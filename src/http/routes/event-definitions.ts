@@ -26,18 +26,30 @@ import { findObject } from '../../store/objects.ts'
 import { pageOf, readPage } from '../server/cursor.ts'
 import { requireMatch } from '../server/etag.ts'
 import { answerOnce, created, ok } from '../server/idempotency.ts'
+import { toWire } from '../server/serialize.ts'
 import type { Routes, Services } from '../server/services.ts'
 
 const ById = Type.Object({ eventDefinitionId: Type.Integer({ minimum: 1 }) })
 const Definitions = Type.Array(EventDefinition)
 const tags = ['event definition']
 const reading = { scope: 'definitions:read' } as const
-/** That it is still being planned is told beside a definition, and is no part of it. */
+/** `planning` is a state of the service, not a property of the definition. */
 const writing = { scope: 'definitions:write', etag: true, untagged: 'planning' } as const
 
 export const eventDefinitions: Routes = async (app, services) => {
-  const { clock } = services
+  for (const route of [
+    getDefinitionsOfType,
+    getDefinitionsOfCampaign,
+    getDefinition,
+    getDefinitions,
+    postDefinition,
+    deactivateDefinition,
+  ]) {
+    await app.register(route, services)
+  }
+}
 
+const getDefinitionsOfType: Routes = async (app) => {
   app.get(
     '/eventDefinition/eventType/:eventTypeId',
     {
@@ -54,7 +66,9 @@ export const eventDefinitions: Routes = async (app, services) => {
       return found.map(answerOf)
     },
   )
+}
 
+const getDefinitionsOfCampaign: Routes = async (app) => {
   app.get(
     '/eventDefinition/INVITATION_CAMPAIGN/:invitationCampaignId',
     {
@@ -74,14 +88,16 @@ export const eventDefinitions: Routes = async (app, services) => {
       return (await listDefinitionsOfCampaign(db, businessId, invitationCampaignId)).map(answerOf)
     },
   )
+}
 
+const getDefinition: Routes = async (app) => {
   app.get(
     '/eventDefinition/:eventDefinitionId',
     {
       config: { ...reading, etag: true },
       schema: {
         tags,
-        summary: 'One definition',
+        summary: 'Read a definition',
         params: ById,
         querystring: DefinitionQuery,
         response: { 200: EventDefinition },
@@ -94,14 +110,16 @@ export const eventDefinitions: Routes = async (app, services) => {
       return answerOf(definition)
     },
   )
+}
 
+const getDefinitions: Routes = async (app, services) => {
   app.get(
     '/eventDefinition',
     {
       config: reading,
       schema: {
         tags,
-        summary: 'Active or paused definitions, oldest first',
+        summary: 'List definitions, oldest first',
         querystring: DefinitionsQuery,
         response: {
           200: PageOf(EventDefinition, 'EventDefinitionPage'),
@@ -123,12 +141,14 @@ export const eventDefinitions: Routes = async (app, services) => {
       return { ...page, items }
     },
   )
+}
 
+const postDefinition: Routes = async (app, services) => {
   app.post(
     '/eventDefinition',
     {
       config: { ...writing, idempotent: true },
-      // Both forms and both nestings are read by the contract itself.
+      // saveDefinition reads the body: it accepts two forms.
       validatorCompiler: () => (value) => ({ value }),
       schema: {
         tags,
@@ -138,7 +158,11 @@ export const eventDefinitions: Routes = async (app, services) => {
     },
     async (request, reply) => {
       const { caller, body } = request
-      const defining = { businessId: caller.businessId, user: caller.user, now: clock.now() }
+      const defining = {
+        businessId: caller.businessId,
+        user: caller.user,
+        now: services.clock.now(),
+      }
       return answerOnce(caller.db, request, reply, defining.now, async (tx) => {
         const { definition, before } = await saveDefinition(tx, body, defining, (current) =>
           requireMatch(request, answerUnlessDeleted(current)),
@@ -151,7 +175,9 @@ export const eventDefinitions: Routes = async (app, services) => {
       })
     },
   )
+}
 
+const deactivateDefinition: Routes = async (app, services) => {
   app.delete(
     '/eventDefinition/:eventDefinitionId',
     {
@@ -161,7 +187,11 @@ export const eventDefinitions: Routes = async (app, services) => {
     async (request) => {
       const { caller, params } = request
       const { eventDefinitionId } = params
-      const defining = { businessId: caller.businessId, user: caller.user, now: clock.now() }
+      const defining = {
+        businessId: caller.businessId,
+        user: caller.user,
+        now: services.clock.now(),
+      }
       const definition = await caller.db.transaction((tx) =>
         deleteDefinition(tx, eventDefinitionId, defining, (current) =>
           requireMatch(request, answerUnlessDeleted(current)),
@@ -173,7 +203,7 @@ export const eventDefinitions: Routes = async (app, services) => {
   )
 }
 
-/** A page of definitions as answered, with what `expand` asks for. */
+/** Adds the properties that `expand` names. */
 async function expandDefinitions(
   { database, clock }: Pick<Services, 'database' | 'clock'>,
   { db, businessId }: Pick<Caller, 'db' | 'businessId'>,
@@ -191,32 +221,30 @@ async function expandDefinitions(
   const actionsOf = actions && Map.groupBy(actions, (action) => action.eventDefnId)
   return definitions.map((definition) => {
     const { eventDefnId } = definition
+    const activity = activities?.get(eventDefnId)
     return {
       ...answerOf(definition),
       ...(actionsOf && {
         eventActions: (actionsOf.get(eventDefnId) ?? []).map(actionAnswerOf),
       }),
-      ...(activities && {
-        activity: {
-          ...activities.get(eventDefnId),
-          hasStoppedMatching: stopped.has(eventDefnId),
-        } as never,
+      ...(activity && {
+        activity: toWire({ ...activity, hasStoppedMatching: stopped.has(eventDefnId) }),
       }),
     }
   })
 }
 
-/** A long plan continues after the answer; the caller does not wait for its end. */
+/** After this time the request is answered with `planning: true`; the planner continues. */
 const MAX_PLAN_WAIT_MS = 5_000
 const BUSY_RETRY_MS = 100
 
 async function planWithin({ database, clock, log }: Services, definition: StoredDefinition) {
   if (definition.plannedVersion >= definition.version) return {}
-  const patience = AbortSignal.timeout(MAX_PLAN_WAIT_MS)
+  const timeout = AbortSignal.timeout(MAX_PLAN_WAIT_MS)
   const isPlanned = await Promise.race([
-    planOnceFree(database, definition, () => clock.now(), patience).catch((err) => {
-      // The planner continues every plan that is not complete.
-      log.error({ err, eventDefnId: definition.eventDefnId }, 'plan failed')
+    planWhenFree(database, definition, () => clock.now(), timeout).catch((err) => {
+      // The planner retries every plan that is not complete.
+      log.error({ err, eventDefnId: definition.eventDefnId }, 'planning a definition failed')
       return false
     }),
     sleep(MAX_PLAN_WAIT_MS, false, { ref: false }),
@@ -224,15 +252,15 @@ async function planWithin({ database, clock, log }: Services, definition: Stored
   return isPlanned ? {} : { planning: true }
 }
 
-/** If another worker is planning the definition, waits until it has finished. */
-async function planOnceFree(
+/** If another worker plans this definition, waits until it has finished. */
+async function planWhenFree(
   database: Database,
   { businessId, eventDefnId }: StoredDefinition,
   now: () => Temporal.Instant,
-  patience: AbortSignal,
+  timeout: AbortSignal,
 ) {
   const db = database.forBusiness(businessId, 'SYSTEM')
-  while (!patience.aborted) {
+  while (!timeout.aborted) {
     const current = await findDefinition(db, businessId, eventDefnId)
     if (!current || current.plannedVersion >= current.version) return true
     if (await planDefinition(database, current, now)) return true
@@ -241,13 +269,13 @@ async function planOnceFree(
   return false
 }
 
-/** What a GET with `active=all` answers. */
+/** The answer of a GET with `active=all`. */
 const answerUnlessDeleted = (definition: StoredDefinition | undefined) =>
   definition && !definition.deletedDate ? answerOf(definition) : undefined
 
-/** Spec 2.1: its actions have an address of their own. Moments become numbers on the wire. */
+/** `eventActions` is null unless `expand=actions` fills it. */
 export function answerOf(definition: StoredDefinition) {
   const { plannedVersion: _planned, askedSince: _since, eventTypeId, ...rest } = definition
   const eventType = eventTypeById(eventTypeId)!
-  return { ...rest, eventActions: null, eventType } as unknown as EventDefinition
+  return toWire({ ...rest, eventActions: null, eventType })
 }

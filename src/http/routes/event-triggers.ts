@@ -10,6 +10,7 @@ import type { ObjectType } from '../../contract/event-type.ts'
 import { kindOfObjectType } from '../../contract/objects.ts'
 import { PageOf } from '../../contract/page.ts'
 import { TriggerQuery, TriggersOfObjectQuery, TriggersQuery } from '../../contract/queries.ts'
+import { BulkIds, BulkResult } from '../../contract/schema.ts'
 import { conflict, notFound } from '../../errors.ts'
 import { listEmailsOfTrigger } from '../../store/emails.ts'
 import {
@@ -20,7 +21,6 @@ import {
   listTriggers,
   listTriggersById,
   listTriggersOfObject,
-  type StoredTrigger,
   type TriggerFilters,
 } from '../../store/event-triggers.ts'
 import { findObject } from '../../store/objects.ts'
@@ -28,7 +28,7 @@ import type { Visibility } from '../../store/visibility.ts'
 import { nameTriggers } from '../../store/trigger-names.ts'
 import { pageOf, readPage } from '../server/cursor.ts'
 import { answerOnce, ok } from '../server/idempotency.ts'
-import { ManyDone, ManyIds } from '../server/many.ts'
+import { toWire } from '../server/serialize.ts'
 import type { Routes } from '../server/services.ts'
 
 const tags = ['event trigger']
@@ -36,8 +36,8 @@ const config = { scope: 'definitions:read', function: 'VIEW_SCHEDULE' } as const
 
 const changing = { scope: 'definitions:write', function: 'EDIT_SCHEDULE' } as const
 
-/** Spec: invitations are asked for by their word, all others by their object type. */
-const ADDRESSES: [string, ObjectType][] = [
+/** The last part of the path: `invitation` for invitations, the object type for the others. */
+const PATHS: [string, ObjectType][] = [
   ['invitation', 'INVITATION'],
   ['CALENDAR', 'CALENDAR'],
   ['CLASS_SCHEDULE', 'CLASS_SCHEDULE'],
@@ -46,8 +46,19 @@ const ADDRESSES: [string, ObjectType][] = [
 ]
 
 export const eventTriggers: Routes = async (app, services) => {
-  await app.register(byHand, services)
-  for (const [word, objectType] of ADDRESSES) {
+  for (const route of [
+    postByHand,
+    getTriggersOfObject,
+    getTriggers,
+    getTriggerCounts,
+    getTrigger,
+  ]) {
+    await app.register(route, services)
+  }
+}
+
+const getTriggersOfObject: Routes = async (app) => {
+  for (const [word, objectType] of PATHS) {
     const kind = kindOfObjectType(objectType)
     const id = objectType === 'INVITATION' ? Type.String() : Type.Integer({ minimum: 1 })
     app.get(
@@ -67,18 +78,20 @@ export const eventTriggers: Routes = async (app, services) => {
         if (!(await findObject(db, businessId, kind, id, scope))) throw notFound(kind.title, id)
         const triggers = await listTriggersOfObject(db, businessId, objectType, id)
         const named = query.expand ? await nameTriggers(db, businessId, triggers) : triggers
-        return named.map(answerOf)
+        return toWire(named)
       },
     )
   }
+}
 
+const getTriggers: Routes = async (app, { clock }) => {
   app.get(
     '/eventTriggers',
     {
       config,
       schema: {
         tags,
-        summary: 'Triggers of any object, by the time they are scheduled for',
+        summary: 'List triggers, ordered by scheduledTime',
         querystring: TriggersQuery,
         response: {
           200: PageOf(NamedTrigger, 'EventTriggerPage'),
@@ -89,7 +102,7 @@ export const eventTriggers: Routes = async (app, services) => {
       const { limit: _limit, cursor: _cursor, expand, order, ...asked } = query
       const list = JSON.stringify(['eventTriggers', order, asked])
       const { limit, after } = readPage(query, list, ['moment', 'id'])
-      const filters = filtersOf(asked, caller, services.clock.now())
+      const filters = filtersOf(asked, caller, clock.now())
       const found = await listTriggers(caller.db, caller.businessId, filters, {
         newestFirst: order === 'newest',
         after: after && { scheduledTime: after[0], eventTriggerId: after[1] },
@@ -102,17 +115,19 @@ export const eventTriggers: Routes = async (app, services) => {
       const items = expand
         ? await nameTriggers(caller.db, caller.businessId, page.items)
         : page.items
-      return { ...page, items: items.map(answerOf) }
+      return { ...page, items: toWire(items) }
     },
   )
+}
 
+const getTriggerCounts: Routes = async (app, { clock }) => {
   app.get(
     '/eventTriggers/counts',
     {
       config,
       schema: {
         tags,
-        summary: 'How many triggers of each status there are',
+        summary: 'Count triggers by status',
         querystring: TriggerQuery,
         response: {
           200: Type.Record(Type.String(), Type.Integer(), {
@@ -122,19 +137,21 @@ export const eventTriggers: Routes = async (app, services) => {
       },
     },
     async ({ caller, query }) =>
-      countTriggers(caller.db, caller.businessId, filtersOf(query, caller, services.clock.now())),
+      countTriggers(caller.db, caller.businessId, filtersOf(query, caller, clock.now())),
   )
+}
 
+const getTrigger: Routes = async (app, { clock }) => {
   app.get(
     '/eventTriggers/:eventTriggerId',
     {
       config: { ...config, etag: true },
       schema: {
         tags,
-        summary: 'One trigger: its names, emails, checks and history',
+        summary: 'Read a trigger with its names, emails, checks and history',
         description:
-          'The history is what the audit recorded of the object and of the definition until the ' +
-          'trigger ended, and what happened to the trigger itself.',
+          'The history holds the changes of the trigger, and those of its object and definition until ' +
+          'the trigger was finished.',
         params: ById,
         response: { 200: TriggerDetails },
       },
@@ -147,9 +164,9 @@ export const eventTriggers: Routes = async (app, services) => {
         nameTriggers(db, businessId, [trigger]),
         listEmailsOfTrigger(db, businessId, eventTriggerId),
       ])
-      const history = await readTriggerHistory(db, trigger, emails, services.clock.now())
+      const history = await readTriggerHistory(db, trigger, emails, clock.now())
       const shown = functions.has('VIEW_EMAILS') ? emails : null
-      return { ...named, emails: shown, ...history } as unknown as TriggerDetails
+      return toWire({ ...trigger, ...named, emails: shown, ...history })
     },
   )
 }
@@ -171,14 +188,14 @@ function filtersOf(
 }
 
 const BY_HAND = [
-  { word: 'fire', act: fireTriggersNow, summary: 'Fire it now, before its time' },
-  { word: 'cancel', act: cancelTriggers, summary: 'Cancel it before it fires' },
+  { word: 'fire', act: fireTriggersNow, summary: 'Fire a trigger now, before its scheduled time' },
+  { word: 'cancel', act: cancelTriggers, summary: 'Cancel a trigger before it fires' },
 ]
 
 const ById = Type.Object({ eventTriggerId: Type.Integer({ minimum: 1 }) })
 
-/** What people do by hand: to one, or to up to a thousand. From SCHEDULED only. */
-const byHand: Routes = async (app, { clock }) => {
+/** Firing and cancelling by hand, one trigger or up to 1,000. Only SCHEDULED triggers can be changed. */
+const postByHand: Routes = async (app, { clock }) => {
   for (const { word, act, summary } of BY_HAND) {
     app.post(
       `/eventTriggers/:eventTriggerId/${word}`,
@@ -197,7 +214,7 @@ const byHand: Routes = async (app, { clock }) => {
           if (done) return ok(done)
           const found = await find()
           throw conflict(
-            `Event trigger ${id} is ${found?.status}; only a SCHEDULED one can ${word}.`,
+            `Event trigger ${id} is ${found?.status}. Only a SCHEDULED one can be ${word === 'fire' ? 'fired' : 'cancelled'}.`,
           )
         })
       },
@@ -209,9 +226,9 @@ const byHand: Routes = async (app, { clock }) => {
         config: { ...changing, idempotent: true },
         schema: {
           tags,
-          summary: `${summary}, many at once`,
-          body: ManyIds,
-          response: { 200: ManyDone },
+          summary: `${summary}: up to 1,000 ids`,
+          body: BulkIds,
+          response: { 200: BulkResult },
         },
       },
       async (request, reply) => {
@@ -237,9 +254,6 @@ const byHand: Routes = async (app, { clock }) => {
     )
   }
 }
-
-/** Moments become numbers on the wire. */
-const answerOf = (trigger: StoredTrigger) => trigger as unknown as EventTrigger
 
 const moment = (ms: number | undefined) =>
   ms === undefined ? undefined : Temporal.Instant.fromEpochMilliseconds(ms)

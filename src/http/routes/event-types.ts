@@ -10,7 +10,7 @@ import { listTokens, type TokenKind } from '../../email/tokens.ts'
 import { listStatuses } from '../../store/statuses.ts'
 import type { Routes } from '../server/services.ts'
 
-/** The event types of the interface, with what a person needs to choose one. */
+/** The event types, with what a person needs to choose one. */
 export const eventTypes: Routes = async (app) => {
   app.get(
     '/eventType',
@@ -18,7 +18,7 @@ export const eventTypes: Routes = async (app) => {
       config: { scope: 'definitions:read' },
       schema: {
         tags: ['event definition'],
-        summary: 'The 13 event types: meaning, anchor, changes, statuses and tokens',
+        summary: 'List the 13 event types with meaning, anchor, changes, statuses and tokens',
         response: { 200: Type.Array(EventTypeInfo) },
       },
     },
@@ -56,7 +56,7 @@ const MEANINGS: Record<(typeof EVENT_TYPES)[number]['eventType'], string> = {
 }
 
 function anchorOf({ eventCategory, objectType }: EventType) {
-  if (eventCategory === 'EVENT') return 'The moment of the change.'
+  if (eventCategory === 'EVENT') return 'The time of the change.'
   if (objectType === 'RECALL') return 'dueTime of the recall.'
   if (objectType === 'INVITATION') {
     return 'createdDate of the invitation if the offset is 0 or positive; else its expiresTime, or that of its campaign.'
@@ -64,7 +64,7 @@ function anchorOf({ eventCategory, objectType }: EventType) {
   return 'startTime, or endTime if triggerAnchor is END.'
 }
 
-/** The tokens of the object itself and of what every mail can name, not those of other objects. */
+/** The tokens of this object type and those that every email can use. */
 function tokensOf(objectType: ObjectType) {
   const others = Object.values(TOKEN_KIND_OF).filter((kind) => kind !== TOKEN_KIND_OF[objectType])
   return listTokens()

@@ -1,10 +1,11 @@
-import { Type, type Static } from 'typebox'
+import { Type } from 'typebox'
 import { explain as explainObject } from '../../automation/explain.ts'
 import { OBJECT_TYPES } from '../../contract/event-type.ts'
 import { Explanation } from '../../contract/explanation.ts'
 import { kindOfObjectType } from '../../contract/objects.ts'
 import { notFound } from '../../errors.ts'
 import { findObject } from '../../store/objects.ts'
+import { toWire } from '../server/serialize.ts'
 import type { Routes } from '../server/services.ts'
 
 export const explain: Routes = async (app, { clock }) => {
@@ -14,10 +15,12 @@ export const explain: Routes = async (app, { clock }) => {
       config: { scope: 'definitions:read', function: 'VIEW_SCHEDULE' },
       schema: {
         tags: ['event trigger'],
-        summary: 'Why each active definition did, will or will not fire for an object',
+        summary: 'Explain why each active definition did, will or will not fire for an object',
         params: Type.Object({
           objectType: Type.String({ description: OBJECT_TYPES.join(', ') }),
-          objectId: Type.String({ description: 'its id; of an invitation its UUID' }),
+          objectId: Type.String({
+            description: 'The id of the object; for an invitation its UUID.',
+          }),
         }),
         response: { 200: Type.Array(Explanation) },
       },
@@ -33,7 +36,7 @@ export const explain: Routes = async (app, { clock }) => {
         (await findObject(db, businessId, kind, id, scope)) &&
         (await explainObject(db, businessId, objectType, id, clock.now()))
       if (!found) throw notFound(kind.title, params.objectId)
-      return found as unknown as Static<typeof Explanation>[]
+      return toWire(found)
     },
   )
 }

@@ -1,3 +1,4 @@
+import type { FastifyInstance, FastifySchema, FastifySchemaCompiler } from 'fastify'
 import { Type } from 'typebox'
 import { backtest, type Days } from '../../automation/backtest.ts'
 import { forecast } from '../../automation/forecast.ts'
@@ -7,7 +8,8 @@ import { Backtest, Forecast, SampleQuery } from '../../contract/forecast.ts'
 import { isPlainObject } from '../../contract/json.ts'
 import { unknownProperties } from '../../contract/unknown-properties.ts'
 import { invalid, RequestError, type Fault } from '../../errors.ts'
-import { clientGone } from '../server/client-gone.ts'
+import { abortOnDisconnect } from '../server/connections.ts'
+import { toWire } from '../server/serialize.ts'
 import type { Routes } from '../server/services.ts'
 
 const tags = ['event definition']
@@ -15,26 +17,28 @@ const range = {
   startDate: Type.String({ format: 'date', examples: ['2026-03-01'] }),
   endDate: Type.String({ format: 'date', examples: ['2026-03-31'] }),
 }
-/** The reader of definitions checks what is inside. */
+/** For the check of unknown properties. `backtest` checks the definition itself. */
 const BacktestNames = Type.Object({ definition: Type.Unknown(), ...range })
-/** Nothing is written, so those who may read may ask. */
+/** Nothing is written, so the scope for reading is enough. */
 const config = { scope: 'definitions:read' } as const
 
-export const forecasts: Routes = async (app, { clock, queues }) => {
-  const validate = app.validatorCompiler!
-  /** The contract itself reads the body, as it does when a definition is saved. */
-  const validatorCompiler: typeof validate = (part) =>
-    part.httpPart === 'body' ? (value: unknown) => ({ value }) : validate(part)
+export const forecasts: Routes = async (app, services) => {
+  for (const route of [postPlan, postBacktest]) {
+    await app.register(route, services)
+  }
+}
 
+const postPlan: Routes = async (app, { clock, queues }) => {
   app.post(
     '/eventDefinition/plan',
     {
       config,
-      validatorCompiler,
+      validatorCompiler: skipBodyValidation(app),
       schema: {
         tags,
-        summary: 'What saving a definition would do; nothing is saved',
-        querystring: SampleQuery(SAMPLES_OF_PLAN, ' of each kind of change'),
+        summary: 'Show what saving a definition would change',
+        description: 'Nothing is saved.',
+        querystring: SampleQuery(SAMPLES_OF_PLAN, ' for each kind of change'),
         body: EventDefinitionBody,
         response: { 200: Forecast },
       },
@@ -42,23 +46,26 @@ export const forecasts: Routes = async (app, { clock, queues }) => {
     async ({ caller, body, query }, reply) => {
       const { db, businessId, scope: visibility } = caller
       const { limit = SAMPLES_OF_PLAN } = query
-      const gone = clientGone(reply)
-      const hasTimeLeft = withPatience(gone)
-      const planned = await queues.interactive.run({ businessId, signal: gone }, () =>
+      const disconnected = abortOnDisconnect(reply)
+      const hasTimeLeft = untilTimeLimit(disconnected)
+      const planned = await queues.interactive.run({ businessId, signal: disconnected }, () =>
         forecast(db, body, { businessId, now: clock.now(), hasTimeLeft, visibility, limit }),
       )
-      return planned as unknown as Forecast
+      return toWire(planned)
     },
   )
+}
 
+const postBacktest: Routes = async (app, { clock, queues }) => {
   app.post(
     '/eventDefinition/backtest',
     {
       config,
-      validatorCompiler,
+      validatorCompiler: skipBodyValidation(app),
       schema: {
         tags,
-        summary: 'What a definition would have sent between two days, on the data there is',
+        summary: 'Show what a definition would have sent in a range of days',
+        description: 'Uses the stored objects as they are now. Nothing is saved or sent.',
         querystring: SampleQuery(SAMPLES_OF_BACKTEST, ''),
         body: Type.Object({ definition: EventDefinitionBody, ...range }),
         response: { 200: Backtest },
@@ -68,40 +75,47 @@ export const forecasts: Routes = async (app, { clock, queues }) => {
       const { db, businessId, scope: visibility } = caller
       const { limit = SAMPLES_OF_BACKTEST } = query
       const { definition, days, faults } = readBacktest(body)
-      const asked = days ?? { startDate: SOME_DAY, endDate: SOME_DAY }
-      const gone = clientGone(reply)
+      const asked = days ?? { startDate: ANY_DAY, endDate: ANY_DAY }
+      const disconnected = abortOnDisconnect(reply)
       const run = () =>
         backtest(db, definition, asked, {
           businessId,
           now: clock.now(),
-          hasTimeLeft: withPatience(gone),
+          hasTimeLeft: untilTimeLimit(disconnected),
           visibility,
           limit,
         })
       const result = await queues.interactive
-        .run({ businessId, signal: gone }, run)
+        .run({ businessId, signal: disconnected }, run)
         .catch((error: unknown) => {
-          throw inside(error, faults)
+          throw withFaultsOfDefinition(error, faults)
         })
       if (faults.length > 0) throw invalid(faults)
-      return result as unknown as Backtest
+      return toWire(result)
     },
   )
+}
+
+/** Leaves the body to `forecast` and `backtest`, which read a definition as saving it does. */
+function skipBodyValidation(app: FastifyInstance): FastifySchemaCompiler<FastifySchema> {
+  const validate = app.validatorCompiler!
+  return (part) => (part.httpPart === 'body' ? (value: unknown) => ({ value }) : validate(part))
 }
 
 const SAMPLES_OF_PLAN = 10
 const SAMPLES_OF_BACKTEST = 20
 
-/** After this the answer covers what was counted so far, and is marked as partial. */
+/** After this time the answer covers what was counted so far and is marked as partial. */
 const MAX_RUN_MS = 20_000
 
-/** Also stops if the client has closed the connection. */
-function withPatience(gone: AbortSignal) {
-  const until = monotonicMs() + MAX_RUN_MS
-  return () => monotonicMs() < until && !gone.aborted
+/** Stops counting at the time limit, or when the client has closed the connection. */
+function untilTimeLimit(disconnected: AbortSignal) {
+  const deadline = monotonicMs() + MAX_RUN_MS
+  return () => monotonicMs() < deadline && !disconnected.aborted
 }
 
-const SOME_DAY = Temporal.PlainDate.from('1970-01-01')
+/** With invalid days the definition is read all the same, so that the answer lists its faults too. */
+const ANY_DAY = Temporal.PlainDate.from('1970-01-01')
 
 function readBacktest(body: unknown) {
   if (!isPlainObject(body)) throw invalid([{ pointer: '', detail: 'must be a JSON object' }])
@@ -109,7 +123,7 @@ function readBacktest(body: unknown) {
   const day = (name: 'startDate' | 'endDate') => {
     const value = body[name]
     const read = readDay(value)
-    const detail = value == null ? 'is required' : 'must be a day: YYYY-MM-DD'
+    const detail = value == null ? 'is required' : 'must be a date: YYYY-MM-DD'
     if (!read) faults.push({ pointer: `/${name}`, detail })
     return read
   }
@@ -132,8 +146,8 @@ function readDay(value: unknown) {
   }
 }
 
-/** The definition's own faults, where they stand in this body, beside those of the days. */
-function inside(error: unknown, faults: Fault[]) {
+/** Adds the faults of the definition, with pointers into this body. */
+function withFaultsOfDefinition(error: unknown, faults: Fault[]) {
   if (!(error instanceof RequestError) || !error.errors) return error
   const own = error.errors.map(({ pointer, detail }) => ({
     pointer: `/definition${pointer}`,

@@ -2,8 +2,8 @@ import { Type } from 'typebox'
 import { RequestError } from '../../errors.ts'
 import type { Routes } from '../server/services.ts'
 
-/** A node whose engine has not finished a turn for this long is not to be relied on. */
-const OLDEST_TURN = Temporal.Duration.from({ seconds: 15 })
+/** A node is not ready if its engine has not finished an iteration for this long. */
+const MAX_ITERATION_AGE = Temporal.Duration.from({ seconds: 15 })
 
 const Health = Type.Object({ status: Type.Literal('ok') }, { examples: [{ status: 'ok' }] })
 
@@ -16,7 +16,7 @@ export const health: Routes = async (app, { database, clock, lastClaimTime }) =>
       config,
       schema: {
         tags: ['Operation'],
-        summary: 'Does the process live?',
+        summary: 'Check that the process is running',
         response: { 200: Health },
       },
     },
@@ -29,20 +29,22 @@ export const health: Routes = async (app, { database, clock, lastClaimTime }) =>
       config,
       schema: {
         tags: ['Operation'],
-        summary: 'Can this node do its work?',
+        summary: 'Check that this node can work',
         description:
-          'The database must accept writes. If this node runs an engine, its last turn must be younger than 15 s.',
+          'The database must accept writes. If this node runs an engine, its last iteration must be at most 15 s old.',
         response: { 200: Health },
       },
     },
     async () => {
       await database.checkWritable()
       if (lastClaimTime) {
-        const turn = lastClaimTime()
-        const oldest = clock.now().subtract(OLDEST_TURN)
-        if (!turn) throw new RequestError(503, 'The engine has not finished its first turn yet.')
-        if (Temporal.Instant.compare(turn, oldest) < 0) {
-          throw new RequestError(503, 'The engine has not finished a turn for 15 s.')
+        const iteration = lastClaimTime()
+        const oldest = clock.now().subtract(MAX_ITERATION_AGE)
+        if (!iteration) {
+          throw new RequestError(503, 'The engine has not finished its first iteration yet.')
+        }
+        if (Temporal.Instant.compare(iteration, oldest) < 0) {
+          throw new RequestError(503, 'The engine has not finished an iteration for 15 s.')
         }
       }
       return { status: 'ok' as const }

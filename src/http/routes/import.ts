@@ -1,4 +1,5 @@
 import type { Caller } from '../../auth/caller.ts'
+import type { Clock } from '../../clock.ts'
 import type { SecurityFunction } from '../../auth/permissions.ts'
 import { isTimeZone } from '../../contract/fields.ts'
 import {
@@ -14,33 +15,38 @@ import { fieldsOf, readCsv, readMapping, type CsvColumn } from '../../scheduling
 import { importLines, tryLines, WINDOW, type Line } from '../../scheduling/import.ts'
 import { readNdjson } from '../../scheduling/ndjson.ts'
 import { findBusiness } from '../../store/businesses.ts'
-import { readPieces } from '../server/body.ts'
-import { clientGone } from '../server/client-gone.ts'
+import { readChunks } from '../server/body.ts'
+import { abortOnDisconnect } from '../server/connections.ts'
 import { answerStreamOnce, ok } from '../server/idempotency.ts'
 import type { Routes } from '../server/services.ts'
 
-/** Lines come in order window by window; within one, kind by kind. */
-const MOST_KEPT = MAX_LISTED_REFUSALS + WINDOW
+/** Lines are refused in the order of their windows, but not of their numbers within a window. */
+const MAX_COLLECTED = MAX_LISTED_REFUSALS + WINDOW
 
-/** A dry run holds its locks until it ends: it does not wait for the body in its transaction. */
+/** A dry run is one transaction, so the body is read completely before it starts. */
 const MAX_DRY_RUN_BYTES = 32 * 1_048_576
 
-const DESCRIPTION = `NDJSON of any length: one object on each line, as its POST takes it, with its
-\`kind\` beside it. Good lines are kept whatever becomes of the others; the same file again changes
-nothing where lines carry an \`externalId\`. What a line refers to stands before it, and may be named
-by its own \`externalId\`: \`clientExternalId\` in the place of \`clientId\`.`
+const DESCRIPTION = `NDJSON of any length: each line is the body of a POST plus its \`kind\`. Valid lines
+are saved even if others are refused. Importing the same file again changes nothing if its lines have an
+\`externalId\`. An object must come before the lines that refer to it; a line can refer to it by its
+\`externalId\`: \`clientExternalId\` instead of \`clientId\`.`
 
-const CSV_DESCRIPTION = `A CSV file of any length, whose rows are all of one kind. The first row names
-the columns. Good lines are kept whatever becomes of the others; the same file again changes nothing if
-its rows have an \`externalId\`. See docs/import.md for dates, lists and separators.`
+const CSV_DESCRIPTION = `A CSV file of any length with rows of one kind. The first row names the columns.
+Valid rows are saved even if others are refused. Importing the same file again changes nothing if its rows
+have an \`externalId\`. See docs/import.md for dates, lists and separators.`
 
-export const imports: Routes = async (app, { bodySeconds, clock, queues }) => {
-  // Every content type is read as NDJSON, piece by piece.
+export const imports: Routes = async (app, services) => {
+  // The body is read as it arrives, whatever its content type.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, payload, done) =>
-    done(null, readPieces(payload, bodySeconds)),
+    done(null, readChunks(payload, services.bodySeconds)),
   )
+  for (const route of [postNdjson, postCsv]) {
+    await app.register(route, services)
+  }
+}
 
+const postNdjson: Routes = async (app, { clock, queues }) => {
   app.post(
     '/import',
     {
@@ -57,13 +63,16 @@ export const imports: Routes = async (app, { bodySeconds, clock, queues }) => {
     async (request, reply) => {
       const { caller, query } = request
       const importBody = async (body: AsyncIterable<Buffer>) =>
-        ok(await run(importLines, caller, readNdjson(body), query.events))
-      return queues.imports.run({ businessId: caller.businessId, signal: clientGone(reply) }, () =>
-        answerStreamOnce(caller.db, request, reply, clock, importBody),
+        ok(await runImport(importLines, readNdjson(body), { caller, clock, events: query.events }))
+      return queues.imports.run(
+        { businessId: caller.businessId, signal: abortOnDisconnect(reply) },
+        () => answerStreamOnce(caller.db, request, reply, clock, importBody),
       )
     },
   )
+}
 
+const postCsv: Routes = async (app, { clock, queues }) => {
   app.post(
     '/import/csv',
     {
@@ -84,40 +93,43 @@ export const imports: Routes = async (app, { bodySeconds, clock, queues }) => {
       const zone = query.timeZone ?? (await findBusiness(caller.db, caller.businessId))!.timeZone
       const importBody = async (body: AsyncIterable<Buffer>) => {
         let columns: CsvColumn[] = []
-        const read = (pieces: AsyncIterable<Buffer>) =>
-          readCsv(pieces, { kind, map, zone, onHeader: (found) => void (columns = found) })
+        const read = (chunks: AsyncIterable<Buffer>) =>
+          readCsv(chunks, { kind, map, zone, onHeader: (found) => void (columns = found) })
+        const options = { caller, clock, events: query.events }
         const counted = query.dryRun
-          ? await run(tryLines, caller, read(await readWhole(body)), query.events)
-          : await run(importLines, caller, read(body), query.events)
+          ? await runImport(tryLines, read(await readWhole(body)), options)
+          : await runImport(importLines, read(body), options)
         return ok({ ...counted, columns, fields: fieldsOf(kind) })
       }
-      return queues.imports.run({ businessId: caller.businessId, signal: clientGone(reply) }, () =>
-        answerStreamOnce(caller.db, request, reply, clock, importBody),
+      return queues.imports.run(
+        { businessId: caller.businessId, signal: abortOnDisconnect(reply) },
+        () => answerStreamOnce(caller.db, request, reply, clock, importBody),
       )
     },
   )
+}
 
-  async function run(
-    work: typeof importLines,
-    caller: Caller,
-    lines: AsyncIterable<Line[]>,
-    events: 'none' | undefined,
-  ) {
-    const refused: { line: number; reason: string }[] = []
-    const imported = await work(caller.db, lines, {
-      businessId: caller.businessId,
-      user: caller.user,
-      now: () => clock.now(),
-      visibility: caller.scope,
-      history: events === 'none',
-      refusalOf: (kind) => refusalOf(caller, kind),
-      onRefused: (line, reason) => {
-        if (refused.length < MOST_KEPT) refused.push({ line, reason })
-      },
-    })
-    const first = refused.toSorted((a, b) => a.line - b.line).slice(0, MAX_LISTED_REFUSALS)
-    return { ...imported, refused: first }
-  }
+type Import = { caller: Caller; clock: Clock; events: 'none' | undefined }
+
+async function runImport(
+  importOrTry: typeof importLines,
+  lines: AsyncIterable<Line[]>,
+  { caller, clock, events }: Import,
+) {
+  const refused: { line: number; reason: string }[] = []
+  const imported = await importOrTry(caller.db, lines, {
+    businessId: caller.businessId,
+    user: caller.user,
+    now: () => clock.now(),
+    visibility: caller.scope,
+    history: events === 'none',
+    refusalOf: (kind) => refusalOf(caller, kind),
+    onRefused: (line, reason) => {
+      if (refused.length < MAX_COLLECTED) refused.push({ line, reason })
+    },
+  })
+  const first = refused.toSorted((a, b) => a.line - b.line).slice(0, MAX_LISTED_REFUSALS)
+  return { ...imported, refused: first }
 }
 
 function readMap(mappings: string[], timeZone: string | undefined) {
@@ -136,21 +148,21 @@ function readMap(mappings: string[], timeZone: string | undefined) {
 }
 
 async function readWhole(body: AsyncIterable<Buffer>): Promise<AsyncIterable<Buffer>> {
-  const pieces: Buffer[] = []
+  const chunks: Buffer[] = []
   let bytes = 0
-  for await (const piece of body) {
-    bytes += piece.length
+  for await (const chunk of body) {
+    bytes += chunk.length
     if (bytes > MAX_DRY_RUN_BYTES) {
-      throw new RequestError(413, 'A dry run takes files of up to 32 MiB: send a part of the file.')
+      throw new RequestError(413, 'A dry run accepts up to 32 MiB. Send a part of the file.')
     }
-    pieces.push(piece)
+    chunks.push(chunk)
   }
   return (async function* () {
-    yield* pieces
+    yield* chunks
   })()
 }
 
-/** An import may hold what its sender may not write: those lines are refused, not the rest. */
+/** Lines that the caller may not write are refused; the others are imported. */
 function refusalOf({ functions }: Caller, kind: string) {
   const needed = functionFor(kind)
   return functions.has(needed) ? undefined : `You lack the function ${needed}.`

@@ -7,7 +7,7 @@ import type { Routes } from '../server/services.ts'
 
 const answered = new Histogram({
   name: 'bellwether_http_request_seconds',
-  help: 'How long answers took, by route and status.',
+  help: 'Duration of requests by method, route and status.',
   labelNames: ['method', 'route', 'status'],
   buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
 })
@@ -33,11 +33,11 @@ export const metrics: Routes = async (app, services) => {
       config: { metrics: true, quiet: true },
       schema: {
         tags: ['Operation'],
-        summary: 'Measurements for Prometheus',
+        summary: 'Read the metrics for Prometheus',
         description: 'Needs the operator’s key or METRICS_TOKEN.',
         response: {
           200: {
-            description: 'Text.',
+            description: 'The Prometheus text format.',
             content: { 'text/plain': { schema: Type.String({ examples: ['# HELP …'] }) } },
           },
         },

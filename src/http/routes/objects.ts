@@ -1,8 +1,7 @@
-import { Type, type Static, type TSchema } from 'typebox'
-import { bodyOf, externalName, idOf, orNull, pascalCase } from '../../contract/object-body.ts'
-import { OBJECT_KINDS, type Filter, type ObjectKind } from '../../contract/objects.ts'
-import { OBJECT_TYPES } from '../../contract/event-type.ts'
-import { ExpandedObject, ExpandObject } from '../../contract/object-names.ts'
+import { Type } from 'typebox'
+import { bodyOf, idOf, pascalCase } from '../../contract/object-body.ts'
+import { OBJECT_KINDS, type ObjectKind } from '../../contract/objects.ts'
+import { ExpandObject } from '../../contract/object-names.ts'
 import { PageOf, PageQuery } from '../../contract/page.ts'
 import { SavePlan } from '../../contract/save-plan.ts'
 import type { Caller } from '../../auth/caller.ts'
@@ -23,16 +22,27 @@ import {
   listObjects,
   type StoredObject,
 } from '../../store/objects.ts'
-import { clientGone } from '../server/client-gone.ts'
+import { abortOnDisconnect } from '../server/connections.ts'
 import { pageOf, readPage, type PositionType } from '../server/cursor.ts'
 import { requireMatch } from '../server/etag.ts'
 import { answerOnce, created, hasKey, ok, send } from '../server/idempotency.ts'
+import { toWire } from '../server/serialize.ts'
+import {
+  answerOf,
+  describeSaving,
+  filtersOf,
+  listedObject,
+  momentQuery,
+  savedObject,
+} from './object-schemas.ts'
 import type { Routes } from '../server/services.ts'
 
-/** Spec's own objects aside, every scheduling object has these four routes. */
+/** The routes of all scheduling objects: see contract/objects.ts. */
 export const objects: Routes = async (app, services) => {
   const shared = new SharedSaves(() => services.clock.now())
-  for (const kind of OBJECT_KINDS) await app.register(routesOf(kind, shared), services)
+  for (const kind of OBJECT_KINDS) {
+    for (const route of routesOf(kind, shared)) await app.register(route, services)
+  }
   await app.register(appointmentDays, services)
 }
 
@@ -43,12 +53,12 @@ const appointmentDays: Routes = async (app) => {
       config: { scope: 'scheduling:read' },
       schema: {
         tags: ['appointment'],
-        summary: 'How many active appointments start on each day',
+        summary: 'Count the active appointments of each day',
         description:
-          'Days are those of the business’s clock; a day without appointments is left out.',
+          'Days are in the time zone of the business. Days without appointments are left out.',
         querystring: Type.Object({
-          from: moment('Starting from this moment on.'),
-          to: moment('Starting before this moment.'),
+          from: momentQuery('Starting at or after this time.'),
+          to: momentQuery('Starting before this time.'),
           locationId: Type.Optional(Type.Integer({ minimum: 1 })),
         }),
         response: {
@@ -59,103 +69,83 @@ const appointmentDays: Routes = async (app) => {
       },
     },
     async ({ caller: { db, businessId, scope }, query }) => {
-      const during = {
+      const filters = {
         from: Temporal.Instant.fromEpochMilliseconds(query.from),
         to: Temporal.Instant.fromEpochMilliseconds(query.to),
         locationId: query.locationId,
       }
-      const days = await countAppointmentDays(db, businessId, during, scope)
+      const days = await countAppointmentDays(db, businessId, filters, scope)
       return Object.fromEntries(days.map(({ day, count }) => [day, count]))
     },
   )
 }
 
-const routesOf =
-  (kind: ObjectKind, shared: SharedSaves): Routes =>
-  async (app, { clock, queues, settings }) => {
-    const answer = answerOf(kind)
-    const byId = Type.Object({ [kind.id]: idOf(kind) })
-    const expanded = kind.objectType
-      ? Type.Object(
-          { ...ExpandedObject, ...answer.properties },
-          { title: `Listed${pascalCase(kind.title)}`, examples: [exampleOf(kind)] },
-        )
-      : answer
-    const list = PageOf(expanded, `${pascalCase(kind.title)}Page`)
-    const query = Type.Object({
-      ...PageQuery,
-      ...filtersOf(kind),
-      ...(kind.objectType ? { expand: ExpandObject } : {}),
-    })
-    const isMail = kind.kind.startsWith('email')
-    const reading = { scope: isMail ? 'mail:read' : 'scheduling:read' } as const
-    const writing = {
-      scope: isMail ? 'mail:write' : 'scheduling:write',
-      function: isMail ? 'EDIT_TEMPLATES' : kind.objectType ? 'EDIT_SCHEDULE' : editSetup(kind),
-    } as const
-    const tags = [kind.title]
-    const isTemplate = kind.kind === 'emailTemplate'
-    const saved = isTemplate
-      ? Type.Object({ ...answer.properties, warnings: Warnings }, { title: 'SavedEmailTemplate' })
-      : answer
+/** The routes that every kind of object has; for those with events also `/plan`. */
+const routesOf = (kind: ObjectKind, shared: SharedSaves) => [
+  getObjects(kind),
+  getObject(kind),
+  postObject(kind, shared),
+  ...(kind.objectType ? [postObjectPlan(kind)] : []),
+  deleteObject(kind),
+]
 
-    const idType: PositionType = kind.id === 'invitationUUID' ? 'text' : 'id'
-    const positionTypes = kind.listedBy ? (['moment', idType] as const) : ([idType] as const)
-
+const getObjects =
+  (kind: ObjectKind): Routes =>
+  async (app) => {
     app.get(
       kind.path,
       {
-        config: reading,
+        config: readAccess(kind),
         schema: {
-          tags,
-          summary: `Active ${kind.titles}, in pages`,
-          description: `Ordered by ${kind.listedBy ? `\`${kind.listedBy}\`, then ` : ''}\`${kind.id}\`. A page goes on after the last object of the one before, whatever was saved meanwhile.`,
-          querystring: query,
-          response: { 200: list },
+          tags: [kind.title],
+          summary: `List active ${kind.titles}`,
+          description: `Ordered by ${kind.listedBy ? `\`${kind.listedBy}\`, then ` : ''}\`${kind.id}\`. A page starts after the last object of the previous page, even if objects were saved meanwhile.`,
+          querystring: Type.Object({
+            ...PageQuery,
+            ...filtersOf(kind),
+            ...(kind.objectType ? { expand: ExpandObject } : {}),
+          }),
+          response: { 200: PageOf(listedObject(kind), `${pascalCase(kind.title)}Page`) },
         },
       },
       async (request) => {
         const { caller } = request
-        const {
-          limit: asked,
-          cursor,
-          expand,
-          ...filters
-        } = request.query as never as Record<string, never>
+        const { limit: _limit, cursor: _cursor, expand, ...filters } = request.query as ListQuery
         const name = JSON.stringify([
           kind.kind,
           ...Object.keys(kind.filters).map((one) => filters[one]),
         ])
-        const { limit, after } = readPage(
-          { ...(asked ? { limit: asked } : {}), ...(cursor === undefined ? {} : { cursor }) },
-          name,
-          positionTypes,
-        )
+        const { limit, after } = readPage(request.query, name, positionTypesOf(kind))
         const found = await listObjects(caller.db, caller.businessId, kind, {
           filters: asMoments(kind, filters),
           after,
           limit: limit + 1,
           visibility: caller.scope,
         })
-        const page = pageOf(found, limit, name, (object) =>
-          (kind.listedBy ? [String(object[kind.listedBy])] : []).concat(object[kind.id] as never),
-        )
+        const page = pageOf(found, limit, name, (object) => [
+          ...(kind.listedBy ? [String(object[kind.listedBy])] : []),
+          object[kind.id] as number | string,
+        ])
         return expand
           ? { ...page, items: await expandObjects(caller, kind, page.items, expand) }
           : page
       },
     )
+  }
 
+const getObject =
+  (kind: ObjectKind): Routes =>
+  async (app) => {
     app.get(
       `${kind.path}/:${kind.id}`,
       {
-        config: { ...reading, etag: true },
+        config: { ...readAccess(kind), etag: true },
         schema: {
-          tags,
-          summary: `One ${kind.title}`,
-          description: 'Also one that was deleted: it has `active: false`.',
-          params: byId,
-          response: { 200: answer },
+          tags: [kind.title],
+          summary: `Read ${withArticle(kind.title)}`,
+          description: 'Also answers a deleted one, with `active: false`.',
+          params: byId(kind),
+          response: { 200: answerOf(kind) },
         },
       },
       async ({ caller, params }) => {
@@ -165,17 +155,23 @@ const routesOf =
         return object
       },
     )
+  }
 
+const postObject =
+  (kind: ObjectKind, shared: SharedSaves): Routes =>
+  async (app, { clock, settings }) => {
+    const isTemplate = kind.kind === 'emailTemplate'
+    const saved = savedObject(kind)
     app.post(
       kind.path,
       {
-        config: { ...writing, etag: true, idempotent: true, ...(isTemplate && WARNED) },
-        // The declaration reads the body, so that an import and a POST refuse in the same words.
+        config: { ...writeAccess(kind), etag: true, idempotent: true, ...(isTemplate && WARNED) },
+        // saveObject reads the body, as it does for an import.
         validatorCompiler: () => (value) => ({ value }),
         schema: {
-          tags,
+          tags: [kind.title],
           summary: `Create or change ${withArticle(kind.title)}`,
-          description: aboutSaving(kind),
+          description: describeSaving(kind),
           body: bodyOf(kind),
           response: { 200: saved, 201: saved },
         },
@@ -183,7 +179,7 @@ const routesOf =
       async (request, reply) => {
         const { caller, body } = request
         const allow: Allow = (current) => requireMatch(request, current)
-        const answerOf = ({ object, isNew }: Saved, more = {}) =>
+        const answer = ({ object, isNew }: Saved, more = {}) =>
           isNew
             ? created({ ...object, ...more }, `${kind.path}/${object[kind.id] as number}`)
             : ok({ ...object, ...more })
@@ -191,7 +187,7 @@ const routesOf =
         if (!isTemplate && !hasKey(request)) {
           const who = { db, businessId, user, visibility, settings }
           const saved = await shared.save({ ...who, kind, body, allow })
-          return send(reply, answerOf(saved))
+          return send(reply, answer(saved))
         }
         const html = await checkHtmlOf(kind, [body], businessId)
         const now = clock.now()
@@ -200,52 +196,58 @@ const routesOf =
           const { object, before } = await saveObject(tx, kind, body, saving, allow)
           const stored = (await findObject(tx, businessId, kind, object[kind.id] as number))!
           const warnings = isTemplate ? { warnings: await warningsOf(tx, caller, object) } : {}
-          return answerOf({ object: stored, isNew: !before }, warnings)
+          return answer({ object: stored, isNew: !before }, warnings)
         })
       },
     )
+  }
 
-    if (kind.objectType) {
-      app.post(
-        `${kind.path}/plan`,
-        {
-          config: reading,
-          validatorCompiler: () => (value) => ({ value }),
-          schema: {
-            tags,
-            summary: `What saving a ${kind.title} would schedule, move, cancel and send; nothing is saved`,
-            description: `The body is that of \`POST ${kind.path}\`; \`{ "${kind.id}", "active": false }\` is a deletion. The save runs in a transaction that is rolled back, so the answer is what the real save would do now.`,
-            body: bodyOf(kind),
-            response: { 200: SavePlan },
+const postObjectPlan =
+  (kind: ObjectKind): Routes =>
+  async (app, { clock, queues, settings }) => {
+    app.post(
+      `${kind.path}/plan`,
+      {
+        config: readAccess(kind),
+        validatorCompiler: () => (value) => ({ value }),
+        schema: {
+          tags: [kind.title],
+          summary: `Show what saving ${withArticle(kind.title)} would schedule, move, cancel and send`,
+          description: `The body is that of \`POST ${kind.path}\`; \`{ "${kind.id}", "active": false }\` means deletion. The service saves in a transaction and rolls it back, so nothing changes.`,
+          body: bodyOf(kind),
+          response: { 200: SavePlan },
+        },
+      },
+      async (request, reply) => {
+        const { db, businessId, user, scope: visibility } = request.caller
+        const allow: Allow = (current) => requireMatch(request, current)
+        const planned = await queues.interactive.run(
+          { businessId, signal: abortOnDisconnect(reply) },
+          () => {
+            const saving = { businessId, user, now: clock.now(), settings, visibility }
+            return planSave(db, kind, request.body, saving, allow)
           },
-        },
-        async (request, reply) => {
-          const { db, businessId, user, scope: visibility } = request.caller
-          const allow: Allow = (current) => requireMatch(request, current)
-          const planned = await queues.interactive.run(
-            { businessId, signal: clientGone(reply) },
-            () => {
-              const saving = { businessId, user, now: clock.now(), settings, visibility }
-              return planSave(db, kind, request.body, saving, allow)
-            },
-          )
-          return planned as unknown as Static<typeof SavePlan>
-        },
-      )
-    }
+        )
+        return toWire(planned)
+      },
+    )
+  }
 
+const deleteObject =
+  (kind: ObjectKind): Routes =>
+  async (app, { clock, settings }) => {
     app.delete(
       `${kind.path}/:${kind.id}`,
       {
-        config: { ...writing, etag: true },
+        config: { ...writeAccess(kind), etag: true },
         schema: {
-          tags,
+          tags: [kind.title],
           summary: `Delete ${withArticle(kind.title)}`,
           description: kind.objectType
-            ? 'Sets `active` to false and cancels its pending reminders; fires nothing. A POST with `active: true` brings it back.'
-            : 'Sets `active` to false. A POST with `active: true` brings it back.',
-          params: byId,
-          response: { 200: answer },
+            ? 'Sets `active` to false and cancels the pending reminders; no event fires. A POST with `active: true` restores it.'
+            : 'Sets `active` to false. A POST with `active: true` restores it.',
+          params: byId(kind),
+          response: { 200: answerOf(kind) },
         },
       },
       async (request) => {
@@ -267,7 +269,26 @@ const routesOf =
     )
   }
 
-/** A page of objects with what `expand` asks for. */
+const byId = (kind: ObjectKind) => Type.Object({ [kind.id]: idOf(kind) })
+
+type ListQuery = { limit?: number; cursor?: string; expand?: string } & Record<string, unknown>
+
+function positionTypesOf(kind: ObjectKind) {
+  const idType: PositionType = kind.id === 'invitationUUID' ? 'text' : 'id'
+  return kind.listedBy ? (['moment', idType] as const) : ([idType] as const)
+}
+
+const isOfMail = ({ kind }: ObjectKind) => kind.startsWith('email')
+
+const readAccess = (kind: ObjectKind) =>
+  ({ scope: isOfMail(kind) ? 'mail:read' : 'scheduling:read' }) as const
+
+const writeAccess = (kind: ObjectKind) =>
+  isOfMail(kind)
+    ? ({ scope: 'mail:write', function: 'EDIT_TEMPLATES' } as const)
+    : ({ scope: 'scheduling:write', function: functionToEdit(kind) } as const)
+
+/** Adds the properties that `expand` names. */
 async function expandObjects(
   { db, businessId }: Caller,
   { id, objectType }: ObjectKind,
@@ -286,9 +307,9 @@ async function expandObjects(
     wants('messages') ? countTriggersOfObjects(db, businessId, objectType!, ids) : undefined,
   ])
   const countsOf = counts && Map.groupBy(counts, (count) => count.id)
-  return objects.map((object, place) => {
-    const names = namesOf?.(references[place]!)
-    const own = countsOf?.get(ids[place]!) ?? []
+  return objects.map((object, index) => {
+    const names = namesOf?.(references[index]!)
+    const own = countsOf?.get(ids[index]!) ?? []
     return {
       ...object,
       ...(names && {
@@ -306,21 +327,8 @@ async function expandObjects(
 
 const withArticle = (title: string) => `${/^[aeiou]/i.test(title) ? 'an' : 'a'} ${title}`
 
-/** What is told beside a saved template is no part of it. */
+/** `warnings` is not part of the template, and so not of its `ETag`. */
 const WARNED = { untagged: 'warnings' }
-
-const Warnings = Type.Array(
-  Type.Object({
-    token: Type.String({ examples: ['%CLIENT_PHONE%'] }),
-    objects: Type.Integer({ description: 'how many recent objects leave it empty' }),
-    of: Type.Integer({ description: 'how many were looked at' }),
-    example: Type.Object({
-      objectType: Type.Enum([...OBJECT_TYPES]),
-      objectId: Type.Union([Type.Integer(), Type.String()]),
-    }),
-  }),
-  { description: 'Tokens that recent real objects would leave empty.' },
-)
 
 async function warningsOf(tx: Db, { businessId }: Caller, { emailTemplateId }: StoredObject) {
   const id = emailTemplateId as number
@@ -328,105 +336,9 @@ async function warningsOf(tx: Db, { businessId }: Caller, { emailTemplateId }: S
   return findEmptyTokens(tx, template!)
 }
 
-/** Clients come with the schedule; places, staff and services are the business's own setup. */
-const editSetup = (kind: ObjectKind) =>
-  kind.kind === 'client' ? ('EDIT_SCHEDULE' as const) : ('EDIT_SETUP' as const)
-
-const Moment = Type.Integer({ description: 'Milliseconds since 1970-01-01 00:00 UTC.' })
-
-/** What happens beside the saving itself. */
-function aboutSaving({ objectType, id, references }: ObjectKind) {
-  const parts = [
-    `Creates one, or changes the one whose \`${id}\` or \`externalId\` is given: what is absent stays as it is, \`null\` clears.`,
-  ]
-  if (objectType) {
-    parts.push(
-      'Writes the triggers of every definition that asks for this change, and lets pending reminders follow, in the same transaction.',
-    )
-  }
-  const [first] = references
-  if (first) {
-    parts.push(
-      `What is referred to may be named by its own id elsewhere: \`${externalName(first.property)}\` in the place of \`${first.property}\`.`,
-    )
-  }
-  return parts.join(' ')
-}
-
-const EXAMPLE_TIME = 1_789_000_000_000
-
-const exampleOf = (kind: ObjectKind) => ({
-  [kind.id]: kind.id === 'invitationUUID' ? '0123456789abcdef0123456789abcdef' : 1,
-  businessId: 1,
-  ...kind.initially,
-  ...kind.example,
-  externalId: 'A-4711',
-  active: true,
-  version: 1,
-  createdDate: EXAMPLE_TIME,
-  createdUser: 'key:front desk',
-  modifiedDate: EXAMPLE_TIME,
-  modifiedUser: 'key:front desk',
-})
-
-function answerOf(kind: ObjectKind) {
-  const own = Object.entries(kind.fields).map(([property, field]) => [
-    property,
-    field.required || field.initially !== null ? field.schema : orNull(field.schema),
-  ])
-  const beside =
-    kind.kind === 'emailTemplate'
-      ? { emailCategory: orNull(Type.Object({}, { additionalProperties: true })) }
-      : {}
-  const category = kind.kind === 'emailTemplate' ? { emailCategory: CATEGORY_EXAMPLE } : {}
-  return Type.Object(
-    {
-      [kind.id]: idOf(kind),
-      businessId: Type.Integer(),
-      ...Object.fromEntries(own),
-      ...beside,
-      externalId: orNull(Type.String({ description: 'Its id in another system.' })),
-      active: Type.Boolean({ description: 'False once it was deleted.' }),
-      version: Type.Integer({ description: 'Counts its changes.' }),
-      createdDate: Moment,
-      createdUser: Type.String(),
-      modifiedDate: Moment,
-      modifiedUser: Type.String(),
-    },
-    { title: pascalCase(kind.title), examples: [{ ...exampleOf(kind), ...category }] },
-  )
-}
-
-const CATEGORY_EXAMPLE = {
-  emailCategoryId: 1,
-  name: 'Appointments',
-  code: 'APPT',
-  transactional: true,
-}
-
-const moment = (description: string) =>
-  Type.Integer({
-    minimum: Date.UTC(1900, 0),
-    maximum: Date.UTC(2200, 0),
-    description: `${description} Milliseconds since 1970-01-01 00:00 UTC.`,
-  })
-
-function filtersOf(kind: ObjectKind) {
-  const schemaOf = ({ field, match }: Filter): TSchema => {
-    if (match === 'words')
-      return Type.String({
-        maxLength: 200,
-        description: 'Words that begin a word of the name or address.',
-      })
-    if (match === 'contains') return Type.Integer({ minimum: 1 })
-    if (match === 'from') return moment(`\`${field}\` not before this moment.`)
-    if (match === 'before') return moment(`\`${field}\` before this moment.`)
-    return kind.fields[field]?.schema ?? Type.String({ minLength: 1, maxLength: 200 })
-  }
-  return Object.fromEntries(
-    Object.entries(kind.filters).map(([name, filter]) => [name, Type.Optional(schemaOf(filter))]),
-  )
-}
+/** Clients belong to the schedule; locations, staff and services to the setup of the business. */
+const functionToEdit = ({ kind, objectType }: ObjectKind) =>
+  objectType || kind === 'client' ? ('EDIT_SCHEDULE' as const) : ('EDIT_SETUP' as const)
 
 function asMoments(kind: ObjectKind, filters: Record<string, unknown>) {
   return Object.fromEntries(

@@ -1,10 +1,11 @@
+import type { Caller } from '../../auth/caller.ts'
 import { monotonicMs } from '../../clock.ts'
 import { Overview } from '../../contract/overview.ts'
 import { OverviewQuery } from '../../contract/queries.ts'
 import { findBusiness } from '../../store/businesses.ts'
 import {
   countOverdue,
-  countSetup,
+  countSettings,
   listDays,
   listFailures,
   listQuarterHours,
@@ -13,76 +14,78 @@ import {
 } from '../../store/overview.ts'
 import type { Findings } from '../../automation/reconcile.ts'
 import { findLastReconciliation, type LastReconciliation } from '../../store/reconciliation.ts'
-import type { Routes } from '../server/services.ts'
+import { toWire } from '../server/serialize.ts'
+import type { Routes, Services } from '../server/services.ts'
 
 const DAYS = 30
 const FAILURE_DAYS = 7
 
-/** What one looks at first in the morning. */
-export const overview: Routes = async (app, { clock, config, database }) => {
+/** The start page of the console. */
+export const overview: Routes = async (app, services) => {
   app.get(
     '/overview',
     {
       config: { scope: 'scheduling:read', function: 'VIEW_SCHEDULE' },
       schema: {
         tags: ['overview'],
-        summary: 'The day and the automations at a glance',
+        summary: 'Read the state of the day and of the automations',
         querystring: OverviewQuery,
         response: { 200: Overview },
       },
     },
-    async ({ caller, query }) => {
-      const { db, businessId, scope: visibility } = caller
-      const now = clock.now()
-      const startedAt = monotonicMs()
-      const { timeZone } = (await findBusiness(db, businessId))!
-      const milliseconds = Math.round(10 * (monotonicMs() - startedAt)) / 10
-      const today = now.toZonedDateTimeISO(timeZone).toPlainDate()
-      const startOf = (day: Temporal.PlainDate) => day.toZonedDateTime(timeZone).toInstant()
-      const day = query.day ? Temporal.PlainDate.from(query.day) : today
-      const [dayStart, dayEnd] = [startOf(today), startOf(today.add({ days: 1 }))]
-      const [read, quarterHours, lastDays, failures, setup, mail, overdue, round] =
-        await Promise.all([
-          readOverview(db, businessId, { now, dayStart, dayEnd, visibility }),
-          listQuarterHours(db, businessId, {
-            from: startOf(day),
-            to: startOf(day.add({ days: 1 })),
-            visibility,
-          }),
-          listDays(db, businessId, timeZone, {
-            from: startOf(today.subtract({ days: DAYS - 1 })),
-            to: dayEnd,
-            visibility,
-          }),
-          listFailures(db, businessId, {
-            from: startOf(today.subtract({ days: FAILURE_DAYS })),
-            to: dayEnd,
-            visibility,
-          }),
-          countSetup(db, businessId),
-          readMailState(db, businessId, now),
-          countOverdue(db, businessId, now),
-          findLastReconciliation<Findings>(database.engine),
-        ])
-      return {
-        time: now,
-        timeZone,
-        ...read,
-        day: day.toString(),
-        quarterHours,
-        lastDays: everyDay(today, lastDays),
-        failures,
-        setup,
-        engine: { ok: overdue === 0, overdue },
-        mail: { ok: true, captured: config.smtpUrl === undefined, ...mail },
-        database: { ok: true, milliseconds },
-        reconciliation: describeReconciliation(round),
-      } as never
-    },
+    async ({ caller, query: { day } }) =>
+      toWire(
+        await gatherOverview(services, caller, day ? Temporal.PlainDate.from(day) : undefined),
+      ),
   )
 }
 
-/** Also the days on which nothing was due. */
+async function gatherOverview(
+  { clock, config, database }: Services,
+  { db, businessId, scope: visibility }: Caller,
+  wantedDay: Temporal.PlainDate | undefined,
+) {
+  const now = clock.now()
+  const startedAt = monotonicMs()
+  const { timeZone } = (await findBusiness(db, businessId))!
+  const milliseconds = Math.round(10 * (monotonicMs() - startedAt)) / 10
+  const today = now.toZonedDateTimeISO(timeZone).toPlainDate()
+  const startOf = (day: Temporal.PlainDate) => day.toZonedDateTime(timeZone).toInstant()
+  const day = wantedDay ?? today
+  const [dayStart, dayEnd] = [startOf(today), startOf(today.add({ days: 1 }))]
+  const daysUntilToday = (days: number) => ({
+    from: startOf(today.subtract({ days })),
+    to: dayEnd,
+    visibility,
+  })
+  const wanted = { from: startOf(day), to: startOf(day.add({ days: 1 })), visibility }
+  const [read, quarterHours, lastDays, failures, setup, mail, overdue, round] = await Promise.all([
+    readOverview(db, businessId, { now, dayStart, dayEnd, visibility }),
+    listQuarterHours(db, businessId, wanted),
+    listDays(db, businessId, timeZone, daysUntilToday(DAYS - 1)),
+    listFailures(db, businessId, daysUntilToday(FAILURE_DAYS)),
+    countSettings(db, businessId),
+    readMailState(db, businessId, now),
+    countOverdue(db, businessId, now),
+    findLastReconciliation<Findings>(database.engine),
+  ])
+  return {
+    time: now,
+    timeZone,
+    ...read,
+    day: day.toString(),
+    quarterHours,
+    lastDays: everyDay(today, lastDays),
+    failures,
+    setup,
+    engine: { ok: overdue === 0, overdue },
+    mail: { ok: true, captured: config.smtpUrl === undefined, ...mail },
+    database: { ok: true, milliseconds },
+    reconciliation: describeReconciliation(round),
+  }
+}
+
+/** Adds the days without triggers. */
 function everyDay(
   today: Temporal.PlainDate,
   counted: { day: string; counts: Record<string, number> }[],
@@ -94,7 +97,7 @@ function everyDay(
   })
 }
 
-/** Without its counts: they are of all businesses. */
+/** Without the counts, which cover all businesses. */
 function describeReconciliation(round: LastReconciliation<Findings> | undefined) {
   if (!round) return null
   const { missing, unfounded, doubled } = round.findings

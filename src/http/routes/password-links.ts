@@ -32,18 +32,19 @@ import { sendingOf } from './emails.ts'
 import { requireMatch } from '../server/etag.ts'
 import { answerOnce, created, ok } from '../server/idempotency.ts'
 import { addressOf, refuseTooMany } from '../server/rate-limit.ts'
+import { toWire } from '../server/serialize.ts'
 import type { Routes, Services } from '../server/services.ts'
 
-const tags = ['Who is asking']
+const tags = ['Authentication']
 
 const LIFETIME: Record<PasswordLinkPurpose, { duration: Temporal.Duration; words: string }> = {
   INVITATION: { duration: Temporal.Duration.from({ hours: 7 * 24 }), words: 'within 7 days' },
   FORGOTTEN: { duration: Temporal.Duration.from({ hours: 1 }), words: 'within an hour' },
 }
 
-/** From one place, and about one address: enough for a person, too few to flood a mailbox. */
-const REQUESTS_FROM_ONE = { perSecond: 1 / 30, burst: 10 }
-const MAILS_TO_ONE = { perSecond: 1 / 1_200, burst: 3 }
+/** Enough for a person, too few to flood a mailbox. */
+const REQUESTS_BY_CLIENT = { perSecond: 1 / 30, burst: 10 }
+const EMAILS_BY_RECIPIENT = { perSecond: 1 / 1_200, burst: 3 }
 
 /** One address may belong to accounts of several businesses. */
 const MAX_ACCOUNTS = 10
@@ -52,12 +53,13 @@ const Token = Type.String({ minLength: 1, maxLength: 200 })
 
 /** Invitations and forgotten passwords: see docs/decisions/0187-password-links.md. */
 export const passwordLinks: Routes = async (app, services) => {
-  const { clock, credentials, database, log } = services
-  const fromOne = new Limiter(REQUESTS_FROM_ONE, clock)
-  const toOne = new Limiter(MAILS_TO_ONE, clock)
-  const mailing = new Set<Promise<void>>()
-  app.addHook('onClose', async () => void (await Promise.all(mailing)))
+  for (const route of [postInvitation, postForgottenPassword, postReadLink, postNewPassword]) {
+    await app.register(route, services)
+  }
+}
 
+const postInvitation: Routes = async (app, services) => {
+  const { clock, credentials } = services
   app.post(
     '/user/invite',
     {
@@ -65,10 +67,10 @@ export const passwordLinks: Routes = async (app, services) => {
       attachValidation: true,
       schema: {
         tags,
-        summary: 'Invite a person by mail',
+        summary: 'Invite a person by email',
         description:
-          'Makes the person, or changes the one that `userId` names, and mails a link with which they ' +
-          'choose their password. The link works once, within 7 days; an earlier one stops working.',
+          'Creates the person, or changes the one with this `userId`, and sends a link with which they ' +
+          'choose their password. The link works once, within 7 days; earlier links stop working.',
         body: UserInvite,
         response: { 200: User, 201: User },
       },
@@ -88,12 +90,12 @@ export const passwordLinks: Routes = async (app, services) => {
         return await answerOnce(db, request, reply, now, async (tx) => {
           const { user, before } = await saveUser(tx, input, saving)
           refuseUninvitable(user)
-          await mailPasswordLink(tx, services, user, { purpose: 'INVITATION', inviter, now })
+          await sendPasswordLink(tx, services, user, { purpose: 'INVITATION', inviter, now })
           return before ? ok(user) : created(user, `/user/${user.userId}`)
         })
       } catch (error) {
         if (brokenConstraint(error) === 'user_account_username') {
-          throw conflict('The username is taken.')
+          throw conflict('The username is taken. Choose another one.')
         }
         throw error
       } finally {
@@ -101,17 +103,24 @@ export const passwordLinks: Routes = async (app, services) => {
       }
     },
   )
+}
 
+const postForgottenPassword: Routes = async (app, services) => {
+  const { clock, log } = services
+  const byClient = new Limiter(REQUESTS_BY_CLIENT, clock)
+  const byRecipient = new Limiter(EMAILS_BY_RECIPIENT, clock)
+  const running = new Set<Promise<void>>()
+  app.addHook('onClose', async () => void (await Promise.all(running)))
   app.post(
     '/user/password/forgotten',
     {
       config: { open: true },
       schema: {
         tags,
-        summary: 'Mail a link to people who forgot their password',
+        summary: 'Request a link to set a forgotten password',
         description:
           'Every person with this address gets a link that works once, within an hour. The answer is ' +
-          'the same if there is nobody, and comes before anything is looked up.',
+          'the same if no person has it, and is sent before the search starts.',
         body: Type.Object(
           { emailAddress: Type.String({ maxLength: 254 }) },
           { examples: [{ emailAddress: 'anna@praxis.example' }] },
@@ -120,29 +129,31 @@ export const passwordLinks: Routes = async (app, services) => {
       },
     },
     async (request, reply) => {
-      refuseTooMany(fromOne.take(addressOf(request)))
+      refuseTooMany(byClient.take(addressOf(request)))
       const emailAddress = parseAddress(request.body.emailAddress)
       if (emailAddress === undefined) {
         throw invalid([{ pointer: '/emailAddress', detail: 'must be one plain address' }])
       }
-      // Not a refusal: the earlier links still work, and 429 would stop the owner of the address.
-      if (toOne.take(emailAddress.toLowerCase()).allowed) {
-        const work = mailForgotten(emailAddress)
-          .catch((error: unknown) => log.error({ err: error }, 'a password link was not mailed'))
-          .finally(() => mailing.delete(work))
-        mailing.add(work)
+      // No 429: it would lock out the owner of the address, and the earlier links still work.
+      if (byRecipient.take(emailAddress.toLowerCase()).allowed) {
+        const work = sendForgottenLinks(services, emailAddress)
+          .catch((error: unknown) => log.error({ err: error }, 'sending a password link failed'))
+          .finally(() => running.delete(work))
+        running.add(work)
       }
       return reply.code(202).send({ accepted: true })
     },
   )
+}
 
+const postReadLink: Routes = async (app, { database, clock }) => {
   app.post(
     '/user/password/link',
     {
       config: { open: true },
       schema: {
         tags,
-        summary: 'Whose password a link sets',
+        summary: 'Read for whom a link sets the password',
         description: '410 if the link has expired, was used before, or never existed.',
         body: Type.Object({ token: Token }, { examples: [{ token: 'bwl_3fJ9aQ…' }] }),
         response: { 200: PasswordLink },
@@ -152,18 +163,20 @@ export const passwordLinks: Routes = async (app, services) => {
       const link = await findPasswordLink(database.operator, digest(body.token), clock.now())
       if (!link) throw noSuchLink()
       const { username, businessName, purpose, expiresTime } = link
-      return { username, businessName, purpose, expiresTime } as never
+      return toWire({ username, businessName, purpose, expiresTime })
     },
   )
+}
 
+const postNewPassword: Routes = async (app, { database, clock, credentials }) => {
   app.post(
     '/user/password/set',
     {
       config: { open: true },
       schema: {
         tags,
-        summary: 'Choose a password with a link',
-        description: 'Ends every session of the person, and every other link to their password.',
+        summary: 'Set a password with a link',
+        description: 'Ends all sessions of the person; their other links stop working.',
         body: Type.Object(
           { token: Token, newPassword: Type.String() },
           { examples: [{ token: 'bwl_3fJ9aQ…', newPassword: 'a longer new one' }] },
@@ -197,22 +210,20 @@ export const passwordLinks: Routes = async (app, services) => {
       return { username }
     },
   )
+}
 
-  async function mailForgotten(emailAddress: string) {
-    const now = clock.now()
-    await deletePasswordLinksBefore(database.operator, now)
-    for (const { businessId, userId, username } of await listLiveUsersByAddress(
-      database.operator,
-      emailAddress,
-      MAX_ACCOUNTS,
-    )) {
-      await database.forBusiness(businessId, username).transaction(async (tx) => {
-        const user = await lockUser(tx, businessId, userId)
-        const isStillTheirs = user?.emailAddress?.toLowerCase() === emailAddress.toLowerCase()
-        if (!user?.active || !isStillTheirs) return
-        await mailPasswordLink(tx, services, user, { purpose: 'FORGOTTEN', now })
-      })
-    }
+async function sendForgottenLinks(services: Services, emailAddress: string) {
+  const { clock, database } = services
+  const now = clock.now()
+  await deletePasswordLinksBefore(database.operator, now)
+  const users = await listLiveUsersByAddress(database.operator, emailAddress, MAX_ACCOUNTS)
+  for (const { businessId, userId, username } of users) {
+    await database.forBusiness(businessId, username).transaction(async (tx) => {
+      const user = await lockUser(tx, businessId, userId)
+      const hasAddress = user?.emailAddress?.toLowerCase() === emailAddress.toLowerCase()
+      if (!user?.active || !hasAddress) return
+      await sendPasswordLink(tx, services, user, { purpose: 'FORGOTTEN', now })
+    })
   }
 }
 
@@ -222,20 +233,20 @@ const noSuchLink = () =>
 function refuseUninvitable({ emailAddress, active }: UserRow) {
   const faults = []
   if (emailAddress === null) {
-    faults.push({ pointer: '/emailAddress', detail: 'is needed: the invitation is mailed there' })
+    faults.push({ pointer: '/emailAddress', detail: 'is required: the invitation is sent there' })
   }
   if (!active) faults.push({ pointer: '/active', detail: 'must be true for an invitation' })
   if (faults.length > 0) throw invalid(faults)
 }
 
-type Mailing = { purpose: PasswordLinkPurpose; inviter?: string; now: Temporal.Instant }
+type LinkOptions = { purpose: PasswordLinkPurpose; inviter?: string; now: Temporal.Instant }
 
-/** Stores the hash of a new link and queues the mail that holds it. A person has one link at a time. */
-async function mailPasswordLink(
+/** Stores the hash of a new link and queues the email with it. A person has one valid link at a time. */
+async function sendPasswordLink(
   tx: Db,
   services: Services,
   { businessId, userId, username, emailAddress }: UserRow,
-  { purpose, inviter, now }: Mailing,
+  { purpose, inviter, now }: LinkOptions,
 ) {
   const token = makeSecret('bwl_')
   const { duration, words } = LIFETIME[purpose]
@@ -247,12 +258,12 @@ async function mailPasswordLink(
           `Your username is ${username}. Choose a password:`,
         ]
       : [
-          `Somebody asked for a new password for ${username} at ${name}.`,
-          'If that was you, choose a new one:',
+          `A new password was requested for ${username} at ${name}.`,
+          'If you requested it, choose a new one:',
         ]
   const after = [
     `The link works once, ${words}.`,
-    'If you did not expect this mail, ignore it: nothing changes.',
+    'If you did not expect this email, ignore it: nothing changes.',
   ]
   const emailId = await sendAccountMail(
     tx,

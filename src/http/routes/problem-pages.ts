@@ -9,16 +9,16 @@ const config = { open: true, unlimited: true } as const
 const helmet = { contentSecurityPolicy: CONSOLE_POLICY }
 const html = {
   200: {
-    description: 'A page for people.',
+    description: 'An HTML page.',
     content: { 'text/html': { schema: Type.String() } },
-  } as never,
+  },
 }
 
-/** The pages that the `type` of a problem leads to. */
+/** The pages behind the `type` of a problem. */
 export const problemPages: Routes = async (app) => {
   app.get(
     '/problems',
-    { config, helmet, schema: { tags, summary: 'Every kind of problem', response: html } },
+    { config, helmet, schema: { tags, summary: 'List all kinds of problems', response: html } },
     async (_request, reply) => {
       const entries = Object.entries(PROBLEMS).map(
         ([code, { status, title }]) =>
@@ -26,7 +26,7 @@ export const problemPages: Routes = async (app) => {
       )
       return reply
         .type('text/html; charset=utf-8')
-        .send(page('Problems', `<ul>${entries.join('')}</ul>`)) as never
+        .send(page('Problems', `<ul>${entries.join('')}</ul>`))
     },
   )
 
@@ -37,7 +37,7 @@ export const problemPages: Routes = async (app) => {
       helmet,
       schema: {
         tags,
-        summary: 'What a kind of problem means, and what to do',
+        summary: 'Read what a kind of problem means and what to do',
         params: Type.Object({ code: Type.String() }),
         response: html,
       },
@@ -46,16 +46,16 @@ export const problemPages: Routes = async (app) => {
       if (!Object.hasOwn(PROBLEMS, code)) throw notFound('kind of problem', code)
       const { status, title, meaning, remedy } = PROBLEMS[code as ProblemCode]
       const text = `<p><code>${code}</code>, status ${status}</p>
-<h2>What it means</h2><p>${marked(meaning)}</p>
-<h2>What to do</h2><p>${marked(remedy)}</p>
+<h2>What it means</h2><p>${toHtml(meaning)}</p>
+<h2>What to do</h2><p>${toHtml(remedy)}</p>
 <p><a href="/problems">All problems</a></p>`
-      return reply.type('text/html; charset=utf-8').send(page(title, text)) as never
+      return reply.type('text/html; charset=utf-8').send(page(title, text))
     },
   )
 }
 
-/** Our own texts: only code is marked up in them. */
-const marked = (text: string) =>
+/** Our own texts: the only markup in them is code. */
+const toHtml = (text: string) =>
   text
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')

@@ -5,7 +5,7 @@ import type { Caller } from '../../auth/caller.ts'
 import {
   PrintedReport,
   PrintQuery,
-  PrintWish,
+  PrintBody,
   REPORT_FORMATS,
   ReportCategory,
   ReportRun,
@@ -14,12 +14,12 @@ import {
 import { unknownParameters, unknownProperties } from '../../contract/unknown-properties.ts'
 import { invalid, notFound, RequestError, type Fault } from '../../errors.ts'
 import { listCategories } from '../../reports/catalog/catalog.ts'
-import { fileNameOf, printToFile } from '../../reports/file.ts'
+import { fileNameOf, printToFile } from '../../reports/print-to-file.ts'
 import { CONTENT_TYPES } from '../../reports/formats/formats.ts'
-import { refuseTooLong } from '../../reports/limits.ts'
+import { refuseTooManyRows } from '../../reports/print.ts'
 import { countRows } from '../../reports/print.ts'
-import { takeOrder, type Order, type Reader } from '../../reports/order.ts'
-import { clientGone } from '../server/client-gone.ts'
+import { checkPrintRequest, type PrintJob, type Reader } from '../../reports/print-request.ts'
+import { abortOnDisconnect } from '../server/connections.ts'
 import { ReportRuns } from './report-runs.ts'
 import {
   findRun,
@@ -27,174 +27,207 @@ import {
   insertRun,
   type ReportRun as StoredRun,
 } from '../../store/report-runs.ts'
-import type { Routes } from '../server/services.ts'
+import type { Routes, Services } from '../server/services.ts'
 
 const tags = ['Reports']
-const config = { scope: 'reports:print' } as const
+const access = { scope: 'reports:print' } as const
 const ById = Type.Object({ runId: Type.Integer({ minimum: 1 }) })
 
 export const reports: Routes = async (app, services) => {
-  const { database, clock, log, queues } = services
-  const { pageSize } = services.config
+  const { database, clock, log, queues, config } = services
+  const { pageSize } = config
   const runs = new ReportRuns({ database, clock, log, queue: queues.background, pageSize })
   app.addHook('onClose', () => runs.stop())
+  for (const route of [getCategories, postPrint(runs), getRun, getRunFile]) {
+    await app.register(route, services)
+  }
+}
 
+const getCategories: Routes = async (app) => {
   app.get(
     '/reports/category',
     {
-      config,
+      config: access,
       schema: {
         tags,
-        summary: 'The reports that the caller may print, by category',
+        summary: 'List the reports that the caller may print, by category',
         response: { 200: Type.Array(ReportCategory) },
       },
     },
     async ({ caller }) => listCategories(caller.businessId, caller.functions),
   )
+}
 
-  app.post(
-    '/report/print/file',
-    {
-      config: { ...config, emptyBody: true },
-      attachValidation: true, // all faults of query and body together: see takeOrder
-      schema: {
-        tags,
-        summary: 'Print a report for a range of days',
-        description:
-          'With `Prefer: respond-async` the answer is 202 at once; the file waits at `/report/run/{runId}`.',
-        headers: Type.Object({ prefer: Type.Optional(Type.String()) }),
-        querystring: PrintQuery,
-        body: PrintWish,
-        response: {
-          200: {
-            description: 'The file.',
-            content: {
-              'application/pdf': { schema: Type.String() },
-              [CONTENT_TYPES.xlsx]: { schema: Type.String() },
-              'text/csv': { schema: Type.String() },
-              'text/html': { schema: Type.String() },
-              'application/json': { schema: PrintedReport },
-            },
-          } as never,
-          202: ReportRun,
+const postPrint =
+  (runs: ReportRuns): Routes =>
+  async (app, services) => {
+    app.post(
+      '/report/print/file',
+      {
+        config: { ...access, emptyBody: true },
+        attachValidation: true, // readRequest reports the faults of query and body together
+        schema: {
+          tags,
+          summary: 'Print a report for a range of days',
+          description:
+            'With `Prefer: respond-async` the answer is 202 at once; the file is then at `/report/run/{runId}`.',
+          headers: Type.Object({ prefer: Type.Optional(Type.String()) }),
+          querystring: PrintQuery,
+          body: PrintBody,
+          response: { 200: PrintedFiles, 202: ReportRun },
         },
       },
-    },
-    async (request, reply) => {
-      const { caller } = request
-      const { businessId } = caller
-      const db = database.reportsOf(businessId)
-      const gone = clientGone(reply)
-      const { order, format, attach } = await readOrder(request)
+      async (request, reply) => {
+        const wanted = await readRequest(request, services)
+        return prefersAsync(request)
+          ? printInBackground(runs, { request, reply, services, ...wanted })
+          : printNow({ request, reply, services, ...wanted })
+      },
+    )
+  }
 
-      if (prefersAsync(request)) {
-        const rowsTotal = await queues.interactive.run({ businessId, signal: gone }, async () => {
-          await refuseTooLong(db, order, format)
-          return countRows(db, order)
-        })
-        const wanted = {
-          credential: caller.credential,
-          reportId: order.report.reportId,
-          format,
-          attach,
-          fileName: fileNameOf(order, format),
-        }
-        const run = await runs.start(
-          businessId,
-          () => insertRun(caller.db, businessId, wanted, clock.now()),
-          { order, format, rowsTotal },
-        )
-        return reply
-          .code(202)
-          .header('location', `/report/run/${run.runId}`)
-          .header('preference-applied', 'respond-async')
-          .send(answerOf({ ...run, rowsTotal }, clock.now()))
-      }
+const PrintedFiles = {
+  description: 'The file.',
+  content: {
+    'application/pdf': { schema: Type.String() },
+    [CONTENT_TYPES.xlsx]: { schema: Type.String() },
+    'text/csv': { schema: Type.String() },
+    'text/html': { schema: Type.String() },
+    'application/json': { schema: PrintedReport },
+  },
+}
 
-      const file = await queues.background.run({ businessId, signal: gone }, async () => {
-        await refuseTooLong(db, order, format)
-        return printToFile(db, order, { format, pageSize, signal: gone })
-      })
-      describeFile(reply, { ...file, format, attach })
-      return reply.send(file.handle.createReadStream({ start: 0 })) as never
+type Printing = {
+  request: FastifyRequest
+  reply: FastifyReply
+  services: Services
+  job: PrintJob
+  format: ReportFormat
+  attach: boolean
+}
+
+async function printInBackground(
+  runs: ReportRuns,
+  { request, reply, services, job, format, attach }: Printing,
+) {
+  const { database, clock, queues } = services
+  const { businessId, credential, db } = request.caller
+  const reportsDb = database.reportsOf(businessId)
+  const rowsTotal = await queues.interactive.run(
+    { businessId, signal: abortOnDisconnect(reply) },
+    async () => {
+      await refuseTooManyRows(reportsDb, job, format)
+      return countRows(reportsDb, job)
     },
   )
+  const { reportId } = job.report
+  const stored = { credential, reportId, format, attach, fileName: fileNameOf(job, format) }
+  const insert = () => insertRun(db, businessId, stored, clock.now())
+  const run = await runs.start(businessId, insert, { job, format, rowsTotal })
+  return reply
+    .code(202)
+    .header('location', `/report/run/${run.runId}`)
+    .header('preference-applied', 'respond-async')
+    .send(answerOf({ ...run, rowsTotal }, clock.now()))
+}
 
+async function printNow({ request, reply, services, job, format, attach }: Printing) {
+  const { database, queues, config } = services
+  const { businessId } = request.caller
+  const db = database.reportsOf(businessId)
+  const signal = abortOnDisconnect(reply)
+  const file = await queues.background.run({ businessId, signal }, async () => {
+    await refuseTooManyRows(db, job, format)
+    return printToFile(db, job, { format, pageSize: config.pageSize, signal })
+  })
+  return sendFile(reply, file.handle.createReadStream({ start: 0 }), { ...file, format, attach })
+}
+
+const getRun: Routes = async (app, { clock }) => {
   app.get(
     '/report/run/:runId',
     {
-      config: { ...config, quiet: true },
-      schema: { tags, summary: 'How far a run is', params: ById, response: { 200: ReportRun } },
+      config: { ...access, quiet: true },
+      schema: {
+        tags,
+        summary: 'Read the progress of a report run',
+        params: ById,
+        response: { 200: ReportRun },
+      },
     },
-    async ({ caller, params }) => answerOf(await theRun(caller, params.runId), clock.now()),
+    async ({ caller, params }) => answerOf(await requireRun(caller, params.runId), clock.now()),
   )
+}
 
+const getRunFile: Routes = async (app) => {
   app.get(
     '/report/run/:runId/file',
     {
-      config,
+      config: access,
       schema: {
         tags,
-        summary: 'The file of a run that has ended well; kept for a day',
+        summary: 'Read the file of a completed report run',
+        description: 'Files are kept for a day.',
         params: ById,
         response: {
           200: {
             description: 'The file.',
             content: { 'application/octet-stream': { schema: Type.String() } },
-          } as never,
+          },
         },
       },
     },
     async ({ caller, params }, reply) => {
       const { db, businessId } = caller
-      const run = await theRun(caller, params.runId)
+      const run = await requireRun(caller, params.runId)
       if (run.status !== 'COMPLETED') throw notFound('file of run', params.runId)
       const format = run.format as ReportFormat
       const size = run.fileSize!
-      describeFile(reply, { ...run, contentType: CONTENT_TYPES[format], format, size })
-      return reply.send(Readable.from(partsOf(db, businessId, run.runId))) as never
+      const file = Readable.from(readParts(db, businessId, run.runId))
+      return sendFile(reply, file, { ...run, contentType: CONTENT_TYPES[format], format, size })
     },
   )
-
-  async function readOrder(request: FastifyRequest) {
-    const query = request.query as Record<string, unknown>
-    const body = request.body ?? {}
-    const faults: Fault[] = [
-      ...unknownParameters(PrintQuery, query),
-      ...unknownProperties(PrintWish, body),
-    ]
-    const format = (query.format ?? 'pdf') as ReportFormat
-    const attach = query.attach ?? true
-    if (!REPORT_FORMATS.includes(format)) {
-      faults.push({ pointer: '?format', detail: `must be one of ${REPORT_FORMATS.join(', ')}` })
-    }
-    if (!/^(true|false)$/.test(String(attach))) {
-      faults.push({ pointer: '?attach', detail: 'must be true or false' })
-    }
-    if (typeof body !== 'object' || Array.isArray(body)) {
-      faults.push({ pointer: '', detail: 'must be an object' })
-    }
-    const { startDate, endDate, locationId } = query
-    const wish = { ...(body as object), startDate, endDate, locationId }
-    const db = database.reportsOf(request.caller.businessId)
-    const order = await takeOrder(db, wish, readerOf(request.caller), clock.now()).catch(
-      (error: unknown): Order => {
-        if (faults.length === 0 || !(error instanceof RequestError) || !error.errors) throw error
-        throw invalid([...faults, ...error.errors])
-      },
-    )
-    if (faults.length > 0) throw invalid(faults)
-    return { order, format, attach: String(attach) === 'true' }
-  }
-
-  async function theRun({ db, businessId, credential }: Caller, runId: number) {
-    const run = await findRun(db, businessId, runId, credential)
-    if (!run) throw notFound('report run', runId)
-    return run
-  }
 }
 
-/** A LOCATION_SUPER_USER prints of their locations, a USER of their own appointments. */
+async function requireRun({ db, businessId, credential }: Caller, runId: number) {
+  const run = await findRun(db, businessId, runId, credential)
+  if (!run) throw notFound('report run', runId)
+  return run
+}
+
+/** Reports all faults of the query and the body at once. */
+async function readRequest(request: FastifyRequest, { database, clock }: Services) {
+  const query = request.query as Record<string, unknown>
+  const body = request.body ?? {}
+  const faults: Fault[] = [
+    ...unknownParameters(PrintQuery, query),
+    ...unknownProperties(PrintBody, body),
+  ]
+  const format = (query.format ?? 'pdf') as ReportFormat
+  const attach = query.attach ?? true
+  if (!REPORT_FORMATS.includes(format)) {
+    faults.push({ pointer: '?format', detail: `must be one of ${REPORT_FORMATS.join(', ')}` })
+  }
+  if (!/^(true|false)$/.test(String(attach))) {
+    faults.push({ pointer: '?attach', detail: 'must be true or false' })
+  }
+  if (typeof body !== 'object' || Array.isArray(body)) {
+    faults.push({ pointer: '', detail: 'must be an object' })
+  }
+  const { startDate, endDate, locationId } = query
+  const wanted = { ...(body as object), startDate, endDate, locationId }
+  const db = database.reportsOf(request.caller.businessId)
+  const job = await checkPrintRequest(db, wanted, readerOf(request.caller), clock.now()).catch(
+    (error: unknown): PrintJob => {
+      if (faults.length === 0 || !(error instanceof RequestError) || !error.errors) throw error
+      throw invalid([...faults, ...error.errors])
+    },
+  )
+  if (faults.length > 0) throw invalid(faults)
+  return { job, format, attach: String(attach) === 'true' }
+}
+
+/** A LOCATION_SUPER_USER sees the own locations, a USER the own appointments. */
 function readerOf({ businessId, functions, scope }: Caller): Reader {
   const locationIds = scope && 'locationIds' in scope ? scope.locationIds : null
   const professionalIds =
@@ -220,8 +253,9 @@ type Description = {
   attach: boolean
 }
 
-function describeFile(
+function sendFile(
   reply: FastifyReply,
+  file: Readable,
   { fileName, contentType, size, format, attach }: Description,
 ) {
   reply
@@ -230,13 +264,14 @@ function describeFile(
     .header('content-disposition', `${attach ? 'attachment' : 'inline'}; filename="${fileName}"`)
     .header('cache-control', 'no-store')
   if (format === 'html') reply.header('content-security-policy', PAGE_POLICY)
+  return reply.send(file)
 }
 
-/** A printed page brings its styles and nothing that runs; the console may frame it. */
+/** A printed page has inline styles and no scripts. The console shows it in an iframe. */
 const PAGE_POLICY =
   "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'"
 
-async function* partsOf(db: Caller['db'], businessId: number, runId: number) {
+async function* readParts(db: Caller['db'], businessId: number, runId: number) {
   for (let part = 0; ; part++) {
     const bytes = await findRunPart(db, businessId, runId, part)
     if (!bytes) return
@@ -244,21 +279,23 @@ async function* partsOf(db: Caller['db'], businessId: number, runId: number) {
   }
 }
 
-/** A node that says nothing for so long is gone, and its runs with it. */
-const SILENCE_SECONDS = 60
+/** A run without a heartbeat for this long belongs to a crashed node. */
+const HEARTBEAT_TIMEOUT_SECONDS = 60
 
 function answerOf(run: StoredRun, now: Temporal.Instant): ReportRun {
   const { runId, reportId, rowsDone, rowsTotal, createdDate } = run
-  const silent =
+  const isDead =
     (run.status === 'QUEUED' || run.status === 'RUNNING') &&
-    now.since(run.beatTime).total('seconds') > SILENCE_SECONDS
-  const status = silent ? 'FAILED' : run.status
+    now.since(run.beatTime).total('seconds') > HEARTBEAT_TIMEOUT_SECONDS
+  const status = isDead ? 'FAILED' : run.status
   return {
     runId,
     reportId,
     format: run.format as ReportFormat,
     status,
-    statusReason: silent ? 'The node that printed it is gone; ask again.' : run.failure,
+    statusReason: isDead
+      ? 'The node that printed it has stopped. Request the report again.'
+      : run.failure,
     rowsDone,
     rowsTotal,
     file: status === 'COMPLETED' ? `/report/run/${runId}/file` : null,

@@ -8,6 +8,7 @@ import {
   findDefinitions,
   findTemplates,
 } from '../../store/search.ts'
+import { toWire } from '../server/serialize.ts'
 import type { Routes } from '../server/services.ts'
 
 export const search: Routes = async (app, { clock }) => {
@@ -17,8 +18,8 @@ export const search: Routes = async (app, { clock }) => {
       config: { scope: 'scheduling:read', function: 'VIEW_SCHEDULE' },
       schema: {
         tags: ['search'],
-        summary: 'Find clients, appointments, automations and templates by words',
-        description: `Every word of \`text\` begins a word of what is found. Case, accents and apostrophes are ignored: \`obrien\` finds \`O'Brien\`, \`muller\` and \`mueller\` find \`Müller\`. Appointments are found by their client. What the caller may not read is left out.`,
+        summary: 'Search clients, appointments, automations and templates',
+        description: `Every word of \`text\` must be the prefix of a word in the result. Case, accents and apostrophes are ignored: \`obrien\` finds \`O'Brien\`, \`muller\` and \`mueller\` find \`Müller\`. Appointments are found by their client. The answer holds only what the caller may read.`,
         querystring: SearchQuery,
         response: {
           200: Type.Array(Found, {
@@ -55,7 +56,7 @@ export const search: Routes = async (app, { clock }) => {
         functions.has('VIEW_DEFINITIONS') ? findDefinitions(db, businessId, asked) : [],
         functions.has('VIEW_EMAILS') ? findTemplates(db, businessId, asked) : [],
       ])
-      return found.flat() as never
+      return toWire(found.flat())
     },
   )
 }

@@ -9,7 +9,7 @@ const Loaded = Type.Object(
   {
     businessId: Type.Integer(),
     accepted: Type.Record(Type.String(), Type.Integer(), {
-      description: 'How many objects of each kind were made, or were there already.',
+      description: 'The number of objects of each kind, including those that existed already.',
     }),
   },
   { examples: [{ businessId: 1, accepted: { location: 3, client: 400, calendar: 9_000 } }] },
@@ -22,9 +22,9 @@ export const seed: Routes = async (app, { database, clock }) => {
       config: { operator: true, emptyBody: true, idempotent: true },
       schema: {
         tags: ['Business'],
-        summary: 'Load the demo into a business',
+        summary: 'Load the demo data into a business',
         description:
-          'Eighteen months of a practice whose clients do not exist. Once more changes what is there and adds nothing.',
+          'Eighteen months of an invented practice. Loading it again updates the objects and adds none.',
         params: Type.Object({ businessId: Type.Integer({ minimum: 1 }) }),
         response: { 200: Loaded },
       },

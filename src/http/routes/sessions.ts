@@ -1,31 +1,34 @@
 import { Type } from 'typebox'
 import { Limiter } from '../../auth/limits.ts'
 import { FUNCTIONS_OF_ROLE } from '../../auth/permissions.ts'
-import { LONGEST, signIn } from '../../auth/sessions.ts'
+import { MAX_SESSION, signIn } from '../../auth/sessions.ts'
 import { Session } from '../../contract/credentials.ts'
 import type { Db } from '../../database/database.ts'
 import { forbidden, unauthorized } from '../../errors.ts'
 import { findBusiness } from '../../store/businesses.ts'
 import { deleteSession } from '../../store/sessions.ts'
 import type { KnownUser } from '../../store/users.ts'
-import { clearSessionCookie, isFromElsewhere, setSessionCookie } from '../server/cookies.ts'
+import { clearSessionCookie, isCrossSite, setSessionCookie } from '../server/cookies.ts'
 import { addressOf, refuseTooMany } from '../server/rate-limit.ts'
+import { toWire } from '../server/serialize.ts'
 import type { Routes } from '../server/services.ts'
 
-const tags = ['Who is asking']
+const tags = ['Authentication']
 
-/**
- * Only failures count, and only from where they come: whoever guesses at a username from elsewhere
- * slows himself down, never its owner.
- */
-const GUESSES_AT_ONE = { perSecond: 1 / 5, burst: 10 }
-const GUESSES_FROM_ONE = { perSecond: 1, burst: 60 }
+/** Only failed sign-ins count, by client address: an attacker elsewhere cannot lock out the owner. */
+const FAILURES_BY_USERNAME = { perSecond: 1 / 5, burst: 10 }
+const FAILURES_BY_CLIENT = { perSecond: 1, burst: 60 }
 
-export const sessions: Routes = async (app, { config, database, clock, credentials }) => {
-  const atOne = new Limiter(GUESSES_AT_ONE, clock)
-  const fromOne = new Limiter(GUESSES_FROM_ONE, clock)
-  const seconds = LONGEST.total('seconds')
+export const sessions: Routes = async (app, services) => {
+  for (const route of [postSession, getSession, endSession]) {
+    await app.register(route, services)
+  }
+}
 
+const postSession: Routes = async (app, { config, database, clock }) => {
+  const byUsername = new Limiter(FAILURES_BY_USERNAME, clock)
+  const byClient = new Limiter(FAILURES_BY_CLIENT, clock)
+  const seconds = MAX_SESSION.total('seconds')
   app.post(
     '/session',
     {
@@ -33,7 +36,8 @@ export const sessions: Routes = async (app, { config, database, clock, credentia
       schema: {
         tags,
         summary: 'Sign in',
-        description: 'Sets a cookie. An unknown username and a wrong password are the same 401.',
+        description:
+          'Sets a session cookie. The 401 is the same for an unknown username and a wrong password.',
         body: Type.Object(
           {
             username: Type.String({ maxLength: 254 }),
@@ -45,36 +49,40 @@ export const sessions: Routes = async (app, { config, database, clock, credentia
       },
     },
     async (request, reply) => {
-      if (isFromElsewhere(request, config.publicUrl)) {
-        throw forbidden('A page of another site may not sign you in.')
+      if (isCrossSite(request, config.publicUrl)) {
+        throw forbidden('A page of another site sent this sign-in: it is refused.')
       }
       const address = addressOf(request)
       const guess = `${address} ${request.body.username.toLowerCase()}`
-      // In this order: hammering at one username leaves the address its other people's guesses.
-      refuseTooMany(atOne.take(guess))
-      refuseTooMany(fromOne.take(address))
+      // In this order: attacks on one username do not use up the limit of the whole address.
+      refuseTooMany(byUsername.take(guess))
+      refuseTooMany(byClient.take(address))
       const signedIn = await signIn(database.operator, request.body, clock.now())
       if (!signedIn) throw unauthorized('sign-in-failed', 'Username or password is wrong.')
-      fromOne.giveBack(address)
-      atOne.giveBack(guess)
+      byClient.giveBack(address)
+      byUsername.giveBack(guess)
       const { user, token } = signedIn
       setSessionCookie(reply, config.publicUrl, { token, seconds })
       reply.code(201).header('location', '/session')
-      return describe(database.forBusiness(user.businessId, user.username), user) as never
+      return describe(database.forBusiness(user.businessId, user.username), user)
     },
   )
+}
 
+const getSession: Routes = async (app) => {
   app.get(
     '/session',
     {
       config: { person: true },
-      schema: { tags, summary: 'Who has signed in', response: { 200: Session } },
+      schema: { tags, summary: 'Read the signed-in person', response: { 200: Session } },
     },
     async ({ caller }) => {
-      return describe(caller.db, { ...caller.person!, businessId: caller.businessId }) as never
+      return describe(caller.db, { ...caller.person!, businessId: caller.businessId })
     },
   )
+}
 
+const endSession: Routes = async (app, { config, credentials }) => {
   app.delete(
     '/session',
     {
@@ -87,20 +95,20 @@ export const sessions: Routes = async (app, { config, database, clock, credentia
       await deleteSession(caller.db, caller.businessId, person.sessionId)
       credentials.forget()
       clearSessionCookie(reply, config.publicUrl)
-      return described as never
+      return described
     },
   )
 }
 
 async function describe(db: Db, user: KnownUser) {
   const { businessId, userId, username, role, professionalId, locationIdList } = user
-  return {
+  return toWire({
     userId,
     username,
     role,
     functions: FUNCTIONS_OF_ROLE[role],
     professionalId,
     locationIdList,
-    business: await findBusiness(db, businessId),
-  }
+    business: (await findBusiness(db, businessId))!,
+  })
 }

@@ -6,6 +6,7 @@ import { removeStatus, saveStatusOf } from '../../scheduling/statuses.ts'
 import { findStatus, listStatuses } from '../../store/statuses.ts'
 import { requireMatch } from '../server/etag.ts'
 import { answerOnce, created, ok } from '../server/idempotency.ts'
+import { toWire } from '../server/serialize.ts'
 import type { Routes } from '../server/services.ts'
 
 const ByName = Type.Object({
@@ -16,45 +17,55 @@ const tags = ['status']
 const reading = { scope: 'scheduling:read' } as const
 const writing = { scope: 'scheduling:write', function: 'EDIT_SETUP' } as const
 
-export const statuses: Routes = async (app, { clock }) => {
+export const statuses: Routes = async (app, services) => {
+  for (const route of [getStatuses, getStatus, postStatus, deleteStatus]) {
+    await app.register(route, services)
+  }
+}
+
+const getStatuses: Routes = async (app) => {
   app.get(
     '/status',
     {
       config: reading,
       schema: {
         tags,
-        summary: 'All statuses',
-        description: 'Those of every kind of object, the ready-made ones first.',
+        summary: 'List all statuses',
+        description: 'Those of all object types, the predefined ones first.',
         response: { 200: Type.Array(Status) },
       },
     },
-    async ({ caller }) => (await listStatuses(caller.db, caller.businessId)) as never,
+    async ({ caller }) => toWire(await listStatuses(caller.db, caller.businessId)),
   )
+}
 
+const getStatus: Routes = async (app) => {
   app.get(
     '/status/:objectType/:status',
     {
       config: { ...reading, etag: true },
-      schema: { tags, summary: 'One status', params: ByName, response: { 200: Status } },
+      schema: { tags, summary: 'Read a status', params: ByName, response: { 200: Status } },
     },
     async ({ caller, params: { objectType, status } }) => {
       const found = await findStatus(caller.db, caller.businessId, objectType, status)
       if (!found) throw notFound(`${objectType} status`, status)
-      return found as never
+      return toWire(found)
     },
   )
+}
 
+const postStatus: Routes = async (app, { clock }) => {
   app.post(
     '/status',
     {
       config: { ...writing, etag: true, idempotent: true },
-      // Read by the declaration, so that an import and a POST refuse in the same words.
+      // saveStatusOf reads the body, as it does for an import.
       validatorCompiler: () => (value) => ({ value }),
       schema: {
         tags,
-        summary: 'Add a status, or change it',
+        summary: 'Create or change a status',
         description:
-          'Where `live` or `liveAfter` changes, pending reminders of objects in the status follow.',
+          'A change of `live` or `liveAfter` cancels or restores pending reminders of objects with this status.',
         body: StatusWrite,
         response: { 200: Status, 201: Status },
       },
@@ -72,15 +83,17 @@ export const statuses: Routes = async (app, { clock }) => {
       })
     },
   )
+}
 
+const deleteStatus: Routes = async (app, { clock }) => {
   app.delete(
     '/status/:objectType/:status',
     {
       config: { ...writing, etag: true },
       schema: {
         tags,
-        summary: 'Remove a status that nothing is in',
-        description: 'Refused with 409 while an object is in it or a definition asks for it.',
+        summary: 'Delete an unused status',
+        description: '409 while an object has this status or a definition names it.',
         params: ByName,
         response: { 200: Status },
       },
@@ -88,14 +101,15 @@ export const statuses: Routes = async (app, { clock }) => {
     async (request) => {
       const { caller, params } = request
       const saving = { businessId: caller.businessId, user: caller.user, now: clock.now() }
-      return (await caller.db.transaction(async (tx) => {
+      const removed = await caller.db.transaction(async (tx) => {
         const { objectType, status } = params
         const removed = await removeStatus(tx, params, saving, (current) =>
           requireMatch(request, current),
         )
         if (!removed) throw notFound(`${objectType} status`, status)
         return removed
-      })) as never
+      })
+      return toWire(removed)
     },
   )
 }

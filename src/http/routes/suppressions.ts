@@ -5,11 +5,12 @@ import { SuppressionsQuery } from '../../contract/queries.ts'
 import { notFound } from '../../errors.ts'
 import { deleteSuppressions, listSuppressions } from '../../store/suppressions.ts'
 import { pageOf, readPage } from '../server/cursor.ts'
+import { toWire } from '../server/serialize.ts'
 import type { Routes } from '../server/services.ts'
 
 const tags = ['suppression']
 
-/** The addresses that a business no longer writes to. */
+/** The addresses that a business no longer sends email to. */
 export const suppressions: Routes = async (app) => {
   app.get(
     '/suppression',
@@ -17,7 +18,9 @@ export const suppressions: Routes = async (app) => {
       config: { scope: 'mail:read' },
       schema: {
         tags,
-        summary: 'Addresses that get nothing, or only what they need',
+        summary: 'List suppressed addresses',
+        description:
+          'BOUNCED addresses get no email; UNSUBSCRIBED ones get transactional email only.',
         querystring: SuppressionsQuery,
         response: {
           200: PageOf(Suppression, 'SuppressionPage'),
@@ -32,7 +35,7 @@ export const suppressions: Routes = async (app) => {
         after,
         limit: limit + 1,
       })
-      return pageOf(found, limit, list, (one) => [one.emailAddress, one.reason]) as never
+      return toWire(pageOf(found, limit, list, (one) => [one.emailAddress, one.reason]))
     },
   )
 
@@ -42,7 +45,7 @@ export const suppressions: Routes = async (app) => {
       config: { scope: 'mail:write' },
       schema: {
         tags,
-        summary: 'Write to this address again',
+        summary: 'Allow email to an address again',
         params: Type.Object({ emailAddress: Type.String({ maxLength: 254 }) }),
         response: { 200: Suppression },
       },
@@ -50,7 +53,7 @@ export const suppressions: Routes = async (app) => {
     async ({ caller, params: { emailAddress } }) => {
       const [cleared] = await deleteSuppressions(caller.db, caller.businessId, emailAddress)
       if (!cleared) throw notFound('suppressed address', emailAddress)
-      return cleared as never
+      return toWire(cleared)
     },
   )
 }

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { escapeHtml } from '../../email/merge.ts'
 import { isSealOf, readUnsubscribe } from '../../email/unsubscribe.ts'
-import { notFound } from '../../errors.ts'
+import { RequestError } from '../../errors.ts'
 import { findSignedMail } from '../../store/link-seal.ts'
 import { suppress } from '../../store/suppressions.ts'
 import type { Routes } from '../server/services.ts'
@@ -12,22 +12,22 @@ const MAX_FORM_BYTES = 4_096
 const ByToken = Type.Object({ token: Type.String({ maxLength: 100 }) })
 
 /**
- * The link in mails that are not needed (RFC 8058). Opening it changes nothing: mail scanners open
- * every link. The button on the page, and the one click of a mail program, are a POST.
+ * The unsubscribe link (RFC 8058). GET changes nothing, because mail scanners open every link. The
+ * button on the page and the one-click button of mail programs send a POST.
  */
 export const unsubscribe: Routes = async (app, { clock, database, linkSeal }) => {
-  // The one click of a mail program is a form. The service needs nothing from it.
+  // The one-click POST of mail programs sends a form. Its content is not needed.
   app.addContentTypeParser(
     ['application/x-www-form-urlencoded', 'multipart/form-data'],
     { parseAs: 'buffer' },
     async () => undefined,
   )
 
-  const addressee = async (token: string) => {
+  const findRecipient = async (token: string) => {
     const link = readUnsubscribe(token)
     const mail = link && (await findSignedMail(database.operator, link.businessId, link.emailId))
     if (!mail || !isSealOf(mail, link.seal, linkSeal)) {
-      throw notFound('unsubscribe link', 'like this')
+      throw new RequestError(404, 'This unsubscribe link is not valid.')
     }
     return { businessId: mail.businessId, address: mail.toAddress }
   }
@@ -36,15 +36,15 @@ export const unsubscribe: Routes = async (app, { clock, database, linkSeal }) =>
     '/unsubscribe/:token',
     {
       config: { open: true },
-      schema: { tags, summary: 'Asks whether to unsubscribe', params: ByToken, response: Page },
+      schema: { tags, summary: 'Show the unsubscribe page', params: ByToken, response: Page },
     },
     async ({ params }, reply) => {
-      const { address } = await addressee(params.token)
+      const { address } = await findRecipient(params.token)
       return reply
         .header('content-security-policy', POLICY)
         .type('text/html; charset=utf-8')
         .send(
-          page(`<p>No more such mails to <b>${escapeHtml(address)}</b>?</p>
+          page(`<p>Stop sending these emails to <b>${escapeHtml(address)}</b>?</p>
 <form method="post"><button>Unsubscribe</button></form>`),
         )
     },
@@ -55,22 +55,23 @@ export const unsubscribe: Routes = async (app, { clock, database, linkSeal }) =>
     {
       config: { open: true, emptyBody: true },
       bodyLimit: MAX_FORM_BYTES,
-      schema: { tags, summary: 'Unsubscribes', params: ByToken, response: Page },
-      // No body is read without a valid token: everybody may call this route.
-      onRequest: async ({ params }) => void (await addressee((params as { token: string }).token)),
+      schema: { tags, summary: 'Unsubscribe', params: ByToken, response: Page },
+      // The route is public: no body is read without a valid token.
+      onRequest: async ({ params }) =>
+        void (await findRecipient((params as { token: string }).token)),
     },
     async ({ params }, reply) => {
-      const { businessId, address } = await addressee(params.token)
+      const { businessId, address } = await findRecipient(params.token)
       const db = database.forBusiness(businessId, 'SYSTEM')
       const entry = { businessId, emailAddress: address, reason: 'UNSUBSCRIBED' as const }
-      await suppress(db, [{ ...entry, detail: 'by the link in a mail' }], {
+      await suppress(db, [{ ...entry, detail: 'by the link in an email' }], {
         user: 'SYSTEM',
         now: clock.now(),
       })
       return reply
         .header('content-security-policy', POLICY)
         .type('text/html; charset=utf-8')
-        .send(page(`<p><b>${escapeHtml(address)}</b> gets no more such mails.</p>`))
+        .send(page(`<p><b>${escapeHtml(address)}</b> will no longer receive these emails.</p>`))
     },
   )
 }

@@ -20,10 +20,11 @@ import { pageOf, readPage } from '../server/cursor.ts'
 import { requireMatch } from '../server/etag.ts'
 import { answerOnce, created, ok } from '../server/idempotency.ts'
 import { refuseTooMany } from '../server/rate-limit.ts'
+import { toWire } from '../server/serialize.ts'
 import type { Routes, Services } from '../server/services.ts'
 
 const ById = Type.Object({ userId: Type.Integer({ minimum: 1 }) })
-const tags = ['Who is asking']
+const tags = ['Authentication']
 const access = { scope: 'admin', function: 'MANAGE_USERS' } as const
 
 const PasswordChange = Type.Object(
@@ -32,17 +33,19 @@ const PasswordChange = Type.Object(
 )
 
 export const users: Routes = async (app, services) => {
-  const { clock, credentials } = services
-  // Whoever sits down at another's open console must not find out the password there.
-  const guesses = new Limiter({ perSecond: 1 / 5, burst: 10 }, clock)
+  for (const route of [getUsers, getUser, postUser, deleteUser, postOwnPassword]) {
+    await app.register(route, services)
+  }
+}
 
+const getUsers: Routes = async (app) => {
   app.get(
     '/user',
     {
       config: access,
       schema: {
         tags,
-        summary: 'The people of the business',
+        summary: 'List the people of the business',
         querystring: Type.Object(PageQuery),
         response: {
           200: PageOf(User, 'UserPage'),
@@ -53,23 +56,27 @@ export const users: Routes = async (app, services) => {
       const { limit, after } = readPage(query, 'user')
       const page = { after: Number(after?.[0] ?? 0), limit: limit + 1 }
       const rows = await listUsers(caller.db, caller.businessId, page)
-      return pageOf(rows, limit, 'user', (row) => [row.userId]) as never
+      return toWire(pageOf(rows, limit, 'user', (row) => [row.userId]))
     },
   )
+}
 
+const getUser: Routes = async (app) => {
   app.get(
     '/user/:userId',
     {
       config: { ...access, etag: true },
-      schema: { tags, summary: 'One person', params: ById, response: { 200: User } },
+      schema: { tags, summary: 'Read a person', params: ById, response: { 200: User } },
     },
     async ({ caller, params }) => {
       const user = await findUser(caller.db, caller.businessId, params.userId)
       if (!user) throw notFound('user', params.userId)
-      return user as never
+      return toWire(user)
     },
   )
+}
 
+const postUser: Routes = async (app, services) => {
   app.post(
     '/user',
     {
@@ -77,7 +84,7 @@ export const users: Routes = async (app, services) => {
       attachValidation: true,
       schema: {
         tags,
-        summary: 'Make or change a person',
+        summary: 'Create or change a person',
         body: UserWrite,
         response: { 200: User, 201: User },
       },
@@ -92,7 +99,9 @@ export const users: Routes = async (app, services) => {
       })
     },
   )
+}
 
+const deleteUser: Routes = async (app, { clock, credentials }) => {
   app.delete(
     '/user/:userId',
     {
@@ -101,7 +110,7 @@ export const users: Routes = async (app, services) => {
         tags,
         summary: 'Deactivate a person',
         description:
-          'Ends their sessions and the keys that are bound to them. The last active OWNER stays: 409.',
+          'Ends the person’s sessions and revokes the keys that belong to them. 409 for the last active OWNER.',
         params: ById,
         response: { 200: User },
       },
@@ -123,10 +132,14 @@ export const users: Routes = async (app, services) => {
         return saveUser(tx, input, saving)
       })
       credentials.forget()
-      return user as never
+      return toWire(user)
     },
   )
+}
 
+const postOwnPassword: Routes = async (app, { clock, credentials }) => {
+  // A person at somebody else's unlocked console must not be able to guess the password.
+  const guesses = new Limiter({ perSecond: 1 / 5, burst: 10 }, clock)
   app.post(
     '/user/password',
     {
@@ -135,7 +148,7 @@ export const users: Routes = async (app, services) => {
       schema: {
         tags,
         summary: 'Change your own password',
-        description: 'Ends your other sessions; this one stays.',
+        description: 'Ends your other sessions. This one continues.',
         body: PasswordChange,
         response: { 200: User },
       },
@@ -163,19 +176,19 @@ export const users: Routes = async (app, services) => {
         return updateUser(tx, known!, { ...known!, passwordHash }, by)
       })
       credentials.forget()
-      return user as never
+      return toWire(user)
     },
   )
 }
 
-type For = { db: Db; businessId: number; user: string; role: Role | null }
+type Author = { db: Db; businessId: number; user: string; role: Role | null }
 
-/** Also under /business, where the operator makes a business's first person. */
+/** Also used by POST /business/{businessId}/user, with which the operator creates the first person. */
 export async function answerSavedUser(
   { clock, credentials }: Services,
   request: FastifyRequest,
   reply: FastifyReply,
-  { db, businessId, user, role }: For,
+  { db, businessId, user, role }: Author,
 ) {
   const input = await readUser(request.body)
   const now = clock.now()
@@ -187,7 +200,7 @@ export async function answerSavedUser(
     })
   } catch (error) {
     if (brokenConstraint(error) === 'user_account_username') {
-      throw conflict('The username is taken.')
+      throw conflict('The username is taken. Choose another one.')
     }
     throw error
   } finally {

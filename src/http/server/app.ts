@@ -16,9 +16,9 @@ import { apiKeys } from '../routes/api-keys.ts'
 import { audit } from '../routes/audit.ts'
 import { authenticate } from './authenticate.ts'
 import { businesses } from '../routes/businesses.ts'
-import { LARGEST_BODY, readJsonBodies } from './body.ts'
+import { MAX_BODY_BYTES, readJsonBodies } from './body.ts'
 import { changes, hintAfterChanges } from '../routes/changes.ts'
-import { closeGently } from './closing.ts'
+import { manageConnections } from './connections.ts'
 import { allowOrigins } from './cors.ts'
 import { consoleFiles } from '../routes/console.ts'
 import { tagAnswers } from './etag.ts'
@@ -36,7 +36,6 @@ import { health } from '../routes/health.ts'
 import { imports } from '../routes/import.ts'
 import { objects } from '../routes/objects.ts'
 import { overview } from '../routes/overview.ts'
-import { keepBusyConnections } from './idle-connections.ts'
 import { rememberRefusals } from './idempotency.ts'
 import { measureRequests, metrics } from '../routes/metrics.ts'
 import { describeRoutes, openapi } from './openapi.ts'
@@ -52,11 +51,10 @@ import { unsubscribe } from '../routes/unsubscribe.ts'
 import { users } from '../routes/users.ts'
 import { seed } from '../routes/seed.ts'
 import { openQueues, type Routes, type Services } from './services.ts'
-import { closeAfterUnreadBodies } from './unread-bodies.ts'
 import { validateRequests } from './validate.ts'
-import { answerInMilliseconds } from './wire.ts'
+import { serializeAnswers } from './serialize.ts'
 
-/** Every address of the service: one file for each kind of object. */
+/** Every route of the service: one file for each kind of object. */
 const ROUTES: Routes[] = [
   eventDefinitions,
   eventTypes,
@@ -93,7 +91,7 @@ const ROUTES: Routes[] = [
   consoleFiles,
 ]
 
-/** A node that only runs the engine still says how it is. */
+/** A node that only runs the engine still answers health checks and metrics. */
 const WORKER_ROUTES: Routes[] = [health, metrics]
 
 export async function buildApp(given: Omit<Services, 'credentials' | 'queues'>) {
@@ -108,18 +106,17 @@ export async function buildApp(given: Omit<Services, 'credentials' | 'queues'>) 
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => randomUUID(),
     trustProxy: trustedProxies(config.trustProxy),
-    bodyLimit: LARGEST_BODY,
-    // For connections on which nothing moves: see keepBusyConnections. A body has its own limit.
+    bodyLimit: MAX_BODY_BYTES,
+    // For connections without traffic: see connections.ts. Reading a body has its own limit.
     connectionTimeout: 120_000,
     keepAliveTimeout: 65_000,
-    // Node would refuse what names no host by itself, but without a word.
     http: {
-      // Finds out that a client has vanished while its request waits for a slot.
+      // Detects a client that disappeared while its request waits in a queue.
       keepAlive: true,
       keepAliveInitialDelay: 30_000,
       headersTimeout: 10_000,
       connectionsCheckingInterval: 1_000,
-      requireHostHeader: false,
+      requireHostHeader: false, // Node would answer without a body; answerProblems says what is missing
     },
     routerOptions: { maxParamLength: 500 },
     rewriteUrl: ({ url = '/' }) => withoutTrailingSlash(url),
@@ -132,18 +129,16 @@ export async function buildApp(given: Omit<Services, 'credentials' | 'queues'>) 
 
   await app.register(helmet, {
     ...SECURITY,
-    // A browser would refuse plain HTTP from then on.
+    // Over plain HTTP the header would make browsers refuse this host from then on.
     strictTransportSecurity: config.publicUrl.startsWith('https:'),
   })
   allowOrigins(app, config.corsOrigins)
-  forbidStorage(app)
+  forbidCaching(app)
   answerProblems(app)
-  closeGently(app)
-  keepBusyConnections(app)
+  manageConnections(app)
   validateRequests(app)
   readJsonBodies(app, services)
-  closeAfterUnreadBodies(app)
-  answerInMilliseconds(app, { checked: services.checkAnswers ?? false })
+  serializeAnswers(app, { checked: services.checkAnswers ?? false })
   tagAnswers(app)
   rememberRefusals(app, services)
   logRequests(app)
@@ -158,7 +153,7 @@ export async function buildApp(given: Omit<Services, 'credentials' | 'queues'>) 
 
 export type App = Awaited<ReturnType<typeof buildApp>>
 
-/** `/client/` is `/client`. The pages of the console have addresses of their own. */
+/** `/client/` is `/client`. The console routes its own pages. */
 function withoutTrailingSlash(url: string) {
   const end = url.indexOf('?')
   const length = end === -1 ? url.length : end
@@ -170,7 +165,7 @@ function withoutTrailingSlash(url: string) {
 const trustedProxies = (trusted: Config['trustProxy']) =>
   typeof trusted === 'number' ? (_address: string, hop: number) => hop < trusted : trusted
 
-/** For answers that are data. Pages bring their own policy. */
+/** For JSON answers. Routes that serve HTML set their own policy. */
 const SECURITY = {
   contentSecurityPolicy: {
     useDefaults: false,
@@ -180,14 +175,14 @@ const SECURITY = {
   referrerPolicy: { policy: 'no-referrer' },
 } as const
 
-/** No cache keeps what may be about a person; files that are the same for everybody say so themselves. */
-function forbidStorage(app: FastifyInstance) {
+/** Answers may hold personal data. Public files set their own `Cache-Control`. */
+function forbidCaching(app: FastifyInstance) {
   app.addHook('onRequest', async (request, reply) => {
     if (!request.routeOptions.config?.unlimited) reply.header('cache-control', 'no-store')
   })
 }
 
-/** Which route, how long, how it ended: never the address itself, which may hold a name. */
+/** Logs the route pattern, never the URL: that may hold a name. */
 function logRequests(app: FastifyInstance) {
   app.addHook('onResponse', async (request, reply) => {
     const { config } = request.routeOptions
@@ -199,7 +194,7 @@ function logRequests(app: FastifyInstance) {
         ms: Math.round(reply.elapsedTime * 10) / 10,
         businessId: request.caller?.businessId,
       },
-      'answered',
+      'request completed',
     )
   })
 }

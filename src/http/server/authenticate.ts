@@ -9,36 +9,35 @@ import {
 import { digest, isSameDigest } from '../../auth/secrets.ts'
 import type { Scope } from '../../contract/credentials.ts'
 import { forbidden, unauthorized } from '../../errors.ts'
-import { isFromElsewhere, readSessionCookie } from './cookies.ts'
+import { isCrossSite, readSessionCookie } from './cookies.ts'
 import { addressOf, limitRate } from './rate-limit.ts'
 import type { Services } from './services.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** What a key needs; a person needs the scope's function, or `function` where it is set. */
+    /** The scope that an API key needs. */
     scope?: Scope
-    /** What a person needs, where it is not the scope's own function. */
+    /** The function that a signed-in person needs, if it is not the one that belongs to `scope`. */
     function?: SecurityFunction
-    /** For every person who has signed in, and for no key. */
+    /** Every signed-in person may call this, no API key. */
     person?: true
-    /** The operator's key is taken here; beside a `scope` either is. */
+    /** The operator's key may call this, in addition to those that `scope` allows. */
     operator?: true
-    /** The operator's key or METRICS_TOKEN, and nothing else. */
+    /** Only the operator's key and METRICS_TOKEN may call this. */
     metrics?: true
-    /** Open, the same for everybody and cheap: files and health. Not counted by address. */
+    /** Public and cheap, such as files and health checks: no rate limit. */
     unlimited?: true
   }
   interface FastifyRequest {
-    /** Who is asking; set where a business's key or person is, not for the operator. */
+    /** The API key or person that sent the request. Not set for the operator. */
     caller: Caller
-    /** The operator is asking. */
     isOperator: boolean
   }
 }
 
 /**
- * Finds the caller of every request, counts it and checks that it may. A route that says nothing
- * about who may call it cannot even be registered.
+ * Finds the caller of every request, applies the rate limit and checks the permission. A route without
+ * an access rule in its `config` cannot be registered.
  */
 export function authenticate(app: FastifyInstance, services: Services) {
   const { config, clock } = services
@@ -50,7 +49,7 @@ export function authenticate(app: FastifyInstance, services: Services) {
   app.addHook('onRoute', ({ method, url, config: route = {} }) => {
     const { open, scope, person, operator, metrics } = route
     if (open || scope || person || operator || metrics) return
-    throw new Error(`${method} ${url} must say who may call it: see docs/roles.md`)
+    throw new Error(`${method} ${url} needs an access rule in its config: see docs/roles.md`)
   })
 
   app.addHook('onRequest', async (request, reply) => {
@@ -69,7 +68,7 @@ export function authenticate(app: FastifyInstance, services: Services) {
     if (found === 'metrics') return
     if (found === 'operator') {
       if (!route.operator && !route.metrics)
-        throw forbidden('The operator’s key works on /business only.')
+        throw forbidden('The operator’s key works on /business only. Use an API key of a business.')
       request.isOperator = true
       return
     }
@@ -79,7 +78,7 @@ export function authenticate(app: FastifyInstance, services: Services) {
   })
 }
 
-/** The caller of a request that is still being answered; none if it has lost its rights since. */
+/** The caller of a request that is still running; undefined if its permission was revoked meanwhile. */
 export async function rereadCaller(
   request: FastifyRequest,
   { config, credentials }: Services,
@@ -109,13 +108,13 @@ async function findCaller(
   const token = readSessionCookie(request, config.publicUrl)
   if (token === undefined) return undefined
   const caller = await credentials.findBySession(token)
-  if (caller && isFromElsewhere(request, config.publicUrl)) {
-    throw forbidden('A page of another site may not do this in your name.')
+  if (caller && isCrossSite(request, config.publicUrl)) {
+    throw forbidden('A page of another site sent this request with your session: it is refused.')
   }
   return caller
 }
 
-/** Says what is missing; which keys and sessions there are, it does not say. */
+/** Says what is missing, but not which keys and sessions exist. */
 function missingCredential(request: FastifyRequest, publicUrl: string) {
   const { authorization } = request.headers
   if (authorization !== undefined) {
@@ -136,12 +135,12 @@ const isSame = (key: string, token: string | undefined) =>
 
 type Route = FastifyRequest['routeOptions']['config']
 
-/** Why the caller may not use the route, if it may not. */
+/** Why the caller may not call the route; undefined if it may. */
 function refusalOf({ person, account, keyScopes }: Caller, route: Route): string | undefined {
   if (route.person) {
-    return person ? undefined : 'This is for people who have signed in, not for keys.'
+    return person ? undefined : 'Only a signed-in person can do this. Sign in with POST /session.'
   }
-  if (!route.scope) return 'This is for the operator’s key.'
+  if (!route.scope) return 'Only the operator’s key can do this.'
   if (!keyScopes.includes(route.scope)) return `The key lacks the scope ${route.scope}.`
   if (!account) return undefined
   const needed = route.function ?? FUNCTION_OF_SCOPE[route.scope]

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 
 const isSecure = (publicUrl: string) => publicUrl.startsWith('https:')
 
-/** With the prefix, browsers take the cookie from this host over HTTPS only, and from no other. */
+/** With the `__Host-` prefix, browsers accept the cookie only from this host and over HTTPS. */
 const nameOf = (publicUrl: string) =>
   isSecure(publicUrl) ? '__Host-bellwether_session' : 'bellwether_session'
 
@@ -28,10 +28,10 @@ export const clearSessionCookie = (reply: FastifyReply, publicUrl: string) =>
   setSessionCookie(reply, publicUrl, { token: '', seconds: 0 })
 
 /**
- * Whether a browser sends this change from another site's page. Browsers say so in one header or
- * both; where neither is there, no browser is asking, and nobody's cookie is being misused.
+ * Whether a page of another site sends this change. Browsers send `Sec-Fetch-Site`, `Origin` or both;
+ * a request without them does not come from a browser, so it cannot misuse a cookie.
  */
-export function isFromElsewhere(request: FastifyRequest, publicUrl: string) {
+export function isCrossSite(request: FastifyRequest, publicUrl: string) {
   if (['GET', 'HEAD', 'OPTIONS'].includes(request.method)) return false
   const site = request.headers['sec-fetch-site']
   if (site !== undefined && site !== 'same-origin' && site !== 'none') return true

@@ -8,8 +8,8 @@ const ANSWER_HEADERS =
 const PREFLIGHT_SECONDS = '600'
 
 /**
- * Lets pages of the named origins call the API with a key. The answers never allow credentials, so a
- * browser shows them no answer to a request that carries the session cookie.
+ * Lets pages of the configured origins call the API with a key. Answers never allow credentials, so a
+ * browser hides the answer to a request that carries the session cookie.
  */
 export function allowOrigins(app: FastifyInstance, origins: string[]) {
   if (origins.length === 0) return

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { Page } from '../../contract/page.ts'
 import { invalid } from '../../errors.ts'
 
-/** The values that a list can be ordered by, as they are written in its cursor. */
+/** The types of values that a list can be ordered by, as written in its cursor. */
 type PositionValues = { id: number; moment: string; text: string }
 export type PositionType = keyof PositionValues
 
@@ -13,21 +13,28 @@ type PositionOf<Types extends readonly PositionType[]> = {
   -readonly [I in keyof Types]: PositionValues[Types[I]]
 }
 
+type Query = { limit?: number; cursor?: string }
+
 /**
- * Reads where a page starts. A list is ordered by values that do not change and end in an id, so that
- * a page starts after the last row of the page before, whatever was added or removed meanwhile.
- * `list` names the list with its filters: a cursor of another list is refused, and so is one whose
- * values are not of the list's `types`.
+ * Reads where a page starts: after the last row of the previous page. `list` names the list with its
+ * filters; a cursor of another list, or with values of other `types`, is refused.
  */
-export function readPage<const Types extends readonly PositionType[] = ['id']>(
-  query: { limit?: number; cursor?: string },
+export function readPage(query: Query, list: string): Start<['id']>
+export function readPage<const Types extends readonly PositionType[]>(
+  query: Query,
   list: string,
-  types: Types = ['id'] as never,
-) {
+  types: Types,
+): Start<Types>
+export function readPage(query: Query, list: string, types: readonly PositionType[] = ['id']) {
   return { limit: query.limit ?? 50, after: readCursor(query.cursor, list, types) }
 }
 
-/** Makes a page of up to `limit` rows from `limit + 1`: the one too many says that there are more. */
+type Start<Types extends readonly PositionType[]> = {
+  limit: number
+  after: PositionOf<Types> | undefined
+}
+
+/** Makes a page of up to `limit` rows. Callers read `limit + 1` rows: the last one shows that there are more. */
 export function pageOf<Item>(
   rows: Item[],
   limit: number,
@@ -36,8 +43,8 @@ export function pageOf<Item>(
 ): Page<Item> {
   const items = rows.slice(0, limit)
   const last = items.at(-1)
-  const more = rows.length > limit && last !== undefined
-  return { items, nextCursor: more ? writeCursor(list, positionOf(last)) : null }
+  const hasMore = rows.length > limit && last !== undefined
+  return { items, nextCursor: hasMore ? writeCursor(list, positionOf(last)) : null }
 }
 
 const writeCursor = (list: string, position: Position) =>
@@ -68,7 +75,7 @@ const IS_OF_TYPE: Record<PositionType, (value: unknown) => boolean> = {
   moment: (value) => typeof value === 'string' && isMoment(value),
 }
 
-/** As we write it. PostgreSQL knows neither the year 0 nor signs before a year. */
+/** The format that `writeCursor` writes. PostgreSQL accepts neither year 0 nor a signed year. */
 const isMoment = (value: string) =>
   /^\d{4}-/.test(value) &&
   !value.startsWith('0000') &&

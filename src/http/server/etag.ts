@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { RequestError } from '../../errors.ts'
-import { wireText } from './wire.ts'
+import { toJson } from './serialize.ts'
 
-/** Answers of routes with `config: { etag: true }` carry an `ETag`: the digest of what is sent. */
+/** Adds an `ETag`, the digest of the answer, to routes with `config: { etag: true }`. */
 export function tagAnswers(app: FastifyInstance) {
   app.addHook('onSend', async (request, reply, payload) => {
     if (!request.routeOptions.config?.etag || typeof payload !== 'string') return payload
@@ -19,14 +19,17 @@ export function tagAnswers(app: FastifyInstance) {
 }
 
 /**
- * Refuses a change by a caller who has not seen the object as it is. `current` is what a GET would
- * answer, read under a lock in the transaction of the change; `undefined` where there is none yet.
+ * Refuses a change if `If-Match` names another version. `current` is what a GET would answer, read under
+ * a lock in the transaction of the change; `undefined` if the object does not exist yet.
  */
 export function requireMatch(request: FastifyRequest, current: object | undefined) {
   const wanted = request.headers['if-match']
   if (wanted === undefined) return
-  if (current && namesStrongly(wanted, tagOf(wireText(current)))) return
-  throw new RequestError(412, 'The object is not, or no longer, as If-Match says.')
+  if (current && namesStrongly(wanted, tagOf(toJson(current)))) return
+  throw new RequestError(
+    412,
+    'The object has changed since the ETag in If-Match. Read it again, then repeat the change.',
+  )
 }
 
 const tagOf = (text: string) => `"${hash('sha1', text, 'base64url')}"`

@@ -17,15 +17,15 @@ import {
 } from '../../store/idempotency-keys.ts'
 import { PROBLEM_JSON, problemOf } from './problems.ts'
 import type { Services } from './services.ts'
-import { wireText } from './wire.ts'
+import { toJson } from './serialize.ts'
 
 export type Answer = {
   status: number
   body: object
   headers?: Record<string, string>
-  /** Properties that are shown this once: a repeated answer has `null` there. */
+  /** Properties that are shown only once: a repeated answer has `null` there. */
   secrets?: string[]
-  /** What is done once the work is committed; what it gives is shown beside the answer. */
+  /** Runs after the commit. Its properties are added to the answer, but not stored with it. */
   afterCommit?: () => Promise<object>
 }
 
@@ -45,9 +45,8 @@ export const hasKey = (request: FastifyRequest) => request.headers['idempotency-
 type Work = (tx: Db) => Promise<Answer>
 
 /**
- * Does the work of a POST in one transaction and answers. With an `Idempotency-Key`, key and answer
- * are stored in that same transaction: the same request again gets the same answer and changes
- * nothing.
+ * Does the work of a POST in one transaction and answers. With an `Idempotency-Key`, the transaction
+ * also stores key and answer, so that a repeated request gets the same answer and changes nothing.
  */
 export async function answerOnce(
   db: Db,
@@ -56,8 +55,7 @@ export async function answerOnce(
   now: Temporal.Instant,
   work: Work,
 ) {
-  // From here on the answer is remembered with its work, or not at all.
-  request.takenByHandler = true
+  request.answeredByHandler = true
   const key = readKey(request, request.body)
   if (!key) {
     const answer = await db.transaction(work)
@@ -73,9 +71,8 @@ export async function answerOnce(
 }
 
 /**
- * The same for a body that is processed as it arrives. The client decides how long that takes, so no
- * transaction stays open meanwhile: the key is claimed first and the claim renewed. A repeated request
- * only has its body compared.
+ * The same for a body that is processed as it arrives. That can take long, so no transaction stays open:
+ * the key is claimed first and the claim renewed. The body of a repeated request is only compared.
  */
 export async function answerStreamOnce(
   db: Db,
@@ -84,21 +81,21 @@ export async function answerStreamOnce(
   clock: Clock,
   work: (body: AsyncIterable<Buffer>) => Promise<Answer>,
 ) {
-  request.takenByHandler = true
+  request.answeredByHandler = true
   const key = readKey(request, null)
-  const pieces = (request.body ?? []) as AsyncIterable<Buffer> // a request without a body has none
+  const chunks = (request.body ?? []) as AsyncIterable<Buffer> // without a body there are none
   if (!key) {
-    const { status, body } = await work(pieces)
+    const { status, body } = await work(chunks)
     return reply.code(status).send(body)
   }
-  const answer = await streamOnce(db, key, clock, pieces, work)
+  const answer = await streamOnce(db, key, clock, chunks, work)
   return reply
     .code(answer.status)
     .headers({ 'content-type': 'application/json; charset=utf-8', ...answer.headers })
     .send(answer.text)
 }
 
-/** A claim that was not renewed for this long belongs to a node that has died. */
+/** A claim that was not renewed for this long belongs to a crashed node. */
 const CLAIM_SECONDS = 60
 const RENEW_CLAIM_MS = 20_000
 
@@ -106,14 +103,14 @@ async function streamOnce(
   db: Db,
   key: IdempotencyKey,
   clock: Clock,
-  pieces: AsyncIterable<Buffer>,
+  chunks: AsyncIterable<Buffer>,
   work: (body: AsyncIterable<Buffer>) => Promise<Answer>,
-): Promise<Sent> {
+): Promise<SerializedAnswer> {
   const digest = createHash('sha256').update(key.bodyDigest)
-  async function* digested() {
-    for await (const piece of pieces) {
-      digest.update(piece)
-      yield piece
+  async function* digestChunks() {
+    for await (const chunk of chunks) {
+      digest.update(chunk)
+      yield chunk
     }
   }
 
@@ -123,7 +120,7 @@ async function streamOnce(
   if (!isClaimed) {
     const earlier = await findAnswer(db, key, oldestKept(now))
     if (!earlier) throw stillRunning()
-    for await (const piece of pieces) digest.update(piece)
+    for await (const chunk of chunks) digest.update(chunk)
     if (!earlier.bodyDigest.equals(digest.digest())) throw otherBody()
     return { ...earlier, text: earlier.answer }
   }
@@ -131,11 +128,11 @@ async function streamOnce(
   const renew = () => void renewClaim(db, key, clock.now()).catch(() => {})
   const renewing = setInterval(renew, RENEW_CLAIM_MS)
   try {
-    const done = sent(await work(digested()))
-    await saveAnswer(db, { ...key, bodyDigest: digest.digest() }, done, clock.now())
-    return done
+    const answer = serialize(await work(digestChunks()))
+    await saveAnswer(db, { ...key, bodyDigest: digest.digest() }, answer, clock.now())
+    return answer
   } catch (error) {
-    await releaseClaim(db, key).catch(() => {}) // if the database is away, the claim runs out
+    await releaseClaim(db, key).catch(() => {}) // without a database connection the claim expires
     throw error
   } finally {
     clearInterval(renewing)
@@ -148,81 +145,83 @@ async function workOnce(
   request: FastifyRequest,
   now: Temporal.Instant,
   work: Work,
-): Promise<Sent> {
-  const [free, earlier] = await Promise.all([
+): Promise<SerializedAnswer> {
+  const [isLocked, earlier] = await Promise.all([
     lockKey(tx, key),
     findAnswer(tx, key, oldestKept(now)),
   ])
-  if (!free) throw stillRunning()
+  if (!isLocked) throw stillRunning()
   if (earlier) {
     if (!earlier.bodyDigest.equals(key.bodyDigest)) throw otherBody()
     return { ...earlier, text: earlier.answer }
   }
-  const answer = await tx.attempt(work).then(sent, (error) => refused(error, request))
+  const answer = await tx.attempt(work).then(serialize, (error) => serializeRefusal(error, request))
   await saveAnswer(tx, key, answer, now)
   return answer
 }
 
-/** `text` is what is sent, `answer` what is kept of it. */
-type Sent = RememberedAnswer & { text: string; afterCommit?: Answer['afterCommit'] }
+/** `text` is sent; `answer` is stored: the same text without secrets. */
+type SerializedAnswer = RememberedAnswer & { text: string; afterCommit?: Answer['afterCommit'] }
 
-function sent({ status, body, headers = {}, secrets = [], afterCommit }: Answer): Sent {
-  const text = wireText(body)
+function serialize({
+  status,
+  body,
+  headers = {},
+  secrets = [],
+  afterCommit,
+}: Answer): SerializedAnswer {
+  const text = toJson(body)
   const hidden = Object.fromEntries(secrets.map((name) => [name, null]))
-  const answer = secrets.length === 0 ? text : wireText({ ...body, ...hidden })
+  const answer = secrets.length === 0 ? text : toJson({ ...body, ...hidden })
   return { status, headers, text, answer, afterCommit }
 }
 
-/** A refusal is an answer too; a failure of ours is none, and may be tried again. */
-function refused(error: unknown, request: FastifyRequest): Sent {
+/** A refusal is stored like any answer. A server error is not: the client may try again. */
+function serializeRefusal(error: unknown, request: FastifyRequest): SerializedAnswer {
   if (!(error instanceof RequestError) || error.status >= 500) throw error
-  const text = wireText(problemOf(error, request.url))
+  const text = toJson(problemOf(error, request.url))
   const headers = { ...error.headers, 'content-type': PROBLEM_JSON }
   return { status: error.status, headers, text, answer: text }
 }
 
-/** What is refused before its handler runs, such as a body with faults, is remembered here. */
+/** Stores the refusal of a request that never reached its handler, such as one with an invalid body. */
 export function rememberRefusals(app: FastifyInstance, { database, clock }: Services) {
-  app.decorateRequest('takenByHandler', false)
+  app.decorateRequest('answeredByHandler', false)
   app.addHook('onSend', async (request, reply, payload) => {
     const { config } = request.routeOptions
-    if (
-      !config?.idempotent ||
-      config.streams ||
-      request.takenByHandler ||
-      typeof payload !== 'string'
-    )
-      return
+    if (!config?.idempotent || config.streams || request.answeredByHandler) return
+    if (typeof payload !== 'string') return
     if (!REMEMBERED_REFUSALS.has(reply.statusCode) || request.body === undefined) return
-    if (!isKey(request.headers['idempotency-key'])) return
-    const key = readKey(request, request.body)!
+    const key = isKey(request.headers['idempotency-key']) && readKey(request, request.body)
+    if (!key) return
     const { businessId, user } = callerOf(request)
     const db = businessId === 0 ? database.operator : database.forBusiness(businessId, user)
     const headers = { 'content-type': PROBLEM_JSON }
     const now = clock.now()
     await db.transaction(async (tx) => {
-      const [free, earlier] = await Promise.all([
+      const [isLocked, earlier] = await Promise.all([
         lockKey(tx, key),
         findAnswer(tx, key, oldestKept(now)),
       ])
-      if (!free || earlier) return
+      if (!isLocked || earlier) return
       await saveAnswer(tx, key, { status: reply.statusCode, headers, answer: payload }, now)
     })
   })
 }
 
-/** Others, such as 401, 403 and 429, say that nothing was begun. */
+/** The others, such as 401, 403 and 429, are sent before any work starts: the client may try again. */
 const REMEMBERED_REFUSALS = new Set([400, 404, 409, 412, 422])
 
-/** Forgets what is past its day; run now and then by whoever keeps house. */
-export async function forgetOldAnswers(engine: Db, now: Temporal.Instant) {
+/** Deletes answers older than 24 hours. Runs periodically in the engine's cleanup. */
+export async function deleteOldAnswers(engine: Db, now: Temporal.Instant) {
   const page = 1_000
   while ((await deleteAnswersBefore(engine, oldestKept(now), page)) === page);
 }
 
 const oldestKept = (now: Temporal.Instant) => now.subtract({ hours: 24 })
 
-const stillRunning = () => conflict('The first request with this Idempotency-Key is still running.')
+const stillRunning = () =>
+  conflict('The first request with this Idempotency-Key is still running. Try again in a moment.')
 
 const otherBody = () =>
   invalid([{ pointer: 'Idempotency-Key', detail: 'was used before with another body' }])
@@ -241,11 +240,11 @@ function readKey(request: FastifyRequest, body: unknown): IdempotencyKey | undef
   return {
     businessId,
     digest: digestOf([credential, method, path, key]),
-    bodyDigest: digestOf([query, inOrder(body)]),
+    bodyDigest: digestOf([query, sortProperties(body)]),
   }
 }
 
-/** The operator speaks for the business in the path, where there is one, or else for none. */
+/** The operator acts for the business in the path; 0 if the path has none. */
 function callerOf(request: FastifyRequest) {
   const caller = request.caller as Caller | undefined
   const named = (request.params as { businessId?: number } | undefined)?.businessId
@@ -260,17 +259,18 @@ const isKey = (key: unknown) => typeof key === 'string' && /^[\x21-\x7e]{1,255}$
 
 const digestOf = (value: unknown) => createHash('sha256').update(JSON.stringify(value)).digest()
 
-/** The order of properties says nothing. */
-function inOrder(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(inOrder)
+/** Two bodies that differ only in the order of their properties are equal. */
+function sortProperties(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortProperties)
   if (typeof value !== 'object' || value === null) return value ?? null
   return Object.entries(value)
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, inner]) => [name, inOrder(inner)])
+    .map(([name, inner]) => [name, sortProperties(inner)])
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
-    takenByHandler: boolean
+    /** The handler stores the answer itself, with its work. */
+    answeredByHandler: boolean
   }
 }

@@ -1,4 +1,4 @@
-/** Where a text stops being JSON, counted from 1, for an answer that helps to correct it. */
+/** The line and column, counted from 1, at which a text stops being JSON. `JSON.parse` does not tell. */
 export function findJsonFault(text: string): { line: number; column: number } {
   const position = faultPosition(text)
   const before = text.slice(0, position)
@@ -12,7 +12,7 @@ const SCALAR =
 
 type Expected = 'value' | 'key' | 'colon' | 'next'
 
-/** Reads the text as far as it is JSON; the position of the first character that is not. */
+/** The index of the first character that is not valid JSON. */
 function faultPosition(text: string): number {
   const open: ('{' | '[')[] = []
   let expected: Expected = 'value'

@@ -3,19 +3,19 @@ import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import swagger from '@fastify/swagger'
-import type { FastifyInstance, RouteOptions } from 'fastify'
+import type { FastifyInstance, FastifyReply, RouteOptions } from 'fastify'
 import { Type, type TSchema } from 'typebox'
 import { PROBLEMS } from '../../contract/problem-codes.ts'
+import { exampleOf } from './openapi-examples.ts'
+import { operationIdOf } from './openapi-operation-ids.ts'
 import { moveSchemasToComponents } from './openapi-schemas.ts'
-import { exampleOf } from './examples.ts'
-import { operationIdOf } from './operation-ids.ts'
 import type { Routes } from './services.ts'
 
 const { version } = JSON.parse(
   readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'),
 ) as { version: string }
 
-/** Gathers the description of every route that is registered after it. */
+/** Collects the descriptions of all routes that are registered after it. */
 export async function describeRoutes(app: FastifyInstance) {
   await app.register(swagger, {
     openapi: {
@@ -32,13 +32,13 @@ export async function describeRoutes(app: FastifyInstance) {
           key: {
             type: 'http',
             scheme: 'bearer',
-            description: 'A business’s key, or the operator’s.',
+            description: 'The API key of a business, or the operator’s key.',
           },
           session: {
             type: 'apiKey',
             in: 'cookie',
             name: 'bellwether_session',
-            description: 'The console’s, from `POST /session`.',
+            description: 'The session of the console, from `POST /session`.',
           },
         },
       },
@@ -50,46 +50,45 @@ export async function describeRoutes(app: FastifyInstance) {
   })
 }
 
-/** Serves the description; made when it is first asked for, when every route is there. */
+/** Serves the API description. It is built at the first request, when all routes are registered. */
 export const openapi: Routes = async (app) => {
-  let made: Promise<{ text: string; zipped: Buffer; etag: string }> | undefined
+  let document: ReturnType<typeof buildDocument> | undefined
   app.get(
     '/openapi.json',
     {
       config: { open: true, unlimited: true },
       schema: {
         tags: ['Operation'],
-        summary: 'This description',
+        summary: 'The OpenAPI description of this service',
         response: { 200: Type.Unknown({ description: 'OpenAPI 3.1.' }) },
       },
     },
-    async (request, reply) => {
-      made ??= makeText(app)
-      const { text, zipped, etag } = await made
+    async (request, reply: FastifyReply) => {
+      document ??= buildDocument(app)
+      const { text, zipped, etag } = await document
       reply
         .type('application/json; charset=utf-8')
         .header('cache-control', 'public, max-age=300')
         .header('etag', etag)
         .header('vary', 'Accept-Encoding')
-      if (request.headers['if-none-match']?.includes(etag)) return reply.code(304 as never).send()
+      if (request.headers['if-none-match']?.includes(etag)) return reply.code(304).send()
       const takesGzip = /\bgzip\b/.test(String(request.headers['accept-encoding'] ?? ''))
       return takesGzip ? reply.header('content-encoding', 'gzip').send(zipped) : reply.send(text)
     },
   )
 }
 
-/** 300 KB that are the same until the service is started again. */
-async function makeText(app: FastifyInstance) {
+async function buildDocument(app: FastifyInstance) {
   const text = JSON.stringify(moveSchemasToComponents(app.swagger()))
   const zipped = await promisify(gzip)(text)
   return { text, zipped, etag: `"${hash('sha256', text).slice(0, 32)}"` }
 }
 
-const INTRODUCTION = `Automatic messages around appointments, and the reports beside them.
+const INTRODUCTION = `Automated emails for businesses that work by appointment, and reports.
 
-Send \`Authorization: Bearer <key>\`. Moments are milliseconds since 1970-01-01 00:00 UTC, days are
-\`YYYY-MM-DD\`. Every error is \`application/problem+json\`; what is wrong with an input stands in
-\`errors\`, all of it at once, each with a JSON pointer.`
+Send \`Authorization: Bearer <key>\`. Times are milliseconds since 1970-01-01 00:00 UTC, dates are
+\`YYYY-MM-DD\`. Every error is \`application/problem+json\`; for invalid input, \`errors\` lists all faults
+at once, each with a JSON pointer.`
 
 type Described = {
   hide?: boolean
@@ -99,13 +98,16 @@ type Described = {
   security?: { [scheme: string]: string[] }[]
   headers?: TSchema
   body?: TSchema
-  response?: Record<string, TSchema>
+  response?: Record<string, TSchema | MediaTypes>
 }
+
+/** An answer that is not JSON, or a problem. */
+type MediaTypes = { description?: string; content: Record<string, { schema: TSchema }> }
 
 const Problem = Type.Object(
   {
-    type: Type.String({ description: 'The page about this kind of problem.' }),
-    code: Type.Enum(Object.keys(PROBLEMS), { description: 'Stable; clients may depend on it.' }),
+    type: Type.String({ description: 'The URL of a page about this kind of problem.' }),
+    code: Type.Enum(Object.keys(PROBLEMS), { description: 'Stable: clients may depend on it.' }),
     title: Type.String(),
     status: Type.Integer(),
     detail: Type.String(),
@@ -130,14 +132,16 @@ const Problem = Type.Object(
   },
 )
 
-/** What is the same for all routes is said once, here. */
+/** Adds what all routes have in common: headers, security, examples and the error answer. */
 function describe(schema: Described | undefined, route: RouteOptions): Described {
   if (schema?.hide) return schema
   const { config = {} } = route
   const headers = {
     ...(config.idempotent ? { 'Idempotency-Key': Type.Optional(IdempotencyKey) } : {}),
-    ...(config.etag && route.method === 'GET' ? { 'If-None-Match': Type.Optional(Seen) } : {}),
-    ...(config.etag && route.method !== 'GET' ? { 'If-Match': Type.Optional(Unchanged) } : {}),
+    ...(config.etag && route.method === 'GET'
+      ? { 'If-None-Match': Type.Optional(IfNoneMatch) }
+      : {}),
+    ...(config.etag && route.method !== 'GET' ? { 'If-Match': Type.Optional(IfMatch) } : {}),
   }
   const operationId = operationIdOf(String(route.method), route.url)
   const given = (schema?.headers as { properties?: Record<string, TSchema> } | undefined)
@@ -147,46 +151,46 @@ function describe(schema: Described | undefined, route: RouteOptions): Described
     ...(operationId ? { operationId } : {}),
     summary: schema?.summary ?? summaryOf(route, schema?.tags?.[0] ?? 'object'),
     security: config.open ? [] : [{ key: [] }, ...(config.metrics ? [] : [{ session: [] }])],
-    ...(schema?.body ? { body: withExample(closed(schema.body)) } : {}),
+    ...(schema?.body ? { body: withExample(refuseUnknown(schema.body)) } : {}),
     ...(Object.keys({ ...headers, ...given }).length > 0
       ? { headers: Type.Object({ ...headers, ...given }) }
       : {}),
     response: {
       ...withExamples(schema?.response),
       '4XX': {
-        description: 'Refused.',
+        description: 'The request is refused.',
         content: { 'application/problem+json': { schema: Problem } },
       },
-    } as never,
+    },
   }
 }
 
-/** As bodies are read: an object whose properties are named takes no others. */
-function closed(schema: TSchema): TSchema {
+/** Unknown properties are refused in every object that names its properties. */
+function refuseUnknown(schema: TSchema): TSchema {
   const { properties, items, anyOf, ...rest } = schema as {
     properties?: Record<string, TSchema>
     items?: TSchema
     anyOf?: TSchema[]
     additionalProperties?: unknown
   }
-  const inner = Object.entries(properties ?? {}).map(([name, each]) => [name, closed(each)])
+  const inner = Object.entries(properties ?? {}).map(([name, each]) => [name, refuseUnknown(each)])
   return {
     ...rest,
     ...(properties ? { properties: Object.fromEntries(inner) } : {}),
     ...(properties && rest.additionalProperties === undefined
       ? { additionalProperties: false }
       : {}),
-    ...(items ? { items: closed(items) } : {}),
-    ...(anyOf ? { anyOf: anyOf.map(closed) } : {}),
+    ...(items ? { items: refuseUnknown(items) } : {}),
+    ...(anyOf ? { anyOf: anyOf.map(refuseUnknown) } : {}),
   } as TSchema
 }
 
-/** The habit that all objects follow; a route that does something else says what. */
+/** For routes without a summary of their own. */
 function summaryOf({ method, url }: RouteOptions, thing: string) {
   const one = `${/^[aeiou]/i.test(thing) ? 'an' : 'a'} ${thing}`
   const [, , by = '', more] = url.split('/')
   if (method === 'POST') return `Create or change ${one}`
-  if (method === 'DELETE') return `Delete ${one}: it stays, inactive`
+  if (method === 'DELETE') return `Deactivate ${one}`
   if (more !== undefined) return `List: ${thing}, by ${by}`
   return by === '' ? `List: ${thing}` : `Read ${one}`
 }
@@ -194,25 +198,28 @@ function summaryOf({ method, url }: RouteOptions, thing: string) {
 const IdempotencyKey = Type.String({
   maxLength: 255,
   description:
-    'The same key and body within 24 h get the first answer again; nothing is done twice.',
+    'A request with the same key and body within 24 h gets the first answer again; nothing is done twice.',
 })
 
-const Seen = Type.String({
-  description: 'The `ETag` that was last seen; 304 where it still is so.',
+const IfNoneMatch = Type.String({
+  description: 'The `ETag` of an earlier answer. The answer is 304 if the object has not changed.',
 })
 
-const Unchanged = Type.String({
-  description: 'The `ETag` that was last seen; 412 where the object has changed since.',
+const IfMatch = Type.String({
+  description:
+    'The `ETag` of an earlier answer. The answer is 412 if the object has changed since.',
 })
 
-function withExamples(responses: Record<string, TSchema> = {}) {
+function withExamples(responses: Described['response'] = {}) {
   return Object.fromEntries(
     Object.entries(responses).map(([status, schema]) => [
       status,
-      'content' in schema ? schema : withExample(schema),
+      isMediaTypes(schema) ? schema : withExample(schema),
     ]),
   )
 }
+
+const isMediaTypes = (schema: TSchema | MediaTypes): schema is MediaTypes => 'content' in schema
 
 const withExample = (schema: TSchema): TSchema =>
   'examples' in schema ? schema : Object.assign({}, schema, { examples: [exampleOf(schema)] })

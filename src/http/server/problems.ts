@@ -19,7 +19,7 @@ export type Problem = {
   errors?: Fault[]
 }
 
-/** The one place that turns what went wrong into an answer. */
+/** The one place that turns errors into answers. */
 export function answerProblems(app: FastifyInstance) {
   app.setErrorHandler(sendProblem)
   app.setNotFoundHandler((request, reply) => sendProblem(noRoute(app, request), request, reply))
@@ -31,10 +31,10 @@ export function answerProblems(app: FastifyInstance) {
     for (const name of [method].flat()) methods.add(name)
     paths.set(url, methods)
   })
-  // Before its body is looked at: what is wrong with it does not matter at no address.
+  // Before the body is read: an unknown path is answered whatever the body is.
   app.addHook('onRequest', async (request) => {
     if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
-      throw new RequestError(400, 'A request names its Host.')
+      throw new RequestError(400, 'The Host header is missing.')
     }
     if (request.is404) throw noRoute(app, request)
   })
@@ -43,16 +43,16 @@ export function answerProblems(app: FastifyInstance) {
 export function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply) {
   const known = toRequestError(error, request)
   if (known.status >= 500) {
-    // What we say on purpose, such as that the database is away, is no bug to look for.
+    // 503 is an expected state, such as a lost database connection. Only 500 is a bug.
     const level = known.status === 500 ? 'error' : 'warn'
-    const why = error === known ? { reason: known.message } : { err: error }
-    request.log[level]({ ...why, route: routeOf(request) }, 'failed')
+    const cause = error === known ? { reason: known.message } : { err: error }
+    request.log[level]({ ...cause, route: routeOf(request) }, 'request failed')
   }
   if (known.status === 401) reply.header('www-authenticate', 'Bearer')
   return reply
     .code(known.status)
     .headers(known.headers)
-    .header('x-content-type-options', 'nosniff') // also where no hook has run
+    .header('x-content-type-options', 'nosniff') // framework errors are sent before any hook runs
     .type(PROBLEM_JSON)
     .send(problemOf(known, request.url))
 }
@@ -88,28 +88,28 @@ function toRequestError(error: unknown, request: FastifyRequest): RequestError {
     return new RequestError(statusCode ?? 400, FRAMEWORK_DETAILS[code]!)
   }
   if (request.raw.destroyed && code === 'ECONNRESET') {
-    return new RequestError(400, 'The client left before the body was complete.')
+    return new RequestError(400, 'The client closed the connection before the body was complete.')
   }
   if (isDatabaseAway(error)) {
-    return new RequestError(503, 'The database is away; try again.', undefined, {
+    return new RequestError(503, 'The database cannot be reached. Try again.', undefined, {
       'retry-after': '1',
     })
   }
   if (isTooSlow(error)) {
-    return new RequestError(503, 'The database took too long; try again.', undefined, {
+    return new RequestError(503, 'The database took too long. Try again.', undefined, {
       'retry-after': '5',
     })
   }
-  // Two requests at the same moment: the checks before saw neither.
+  // Two concurrent requests: neither saw the other's row when it checked.
   if (brokenConstraint(error)) {
-    return new RequestError(409, 'Another request changed this at the same moment; try again.')
+    return new RequestError(409, 'Another request changed this at the same moment. Try again.')
   }
   if (statusCode && statusCode >= 400 && statusCode < 500) {
     return new RequestError(statusCode, (error as Error).message)
   }
   return new RequestError(
     500,
-    `Something is wrong on our side. The log has it under ${request.id}.`,
+    `The service has failed. Its log has the details under the request id ${request.id}.`,
   )
 }
 
@@ -119,7 +119,7 @@ const sizeOf = (bytes: number) =>
 const FRAMEWORK_DETAILS: Record<string, string> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'The body must be application/json.',
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'The body is not as long as Content-Length says.',
-  FST_ERR_BAD_URL: 'The address is not well formed.',
+  FST_ERR_BAD_URL: 'The URL is malformed.',
   FST_ERR_MAX_PARAM_LENGTH: 'There is nothing at this address.',
 }
 
@@ -134,12 +134,9 @@ function noRoute(app: FastifyInstance, request: FastifyRequest) {
     return new RequestError(404, 'There is nothing at this address.')
   const methods = [...allowed].toSorted()
   const usable = methods.filter((method) => method !== 'HEAD').join(' or ')
-  return new RequestError(
-    405,
-    `${request.method} is not possible here; use ${usable}.`,
-    undefined,
-    { allow: methods.join(', ') },
-  )
+  return new RequestError(405, `${request.method} is not allowed here. Use ${usable}.`, undefined, {
+    allow: methods.join(', '),
+  })
 }
 
 function matches(pattern: string, path: string) {
@@ -155,7 +152,7 @@ function matches(pattern: string, path: string) {
   }
 }
 
-/** What is not even HTTP never becomes a request; it is answered on the bare connection. */
+/** Malformed HTTP never becomes a request: the answer is written to the socket. */
 export function answerBrokenHttp(error: NodeJS.ErrnoException, socket: Socket) {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
   const status = BROKEN_HTTP[error.code ?? ''] ?? 400
@@ -163,7 +160,7 @@ export function answerBrokenHttp(error: NodeJS.ErrnoException, socket: Socket) {
   const problem: Problem = {
     ...kindOf(codeOfStatus(status)),
     status,
-    detail: status === 400 ? 'This is not HTTP.' : `${title}.`,
+    detail: status === 400 ? 'The request is not valid HTTP.' : `${title}.`,
     instance: '/',
   }
   const body = JSON.stringify(problem)
@@ -171,7 +168,7 @@ export function answerBrokenHttp(error: NodeJS.ErrnoException, socket: Socket) {
     `HTTP/1.1 ${status} ${title}\r\nContent-Type: ${PROBLEM_JSON}\r\n` +
       `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   )
-  // Whoever keeps talking is not waited for.
+  // A client that keeps sending is disconnected.
   setTimeout(() => socket.destroy(), 1_000).unref()
 }
 
@@ -183,7 +180,7 @@ const BROKEN_HTTP: Record<string, number> = {
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Every path pattern with its methods, for 405 and its `Allow`. */
+    /** Every path pattern with its methods, for 405 and the `Allow` header. */
     methodsByPath: Map<string, Set<string>>
   }
 }

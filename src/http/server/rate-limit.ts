@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js'
 import type { Limit, Limiter, Standing } from '../../auth/limits.ts'
 import { RequestError } from '../../errors.ts'
 
-/** Counts the request under a name and says in its headers how it stands; too many are 429. */
+/** Counts the request under a name and sets the `RateLimit` headers. Above the limit it throws 429. */
 export function limitRate(reply: FastifyReply, limiter: Limiter, name: string) {
   const standing = limiter.take(name)
   reply.header('ratelimit-policy', policyOf(limiter.limit))
@@ -13,19 +13,23 @@ export function limitRate(reply: FastifyReply, limiter: Limiter, name: string) {
 
 export function refuseTooMany({ allowed, seconds }: Standing) {
   if (allowed) return
-  throw new RequestError(429, 'Too many requests; wait before the next.', undefined, {
-    'retry-after': String(seconds),
-  })
+  throw new RequestError(
+    429,
+    'Too many requests. Wait for the seconds in Retry-After.',
+    undefined,
+    {
+      'retry-after': String(seconds),
+    },
+  )
 }
 
-/** The whole burst is back after the window. */
+/** The window `w` is the time after which the whole burst is available again. */
 const policyOf = ({ perSecond, burst }: Limit) =>
   `"default";q=${burst};w=${Math.max(1, Math.ceil(burst / perSecond))}`
 
 /**
- * The client's address, as one name for all addresses that a client can choose from: one customer
- * of a provider has a whole IPv6 network of 64 bits. A socket that listens on `::` shows IPv4
- * clients as `::ffff:192.0.2.1`: each of those is a client of its own.
+ * The client's IPv4 address or /64 IPv6 network: a provider assigns a customer a whole /64. A socket that
+ * listens on `::` shows IPv4 clients as `::ffff:192.0.2.1`, which is converted back to IPv4.
  */
 export function addressOf({ ip }: Pick<FastifyRequest, 'ip'>) {
   if (!ipaddr.isValid(ip)) return ip

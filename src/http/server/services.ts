@@ -7,7 +7,7 @@ import type { Log } from '../../log.ts'
 import type { SettingsCache } from '../../store/settings.ts'
 import { WorkQueue } from '../../work-queue.ts'
 
-/** What the routes stand on; each route file takes what it needs. */
+/** What the routes need; each route file takes its part. */
 export type Services = {
   config: Config
   database: Database
@@ -15,17 +15,17 @@ export type Services = {
   clock: Clock
   log: Log
   credentials: Credentials
-  /** Limit how much heavy work runs at once. */
+  /** Limit how much long work runs at once. */
   queues: Queues
-  /** Seals the links in mails. */
+  /** The key that signs the links in emails. */
   linkSeal: string
-  /** Where this node runs an engine: when it last finished a turn. */
+  /** When the engine of this node last finished an iteration. Absent if the node runs no engine. */
   lastClaimTime?: () => Temporal.Instant | undefined
-  /** Settles when the console's files are there; until then its pages wait, and only they. */
+  /** Settles when the console is built. Only requests for the console wait for it. */
   consoleBuilt?: Promise<void>
-  /** How long a client may take to send a body; for a stream, between two pieces of it. */
+  /** How long a client may take to send a body; for a stream, the pause between two chunks. */
   bodySeconds?: number
-  /** Refuses to send an answer that is not what the API description says. For tests. */
+  /** For tests: fails a request whose answer does not match its response schema. */
   checkAnswers?: boolean
 }
 
@@ -53,19 +53,19 @@ export const openQueues = (): Queues => ({
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Answered without a credential; every other route is authenticated. */
+    /** Needs no credential. */
     open?: true
-    /** Answers one object: carries an `ETag`, and `If-Match` is taken. */
+    /** The answer is one object: it carries an `ETag`, and `If-Match` is supported. */
     etag?: true
-    /** A property of the answer that is no part of the object, and so not of its `ETag`. */
+    /** A property of the answer that is not part of the object, and so not of its `ETag`. */
     untagged?: string
-    /** Takes an `Idempotency-Key`; the handler answers through `answerOnce`. */
+    /** Supports `Idempotency-Key`; the handler answers through `answerOnce`. */
     idempotent?: true
-    /** May be called without any body, although a body is described. */
+    /** The body may be empty, although the route describes one. */
     emptyBody?: true
-    /** Reads its body as it comes, however long it is. */
+    /** The handler reads the body as it arrives; the size is not limited. */
     streams?: true
-    /** Asked so often that it is logged at `debug` only. */
+    /** Called so often that it is logged at `debug` level only. */
     quiet?: true
   }
 }

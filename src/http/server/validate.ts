@@ -7,17 +7,17 @@ import { escapePointer } from '../../contract/json.ts'
 import { unknownParameters, unknownProperties } from '../../contract/unknown-properties.ts'
 import { invalid, RequestError, type Fault } from '../../errors.ts'
 
-/** More faults than this help nobody, and finding them costs. */
-export const MOST_FAULTS = 100
+/** A limit on the length of the answer and on the time to make it. */
+export const MAX_FAULTS = 100
 
-/** Bodies are taken as they are; queries and paths are text, so their numbers are read first. */
+/** Bodies are not coerced. Queries and paths are text, so their numbers are parsed first. */
 export function validateRequests(app: FastifyInstance) {
-  Settings.Set({ maxErrors: MOST_FAULTS })
+  Settings.Set({ maxErrors: MAX_FAULTS })
   app.setValidatorCompiler<TSchema>(({ schema, httpPart }) => {
-    // At the first request: compiling those of all routes would hold up every start.
+    // Compiled at the first request: compiling the schemas of all routes would slow down the start.
     let validator: ReturnType<typeof Compile> | undefined
     const faultsOf = (value: unknown, at: (pointer: string) => string) => {
-      validator ??= Compile(withinRange(schema))
+      validator ??= Compile(limitIntegers(schema))
       return validator.Check(value) ? [] : toFaults(validator.Errors(value), schema, at)
     }
 
@@ -30,15 +30,15 @@ export function validateRequests(app: FastifyInstance) {
         )
     }
     return (text: unknown) => {
-      const value = readText(schema, text as Record<string, unknown>)
+      const value = parseValues(schema, text as Record<string, unknown>)
       const nul = Object.keys(value).find((name) => holdsNul(value[name]))
       if (nul) return { error: refuseNul(httpPart, nul) }
-      // An id that cannot be is missing like any other.
+      // An id of the wrong form does not exist: 404, not 422.
       if (httpPart === 'params')
         return answer(
           value,
           faultsOf(value, (pointer) => pointer),
-          (faults) => noSuch(faults, schema),
+          (faults) => nothingHere(faults, schema),
         )
       const isQuery = httpPart === 'querystring'
       const prefix = isQuery ? '?' : ''
@@ -50,13 +50,13 @@ export function validateRequests(app: FastifyInstance) {
 
   app.addHook('preValidation', async (request) => {
     const { schema, config } = request.routeOptions
-    // Links to open pages and files may carry what a mail program or a cache has added.
+    // Mail programs and caches add parameters to links to public pages and files.
     if (!schema?.querystring && !config.open) {
       const faults = unknownParameters(undefined, request.query as object)
       if (faults.length > 0) throw invalid(faults)
     }
     if (schema?.body && request.body === undefined && !config.emptyBody) {
-      throw new RequestError(400, 'The body is empty; this needs JSON.')
+      throw new RequestError(400, 'The body is empty. Send a JSON body.')
     }
   })
 }
@@ -64,8 +64,7 @@ export function validateRequests(app: FastifyInstance) {
 const answer = (value: unknown, faults: Fault[], refuse: (faults: Fault[]) => RequestError) =>
   faults.length === 0 ? { value } : { error: refuse(faults) }
 
-/** An id of another form does not exist; the answer says which form it has. */
-function noSuch(faults: Fault[] = [], schema?: TSchema) {
+function nothingHere(faults: Fault[] = [], schema?: TSchema) {
   const name = faults[0]?.pointer.slice(1) ?? ''
   const { properties = {} } = (schema ?? {}) as { properties?: Record<string, TSchema> }
   const { type } = (properties[name] ?? {}) as { type?: string }
@@ -77,49 +76,49 @@ function noSuch(faults: Fault[] = [], schema?: TSchema) {
   )
 }
 
-/** No database keeps one, and no id, day or name has one. */
+/** PostgreSQL refuses NUL characters in text. */
 const holdsNul = (value: unknown) =>
   [value].flat().some((one) => typeof one === 'string' && one.includes('\0'))
 
 const refuseNul = (httpPart: string | undefined, name: string) =>
   httpPart === 'params'
-    ? noSuch()
+    ? nothingHere()
     : invalid([{ pointer: `?${name}`, detail: 'holds a NUL character' }])
 
-/** Reads the numbers and truth values of a query; what cannot be read stays text, and is a fault. */
-function readText(schema: TSchema, text: Record<string, unknown>) {
+/** Parses the numbers and booleans of a query. A value that cannot be parsed stays text, which is a fault. */
+function parseValues(schema: TSchema, text: Record<string, unknown>) {
   const properties = (schema as { properties?: Record<string, TSchema> }).properties ?? {}
   const value: Record<string, unknown> = { ...text }
   for (const [name, property] of Object.entries(properties)) {
-    if (Object.hasOwn(value, name)) value[name] = read(property, value[name])
+    if (Object.hasOwn(value, name)) value[name] = parseValue(property, value[name])
     else if ('default' in property) value[name] = property.default
   }
   return value
 }
 
-function read(schema: TSchema, text: unknown): unknown {
+function parseValue(schema: TSchema, text: unknown): unknown {
   const { type, items, anyOf } = schema as { type?: string; items?: TSchema; anyOf?: TSchema[] }
-  if (type === 'array') return [text].flat().map((one) => (items ? read(items, one) : one))
+  if (type === 'array') return [text].flat().map((one) => (items ? parseValue(items, one) : one))
   if (typeof text !== 'string') return text
   if (type === 'integer' && /^-?\d{1,16}$/.test(text)) return Number(text)
   if (type === 'number' && /^-?\d{1,16}(\.\d{1,16})?$/.test(text)) return Number(text)
   if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true'
   for (const choice of anyOf ?? []) {
-    const value = read(choice, text)
+    const value = parseValue(choice, text)
     if (typeof value !== 'string') return value
   }
   return text
 }
 
-/** An integer beyond what JavaScript holds exactly is no id, no count and no moment. */
-function withinRange<T>(schema: T): T {
+/** Limits integers to those that JavaScript represents exactly. */
+function limitIntegers<T>(schema: T): T {
   if (typeof schema !== 'object' || schema === null) return schema
-  if (Array.isArray(schema)) return schema.map(withinRange) as T
-  // The kind that TypeBox keeps beside the keywords is not enumerable.
+  if (Array.isArray(schema)) return schema.map(limitIntegers) as T
+  // TypeBox stores the kind of a schema in a property that is not enumerable.
   const copy = Object.create(null, Object.getOwnPropertyDescriptors(schema))
   for (const [key, value] of Object.entries(schema)) {
     if (typeof value === 'object' && key !== 'enum' && key !== 'default' && key !== 'examples') {
-      copy[key] = withinRange(value)
+      copy[key] = limitIntegers(value)
     }
   }
   if (copy.type === 'integer') {
@@ -132,7 +131,7 @@ function withinRange<T>(schema: T): T {
 type Found = TLocalizedValidationError
 
 function toFaults(errors: Found[], schema: TSchema, at: (pointer: string) => string): Fault[] {
-  const faults = withoutRefusedChoices(errors, schema).flatMap((error): Fault[] => {
+  const faults = simplifyAnyOfErrors(errors, schema).flatMap((error): Fault[] => {
     if (error.keyword !== 'required') {
       return [{ pointer: at(error.instancePath), detail: detailOf(error) }]
     }
@@ -141,14 +140,14 @@ function toFaults(errors: Found[], schema: TSchema, at: (pointer: string) => str
       detail: 'is required',
     }))
   })
-  return faults.slice(0, MOST_FAULTS)
+  return faults.slice(0, MAX_FAULTS)
 }
 
 /**
- * A value that fits none of several choices is one fault, not one for each choice; and where it is
- * a choice's kind of thing with a fault inside, that is the fault.
+ * TypeBox reports a value that fits no branch of `anyOf` once for each branch. Keeps only the errors of
+ * the branch that the value was meant for, or one error that lists the branches.
  */
-function withoutRefusedChoices(errors: Found[], schema: TSchema): Found[] {
+function simplifyAnyOfErrors(errors: Found[], schema: TSchema): Found[] {
   const kept: Found[] = []
   for (const error of errors) {
     if (error.keyword !== 'anyOf') {
@@ -157,7 +156,8 @@ function withoutRefusedChoices(errors: Found[], schema: TSchema): Found[] {
     }
     const isOfChoice = (other: Found) => other.schemaPath.startsWith(`${error.schemaPath}/anyOf/`)
     const inside = kept.filter(
-      (other) => isOfChoice(other) && (other.instancePath !== error.instancePath || isAbout(other)),
+      (other) =>
+        isOfChoice(other) && (other.instancePath !== error.instancePath || hasRightType(other)),
     )
     const outside = kept.filter((other) => !isOfChoice(other))
     kept.length = 0
@@ -168,8 +168,9 @@ function withoutRefusedChoices(errors: Found[], schema: TSchema): Found[] {
   return kept
 }
 
-/** The right kind of value with a fault of its own, such as a text that is too long. */
-const isAbout = (error: Found) => !['type', 'const', 'enum', 'anyOf', 'not'].includes(error.keyword)
+/** The value has the type of the branch, but another fault, such as a text that is too long. */
+const hasRightType = (error: Found) =>
+  !['type', 'const', 'enum', 'anyOf', 'not'].includes(error.keyword)
 
 function choicesAt(schema: TSchema, schemaPath: string) {
   let at: unknown = schema

@@ -1,7 +1,7 @@
 import { pascalCase } from '../../contract/object-body.ts'
 import { OBJECT_KINDS } from '../../contract/objects.ts'
 
-/** The name that a generated client gives to an operation. Renaming one breaks such clients. */
+/** The name of the operation in generated clients. Renaming one breaks them. */
 export const operationIdOf = (method: string, url: string): string | undefined =>
   NAMES.get(`${method} ${url}`)
 

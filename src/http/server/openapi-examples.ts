@@ -13,7 +13,7 @@ type Shape = {
   minimum?: number
 }
 
-/** A value such as the schema describes; its own example where it has one. */
+/** A value that the schema describes; its own example if it has one. */
 export function exampleOf(schema: TSchema, name = ''): unknown {
   const shape = schema as Shape
   if (shape.examples?.length) return shape.examples[0]

@@ -1,0 +1,134 @@
+import { Type, type TSchema } from 'typebox'
+import { OBJECT_TYPES } from '../../contract/event-type.ts'
+import { externalName, idOf, orNull, pascalCase } from '../../contract/object-body.ts'
+import { ExpandedObject } from '../../contract/object-names.ts'
+import { Moment, Named } from '../../contract/schema.ts'
+import type { Filter, ObjectKind } from '../../contract/objects.ts'
+
+/** An object of a list, with the properties that `expand` adds. */
+export function listedObject(kind: ObjectKind) {
+  const answer = answerOf(kind)
+  return kind.objectType
+    ? Type.Object(
+        { ...ExpandedObject, ...answer.properties },
+        { title: `Listed${pascalCase(kind.title)}`, examples: [exampleOf(kind)] },
+      )
+    : answer
+}
+
+/** The answer to a POST. */
+export function savedObject(kind: ObjectKind) {
+  const answer = answerOf(kind)
+  return kind.kind === 'emailTemplate'
+    ? Type.Object({ ...answer.properties, warnings: Warnings }, { title: 'SavedEmailTemplate' })
+    : answer
+}
+
+const Warnings = Type.Array(
+  Named('TemplateWarning', {
+    token: Type.String({ examples: ['%CLIENT_PHONE%'] }),
+    objects: Type.Integer({ description: 'in how many of the checked objects it is empty' }),
+    of: Type.Integer({ description: 'how many recent objects were checked' }),
+    example: Named('WarnedObject', {
+      objectType: Type.Enum([...OBJECT_TYPES], { title: 'ObjectType' }),
+      objectId: Type.Union([Type.Integer(), Type.String()]),
+    }),
+  }),
+  { description: 'Tokens that have no value in some of the most recent objects.' },
+)
+
+/** The description of a POST. */
+export function describeSaving({ objectType, id, references }: ObjectKind) {
+  const parts = [
+    `Changes the object with this \`${id}\` or \`externalId\`; without them creates one. Absent properties stay unchanged; \`null\` clears one.`,
+  ]
+  if (objectType) {
+    parts.push(
+      'The same transaction writes the triggers of every matching definition and updates pending reminders.',
+    )
+  }
+  const [first] = references
+  if (first) {
+    parts.push(
+      `A reference can use the \`externalId\` of its object: \`${externalName(first.property)}\` instead of \`${first.property}\`.`,
+    )
+  }
+  return parts.join(' ')
+}
+
+const EXAMPLE_TIME = 1_789_000_000_000
+
+const exampleOf = (kind: ObjectKind) => ({
+  [kind.id]: kind.id === 'invitationUUID' ? '0123456789abcdef0123456789abcdef' : 1,
+  businessId: 1,
+  ...kind.initially,
+  ...kind.example,
+  externalId: 'A-4711',
+  active: true,
+  version: 1,
+  createdDate: EXAMPLE_TIME,
+  createdUser: 'key:front desk',
+  modifiedDate: EXAMPLE_TIME,
+  modifiedUser: 'key:front desk',
+})
+
+export function answerOf(kind: ObjectKind) {
+  const fields = Object.entries(kind.fields).map(([property, field]) => [
+    property,
+    field.required || field.initially !== null ? field.schema : orNull(field.schema),
+  ])
+  const isTemplate = kind.kind === 'emailTemplate'
+  const category = orNull(Type.Object({}, { additionalProperties: true }))
+  return Type.Object(
+    {
+      [kind.id]: idOf(kind),
+      businessId: Type.Integer(),
+      ...Object.fromEntries(fields),
+      ...(isTemplate ? { emailCategory: category } : {}),
+      externalId: orNull(Type.String({ description: 'The id of the object in another system.' })),
+      active: Type.Boolean({ description: 'False if the object was deleted.' }),
+      version: Type.Integer({ description: 'Incremented by every change.' }),
+      createdDate: Moment,
+      createdUser: Type.String(),
+      modifiedDate: Moment,
+      modifiedUser: Type.String(),
+    },
+    {
+      title: pascalCase(kind.title),
+      examples: [
+        { ...exampleOf(kind), ...(isTemplate ? { emailCategory: CATEGORY_EXAMPLE } : {}) },
+      ],
+    },
+  )
+}
+
+const CATEGORY_EXAMPLE = {
+  emailCategoryId: 1,
+  name: 'Appointments',
+  code: 'APPT',
+  transactional: true,
+}
+
+export const momentQuery = (description: string) =>
+  Type.Integer({
+    minimum: Date.UTC(1900, 0),
+    maximum: Date.UTC(2200, 0),
+    description: `${description} Milliseconds since 1970-01-01 00:00 UTC.`,
+  })
+
+export function filtersOf(kind: ObjectKind) {
+  const schemaOf = ({ field, match }: Filter): TSchema => {
+    if (match === 'words')
+      return Type.String({
+        maxLength: 200,
+        description: 'Prefixes of words in the name or address.',
+      })
+    if (match === 'contains') return Type.Integer({ minimum: 1 })
+    if (match === 'from') return momentQuery(`\`${field}\` at or after this time.`)
+    if (match === 'before') return momentQuery(`\`${field}\` before this time.`)
+    return kind.fields[field]?.schema ?? Type.String({ minLength: 1, maxLength: 200 })
+  }
+  return Object.fromEntries(
+    Object.entries(kind.filters).map(([name, filter]) => [name, Type.Optional(schemaOf(filter))]),
+  )
+}

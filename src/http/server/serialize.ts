@@ -1,0 +1,77 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { Compile } from 'typebox/compile'
+import type { TSchema } from 'typebox'
+
+/** A value as JSON carries it: each `Temporal.Instant` is a number of milliseconds. */
+export type OnWire<T> = T extends Temporal.Instant
+  ? number
+  : T extends readonly (infer Item)[]
+    ? OnWire<Item>[]
+    : T extends object
+      ? { [Name in keyof T]: OnWire<T[Name]> }
+      : T
+
+/** Sends every answer as JSON in which each moment is a number of milliseconds. */
+export function serializeAnswers(app: FastifyInstance, { checked }: { checked: boolean }) {
+  app.setReplySerializer((payload) => toJson(payload))
+  // Response schemas only describe. Filtering by them would hide a difference; tests check for one.
+  app.setSerializerCompiler(() => toJson)
+  if (checked) checkAgainstSchemas(app)
+}
+
+/** The text of an answer. */
+export const toJson = (value: unknown) => JSON.stringify(toWire(value)) ?? 'null'
+
+/** The one conversion between our rows and the answers that the API describes. Copies, as rows may be shared. */
+export function toWire<T>(value: T): OnWire<T>
+export function toWire(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  if (value instanceof Temporal.Instant) return value.epochMilliseconds
+  if (Array.isArray(value)) return value.map((item: unknown) => toWire(item))
+  if (hasOwnJson(value)) return value
+  const copy: Record<string, unknown> = {}
+  for (const key in value) copy[key] = toWire((value as Record<string, unknown>)[key])
+  return copy
+}
+
+const hasOwnJson = (value: object) =>
+  value instanceof Temporal.PlainDate ||
+  value instanceof Temporal.PlainTime ||
+  value instanceof Temporal.Duration ||
+  value instanceof Date
+
+/** Fails a request whose accepted body or answer is not what its schema describes. */
+function checkAgainstSchemas(app: FastifyInstance) {
+  app.addHook('onRoute', (route) => {
+    const { method, url, schema } = route
+    const answers = (schema?.response ?? {}) as Record<string, TSchema>
+    const accepted = schema?.body as TSchema | undefined
+    const check = async (request: FastifyRequest, reply: FastifyReply, payload: unknown) => {
+      const { statusCode } = reply
+      if (accepted && statusCode < 300 && request.body !== undefined) {
+        refuseDifference(accepted, request.body, `${method} ${url} accepted`)
+      }
+      const answer = answers[statusCode] ?? answers[`${Math.floor(statusCode / 100)}xx`]
+      if (answer && !('content' in answer)) {
+        refuseDifference(answer, JSON.parse(toJson(payload)), `${method} ${url} answered`)
+      }
+      return payload
+    }
+    route.preSerialization = [...[route.preSerialization ?? []].flat(), check]
+  })
+}
+
+function refuseDifference(schema: TSchema, value: unknown, whatHappened: string) {
+  const validator = validatorOf(schema)
+  if (validator.Check(value)) return
+  const faults = validator.Errors(value).map((fault) => `${fault.instancePath} ${fault.message}`)
+  throw new Error(`${whatHappened} what it does not describe: ${faults.join('; ')}`)
+}
+
+const validators = new WeakMap<TSchema, ReturnType<typeof Compile>>()
+
+function validatorOf(schema: TSchema) {
+  const validator = validators.get(schema) ?? Compile(schema)
+  validators.set(schema, validator)
+  return validator
+}
