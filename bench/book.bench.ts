@@ -126,8 +126,8 @@ const BARE = `
     values ($1, $2, $3, $4, $5, $6, $7, 'OPEN', '{}', $8, 'bench', $8, 'bench')
     returning calendar_id, start_time)
   insert into pending_trigger (business_id, event_defn_id, defn_version, object_type, object_id,
-    occurrence, new_status, anchor_time, scheduled_time, created_date)
-  select $1, d.id, 1, 'CALENDAR', c.calendar_id, d.occurrence, 'OPEN', c.start_time, d.time, $8
+    occurrence, new_status, anchor_time, scheduled_time, next_attempt_time, created_date)
+  select $1, d.id, 1, 'CALENDAR', c.calendar_id, d.occurrence, 'OPEN', c.start_time, d.time, d.time, $8
   from c, unnest($9::bigint[], $10::text[], $11::timestamptz[]) as d (id, occurrence, time)`
 
 type Speed = { rate: number; ownMs: number; serverMs: number }

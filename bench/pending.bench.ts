@@ -1,6 +1,7 @@
 import { fork } from 'node:child_process'
 import path from 'node:path'
-import { ANY_ATTEMPTS, nextDueTime } from '../src/store/trigger-queue.ts'
+import { findNextDueTime } from '../src/store/queue.ts'
+import { TRIGGER_QUEUE } from '../src/store/trigger-queue.ts'
 import { fireAll, startEngine } from './peers/bellwether.ts'
 import { at, book, median, openStage } from './peers/stage.ts'
 
@@ -87,7 +88,7 @@ console.log(`${(many / few).toFixed(2)} of the rate with ${FEW}`)
 const idle = startEngine(database)
 console.log(`an empty claim: ${await timeOf(() => idle.loops.fire[0]!.runOnce())}`)
 console.log(
-  `a look for the next: ${await timeOf(() => nextDueTime(database.engine, ANY_ATTEMPTS))}`,
+  `a look for the next: ${await timeOf(() => findNextDueTime(database.engine, TRIGGER_QUEUE))}`,
 )
 await measureLateness()
 await stage.close()

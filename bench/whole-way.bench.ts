@@ -344,8 +344,10 @@ async function prepare(url: string) {
         returning calendar_id
       ), planned as (
         insert into pending_trigger (business_id, event_defn_id, defn_version, object_type, object_id,
-                                   occurrence, new_status, anchor_time, scheduled_time, created_date)
+                                   occurrence, new_status, anchor_time, scheduled_time,
+                                   next_attempt_time, created_date)
         select ${businessId}, 1, 1, 'CALENDAR', calendar_id, 'created ' || calendar_id, 'OPEN', now(),
+               now() + ${aheadMs}::int * interval '1 ms',
                now() + ${aheadMs}::int * interval '1 ms', now()
         from booked returning event_trigger_id
       )

@@ -1,10 +1,11 @@
 import {
   claimDueTriggers,
-  claimSharesOf,
-  listBusinessesInTurn,
-  type Claim,
+  claimTriggerShares,
+  TRIGGER_QUEUE,
   type ClaimedTrigger,
 } from '../store/trigger-queue.ts'
+import type { Claim } from '../store/queue.ts'
+import { FairShare } from './fair-share.ts'
 import type { Firing } from './fire.ts'
 
 /** Claims in the order of time; after a full batch, first a fair share for each business. */
@@ -13,12 +14,11 @@ export async function claim(firing: Firing, state: ClaimState): Promise<ClaimedT
   const now = firing.now()
   state.claimedAt = now
   const { resets } = state
-  const leaseUntil = now.add({ seconds: firing.leaseSeconds })
-  const request = { worker, now, leaseUntil, limit, maxAttempts: firing.maxAttempts() }
+  const request = { worker, now, leaseUntil: now.add({ seconds: firing.leaseSeconds }), limit }
   const throttled = await firing.throttle?.listThrottled(now)
   state.isThrottled = throttled !== undefined && throttled.size > 0
   if (throttled && state.isThrottled) return claimUnthrottled(throttled, firing, state, request)
-  const shared = state.isCrowded ? await claimShares(firing, state, request) : []
+  const shared = state.isCrowded ? await claimNextShares(firing, state, request) : []
   const rest = limit - shared.length
   if (rest <= 0) return shared
   sweepSometimes(state, now)
@@ -32,8 +32,7 @@ export async function claim(firing: Firing, state: ClaimState): Promise<ClaimedT
 
 /** What a node remembers from one claim to the next. */
 export type ClaimState = {
-  /** The last business that got its fair share. */
-  afterBusiness: number
+  shares: FairShare
   /** The last batch was full: more triggers are due than one batch holds. */
   isCrowded: boolean
   /** Triggers of some businesses are not claimed until their mails have been sent. */
@@ -55,7 +54,7 @@ export function claimFromStart(state: ClaimState) {
 }
 
 export const newClaimState = (): ClaimState => ({
-  afterBusiness: 0,
+  shares: new FairShare(TRIGGER_QUEUE),
   isCrowded: false,
   isThrottled: false,
   doneUntil: undefined,
@@ -67,7 +66,7 @@ export const newClaimState = (): ClaimState => ({
 /** After a full batch the next one begins where it ended; the full sweep finds earlier triggers. */
 const lastOf = (claimed: ClaimedTrigger[]) =>
   claimed
-    .map((trigger) => trigger.scheduledTime)
+    .map((trigger) => trigger.nextAttemptTime)
     .reduce((a, b) => (Temporal.Instant.compare(a, b) < 0 ? b : a))
 
 /** A change may be committed a little after the moment for which it plans. */
@@ -83,42 +82,25 @@ function sweepSometimes(state: ClaimState, now: Temporal.Instant) {
   state.sweptAt = now
 }
 
-/** How many businesses are read at a time, with and without due triggers. */
-const BUSINESSES_PAGE = 200
-
-type Throttled = ReadonlySet<number>
-
-async function claimShares(
-  firing: Firing,
-  state: ClaimState,
-  request: Claim,
-  throttled?: Throttled,
-) {
-  const { db, batchSize } = firing
-  const page = { after: state.afterBusiness, limit: BUSINESSES_PAGE }
-  const businesses = await listBusinessesInTurn(db, request.now, page)
-  state.afterBusiness = businesses.length < page.limit ? 0 : businesses.at(-1)!.businessId
-  const due = businesses
-    .filter(({ businessId, isDue }) => isDue && !throttled?.has(businessId))
-    .map(({ businessId }) => businessId)
+async function claimNextShares({ db }: Firing, { shares }: ClaimState, request: Claim) {
+  const next = await shares.next(db, request)
   // If only one business has due triggers, it delays no other.
-  const isAlone = due.length === 1 && page.after === 0 && state.afterBusiness === 0
-  if (due.length === 0 || (isAlone && !throttled)) return []
-  const share = Math.max(1, Math.floor(batchSize / Math.max(10, due.length)))
-  return claimSharesOf(db, request, due.slice(0, batchSize), share)
+  return next && !next.isOnlyBusiness ? claimTriggerShares(db, request, next) : []
 }
 
 /** Only of businesses that are not throttled, page by page. */
 async function claimUnthrottled(
-  throttled: Throttled,
-  firing: Firing,
+  throttled: ReadonlySet<number>,
+  { db }: Firing,
   state: ClaimState,
   request: Claim,
 ) {
   // Throttled triggers stay in the queue before those that are claimed.
-  Object.assign(state, { isCrowded: false, doneUntil: undefined, afterBusiness: 0 })
+  Object.assign(state, { isCrowded: false, doneUntil: undefined })
+  state.shares.restart()
   for (;;) {
-    const claimed = await claimShares(firing, state, request, throttled)
-    if (claimed.length > 0 || state.afterBusiness === 0) return claimed
+    const next = await state.shares.next(db, request, (businessId) => throttled.has(businessId))
+    const claimed = next ? await claimTriggerShares(db, request, next) : []
+    if (claimed.length > 0 || state.shares.isAtStart) return claimed
   }
 }

@@ -1,5 +1,6 @@
 import type { Db } from '../database/database.ts'
-import { nextAttemptTime } from '../store/email-queue.ts'
+import { EMAIL_QUEUE } from '../store/email-queue.ts'
+import { findNextDueTime } from '../store/queue.ts'
 import type { Deliveries } from './deliver.ts'
 import { Hint, restUntilDue, type Loop } from './loop.ts'
 
@@ -8,7 +9,7 @@ type DeliverLoopParts = { db: Db; now(): Temporal.Instant; deliveries: Deliverie
 /** Begins to send due mails. `queued` wakes its rest when mails were queued. */
 export function createDeliverLoop({ db, now, deliveries }: DeliverLoopParts, queued: Hint): Loop {
   const rest = async (stopping: AbortSignal) => {
-    const next = await nextAttemptTime(db)
+    const next = await findNextDueTime(db, EMAIL_QUEUE)
     const { claimedAt } = deliveries
     await queued.wait(restUntilDue({ next, claimedAt, now: now() }), stopping)
   }

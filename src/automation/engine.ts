@@ -4,15 +4,15 @@ import type { Mailbox } from '../contract/addresses.ts'
 import type { Mailer } from '../email/mailer.ts'
 import { readDatabaseTime } from '../store/database-time.ts'
 import type { SettingsCache } from '../store/settings.ts'
-import { ANY_ATTEMPTS } from '../store/trigger-queue.ts'
 import { createDeliverLoop } from './deliver-loop.ts'
 import { Deliveries } from './deliver.ts'
 import { FireLoops } from './fire-loops.ts'
 import type { Firing } from './fire.ts'
-import { createHeartbeatLoop, createTakeoverLoop } from './lease-loops.ts'
+import { createHeartbeatLoop, createTakeoverLoop, takeoverMs } from './lease-loops.ts'
 import { Hint, repeat } from './loop.ts'
 import { createPlanLoop, type PlannerParts } from './planner.ts'
 import { createReconciler } from './reconcile.ts'
+import { createReplanLoop } from './replan.ts'
 import { Throttle } from './throttle.ts'
 
 /** The engine gets everything it uses as a parameter, so that a simulation can drive the real one. */
@@ -48,8 +48,10 @@ export function createEngine(parts: EngineParts) {
   const db = database.engine
   const now = () => clock.now()
   const worker = parts.random(9).toString('base64url')
+  let workers = 0
+  const nextWorker = () => `${worker} ${(workers += 1)}`
   const queued = new Hint()
-  const deliveries = new Deliveries({ ...parts, db, now, worker })
+  const deliveries = new Deliveries({ ...parts, db, now, nextWorker })
   const fireLoops = new FireLoops({
     ...parts,
     ...(!parts.captures && {
@@ -59,17 +61,18 @@ export function createEngine(parts: EngineParts) {
     db,
     now,
     confirmNow: async (tx) => clock.confirm?.(() => readDatabaseTime(tx)) ?? now(),
-    worker,
+    nextWorker,
     batchSize: parts.batchSize ?? 500,
-    maxAttempts: attemptsOfUptime(now, leaseSeconds),
   })
-  const leaseParts = { db, now, leaseSeconds, fireLoops, deliveries }
+  const leaseParts = { db, now, leaseSeconds }
   const loops = {
-    fire: fireLoops.loops(),
-    sweep: fireLoops.sweep(),
+    fire: fireLoops.fire,
+    retry: fireLoops.retry,
+    sweep: fireLoops.sweep,
     deliver: createDeliverLoop({ db, now, deliveries }, queued),
     takeover: createTakeoverLoop(leaseParts),
-    heartbeat: createHeartbeatLoop(leaseParts),
+    heartbeat: createHeartbeatLoop(leaseParts, { fireLoops, deliveries }),
+    replan: createReplanLoop({ ...parts, db, now }, takeoverMs(leaseSeconds)),
     plan: createPlanLoop({ ...parts, now }),
     reconcile: createReconciler({ db, now, worker, leaseSeconds }).loop,
   }
@@ -90,17 +93,4 @@ export function createEngine(parts: EngineParts) {
     await deliveries.stop().catch(onError)
   }
   return { worker, loops, deliveries, run, lastClaimTime: () => fireLoops.lastClaimTime }
-}
-
-/**
- * A worker that has been up for less than a lease leaves alone what another worker died over: if the
- * service is killed again and again, such a trigger would be given up without a fault of its own.
- */
-function attemptsOfUptime(now: () => Temporal.Instant, leaseSeconds: number) {
-  const upForLeaseAt = now().add({ seconds: leaseSeconds })
-  let isUpForLease = false
-  return () => {
-    isUpForLease ||= Temporal.Instant.compare(now(), upForLeaseAt) >= 0
-    return isUpForLease ? ANY_ATTEMPTS : 1
-  }
 }

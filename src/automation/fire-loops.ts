@@ -1,14 +1,20 @@
 import { monotonicMs } from '../clock.ts'
-import { nextDueTime, releaseTriggers, type ClaimedTrigger } from '../store/trigger-queue.ts'
 import { WorkQueue } from '../work-queue.ts'
+import { findNextDueTime, releaseRows } from '../store/queue.ts'
+import {
+  claimFailedTrigger,
+  FAILED_TRIGGER_QUEUE,
+  TRIGGER_QUEUE,
+  type ClaimedTrigger,
+} from '../store/trigger-queue.ts'
 import { claim, claimFromStart, newClaimState } from './claim.ts'
 import { fireClaimed, type Firing } from './fire.ts'
 import { Hint, MAX_REST_MS, pause, restUntilDue, type Loop } from './loop.ts'
 import { THROTTLE_READ_EVERY_MS } from './throttle.ts'
 
 type FireLoopsParts = Omit<Firing, 'worker'> & {
-  /** The name of the node's worker; each slot adds its number. */
-  worker: string
+  /** A name that no worker has had before. */
+  nextWorker(): string
   /** Told when triggers have fired and their mails are queued. */
   onFired?: () => void
 }
@@ -16,24 +22,31 @@ type FireLoopsParts = Omit<Firing, 'worker'> & {
 /** Two cores are busy with four: one composes, two read or write, one waits for the disk. */
 const SLOTS = 4
 
-/**
- * Claims due triggers and fires them, in several worker slots. One slot at a time waits for due
- * triggers and claims them; the others fire meanwhile.
- */
+/** Claims due triggers and fires them: in batches, and those with failed attempts one at a time. */
 export class FireLoops {
   readonly #parts: FireLoopsParts
   readonly #state = newClaimState()
-  readonly #slots: WorkerSlot[]
-  readonly #claiming = new WorkQueue({ total: 1 })
-  readonly #due = new Hint()
-  #isAllClaimed = false
+  readonly #batches: WorkerSlots
+  readonly #retries: WorkerSlots
+  /** A node retries once it has been up for a lease; see `#claimFailed`. */
+  readonly #retryFrom: Temporal.Instant
+  #retriedAt: Temporal.Instant | undefined
   #lastClaimTime: Temporal.Instant | undefined
 
   constructor(parts: FireLoopsParts) {
     this.#parts = parts
-    this.#slots = Array.from({ length: SLOTS }, (_, i) => {
-      const name = i === 0 ? parts.worker : `${parts.worker} ${i + 1}`
-      return new WorkerSlot({ ...parts, worker: name })
+    this.#retryFrom = parts.now().add({ seconds: parts.leaseSeconds })
+    this.#batches = new WorkerSlots('fire', parts, {
+      claim: (firing) => this.#claimBatch(firing),
+      isMoreDue: () => this.#state.isCrowded || this.#state.isThrottled,
+      readRestMs: () => this.#readRestMs(),
+      onReleased: () => this.claimFromStart(),
+    })
+    this.#retries = new WorkerSlots('retry', parts, {
+      claim: (firing) => this.#claimFailed(firing),
+      isMoreDue: () => true,
+      readRestMs: () => this.#readRetryRestMs(),
+      onReleased: () => {},
     })
   }
 
@@ -44,7 +57,8 @@ export class FireLoops {
 
   /** Triggers may be due earlier than known. */
   wake() {
-    this.#due.wake()
+    this.#batches.wake()
+    this.#retries.wake()
   }
 
   /** The next claim reads the queue from its beginning. */
@@ -52,55 +66,49 @@ export class FireLoops {
     claimFromStart(this.#state)
   }
 
-  /** One loop for each slot. With a signal, a step waits until triggers are due. */
-  loops(): Loop[] {
-    return this.#slots.map((slot, i) => ({
-      name: `fire ${i + 1}`,
-      runOnce: (stopping) => this.#fireBatch(slot, stopping),
-      rest: async () => {},
-    }))
+  /** One loop for each slot that fires batches. */
+  get fire() {
+    return this.#batches.loops
   }
 
-  async #fireBatch(slot: WorkerSlot, stopping?: AbortSignal) {
-    if (await slot.releaseBroken()) {
-      this.claimFromStart()
-      this.wake()
-    }
-    const claimed = await this.#claiming.run({}, () =>
-      stopping ? this.#claimWhenDue(slot, stopping) : this.#claim(slot),
-    )
-    await slot.fire(claimed)
-    if (claimed.length > 0) this.#parts.onFired?.()
-    return claimed.length
+  /** One loop for each slot that fires triggers with failed attempts. */
+  get retry() {
+    return this.#retries.loops
   }
 
-  async #claim(slot: WorkerSlot) {
-    const claimed = await slot.claim(this.#state)
-    this.#lastClaimTime = this.#parts.now()
+  async #claimBatch(firing: Firing) {
+    const claimed = await claim(firing, this.#state)
+    this.#lastClaimTime = firing.now()
     return claimed
   }
 
-  async #claimWhenDue(slot: WorkerSlot, stopping: AbortSignal) {
-    while (!stopping.aborted) {
-      if (this.#isAllClaimed) await this.#restUntilDue(stopping)
-      const claimed = await this.#claim(slot)
-      const { isCrowded, isThrottled } = this.#state
-      this.#isAllClaimed = claimed.length === 0 || !(isCrowded || isThrottled)
-      if (claimed.length > 0) return claimed
-    }
-    return []
+  /** If a service is killed again and again just after its start, it must not give up triggers. */
+  async #claimFailed({ db, worker, leaseSeconds, now }: Firing) {
+    const moment = now()
+    this.#retriedAt = moment
+    if (Temporal.Instant.compare(moment, this.#retryFrom) < 0) return []
+    const leaseUntil = moment.add({ seconds: leaseSeconds })
+    return claimFailedTrigger(db, { worker, now: moment, leaseUntil })
   }
 
-  async #restUntilDue(stopping: AbortSignal) {
+  async #readRestMs() {
     const { isThrottled, doneUntil, claimedAt } = this.#state
-    if (isThrottled) return this.#due.wait(THROTTLE_READ_EVERY_MS, stopping)
-    const { db, maxAttempts, now } = this.#parts
-    const next = await nextDueTime(db, maxAttempts(), doneUntil)
-    await this.#due.wait(restUntilDue({ next, claimedAt, now: now() }), stopping)
+    if (isThrottled) return THROTTLE_READ_EVERY_MS
+    const { db, now } = this.#parts
+    const next = await findNextDueTime(db, TRIGGER_QUEUE, doneUntil)
+    return restUntilDue({ next, claimedAt, now: now() })
   }
 
-  /** Finds triggers that were committed late, or released, before what is known to be done. */
-  sweep(): Loop {
+  async #readRetryRestMs() {
+    const { db, now } = this.#parts
+    const next = await findNextDueTime(db, FAILED_TRIGGER_QUEUE)
+    return restUntilDue({ next, claimedAt: this.#retriedAt, now: now() })
+  }
+
+  /** Finds triggers that were committed late, or released, before those known to be claimed. */
+  readonly sweep: Loop = this.#createSweep()
+
+  #createSweep(): Loop {
     let restMs = MAX_REST_MS
     const runOnce = async () => {
       const startedAt = monotonicMs()
@@ -113,8 +121,8 @@ export class FireLoops {
   }
 
   async #findEarlier() {
-    const { db, maxAttempts, now } = this.#parts
-    const first = await nextDueTime(db, maxAttempts())
+    const { db, now } = this.#parts
+    const first = await findNextDueTime(db, TRIGGER_QUEUE)
     const { doneUntil } = this.#state
     this.#state.sweptAt = now()
     if (!first || !doneUntil || Temporal.Instant.compare(first, doneUntil) >= 0) return false
@@ -124,50 +132,125 @@ export class FireLoops {
 
   /** The workers whose leases must be renewed. */
   busyWorkers() {
-    return this.#slots.filter(({ isBusy }) => isBusy).map(({ worker }) => worker)
+    return [...this.#batches.busyWorkers(), ...this.#retries.busyWorkers()]
   }
 
   /** Releases what was claimed and not fired. */
   async stop() {
+    await this.#batches.stop()
+    await this.#retries.stop()
+  }
+}
+
+/** How the slots of a group find their triggers. */
+type Source = {
+  claim(firing: Firing): Promise<ClaimedTrigger[]>
+  /** Whether a claim that found triggers may be followed by the next one without a rest. */
+  isMoreDue(): boolean
+  readRestMs(): Promise<number>
+  /** Told when triggers were released. */
+  onReleased(): void
+}
+
+/**
+ * Worker slots that claim and fire next to each other. One slot at a time waits for due triggers and
+ * claims them; the others fire meanwhile.
+ */
+class WorkerSlots {
+  /** With a signal, a step waits until triggers are due. */
+  readonly loops: Loop[]
+  readonly #source: Source
+  readonly #slots: WorkerSlot[]
+  readonly #parts: FireLoopsParts
+  readonly #claiming = new WorkQueue({ total: 1 })
+  readonly #due = new Hint()
+  #isAllClaimed = false
+
+  constructor(name: string, parts: FireLoopsParts, source: Source) {
+    this.#parts = parts
+    this.#source = source
+    this.#slots = Array.from({ length: SLOTS }, () => new WorkerSlot(parts))
+    this.loops = this.#slots.map((slot, i) => ({
+      name: `${name} ${i + 1}`,
+      runOnce: (stopping) => this.#fireNext(slot, stopping),
+      rest: async () => {},
+    }))
+  }
+
+  wake() {
+    this.#due.wake()
+  }
+
+  busyWorkers() {
+    return this.#slots.filter(({ isBusy }) => isBusy).map(({ worker }) => worker)
+  }
+
+  async stop() {
     for (const slot of this.#slots) await slot.releaseBroken().catch(this.#parts.onError)
+  }
+
+  async #fireNext(slot: WorkerSlot, stopping?: AbortSignal) {
+    if (await slot.releaseBroken()) {
+      this.#source.onReleased()
+      this.wake()
+    }
+    const claimed = stopping
+      ? await this.#claiming.run({}, () => this.#claimWhenDue(slot, stopping))
+      : await slot.claim(this.#source)
+    await slot.fire(claimed)
+    if (claimed.length > 0) this.#parts.onFired?.()
+    return claimed.length
+  }
+
+  async #claimWhenDue(slot: WorkerSlot, stopping: AbortSignal) {
+    while (!stopping.aborted) {
+      if (this.#isAllClaimed) await this.#due.wait(await this.#source.readRestMs(), stopping)
+      const claimed = await slot.claim(this.#source)
+      this.#isAllClaimed = claimed.length === 0 || !this.#source.isMoreDue()
+      if (claimed.length > 0) return claimed
+    }
+    return []
   }
 }
 
 /** Claims and fires under a worker name of its own. */
 class WorkerSlot {
-  readonly #firing: Firing
-  /** Set from the claim until the batch has ended: then these triggers may still be claimed. */
-  #claimed: ClaimedTrigger[] | undefined
+  readonly #parts: FireLoopsParts
+  #firing: Firing
+  /** From the claim until its triggers have ended, or were freed. */
+  isBusy = false
 
-  constructor(firing: Firing) {
-    this.#firing = firing
+  constructor(parts: FireLoopsParts) {
+    this.#parts = parts
+    this.#firing = { ...parts, worker: parts.nextWorker() }
   }
 
   get worker() {
     return this.#firing.worker
   }
 
-  get isBusy() {
-    return this.#claimed !== undefined
-  }
-
-  async claim(state: ReturnType<typeof newClaimState>) {
-    this.#claimed = []
-    const claimed = await claim(this.#firing, state)
-    this.#claimed = claimed.length > 0 ? claimed : undefined
+  async claim({ claim }: Source) {
+    this.isBusy = true
+    const claimed = await claim(this.#firing)
+    if (claimed.length === 0) this.isBusy = false
     return claimed
   }
 
   async fire(claimed: ClaimedTrigger[]) {
     if (claimed.length > 0) await fireClaimed(this.#firing, claimed)
-    this.#claimed = undefined
+    this.isBusy = false
   }
 
-  /** Releases the triggers of a batch that broke off; returns whether there was one. */
+  /**
+   * Releases the triggers of a claim or batch that broke off; returns whether there was one. A claim
+   * whose answer was lost may still be committed: then its worker, whose name is not used again, has
+   * a lease that expires.
+   */
   async releaseBroken() {
-    if (!this.#claimed) return false
-    await releaseTriggers(this.#firing.db, this.worker, this.#claimed)
-    this.#claimed = undefined
+    if (!this.isBusy) return false
+    await releaseRows(this.#firing.db, TRIGGER_QUEUE, this.worker)
+    this.#firing = { ...this.#parts, worker: this.#parts.nextWorker() }
+    this.isBusy = false
     return true
   }
 }

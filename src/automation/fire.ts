@@ -2,17 +2,16 @@ import type { Db } from '../database/database.ts'
 import { isDatabaseAway, isTransient } from '../database/refusals.ts'
 import { hintChangedTriggers } from '../store/changes.ts'
 import { drawEmailIds, insertEmails } from '../store/emails.ts'
+import type { SettingsCache } from '../store/settings.ts'
 import { holdTemplatesOfDefinitions } from '../store/email-templates.ts'
 import { holdActionsOfDefinitions } from '../store/event-actions.ts'
 import {
-  beginAlone,
   endTriggers,
-  leaveToLease,
   lockClaimed,
+  retryTriggers,
   type ClaimedTrigger,
   type Ending,
 } from '../store/trigger-queue.ts'
-import type { SettingsCache } from '../store/settings.ts'
 import type { Throttle } from './throttle.ts'
 import { decide } from './decide.ts'
 import { definitionsOf, holdDefinitionsOf, holdWholeObjects } from './hold.ts'
@@ -23,65 +22,49 @@ import { Rendering } from './templates.ts'
 
 /** What firing needs. */
 export type Firing = MailParts & {
-  settings: SettingsCache
   db: Db
+  settings: SettingsCache
   now(): Temporal.Instant
-  /** The database's time at this point of the transaction: nothing fires before it is due by that. */
+  /** Reads the database's time inside the transaction: no trigger fires before it is due by it. */
   confirmNow(tx: Db): Promise<Temporal.Instant>
-  /** Made anew at each start: a worker that comes back is another one. */
+  /** A name that no other worker has or had. */
   worker: string
   leaseSeconds: number
   batchSize: number
   /** How long a batch waits for templates that are not rendered yet; unset: until they are. */
   renderPatienceMs?: number
-  /** What more workers than this have begun with is left to others. */
-  maxAttempts(): number
-  /** None where mails are only kept. */
+  /** Unset if mails are only captured. */
   throttle?: Throttle
-  /** Only a proof puts another in its place, to see that it notices. */
+  /** Proofs replace it, to show that they notice. */
   decide?: typeof decide
-  /** Told after the commit, for measurements. */
+  /** Called after the commit, for metrics. */
   onEnded?(
     ended: Pick<Ending, 'businessId' | 'status' | 'scheduledTime'>[],
     now: Temporal.Instant,
   ): void
 }
 
-/** Makes the mails of what this worker has claimed. */
-export async function fireClaimed(firing: Firing, claimed: ClaimedTrigger[]) {
-  const [suspects, fresh] = [[] as ClaimedTrigger[], [] as ClaimedTrigger[]]
-  for (const trigger of claimed) (trigger.attempts > 0 ? suspects : fresh).push(trigger)
-  if (fresh.length > 0) await fireOrSplit(firing, fresh)
-  // One of these may have taken a worker down, and the others with it: each by itself now.
-  // Those that fewest died over go first: where workers die for another reason, again and again, the
-  // attempts are spread over all of them instead of setting the same few aside.
-  for (const suspect of suspects.toSorted((a, b) => a.attempts - b.attempts)) {
-    if (await beginAlone(firing.db, firing.worker, suspect)) await fireOrSplit(firing, [suspect])
-  }
-}
-
-/** One bad row never stops the rest: what fails together is tried in halves. */
-async function fireOrSplit(firing: Firing, claimed: ClaimedTrigger[]): Promise<void> {
+/** Fires the triggers that this worker has claimed. One that fails does not stop the others. */
+export async function fireClaimed(firing: Firing, claimed: ClaimedTrigger[]): Promise<void> {
   try {
-    await fireTogether(firing, claimed)
+    await fireInOneTransaction(firing, claimed)
   } catch (error) {
-    // The engine gives the triggers back as they were before the claim.
+    // The worker releases its triggers when the database is back.
     if (isDatabaseAway(error)) throw error
     firing.onError(error)
-    const [, ...others] = claimed
-    if (others.length === 0) return retryAfterLease(firing, claimed, error)
+    if (claimed.length === 1) return retryLater(firing, claimed, error)
     const half = Math.ceil(claimed.length / 2)
-    await fireOrSplit(firing, claimed.slice(0, half))
-    await fireOrSplit(firing, claimed.slice(half))
+    await fireClaimed(firing, claimed.slice(0, half))
+    await fireClaimed(firing, claimed.slice(half))
   }
 }
 
 /**
- * Templates that are not rendered yet are rendered between two tries, while no lock is held; the
- * other triggers have fired by then. What is not rendered soon is retried a little later: one
- * business with many slow templates must not keep this worker from the others.
+ * Templates that are not rendered yet are rendered between two transactions; the other triggers have
+ * fired by then. If that takes long, their triggers are retried later: slow templates of one business
+ * must not delay the others.
  */
-async function fireTogether(firing: Firing, claimed: ClaimedTrigger[]) {
+async function fireInOneTransaction(firing: Firing, claimed: ClaimedTrigger[]) {
   const rendering = new Rendering()
   let left = claimed
   for (let isInTime = true; ;) {
@@ -89,33 +72,33 @@ async function fireTogether(firing: Firing, claimed: ClaimedTrigger[]) {
     firing.onEnded?.(fired.endings, fired.now)
     left = fired.unready
     if (left.length === 0) return
-    if (!isInTime) return retryAfterLease(firing, left, new NotRendered())
+    if (!isInTime) return retryLater(firing, left, new NotRendered())
     isInTime = await rendering.render(fired.unrendered, firing.renderPatienceMs)
   }
 }
 
-/** Rendering goes on meanwhile. */
+/** Rendering continues meanwhile. */
 const RENDER_SECONDS = 2
 
 class NotRendered extends Error {
   override message = 'its template is not rendered yet'
 }
 
-/** An error that says nothing about the triggers, such as a transient one, is no failed attempt. */
-async function retryAfterLease(firing: Firing, triggers: ClaimedTrigger[], error: unknown) {
+/** A transient error, or a template that is not rendered yet, is no failed attempt. */
+async function retryLater(firing: Firing, triggers: ClaimedTrigger[], error: unknown) {
   const isRendering = error instanceof NotRendered
-  const isTheirs = !isRendering && !isTransient(error)
-  const seconds = isRendering ? RENDER_SECONDS : firing.leaseSeconds
-  await leaveToLease(firing.db, firing.worker, triggers, {
-    leaseUntil: firing.now().add({ seconds }),
-    attempts: triggers.map(({ attempts }) => (isTheirs ? Math.max(attempts, 1) + 1 : attempts)),
+  await retryTriggers(firing.db, triggers, {
+    worker: firing.worker,
+    isFault: !isRendering && !isTransient(error),
     lastError: textOf(error),
+    retrySeconds: isRendering ? RENDER_SECONDS : firing.leaseSeconds,
+    now: firing.now(),
   })
 }
 
 const MAX_ERROR_LENGTH = 500
 
-/** On one line: the business reads it as the reason of its trigger. */
+/** On one line: users read it as the reason of a trigger. */
 const textOf = (error: unknown) =>
   (error instanceof Error ? error.message : String(error))
     .replace(/[\s\p{Cc}]+/gu, ' ')
@@ -123,8 +106,8 @@ const textOf = (error: unknown) =>
     .slice(0, MAX_ERROR_LENGTH)
 
 /**
- * Object, definition, actions and template are read again, under locks that a booking waits for:
- * what was cancelled before is not sent, and what is cancelled after comes too late.
+ * Object, definition, actions and templates are read again under locks that a booking waits for: an
+ * object that was cancelled before is not mailed about, one that is cancelled after is too late.
  */
 async function fireBatch(tx: Db, firing: Firing, claimed: ClaimedTrigger[], rendering: Rendering) {
   const keys = definitionsOf(claimed)
@@ -171,10 +154,10 @@ async function fireBatch(tx: Db, firing: Firing, claimed: ClaimedTrigger[], rend
     now,
   })
   endings.push(...made.endings)
-  // Before the mails, for each of which its trigger is looked up in what is recorded.
+  // Before the mails: inserting a mail checks that its trigger is recorded.
   endTriggers(tx, firing.worker, endings, now)
-  // The trigger's lock rules out that one is there already. Should it be, halves are tried, and in the
-  // end that trigger alone, which ends as if it had made the mail.
+  // The lock of the trigger prevents a second mail. If there is one all the same, the batch fails and
+  // is tried in halves; alone, the trigger ends as if it had made the mail.
   insertEmails(tx, made.emails, claimed.length === 1 ? 'skip' : 'refuse')
   if (moved.length > 0) await planAgainFor(tx, moved, now)
   hintChangedTriggers(tx, endings)

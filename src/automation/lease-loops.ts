@@ -1,45 +1,39 @@
 import type { Db } from '../database/database.ts'
 import { isDatabaseAway } from '../database/refusals.ts'
-import { takeOverEmails } from '../store/email-queue.ts'
-import {
-  ANY_ATTEMPTS,
-  nextDueTime,
-  renewTriggerLeases,
-  takeOverTriggers,
-} from '../store/trigger-queue.ts'
+import { beginServerEpoch, EMAIL_QUEUE, takeOverEmails } from '../store/email-queue.ts'
+import { deleteUnusedLeases, lockExpiredLeases, renewLeases } from '../store/queue.ts'
+import { takeOverTriggers, TRIGGER_QUEUE } from '../store/trigger-queue.ts'
 import type { Deliveries } from './deliver.ts'
 import type { FireLoops } from './fire-loops.ts'
 import { pause, type Loop } from './loop.ts'
 
-type LeaseLoopParts = {
-  db: Db
-  now(): Temporal.Instant
-  leaseSeconds: number
-  fireLoops: FireLoops
-  deliveries: Deliveries
-}
+type LeaseLoopParts = { db: Db; now(): Temporal.Instant; leaseSeconds: number }
+
+type Workers = { fireLoops: FireLoops; deliveries: Deliveries }
+
+const QUEUES = [TRIGGER_QUEUE, EMAIL_QUEUE]
 
 /** Renews the leases of this node's workers that have claimed triggers or mails. */
-export function createHeartbeatLoop(parts: LeaseLoopParts): Loop {
-  const { db, now, leaseSeconds, fireLoops, deliveries } = parts
+export function createHeartbeatLoop(
+  { db, now, leaseSeconds }: LeaseLoopParts,
+  { fireLoops, deliveries }: Workers,
+): Loop {
   const runOnce = async () => {
-    const leaseUntil = now().add({ seconds: leaseSeconds })
-    const workers = fireLoops.busyWorkers()
-    if (workers.length > 0) await renewTriggerLeases(db, workers, leaseUntil)
-    await deliveries.renew(leaseUntil)
+    const workers = [...fireLoops.busyWorkers(), ...deliveries.busyWorkers()]
+    if (workers.length > 0) await renewLeases(db, workers, now().add({ seconds: leaseSeconds }))
+    const finished = deliveries.takeFinishedWorkers()
+    if (finished.length > 0) await deleteUnusedLeases(db, QUEUES, finished)
     return 0
   }
   return { name: 'heartbeat', runOnce, rest: (stopping) => pause(leaseSeconds * 300, stopping) }
 }
 
 /** Takes over the triggers and mails of workers whose lease has expired, on any node. */
-export function createTakeoverLoop(parts: LeaseLoopParts): Loop {
-  const { db, now, leaseSeconds, fireLoops, deliveries } = parts
+export function createTakeoverLoop({ db, now, leaseSeconds }: LeaseLoopParts): Loop {
   let wasAway = false
   const takeOver = async () => {
-    const triggers = await takeOverTriggers(db, now())
-    if (triggers > 0) fireLoops.claimFromStart()
-    return triggers + (await takeOverEmails(db, now())) + (await deliveries.replanLeftBehind())
+    await beginServerEpoch(db)
+    return db.transaction((tx) => takeOverExpired(tx, now(), leaseSeconds))
   }
 
   /**
@@ -49,7 +43,7 @@ export function createTakeoverLoop(parts: LeaseLoopParts): Loop {
   const runOnce = async () => {
     try {
       if (!wasAway) return await takeOver()
-      await nextDueTime(db, ANY_ATTEMPTS)
+      await beginServerEpoch(db)
       wasAway = false
       return 0
     } catch (error) {
@@ -57,5 +51,22 @@ export function createTakeoverLoop(parts: LeaseLoopParts): Loop {
       throw error
     }
   }
-  return { name: 'takeover', runOnce, rest: (stopping) => pause(leaseSeconds * 250, stopping) }
+  return {
+    name: 'takeover',
+    runOnce,
+    rest: (stopping) => pause(takeoverMs(leaseSeconds), stopping),
+  }
 }
+
+async function takeOverExpired(tx: Db, now: Temporal.Instant, leaseSeconds: number) {
+  const expired = await lockExpiredLeases(tx, now)
+  if (expired.length === 0) return 0
+  const triggers = await takeOverTriggers(tx, expired, { retrySeconds: leaseSeconds, now })
+  const emails = await takeOverEmails(tx, expired, now)
+  const workers = expired.map(({ worker }) => worker)
+  await deleteUnusedLeases(tx, QUEUES, workers)
+  return triggers + emails
+}
+
+/** How long after its end a lease is taken over, at most. */
+export const takeoverMs = (leaseSeconds: number) => leaseSeconds * 250

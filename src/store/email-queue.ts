@@ -2,14 +2,23 @@ import type { EmailStatus } from '../contract/email.ts'
 import type { ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
 import { empty, sql, type Sql } from '../database/sql.ts'
-import { columnsFor, rowTable } from './rows.ts'
 import type { Attempt } from './emails.ts'
+import { columnsFor, rowTable } from './rows.ts'
+import {
+  claimDue,
+  claimShares,
+  lostRows,
+  type Claim,
+  type ExpiredLease,
+  type Queue,
+  type Shares,
+} from './queue.ts'
 
-/** A mail that a worker has taken to send it. */
+/** A mail that a worker has claimed to send it. */
 export type ClaimedEmail = {
   businessId: number
   emailId: number
-  /** Who has it, by this claim. */
+  /** Another name for each claim: an attempt that lost its claim cannot write. */
   worker: string
   eventTriggerId: number | null
   objectType: ObjectType | null
@@ -17,108 +26,54 @@ export type ClaimedEmail = {
   objectUUId: string | null
   toAddress: string
   message: string
-  attemptCount: number
+  /** How many attempts were made before this one. */
+  attempts: number
   businessActive: boolean
-  /** Why its address gets no such mail (any more), where it does not. */
+  /** Why its address gets no such mail; null: it does. */
   suppressed: 'BOUNCED' | 'UNSUBSCRIBED' | null
-  /** Of its trigger, where it has one: what is checked again before every attempt. */
+  /** Of its trigger, if it has one: checked again before every attempt. */
   eventDefnId: number | null
   anchorTime: Temporal.Instant | null
   scheduledTime: Temporal.Instant | null
   fireNow: boolean | null
 }
 
-export type EmailClaim = {
-  /** Another name each time: a worker may take again what it lost, and its first attempt lives on. */
-  worker: string
-  now: Temporal.Instant
-  leaseUntil: Temporal.Instant
-  limit: number
+/** Mails that are to be sent. The name of the worker is unique to each claim, see `ClaimedEmail`. */
+export const EMAIL_QUEUE: Queue = {
+  table: sql`email_queue`,
+  condition: empty,
+  ofBusiness: (now) => ({
+    isDue: sql`q.next_attempt_time <= ${now}`,
+    order: sql`q.business_id, q.next_attempt_time`,
+  }),
+  onClaim: sql`, epoch = (select epoch from server_epoch)`,
+  onRelease: sql`, message_ended = false, epoch = null`,
+  // A mail whose claim was lost would be sent again without being UNCERTAIN.
+  isClaimDurable: true,
 }
 
-/** Takes mails whose next attempt is due, the longest waiting first. */
-export function claimDueEmails(db: Db, claim: EmailClaim) {
-  return take(
-    db,
-    claim,
+/** The longest waiting first. */
+export const claimDueEmails = (db: Db, claim: Claim) =>
+  claimEmails(db, claimDue(EMAIL_QUEUE, claim))
+
+export const claimEmailShares = (db: Db, claim: Claim, shares: Shares) =>
+  claimEmails(db, claimShares(EMAIL_QUEUE, claim, shares))
+
+const claimEmails = (db: Db, claim: Sql) =>
+  db.query<ClaimedEmail>(
     sql`
-      select s.business_id, s.email_id from email_queue s
-      where s.next_attempt_time <= ${claim.now} and ${isWaiting}
-      order by s.next_attempt_time
-      limit ${claim.limit}
-      for update skip locked`,
-  )
-}
-
-/** Nobody has it in hand. */
-const isWaiting = sql`s.worker is null`
-
-/** The next businesses that have mails waiting, after one of them; and whether any is due. */
-export function listBusinessesWithMail(
-  db: Db,
-  now: Temporal.Instant,
-  { after, limit }: { after: number; limit: number },
-) {
-  const next = (last: Sql) => sql`
-    select s.business_id, s.next_attempt_time from email_queue s
-    where s.business_id > ${last} and ${isWaiting}
-    order by s.business_id, s.next_attempt_time limit 1`
-  return db.query<{ businessId: number; isDue: boolean }>(
-    sql`
-      with recursive businesses as (
-        (select *, 1 as place from (${next(sql`${after}`)}) first)
-        union all
-        select next.*, place + 1 from businesses b, lateral (${next(sql`b.business_id`)}) next
-        where place < ${limit}
-      )
-      select business_id as "businessId", next_attempt_time <= ${now} as "isDue" from businesses`,
-  )
-}
-
-/** The businesses of whose mails more than so many are due and wait. */
-export async function listLongQueues(db: Db, now: Temporal.Instant, most: number) {
-  const rows = await db.query<{ businessId: number }>(sql`
-    select business_id as "businessId" from email_queue where next_attempt_time <= ${now}
-    group by business_id having count(*) > ${most}`)
-  return rows.map((row) => row.businessId)
-}
-
-/** A share for each of these businesses, so that the burst of one does not hold up the others. */
-export function claimEmailsOf(db: Db, claim: EmailClaim, businessIds: number[], share: number) {
-  return take(
-    db,
-    claim,
-    sql`
-      select d.* from unnest(${businessIds}::bigint[]) as b (business_id), lateral (
-        select s.business_id, s.email_id from email_queue s
-        where s.business_id = b.business_id and s.next_attempt_time <= ${claim.now}
-          and ${isWaiting}
-        order by s.next_attempt_time limit ${share}
-        for update skip locked) d`,
-  )
-}
-
-function take(db: Db, { worker, leaseUntil }: EmailClaim, due: Sql) {
-  return db.query<ClaimedEmail>(
-    sql`
-      with due as (${due}), taken as (
-        update email_queue s
-        set worker = ${worker}, lease_until = ${leaseUntil}, epoch = (select epoch from server_epoch)
-        from due
-        where (s.business_id, s.email_id) = (due.business_id, due.email_id)
-        returning s.business_id, s.email_id, s.worker
-      )
+      with ${claim}
       select e.business_id as "businessId", e.email_id as "emailId", k.worker,
              e.event_trigger_id as "eventTriggerId", e.object_type as "objectType",
              e.object_id as "objectId", e.object_uuid as "objectUUId", e.to_address as "toAddress",
-             convert_from(e.message, 'UTF8') as message, e.attempt_count + 1 as "attemptCount",
+             convert_from(e.message, 'UTF8') as message, k.attempts,
              b.active as "businessActive",
              (select min(s.reason) from suppression s
               where (s.business_id, s.email_address) = (e.business_id, lower(e.to_address))
                 and (s.reason = 'BOUNCED' or not coalesce(g.transactional, true))) as suppressed,
              t.event_defn_id as "eventDefnId", t.anchor_time as "anchorTime",
              t.scheduled_time as "scheduledTime", t.fire_now as "fireNow"
-      from taken k
+      from claimed k
       join email e on (e.business_id, e.email_id) = (k.business_id, k.email_id)
       join business b on b.business_id = e.business_id
       left join email_category g
@@ -126,11 +81,18 @@ function take(db: Db, { worker, leaseUntil }: EmailClaim, due: Sql) {
       left join event_trigger t
         on (t.business_id, t.event_trigger_id) = (e.business_id, e.event_trigger_id)`,
   )
+
+/** The businesses with more than so many due mails in the queue. */
+export async function listLongQueues(db: Db, now: Temporal.Instant, max: number) {
+  const rows = await db.query<{ businessId: number }>(sql`
+    select business_id as "businessId" from email_queue where next_attempt_time <= ${now}
+    group by business_id having count(*) > ${max}`)
+  return rows.map((row) => row.businessId)
 }
 
 /**
- * The end of these messages may leave now: from here on only the mail server knows. Does not wait
- * for the disk: every connection to the mail server waits for this. See `takeOverEmails`.
+ * The end of these messages may be sent now: after it only the mail server knows whether it has the
+ * mail. Does not wait for the disk, because a connection to the mail server does; see `takeOverEmails`.
  */
 export async function markMessagesEnded(db: Db, mails: ClaimedEmail[]) {
   const rows = await db.query<{ id: number; worker: string }>(sql`
@@ -143,25 +105,26 @@ export async function markMessagesEnded(db: Db, mails: ClaimedEmail[]) {
   return mails.map((mail) => marked.has(`${mail.emailId} ${mail.worker}`))
 }
 
-/** How an attempt ended, and so what becomes of the mail. */
-export type EmailEnding = Held & {
+/** How an attempt ended, and the mail's status after it. */
+export type EmailEnding = EmailKey & {
   eventTriggerId: number | null
   status: Exclude<EmailStatus, 'QUEUED' | 'SENDING'>
   statusReason: string | null
   nextAttemptTime: Temporal.Instant | null
-  /** None where it was not even tried. */
+  /** Null if the mail was not attempted. */
   attempt: Attempt | null
 }
 
-/** A mail whose lease went to another is left alone. */
+/** Leaves a mail alone that another worker has claimed since. */
 export async function endEmails(tx: Db, endings: EmailEnding[], now: Temporal.Instant) {
   const isOwn = sql`
     (s.business_id, s.email_id) = (n.business_id, n.email_id) and s.worker = n.worker`
-  // Most are done. What is tried again stays in the queue, in nobody's hands.
+  // Mails that are tried again stay in the queue; most are not.
   const waitsAgain = endings.some((ending) => ending.nextAttemptTime !== null)
   const again = sql`, again as (
     update email_queue s
-    set status = n.status, next_attempt_time = n.next_attempt_time, ${FREE} from n
+    set status = n.status, next_attempt_time = n.next_attempt_time, attempts = s.attempts + 1, ${FREE}
+    from n
     where ${isOwn} and n.next_attempt_time is not null
     returning n.*
   )`
@@ -174,7 +137,7 @@ export async function endEmails(tx: Db, endings: EmailEnding[], now: Temporal.In
     ) ${waitsAgain ? again : empty}
     update email e
     set status = n.status, status_reason = n.status_reason,
-        next_attempt_time = n.next_attempt_time, attempt_count = e.attempt_count + 1,
+        next_attempt_time = n.next_attempt_time,
         sent_time = case when n.status in ('SENT', 'CAPTURED') then ${now}::timestamptz end,
         attempts = case when n.attempt is null then e.attempts else e.attempts || n.attempt end
     from (select * from done ${waitsAgain ? sql`union all select * from again` : empty}) n
@@ -192,9 +155,9 @@ const ENDING_COLUMNS = columnsFor<EmailEnding>({
 })
 
 /** Claimed by no worker. */
-const FREE = sql`worker = null, lease_until = null, message_ended = false, epoch = null`
+const FREE = sql`worker = null ${EMAIL_QUEUE.onRelease}`
 
-/** Two workers may end the last two mails of one trigger at once: one after the other then. */
+/** Two workers may end the last two mails of a trigger at the same time: one waits for the other. */
 export async function lockTriggersOf(tx: Db, endings: EmailEnding[]) {
   await tx.query(sql`
     select from ${triggerKeys(endings)}
@@ -219,7 +182,7 @@ const movedColumns = sql`
   t.event_defn_id as "eventDefnId", t.object_type as "objectType", t.object_id as "objectId",
   t.object_uuid as "objectUUId"`
 
-/** A trigger ends with its last mail, unless its object moved: gives back those, still RUNNING. */
+/** Ends triggers whose last mail has ended. Returns those whose object moved: they stay RUNNING. */
 export function endTriggersOf(tx: Db, endings: EmailEnding[], now: Temporal.Instant) {
   return tx.query<MovedTrigger>(sql`
     with ended as (
@@ -240,7 +203,7 @@ export function endTriggersOf(tx: Db, endings: EmailEnding[], now: Temporal.Inst
     select ${movedColumns} from ended t where t.replan_since is not null`)
 }
 
-/** How the mails of `k` stand. */
+/** The state of the mails of trigger `k`. */
 const mailsOfTrigger = sql`
   select bool_or(e.next_attempt_time is not null) as waits,
          count(*) filter (where e.status = 'FAILED') as failed,
@@ -262,7 +225,7 @@ const asItsMailsEnded = (now: Temporal.Instant) => sql`
                         then ${now}::timestamptz end,
   modified_date = ${now}, modified_user = 'SYSTEM'`
 
-/** Ends a moved trigger, for one who holds its object; nothing if another worker has ended it. */
+/** Ends a moved trigger whose object the caller has locked; undefined if another worker ended it. */
 export async function endMovedTrigger(
   tx: Db,
   { businessId, eventTriggerId }: MovedTrigger,
@@ -291,26 +254,22 @@ export function listTriggersToReplan(db: Db, { after, limit }: { after: number; 
 }
 
 /**
- * Mails whose worker is gone. Where the end of the message had left, the server may have taken it:
- * the one window in which a mail may be sent twice. After a crash of the database what was under way
- * counts as ended: the mark may be lost with it.
+ * Frees the mails of workers whose lease has expired. If the end of the message was sent, the server
+ * may have the mail, and it may be sent twice. After a crash of the database every claimed mail
+ * counts as such, because the crash may have lost the mark. Returns how many.
  */
-export async function takeOverEmails(db: Db, now: Temporal.Instant) {
+export async function takeOverEmails(tx: Db, expired: ExpiredLease[], now: Temporal.Instant) {
   const died = (phase: string) =>
     JSON.stringify({ time: now.epochMilliseconds, phase, reply: 'the worker died' })
-  await db.query(sql`insert into server_epoch default values on conflict do nothing`)
-  const rows = await db.query(sql`
+  const rows = await tx.query(sql`
     with lost as (
-      select business_id, email_id,
-             message_ended or epoch is distinct from (select epoch from server_epoch) as ended
-      from email_queue
-      where lease_until < ${now}
-      order by lease_until limit ${MOST_TAKEN_BACK}
-      for update skip locked
+      select q.business_id, q.email_id,
+             q.message_ended or q.epoch is distinct from (select epoch from server_epoch) as ended
+      from (${lostRows(EMAIL_QUEUE, expired)}) q
     ), freed as (
       update email_queue s
       set status = case when ended then 'UNCERTAIN' else 'RETRYING' end,
-          next_attempt_time = ${now}, ${FREE}
+          next_attempt_time = ${now}, attempts = s.attempts + 1, ${FREE}
       from lost
       where (s.business_id, s.email_id) = (lost.business_id, lost.email_id)
       returning s.business_id, s.email_id, ended
@@ -319,7 +278,7 @@ export async function takeOverEmails(db: Db, now: Temporal.Instant) {
     set status = case when ended then 'UNCERTAIN' else 'RETRYING' end,
         status_reason = case when ended then 'the worker died before the answer came'
                              else 'the worker died before the message ended' end,
-        next_attempt_time = ${now}, attempt_count = e.attempt_count + 1,
+        next_attempt_time = ${now},
         attempts = attempts || case when ended then ${died('end')}::jsonb
                                     else ${died('before the end')}::jsonb end
     from freed
@@ -329,58 +288,37 @@ export async function takeOverEmails(db: Db, now: Temporal.Instant) {
   return rows.length
 }
 
-const MOST_TAKEN_BACK = 5_000
+/** A crash of the database empties this unlogged table: the epoch after it is another one. */
+export const beginServerEpoch = (db: Db) =>
+  db.query(sql`insert into server_epoch default values on conflict do nothing`)
 
-/** Only what is really under way: a mail whose record was lost must fall to another. */
-export function renewEmailLeases(db: Db, mails: Held[], leaseUntil: Temporal.Instant) {
-  return db.query(sql`
-    with held as (
-      select s.business_id, s.email_id
-      from email_queue s
-      join ${keys(mails)} on (s.business_id, s.email_id) = (k.business_id, k.email_id)
-      where s.worker = k.worker
-      -- What is locked is being ended this very moment.
-      for update of s skip locked
-    )
-    update email_queue s set lease_until = ${leaseUntil}
-    from held where (s.business_id, s.email_id) = (held.business_id, held.email_id)`)
-}
-
-/** Puts these back as if they had not been claimed: the end of their message never left. */
-export const releaseEmails = (db: Db, mails: Held[]) =>
+/** Frees these mails as if they had not been claimed: the end of their message was not sent. */
+export const releaseEmails = (db: Db, mails: EmailKey[]) =>
   db.query(sql`
     update email_queue s set ${FREE} from ${keys(mails)}
     where (s.business_id, s.email_id) = (k.business_id, k.email_id) and s.worker = k.worker`)
 
 /**
- * Puts back what this worker has taken and not ended: another one sends it at once. Its own attempt
- * cannot end the message any more, so nothing is sent twice. What was taken before a crash of the
- * database is left: see `takeOverEmails`.
+ * Frees the mails of a node that stops. Its own attempts cannot end their messages any more, so no
+ * mail is sent twice. Mails that were claimed before a crash of the database are left to takeover.
  */
-export async function releaseEmailsOfWorker(db: Db, worker: string) {
+export async function releaseUnendedEmails(db: Db, mails: EmailKey[]) {
   const rows = await db.query(sql`
-    update email_queue set ${FREE}
-    where split_part(worker, ' ', 1) = ${worker} and not message_ended
-      and epoch = (select epoch from server_epoch)
-    returning email_id`)
+    update email_queue s set ${FREE} from ${keys(mails)}
+    where (s.business_id, s.email_id) = (k.business_id, k.email_id) and s.worker = k.worker
+      and not s.message_ended and s.epoch = (select epoch from server_epoch)
+    returning s.email_id`)
   return rows.length
 }
 
-export async function nextAttemptTime(db: Db) {
-  const [row] = await db.query<{ next: Temporal.Instant }>(sql`
-    select s.next_attempt_time as next from email_queue s
-    where ${isWaiting} order by s.next_attempt_time limit 1`)
-  return row?.next ?? null
-}
+type EmailKey = Pick<ClaimedEmail, 'businessId' | 'emailId' | 'worker'>
 
-type Held = Pick<ClaimedEmail, 'businessId' | 'emailId' | 'worker'>
-
-const keys = (mails: Held[]) => sql`
+const keys = (mails: EmailKey[]) => sql`
   unnest(${mails.map((mail) => mail.businessId)}::bigint[],
          ${mails.map((mail) => mail.emailId)}::bigint[],
          ${mails.map((mail) => mail.worker)}::text[]) as k (business_id, email_id, worker)`
 
-/** Each once, in the order in which everybody locks. */
+/** Each once, in lock order; see docs/engine.md. */
 function triggerKeys(endings: EmailEnding[]) {
   const ofTriggers = endings.filter((ending) => ending.eventTriggerId !== null)
   const distinct = new Map(ofTriggers.map((ending) => [ending.eventTriggerId!, ending.businessId]))

@@ -559,7 +559,12 @@ export function writePlan(tx: Db, businessId: number, plan: Plan, now: Temporal.
   if (moved.length > 0) tx.send(moving(businessId, moved, now))
   if (gone.length > 0) tx.send(ending(businessId, gone, now))
   if (replan.length > 0) tx.send(marking(businessId, replan))
-  const created = insert.map((one) => ({ ...one, businessId, createdDate: now }))
+  const created = insert.map((one) => ({
+    ...one,
+    businessId,
+    createdDate: now,
+    nextAttemptTime: one.scheduledTime,
+  }))
   const pending = created.filter((one) => one.status === 'SCHEDULED')
   const late = created.filter((one) => one.status !== 'SCHEDULED')
   if (pending.length > 0) tx.send(insertRows('pending_trigger', PENDING_COLUMNS, pending))
@@ -572,9 +577,13 @@ export function writePlan(tx: Db, businessId: number, plan: Plan, now: Temporal.
   if (isSoon) tx.hint('bellwether_due')
 }
 
-type WrittenTrigger = NewTrigger & { businessId: number; createdDate: Temporal.Instant }
+type WrittenTrigger = NewTrigger & {
+  businessId: number
+  createdDate: Temporal.Instant
+  nextAttemptTime: Temporal.Instant
+}
 
-const PENDING_COLUMNS = columnsFor<WrittenTrigger>({
+const TRIGGER_COLUMNS = columnsFor<WrittenTrigger>({
   businessId: 'bigint',
   createdDate: 'timestamptz',
   eventDefnId: 'bigint',
@@ -589,8 +598,13 @@ const PENDING_COLUMNS = columnsFor<WrittenTrigger>({
   scheduledTime: 'timestamptz',
 })
 
+const PENDING_COLUMNS = [
+  ...TRIGGER_COLUMNS,
+  ...columnsFor<WrittenTrigger>({ nextAttemptTime: 'timestamptz' }),
+]
+
 const FINISHED_COLUMNS = [
-  ...PENDING_COLUMNS,
+  ...TRIGGER_COLUMNS,
   ...columnsFor<WrittenTrigger>({ status: 'text', statusReason: 'text' }),
 ]
 
@@ -606,7 +620,8 @@ const PLANNED_COLUMNS = columnsFor<PlannedUpdate>({
 /** A claimed trigger is taken from its worker: the caller holds its object, so it is not being fired. */
 const moving = (businessId: number, update: PlannedUpdate[], now: Temporal.Instant) => sql`
   update pending_trigger w
-  set anchor_time = r.anchor_time, scheduled_time = r.scheduled_time, defn_version = r.defn_version,
+  set anchor_time = r.anchor_time, scheduled_time = r.scheduled_time,
+      next_attempt_time = r.scheduled_time, defn_version = r.defn_version,
       fire_now = false, worker = null, attempts = 0, last_error = null, modified_date = ${now}, modified_user = 'SYSTEM'
   from ${rowTable(PLANNED_COLUMNS, update)}
   where w.business_id = ${businessId} and w.event_trigger_id = r.event_trigger_id`
@@ -643,7 +658,7 @@ export async function fireTriggersNow(
   return tx.query<StoredTrigger>(sql`
     with asked as (
       update pending_trigger
-      set fire_now = true, scheduled_time = ${now}, modified_date = ${now}, modified_user = ${user}
+      set fire_now = true, scheduled_time = ${now}, next_attempt_time = ${now}, modified_date = ${now}, modified_user = ${user}
       where business_id = ${businessId} and event_trigger_id = any (${ids}::bigint[])
         and worker is null
       returning *

@@ -27,13 +27,13 @@ export async function readQueueHealth(db: Db, now: Temporal.Instant) {
     select
       (select count(*) from (
          select from pending_trigger where worker is null
-           and scheduled_time < ${now.subtract({ seconds: 1 })} limit ${MAX_COUNTED}) due) as overdue,
-      (select min(scheduled_time) from pending_trigger
+           and next_attempt_time < ${now.subtract({ seconds: 1 })} limit ${MAX_COUNTED}) due) as overdue,
+      (select min(next_attempt_time) from pending_trigger
        where worker is null
-         and scheduled_time < ${now.subtract({ seconds: 1 })}) as "oldestOverdue",
+         and next_attempt_time < ${now.subtract({ seconds: 1 })}) as "oldestOverdue",
       (select count(*) from (
          select from pending_trigger w left join worker_lease using (worker)
-         where w.scheduled_time <= ${now} and w.worker is not null
+         where w.next_attempt_time <= ${now} and w.worker is not null
            and coalesce(worker_lease.lease_until, '-infinity') < ${now.subtract({ seconds: TAKEOVER_SECONDS })}
          limit ${MAX_COUNTED}) stuck) as "stuckLeases",
       (select count(*) from event_definition where planned_version < version) as unplanned,

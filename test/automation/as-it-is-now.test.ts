@@ -93,9 +93,9 @@ test('new tags of a client do not plan once more what a worker plans this moment
     await tx.query(sql`select from calendar where calendar_id = ${calendarId} for share`)
     await tx.query(sql`
       insert into pending_trigger (business_id, event_defn_id, defn_version, object_type, object_id,
-                           anchor_time, scheduled_time, created_date)
+                           anchor_time, scheduled_time, next_attempt_time, created_date)
       select business_id, ${eventDefnId}, 1, 'CALENDAR', calendar_id, start_time,
-             start_time - interval '24 hours', ${clock.now()}
+             start_time - interval '24 hours', start_time - interval '24 hours', ${clock.now()}
       from calendar where calendar_id = ${calendarId}`)
     const tagged = save('/client', { clientId: ids.clientId, tags: { level: ['gold'] } })
     await untilDoneOr(db, 1, tagged)

@@ -176,8 +176,10 @@ test('a worker that dies before the end of a message leaves it safe to send, aft
   const { runEngine } = await due(world, mailer)
   const die = (ended: boolean) =>
     world.database.engine.query(sql`
+      with lease as (
+        insert into worker_lease values ('dead', ${world.clock.now().subtract({ seconds: 1 })}))
       update email_queue
-      set worker = 'dead', lease_until = ${world.clock.now().subtract({ seconds: 1 })},
+      set worker = 'dead', next_attempt_time = ${world.clock.now().subtract({ seconds: 2 })},
           message_ended = ${ended}, epoch = (select epoch from server_epoch)`)
   const engine = startEngine(world, { mailer, captures: false })
   await engine.takeOver()
@@ -309,7 +311,7 @@ test('the many mails of one business do not hold up the one of another', async (
   assert.ok(taken.length <= 10)
 })
 
-test('leases are renewed of what is under way, and of nothing else', async (t) => {
+test('only the leases of workers whose mails are being sent are renewed', async (t) => {
   const world = await startWorld(t)
   const answer = Promise.withResolvers<Outcome>()
   const mailer: Mailer = { send: () => answer.promise, room: () => 10, close: async () => {} }
@@ -326,13 +328,14 @@ test('leases are renewed of what is under way, and of nothing else', async (t) =
   await engine.settle()
   assert.equal((await mailOf(world)).status, 'SENT')
 
+  const lost = `${engine.worker} 99`
   await world.database.engine.query(sql`
     with again as (
       update email set status = 'QUEUED', sent_time = null, next_attempt_time = created_date
       returning business_id, email_id, created_date
-    )
-    insert into email_queue (business_id, email_id, created_date, next_attempt_time, worker, lease_until, epoch)
-    select business_id, email_id, created_date, created_date, ${engine.worker}, ${world.clock.in({ seconds: 5 })},
+    ), lease as (insert into worker_lease values (${lost}, ${world.clock.in({ seconds: 5 })}))
+    insert into email_queue (business_id, email_id, created_date, next_attempt_time, worker, epoch)
+    select business_id, email_id, created_date, created_date, ${lost},
            (select epoch from server_epoch) from again`)
   world.clock.advance({ seconds: 8 })
   await engine.heartbeat()

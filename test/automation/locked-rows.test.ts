@@ -39,8 +39,8 @@ const CLAIMS = 5
 const LEAST_MS = 300
 
 for (const [what, table, claim] of [
-  ['trigger', 'pending_trigger', 'update pending_trigger w'],
-  ['mail', 'email_queue', 'update email_queue s'],
+  ['trigger', 'pending_trigger', 'update pending_trigger q'],
+  ['mail', 'email_queue', 'update email_queue q'],
 ] as const) {
   test(`a worker rests while a due ${what} is locked by somebody else, and then takes it`, async (t) => {
     const world = await startWorld(t)

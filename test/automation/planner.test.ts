@@ -107,6 +107,8 @@ test('a dead node’s triggers are taken over while every node is busy with a pl
   t.after(() => stopping.abort())
   const running = await whileLocked(world, locked.calendarId, async () => {
     const nodes = definitions.map(() => startEngine(world, { leaseSeconds: 1 }))
+    // A node retries failed triggers once it has been up for a lease.
+    clock.advance({ seconds: 1 })
     const running = nodes.map((node) => node.run(stopping.signal))
     await until(async () => (await countLockWaits(db)) >= 2)
     const isPending = async () => PENDING.has((await triggersOf(world, due.calendarId))[0]!.status)
@@ -180,8 +182,6 @@ async function triggersOf({ call }: World, calendarId: number) {
 /** Its lease ends a second later. */
 const claimForDeadWorker = ({ clock, database }: World, eventTriggerId: number) =>
   database.engine.query(sql`
-    with held as (
-      insert into worker_lease (worker, lease_until, latest)
-      select 'dead', ${clock.in({ seconds: 1 })}, scheduled_time
-      from pending_trigger where event_trigger_id = ${eventTriggerId})
-    update pending_trigger set worker = 'dead', attempts = 1 where event_trigger_id = ${eventTriggerId}`)
+    with lease as (
+      insert into worker_lease (worker, lease_until) values ('dead', ${clock.in({ seconds: 1 })}))
+    update pending_trigger set worker = 'dead' where event_trigger_id = ${eventTriggerId}`)

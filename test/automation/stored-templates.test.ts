@@ -81,7 +81,7 @@ test('a trigger whose template renders slowly delays no other, and does not fail
   const { calendarId } = await book(clock.in({ hours: 48 }))
   await engine.fire()
   assert.deepEqual(await triggers(calendarId), [
-    ['RUNNING', 'last attempt failed: its template is not rendered yet'],
+    ['SCHEDULED', 'last attempt failed: its template is not rendered yet'],
     ['COMPLETED', null],
   ])
   const [waiting] = await db.query<{ attempts: number }>(sql`select attempts from pending_trigger`)

@@ -19,7 +19,7 @@ test('mails that are under way while the schema is brought up to date are neithe
            (1, 5, 'a@b.c', 'd@e.f', 's', '<5>', 'SENT', '[]', 1, null, true, null, null, now(), now())`)
   await migrate(url)
   const { rows } = await client.query(`
-    select e.email_id::int as id, e.status, e.attempt_count as tried, s.worker,
+    select e.email_id::int as id, e.status, coalesce(s.attempts, 1) as tried, s.worker,
            (s.next_attempt_time, s.status, s.created_date) = (e.next_attempt_time, e.status, e.created_date) as waits,
            s.message_ended as ended
     from email e left join email_queue s using (business_id, email_id) order by 1`)

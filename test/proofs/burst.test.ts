@@ -6,7 +6,7 @@ import { sql, type Sql } from '../../src/database/sql.ts'
 import { insertDueReminders } from '../support/due-reminders.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { until } from '../support/until.ts'
-import { rewriting, withoutTurns } from './without-guards.ts'
+import { rewriting, withoutFairShare } from './without-guards.ts'
 import { isFull } from './random.ts'
 import { assertWithin } from '../support/within.ts'
 import { capturing } from '../support/capturing-engine.ts'
@@ -25,7 +25,7 @@ test('the burst of one business does not make the others late', async (t) => {
 })
 
 test('without turns the others wait for the burst', async (t) => {
-  const { place } = await stampede(t, rewriting(withoutTurns))
+  const { place } = await stampede(t, rewriting(withoutFairShare))
   assert.ok(place.others.p99 > place.all * WELL_BEFORE)
 })
 

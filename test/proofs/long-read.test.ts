@@ -99,7 +99,7 @@ async function readWhileFiring(t: TestContext, rewrite = (it: Sql) => it, share 
   return told
 }
 
-const isClaim = ({ text }: Sql) => text.includes('update pending_trigger w\n      set worker')
+const isClaim = ({ text }: Sql) => text.includes('update pending_trigger q set worker')
 
 function timed(db: Db, rewrite: (statement: Sql) => Sql, claims: { at: number; ms: number }[]): Db {
   return {
@@ -123,9 +123,9 @@ async function pagesOfClaim(url: string, rewrite: (statement: Sql) => Sql) {
   const claim = rewrite(sql`
     explain (analyze, buffers, format json)
     select event_trigger_id from pending_trigger
-    where worker is null and scheduled_time <= ${now}
-      and scheduled_time >= ${now.subtract({ seconds: 2 })}
-    order by scheduled_time limit 500`)
+    where worker is null and next_attempt_time <= ${now}
+      and next_attempt_time >= ${now.subtract({ seconds: 2 })}
+    order by next_attempt_time limit 500`)
   const { rows } = await client.query(toQuery(claim))
   await client.end()
   const { Plan: plan } = rows[0]['QUERY PLAN'][0]

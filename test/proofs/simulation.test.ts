@@ -8,7 +8,7 @@ import { isFull, proofSeed } from './random.ts'
 import {
   rewriting,
   withoutLeaseCheck,
-  withoutPatience,
+  withoutRetries,
   withoutTurnsAtObjects,
 } from './without-guards.ts'
 import { playHistory, startWorld, type Mutation, type Told } from './simulation.ts'
@@ -134,7 +134,7 @@ const GUARDS: Guard[] = [
     name: 'nothing is given up before several died over it alone',
     seed: 1,
     without: [],
-    mutation: { rewrite: rewriting(withoutPatience) },
+    mutation: { rewrite: rewriting(withoutRetries) },
     sign: /^\d set aside though/,
   },
 ]

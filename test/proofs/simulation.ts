@@ -37,6 +37,7 @@ import { rewriting } from './without-guards.ts'
 
 const HOUR = 3_600_000
 const LEASE_SECONDS = 10
+const MAX_RETRY_SECONDS = 2 * LEASE_SECONDS
 const NODES = 3
 
 /** What may be taken out of the engine, to see that the proof notices. */
@@ -135,7 +136,9 @@ const VACUUM_EVERY = 50
 
 /** Who goes first of those due in the same moment is the server's choice; here it is the oldest. */
 const inOrder = rewriting((text) =>
-  text.replaceAll(/order by (t\.)?scheduled_time(?=\s+limit)/g, '$&, $1event_trigger_id'),
+  text.includes('pending_trigger q')
+    ? text.replaceAll(/order by q\.next_attempt_time(?=\s+limit)/g, '$&, q.event_trigger_id')
+    : text,
 )
 
 /** The engine's own statements, with nothing taken out. */
@@ -548,18 +551,21 @@ class Play {
   async #settle() {
     const before = this.#latest
     const isAlone = !this.#steps.isAnyoneAwake()
-    // It has lived for a lease before it begins: so it also takes what others died over.
+    // It has been up for a lease when it begins, so it also retries failed triggers.
     const { engine } = this.#boot(NODES, 50, true)
     this.#move(LEASE_SECONDS * 1000 + 1_000)
     const settle = async () => {
-      let kept = 0
+      let done = 0
       do {
-        kept = (await engine.takeOver()) + (await engine.plan())
+        done = (await engine.takeOver()) + (await engine.plan())
         while ((await engine.sweep()) + (await engine.fire()) > 0) {
           if (this.#broken.length > 20) return
         }
-      } while (kept > 0)
+      } while (done > 0)
     }
+    await this.#together([settle])
+    // Triggers with failed attempts are attempted again after a while.
+    this.#move(MAX_RETRY_SECONDS * 1000)
     await this.#together([settle])
     const at = this.#world.clock.now().epochMilliseconds
     this.#steps.tell('all is settled')

@@ -4,13 +4,13 @@ import type { Sql } from '../../src/database/sql.ts'
 export const withoutLeaseCheck = (text: string) =>
   // Whatever it once took is taken for its own, whoever has it now, and be it long done.
   text.replace(
-    /select w\.event_trigger_id as id(\s+from unnest\([^()]*\)\s+as k \([^()]*\))\s+cross join lateral \([^()]*worker = (\$\d+)[^()]*limit 1 for update\) w/,
+    /select w\.event_trigger_id as id(\s+from\s+unnest\([^()]*\)\s+as k \([^()]*\))\s+cross join lateral \([^()]*worker = (\$\d+)[^()]*limit 1 for update\) w/,
     'select k.event_trigger_id as id $1 where $2::text is not null',
   )
 
-/** Whatever a worker that died had in hand is set aside. */
-export const withoutPatience = (text: string) =>
-  text.replace(/w\.attempts > (\$\d+) as deadly/, '$1::int is not null as deadly')
+/** Triggers of a worker that died are given up at once. */
+export const withoutRetries = (text: string) =>
+  text.replaceAll(/failed\.attempts > (\$\d+)/g, '$1::int is not null')
 
 export const withoutLocks = (text: string) => text.replaceAll(/for share( of \w)?/g, '')
 
@@ -23,8 +23,8 @@ export const withoutTurnsAtObjects = (text: string) =>
       'where $1::timestamptz is not null',
     )
 
-export const withoutTurns = (text: string) =>
-  text.replace('first.scheduled_time is not null as "isDue"', 'false as "isDue"')
+export const withoutFairShare = (text: string) =>
+  text.replace('first.is_due is not null as "isDue"', 'false as "isDue"')
 
 export function rewriting(rewrite: (text: string) => string) {
   const known = new Map<string, string>()
@@ -38,4 +38,4 @@ export function rewriting(rewrite: (text: string) => string) {
 
 /** A claim that begins at the beginning of time. */
 export const withoutBeginning = (text: string) =>
-  text.replaceAll(/(w\.)?scheduled_time >= (\$\d+)/g, '$2::timestamptz is not null')
+  text.replaceAll(/(q\.)?next_attempt_time >= (\$\d+)/g, '$2::timestamptz is not null')

@@ -15,9 +15,9 @@ test('a trigger names a definition of its business, and the same one for ever', 
   const copyTo = (eventDefnId: number) =>
     db.query(sql`
       insert into pending_trigger (business_id, event_defn_id, defn_version, object_type, object_id,
-                                 anchor_time, scheduled_time, created_date)
+                                 anchor_time, scheduled_time, next_attempt_time, created_date)
       select business_id, ${eventDefnId}::bigint, defn_version, object_type, object_id,
-             anchor_time, scheduled_time, created_date
+             anchor_time, scheduled_time, next_attempt_time, created_date
       from pending_trigger limit 1`)
   for (const id of [theirs.eventDefnId, 999_999_999]) {
     const refused = { code: '23503', constraint: 'pending_trigger_names' }

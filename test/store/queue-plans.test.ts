@@ -7,10 +7,11 @@ import {
   listPendingEvents,
   listTriggersOfObject,
 } from '../../src/store/event-triggers.ts'
+import { listBusinesses } from '../../src/store/queue.ts'
 import {
-  claimSharesOf,
-  listBusinessesInTurn,
+  claimTriggerShares,
   takeOverTriggers,
+  TRIGGER_QUEUE,
 } from '../../src/store/trigger-queue.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { asOwner } from '../support/owner.ts'
@@ -31,12 +32,12 @@ before(async () => {
      select i, 'B', 'UTC', now(), 'x', now(), 'x' from generate_series(1, ${BUSINESSES}) i`,
     'set session_replication_role = replica',
     `insert into pending_trigger (business_id, event_defn_id, defn_version, object_type, object_id, occurrence,
-                          anchor_time, scheduled_time, created_date)
-     select ${trigger} where i % 5 = 0`,
+                          anchor_time, scheduled_time, created_date, next_attempt_time)
+     select ${trigger.replace('from', ', time from')} where i % 5 = 0`,
     `insert into event_trigger (business_id, event_defn_id, defn_version, object_type, object_id, occurrence,
                                 anchor_time, scheduled_time, created_date, status)
      select ${trigger.replace('from', `, 'SKIPPED' from`)} where i % 5 > 0`,
-    `insert into worker_lease select 'w' || i, to_timestamp(0), to_timestamp(1700000600) from generate_series(1, 9) i`,
+    `insert into worker_lease select 'w' || i, to_timestamp(1700000600) from generate_series(1, 9) i`,
     'analyze',
   )
 })
@@ -44,18 +45,21 @@ before(async () => {
 const now = Temporal.Instant.fromEpochMilliseconds(1_700_000_600_000)
 const ofBusiness =
   /"Index Cond":"[^"]*business_id = [a-z_]+\.business_id\) AND \(scheduled_time <= /
-const untilLatest = /"Index Cond":"[^"]*scheduled_time <= /g
+const untilLatest = /"Index Cond":"[^"]*next_attempt_time <= /g
 
-test('whose turn it is, is looked up business by business', async () => {
-  const plan = await planOf((db) => listBusinessesInTurn(db, now, { after: 0, limit: 200 }))
+test('the fair share is read and claimed business by business', async () => {
+  const page = { now, after: 0, limit: 200 }
+  const plan = await planOf((db) => listBusinesses(db, TRIGGER_QUEUE, page))
   assert.match(plan, ofBusiness)
-  const claim = { worker: 'w', now, leaseUntil: now, limit: 500, maxAttempts: 1 }
-  assert.match(await planOf((db) => claimSharesOf(db, claim, [1, 2, 3], 50)), ofBusiness)
+  const claim = { worker: 'w', now, leaseUntil: now, limit: 500 }
+  const shares = { businessIds: [1, 2, 3], share: 50 }
+  assert.match(await planOf((db) => claimTriggerShares(db, claim, shares)), ofBusiness)
 })
 
-test('what a lane that is gone had is looked for among what was due, twice and no further', async () => {
-  const plan = await planOf((db) => takeOverTriggers(db, now))
-  assert.equal(plan.match(untilLatest)?.length, 2)
+test('the triggers of a dead worker are found among those due before its lease ended', async () => {
+  const expired = [{ worker: 'w1', leaseUntil: now }]
+  const plan = await planOf((db) => takeOverTriggers(db, expired, { retrySeconds: 10, now }))
+  assert.equal(plan.match(untilLatest)?.length, 1)
 })
 
 test('what a definition still waits for is not looked for among what is done', async () => {

@@ -1,52 +1,68 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Db } from '../../src/database/database.ts'
 import { sql } from '../../src/database/sql.ts'
-import { claimDueTriggers, takeOverTriggers } from '../../src/store/trigger-queue.ts'
+import { EMAIL_QUEUE } from '../../src/store/email-queue.ts'
+import { deleteUnusedLeases, lockExpiredLeases, releaseRows } from '../../src/store/queue.ts'
+import { claimDueTriggers, takeOverTriggers, TRIGGER_QUEUE } from '../../src/store/trigger-queue.ts'
 import { until } from '../support/until.ts'
 import { reminder, startWorld } from '../support/world.ts'
 
-test('a lane that takes something while it is looked at is not forgotten', async (t) => {
+type World = Awaited<ReturnType<typeof startWorld>>
+
+/** A trigger that has been due for two hours. */
+async function makeDue(t: Parameters<typeof startWorld>[0]) {
   const world = await startWorld(t)
   await world.save('/eventDefinition', reminder(world.businessId, -24))
   await world.book(world.clock.in({ hours: 25 }))
-  world.clock.advance({ hours: 1 })
-  const now = world.clock.now()
-  const { engine } = world.database
-  // One that was frozen: its lease ran out before it says that it takes something.
-  const lane = {
-    worker: 'frozen',
-    now,
-    leaseUntil: now.subtract({ hours: 1 }),
-    limit: 1,
-    maxAttempts: 1,
-  }
-  await engine.query(sql`
-    insert into worker_lease (worker, lease_until, latest) values (${lane.worker}, ${lane.leaseUntil}, ${now})`)
+  world.clock.advance({ hours: 3 })
+  return world
+}
 
-  let taking: Promise<number> | undefined
-  await engine.transaction(async (tx) => {
-    await tx.query(sql`select pg_advisory_xact_lock(7)`)
-    taking = takeOverTriggers(haltedBeforeLocking(engine), now)
-    await until(async () => {
-      const waiting = sql`select from pg_locks where locktype = 'advisory' and not granted`
-      return (await engine.query(waiting)).length > 0
-    })
-    assert.equal((await claimDueTriggers(engine, lane, undefined)).length, 1)
-  })
-  await taking
-  await takeOverTriggers(engine, now)
-  const free = await engine.query(sql`select from pending_trigger where worker is null`)
-  assert.equal(free.length, 1, 'somebody takes it back')
+/** What a worker claims that froze an hour ago, between reading the clock and sending the claim. */
+const frozenClaim = ({ clock }: World) => ({
+  worker: 'frozen',
+  now: clock.now().subtract({ hours: 1, seconds: 10 }),
+  leaseUntil: clock.now().subtract({ hours: 1 }),
+  limit: 1,
 })
 
-/** Sees what there is, and locks the lanes when it may. */
-const haltedBeforeLocking = (db: Db): Db => ({
-  ...db,
-  query: ({ text, values }) => {
-    const halt = ' and pg_advisory_xact_lock(7) is not null for update skip locked'
-    const halted = text.replace(' for update skip locked', halt)
-    assert.notEqual(halted, text)
-    return db.query({ text: halted, values })
-  },
+const countFree = async ({ database }: World) =>
+  (await database.engine.query(sql`select from pending_trigger where worker is null`)).length
+
+const takeOver = ({ clock, database }: World, during = async () => {}) =>
+  database.engine.transaction(async (tx) => {
+    const expired = await lockExpiredLeases(tx, clock.now())
+    await during()
+    if (expired.length === 0) return
+    await takeOverTriggers(tx, expired, { retrySeconds: 10, now: clock.now() })
+    const workers = expired.map(({ worker }) => worker)
+    await deleteUnusedLeases(tx, [TRIGGER_QUEUE, EMAIL_QUEUE], workers)
+  })
+
+test('a claim of a frozen worker during a takeover keeps its lease and is taken over next', async (t) => {
+  const world = await makeDue(t)
+  const { engine } = world.database
+  const claim = frozenClaim(world)
+  await engine.query(sql`insert into worker_lease values (${claim.worker}, ${claim.leaseUntil})`)
+  let claiming: Promise<unknown[]> | undefined
+  await takeOver(world, async () => {
+    claiming = claimDueTriggers(engine, claim)
+    const isBlocked = sql`select from pg_locks where not granted`
+    await until(async () => (await engine.query(isBlocked)).length > 0)
+  })
+  assert.equal((await claiming)?.length, 1)
+  assert.equal(await countFree(world), 0)
+  await takeOver(world)
+  assert.equal(await countFree(world), 1)
+  assert.deepEqual(await engine.query(sql`select from worker_lease`), [])
+})
+
+test('a worker releases all that it claimed, also if it never heard of it', async (t) => {
+  const world = await makeDue(t)
+  const { engine } = world.database
+  await claimDueTriggers(engine, frozenClaim(world))
+  await releaseRows(engine, TRIGGER_QUEUE, 'another')
+  assert.equal(await countFree(world), 0)
+  await releaseRows(engine, TRIGGER_QUEUE, 'frozen')
+  assert.equal(await countFree(world), 1)
 })

@@ -133,8 +133,9 @@ export async function insertAppointments(
        returning calendar_id, start_time
      )
      insert into pending_trigger (business_id, event_defn_id, defn_version, object_type, object_id,
-                                anchor_time, scheduled_time, created_date)
-     select $1, $5, 1, 'CALENDAR', calendar_id, start_time, start_time - interval '24 hours', now()
+                                anchor_time, scheduled_time, next_attempt_time, created_date)
+     select $1, $5, 1, 'CALENDAR', calendar_id, start_time, start_time - interval '24 hours',
+            start_time - interval '24 hours', now()
      from booked`,
     [businessId, count, dueFrom.toString(), spreadMs, eventDefnId],
   )

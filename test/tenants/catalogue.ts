@@ -2,7 +2,6 @@ import pg from 'pg'
 
 /** Of the installation, not of a business. Each is named in docs/decisions with its reason. */
 export const INSTALLATION_TABLES = [
-  'worker_lease',
   'link_seal',
   'operator_key',
   'reconciliation',
@@ -10,6 +9,7 @@ export const INSTALLATION_TABLES = [
   'server_epoch',
   'time_zone_data',
   'work_lease',
+  'worker_lease',
 ]
 
 export type Column = { name: string; type: string; notNull: boolean; generated: boolean }

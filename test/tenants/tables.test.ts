@@ -36,8 +36,7 @@ describe('every table', () => {
         ({ name, type, notNull }) => name === 'business_id' && type === 'bigint' && notNull,
       ),
     )
-    // What waits has the ids of the triggers that it becomes, and no key of its own to look after.
-    each(({ name, primaryKey }) => name === 'pending_trigger' || primaryKey[0] === 'business_id')
+    each(({ primaryKey }) => primaryKey[0] === 'business_id')
   })
 
   test('points to its business, or to an object of it', () => {
@@ -87,8 +86,9 @@ describe('every table', () => {
   })
 
   test('has a composite key wherever it names another object', () => {
-    const isOwnId = ({ primaryKey, foreignKeys, lookedUp }: Table) =>
+    const isOwnId = ({ name, primaryKey, foreignKeys, lookedUp }: Table) =>
       primaryKey.length === 2 &&
+      !POINT_NOWHERE.has(`${name}.${primaryKey[1]}`) &&
       lookedUp.every(([column]) => column !== primaryKey[1]) &&
       foreignKeys.every(({ columns }) => columns.every(([own]) => own !== primaryKey[1]))
     const idTable = new Map(

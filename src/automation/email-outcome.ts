@@ -1,0 +1,52 @@
+import { isNoSuchMailbox, statusOfReply } from '../email/bounce.ts'
+import { waitAfter, type Outcome } from '../email/mailer.ts'
+import type { ClaimedEmail, EmailEnding } from '../store/email-queue.ts'
+
+/** A mail that a worker claimed, and what came of it. */
+export type Attempted = {
+  mail: ClaimedEmail
+  /** Undefined if it was not attempted; `unwanted` says why. */
+  outcome: Outcome | undefined
+  unwanted: Unwanted | undefined
+}
+
+/** Why a mail is not attempted. */
+export type Unwanted = { status: 'CANCELLED' | 'SUPPRESSED' | 'FAILED'; statusReason: string }
+
+/** The status of a mail after an attempt, and when it is attempted again. */
+export function decideEmailEnding(
+  { mail, outcome, unwanted }: Attempted,
+  now: Temporal.Instant,
+): EmailEnding {
+  const base = { ...mail, nextAttemptTime: null }
+  if (!outcome) return { ...base, ...unwanted!, attempt: null }
+  const { phase, reply } = outcome
+  const attempt = { time: now.epochMilliseconds, phase, reply }
+  switch (outcome.kind) {
+    case 'sent':
+      return { ...base, status: 'SENT', statusReason: null, attempt }
+    case 'captured':
+      return { ...base, status: 'CAPTURED', statusReason: null, attempt }
+    case 'failed':
+      return { ...base, status: 'FAILED', statusReason: reply, attempt }
+    case 'retry':
+    case 'uncertain': {
+      const attempts = mail.attempts + 1
+      const wait = waitAfter(attempts)
+      if (!wait) {
+        const statusReason = `gave up after ${attempts} attempts: ${reply}`
+        return { ...base, status: 'FAILED', statusReason, attempt }
+      }
+      const status = outcome.kind === 'retry' ? 'RETRYING' : 'UNCERTAIN'
+      return { ...base, status, statusReason: reply, attempt, nextAttemptTime: now.add(wait) }
+    }
+  }
+}
+
+/** Suppresses the address only if its mailbox does not exist; see `isNoSuchMailbox`. */
+export function findBounce({ mail, outcome }: Attempted) {
+  if (outcome?.kind !== 'failed' || outcome.phase !== 'rcpt') return []
+  if (!isNoSuchMailbox(statusOfReply(outcome.reply))) return []
+  const { businessId, toAddress: emailAddress } = mail
+  return [{ businessId, emailAddress, reason: 'BOUNCED' as const, detail: outcome.reply }]
+}

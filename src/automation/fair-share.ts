@@ -1,0 +1,49 @@
+import type { Db } from '../database/database.ts'
+import { listBusinesses, type Queue, type Shares } from '../store/queue.ts'
+
+/** How many businesses are read at a time, with and without due rows. */
+const PAGE = 200
+
+/**
+ * Goes through the businesses, so that each with due rows gets its share of a claim: a burst of one
+ * business does not delay the others.
+ */
+export class FairShare {
+  readonly #queue: Queue
+  /** The last business that got its share. */
+  #after = 0
+
+  constructor(queue: Queue) {
+    this.#queue = queue
+  }
+
+  /** Whether the next page is the first one. */
+  get isAtStart() {
+    return this.#after === 0
+  }
+
+  restart() {
+    this.#after = 0
+  }
+
+  /** The next businesses with due rows and the share of each; undefined if their page has none. */
+  async next(
+    db: Db,
+    { now, limit }: { now: Temporal.Instant; limit: number },
+    isExcluded: (businessId: number) => boolean = () => false,
+  ): Promise<(Shares & { isOnlyBusiness: boolean }) | undefined> {
+    const wasAtStart = this.isAtStart
+    const page = await listBusinesses(db, this.#queue, { now, after: this.#after, limit: PAGE })
+    const due = page
+      .filter(({ businessId, isDue }) => isDue && !isExcluded(businessId))
+      .map(({ businessId }) => businessId)
+    const businessIds = due.slice(0, limit)
+    const last = businessIds.length < due.length ? businessIds.at(-1) : page.at(-1)?.businessId
+    const isLastPage = page.length < PAGE && businessIds.length === due.length
+    this.#after = isLastPage ? 0 : last!
+    if (businessIds.length === 0) return undefined
+    const share = Math.max(1, Math.floor(limit / businessIds.length))
+    const isOnlyBusiness = businessIds.length === 1 && wasAtStart && isLastPage
+    return { businessIds, share, isOnlyBusiness }
+  }
+}

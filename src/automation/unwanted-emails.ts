@@ -1,0 +1,72 @@
+import { OBJECT_NAMES, REASONS, SUPPRESSED_REASONS } from '../contract/reasons.ts'
+import type { Db } from '../database/database.ts'
+import { waitAfter } from '../email/mailer.ts'
+import type { ClaimedEmail } from '../store/email-queue.ts'
+import type { SettingsCache } from '../store/settings.ts'
+import { objectKeyOf, type Subject } from '../store/subject.ts'
+import type { Unwanted } from './email-outcome.ts'
+import { holdDefinitionsOf, holdObjects } from './hold.ts'
+import { refusalsAtFiring } from './match.ts'
+import { firingTime, isOfUse, isReminder } from './timing.ts'
+
+/** Checks again which mails must not be sent, by what changed since they were made or last attempted. */
+export async function findUnwanted(
+  tx: Db,
+  settings: SettingsCache,
+  claimed: ClaimedEmail[],
+  now: Temporal.Instant,
+) {
+  const unwanted = new Map<number, Unwanted>()
+  const stale = await findStale(tx, settings, claimed, now)
+  for (const mail of claimed) {
+    const reason = mail.businessActive ? stale.get(mail.emailId) : REASONS.businessInactive
+    const { emailId, suppressed, attempts } = mail
+    if (reason) unwanted.set(emailId, { status: 'CANCELLED', statusReason: reason })
+    else if (suppressed) {
+      unwanted.set(emailId, { status: 'SUPPRESSED', statusReason: SUPPRESSED_REASONS[suppressed] })
+    } else if (waitAfter(attempts) === undefined) {
+      const statusReason = `gave up after ${attempts} attempts: the worker stopped before it recorded the answer`
+      unwanted.set(emailId, { status: 'FAILED', statusReason })
+    }
+  }
+  return unwanted
+}
+
+/** Mails whose object was cancelled or moved, or whose reminder is no longer useful. */
+async function findStale(
+  tx: Db,
+  settings: SettingsCache,
+  claimed: ClaimedEmail[],
+  now: Temporal.Instant,
+) {
+  const stale = new Map<number, string>()
+  const ofTriggers = claimed.filter((mail) => mail.eventDefnId !== null) as (ClaimedEmail & {
+    eventDefnId: number
+    anchorTime: Temporal.Instant
+    scheduledTime: Temporal.Instant
+    objectType: Subject['objectType']
+  })[]
+  if (ofTriggers.length === 0) return stale
+  const subjects = await holdObjects(tx, settings, ofTriggers)
+  const definitions = await holdDefinitionsOf(tx, ofTriggers)
+  for (const mail of ofTriggers) {
+    const definition = definitions.get(mail.eventDefnId)!
+    const subject = subjects.get(objectKeyOf(mail))!
+    const [refusal] = refusalsAtFiring(definition, subject)
+    if (refusal) stale.set(mail.emailId, refusal)
+    else if (!mail.fireNow) {
+      const isMoved =
+        isReminder(definition) &&
+        !firingTime(definition, subject)?.anchorTime.equals(mail.anchorTime)
+      if (isMoved)
+        stale.set(
+          mail.emailId,
+          `the ${OBJECT_NAMES[mail.objectType]} moved before the mail was sent`,
+        )
+      else if (!isOfUse(definition, mail.anchorTime, mail.scheduledTime, now)) {
+        stale.set(mail.emailId, REASONS.uselessNow)
+      }
+    }
+  }
+  return stale
+}

@@ -1,0 +1,162 @@
+import type { Db } from '../database/database.ts'
+import { empty, sql, type Sql } from '../database/sql.ts'
+
+/**
+ * A table of pending rows that workers claim: `worker` (null: free), `attempts` and
+ * `next_attempt_time`, found by its primary key. See docs/engine.md, queues.
+ */
+export type Queue = {
+  table: Sql
+  /** Which of its free rows this queue holds. */
+  condition: Sql
+  /** The rows of a business that are due, in the order of the index that begins with the business. */
+  ofBusiness(now: Temporal.Instant): { isDue: Sql; order: Sql }
+  /** What a claim sets in addition to the worker. */
+  onClaim: Sql
+  /** What a release sets in addition to the worker. */
+  onRelease: Sql
+  /** Whether a claim waits for the disk. A claim that a crash of the database loses was never made. */
+  isClaimDurable: boolean
+}
+
+export type Claim = {
+  worker: string
+  now: Temporal.Instant
+  leaseUntil: Temporal.Instant
+  limit: number
+}
+
+/**
+ * Claims due rows in the order of time: the `with` of a statement that reads `claimed`. `from` skips
+ * the beginning of the index, where a long read may keep the row versions of finished rows.
+ */
+export const claimDue = (queue: Queue, claim: Claim, from?: Temporal.Instant) =>
+  claimRows(
+    queue,
+    claim,
+    sql`
+      select q.ctid from ${queue.table} q
+      where q.worker is null and q.next_attempt_time <= ${claim.now}
+        and q.next_attempt_time >= ${from ?? LONG_AGO} ${queue.condition}
+      order by q.next_attempt_time
+      limit ${claim.limit}
+      for update skip locked`,
+  )
+
+const LONG_AGO = Temporal.Instant.fromEpochMilliseconds(0)
+
+/** Businesses of which each may have so many rows of a claim. */
+export type Shares = { businessIds: number[]; share: number }
+
+/** Claims a share for each of these businesses, so that a burst of one does not delay the others. */
+export function claimShares(queue: Queue, claim: Claim, { businessIds, share }: Shares) {
+  const { isDue, order } = queue.ofBusiness(claim.now)
+  return claimRows(
+    queue,
+    claim,
+    sql`
+      select due.ctid from unnest(${businessIds}::bigint[]) as b (business_id)
+      cross join lateral (
+        select q.ctid from ${queue.table} q
+        where q.business_id = b.business_id and q.worker is null and ${isDue} ${queue.condition}
+        order by ${order} limit ${share}
+        for update skip locked) due`,
+  )
+}
+
+/** The worker's lease is written with the claim: no row is claimed without a lease. */
+const claimRows = (
+  { table, onClaim, isClaimDurable }: Queue,
+  { worker, leaseUntil }: Claim,
+  due: Sql,
+) => sql`
+  due as materialized (${due}), lease as (
+    insert into worker_lease (worker, lease_until)
+    select ${worker}, ${leaseUntil} from due having count(*) > 0
+    on conflict (worker) do update
+    set lease_until = greatest(worker_lease.lease_until, excluded.lease_until)
+  ), claimed as (
+    update ${table} q set worker = ${worker} ${onClaim}
+    from ${isClaimDurable ? empty : sql`(select set_config('synchronous_commit', 'off', true) as mode) disk,`} due
+    where q.ctid = due.ctid ${isClaimDurable ? empty : sql`and disk.mode = 'off'`}
+    returning q.*
+  )`
+
+/** The next businesses after one of them, and whether the queue has a due row of theirs. */
+export function listBusinesses(
+  db: Db,
+  queue: Queue,
+  { now, after, limit }: { now: Temporal.Instant; after: number; limit: number },
+) {
+  const { isDue, order } = queue.ofBusiness(now)
+  return db.query<{ businessId: number; isDue: boolean }>(sql`
+    select b.business_id as "businessId", first.is_due is not null as "isDue"
+    from (select business_id from business
+          where business_id > ${after} order by business_id limit ${limit}) b
+    left join lateral (
+      select true as is_due from ${queue.table} q
+      where q.business_id = b.business_id and q.worker is null and ${isDue} ${queue.condition}
+      order by ${order} limit 1) first on true
+    order by b.business_id`)
+}
+
+/** When the next free row is due, of those not before `from`. */
+export async function findNextDueTime(db: Db, queue: Queue, from?: Temporal.Instant) {
+  const [row] = await db.query<{ next: Temporal.Instant | null }>(
+    sql`
+      select min(q.next_attempt_time) as next from ${queue.table} q
+      where q.worker is null and q.next_attempt_time >= ${from ?? LONG_AGO} ${queue.condition}`,
+  )
+  return row!.next
+}
+
+/** Frees all rows of a worker, as if it had not claimed them. */
+export const releaseRows = (db: Db, { table, onRelease }: Queue, worker: string) =>
+  db.query(sql`
+    update ${table} q set worker = null ${onRelease}
+    from worker_lease lease
+    where lease.worker = ${worker} and q.worker = lease.worker
+      and q.next_attempt_time <= lease.lease_until`)
+
+/** A worker whose lease has expired. */
+export type ExpiredLease = { worker: string; leaseUntil: Temporal.Instant }
+
+/** Locks the expired leases: until the transaction ends their workers cannot claim. */
+export const lockExpiredLeases = (tx: Db, now: Temporal.Instant) =>
+  tx.query<ExpiredLease>(sql`
+    select worker, lease_until as "leaseUntil" from worker_lease
+    where lease_until < ${now} order by worker for update skip locked`)
+
+const MAX_TAKEN_OVER = 5_000
+
+/**
+ * Locks rows of these workers. A row was due when it was claimed, and so before the lease ended: the
+ * index by time finds it. Rows that a frozen worker still locks are skipped; the lease stays for them.
+ */
+export const lostRows = ({ table }: Queue, expired: ExpiredLease[]) => sql`
+  select q.ctid, q.* from ${table} q
+  where q.worker = any (${expired.map(({ worker }) => worker)}::text[])
+    and q.next_attempt_time <= ${latestOf(expired)}
+  limit ${MAX_TAKEN_OVER}
+  for update skip locked`
+
+const latestOf = (leases: ExpiredLease[]) =>
+  leases
+    .map(({ leaseUntil }) => leaseUntil)
+    .reduce((a, b) => (Temporal.Instant.compare(a, b) < 0 ? b : a))
+
+/** Deletes the leases of these workers unless one of the queues still has rows of theirs. */
+export const deleteUnusedLeases = (tx: Db, queues: Queue[], workers: string[]) =>
+  tx.query(sql`
+    delete from worker_lease lease
+    where lease.worker = any (${workers}::text[]) ${queues.map(hasNoRow).reduce((a, b) => sql`${a} ${b}`)}`)
+
+const hasNoRow = ({ table }: Queue) => sql`
+  and not exists (select from ${table} q
+                  where q.worker = lease.worker and q.next_attempt_time <= lease.lease_until)`
+
+/** Says that these workers are alive. */
+export const renewLeases = (db: Db, workers: string[], leaseUntil: Temporal.Instant) =>
+  db.query(sql`
+    update worker_lease set lease_until = greatest(lease_until, ${leaseUntil}::timestamptz)
+    where worker = any (${workers}::text[])`)
