@@ -12,9 +12,9 @@ import type { ReportFormat } from '../src/contract/report.ts'
 import { openEmbedded } from '../src/database/embedded.ts'
 import { migrate } from '../src/database/migrate.ts'
 import { openDatabase } from '../src/database/postgres.ts'
-import { printToFile } from '../src/reports/file.ts'
+import { printToFile } from '../src/reports/print-to-file.ts'
 import { write } from '../src/reports/formats/formats.ts'
-import { takeOrder } from '../src/reports/order.ts'
+import { checkPrintRequest } from '../src/reports/print-request.ts'
 import type { Cell } from '../src/reports/report.ts'
 import { findBrowser } from '../test/support/browser.ts'
 import { sampleResult, sampleRow } from '../test/reports/sample-result.ts'
@@ -211,7 +211,7 @@ async function orderOf(url: string, businessId: number, wish: typeof LIST) {
   const functions = { has: () => true } as unknown as ReadonlySet<string>
   const reader = { businessId, functions, locationIds: null, professionalIds: null }
   const now = Temporal.Instant.from('2026-05-01T00:00:00Z')
-  return { database, db, order: await takeOrder(db, wish, reader, now) }
+  return { database, db, order: await checkPrintRequest(db, wish, reader, now) }
 }
 
 async function printFromDatabase(url: string, businessId: number, what: ReportFormat | 'summary') {

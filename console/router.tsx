@@ -20,7 +20,7 @@ import { loadPageTexts } from './texts/texts.ts'
 const root = createRootRoute({
   component: Outlet,
   notFoundComponent: PageMissing,
-  // The sign-in has its texts in the first load.
+  // The texts of the sign-in are part of the first load.
   beforeLoad: ({ location }) => (location.pathname === '/sign-in' ? undefined : loadPageTexts()),
 })
 
@@ -51,21 +51,21 @@ const setPassword = createRoute({
   component: lazyRouteComponent(() => import('./pages/set-password.tsx'), 'SetPasswordPage'),
 })
 
-/** Every page around which the navigation stands; without a session it leads to the sign-in. */
+/** All pages with navigation; without a session they redirect to the sign-in. */
 const shell = createRoute({
   getParentRoute: () => root,
   id: 'shell',
   component: Shell,
   beforeLoad: async ({ location }) => {
     const session = await queryClient.ensureQueryData(sessionQuery)
-    if (!session) throw redirect({ to: '/sign-in', search: { next: location.href } as never })
+    if (!session) throw redirect({ to: '/sign-in', search: { next: location.href } })
   },
 })
 
 const today = createRoute({
   getParentRoute: () => shell,
   path: '/',
-  // A role that may not see Today starts on the first page that it may see.
+  // A role without access to Today starts on its first page.
   beforeLoad: async () => {
     const session = await queryClient.ensureQueryData(sessionQuery)
     const first = NAVIGATION.find(({ needs }) => session?.functions.includes(needs))

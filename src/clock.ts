@@ -1,9 +1,9 @@
-/** Only this file reads the machine's time. All other code is given a Clock or a moment. */
+/** Only this file reads the time of the machine. All other code gets a Clock or a time as a parameter. */
 export type Clock = {
   now(): Temporal.Instant
   /**
-   * The database's time at this point of a transaction, for decisions that must never be early.
-   * A clock that a test moves by hand leaves this out: then `now()` decides.
+   * The database's time at this point of a transaction, for decisions that must never be early. The
+   * clocks of tests do not have it: there `now()` decides.
    */
   confirm?(readDatabaseTime: () => Promise<Temporal.Instant>): Promise<Temporal.Instant>
 }
@@ -21,8 +21,8 @@ export class DatabaseClock implements Clock {
   }
 
   /**
-   * Uses a reading of the database's time. The database took it before its answer arrived, so
-   * counting from the answer can only be late, however long the question was under way.
+   * Uses a reading of the database's time. The database took it before the answer arrived, so counting
+   * from the answer can only be late.
    */
   set(databaseMs: number, answeredAt: number) {
     this.#offsetMs = databaseMs - answeredAt

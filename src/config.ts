@@ -10,25 +10,25 @@ export type Config = {
   port: number
   host: string
   dataDir: string
-  /** Without one, the embedded server in `dataDir`. */
+  /** Undefined: the embedded server in `dataDir`. */
   databaseUrl: string | undefined
   role: 'all' | 'api' | 'worker'
-  /** Without one, a key is made at the first start. */
+  /** Undefined: a key is created at the first start. */
   adminApiKey: string | undefined
-  /** Without one, mails are captured. */
+  /** Undefined: emails are captured and not sent. */
   smtpUrl: string | undefined
   mailFrom: { name: string; address: string }
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   publicUrl: string
-  /** For each credential: requests a second in the long run, and how many at once. */
+  /** For each credential. */
   rateLimit: { perSecond: number; burst: number }
-  /** In the form that Fastify takes. */
+  /** As Fastify expects it. */
   trustProxy: boolean | number | string[]
   dkim: { key: string; domain: string; selector: string } | undefined
   bodyRetentionDays: number
   pageSize: 'A4' | 'Letter'
   metricsToken: string | undefined
-  /** Origins whose pages may call the API with a key; `*`: any. */
+  /** Origins whose pages may call the API with a key; `*` allows all. */
   corsOrigins: string[]
   leaseSeconds: number
   logLevel: (typeof LOG_LEVELS)[number]
@@ -39,7 +39,7 @@ const ROLES = ['all', 'api', 'worker'] as const
 
 export type Environment = Record<string, string | undefined>
 
-/** Reads every setting, or throws a StartError with one line for each bad one. */
+/** Reads all settings. Throws a StartError with one line for each invalid one. */
 export function readConfig(env: Environment): Config {
   const faults: string[] = []
   const { text, secret } = reader(env, faults)
@@ -76,7 +76,7 @@ export function readConfig(env: Environment): Config {
     publicUrl: setting('PUBLIC_URL', addressOf(host, port), webUrl),
     rateLimit: setting('RATE_LIMIT', { perSecond: 100, burst: 1_000 }, rateLimit),
     trustProxy: setting('TRUST_PROXY', false, trustProxy),
-    dkim: allOrNone(faults, dkimKey, dkimDomain, dkimSelector),
+    dkim: requireAllOrNone(faults, dkimKey, dkimDomain, dkimSelector),
     bodyRetentionDays: setting('BODY_RETENTION_DAYS', 45, wholeNumber(1, 36_500)),
     pageSize: setting('PAGE_SIZE', 'A4', pageSize),
     metricsToken: secretSetting('METRICS_TOKEN', credential),
@@ -104,22 +104,22 @@ function origins(value: string): string[] {
     })
 }
 
-/** The address at which a browser on this machine reaches the service. */
+/** The URL of the service for a browser on this machine. */
 export function addressOf(host: string, port: number) {
   const reachable = host === '0.0.0.0' || host === '::' ? 'localhost' : host
   return `http://${isIP(reachable) === 6 ? `[${reachable}]` : reachable}:${port}`
 }
 
 function reader(env: Environment, faults: string[]) {
-  /** An empty value is an absent one: `SMTP_URL=` in a compose file means none. */
+  /** An empty value counts as absent: `SMTP_URL=` in a compose file means none. */
   const text = (name: string) => env[name]?.trim() || undefined
 
-  /** Also from the file that NAME_FILE names, so that no secret need stand in the environment. */
+  /** A secret can also be in the file that NAME_FILE names. */
   const secret = (name: string) => {
     const file = text(`${name}_FILE`)
     if (file === undefined) return text(name)
     if (text(name) !== undefined) {
-      faults.push(`${name} and ${name}_FILE are both set; one of them is enough`)
+      faults.push(`${name} and ${name}_FILE are both set; set only one of them`)
       return undefined
     }
     try {
@@ -135,13 +135,13 @@ function reader(env: Environment, faults: string[]) {
   return { text, secret }
 }
 
-// Each parser throws the end of a sentence that starts with the setting's name. Those of secrets
-// never repeat the value.
+// The message of a parser continues a sentence that starts with the name of the setting. Parsers of
+// secrets never repeat the value.
 
-const wholeNumber = (least: number, most: number) => (value: string) => {
+const wholeNumber = (min: number, max: number) => (value: string) => {
   const number = /^\d+$/.test(value) ? Number(value) : Number.NaN
-  if (number >= least && number <= most) return number
-  throw new Error(`must be a whole number from ${least} to ${most}, not '${value}'`)
+  if (number >= min && number <= max) return number
+  throw new Error(`must be a whole number from ${min} to ${max}, not '${value}'`)
 }
 
 const oneOf =
@@ -167,17 +167,20 @@ const HOST_NAME = /^(?!-)[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*$/i
 function postgresUrl(value: string) {
   const urls = serverUrls(value).map((url) => URL.parse(url))
   if (!urls.every((url) => url && isReadable(url) && /^postgres(ql)?:$/.test(url.protocol))) {
-    throw new Error('must be an address of the form postgres://user:password@host:port/database')
+    throw new Error('must be a URL of the form postgres://user:password@host:port/database')
   }
   const parameters = urls[0]!.searchParams
   const wanted = parameters.get('target_session_attrs')
   if (wanted !== null && !WRITABLE.includes(wanted)) {
-    throw new Error(`takes as target_session_attrs ${WRITABLE.join(' or ')}: it must accept writes`)
+    throw new Error(
+      `must have ${WRITABLE.join(' or ')} as target_session_attrs, because the service writes`,
+    )
   }
   const mode = parameters.get('sslmode')
   if (mode === null) return value
-  if (!SSL_MODES.includes(mode)) throw new Error(`takes as sslmode ${SSL_MODES.join(', ')}`)
-  // What PostgreSQL's own programs mean by the modes; the library has meanings of its own.
+  if (!SSL_MODES.includes(mode))
+    throw new Error(`must have one of ${SSL_MODES.join(', ')} as sslmode`)
+  // By default pg gives the modes other meanings than libpq.
   return `${value}&uselibpqcompat=true`
 }
 
@@ -189,10 +192,10 @@ function smtpUrl(value: string) {
   if (url?.hostname && isReadable(url) && /^smtps?:$/.test(url.protocol)) {
     if (url.search === '' || url.search === '?tls=never') return value
   }
-  throw new Error('must be an address of the form smtp://user:password@host:port or smtps://…')
+  throw new Error('must be a URL of the form smtp://user:password@host:port or smtps://…')
 }
 
-/** A percent sign in a name or password must be written as %25. */
+/** A percent sign in the user name or password must be written as %25. */
 function isReadable({ username, password }: URL) {
   try {
     return Boolean(decodeURIComponent(`${username}:${password}`))
@@ -206,10 +209,10 @@ function webUrl(value: string) {
   if (url && /^https?:$/.test(url.protocol) && !url.search && !url.hash && !url.username) {
     return url.href.replace(/\/+$/, '')
   }
-  throw new Error(`must be a web address such as https://book.example.com, not '${value}'`)
+  throw new Error(`must be a URL such as https://book.example.com, not '${value}'`)
 }
 
-/** Long enough that guessing at the rate limit's pace is hopeless. */
+/** Long enough that it cannot be guessed within the rate limit. */
 function credential(value: string) {
   if (/^[\x21-\x7e]{8,512}$/.test(value)) return value
   throw new Error('must be 8 to 512 visible ASCII characters without spaces')
@@ -254,18 +257,18 @@ function pageSize(value: string): Config['pageSize'] {
 }
 
 function privateKey(value: string) {
-  // Environments that cannot hold line breaks write them as \n.
+  // Some environments cannot hold line breaks and write them as \n.
   const pem = value.replaceAll('\\n', '\n')
   try {
     const { asymmetricKeyType } = createPrivateKey(pem)
     if (asymmetricKeyType === 'rsa' || asymmetricKeyType === 'ed25519') return pem
   } catch {
-    // told below, in the same words
+    // reported below
   }
-  throw new Error('must be a private key in PEM form, RSA or Ed25519')
+  throw new Error('must be an RSA or Ed25519 private key in PEM format')
 }
 
-function allOrNone(
+function requireAllOrNone(
   faults: string[],
   key: string | undefined,
   domain: string | undefined,
@@ -273,7 +276,7 @@ function allOrNone(
 ) {
   if (key && domain && selector) return { key, domain, selector }
   if ((key || domain || selector) && faults.length === 0) {
-    faults.push('DKIM_KEY, DKIM_DOMAIN and DKIM_SELECTOR belong together; one is missing')
+    faults.push('DKIM_KEY, DKIM_DOMAIN and DKIM_SELECTOR must be set together; one is missing')
   }
   return undefined
 }

@@ -1,7 +1,11 @@
-import { codeOfStatus, type ProblemCode } from './contract/problem-codes.ts'
-import { isUnknownParameter, isUnknownProperty } from './contract/unknown-properties.ts'
+import {
+  codeOfStatus,
+  UNKNOWN_PARAMETER,
+  UNKNOWN_PROPERTY,
+  type ProblemCode,
+} from './contract/problem-codes.ts'
 
-/** The caller's mistake. One place (http/problems.ts) turns it into `application/problem+json`. */
+/** An error in the request. http/server/problems.ts turns it into `application/problem+json`. */
 export class RequestError extends Error {
   readonly status: number
   readonly errors: Fault[] | undefined
@@ -24,7 +28,7 @@ export class RequestError extends Error {
   }
 }
 
-/** One thing wrong with an input, and where: a JSON pointer into the body, or `?name` in a query. */
+/** A fault of an input. The pointer is a JSON pointer into the body, or `?name` for a query parameter. */
 export type Fault = { pointer: string; detail: string }
 
 export const notFound = (what: string, id: number | string) =>
@@ -40,8 +44,9 @@ export const invalid = (errors: Fault[]) =>
   )
 
 function codeOfFaults(errors: Fault[]): ProblemCode {
-  if (errors.every(isUnknownProperty)) return 'unknown-property'
-  return errors.every(isUnknownParameter) ? 'unknown-parameter' : 'invalid-input'
+  const areAll = (prefix: string) => errors.every(({ detail }) => detail.startsWith(prefix))
+  if (areAll(UNKNOWN_PROPERTY)) return 'unknown-property'
+  return areAll(UNKNOWN_PARAMETER) ? 'unknown-parameter' : 'invalid-input'
 }
 
 type Unauthorized = Extract<
@@ -49,7 +54,7 @@ type Unauthorized = Extract<
   'missing-credential' | 'wrong-scheme' | 'unknown-key' | 'expired-session' | 'sign-in-failed'
 >
 
-/** `detail` says what is missing, and so what to send. */
+/** `detail` tells the caller what to send. */
 export const unauthorized = (code: Unauthorized, detail: string) =>
   new RequestError(401, detail, undefined, {}, code)
 
@@ -57,7 +62,7 @@ export const forbidden = (detail: string) => new RequestError(403, detail)
 
 export const conflict = (detail: string) => new RequestError(409, detail)
 
-/** What keeps a command from starting: its message is the one line that is shown, then exit 2. */
+/** An error of the operator, such as a bad setting. The CLI shows its message in one line and exits with 2. */
 export class StartError extends Error {
   override name = 'StartError'
 }

@@ -3,8 +3,8 @@ import { pino, type DestinationStream, type Logger } from 'pino'
 export type Log = Logger
 
 /**
- * JSON lines on stdout. Names, addresses and tokens never reach them: what is logged are ids, the
- * patterns of routes and the shapes of errors, and the last line of defence stands here.
+ * JSON lines on stdout, without names, addresses and tokens: callers log ids, route patterns and
+ * errors. As a last defence this file redacts secrets and the messages of errors.
  */
 export function openLog(level: string, destination?: DestinationStream): Log {
   return pino(
@@ -32,14 +32,14 @@ type Described = {
   stack: string
 }
 
-/** The search for addresses takes quadratic time, and a message may repeat what a caller sent. */
+/** The search for addresses takes quadratic time, and a message may contain input of a caller. */
 const MAX_MESSAGE = 2_000
 
 const withoutAddresses = (text: string) => text.replaceAll(/[^\s<>"']+@[^\s<>"']+/g, '[address]')
 
 /**
- * What went wrong and where. A database quotes the values of a row in its messages and a parser
- * quotes its input, so theirs are left out; any other message loses what looks like an address.
+ * The type, place and message of an error. Messages of the database and of parsers quote personal
+ * data, so they are left out; addresses are removed from all others.
  */
 function describeError(error: unknown): Described | string {
   if (!(error instanceof Error)) return typeof error

@@ -4,44 +4,46 @@ import path from 'node:path'
 import { Command, CommanderError } from 'commander'
 import { StartError } from './errors.ts'
 
-/** Each command is the file of its name in cli/, which exports it as `command`. */
+/** Each command is a file in cli/ that exports `command`. */
 const COMMANDS: Record<string, string> = {
   serve: 'run the service: API, engine and console',
-  migrate: 'bring the schema of the database up to date',
-  'create-business': 'make a business',
-  'create-key': 'make a key of a business',
-  'create-user': 'make a person of a business, such as its first',
-  seed: 'make a demo business, or fill one',
+  migrate: 'update the database schema',
+  'create-business': 'create a business',
+  'create-key': 'create an API key for a business',
+  'create-user': 'create a person in a business, such as its first owner',
+  seed: 'create a demo business, or fill an existing one',
   import: 'import objects from NDJSON or CSV',
-  export: 'write everything of a business as NDJSON, which import takes back',
-  'erase-client': 'overwrite everything personal of a client, wherever it is kept',
+  export: 'export the data of a business as NDJSON, which import reads',
+  'erase-client': 'overwrite all personal data of a client',
   'print-report': 'print a report to a file',
-  doctor: 'look at the settings, the database and the clocks, and say what to do',
+  doctor: 'check the settings, the database, the clocks and the queue',
 }
 
 async function main(words: string[]) {
   const name = words[0] ?? '--help'
   if (!Object.hasOwn(COMMANDS, name)) {
     if (!name.startsWith('-')) {
-      throw new StartError(`There is no command '${name}'; bellwether --help lists them.`)
+      throw new StartError(`There is no command '${name}'. Run bellwether --help for a list.`)
     }
     return allCommands().parseAsync(words, { from: 'user' })
   }
   const { command }: { command: Command } = await import(`./cli/${name}.ts`)
-  return throwing(command.name(`bellwether ${name}`).description(COMMANDS[name]!)).parseAsync(
+  return throwErrors(command.name(`bellwether ${name}`).description(COMMANDS[name]!)).parseAsync(
     words.slice(1),
     { from: 'user' },
   )
 }
 
 function allCommands() {
-  const program = throwing(new Command('bellwether'))
-  program.description('Appointment automations and reports.').helpCommand(false)
+  const program = throwErrors(new Command('bellwether'))
+  program
+    .description('Automated emails and reports for businesses that work by appointment.')
+    .helpCommand(false)
   for (const [name, summary] of Object.entries(COMMANDS)) program.command(name).summary(summary)
   return program.action(() => program.help({ error: true }))
 }
 
-const throwing = (command: Command) =>
+const throwErrors = (command: Command) =>
   command
     .exitOverride()
     .configureOutput({ outputError: () => {} })
@@ -61,7 +63,7 @@ function exitCodeFor(error: unknown) {
   return 1
 }
 
-// A third of a start is parsing; kept beside the code, where only who installed it can write.
+// Saves a third of the start. In node_modules, where only the user who installed it can write.
 enableCompileCache(path.join(import.meta.dirname, '../node_modules/.cache/bellwether'))
 try {
   await main(process.argv.slice(2))

@@ -21,10 +21,11 @@ const MAY_IMPORT: Record<string, string[]> = {
   'log.ts': [],
   'clock.ts': [],
   'errors.ts': [],
+  'work-queue.ts': [],
 }
 
 /** Everyone may import these; they import nothing else of ours. */
-const COMMON = new Set(['contract', 'clock.ts', 'errors.ts'])
+const COMMON = new Set(['contract', 'clock.ts', 'errors.ts', 'work-queue.ts'])
 /** Settings and the log are handed down as types. */
 const TYPES_FOR_ALL = ['config.ts', 'log.ts']
 /** These put the parts together. */
@@ -42,6 +43,20 @@ test('imports point down, never up or across', () => {
       .map(({ to }) => `${file} imports ${to}`)
   })
   assert.deepEqual(wrong, [])
+})
+
+test('no file imports itself through others, not even for types', () => {
+  const imports = new Map(sources('src').map((file) => [file, importedFiles(file)]))
+  const free = new Set<string>()
+  // A file is free of cycles once all files that it imports are.
+  for (let before = -1; before < free.size;) {
+    before = free.size
+    for (const [file, imported] of imports) {
+      if (imported.every((one) => free.has(one) || !imports.has(one))) free.add(file)
+    }
+  }
+  const inCycles = [...imports.keys()].filter((file) => !free.has(file))
+  assert.deepEqual(inCycles, [])
 })
 
 test('the console imports the client, types of the contract, and nothing else of the service', () => {
@@ -85,7 +100,7 @@ test('SQL lives in store/ and reports/ alone', () => {
   assert.deepEqual(wrong, [])
 })
 
-test('there are no drawers for things without a name, no barrels and no default exports', () => {
+test('there are no utils folders, no barrels and no default exports', () => {
   const drawers = sources('src', 'test', 'console').filter((file) =>
     /(^|\/)(utils?|helpers?|common|types|index)(\.tsx?|\/)/.test(file),
   )
@@ -119,13 +134,22 @@ const read = (file: string) => readFileSync(path.join(root, file), 'utf8')
 /** The folder below src/, or the file itself where it lies in src/. */
 const partOf = (file: string) => file.split('/')[1]!
 
-function importsOf(file: string) {
+const importsOf = (file: string) =>
+  importStatements(file).map(({ typeOnly, to }) => ({ typeOnly, to: partOf(to) }))
+
+const importedFiles = (file: string) =>
+  importStatements(file)
+    .filter(({ dynamic }) => !dynamic)
+    .map(({ to }) => to)
+
+function importStatements(file: string) {
   const found = read(file).matchAll(
     /(?:^|\n)\s*(?:import|export)\s+(type\s)?(?:[^'"`;]*?\sfrom\s)?['"](\.[^'"]+)['"]|import\(['"`](\.[^'"`]+)['"`]\)/g,
   )
   return [...found].map(([, typeOnly, stated, dynamic]) => ({
     typeOnly: Boolean(typeOnly),
-    to: partOf(path.join(path.dirname(file), (stated ?? dynamic)!)),
+    dynamic: dynamic !== undefined,
+    to: path.join(path.dirname(file), (stated ?? dynamic)!),
   }))
 }
 

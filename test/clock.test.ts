@@ -19,7 +19,7 @@ test('a clock is never ahead of the database, however long opening a connection 
   }
 })
 
-test('a clock that the database contradicts is set back', async () => {
+test('a clock that is ahead of the database is set back', async () => {
   const clock = new DatabaseClock()
   clock.set(Date.now() + HOUR, monotonicMs())
   const databaseTime = Temporal.Now.instant()

@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { addressOf, readConfig, type Environment } from '../src/config.ts'
 import { StartError } from '../src/errors.ts'
 
-test('without any setting there are defaults that run', () => {
+test('the defaults are valid without any setting', () => {
   const { dataDir, ...config } = readConfig({})
   assert.equal(path.basename(dataDir), 'data')
   assert.deepEqual(config, {
@@ -83,9 +83,9 @@ const BAD: [Environment, RegExp][] = [
   [{ DATABASE_URL: 'postgres://one:5432,two:x/y' }, /^DATABASE_URL must be .*postgres:/],
   [
     { DATABASE_URL: 'postgres://one,two/y?target_session_attrs=standby' },
-    /^DATABASE_URL takes as target_session_attrs read-write or primary/,
+    /^DATABASE_URL must have read-write or primary as target_session_attrs/,
   ],
-  [{ DATABASE_URL: 'postgres://x/y?sslmode=some' }, /^DATABASE_URL takes as sslmode disable, /],
+  [{ DATABASE_URL: 'postgres://x/y?sslmode=some' }, /^DATABASE_URL must have one of disable, /],
   [{ SMTP_URL: 'smtp://u:50%@x' }, /^SMTP_URL /],
   [{ ROLE: 'boss' }, /^ROLE must be one of all, api, worker, not 'boss'$/],
   [{ ADMIN_API_KEY: 'short' }, /^ADMIN_API_KEY /],
@@ -106,9 +106,9 @@ const BAD: [Environment, RegExp][] = [
   [{ LOG_LEVEL: 'loud' }, /^LOG_LEVEL /],
   [
     { DKIM_KEY: 'nonsense', DKIM_DOMAIN: 'b.example', DKIM_SELECTOR: 's' },
-    /^DKIM_KEY must be a private key/,
+    /^DKIM_KEY must be an RSA or Ed25519 private key/,
   ],
-  [{ DKIM_DOMAIN: 'b.example' }, /^DKIM_KEY, DKIM_DOMAIN and DKIM_SELECTOR belong together/],
+  [{ DKIM_DOMAIN: 'b.example' }, /^DKIM_KEY, DKIM_DOMAIN and DKIM_SELECTOR must be set together/],
 ]
 
 for (const [env, expected] of BAD) {
@@ -119,11 +119,11 @@ for (const [env, expected] of BAD) {
   })
 }
 
-test('every bad value is told at once', () => {
+test('all invalid settings are reported at once', () => {
   assert.equal(faultsOf({ PORT: 'x', ROLE: 'x', RATE_LIMIT: 'x' }).length, 3)
 })
 
-test('a bad secret is refused without being repeated', () => {
+test('an invalid secret is refused without showing it', () => {
   const secrets = ['DATABASE_URL', 'ADMIN_API_KEY', 'SMTP_URL', 'DKIM_KEY', 'METRICS_TOKEN']
   for (const name of secrets) {
     assert.doesNotMatch(faultsOf({ [name]: 'my secret' }).join('\n'), /my secret/, name)
@@ -150,7 +150,7 @@ test('a secret may come from a file, and from one place only', (t) => {
   }
 })
 
-test('the address to look at is one that a browser can open', () => {
+test('the printed URL can be opened in a browser', () => {
   assert.equal(addressOf('0.0.0.0', 80), 'http://localhost:80')
   assert.equal(addressOf('::', 80), 'http://localhost:80')
   assert.equal(addressOf('10.0.0.1', 80), 'http://10.0.0.1:80')

@@ -8,8 +8,8 @@ import { openLog } from '../src/log.ts'
 import { readNdjson } from '../src/scheduling/ndjson.ts'
 
 /**
- * Work whose time once grew with the square of its input, each with an input that took many seconds
- * then. The limits are CPU time, which a busy machine does not raise much, and far from both ends.
+ * Work that once took quadratic time, each with an input that took many seconds. The limits are CPU
+ * time, which depends little on other load, and lie far from both the fast and the slow case.
  */
 const MAX_CPU_MS = 2_000
 

@@ -8,7 +8,7 @@ import { startMailServer } from './support/mail-server.ts'
 import { startService } from './support/service.ts'
 import { until } from './support/until.ts'
 
-/** What must not be found in anything that the service wrote. Add what your change handles. */
+/** Values that must not appear in any output of the service. Add those that your change handles. */
 const CANARIES = {
   operatorKey: 'canary-operator-key-7f3a',
   wrongKey: 'canary-wrong-key-91bc',
@@ -71,7 +71,7 @@ test('names, addresses and keys never reach the log, whatever goes wrong', async
   const key = { 'idempotency-key': CANARIES.idempotencyKey }
   const { clientId } = await business('POST', '/client', client, key)
   assert.ok(clientId)
-  // The same again, at once and in many ways that fail.
+  // The same again, concurrently and with many kinds of failure.
   await Promise.all(Array.from({ length: 8 }, () => business('POST', '/client', client)))
   await business('POST', '/client', { ...client, emailAddress: `${CANARIES.emailAddress},x` })
   await business('POST', '/client', { ...client, firstName: 5, lastName: [CANARIES.lastName] })
@@ -135,7 +135,7 @@ test('names, addresses and keys never reach the log, whatever goes wrong', async
 
 type Ask = ReturnType<ReturnType<typeof asker>>
 
-/** Two appointments, each told to the client by mail: one is refused, one is taken. */
+/** Two appointments with a mail each: one is refused, one is accepted. */
 async function mailTo(business: Ask, businessId: number, clientId: number) {
   const { locationId } = await business('POST', '/location', { name: 'Nord' })
   const { reasonId } = await business('POST', '/reason', { name: CANARIES.note })

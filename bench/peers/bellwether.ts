@@ -1,7 +1,7 @@
 import { createEngine } from '../../src/automation/engine.ts'
 import type { Database } from '../../src/database/database.ts'
 import type { Contender, Stage } from './stage.ts'
-import { capturing } from '../../test/support/capturing.ts'
+import { capturing } from '../../test/support/capturing-engine.ts'
 
 type Ended = (endings: { scheduledTime: Temporal.Instant }[]) => void
 

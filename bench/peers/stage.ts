@@ -5,7 +5,11 @@ import pg from 'pg'
 import { openEmbedded } from '../../src/database/embedded.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import { openDatabase } from '../../src/database/postgres.ts'
-import { bookMany, gatherCrowd, type CrowdBusiness } from '../../test/support/crowd.ts'
+import {
+  insertAppointments,
+  insertDueReminders,
+  type BusinessWithReminders,
+} from '../../test/support/due-reminders.ts'
 
 /** One server for all who take part, and a business with clients, a template and a reminder. */
 export type Stage = Awaited<ReturnType<typeof openStage>>
@@ -28,7 +32,7 @@ export async function openStage() {
   // The server tells each connection that it takes leave.
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
-  const [business] = await gatherCrowd(url, {
+  const [business] = await insertDueReminders(url, {
     businesses: 1,
     appointments: () => 0,
     dueFrom: () => Temporal.Now.instant(),
@@ -45,7 +49,7 @@ export async function openStage() {
 
 /** Appointments whose reminders are due from a moment on; gives back their ids. */
 export async function book(
-  { pool, business }: { pool: pg.Pool; business: CrowdBusiness },
+  { pool, business }: { pool: pg.Pool; business: BusinessWithReminders },
   count: number,
   { dueFrom, spreadMs }: { dueFrom: Temporal.Instant; spreadMs: number },
 ) {
@@ -53,7 +57,7 @@ export async function book(
   const { rows: before } = await client.query(
     'select coalesce(max(calendar_id), 0) as id from calendar',
   )
-  await bookMany(client as never, business, { count, dueFrom, spreadMs })
+  await insertAppointments(client as never, business, { count, dueFrom, spreadMs })
   const { rows } = await client.query(
     'select calendar_id as id from calendar where calendar_id > $1',
     [before[0].id],

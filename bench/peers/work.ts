@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { textOfHtml } from '../../src/email/html.ts'
 import { compileTemplate, mergeMail } from '../../src/email/merge.ts'
-import { BODY, SUBJECT } from '../../test/support/crowd.ts'
+import { BODY, SUBJECT } from '../../test/support/due-reminders.ts'
 import type { Stage } from './stage.ts'
 
 export const DELIVERIES = `create table bench_delivery (

@@ -15,7 +15,7 @@ type Definition = Omit<EventDefinition, 'changes' | 'onlyIfStatus'> & {
 
 export type AutomationBody = InputOf<'createEventDefinition'>
 
-/** One automation with the version that a change must name. */
+/** One automation with its version, for `If-Match`. */
 export type StoredAutomation = {
   definition: Definition
   actions: EventAction[]
@@ -25,7 +25,7 @@ export type StoredAutomation = {
 export const automationQuery = (eventDefnId: number) =>
   queryOptions({
     queryKey: ['automation', eventDefnId],
-    // What is edited must not change under the editor; a conflict shows when it is saved.
+    // The editor's copy must not change while the user edits; saving detects conflicts.
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
     queryFn: ({ signal }) => readAutomation(eventDefnId, signal),
@@ -71,7 +71,7 @@ export const planQuery = (body: AutomationBody, limit: number) =>
     queryFn: ({ signal }) => client.planEventDefinition(body, { query: { limit }, signal }),
   })
 
-/** What it would have sent between two days. */
+/** What the definition would have sent between two days. */
 export const backtestQuery = (definition: AutomationBody, startDate: string, endDate: string) =>
   queryOptions({
     queryKey: ['backtest', definition, startDate, endDate],
@@ -93,13 +93,13 @@ export const scheduledQuery = (eventDefnId: number) =>
 
 export type AboutObject = { objectType: ObjectType; objectId: number | string }
 
-/** The mail that a template makes of an object. */
+/** The mail of a template about an object. */
 export const previewQuery = (emailTemplateId: number, about: AboutObject) =>
   queryOptions({
     queryKey: ['preview', emailTemplateId, about],
     queryFn: ({ signal }) => client.previewEmailTemplate({ emailTemplateId, ...about }, { signal }),
   })
 
-/** The same mail by itself, for a frame: its own address has the content policy of mails. */
+/** The address of the same mail for a frame; it has the content policy of mails. */
 export const previewAddress = (emailTemplateId: number, { objectType, objectId }: AboutObject) =>
   `/emailTemplate/${emailTemplateId}/preview/html?${new URLSearchParams({ objectType, objectId: String(objectId) })}`

@@ -3,7 +3,7 @@ import type { EventDefinition } from '../../src/contract/event-definition.ts'
 import { all, client, MAX_PAGE } from './client.ts'
 import { queryClient } from './query-client.ts'
 
-/** An automation is a definition with its actions and what it did. */
+/** An automation is a definition with its actions and its activity. */
 export type Automation = EventDefinition
 
 export const automationsQuery = queryOptions({
@@ -18,7 +18,7 @@ export const automationsQuery = queryOptions({
     ),
 })
 
-/** Switches an automation on or off; pending messages are called off or scheduled with it. */
+/** Switches an automation on or off, which schedules or cancels its messages. */
 export async function switchAutomation(automation: Automation, active: boolean) {
   const { eventDefnId } = automation
   await client.createEventDefinition({ eventDefnId, active })

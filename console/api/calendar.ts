@@ -6,7 +6,7 @@ import { queryClient } from './query-client.ts'
 
 export type Appointment = AnswerOf<'listAppointments'>['items'][number]
 
-/** What a person fills in; with the id a change, without it a booking. */
+/** The fields of the form; with an id it updates an appointment, without one it books it. */
 export type AppointmentBody = InputOf<'createAppointment'>
 
 export type Plan = SavePlan
@@ -48,7 +48,7 @@ export const appointmentMessagesQuery = (calendarId: number) =>
       client.listEventTriggersOfAppointment({ calendarId, expand: 'names' }, { signal }),
   })
 
-/** Why each automation did, will or will not write about an appointment. */
+/** Why each automation did, will or will not send a mail about an appointment. */
 export const explanationsQuery = (calendarId: number) =>
   queryOptions({
     queryKey: ['calendar', 'explanations', calendarId],
@@ -80,7 +80,7 @@ export const planQuery = (body: AppointmentBody | undefined) =>
 
 export async function saveAppointment(body: AppointmentBody) {
   const saved = await client.createAppointment(body)
-  // Messages, counts and the page Today follow an appointment.
+  // Messages, counts and the page Today depend on appointments.
   await queryClient.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' })
   return saved
 }

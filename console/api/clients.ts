@@ -12,7 +12,7 @@ export const nameOf = ({ firstName, lastName }: Pick<Client, 'firstName' | 'last
 
 const PAGE = 50
 
-/** Clients whose name or address has words that begin so; all of them for an empty search. */
+/** Clients with a name or address that begins with the search words; all for an empty search. */
 export const clientsQuery = (search: string) =>
   infiniteQueryOptions({
     queryKey: ['clients', 'list', search],
@@ -41,7 +41,7 @@ export const clientEmailsQuery = (clientId: number) =>
     queryFn: ({ signal }) => client.listEmailsOfClient({ clientId }, { signal }),
   })
 
-/** Why an address gets no mail, or only what it needs. */
+/** Why an address gets no mail, or only transactional mail. */
 export const suppressionsQuery = (emailAddress: string) =>
   queryOptions({
     queryKey: ['clients', 'suppressions', emailAddress],

@@ -14,10 +14,10 @@ export type CsvImport = {
   /** The field of each column; '' for a column that is not imported. */
   map: Record<string, string>
   timeZone: string
-  /** What is imported happened before: no mail says that it was created. */
+  /** The rows are history: no mail about their creation is sent. */
   isHistory: boolean
   dryRun: boolean
-  /** From 0 to 1: the service reads the file as fast as it imports the rows. */
+  /** Called with the share of the file that was sent, from 0 to 1. */
   onProgress?: (share: number) => void
 }
 
@@ -38,7 +38,7 @@ export async function readHeader(file: File, kind: string) {
 
 const MAX_HEADER_BYTES = 65_536
 
-/** Not by `fetch`, which does not tell how much of a body has been sent. */
+/** Uses XMLHttpRequest, because `fetch` does not report upload progress. */
 export function importCsv(wanted: CsvImport): Promise<CsvResult> {
   const { promise, resolve, reject } = Promise.withResolvers<CsvResult>()
   const call = new XMLHttpRequest()

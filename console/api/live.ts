@@ -2,20 +2,20 @@ import { useEffect, useSyncExternalStore } from 'react'
 import type { Change, ChangeKind } from '../../src/contract/change.ts'
 import { queryClient } from './query-client.ts'
 
-/** Changes that come within this time are one refresh. */
+/** Changes within this time cause one refresh. */
 const GATHER_MS = 300
-/** A steady flow of changes refreshes at most this often. */
+/** The shortest time between two refreshes. */
 const REFRESH_EVERY_MS = 2_000
-/** After the service refused the stream. */
+/** How long to wait after the service refused the stream. */
 const RETRY_MS = 60_000
-/** A list that was scrolled further than this is not read again whole. */
+/** Lists with more loaded pages than this are not fetched again completely. */
 const MAX_PAGES = 3
 
 const SCHEDULE = ['calendar', 'clients', 'messages', 'overview', 'automations']
 const AUTOMATIONS = ['automations', 'messages', 'overview']
 const SETUP = ['setup', 'overview']
 
-/** The first part of the keys of the queries that show a kind. */
+/** The query keys that depend on each kind of object. */
 const QUERIES_OF_KIND: Record<ChangeKind, string[]> = {
   business: ['session', 'overview'],
   location: SETUP,
@@ -37,7 +37,7 @@ const QUERIES_OF_KIND: Record<ChangeKind, string[]> = {
   eventTrigger: ['messages', 'overview', 'automations', 'calendar', 'clients'],
 }
 
-/** Whether changes are told as they happen; if not, the queries are repeated from time to time. */
+/** Whether the stream is connected; if not, the queries poll. */
 export type LiveState = 'live' | 'polling'
 
 let state: LiveState = 'polling'
@@ -57,7 +57,7 @@ export const useLiveState = () =>
     () => state,
   )
 
-/** Keeps what is on the page up to date while it is visible. */
+/** Keeps the page up to date while it is visible. */
 export function useLiveUpdates(isAllowed: boolean) {
   useEffect(() => (isAllowed ? followChanges() : undefined), [isAllowed])
 }
@@ -83,7 +83,7 @@ function followChanges() {
     source = new EventSource('/changes')
     source.addEventListener('open', () => {
       setState('live')
-      // A new stream does not know what the one before has told.
+      // Changes may have been missed since the previous stream ended.
       if (wasOpen) refresh.all()
       wasOpen = true
     })
@@ -92,7 +92,7 @@ function followChanges() {
     )
     source.addEventListener('error', () => {
       setState('polling')
-      // The browser connects again by itself, unless the service has refused it.
+      // The browser reconnects automatically, unless the service refused the stream.
       if (source?.readyState === EventSource.CLOSED) retry = setTimeout(open, RETRY_MS)
     })
   }
@@ -121,7 +121,7 @@ function gatherRefreshes() {
         predicate: ({ queryKey, state: { data } }) =>
           changed.has(String(queryKey[0])) && pagesOf(data) <= MAX_PAGES,
       },
-      // A slow answer that is under way is not thrown away for each change.
+      // Do not cancel a slow request that is already running.
       { cancelRefetch: false },
     )
   }

@@ -16,7 +16,7 @@ export const nextMessagesQuery = (limit: number) =>
       client.listEventTriggers({ status: 'SCHEDULED', expand: 'names', limit }, { signal }),
   })
 
-/** What the page Activity shows; every filter stands in the address of the page. */
+/** The filters of the page Activity, which are part of its URL. */
 export type MessageFilters = {
   status?: string
   text?: string
@@ -38,7 +38,7 @@ export const messagesQuery = (filters: MessageFilters) =>
       client.listEventTriggers(
         {
           ...filters,
-          // Of the past the newest come first, of the future the next.
+          // Past messages newest first, pending ones oldest first.
           order: filters.status === 'SCHEDULED' ? 'oldest' : 'newest',
           expand: 'names',
           limit: PAGE,
@@ -49,7 +49,7 @@ export const messagesQuery = (filters: MessageFilters) =>
     getNextPageParam: (page) => page.nextCursor ?? undefined,
   })
 
-/** How many messages of each status there are, whatever status is chosen. */
+/** The number of messages by status; ignores the status filter. */
 export const messageCountsQuery = ({ status: _status, ...filters }: MessageFilters) =>
   queryOptions({
     queryKey: ['messages', 'counts', filters],
@@ -77,7 +77,7 @@ export const explanationQuery = ({
       client.explainObject({ objectType, objectId: objectId ?? objectUUId! }, { signal }),
   })
 
-/** A mail as rendered; `html` is null once the service no longer keeps it. */
+/** A rendered mail; `html` is null after its retention time. */
 export const emailQuery = (emailId: number) =>
   queryOptions({
     queryKey: ['emails', emailId],
@@ -86,7 +86,7 @@ export const emailQuery = (emailId: number) =>
 
 export type { BulkResult }
 
-/** The service takes so many ids in one request. */
+/** The most ids that the service accepts in one request. */
 const MAX_IDS = 1_000
 
 type BulkOperation = 'fireEventTriggers' | 'cancelEventTriggers' | 'resendEmails'

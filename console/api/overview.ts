@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query'
 import { client } from './client.ts'
 
-/** The page Today: what happens on a day, what failed, how the service is. */
+/** The data of the page Today: the messages of a day, failures, and the service's health. */
 export const overviewQuery = (day?: string) =>
   queryOptions({
     queryKey: ['overview', day ?? 'today'],

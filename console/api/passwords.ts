@@ -4,7 +4,7 @@ import { client } from './client.ts'
 export const askForPasswordLink = (emailAddress: string) =>
   client.requestPasswordLink({ emailAddress })
 
-/** Whose password a link sets. */
+/** The user whose password a link sets. */
 export const passwordLinkQuery = (token: string) =>
   queryOptions({
     queryKey: ['password-link', token],

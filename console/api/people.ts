@@ -19,19 +19,19 @@ export type PersonFields = {
 
 const changed = () => queryClient.invalidateQueries({ queryKey: peopleQuery.queryKey })
 
-/** Makes or changes a person; with a password that becomes theirs. */
+/** Creates or updates a user, and sets the password if one is given. */
 export async function savePerson(person: PersonFields & { password?: string }) {
   await client.createUser(person)
   await changed()
 }
 
-/** Makes or changes a person and mails them a link with which they choose their password. */
+/** Creates or updates a user and mails them a link to choose their password. */
 export async function invitePerson(person: PersonFields) {
   await client.inviteUser(person)
   await changed()
 }
 
-/** Mails them a new link; an earlier one stops working. */
+/** Mails the user a new link; earlier links stop working. */
 export async function sendPasswordLink({ userId }: Pick<User, 'userId'>) {
   await client.inviteUser({ userId })
   await changed()

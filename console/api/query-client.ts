@@ -3,7 +3,7 @@ import { ConnectionError, ProblemError } from '../../src/client/client.ts'
 
 const MAX_RETRIES = 3
 
-/** Only what may go well the next time is asked again: too many requests, the database is away. */
+/** Retries only errors that may pass: too many requests, or the database is unavailable. */
 const isTransient = (error: unknown) =>
   error instanceof ConnectionError ||
   (error instanceof ProblemError && [429, 502, 503, 504].includes(error.status))

@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
 
-/** Asked every 15 s: is the service able to work? */
+/** Polled every 15 s: is the service ready? */
 export const readinessQuery = queryOptions({
   queryKey: ['readiness'],
   refetchInterval: 15_000,

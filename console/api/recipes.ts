@@ -30,7 +30,7 @@ export async function createByRecipe(
     const created = await client.createEventDefinition(body)
     return created.eventDefnId
   } catch (error) {
-    // A mail that no automation sends is of no use.
+    // A template without an automation is useless.
     await client.deleteEmailTemplate({ emailTemplateId }).catch(() => undefined)
     throw error
   } finally {

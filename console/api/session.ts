@@ -5,7 +5,7 @@ import { queryClient } from './query-client.ts'
 
 export type { Session }
 
-/** The person who is signed in; `null` if nobody is. */
+/** The signed-in user; `null` if there is none. */
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
   staleTime: 60_000,
@@ -19,10 +19,10 @@ export const sessionQuery = queryOptions({
   },
 })
 
-/** For pages behind the sign-in: the router has made sure that somebody is signed in. */
+/** For pages that need a session: the router has checked that there is one. */
 export function useSession(): Session {
   const { data } = useQuery(sessionQuery)
-  if (!data) throw new Error('nobody is signed in')
+  if (!data) throw new Error('no user is signed in')
   return data
 }
 

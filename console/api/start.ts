@@ -3,8 +3,8 @@ import { queryClient } from './query-client.ts'
 import { signIn } from './session.ts'
 
 /**
- * The operator's key, while the page is open: it is never stored. It makes businesses, so nothing
- * but the first run asks for it.
+ * The operator's key while the page is open; it is never stored. Only the first run uses it, to
+ * create a business.
  */
 let operatorKey: string | undefined
 
@@ -12,7 +12,7 @@ const asOperator = () => ({ headers: { authorization: `Bearer ${operatorKey}` } 
 
 export const hasOperatorKey = () => operatorKey !== undefined
 
-/** Throws a 401 if it is not the operator's. */
+/** Throws a 401 if the key is wrong. */
 export async function acceptOperatorKey(key: string) {
   operatorKey = key
   try {
@@ -30,7 +30,7 @@ export const makeBusiness = (business: { name: string; timeZone: string }) =>
 
 type FirstPerson = { username: string; emailAddress: string | null; password: string }
 
-/** Makes the owner of a new business and signs them in. */
+/** Creates the owner of a new business and signs them in. */
 export async function makeOwner(businessId: number, person: FirstPerson) {
   await client.createUserOfBusiness({ businessId, ...person, role: 'OWNER' }, asOperator())
   const { username, password } = person

@@ -16,7 +16,7 @@ import { useSession } from '../api/session.ts'
 
 type Props = { automation: Automation; label: string }
 
-/** What can be done with one automation of the list. */
+/** The actions on an automation in the list. */
 export function AutomationMenu({ automation, label }: Props) {
   const { t } = useTranslation()
   const navigate = useNavigate()
@@ -75,7 +75,7 @@ export function AutomationMenu({ automation, label }: Props) {
   )
 }
 
-/** Says how many scheduled messages go with it. */
+/** Says how many scheduled messages are cancelled with it. */
 function DeleteWindow({ automation, label, onClose }: Props & { onClose: () => void }) {
   const { t } = useTranslation()
   const count = automation.activity?.waiting ?? 0

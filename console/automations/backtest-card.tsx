@@ -25,7 +25,7 @@ export function BacktestCard({ body }: { body: AutomationBody }) {
   const { t } = useTranslation()
   const [days, setDays] = useState('30')
   const { data, error, refetch } = useBacktest(body, Number(days))
-  // What is wrong with the draft is said by the plan.
+  // The plan shows the errors of the draft.
   const isInvalid = error instanceof ProblemError && error.status === 422
   return (
     <section className={`card ${classes.planCard}`} aria-busy={(!data && !error) || undefined}>
@@ -114,7 +114,7 @@ const NIGHT_ENDS = 8
 const NIGHT_STARTS = 21
 const LABELLED_HOURS = [0, 8, 12, 17, 21]
 
-/** Bars by hour of the day; the hours of the night stand out. */
+/** Bars by hour of the day; night hours are highlighted. */
 function HoursChart({ byHour, label }: { byHour: number[]; label: string }) {
   const highest = Math.max(...byHour, 1)
   const isNight = (hour: number) => hour < NIGHT_ENDS || hour >= NIGHT_STARTS

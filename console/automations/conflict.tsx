@@ -14,7 +14,7 @@ type Props = {
   onKeepMine: () => void
 }
 
-/** Somebody else saved the automation meanwhile: both versions, side by side. */
+/** Another user saved the automation in the meantime: shows both versions side by side. */
 export function Conflict({ theirs, mine, setup, onTakeTheirs, onKeepMine }: Props) {
   const { t } = useTranslation()
   const format = useTimeFormat()

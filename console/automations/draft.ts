@@ -25,48 +25,32 @@ export type Draft = Told & {
   mails: DraftMail[]
 }
 
+const STORED_FIELDS = [
+  'eventDefnId',
+  'objectType',
+  'active',
+  'description',
+  'eventType',
+  'triggerMonths',
+  'triggerHours',
+  'triggerMinutes',
+  'triggerAnchor',
+  'offsetMode',
+  'latePolicy',
+  'oldStatus',
+  'newStatus',
+  'locationIdList',
+  'professionalIdList',
+  'reasonIdList',
+  'filterTagMapJson',
+  'changes',
+  'onlyIfStatus',
+] as const satisfies (keyof Draft)[]
+
 export function draftOf({ definition, actions }: StoredAutomation): Draft {
-  const {
-    eventDefnId,
-    objectType,
-    active,
-    description,
-    eventType,
-    triggerMonths,
-    triggerHours,
-    triggerMinutes,
-    triggerAnchor,
-    offsetMode,
-    latePolicy,
-    oldStatus,
-    newStatus,
-    locationIdList,
-    professionalIdList,
-    reasonIdList,
-    filterTagMapJson,
-    changes,
-    onlyIfStatus,
-  } = definition
+  const stored = STORED_FIELDS.map((field) => [field, definition[field]])
   return {
-    eventDefnId,
-    objectType,
-    active,
-    description,
-    eventType,
-    triggerMonths,
-    triggerHours,
-    triggerMinutes,
-    triggerAnchor,
-    offsetMode,
-    latePolicy,
-    oldStatus,
-    newStatus,
-    locationIdList,
-    professionalIdList,
-    reasonIdList,
-    filterTagMapJson,
-    changes,
-    onlyIfStatus,
+    ...(Object.fromEntries(stored) as Omit<Draft, 'mails'>),
     mails: actions.length === 0 ? [MAIL_TO_CHOOSE] : actions.map(mailOf),
   }
 }
@@ -79,7 +63,7 @@ const mailOf = ({ eventActionId, emailTemplateId, recipient }: EventAction): Dra
   recipient: { value: recipient.value },
 })
 
-/** A day before an appointment, mail the client: the sentence that most begin with. */
+/** The most common automation: a day before an appointment, mail the client. */
 export const newDraft = (): Draft => ({
   objectType: 'CALENDAR',
   active: true,
@@ -170,7 +154,7 @@ export const OCCASIONS: Record<string, Occasion> = {
   DISCLAIMER_CHANGED: occasion(13, 'DISCLAIMER_CHANGED', 'DISCLAIMER'),
 }
 
-/** The draft about another occasion; what does not fit it any more is cleared. */
+/** The draft with another occasion; properties that do not apply to it are cleared. */
 export function withOccasion(
   draft: Draft,
   { eventType, objectType, anchor, changes }: Occasion,
@@ -193,7 +177,7 @@ export function withOccasion(
 
 const isEqual = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
 
-/** What I changed stays; everything else is as somebody else has saved it. */
+/** Keeps my changes; everything else is as the other user saved it. */
 export function mergeDrafts(base: Draft, mine: Draft, theirs: Draft): Draft {
   const keys = Object.keys({ ...theirs, ...mine }) as (keyof Draft)[]
   const merged = keys.map((key) => [key, isEqual(mine[key], base[key]) ? theirs[key] : mine[key]])
@@ -202,10 +186,10 @@ export function mergeDrafts(base: Draft, mine: Draft, theirs: Draft): Draft {
 
 const t = i18next.t.bind(i18next)
 
-/** One thing that differs between two drafts, in the words of the console. */
+/** One difference between two drafts, in words. */
 export type Difference = { key: string; label: string; from: string; to: string }
 
-/** What differs, in the order of the page. `key` names the word of the sentence, if it is one. */
+/** The differences in the order of the page. `key` is the word of the sentence, if it is one. */
 export function differences(from: Draft, to: Draft, setup: Setup): Difference[] {
   const before = wordsOf(from, setup)
   const after = wordsOf(to, setup)

@@ -21,7 +21,7 @@ type DrawerProps = { draft: Draft; setup: Setup; onChange: (draft: Draft) => voi
 
 type Props = DrawerProps & { word: Word; onClose: () => void }
 
-/** What can be chosen for one word of the sentence. */
+/** The choices for one word of the sentence. */
 export function WordDrawer({ word, onClose, ...props }: Props) {
   const { t } = useTranslation()
   return (
@@ -255,7 +255,7 @@ type SelectionProps = DrawerProps & {
   choices: { id: number; name: string }[]
 }
 
-/** More than these are searched, not ticked. */
+/** Longer lists are searched instead of ticked. */
 const MAX_CHECKBOXES = 12
 
 /** An empty list selects everything. */

@@ -14,11 +14,11 @@ type Props = {
   /** The word whose drawer is open. */
   opened: Word | undefined
   onOpen: (word: Word | undefined) => void
-  /** Unset for those who may only read. */
+  /** Undefined for users who may only read. */
   onChange: ((draft: Draft) => void) | undefined
 }
 
-/** The sentence whose words are buttons. Each opens a drawer under the sentence, which stays readable. */
+/** The sentence with its words as buttons. Each opens a drawer below the sentence. */
 export function EditorSentence({ draft, setup, changes, opened, onOpen, onChange }: Props) {
   const { t } = useTranslation()
   const drawerId = useId()
@@ -80,7 +80,7 @@ export function EditorSentence({ draft, setup, changes, opened, onOpen, onChange
   )
 }
 
-/** A button that can break over lines, as the words of a sentence do; a `button` element cannot. */
+/** A button that can wrap over lines like text; a `button` element cannot. */
 type WordProps = {
   part: SentencePart
   isFirst: boolean

@@ -14,7 +14,7 @@ type Props = {
   onChange: ((draft: Draft) => void) | undefined
 }
 
-/** What the sentence does not say. */
+/** Settings that are not part of the sentence. */
 export function FinePrint({ draft, setup, changed, onChange }: Props) {
   const { t } = useTranslation()
   const change = onChange ?? (() => undefined)

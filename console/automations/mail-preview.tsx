@@ -19,7 +19,7 @@ import classes from './editor.module.css'
 
 type Props = { draft: Draft; body: AutomationBody; plan: Forecast | undefined }
 
-/** The mail for a real appointment that the automation is about. */
+/** The mail for a real appointment that matches the automation. */
 export function MailPreview({ draft, body, plan }: Props) {
   const { t } = useTranslation()
   const format = useTimeFormat()
@@ -29,7 +29,7 @@ export function MailPreview({ draft, body, plan }: Props) {
   if (!emailTemplateId) return <p className="soft small">{t('editor.mail.choose')}</p>
   if (!examples) return <Loading lines={5} />
   if (examples.length === 0) {
-    return <Empty title={t('editor.mail.nobody')}>{t('editor.mail.nobodyHint')}</Empty>
+    return <Empty title={t('editor.mail.noExample')}>{t('editor.mail.noExampleHint')}</Empty>
   }
   const place = Math.max(
     0,
@@ -82,7 +82,7 @@ type MailProps = {
   about: { objectType: ObjectType; objectId: number | string }
 }
 
-/** The frame is always white: mails are. Its sandbox lets nothing run. */
+/** The frame is always white, as mails are. Its sandbox blocks scripts. */
 function Mail({ emailTemplateId, about: { objectType, objectId } }: MailProps) {
   const { t } = useTranslation()
   const about = { objectType, objectId }
@@ -123,7 +123,7 @@ type Example = {
   objectId: number | string
   name: string
   objectTime: number | null
-  /** When the message goes. */
+  /** When the message is sent. */
   time: number | null
 }
 
@@ -136,7 +136,7 @@ type Named = {
   objectTime?: number | null
 }
 
-/** Appointments to show the mail with: what would be sent next, else what would have been sent. */
+/** Example appointments: the next messages, else past ones from the backtest. */
 function useExamples(draft: Draft, body: AutomationBody, plan: Forecast | undefined) {
   const scheduled = useQuery({
     ...scheduledQuery(draft.eventDefnId ?? 0),

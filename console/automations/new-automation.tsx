@@ -7,7 +7,7 @@ import { createByRecipe } from '../api/recipes.ts'
 import { useSession } from '../api/session.ts'
 import { RECIPES, type Recipe } from './recipes.ts'
 
-/** An empty sentence, or a recipe that brings its mail along. */
+/** Starts with an empty sentence, or with a recipe that creates its mail. */
 export function NewAutomation() {
   const { t } = useTranslation()
   const navigate = useNavigate()
@@ -16,7 +16,7 @@ export function NewAutomation() {
     mutationFn: (recipe: Recipe) =>
       createByRecipe(recipe, t(`recipes.${recipe.name}`), business.businessId),
     onSuccess: (eventDefnId) =>
-      // Made paused: the editor shows what switching it on does before it is saved.
+      // It is created paused: the editor shows the effect of switching it on before saving.
       navigate({
         to: '/automations/$eventDefnId',
         params: { eventDefnId: String(eventDefnId) },

@@ -18,7 +18,7 @@ const MARKS: Record<Kind, MarkName> = {
 }
 const KINDS: Kind[] = ['move', 'cancel', 'create', 'expired']
 
-/** Shown before "See all". */
+/** The number of examples before "See all". */
 const SHOWN = 6
 export const ALL_SAMPLES = 200
 
@@ -128,7 +128,7 @@ function Samples({ plan, isEvent, isExpanded, onExpand }: SamplesProps) {
   )
 }
 
-/** Some of each kind, so that a small number is not hidden behind a large one. */
+/** Some of each kind, so that rare changes are shown too. */
 function pickSamples(samples: Sample[]): Sample[] {
   const byKind = KINDS.map((kind) => samples.filter(({ change }) => change === kind))
   const kinds = byKind.filter((some) => some.length > 0)

@@ -1,6 +1,6 @@
 import type { DefinitionObjectType } from '../../src/contract/event-definition.ts'
 
-/** An automation that is often wanted, with the mail that it sends. */
+/** A common automation with its mail. */
 export type Recipe = {
   name:
     | 'confirm'
@@ -13,7 +13,7 @@ export type Recipe = {
     | 'class'
     | 'recall'
     | 'form'
-  /** What a definition says beyond the usual. */
+  /** The properties of the definition without their defaults. */
   definition: {
     eventType: { eventTypeId: number }
     objectType: DefinitionObjectType

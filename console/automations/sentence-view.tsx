@@ -31,5 +31,5 @@ function Part({ part, isFirst }: { part: SentencePart; isFirst: boolean }) {
   )
 }
 
-/** Punctuation follows the word before it at once. */
+/** No space before punctuation. */
 export const needsSpace = ({ text }: SentencePart) => !/^[.,]/.test(text)

@@ -3,7 +3,7 @@ import type { EventAction } from '../../src/contract/event-action.ts'
 import type { EventDefinition } from '../../src/contract/event-definition.ts'
 import type { Setup } from '../api/setup.ts'
 
-/** The words of a sentence that can be changed. Those of a mail also name which mail. */
+/** The words of a sentence that can be changed. Words about a mail also have its index. */
 export type WordName =
   | 'timing'
   | 'occasion'
@@ -17,8 +17,8 @@ export type WordName =
 export type Word = { name: WordName; mail?: number }
 
 /**
- * A part of the sentence that an automation is. Somebody decided the `chosen` words; `open` words
- * stand for no choice ("any staff"); `template` is the name of the mail; `plain` words join them.
+ * A part of the sentence of an automation. A user decided the `chosen` words; `open` words mean no
+ * choice ("any staff"); `template` is the name of the mail; `plain` words join them.
  */
 export type SentencePart = {
   kind: 'chosen' | 'open' | 'plain' | 'template'
@@ -26,7 +26,7 @@ export type SentencePart = {
   word?: Word
 }
 
-/** What the sentence says of a definition. */
+/** The properties of a definition in the sentence. */
 export type Told = Pick<
   EventDefinition,
   | 'eventType'
@@ -42,7 +42,7 @@ export type Told = Pick<
   | 'filterTagMapJson'
 > & { changes?: readonly string[] | null | undefined }
 
-/** What the sentence says of an action. A mail that is not chosen yet has no template. */
+/** The properties of an action in the sentence. A mail that is not chosen yet has no template. */
 export type ToldMail = {
   emailTemplateId: number | null
   recipient: Pick<EventAction['recipient'], 'value'>
@@ -52,8 +52,8 @@ const t = i18next.t.bind(i18next)
 const plain = (text: string): SentencePart => ({ kind: 'plain', text })
 
 /**
- * "2 days before an appointment at Zürich, mail the client Reminder." The editor also shows what is
- * not chosen, so that it can be.
+ * "2 days before an appointment at Zürich, mail the client Reminder." The editor also shows
+ * words that are not chosen yet.
  */
 export function sentenceOf(
   definition: Told,

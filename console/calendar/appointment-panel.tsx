@@ -19,7 +19,7 @@ import { useSession } from '../api/session.ts'
 import type { Setup } from '../api/setup.ts'
 import { BellShape } from '../components/bell.tsx'
 import { faultAt } from '../components/faults.ts'
-import { MARK_OF_STATUS, MarkShape, type MarkName } from '../components/mark.tsx'
+import { markOf, MarkShape, type MarkName } from '../components/mark.tsx'
 import { Failure, Loading } from '../components/states.tsx'
 import { useTimeFormat } from '../components/time.ts'
 import { MoveFields } from './appointment-fields.tsx'
@@ -28,21 +28,21 @@ import type { Column } from './columns.ts'
 import { statusLabel, useVisitDetails } from './visit.tsx'
 import { Consequences, shortConsequences } from './what-if.tsx'
 
-/** After the last change the plan waits so long for another one. */
+/** Debounce of the plan request after a change. */
 const TYPING_MS = 250
 
 type Props = {
   appointment: Appointment
   setup: Setup
   columns: Column[]
-  /** What the person changed and has not saved. */
+  /** Unsaved changes of the user. */
   draft: AppointmentBody
   onDraft: (draft: AppointmentBody) => void
   onSaved: (saved: Appointment) => void
   onClose: () => void
 }
 
-/** One appointment: its messages, why and why not, its history, and what a change would do. */
+/** One appointment: its messages, explanations, history, and the effect of a change. */
 export function AppointmentPanel(props: Props) {
   const { appointment, setup, columns, draft, onDraft, onSaved, onClose } = props
   const { t } = useTranslation()
@@ -202,9 +202,9 @@ export function AppointmentPanel(props: Props) {
   )
 }
 
-/** The fields that the draft really changes. */
+/** The fields whose values differ from the stored ones. */
 function changedFields(appointment: Appointment, draft: AppointmentBody): AppointmentBody {
-  const known = appointment as unknown as Record<string, unknown>
+  const known: Record<string, unknown> = { ...appointment }
   return Object.fromEntries(
     Object.entries(draft).filter(([field, value]) => (value ?? '') !== (known[field] ?? '')),
   )
@@ -215,7 +215,7 @@ const isMove = ({ startTime, professionalId, locationId }: AppointmentBody) =>
 
 type LabelProps = { appointment: Appointment; changes: AppointmentBody }
 
-/** The button says what it does. */
+/** The label of the button. */
 function SaveLabel({ appointment, changes }: LabelProps) {
   const { t } = useTranslation()
   const format = useTimeFormat()
@@ -316,7 +316,7 @@ type Entry = {
   to?: number | undefined
   /** It is not scheduled yet. */
   isNew?: boolean
-  /** Why there is no new time. */
+  /** Why it has no new time. */
   ending?: string | undefined
   text: string
   mark: MarkName | 'visit' | 'now'
@@ -324,7 +324,7 @@ type Entry = {
 
 type MessagesProps = { appointment: Appointment; plan: Plan | undefined; startTime: number }
 
-/** Messages and the visit on a line of time, with what the plan would do to them. */
+/** Messages and the visit on a timeline, with the effect of the plan. */
 function Messages({ appointment, plan, startTime }: MessagesProps) {
   const { t } = useTranslation()
   const { data, error, refetch } = useQuery(appointmentMessagesQuery(appointment.calendarId))
@@ -342,7 +342,7 @@ function Messages({ appointment, plan, startTime }: MessagesProps) {
         to: sample && sample.change !== 'cancel' ? (sample.to ?? undefined) : undefined,
         ending: sample && endingOf(sample.change, t),
         text: trigger.description ?? `#${trigger.eventDefnId}`,
-        mark: MARK_OF_STATUS[trigger.status],
+        mark: markOf(trigger),
       }
     })
   const added = samples
@@ -409,12 +409,12 @@ function EntryTime({ entry }: { entry: Entry }) {
 type Texts = ReturnType<typeof useTranslation>['t']
 
 function endingOf(change: Plan['samples'][number]['change'], t: Texts) {
-  if (change === 'cancel') return t('appointment.calledOff')
+  if (change === 'cancel') return t('appointment.cancelled')
   if (change === 'expired') return t('appointment.tooLate')
   return change === 'atOnce' ? t('appointment.atOnce') : undefined
 }
 
-/** Of a move within a day only the time is said. */
+/** Shows only the time if the move is within a day. */
 const shortMoment = (from: number, to: number, format: ReturnType<typeof useTimeFormat>) =>
   format.isoDay(from) === format.isoDay(to) ? format.time(to) : format.moment(to)
 

@@ -30,7 +30,7 @@ type Props = {
   onClose: () => void
 }
 
-/** A new appointment, with the messages that follow from it. */
+/** A new appointment, with the messages that it will cause. */
 export function BookingPanel({ setup, columns, draft, onDraft, onSaved, onClose }: Props) {
   const { t } = useTranslation()
   const [settled] = useDebouncedValue(JSON.stringify(draft), TYPING_MS)
@@ -159,7 +159,7 @@ type ClientSelectProps = {
   onChange: (clientId: number) => void
 }
 
-/** Clients are found by the service as one types: a business may have a million. */
+/** The service searches clients while the user types: a business may have a million. */
 function ClientSelect({ value, error, onChange }: ClientSelectProps) {
   const { t } = useTranslation()
   const [text, setText] = useState('')

@@ -13,7 +13,7 @@ export const keyOf = ({ location, professional }: Column) =>
 
 export const staffName = ({ firstName, lastName }: Professional) => `${firstName} ${lastName}`
 
-/** Who works where, or has an appointment there, as far as the person may see it. */
+/** The staff who work or have an appointment at each location, as far as the user may see them. */
 export function columnsOf(
   setup: Setup,
   appointments: Appointment[],
@@ -41,8 +41,8 @@ export function columnsOf(
   )
 }
 
-/** A visit with its place beside those that overlap it. */
-export type PlacedVisit<T> = { visit: T; lane: number; lanes: number }
+/** A visit with its position among the visits that overlap it. */
+export type PlacedVisit<T> = { visit: T; track: number; tracks: number }
 
 export function placeVisits<T extends { startTime: number; endTime: number }>(
   visits: T[],
@@ -54,18 +54,18 @@ export function placeVisits<T extends { startTime: number; endTime: number }>(
   let group: PlacedVisit<T>[] = []
   let groupEnd = -Infinity
   const closeGroup = () => {
-    const lanes = Math.max(0, ...group.map(({ lane }) => lane)) + 1
-    for (const one of group) one.lanes = lanes
+    const tracks = Math.max(0, ...group.map(({ track }) => track)) + 1
+    for (const one of group) one.tracks = tracks
     group = []
   }
   for (const visit of sorted) {
     if (visit.startTime >= groupEnd) closeGroup()
     const taken = group
       .filter((other) => shownEnd(other.visit) > visit.startTime)
-      .map(({ lane }) => lane)
-    let lane = 0
-    while (taken.includes(lane)) lane += 1
-    const one = { visit, lane, lanes: 1 }
+      .map(({ track }) => track)
+    let track = 0
+    while (taken.includes(track)) track += 1
+    const one = { visit, track, tracks: 1 }
     group.push(one)
     placed.push(one)
     groupEnd = Math.max(groupEnd, shownEnd(visit))

@@ -5,16 +5,23 @@ import type { Setup } from '../api/setup.ts'
 import { useTimeFormat } from '../components/time.ts'
 import { useNow } from '../shell/page-head.tsx'
 import classes from './calendar.module.css'
-import { columnKey, keyOf, placeVisits, staffName, type Column } from './columns.ts'
+import {
+  columnKey,
+  keyOf,
+  placeVisits,
+  staffName,
+  type Column,
+  type PlacedVisit,
+} from './columns.ts'
 import { addDays, momentAt, offsetMs, weekdayOf } from './days.ts'
 import { lookOf, statusLabel, useVisitLabel, VisitMarks } from './visit.tsx'
 
 const HOUR_MS = 3_600_000
 const HOUR_PX = 52
-/** WCAG 2.2 asks for targets of 24 px: shorter appointments are drawn as long as this. */
+/** WCAG 2.2 requires targets of 24 px, so shorter appointments are drawn at this height. */
 const MIN_SHOWN_MS = HOUR_MS / 2
 const SNAP_MINUTES = 15
-/** The pointer must move so far before a press becomes a drag. */
+/** The distance in px after which a press becomes a drag. */
 const DRAG_PX = 5
 
 type Props = {
@@ -23,7 +30,7 @@ type Props = {
   visits: Appointment[]
   setup: Setup
   chosen: number | undefined
-  /** The chosen appointment as it would become. */
+  /** The selected appointment with the changes of the draft. */
   ghost: Slot | undefined
   canEdit: boolean
   onChoose: (visit: Appointment) => void
@@ -35,20 +42,14 @@ export type Slot = Required<
   Pick<AppointmentBody, 'startTime' | 'endTime' | 'professionalId' | 'locationId'>
 >
 
-/** A day: one column for each member of staff, the hours from top to bottom. */
+/** A day with one column per member of staff and the hours from top to bottom. */
 export function DayGrid(props: Props) {
-  const { day, visits, setup, chosen, ghost, canEdit, onChoose, onMove, onBook } = props
+  const { day, visits, ghost, canEdit, onMove, onBook } = props
   const { t } = useTranslation()
   const format = useTimeFormat()
   const columns = props.columns.filter((column) => isShown(column, day, visits, ghost))
-  const label = useVisitLabel(setup)
   const body = useRef<HTMLDivElement>(null)
-  const [drag, setDrag] = useState<Drag>()
-  const hasDragged = useRef(false)
-  const { from, to } = hoursOf(visits, ghost, format.hourOfDay)
-  const top = (hour: number) => (hour - from) * HOUR_PX
-  const heightOf = ({ startTime, endTime }: { startTime: number; endTime: number }) =>
-    (Math.max(endTime - startTime, MIN_SHOWN_MS) / HOUR_MS) * HOUR_PX - 2
+  const hours = hoursOf(visits, ghost, format.hourOfDay)
 
   /** The column and the time under a point of the screen. */
   const slotAt = (x: number, y: number, durationMs: number): Slot | undefined => {
@@ -59,7 +60,7 @@ export function DayGrid(props: Props) {
     })
     const column = columns[at]
     if (!column) return undefined
-    const hour = from + (y - cells[at]!.getBoundingClientRect().top) / HOUR_PX
+    const hour = hours.from + (y - cells[at]!.getBoundingClientRect().top) / HOUR_PX
     const startTime = momentAt(day, clockTime(hour), format.timeZone)
     return {
       startTime,
@@ -68,31 +69,7 @@ export function DayGrid(props: Props) {
       locationId: column.location.locationId,
     }
   }
-
-  const startDrag = (visit: Appointment) => (event: PointerEvent<HTMLElement>) => {
-    hasDragged.current = false
-    // A finger scrolls; the form in the panel moves an appointment there.
-    if (!canEdit || event.button !== 0 || event.pointerType === 'touch') return
-    event.currentTarget.setPointerCapture(event.pointerId)
-    const grabY = event.clientY - event.currentTarget.getBoundingClientRect().top
-    setDrag({ visit, startX: event.clientX, startY: event.clientY, grabY })
-  }
-  const moveDrag = (event: PointerEvent<HTMLElement>) => {
-    if (!drag) return
-    const distance = Math.hypot(event.clientX - drag.startX, event.clientY - drag.startY)
-    if (distance < DRAG_PX && !drag.slot) return
-    hasDragged.current = true
-    const { startTime, endTime } = drag.visit
-    const slot = slotAt(event.clientX, event.clientY - drag.grabY, endTime - startTime)
-    if (slot) setDrag({ ...drag, slot })
-  }
-  const endDrag = () => {
-    if (drag?.slot) onMove(drag.visit, drag.slot)
-    setDrag(undefined)
-  }
-
-  const shownGhost = drag?.slot ?? ghost
-  const groups = groupByLocation(columns)
+  const drag = useDrag({ canEdit, slotAt, onMove })
   const template = `46px repeat(${columns.length}, minmax(92px, 1fr))`
   return (
     <div
@@ -101,146 +78,39 @@ export function DayGrid(props: Props) {
       role="region"
       aria-label={t('calendar.grid')}
     >
-      <div className={classes.gridHead} style={{ gridTemplateColumns: template }}>
-        <span />
-        {groups.map(({ location, count }) => (
-          <span
-            key={location.locationId}
-            className={`ellipsis ${classes.location}`}
-            style={{ gridColumn: `span ${count}` }}
-          >
-            {location.name}
-            <ZoneDifference day={day} timeZone={location.timeZone} />
-          </span>
-        ))}
-        <span />
-        {columns.map((column, place) => (
-          <span
-            key={keyOf(column)}
-            className={`ellipsis ${classes.staff}`}
-            data-first={isFirstOfLocation(columns, place) || undefined}
-            title={staffName(column.professional)}
-            dir="auto"
-          >
-            {column.professional.firstName}{' '}
-            <span className="soft">{column.professional.lastName.slice(0, 1)}.</span>
-          </span>
-        ))}
-      </div>
+      <GridHead day={day} columns={columns} template={template} />
       <div
         ref={body}
         className={classes.gridBody}
-        style={{ gridTemplateColumns: template, height: top(to) }}
+        style={{ gridTemplateColumns: template, height: topOf(hours.to, hours) }}
       >
-        <div className={classes.hours} aria-hidden>
-          {hourList(from, to).map((hour) => (
-            <span key={hour} className="numbers faint" style={{ top: top(hour) - 9 }}>
-              {String(hour).padStart(2, '0')}:00
-            </span>
-          ))}
-        </div>
+        <HourLabels hours={hours} />
         {columns.map((column, place) => (
-          <div
+          <GridColumn
             key={keyOf(column)}
-            data-column={keyOf(column)}
-            data-first={isFirstOfLocation(columns, place) || undefined}
-            className={classes.column}
-            onClick={(event) => {
-              if (!canEdit || event.target !== event.currentTarget) return
-              const slot = slotAt(event.clientX, event.clientY, HOUR_MS / 2)
+            {...props}
+            column={column}
+            isFirst={isFirstOfLocation(columns, place)}
+            hours={hours}
+            drag={drag}
+            onBookAt={(x, y) => {
+              const slot = slotAt(x, y, HOUR_MS / 2)
               if (slot) onBook(slot)
             }}
-          >
-            {workingHours(column, day, format).map(([begin, end]) => (
-              <span
-                key={begin}
-                className={classes.working}
-                style={{
-                  top: Math.max(0, top(begin)),
-                  height: Math.max(0, top(Math.min(end, to)) - Math.max(0, top(begin))),
-                }}
-              />
-            ))}
-            {hourList(from, to).map((hour) => (
-              <span key={hour} className={classes.hourLine} style={{ top: top(hour) }} />
-            ))}
-            {placeVisits(
-              visits.filter((visit) => columnKey(visit) === keyOf(column)),
-              MIN_SHOWN_MS,
-            ).map(({ visit, lane, lanes }) => {
-              const height = heightOf(visit)
-              return (
-                <button
-                  key={visit.calendarId}
-                  type="button"
-                  className={classes.visit}
-                  data-look={lookOf(visit, setup)}
-                  data-chosen={chosen === visit.calendarId || undefined}
-                  data-visit={visit.calendarId}
-                  aria-pressed={chosen === visit.calendarId}
-                  title={label(visit)}
-                  style={{
-                    top: top(format.hourOfDay(visit.startTime)) + 1,
-                    height,
-                    left: `calc(3px + (100% - 6px) * ${lane / lanes})`,
-                    width: `calc((100% - 6px) / ${lanes} - ${lanes > 1 ? 2 : 0}px)`,
-                  }}
-                  onPointerDown={startDrag(visit)}
-                  onPointerMove={moveDrag}
-                  onPointerUp={endDrag}
-                  onPointerCancel={() => setDrag(undefined)}
-                  onClick={() => {
-                    if (!hasDragged.current) onChoose(visit)
-                  }}
-                >
-                  <span className="visually-hidden">
-                    {format.time(visit.startTime)}–{format.time(visit.endTime)}{' '}
-                  </span>
-                  <span className="row" style={{ gap: 4 }}>
-                    <b className="ellipsis grow" dir="auto">
-                      {visit.clientName}
-                    </b>
-                    <span className={lanes === 1 ? undefined : 'visually-hidden'}>
-                      <VisitMarks visit={visit} />
-                    </span>
-                  </span>
-                  <span
-                    className={height > 32 ? `ellipsis soft ${classes.service}` : 'visually-hidden'}
-                  >
-                    {' '}
-                    {visit.reasonName}
-                  </span>
-                  <span className="visually-hidden">
-                    {' '}
-                    {visit.professionalName}, {statusLabel(setup, visit.status)}
-                  </span>
-                </button>
-              )
-            })}
-            {shownGhost &&
-              columnKey(shownGhost) === keyOf(column) &&
-              isOn(shownGhost, day, format) && (
-                <div
-                  className={classes.ghost}
-                  data-ghost
-                  style={{
-                    top: top(format.hourOfDay(shownGhost.startTime)) + 1,
-                    height: heightOf(shownGhost),
-                  }}
-                >
-                  <b>
-                    {format.time(shownGhost.startTime)}–{format.time(shownGhost.endTime)}
-                  </b>{' '}
-                  {t('calendar.here')}
-                </div>
-              )}
-          </div>
+          />
         ))}
-        <NowLine day={day} top={top} until={to} />
+        <NowLine day={day} top={(hour) => topOf(hour, hours)} until={hours.to} />
       </div>
     </div>
   )
 }
+
+type Hours = { from: number; to: number }
+
+const topOf = (hour: number, { from }: Hours) => (hour - from) * HOUR_PX
+
+const heightOf = ({ startTime, endTime }: { startTime: number; endTime: number }) =>
+  (Math.max(endTime - startTime, MIN_SHOWN_MS) / HOUR_MS) * HOUR_PX - 2
 
 type Drag = {
   visit: Appointment
@@ -251,11 +121,208 @@ type Drag = {
   slot?: Slot
 }
 
+type DragOptions = Pick<Props, 'canEdit' | 'onMove'> & {
+  slotAt: (x: number, y: number, durationMs: number) => Slot | undefined
+}
+
+/** Moves an appointment with the pointer. `slot` is where it would go. */
+function useDrag({ canEdit, slotAt, onMove }: DragOptions) {
+  const [drag, setDrag] = useState<Drag>()
+  const hasDragged = useRef(false)
+  return {
+    slot: drag?.slot,
+    /** True if the click that follows belongs to a drag. */
+    hasDragged: () => hasDragged.current,
+    start: (visit: Appointment, event: PointerEvent<HTMLElement>) => {
+      hasDragged.current = false
+      // Touch scrolls; on touch screens the form in the panel moves an appointment.
+      if (!canEdit || event.button !== 0 || event.pointerType === 'touch') return
+      event.currentTarget.setPointerCapture(event.pointerId)
+      const grabY = event.clientY - event.currentTarget.getBoundingClientRect().top
+      setDrag({ visit, startX: event.clientX, startY: event.clientY, grabY })
+    },
+    move: (event: PointerEvent<HTMLElement>) => {
+      if (!drag) return
+      const distance = Math.hypot(event.clientX - drag.startX, event.clientY - drag.startY)
+      if (distance < DRAG_PX && !drag.slot) return
+      hasDragged.current = true
+      const { startTime, endTime } = drag.visit
+      const slot = slotAt(event.clientX, event.clientY - drag.grabY, endTime - startTime)
+      if (slot) setDrag({ ...drag, slot })
+    },
+    end: () => {
+      if (drag?.slot) onMove(drag.visit, drag.slot)
+      setDrag(undefined)
+    },
+    cancel: () => setDrag(undefined),
+  }
+}
+
+type HeadProps = { day: string; columns: Column[]; template: string }
+
+/** Locations above the names of their staff. */
+function GridHead({ day, columns, template }: HeadProps) {
+  return (
+    <div className={classes.gridHead} style={{ gridTemplateColumns: template }}>
+      <span />
+      {groupByLocation(columns).map(({ location, count }) => (
+        <span
+          key={location.locationId}
+          className={`ellipsis ${classes.location}`}
+          style={{ gridColumn: `span ${count}` }}
+        >
+          {location.name}
+          <ZoneDifference day={day} timeZone={location.timeZone} />
+        </span>
+      ))}
+      <span />
+      {columns.map((column, place) => (
+        <span
+          key={keyOf(column)}
+          className={`ellipsis ${classes.staff}`}
+          data-first={isFirstOfLocation(columns, place) || undefined}
+          title={staffName(column.professional)}
+          dir="auto"
+        >
+          {column.professional.firstName}{' '}
+          <span className="soft">{column.professional.lastName.slice(0, 1)}.</span>
+        </span>
+      ))}
+    </div>
+  )
+}
+
+function HourLabels({ hours }: { hours: Hours }) {
+  return (
+    <div className={classes.hours} aria-hidden>
+      {hourList(hours.from, hours.to).map((hour) => (
+        <span key={hour} className="numbers faint" style={{ top: topOf(hour, hours) - 9 }}>
+          {String(hour).padStart(2, '0')}:00
+        </span>
+      ))}
+    </div>
+  )
+}
+
+type ColumnProps = Props & {
+  column: Column
+  isFirst: boolean
+  hours: Hours
+  drag: ReturnType<typeof useDrag>
+  onBookAt: (x: number, y: number) => void
+}
+
+function GridColumn(props: ColumnProps) {
+  const { column, day, visits, canEdit, isFirst, hours, drag, onBookAt } = props
+  const format = useTimeFormat()
+  const ghost = drag.slot ?? props.ghost
+  const own = visits.filter((visit) => columnKey(visit) === keyOf(column))
+  return (
+    <div
+      data-column={keyOf(column)}
+      data-first={isFirst || undefined}
+      className={classes.column}
+      onClick={(event) => {
+        if (canEdit && event.target === event.currentTarget) onBookAt(event.clientX, event.clientY)
+      }}
+    >
+      {workingHours(column, day, format).map(([begin, end]) => {
+        const top = Math.max(0, topOf(begin, hours))
+        const height = Math.max(0, topOf(Math.min(end, hours.to), hours) - top)
+        return <span key={begin} className={classes.working} style={{ top, height }} />
+      })}
+      {hourList(hours.from, hours.to).map((hour) => (
+        <span key={hour} className={classes.hourLine} style={{ top: topOf(hour, hours) }} />
+      ))}
+      {placeVisits(own, MIN_SHOWN_MS).map((placed) => (
+        <VisitButton key={placed.visit.calendarId} {...props} placed={placed} />
+      ))}
+      {ghost && columnKey(ghost) === keyOf(column) && isOn(ghost, day, format) && (
+        <Ghost slot={ghost} hours={hours} />
+      )}
+    </div>
+  )
+}
+
+type VisitProps = ColumnProps & { placed: PlacedVisit<Appointment> }
+
+function VisitButton({ placed, setup, chosen, hours, drag, onChoose }: VisitProps) {
+  const { visit, track, tracks } = placed
+  const format = useTimeFormat()
+  const label = useVisitLabel(setup)
+  const height = heightOf(visit)
+  return (
+    <button
+      type="button"
+      className={classes.visit}
+      data-look={lookOf(visit, setup)}
+      data-chosen={chosen === visit.calendarId || undefined}
+      data-visit={visit.calendarId}
+      aria-pressed={chosen === visit.calendarId}
+      title={label(visit)}
+      style={{
+        top: topOf(format.hourOfDay(visit.startTime), hours) + 1,
+        height,
+        left: `calc(3px + (100% - 6px) * ${track / tracks})`,
+        width: `calc((100% - 6px) / ${tracks} - ${tracks > 1 ? 2 : 0}px)`,
+      }}
+      onPointerDown={(event) => drag.start(visit, event)}
+      onPointerMove={drag.move}
+      onPointerUp={drag.end}
+      onPointerCancel={drag.cancel}
+      onClick={() => {
+        if (!drag.hasDragged()) onChoose(visit)
+      }}
+    >
+      <span className="visually-hidden">
+        {format.time(visit.startTime)}–{format.time(visit.endTime)}{' '}
+      </span>
+      <span className="row" style={{ gap: 4 }}>
+        <b className="ellipsis grow" dir="auto">
+          {visit.clientName}
+        </b>
+        <span className={tracks === 1 ? undefined : 'visually-hidden'}>
+          <VisitMarks visit={visit} />
+        </span>
+      </span>
+      <span className={height > 32 ? `ellipsis soft ${classes.service}` : 'visually-hidden'}>
+        {' '}
+        {visit.reasonName}
+      </span>
+      <span className="visually-hidden">
+        {' '}
+        {visit.professionalName}, {statusLabel(setup, visit.status)}
+      </span>
+    </button>
+  )
+}
+
+/** Where the appointment would go. */
+function Ghost({ slot, hours }: { slot: Slot; hours: Hours }) {
+  const { t } = useTranslation()
+  const format = useTimeFormat()
+  return (
+    <div
+      className={classes.ghost}
+      data-ghost
+      style={{
+        top: topOf(format.hourOfDay(slot.startTime), hours) + 1,
+        height: heightOf(slot),
+      }}
+    >
+      <b>
+        {format.time(slot.startTime)}–{format.time(slot.endTime)}
+      </b>{' '}
+      {t('calendar.here')}
+    </div>
+  )
+}
+
 type Format = ReturnType<typeof useTimeFormat>
 
 const isOn = ({ startTime }: Slot, day: string, format: Format) => format.isoDay(startTime) === day
 
-/** From the morning to the evening, and further if an appointment is earlier or later. */
+/** Working hours, extended if an appointment is earlier or later. */
 function hoursOf(
   visits: Appointment[],
   ghost: Slot | undefined,
@@ -285,7 +352,7 @@ function clockTime(hour: number) {
   return `${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`
 }
 
-/** Whoever works on this day, or has an appointment. */
+/** Staff who work on this day or have an appointment. */
 function isShown(column: Column, day: string, visits: Appointment[], ghost: Slot | undefined) {
   const { workingHours } = column.professional
   const key = keyOf(column)
@@ -304,7 +371,7 @@ function groupByLocation(columns: Column[]) {
 const isFirstOfLocation = (columns: Column[], place: number) =>
   columns[place]!.location !== columns[place - 1]?.location
 
-/** Hours of the business's clock between which the member of staff works on this day. */
+/** The working hours of the member of staff on this day, in the business's time zone. */
 function workingHours({ professional, location }: Column, day: string, format: Format) {
   const all = professional.workingHours ?? []
   if (all.length === 0) return [[0, 24]] as [number, number][]
@@ -320,7 +387,7 @@ function workingHours({ professional, location }: Column, day: string, format: F
     })
 }
 
-/** "1 h behind": how the clock of a location differs from that of the business. */
+/** "1 h behind": the difference between the time zones of location and business. */
 function ZoneDifference({ day, timeZone }: { day: string; timeZone: string | null }) {
   const { t } = useTranslation()
   const format = useTimeFormat()

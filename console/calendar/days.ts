@@ -1,4 +1,4 @@
-/** Days are written as 2026-11-19 and times as 14:30, on the clock of a time zone. */
+/** Days are strings like 2026-11-19 and times like 14:30, in a time zone. */
 
 const DAY_MS = 86_400_000
 const MINUTE_MS = 60_000
@@ -6,7 +6,7 @@ const MINUTE_MS = 60_000
 export const addDays = (day: string, count: number) =>
   new Date(Date.parse(`${day}T00:00:00Z`) + count * DAY_MS).toISOString().slice(0, 10)
 
-/** The Monday of the week in which the day is. */
+/** The Monday of the day's week. */
 export function mondayOf(day: string) {
   const weekday = new Date(`${day}T00:00:00Z`).getUTCDay()
   return addDays(day, -((weekday + 6) % 7))
@@ -14,17 +14,17 @@ export function mondayOf(day: string) {
 
 const WEEKDAYS = ['SUNDAY', 'MONDAY', 'TUESDAY', 'WEDNESDAY', 'THURSDAY', 'FRIDAY', 'SATURDAY']
 
-/** As the working hours of staff name it. */
+/** The weekday as in the working hours of staff. */
 export const weekdayOf = (day: string) => WEEKDAYS[new Date(`${day}T00:00:00Z`).getUTCDay()]!
 
-/** The moment at which the clock of the zone shows this day and time; after a gap, the later one. */
+/** The moment of this day and time in the zone; in a gap of a clock change, the later one. */
 export function momentAt(day: string, time: string, timeZone: string) {
   const shown = Date.parse(`${day}T${time}:00Z`)
   const first = shown - offsetMs(shown, timeZone)
   return shown - offsetMs(first, timeZone)
 }
 
-/** How far the clock of the zone is ahead of UTC. */
+/** The zone's offset from UTC. */
 export function offsetMs(ms: number, timeZone: string) {
   const parts = new Intl.DateTimeFormat('en-GB', {
     timeZone,

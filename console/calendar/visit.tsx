@@ -10,7 +10,7 @@ export const statusLabel = (setup: Setup, status: string) =>
   setup.statuses.find((one) => one.objectType === 'CALENDAR' && one.status === status)?.label ??
   status
 
-/** How an appointment is drawn: booked, confirmed or no longer expected. */
+/** The style of an appointment: booked, confirmed or no longer expected. */
 export function lookOf({ status }: Appointment, setup: Setup) {
   const known = setup.statuses.find((one) => one.objectType === 'CALENDAR' && one.status === status)
   if (status === 'OPEN') return 'open'

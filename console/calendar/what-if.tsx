@@ -5,14 +5,14 @@ import type { Plan } from '../api/calendar.ts'
 
 const PARTS = ['move', 'create', 'cancel', 'expired'] as const
 
-/** The automations whose mail leaves with the save. */
+/** The automations whose mail is sent immediately by saving. */
 const namesAtOnce = ({ samples }: Plan, t: TFunction<'console'>) =>
   samples
     .filter(({ change }) => change === 'atOnce')
     .map(({ description }) => description ?? t('whatIf.unnamed'))
     .join(', ')
 
-/** What saving does, in a sentence: "3 messages move; nothing is sent now." */
+/** The effect of saving: "3 messages move; nothing is sent now." */
 export function Consequences({ plan }: { plan: Plan }) {
   const { t } = useTranslation()
   const parts: ReactNode[] = PARTS.filter((part) => plan[part] > 0).map((part) => (

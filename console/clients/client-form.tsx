@@ -14,7 +14,7 @@ const FIELDS = ['firstName', 'lastName', 'emailAddress', 'phone', 'language', 't
 const HINTS = { language: 'client.languageHint', timeZone: 'client.timeZoneHint' } as const
 const REQUIRED = ['firstName', 'lastName']
 
-/** A client's details; every fault the service finds stands at its field. */
+/** The form of a client; errors are shown at their fields. */
 export function ClientForm({ client, onSaved, onClose }: Props) {
   const { t } = useTranslation()
   const [values, setValues] = useState<Record<string, string>>(() =>

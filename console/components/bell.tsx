@@ -8,7 +8,7 @@ export function Bell({ size = 28 }: { size?: number }) {
   )
 }
 
-/** The bell alone, 32 by 32, to be placed inside an SVG. */
+/** Only the bell, 32 by 32. Belongs inside an SVG. */
 export function BellShape({ body, strap }: { body: string; strap: string }) {
   return (
     <g>

@@ -2,7 +2,7 @@ import { useTranslation } from 'react-i18next'
 import { BellShape } from './bell.tsx'
 import { MarkShape, type MarkName } from './mark.tsx'
 
-/** How many messages of one state fall into one quarter of an hour. */
+/** The number of messages of one state in a quarter of an hour. */
 export type QuarterHour = { hour: number; mark: MarkName; count: number }
 
 const WIDTH = 1100
@@ -15,6 +15,7 @@ const MAX_STACK = 8
 /** From the bottom of a stack to its top. */
 const STACK_ORDER: MarkName[] = [
   'sent',
+  'captured',
   'skipped',
   'late',
   'cancelled',
@@ -25,13 +26,13 @@ const STACK_ORDER: MarkName[] = [
 
 type Props = {
   quarters: QuarterHour[]
-  /** Hours since midnight; unset on another day than today. */
+  /** Hours since midnight; undefined if the day is not today. */
   now: number | undefined
   nowLabel?: string
   label: string
 }
 
-/** The day as a line, a mark for every message, the bell where we are. */
+/** The day as a line with a mark for each message; the bell marks the current time. */
 export function DayRope({ quarters, now, nowLabel, label }: Props) {
   const [from, to] = rangeOf(quarters, now)
   const x = (hour: number) => PADDING + ((hour - from) / (to - from)) * (WIDTH - 2 * PADDING)
@@ -102,7 +103,7 @@ function stacksOf(quarters: QuarterHour[]): Stacked[] {
   }))
 }
 
-/** Higher than the picture, a stack ends in the number of marks that it leaves out. */
+/** A stack that is too high ends with the number of hidden marks. */
 function Stack({ x, marks }: { x: number; marks: MarkName[] }) {
   const isHigh = marks.length > MAX_STACK
   const shown = isHigh ? marks.slice(0, MAX_STACK - 1) : marks
@@ -142,7 +143,7 @@ function Now({ x, label }: { x: number; label: string }) {
   )
 }
 
-/** The hours of work, wider if there is something before or after. */
+/** Working hours, extended if there are messages before or after. */
 function rangeOf(quarters: QuarterHour[], now: number | undefined): [number, number] {
   const hours = [...quarters.map(({ hour }) => hour), ...(now === undefined ? [] : [now])]
   const from = Math.min(7, ...hours.map(Math.floor))

@@ -1,6 +1,6 @@
 import { ProblemError } from '../../src/client/client.ts'
 
-/** What the service says about one field, or several that are filled in together, by pointer. */
+/** The error of one field, or of several fields that are filled in together, by pointer. */
 export function faultAt(error: unknown, ...properties: string[]) {
   if (!(error instanceof ProblemError)) return undefined
   const faults = error.errors

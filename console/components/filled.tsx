@@ -1,14 +1,14 @@
 import { Fragment, type ReactNode } from 'react'
 
-/** Stands in a text where an element comes; a character that no text of ours has. */
+/** A placeholder for an element in a text; no text contains this character. */
 const EDGE = '\u{E000}'
 
-/** The value to give to `t` for a part that `Filled` puts in place. */
+/** The value to pass to `t` for a part that `Filled` inserts. */
 export const part = (name: string) => `${EDGE}${name}${EDGE}`
 
 /**
- * A text with elements in the place of its parts. Names that people typed are put in as they are:
- * `Trans` would look for values and tags in them.
+ * A text with elements in place of its parts. Names that users typed are inserted unchanged: `Trans`
+ * would interpret values and tags in them.
  */
 export function Filled({ text, parts }: { text: string; parts: Record<string, ReactNode> }) {
   return text

@@ -4,7 +4,7 @@ import { ConnectionError, ProblemError } from '../../src/client/client.ts'
 
 type Translate = ReturnType<typeof useTranslation>['t']
 
-/** The words for an error that belongs to a form. */
+/** The message for an error of a form. */
 export function messageOf(error: unknown, t: Translate): string {
   if (error instanceof ConnectionError) return t('errors.offline')
   if (error instanceof ProblemError && error.status === 429) {
@@ -14,8 +14,8 @@ export function messageOf(error: unknown, t: Translate): string {
 }
 
 /**
- * Sends a form once at a time. `faultAt` gives the fault of a field; `message` what is wrong besides
- * the fields that the form shows.
+ * Submits a form, once at a time. `faultAt` returns the error of a field; `message` any error that
+ * does not belong to a field of the form.
  */
 export function useForm(
   work: (values: (name: string) => string) => Promise<unknown>,

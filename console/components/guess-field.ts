@@ -1,4 +1,4 @@
-/** Names that other software gives to columns, by the field that they are. */
+/** Column names used by other software, by field. */
 const OTHER_NAMES: Record<string, string[]> = {
   externalId: ['id', 'no', 'nr', 'number', 'code', 'ref', 'reference'],
   firstName: ['forename', 'givenname', 'vorname', 'prenom', 'nombre'],
@@ -18,7 +18,7 @@ const OTHER_NAMES: Record<string, string[]> = {
 
 type Column = { column: string; field: string | null }
 
-/** The field that a column most likely is, or '' for none; the service's own reading comes first. */
+/** The most likely field of a column, or '' for none; the service's own guess comes first. */
 export function guessField(column: string, columns: Column[], fields: string[]): string {
   const own = columns.find((one) => one.column === column)?.field
   if (own) return own

@@ -4,15 +4,15 @@ import { useTranslation } from 'react-i18next'
 import { usePageKeys } from '../shell/keys.ts'
 import classes from './held-actions.module.css'
 
-/** How long an action that cannot be undone is held back, so that the user can undo it. */
+/** How long an irreversible action is delayed, so that the user can undo it. */
 export const HOLD_MS = 6_000
-/** How long its result stays. */
+/** How long its result is shown. */
 const RESULT_MS = 8_000
 
 export type HeldAction = {
-  /** What is about to happen. */
+  /** Says what is about to happen. */
   text: string
-  /** Does it, and answers in words what came of it. */
+  /** Runs the action and returns its result in words. */
   run: () => Promise<string>
 }
 
@@ -29,7 +29,7 @@ function show(changed: Toast[]) {
 
 const remove = (id: number) => show(toasts.filter((toast) => toast.id !== id))
 
-/** Holds an action behind a toast with an undo button, then runs it. */
+/** Shows a toast with an undo button, then runs the action. */
 export function holdAction(action: HeldAction) {
   lastId += 1
   const id = lastId
@@ -56,7 +56,7 @@ function undo({ id, timer }: Toast) {
   remove(id)
 }
 
-/** The toasts of all held actions; stands once around every page. */
+/** The toasts of all delayed actions; rendered once for all pages. */
 export function HeldActions() {
   const { t } = useTranslation()
   const shown = useSyncExternalStore(
@@ -69,7 +69,7 @@ export function HeldActions() {
   const newest = shown.findLast((toast) => toast.action)
   usePageKeys({ z: newest && (() => undo(newest)) })
   useEffect(() => {
-    // A user who closes the page has not undone the action.
+    // Closing the page does not undo the action.
     const runAll = () => toasts.forEach(({ id }) => runHeld(id))
     window.addEventListener('pagehide', runAll)
     return () => window.removeEventListener('pagehide', runAll)

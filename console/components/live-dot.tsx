@@ -1,7 +1,7 @@
 import { useTranslation } from 'react-i18next'
 import { useLiveState } from '../api/live.ts'
 
-/** Says whether the page shows changes as they happen. */
+/** Shows whether the page receives changes live. */
 export function LiveDot() {
   const { t } = useTranslation()
   const state = useLiveState()

@@ -1,8 +1,16 @@
 import { useTranslation } from 'react-i18next'
-import type { TriggerStatus } from '../../src/contract/event-trigger.ts'
+import type { NamedTrigger, TriggerStatus } from '../../src/contract/event-trigger.ts'
 
-/** How a message stands, in the words of the console. */
-export type MarkName = 'waiting' | 'sending' | 'sent' | 'failed' | 'skipped' | 'late' | 'cancelled'
+/** The state of a message, as the console calls it. */
+export type MarkName =
+  | 'waiting'
+  | 'sending'
+  | 'sent'
+  | 'captured'
+  | 'failed'
+  | 'skipped'
+  | 'late'
+  | 'cancelled'
 
 export const MARK_OF_STATUS: Record<TriggerStatus, MarkName> = {
   SCHEDULED: 'waiting',
@@ -14,9 +22,13 @@ export const MARK_OF_STATUS: Record<TriggerStatus, MarkName> = {
   CANCELLED: 'cancelled',
 }
 
+/** A message is captured, not sent, if its mail was kept because no mail server is configured. */
+export const markOf = ({ status, email }: Pick<NamedTrigger, 'status' | 'email'>): MarkName =>
+  status === 'COMPLETED' && email?.status === 'CAPTURED' ? 'captured' : MARK_OF_STATUS[status]
+
 type Shape = { mark: MarkName; x?: number; y?: number; r?: number }
 
-/** Every state has a shape of its own; colour only repeats it. To be placed inside an SVG. */
+/** Each state has its own shape, so that it does not depend on colour. Belongs inside an SVG. */
 export function MarkShape({ mark, x = 0, y = 0, r = 5 }: Shape) {
   const at = `translate(${x} ${y})`
   switch (mark) {
@@ -24,6 +36,13 @@ export function MarkShape({ mark, x = 0, y = 0, r = 5 }: Shape) {
       return <circle cx={x} cy={y} r={r} fill="var(--mark)" />
     case 'waiting':
       return <Ring x={x} y={y} r={r} />
+    case 'captured':
+      return (
+        <g>
+          <Ring x={x} y={y} r={r} />
+          <circle cx={x} cy={y} r={r * 0.4} fill="var(--mark)" />
+        </g>
+      )
     case 'sending':
       return (
         <g transform={at}>
@@ -108,11 +127,14 @@ export function Mark({ mark, size = 12 }: { mark: MarkName; size?: number }) {
   )
 }
 
-/** A mark with its word. */
+/** A mark with its label. */
 export function Status({ mark, pill = false }: { mark: MarkName; pill?: boolean }) {
   const { t } = useTranslation()
   return (
-    <span className={`status ${mark}${pill ? ' pill' : ''}`}>
+    <span
+      className={`status ${mark}${pill ? ' pill' : ''}`}
+      title={mark === 'captured' ? t('status.capturedHint') : undefined}
+    >
       <Mark mark={mark} />
       {t(`status.${mark}`)}
     </span>

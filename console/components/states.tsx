@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next'
 import { ConnectionError, ProblemError } from '../../src/client/client.ts'
 import { BellShape } from './bell.tsx'
 
-/** Grey bars in the shape of what comes. Shown after 150 ms, so that a fast answer does not flicker. */
+/** Grey bars as a placeholder. Shown after 150 ms, so that a fast answer does not flicker. */
 export function Loading({ lines = 6, height = 20 }: { lines?: number; height?: number }) {
   const [isShown, setShown] = useState(false)
   useEffect(() => {
@@ -22,7 +22,7 @@ export function Loading({ lines = 6, height = 20 }: { lines?: number; height?: n
   )
 }
 
-/** Why there is nothing here, and what to do. */
+/** Says why a list is empty, and what to do. */
 export function Empty({ title, children }: { title: string; children?: ReactNode }) {
   return (
     <div className="column" style={{ alignItems: 'center', padding: '36px 16px', gap: 6 }}>
@@ -39,7 +39,7 @@ export function Empty({ title, children }: { title: string; children?: ReactNode
   )
 }
 
-/** What went wrong, what it means, the way on. */
+/** Says what went wrong, what it means and what to do next. */
 export function Failure({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
   const { t } = useTranslation()
   return (

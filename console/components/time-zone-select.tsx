@@ -1,7 +1,7 @@
 import { Select, type SelectProps } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 
-/** The time zone of this browser, which is most often that of the business. */
+/** The time zone of this browser, which is usually that of the business. */
 export const guessTimeZone = () => new Intl.DateTimeFormat().resolvedOptions().timeZone
 
 const MAX_SHOWN = 100

@@ -1,7 +1,7 @@
 import { useMemo } from 'react'
 import { useSession } from '../api/session.ts'
 
-/** Moments as people read them, in one time zone. */
+/** Formats moments in one time zone. */
 export type TimeFormat = ReturnType<typeof formatIn>
 
 /** In the time zone of the business. */
@@ -69,7 +69,7 @@ function dayFormat(timeZone: string) {
 export const placeOf = (timeZone: string) =>
   (timeZone.split('/').at(-1) ?? timeZone).replaceAll('_', ' ')
 
-/** Midnight by the clock of the zone. Asked twice, because the offset may change on that day. */
+/** Midnight in the zone. Computed twice, because the offset may change on that day. */
 function startOfDay(day: string, timeZone: string) {
   const wall = new Intl.DateTimeFormat('sv-SE', {
     timeZone,

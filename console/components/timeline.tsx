@@ -13,7 +13,7 @@ export type TimelineItem = {
   children?: ReactNode
 }
 
-/** What happened, from top to bottom. The line is solid up to the present, then dotted. */
+/** Events from top to bottom. The line is solid in the past and dotted in the future. */
 export function Timeline({ items, label }: { items: TimelineItem[]; label: string }) {
   return (
     <ol className={classes.timeline} aria-label={label}>

@@ -11,7 +11,7 @@ import { holdAction } from '../components/held-actions.tsx'
 
 export type ActionName = 'sendAgain' | 'cancel' | 'fire'
 
-/** What an action needs of a message. */
+/** The properties of a message that an action needs. */
 export type Actionable = Pick<Message, 'eventTriggerId' | 'status'> & { emailIds: number[] }
 
 export const actionableOf = (message: Message): Actionable => ({
@@ -26,13 +26,13 @@ const CALLS: Record<ActionName, (messages: Actionable[]) => Promise<BulkResult>>
   fire: (messages) => fireMessages(messages.map((message) => message.eventTriggerId)),
 }
 
-/** Those of the messages to which an action can be done. */
+/** The messages that an action applies to. */
 export const actionableBy = (name: ActionName, messages: Actionable[]) =>
   name === 'sendAgain'
     ? messages.filter(({ emailIds }) => emailIds.length > 0)
     : messages.filter(({ status }) => status === 'SCHEDULED')
 
-/** What the role of the user allows. */
+/** The actions that the user's role allows. */
 export function useAllowedActions(): ActionName[] {
   const { functions } = useSession()
   const allowed: ActionName[] = []
@@ -41,7 +41,7 @@ export function useAllowedActions(): ActionName[] {
   return allowed
 }
 
-/** Does an action to messages after a few seconds in which the user can undo it. */
+/** Runs an action on messages after a few seconds in which the user can undo it. */
 export function useHeldAction() {
   const { t } = useTranslation()
   return (name: ActionName, messages: Actionable[]) =>

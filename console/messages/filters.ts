@@ -3,7 +3,7 @@ import type { MessageFilters } from '../api/messages.ts'
 import { MARK_OF_STATUS, type MarkName } from '../components/mark.tsx'
 import type { TimeFormat } from '../components/time.ts'
 
-/** The filters of the page Activity as they stand in its address. */
+/** The filters of the page Activity in its URL. */
 export type ActivitySearch = {
   outcome?: MarkName
   text?: string
@@ -20,10 +20,10 @@ export const STATUSES = Object.keys(MARK_OF_STATUS) as TriggerStatus[]
 const statusesOf = (mark: MarkName) =>
   STATUSES.filter((status) => MARK_OF_STATUS[status] === mark).join(',')
 
-/** What has happened; pending messages have a tab of their own. */
+/** Past messages; pending ones have their own tab. */
 export const PAST = STATUSES.filter((status) => status !== 'SCHEDULED').join(',')
 
-/** The same filters as the service takes them. Days are those of the business. */
+/** The filters as the API expects them. Days are in the time zone of the business. */
 export function filtersOf(search: ActivitySearch, format: TimeFormat): MessageFilters {
   const dayAfter = (day: string) => format.isoDay(format.startOfDay(day) + 36 * 3_600_000)
   return {

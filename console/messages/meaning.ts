@@ -26,9 +26,9 @@ export type Meaning =
 
 export type Attempt = { phase: string; reply: string }
 
-/** The first rule that fits counts: from the enhanced status code (RFC 3463) to the words. */
+/** The first matching rule applies: enhanced status codes (RFC 3463) and the server's words. */
 const RULES: [RegExp, Meaning][] = [
-  // Some servers answer a full mailbox or a greylist with a code that says something else.
+  // Some servers use another code for a full mailbox or greylisting.
   [/grey-?list|graylist/i, 'greylisted'],
   [/^\d{3}[ -]\d\.2\.2\b|over quota|mailbox (is )?full/i, 'mailboxFull'],
   [/^\d{3}[ -]\d\.1\.2\b|^\d{3}[ -]\d\.4\.4\b|domain (name )?not found/i, 'unknownDomain'],
@@ -49,10 +49,10 @@ const RULES: [RegExp, Meaning][] = [
   [/time(d)? ?out|closed|reset|no answer|broken/i, 'noAnswer'],
 ]
 
-/** The service itself refuses such a mail before a server sees it. */
+/** The service itself refuses such a mail before it contacts the server. */
 const BEFORE_SENDING = /^not one plain address|^the message is larger/
 
-/** What the answer of a mail server means in plain words. */
+/** The meaning of a mail server's reply. */
 export function meaningOf({ phase, reply }: Attempt): Meaning {
   const result = resultOf({ phase, reply })
   if (result === 'accepted' || result === 'captured') return result

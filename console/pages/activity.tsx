@@ -16,7 +16,7 @@ import {
 } from '../api/messages.ts'
 import { setupQuery } from '../api/setup.ts'
 import { LiveDot } from '../components/live-dot.tsx'
-import { Mark, MARK_OF_STATUS, Status, type MarkName } from '../components/mark.tsx'
+import { Mark, MARK_OF_STATUS, markOf, Status, type MarkName } from '../components/mark.tsx'
 import { Empty, Failure, Loading } from '../components/states.tsx'
 import { useTimeFormat } from '../components/time.ts'
 import {
@@ -90,7 +90,7 @@ function OutcomeTabs({ counts, total, chosen }: TabsProps) {
           outcome={mark}
           isChosen={chosen === mark}
           count={countOf(mark)}
-          label={t(`status.${mark}`)}
+          label={mark === 'sent' ? t('activity.completed') : t(`status.${mark}`)}
         />
       ))}
     </nav>
@@ -231,7 +231,7 @@ function useExport() {
     const head = ['time', 'outcome', 'client', 'message', 'automation', 'location'] as const
     const rows = messages.map((message) => [
       `${format.isoDay(message.scheduledTime)} ${format.time(message.scheduledTime)}`,
-      t(`status.${MARK_OF_STATUS[message.status]}`),
+      t(`status.${markOf(message)}`),
       message.clientName ?? message.objectName,
       message.statusReason ?? message.email?.subject,
       message.description,
@@ -245,7 +245,7 @@ function useExport() {
 
 const ROW_HEIGHT = 38
 const PHONE_ROW_HEIGHT = 60
-/** So many rows before the end the next page is fetched. */
+/** The next page is fetched this many rows before the end. */
 const AHEAD = 30
 
 type MessagesProps = { filters: MessageFilters; search: ActivitySearch }
@@ -273,7 +273,7 @@ function Messages({ filters, search }: MessagesProps) {
   }
   return (
     <SelectableRows
-      // Another list begins with nothing selected.
+      // A new list starts without a selection.
       key={JSON.stringify(filters)}
       messages={messages}
       search={search}
@@ -334,7 +334,7 @@ const ICONS: Record<ActionName, typeof IconX> = {
   cancel: IconX,
 }
 
-/** What can be done to the selected messages. To more than one it is asked for twice. */
+/** The actions on the selected messages. More than one message needs a confirmation. */
 function BulkBar({ messages, onDone }: { messages: Message[]; onDone: () => void }) {
   const { t } = useTranslation()
   const hold = useHeldAction()
@@ -404,12 +404,12 @@ type MessageRowsProps = RowsProps & {
   selected: ReadonlySet<number>
   onToggle: (id: number) => void
   onToggleAll: () => void
-  /** The row that the keys act on. */
+  /** The row that shortcuts act on. */
   current: number | undefined
   onCurrent: (place: number) => void
 }
 
-/** Only the rows in sight are drawn, however many there are. */
+/** Renders only the visible rows. */
 function MessageRows(props: MessageRowsProps) {
   const { messages, onNearEnd, selected, current } = props
   const { t } = useTranslation()
@@ -439,7 +439,7 @@ function MessageRows(props: MessageRowsProps) {
       aria-label={t('activity.title')}
       aria-rowcount={messages.length}
     >
-      <div role="row" className={`${classes.row} ${classes.head}`}>
+      <div role="row" className={`list-row list-head ${classes.row}`}>
         <span role="columnheader" aria-label={t('activity.select')}>
           <Checkbox
             size="xs"
@@ -496,13 +496,13 @@ function MessageRow(props: MessageRowProps) {
       link.current?.focus({ preventScroll: true })
     }
   }, [isCurrent])
-  const mark = MARK_OF_STATUS[message.status]
+  const mark = markOf(message)
   const attempts = message.email?.attempts ?? 0
   const name = message.clientName ?? message.objectName ?? `#${message.eventTriggerId}`
   return (
     <div
       role="row"
-      className={`${classes.row} ${classes.message}`}
+      className={`list-row ${classes.row} ${classes.message}`}
       data-selected={isSelected || undefined}
       style={{ position: 'absolute', top, left: 0, right: 0 }}
       onFocus={onCurrent}

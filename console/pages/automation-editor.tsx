@@ -35,7 +35,7 @@ import type { Word } from '../automations/sentence.ts'
 import { Failure, Loading } from '../components/states.tsx'
 import { Clock } from '../shell/page-head.tsx'
 
-/** `on`: a recipe has made it paused; it opens with the switch on, to be saved. */
+/** `on`: a recipe created it paused; the editor opens with the switch on, ready to save. */
 export type EditorSearch = { on?: boolean }
 
 export function NewAutomationPage() {
@@ -86,7 +86,7 @@ function Editor({ setup, opened }: EditorProps) {
   const { on } = useSearch({ strict: false }) as EditorSearch
   const { business, functions } = useSession()
   const canEdit = functions.includes('EDIT_DEFINITIONS')
-  /** What is stored; unset while the automation is new. */
+  /** The stored automation; undefined while it is new. */
   const [stored, setStored] = useState(opened)
   const base = useMemo(() => (stored ? draftOf(stored) : undefined), [stored])
   const [draft, setDraft] = useState<Draft>(() => ({
@@ -140,7 +140,7 @@ function Editor({ setup, opened }: EditorProps) {
       try {
         setTheirs(await readAutomation(eventDefnId))
       } catch (reading) {
-        // Deleted meanwhile: without a version, the next save brings it back.
+        // It was deleted in the meantime: saving without a version restores it.
         if (isStatus(reading, 404)) setStored((known) => known && { ...known, etag: null })
       }
     },
@@ -293,7 +293,7 @@ const reasonOf = (error: unknown) => {
   return faults?.join('; ') ?? error.message
 }
 
-/** The button says what saving does: "Save: move 442, cancel 168". */
+/** The label of the button: "Save: move 442, cancel 168". */
 function SaveLabel({ plan, isSaved }: { plan: Forecast | undefined; isSaved: boolean }) {
   const { t } = useTranslation()
   if (isSaved) return t('editor.saved')

@@ -64,7 +64,7 @@ export function AutomationsPage() {
   )
 }
 
-/** The life of an appointment, and what else there is. */
+/** The stages of an appointment, and other objects. */
 const GROUPS = ['booked', 'before', 'after', 'changed', 'others'] as const
 type Group = (typeof GROUPS)[number]
 
@@ -102,7 +102,7 @@ function List({
   const byGroup = Map.groupBy(rows, ({ automation }) => groupOf(automation))
   return (
     <div className="card" style={{ overflow: 'hidden' }}>
-      <div className={`${classes.row} ${classes.head}`} aria-hidden>
+      <div className={`list-row list-head ${classes.row} ${classes.head}`} aria-hidden>
         <span />
         <span>{t('automations.what')}</span>
         <span>{t('automations.fortnight')}</span>
@@ -136,7 +136,7 @@ function Row({ automation, parts }: RowProps) {
       ? format.moment(activity.nextTime)
       : t(isEvent ? 'automations.whenItHappens' : 'automations.nothingAhead')
   return (
-    <div className={classes.row} data-off={!active || undefined}>
+    <div className={`list-row ${classes.row}`} data-off={!active || undefined}>
       <svg width="14" height="14" viewBox="-7 -7 14 14" aria-hidden>
         <MarkShape mark={active ? 'sent' : 'waiting'} />
       </svg>
@@ -154,7 +154,14 @@ function Row({ automation, parts }: RowProps) {
           <div className="clay tiny">{t('automations.failed', { count: activity.failed })}</div>
         )}
       </div>
-      <div className="numbers soft small">{next}</div>
+      <div className="numbers soft small">
+        {next}
+        {active && activity?.hasStoppedMatching && (
+          <div className="amber tiny" title={t('automations.stoppedHint')}>
+            {t('automations.stopped')}
+          </div>
+        )}
+      </div>
       <OnOff automation={automation} label={sentenceText(parts)} />
       <AutomationMenu automation={automation} label={sentenceText(parts)} />
     </div>
@@ -178,7 +185,7 @@ function OnOff({ automation, label }: { automation: Automation; label: string })
   )
 }
 
-/** Mails of each of the last 14 days. */
+/** Completed messages of each of the last 14 days. */
 function Spark({ days }: { days: number[] }) {
   const most = Math.max(...days, 1)
   return (

@@ -30,7 +30,7 @@ import { PageHead } from '../shell/page-head.tsx'
 const VIEWS = ['day', 'week', 'list'] as const
 type View = (typeof VIEWS)[number]
 
-/** What the page shows, as it stands in the address. */
+/** The state of the page in its URL. */
 export type CalendarSearch = {
   day?: string
   view?: View
@@ -62,7 +62,7 @@ export function CalendarPage() {
       search: (before) => withoutEmpty({ ...before, ...more }),
       replace: true,
     })
-  /** From the day in the address: keys come faster than pages are drawn. */
+  /** Counts from the day in the URL, because keys can be pressed faster than pages render. */
   const goBy = (days: number) =>
     void navigate({
       to: '/calendar',
@@ -243,7 +243,7 @@ const firstTime = (day: string, { timeZone }: { timeZone: string }) => {
   return { startTime, endTime: startTime + 1_800_000 }
 }
 
-/** Where the changed appointment would be; nothing if the draft does not move it. */
+/** The new position of the edited appointment; undefined if the draft does not move it. */
 function withDraft(appointment: Appointment, draft: AppointmentBody) {
   const moved = { ...appointment, ...draft }
   const isMoved =
@@ -261,7 +261,7 @@ function ghostOf(body: AppointmentBody | undefined): Slot | undefined {
   return { startTime, endTime, professionalId, locationId }
 }
 
-/** The appointment of the address: from the list, or by itself if it is on another day. */
+/** The appointment in the URL: from the list, or fetched if it is on another day. */
 function useChosen(
   calendarId: number | undefined,
   visits: Appointment[],
@@ -314,7 +314,7 @@ function Panel({ isDrawer, onClose, children }: PanelProps) {
 
 type DayLinksProps = { day: string; today: string; location: number | undefined }
 
-/** The week in which the day is, with how many appointments each day has. */
+/** The week of the day, with the number of appointments of each day. */
 function DayLinks({ day, today, location }: DayLinksProps) {
   const { t } = useTranslation()
   const format = useTimeFormat()

@@ -103,7 +103,7 @@ function Appointments({ clientId }: { clientId: number }) {
               key={visit.calendarId}
               to="/calendar"
               search={{ day: format.isoDay(visit.startTime), appointment: visit.calendarId }}
-              className={classes.visit}
+              className={`list-row ${classes.visit}`}
             >
               <span className="numbers soft">{format.moment(visit.startTime)}</span>
               <span className="ellipsis">{detailsOf(visit)}</span>
@@ -143,7 +143,7 @@ function Emails({ clientId }: { clientId: number }) {
           aria-label={t('client.messages')}
         >
           {data.toReversed().map((email) => (
-            <div key={email.emailId} className={classes.email}>
+            <div key={email.emailId} className={`list-row ${classes.email}`}>
               <span className="numbers soft">
                 {format.moment(email.sentTime ?? email.createdDate)}
               </span>

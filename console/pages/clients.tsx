@@ -87,7 +87,7 @@ function List({ text }: { text: string }) {
     <>
       <div className="card" role="table" aria-label={t('clients.title')}>
         <div role="rowgroup">
-          <div role="row" className={`${classes.row} ${classes.head}`}>
+          <div role="row" className={`list-row list-head ${classes.row}`}>
             <span role="columnheader">{t('clients.name')}</span>
             <span role="columnheader">{t('clients.emailAddress')}</span>
             <span role="columnheader">{t('clients.phone')}</span>
@@ -118,7 +118,7 @@ function Row({ client }: { client: Client }) {
   const { t } = useTranslation()
   const tags = Object.values(client.tags ?? {}).flat()
   return (
-    <div role="row" className={classes.row}>
+    <div role="row" className={`list-row ${classes.row}`}>
       <span role="cell" className="ellipsis">
         <Link
           to="/clients/$clientId"

@@ -12,13 +12,13 @@ export function stepsOf({ setup, mail, triggersWaiting, lastDays }: Overview) {
   }
 }
 
-/** A mail server may be configured later: without one, mails are kept here. */
+/** A mail server can be configured later: without one, mails are captured. */
 const isOver = (overview: Overview) => {
   const { data, automation, plan } = stepsOf(overview)
   return data && automation && plan
 }
 
-/** For people who may set things up, until the steps are done or skipped. */
+/** For users who may edit the setup, until the steps are done or skipped. */
 export function isFirstVisit(overview: Overview, { functions, business }: Session) {
   const maySetUp = functions.includes('EDIT_SETUP') && functions.includes('EDIT_DEFINITIONS')
   return maySetUp && !isOver(overview) && localStorage.getItem(nameOf(business)) === null

@@ -20,7 +20,7 @@ import classes from './first-visit.module.css'
 
 type Props = { overview: Overview; onDismiss: () => void }
 
-/** Today, until the first reminder is planned. */
+/** Shown on Today until the first reminder is scheduled. */
 export function FirstVisit({ overview, onDismiss }: Props) {
   const { t } = useTranslation()
   const session = useSession()
@@ -185,7 +185,7 @@ function Way({ icon: Icon, title, hint, children }: WayProps) {
   )
 }
 
-/** One click while the operator's key of the first run is at hand; else it is asked for. */
+/** Needs the operator's key; asks for it unless the first run still has it. */
 function DemoForm() {
   const { t } = useTranslation()
   const { business } = useSession()

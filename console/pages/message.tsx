@@ -18,7 +18,7 @@ import type { HistoryEntry, TriggerDetails } from '../../src/contract/event-trig
 import type { Check, Explanation } from '../../src/contract/explanation.ts'
 import { emailQuery, explanationQuery, messageQuery, messagesQuery } from '../api/messages.ts'
 import { Filled, part } from '../components/filled.tsx'
-import { Mark, MARK_OF_STATUS, Status, type MarkName } from '../components/mark.tsx'
+import { Mark, markOf, Status, type MarkName } from '../components/mark.tsx'
 import { Failure, Loading } from '../components/states.tsx'
 import { useTimeFormat, type TimeFormat } from '../components/time.ts'
 import { Timeline, type TimelineItem } from '../components/timeline.tsx'
@@ -34,7 +34,7 @@ import { usePageKeys } from '../shell/keys.ts'
 import { Clock } from '../shell/page-head.tsx'
 import classes from './message.module.css'
 
-/** One message from the appointment to the last word of the mail server. */
+/** One message: its history, its mails and the replies of the mail server. */
 export function MessagePage() {
   const { eventTriggerId } = useParams({ from: '/shell/activity/$eventTriggerId' })
   const search = useSearch({ from: '/shell/activity/$eventTriggerId' })
@@ -74,7 +74,7 @@ function TopBar({ id, search, message }: TopBarProps) {
   )
 }
 
-/** The messages before and after this one in the list that the address names. */
+/** The messages before and after this one in the list with the filters in the URL. */
 function Neighbours({ id, search }: { id: number; search: ActivitySearch }) {
   const { t } = useTranslation()
   const navigate = useNavigate()
@@ -122,7 +122,7 @@ function Neighbours({ id, search }: { id: number; search: ActivitySearch }) {
   )
 }
 
-/** Of several mails only those that failed are sent again. */
+/** If there are several mails, only the failed ones are sent again. */
 function emailsToSendAgain({ emails }: TriggerDetails) {
   const all = emails ?? []
   const failed = all.filter(({ status }) => status === 'FAILED')
@@ -159,8 +159,8 @@ function Actions({ message }: { message: TriggerDetails }) {
 
 function Message({ message, search }: { message: TriggerDetails; search: ActivitySearch }) {
   const { t } = useTranslation()
-  const mark = MARK_OF_STATUS[message.status]
   const email = message.emails?.[0]
+  const mark = markOf(message)
   return (
     <>
       <header className={classes.head}>
@@ -219,16 +219,16 @@ function Lede({ message }: { message: TriggerDetails }) {
 function outcomeOf({ status, statusReason, emails }: TriggerDetails, t: Translate) {
   if (status === 'COMPLETED') {
     const [email] = emails ?? []
-    if (email?.status === 'CAPTURED') return t('message.keptHere')
+    if (email?.status === 'CAPTURED') return t('message.captured')
     if (email?.status === 'SENT') return t('message.acceptedAt', { count: email.attempts.length })
   }
-  // The words of the server stand below, with what they mean.
+  // The reply of the server is shown below, with its meaning.
   return status === 'FAILED' ? '' : (statusReason ?? '')
 }
 
 type Translate = ReturnType<typeof useTranslation>['t']
 
-/** The answer that ended it, in plain words and in those of the server. */
+/** The final reply of the server and its meaning. */
 function WhatFailed({ message }: { message: TriggerDetails }) {
   const { t } = useTranslation()
   const failed = message.emails?.find(({ status }) => status === 'FAILED')
@@ -312,11 +312,11 @@ function titleOf({ change, user, objectTime }: HistoryEntry, t: Translate, forma
   return t(`message.changes.${change}`, values)
 }
 
-/** A detail of several parts says more than the title. */
+/** A detail with several parts adds to the title. */
 const isSaidByTitle = ({ change, detail }: HistoryEntry) =>
   change === 'FIRED' || change === 'FIRED_BY_HAND' || (change === 'MOVED' && !detail.includes(';'))
 
-/** Changes of the object or of the automation may move the message; the others end it. */
+/** Changes of the object or the automation can move the message; the other entries end it. */
 const isOfObject = ({ change }: HistoryEntry) =>
   !['FIRED', 'CANCELLED', 'SKIPPED', 'EXPIRED', 'FAILED'].includes(change)
 
@@ -357,7 +357,7 @@ function Effect({ before, after, format, t }: EffectProps) {
 
 const MARK_OF_RESULT: Record<AttemptResult, MarkName> = {
   accepted: 'sent',
-  captured: 'sent',
+  captured: 'captured',
   later: 'sending',
   refused: 'failed',
   unclear: 'sending',
@@ -371,7 +371,7 @@ const TONE_OF_RESULT: Record<AttemptResult, string> = {
   unclear: 'retrying',
 }
 
-/** Of a message to a whole class only the attempts of the first mails are shown. */
+/** For a message to a whole class, only the attempts of the first mails are shown. */
 const MAX_EMAILS = 20
 
 function attemptItems(emails: Email[], t: Translate, format: TimeFormat): Placed[] {
@@ -420,7 +420,7 @@ function Checks({ message }: { message: TriggerDetails }) {
   )
 }
 
-/** What holds for every message of its kind tells people nothing. */
+/** Hides checks that every message of this kind passes. */
 const isWorthSaying =
   ({ objectType }: TriggerDetails) =>
   ({ check, ok }: Check) =>
@@ -497,7 +497,7 @@ function AutomationName({ explanation, message, search }: AutomationNameProps) {
   )
 }
 
-/** The first condition that does not hold; if all do, how the message stands. */
+/** The first failed check; if there is none, the outcome. */
 function reasonOf({ checks, outcome }: Explanation, t: Translate) {
   const failed = checks.find(({ ok }) => !ok)
   return failed?.reason ?? t(`message.outcomes.${outcome}`)
@@ -537,7 +537,7 @@ function Mail({ message, email }: MailProps) {
   )
 }
 
-/** In a frame without any rights: nothing in the mail runs, loads or leaves it. */
+/** A sandboxed frame: scripts, remote content and navigation are blocked. */
 function MailBody({ emailId }: { emailId: number }) {
   const { t } = useTranslation()
   const { data, error, refetch } = useQuery(emailQuery(emailId))

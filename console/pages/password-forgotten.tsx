@@ -7,7 +7,7 @@ import { useForm } from '../components/form.ts'
 import classes from './sign-in.module.css'
 import { SignInFrame } from './sign-in-frame.tsx'
 
-/** Mails a link with which a new password is chosen. */
+/** Mails a link to choose a new password. */
 export function PasswordForgottenPage() {
   const { t } = useTranslation()
   const form = useForm((value) => askForPasswordLink(value('emailAddress')), ['emailAddress'])

@@ -11,7 +11,7 @@ import { Failure, Loading } from '../components/states.tsx'
 import classes from './sign-in.module.css'
 import { SignInFrame } from './sign-in-frame.tsx'
 
-/** Where the links of invitations and forgotten passwords lead. */
+/** The page that links in invitations and password mails open. */
 export function SetPasswordPage() {
   const { t } = useTranslation()
   const { token = '' } = useSearch({ strict: false }) as { token?: string }

@@ -90,7 +90,7 @@ export function SettingsBusinessPage() {
   )
 }
 
-/** What became of the form, next to its button. */
+/** The result of the form, next to its button. */
 export function FormState({ message, isDone }: { message: string | undefined; isDone: boolean }) {
   const { t } = useTranslation()
   return (

@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Checkbox, CopyButton, Modal, TextInput } from '@mantine/core'
+import { ActionIcon, Button, Checkbox, CopyButton, TextInput } from '@mantine/core'
 import {
   IconAlertTriangle,
   IconCheck,
@@ -18,7 +18,13 @@ import { Empty, Failure, Loading } from '../components/states.tsx'
 import { useTimeFormat } from '../components/time.ts'
 import { PageHead } from '../shell/page-head.tsx'
 import classes from './settings.module.css'
-import { SettingsColumns } from './settings.tsx'
+import {
+  ConfirmWindow,
+  SettingsColumns,
+  SettingsTable,
+  SettingsWindow,
+  SubmitRow,
+} from './settings.tsx'
 
 const SCOPES: Scope[] = [
   'scheduling:read',
@@ -55,11 +61,10 @@ export function SettingsKeysPage() {
           <KeyTable keys={keys} />
         )}
       </SettingsColumns>
-      <Modal
-        opened={isMaking}
+      <SettingsWindow
+        isOpen={isMaking}
         onClose={() => setMaking(false)}
         title={t('settings.keys.make')}
-        closeButtonProps={{ 'aria-label': t('form.close') }}
       >
         <KeyForm
           onDone={(key) => {
@@ -67,7 +72,7 @@ export function SettingsKeysPage() {
             setMaking(false)
           }}
         />
-      </Modal>
+      </SettingsWindow>
     </>
   )
 }
@@ -89,100 +94,99 @@ function Scopes({ scopes }: Pick<ApiKey, 'scopes'>) {
   )
 }
 
-/** A colon in a key of a text would name a file of texts. */
+/** i18next reads a colon in a key as a namespace. */
 const keyOf = <S extends Scope>(scope: S) =>
   scope.replace(':', '_') as S extends `${infer A}:${infer B}` ? `${A}_${B}` : S
 
 function KeyTable({ keys }: { keys: ApiKey[] }) {
   const { t } = useTranslation()
-  const format = useTimeFormat()
-  const [asked, setAsked] = useState<ApiKey>()
+  const [revoked, setRevoked] = useState<ApiKey>()
   const [note, setNote] = useState<string>()
-  const powerful = keys.filter(holdsAll)
+  const revoke = (key: ApiKey) =>
+    void revokeKey(key).then(
+      () => setNote(undefined),
+      (error: unknown) => setNote(messageOf(error, t)),
+    )
   return (
     <div className={`card ${classes.scroll}`}>
-      <table className="table">
-        <thead>
-          <tr>
-            <th>{t('settings.keys.name')}</th>
-            <th>{t('settings.keys.beginsWith')}</th>
-            <th>{t('settings.keys.may')}</th>
-            <th>{t('settings.keys.madeBy')}</th>
-            <th>{t('settings.keys.lastUsed')}</th>
-            <th>
-              <span className="visually-hidden">{t('form.actions')}</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {keys.map((key) => (
-            <tr key={key.apiKeyId}>
-              <td className="strong" dir="auto">
-                {key.name}
-              </td>
-              <td className="mono soft">{key.prefix}…</td>
-              <td>
-                <Scopes scopes={key.scopes} />
-              </td>
-              <td className="soft">
-                {key.createdUser === 'OPERATOR' ? t('settings.keys.operator') : key.createdUser},{' '}
-                {format.day(key.createdDate)}
-              </td>
-              <td className="soft">
-                {key.lastUsedTime ? format.moment(key.lastUsedTime) : t('settings.keys.never')}
-              </td>
-              <td style={{ textAlign: 'right' }}>
-                <ActionIcon
-                  variant="subtle"
-                  color="gray"
-                  aria-label={t('settings.keys.revokeOf', { name: key.name })}
-                  onClick={() => setAsked(key)}
-                >
-                  <IconTrash size={16} aria-hidden />
-                </ActionIcon>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <SettingsTable
+        head={[
+          t('settings.keys.name'),
+          t('settings.keys.beginsWith'),
+          t('settings.keys.may'),
+          t('settings.keys.madeBy'),
+          t('settings.keys.lastUsed'),
+        ]}
+      >
+        {keys.map((key) => (
+          <KeyRow key={key.apiKeyId} apiKey={key} onRevoke={() => setRevoked(key)} />
+        ))}
+      </SettingsTable>
       <p role="status" className="small clay" style={{ margin: note ? '8px 18px' : 0 }}>
         {note}
       </p>
-      {powerful.length > 0 && (
-        <p className="notice row" style={{ margin: 0 }}>
-          <IconAlertTriangle size={16} style={{ flex: 'none' }} aria-hidden />
-          <span>
-            <Trans
-              i18nKey="settings.keys.powerful"
-              count={powerful.length}
-              values={{ names: powerful.map(({ name }) => name).join(', ') }}
-              components={{ b: <b className="strong" /> }}
-            />
-          </span>
-        </p>
-      )}
-      <Modal
-        opened={asked !== undefined}
-        onClose={() => setAsked(undefined)}
-        title={t('settings.keys.revokeTitle', { name: asked?.name ?? '' })}
-        closeButtonProps={{ 'aria-label': t('form.close') }}
-      >
-        <p style={{ marginTop: 0 }}>{t('settings.keys.revokeHint')}</p>
-        <Button
-          color="clay"
-          onClick={() => {
-            const key = asked!
-            setAsked(undefined)
-            void revokeKey(key).then(
-              () => setNote(undefined),
-              (error: unknown) => setNote(messageOf(error, t)),
-            )
-          }}
-        >
-          {t('settings.keys.revoke')}
-        </Button>
-      </Modal>
+      <PowerfulKeys keys={keys.filter(holdsAll)} />
+      <ConfirmWindow
+        isOpen={revoked !== undefined}
+        title={t('settings.keys.revokeTitle', { name: revoked?.name ?? '' })}
+        hint={t('settings.keys.revokeHint')}
+        button={t('settings.keys.revoke')}
+        onClose={() => setRevoked(undefined)}
+        onConfirm={() => revoked && revoke(revoked)}
+      />
     </div>
+  )
+}
+
+function KeyRow({ apiKey, onRevoke }: { apiKey: ApiKey; onRevoke: () => void }) {
+  const { t } = useTranslation()
+  const format = useTimeFormat()
+  const { name, prefix, scopes, createdUser, createdDate, lastUsedTime } = apiKey
+  return (
+    <tr>
+      <td className="strong" dir="auto">
+        {name}
+      </td>
+      <td className="mono soft">{prefix}…</td>
+      <td>
+        <Scopes scopes={scopes} />
+      </td>
+      <td className="soft">
+        {createdUser === 'OPERATOR' ? t('settings.keys.operator') : createdUser},{' '}
+        {format.day(createdDate)}
+      </td>
+      <td className="soft">
+        {lastUsedTime ? format.moment(lastUsedTime) : t('settings.keys.never')}
+      </td>
+      <td style={{ textAlign: 'right' }}>
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          aria-label={t('settings.keys.revokeOf', { name })}
+          onClick={onRevoke}
+        >
+          <IconTrash size={16} aria-hidden />
+        </ActionIcon>
+      </td>
+    </tr>
+  )
+}
+
+/** Warns about keys that may do everything. */
+function PowerfulKeys({ keys }: { keys: ApiKey[] }) {
+  if (keys.length === 0) return null
+  return (
+    <p className="notice row" style={{ margin: 0 }}>
+      <IconAlertTriangle size={16} style={{ flex: 'none' }} aria-hidden />
+      <span>
+        <Trans
+          i18nKey="settings.keys.powerful"
+          count={keys.length}
+          values={{ names: keys.map(({ name }) => name).join(', ') }}
+          components={{ b: <b className="strong" /> }}
+        />
+      </span>
+    </p>
   )
 }
 
@@ -217,14 +221,7 @@ function KeyForm({ onDone }: { onDone: (key: NewKey) => void }) {
           ))}
         </div>
       </Checkbox.Group>
-      <div className="row">
-        <Button type="submit" loading={form.isBusy} disabled={scopes.length === 0}>
-          {t('settings.keys.make')}
-        </Button>
-        <span role="alert" className="small clay">
-          {form.message}
-        </span>
-      </div>
+      <SubmitRow label={t('settings.keys.make')} form={form} disabled={scopes.length === 0} />
     </form>
   )
 }

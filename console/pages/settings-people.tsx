@@ -3,7 +3,6 @@ import {
   Avatar,
   Button,
   Menu,
-  Modal,
   MultiSelect,
   PasswordInput,
   Select,
@@ -29,7 +28,13 @@ import { messageOf, useForm } from '../components/form.ts'
 import { Failure, Loading } from '../components/states.tsx'
 import { PageHead } from '../shell/page-head.tsx'
 import classes from './settings.module.css'
-import { SettingsColumns } from './settings.tsx'
+import {
+  ConfirmWindow,
+  SettingsColumns,
+  SettingsTable,
+  SettingsWindow,
+  SubmitRow,
+} from './settings.tsx'
 
 const ROLES: Role[] = ['OWNER', 'ADMINISTRATOR', 'LOCATION_SUPER_USER', 'USER', 'REPORTS_ONLY']
 
@@ -62,11 +67,10 @@ export function SettingsPeoplePage() {
         )}
         <RoleTable />
       </SettingsColumns>
-      <Modal
-        opened={edited !== undefined}
+      <SettingsWindow
+        isOpen={edited !== undefined}
         onClose={() => setEdited(undefined)}
         title={t(edited === 'new' ? 'settings.people.add' : 'settings.people.edit')}
-        closeButtonProps={{ 'aria-label': t('form.close') }}
       >
         {edited && (
           <PersonForm
@@ -78,7 +82,7 @@ export function SettingsPeoplePage() {
             }}
           />
         )}
-      </Modal>
+      </SettingsWindow>
     </>
   )
 }
@@ -95,47 +99,37 @@ function PeopleTable({ people, setup, onEdit, onNote }: TableProps) {
   const { userId } = useSession()
   return (
     <div className={`card ${classes.scroll}`}>
-      <table className="table">
-        <thead>
-          <tr>
-            <th>{t('settings.people.person')}</th>
-            <th>{t('settings.people.role')}</th>
-            <th>{t('settings.people.sees')}</th>
-            <th>
-              <span className="visually-hidden">{t('form.actions')}</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {people.map((person) => (
-            <tr key={person.userId}>
-              <td>
-                <span className="row" style={{ padding: '6px 0' }}>
-                  <Avatar size={28} color="pine" name={person.username} aria-hidden />
-                  <span style={{ lineHeight: 1.3 }}>
-                    <b className="strong" dir="auto">
-                      {person.username}
-                    </b>{' '}
-                    {person.userId === userId && (
-                      <span className="soft">{t('settings.people.you')}</span>
-                    )}
-                    <span className="faint tiny" style={{ display: 'block' }}>
-                      {person.emailAddress}
-                    </span>
+      <SettingsTable
+        head={[t('settings.people.person'), t('settings.people.role'), t('settings.people.sees')]}
+      >
+        {people.map((person) => (
+          <tr key={person.userId}>
+            <td>
+              <span className="row" style={{ padding: '6px 0' }}>
+                <Avatar size={28} color="pine" name={person.username} aria-hidden />
+                <span style={{ lineHeight: 1.3 }}>
+                  <b className="strong" dir="auto">
+                    {person.username}
+                  </b>{' '}
+                  {person.userId === userId && (
+                    <span className="soft">{t('settings.people.you')}</span>
+                  )}
+                  <span className="faint tiny" style={{ display: 'block' }}>
+                    {person.emailAddress}
                   </span>
                 </span>
-              </td>
-              <td>{t(`roles.${person.role}`)}</td>
-              <td className="soft">
-                <Sees person={person} setup={setup} />
-              </td>
-              <td style={{ textAlign: 'right' }}>
-                <PersonMenu person={person} onEdit={onEdit} onNote={onNote} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+              </span>
+            </td>
+            <td>{t(`roles.${person.role}`)}</td>
+            <td className="soft">
+              <Sees person={person} setup={setup} />
+            </td>
+            <td style={{ textAlign: 'right' }}>
+              <PersonMenu person={person} onEdit={onEdit} onNote={onNote} />
+            </td>
+          </tr>
+        ))}
+      </SettingsTable>
     </div>
   )
 }
@@ -162,6 +156,7 @@ type MenuProps = { person: User } & Pick<TableProps, 'onEdit' | 'onNote'>
 function PersonMenu({ person, onEdit, onNote }: MenuProps) {
   const { t } = useTranslation()
   const { role, userId } = useSession()
+  const { username, emailAddress } = person
   const [isAsking, setAsking] = useState(false)
   if (person.role === 'OWNER' && role !== 'OWNER') return null
   const act = (work: Promise<unknown>, done: string) =>
@@ -176,19 +171,19 @@ function PersonMenu({ person, onEdit, onNote }: MenuProps) {
           <ActionIcon
             variant="subtle"
             color="gray"
-            aria-label={t('settings.people.actionsOf', { username: person.username })}
+            aria-label={t('settings.people.actionsOf', { username })}
           >
             <IconDots size={17} aria-hidden />
           </ActionIcon>
         </Menu.Target>
         <Menu.Dropdown>
           <Menu.Item onClick={() => onEdit(person)}>{t('settings.people.edit')}</Menu.Item>
-          {person.emailAddress && (
+          {emailAddress && (
             <Menu.Item
               onClick={() =>
                 act(
                   sendPasswordLink(person),
-                  t('settings.people.invited', { address: person.emailAddress ?? '' }),
+                  t('settings.people.invited', { address: emailAddress }),
                 )
               }
             >
@@ -202,26 +197,16 @@ function PersonMenu({ person, onEdit, onNote }: MenuProps) {
           )}
         </Menu.Dropdown>
       </Menu>
-      <Modal
-        opened={isAsking}
+      <ConfirmWindow
+        isOpen={isAsking}
+        title={t('settings.people.deactivateTitle', { username })}
+        hint={t('settings.people.deactivateHint')}
+        button={t('settings.people.deactivate')}
         onClose={() => setAsking(false)}
-        title={t('settings.people.deactivateTitle', { username: person.username })}
-        closeButtonProps={{ 'aria-label': t('form.close') }}
-      >
-        <p style={{ marginTop: 0 }}>{t('settings.people.deactivateHint')}</p>
-        <Button
-          color="clay"
-          onClick={() => {
-            setAsking(false)
-            act(
-              deactivatePerson(person),
-              t('settings.people.deactivated', { username: person.username }),
-            )
-          }}
-        >
-          {t('settings.people.deactivate')}
-        </Button>
-      </Modal>
+        onConfirm={() =>
+          act(deactivatePerson(person), t('settings.people.deactivated', { username }))
+        }
+      />
     </>
   )
 }
@@ -237,8 +222,10 @@ function PersonForm({ person, setup, onDone }: FormProps) {
   const session = useSession()
   const { data: overview } = useQuery(overviewQuery())
   const [role, setRole] = useState<Role>(person?.role ?? 'USER')
-  const [professionalId, setProfessionalId] = useState(person?.professionalId ?? null)
-  const [locationIdList, setLocationIdList] = useState(person?.locationIdList ?? [])
+  const [visibility, setVisibility] = useState<Visibility>({
+    professionalId: person?.professionalId ?? null,
+    locationIdList: person?.locationIdList ?? [],
+  })
   const [password, setPassword] = useState('')
   const form = useForm(
     async (value) => {
@@ -248,8 +235,8 @@ function PersonForm({ person, setup, onDone }: FormProps) {
         username,
         emailAddress: value('emailAddress').trim() || null,
         role,
-        professionalId: role === 'USER' ? professionalId : null,
-        locationIdList: role === 'LOCATION_SUPER_USER' ? locationIdList : [],
+        professionalId: role === 'USER' ? visibility.professionalId : null,
+        locationIdList: role === 'LOCATION_SUPER_USER' ? visibility.locationIdList : [],
       }
       if (person || password) await savePerson(password ? { ...fields, password } : fields)
       else await invitePerson(fields)
@@ -292,33 +279,13 @@ function PersonForm({ person, setup, onDone }: FormProps) {
         allowDeselect={false}
         error={form.faultAt('role')}
       />
-      {role === 'USER' && (
-        <Select
-          label={t('settings.people.staff')}
-          description={t('settings.people.staffHint')}
-          value={professionalId === null ? null : String(professionalId)}
-          onChange={(value) => setProfessionalId(value === null ? null : Number(value))}
-          data={(setup?.professionals ?? []).map((one) => ({
-            value: String(one.professionalId),
-            label: `${one.firstName} ${one.lastName}`,
-          }))}
-          searchable
-          clearable
-          error={form.faultAt('professionalId')}
-        />
-      )}
-      {role === 'LOCATION_SUPER_USER' && (
-        <MultiSelect
-          label={t('settings.people.locations')}
-          value={locationIdList.map(String)}
-          onChange={(values) => setLocationIdList(values.map(Number))}
-          data={(setup?.locations ?? []).map(({ locationId, name }) => ({
-            value: String(locationId),
-            label: name,
-          }))}
-          error={form.faultAt('locationIdList')}
-        />
-      )}
+      <VisibilityFields
+        role={role}
+        setup={setup}
+        value={visibility}
+        onChange={setVisibility}
+        faultAt={form.faultAt}
+      />
       <PasswordInput
         label={t('signIn.password')}
         description={t(person ? 'settings.people.passwordKeep' : 'settings.people.passwordInvite')}
@@ -332,15 +299,58 @@ function PersonForm({ person, setup, onDone }: FormProps) {
           {t('settings.people.captured')}
         </p>
       )}
-      <div className="row">
-        <Button type="submit" loading={form.isBusy}>
-          {t(person ? 'form.save' : password ? 'settings.people.make' : 'settings.people.invite')}
-        </Button>
-        <span role="alert" className="small clay">
-          {form.message}
-        </span>
-      </div>
+      <SubmitRow
+        label={t(
+          person ? 'form.save' : password ? 'settings.people.make' : 'settings.people.invite',
+        )}
+        form={form}
+      />
     </form>
+  )
+}
+
+type Visibility = Pick<User, 'professionalId' | 'locationIdList'>
+type VisibilityProps = {
+  role: Role
+  setup: Setup | undefined
+  value: Visibility
+  onChange: (value: Visibility) => void
+  faultAt: (name: string) => string | undefined
+}
+
+/** Staff see their own appointments, location managers those of their locations. */
+function VisibilityFields({ role, setup, value, onChange, faultAt }: VisibilityProps) {
+  const { t } = useTranslation()
+  const { professionalId, locationIdList } = value
+  if (role === 'USER') {
+    return (
+      <Select
+        label={t('settings.people.staff')}
+        description={t('settings.people.staffHint')}
+        value={professionalId === null ? null : String(professionalId)}
+        onChange={(id) => onChange({ ...value, professionalId: id === null ? null : Number(id) })}
+        data={(setup?.professionals ?? []).map((one) => ({
+          value: String(one.professionalId),
+          label: `${one.firstName} ${one.lastName}`,
+        }))}
+        searchable
+        clearable
+        error={faultAt('professionalId')}
+      />
+    )
+  }
+  if (role !== 'LOCATION_SUPER_USER') return null
+  return (
+    <MultiSelect
+      label={t('settings.people.locations')}
+      value={locationIdList.map(String)}
+      onChange={(ids) => onChange({ ...value, locationIdList: ids.map(Number) })}
+      data={(setup?.locations ?? []).map((one) => ({
+        value: String(one.locationId),
+        label: one.name,
+      }))}
+      error={faultAt('locationIdList')}
+    />
   )
 }
 

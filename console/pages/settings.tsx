@@ -1,5 +1,6 @@
+import { Button, Modal } from '@mantine/core'
 import { Link, Outlet } from '@tanstack/react-router'
-import { Suspense } from 'react'
+import { Suspense, type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useSession } from '../api/session.ts'
 import { Loading } from '../components/states.tsx'
@@ -13,7 +14,7 @@ const PAGES = [
   { name: 'account', path: '/settings/account', needs: 'VIEW_BUSINESS' },
 ] as const
 
-/** The list of settings; each page draws its own head and this next to it. */
+/** The frame of the settings; each page renders its own head and the list of settings. */
 export function SettingsPage() {
   return (
     <Suspense fallback={<Loading />}>
@@ -22,7 +23,7 @@ export function SettingsPage() {
   )
 }
 
-export function SettingsColumns({ children }: { children: React.ReactNode }) {
+export function SettingsColumns({ children }: { children: ReactNode }) {
   const { t } = useTranslation()
   const { functions } = useSession()
   return (
@@ -37,6 +38,86 @@ export function SettingsColumns({ children }: { children: React.ReactNode }) {
       <div className="column" style={{ gap: 20 }}>
         {children}
       </div>
+    </div>
+  )
+}
+
+/** A table whose last column holds the actions of each row. */
+export function SettingsTable({ head, children }: { head: string[]; children: ReactNode }) {
+  const { t } = useTranslation()
+  return (
+    <table className="table">
+      <thead>
+        <tr>
+          {head.map((label) => (
+            <th key={label}>{label}</th>
+          ))}
+          <th>
+            <span className="visually-hidden">{t('form.actions')}</span>
+          </th>
+        </tr>
+      </thead>
+      <tbody>{children}</tbody>
+    </table>
+  )
+}
+
+type WindowProps = { isOpen: boolean; title: string; onClose: () => void; children: ReactNode }
+
+export function SettingsWindow({ isOpen, title, onClose, children }: WindowProps) {
+  const { t } = useTranslation()
+  return (
+    <Modal
+      opened={isOpen}
+      onClose={onClose}
+      title={title}
+      closeButtonProps={{ 'aria-label': t('form.close') }}
+    >
+      {children}
+    </Modal>
+  )
+}
+
+type ConfirmProps = Omit<WindowProps, 'children'> & {
+  hint: string
+  button: string
+  onConfirm: () => void
+}
+
+/** Asks before something that cannot be undone. */
+export function ConfirmWindow({ hint, button, onConfirm, onClose, ...window }: ConfirmProps) {
+  return (
+    <SettingsWindow {...window} onClose={onClose}>
+      <p style={{ marginTop: 0 }}>{hint}</p>
+      <Button
+        color="clay"
+        onClick={() => {
+          onClose()
+          onConfirm()
+        }}
+      >
+        {button}
+      </Button>
+    </SettingsWindow>
+  )
+}
+
+type SubmitProps = {
+  label: string
+  form: { isBusy: boolean; message?: string | undefined }
+  disabled?: boolean
+}
+
+/** The button of a form, and the message if it failed. */
+export function SubmitRow({ label, form, disabled = false }: SubmitProps) {
+  return (
+    <div className="row">
+      <Button type="submit" loading={form.isBusy} disabled={disabled}>
+        {label}
+      </Button>
+      <span role="alert" className="small clay">
+        {form.message}
+      </span>
     </div>
   )
 }

@@ -5,7 +5,7 @@ import { readinessQuery } from '../api/readiness.ts'
 import { BellShape } from '../components/bell.tsx'
 import classes from './sign-in.module.css'
 
-/** Around every page for people who have not signed in. */
+/** The frame of the pages without a session. */
 export function SignInFrame({ children }: { children: ReactNode }) {
   return (
     <div className={classes.page}>

@@ -97,7 +97,7 @@ function SignInForm() {
   )
 }
 
-/** Never to an address of another site. */
+/** Never redirects to another site. */
 const isOwnPage = (next: string | undefined): next is string =>
   next !== undefined && /^\/(?!\/)/.test(next)
 

@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { lazy, Suspense, useState, type ReactNode } from 'react'
 import { Trans, useTranslation } from 'react-i18next'
+import type { TriggerStatus } from '../../src/contract/event-trigger.ts'
 import type { Overview } from '../../src/contract/overview.ts'
 import { nextMessagesQuery, type Message } from '../api/messages.ts'
 import { overviewQuery } from '../api/overview.ts'
@@ -74,27 +75,33 @@ export function TodayPage() {
 
 type Counts = Partial<Record<MarkName, number>>
 
-function countsOf({ quarterHours }: Overview): Counts {
+/** The overview counts completed messages, not whether they were sent or captured. */
+function markOfStatus(status: TriggerStatus, { mail }: Overview): MarkName {
+  const mark = MARK_OF_STATUS[status]
+  return mark === 'sent' && mail.captured ? 'captured' : mark
+}
+
+function countsOf(overview: Overview): Counts {
   const counts: Counts = {}
-  for (const { status, count } of quarterHours) {
-    const mark = MARK_OF_STATUS[status]
+  for (const { status, count } of overview.quarterHours) {
+    const mark = markOfStatus(status, overview)
     counts[mark] = (counts[mark] ?? 0) + count
   }
   return counts
 }
 
 function DaySentence({ overview }: { overview: Overview }) {
-  const { sent = 0, waiting = 0, failed = 0 } = countsOf(overview)
+  const { sent = 0, captured = 0, waiting = 0, failed = 0 } = countsOf(overview)
   return (
     <Trans
       i18nKey={overview.mail.captured ? 'today.ledeCaptured' : 'today.lede'}
-      values={{ sent, waiting, failed }}
+      values={{ sent: sent + captured, waiting, failed }}
       components={{ b: <b /> }}
     />
   )
 }
 
-const LEGEND: MarkName[] = ['sent', 'waiting', 'failed', 'skipped', 'late', 'cancelled']
+const LEGEND: MarkName[] = ['waiting', 'failed', 'skipped', 'late', 'cancelled']
 
 type DayCardProps = {
   overview: Overview
@@ -111,7 +118,7 @@ function DayCard({ overview, now, shown, onShow }: DayCardProps) {
   return (
     <section className="card" style={{ padding: '13px 20px 8px' }}>
       <div className="row" style={{ gap: 20, flexWrap: 'wrap' }}>
-        {LEGEND.map((mark) => (
+        {[markOfStatus('COMPLETED', overview), ...LEGEND].map((mark) => (
           <span key={mark} className="row numbers small" style={{ gap: 6 }}>
             <Mark mark={mark} />
             <b className="strong">{counts[mark] ?? 0}</b>
@@ -136,7 +143,7 @@ function DayCard({ overview, now, shown, onShow }: DayCardProps) {
           nowLabel={format.time(now)}
           quarters={overview.quarterHours.map(({ time, status, count }) => ({
             hour: format.hourOfDay(time),
-            mark: MARK_OF_STATUS[status],
+            mark: markOfStatus(status, overview),
             count,
           }))}
         />

@@ -8,7 +8,7 @@ import { commandKey } from './platform.ts'
 
 type Props = { pages: NavigationItem[]; onClose: () => void }
 
-/** All keys, and the switch that turns the single ones off. */
+/** Lists all shortcuts, with a switch for the single-character ones. */
 export function KeysWindow({ pages, onClose }: Props) {
   const { t } = useTranslation()
   const [isOn, setOn] = useState(areSingleKeysOn)

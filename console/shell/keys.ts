@@ -8,7 +8,7 @@ const SEQUENCE_MS = 1_500
 
 const SWITCH = 'bellwether.single-keys'
 
-/** Whether single characters are keys; people who use speech or a stylus may not want that. */
+/** Whether single-character shortcuts are on; users of speech input may want them off. */
 export const areSingleKeysOn = () => localStorage.getItem(SWITCH) !== 'off'
 export const switchSingleKeys = (isOn: boolean) => localStorage.setItem(SWITCH, isOn ? 'on' : 'off')
 
@@ -43,9 +43,9 @@ export function useShellKeys({ pages, functions, onHelp }: Options) {
       if (!isSingleKey(event) || event.defaultPrevented) return
       if (act[event.key.toLowerCase()]?.()) event.preventDefault()
     }
-    // Before the keys of the page: of `G R` the second must not act on the page.
+    // Runs before the page's shortcuts, so that the `R` of `G R` does not trigger one.
     window.addEventListener('keydown', onSequence, { capture: true })
-    // After the keys of the page, which prevent the default of what they handle.
+    // Runs after the page's shortcuts, which call preventDefault on keys they handle.
     window.addEventListener('keydown', onKey)
     return () => {
       window.removeEventListener('keydown', onSequence, { capture: true })
@@ -54,7 +54,7 @@ export function useShellKeys({ pages, functions, onHelp }: Options) {
   }, [pages, functions, onHelp, navigate])
 }
 
-/** If they are switched off, no page gets single keys: this listens before all others. */
+/** Stops single-character shortcuts if they are off, before any other listener. */
 export function useSingleKeySwitch() {
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
@@ -65,7 +65,7 @@ export function useSingleKeySwitch() {
   }, [])
 }
 
-/** A character that is typed outside of a field. Space presses buttons, so it is none. */
+/** A character typed outside of a field, except space, which presses buttons. */
 const isSingleKey = (event: KeyboardEvent) =>
   event.key.length === 1 &&
   event.key !== ' ' &&
@@ -74,7 +74,7 @@ const isSingleKey = (event: KeyboardEvent) =>
   !event.altKey &&
   !isTyping(event)
 
-/** Single keys never act while somebody types. A checkbox and its like take no text. */
+/** True for elements that take text; shortcuts are ignored there. */
 function isTyping({ target }: KeyboardEvent) {
   if (!(target instanceof HTMLElement)) return false
   if (target instanceof HTMLInputElement) return !TEXTLESS.test(target.type)
@@ -83,7 +83,7 @@ function isTyping({ target }: KeyboardEvent) {
 
 const TEXTLESS = /^(checkbox|radio|button|submit|reset|range|file|color)$/
 
-/** Single letters that act on the page. Keys are given in lower case, as `event.key` says them. */
+/** Single-letter shortcuts of the page, in lower case as in `event.key`. */
 export function usePageKeys(actions: Record<string, (() => void) | undefined>) {
   const latest = useRef(actions)
   useEffect(() => {
@@ -103,7 +103,7 @@ export function usePageKeys(actions: Record<string, (() => void) | undefined>) {
   }, [])
 }
 
-/** The field with which a page is searched is the first one of its text fields. */
+/** The search field of a page is its first text field. */
 function focusSearchField() {
   const field = document.querySelector<HTMLInputElement>(
     '#page input:is([type=search], [type=text], :not([type])):not([aria-haspopup], [readonly], [disabled])',

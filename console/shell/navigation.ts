@@ -7,7 +7,7 @@ import {
   IconUsers,
 } from '@tabler/icons-react'
 
-/** A page of the console. People see the pages for which their role has the function. */
+/** A page of the console. Users see the pages that their role has the function for. */
 export type NavigationItem = {
   name: 'today' | 'calendar' | 'clients' | 'automations' | 'activity' | 'settings'
   path: string
@@ -15,11 +15,11 @@ export type NavigationItem = {
   /** `G` and then this letter goes there. */
   key: string
   needs: string
-  /** A little space before it in the navigation. */
+  /** Adds space before it in the navigation. */
   startsGroup?: boolean
 }
 
-/** Pages that exist, in the order of the navigation; a new page adds its line. */
+/** All pages in the order of the navigation. */
 export const NAVIGATION: NavigationItem[] = [
   { name: 'today', path: '/', icon: IconHome2, key: 't', needs: 'VIEW_SCHEDULE' },
   { name: 'calendar', path: '/calendar', icon: IconCalendar, key: 'c', needs: 'VIEW_SCHEDULE' },

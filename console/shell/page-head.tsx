@@ -4,7 +4,7 @@ import { placeOf, useTimeFormat } from '../components/time.ts'
 
 type Props = {
   title: ReactNode
-  /** One sentence that says how things stand. */
+  /** A sentence that summarises the page. */
   lede?: ReactNode
   /** The main button of the page. */
   children?: ReactNode
@@ -26,7 +26,7 @@ export function PageHead({ title, lede, children }: Props) {
   )
 }
 
-/** Every time on a page is in this zone. */
+/** The time zone of all times on the page. */
 export function Clock() {
   const format = useTimeFormat()
   const now = useNow()
@@ -41,7 +41,7 @@ export function Clock() {
   )
 }
 
-/** The present, to the quarter of a minute. */
+/** The current time, updated every 15 seconds. */
 export function useNow(everyMs = 15_000) {
   const [now, setNow] = useState(Date.now)
   useEffect(() => {

@@ -39,7 +39,7 @@ type Item = {
   label: string
   detail?: string | undefined
   keys?: string[]
-  /** Names of people are written in their own direction. */
+  /** The text direction follows the name. */
   isName?: boolean
   act: () => void
 }
@@ -65,7 +65,7 @@ function selectFirst() {
   store.updateState((state) => ({ ...state, selected: 0 }))
 }
 
-/** Go to a page, find somebody or something, or do something: by typing. */
+/** Opens pages, finds objects and runs actions by typing. */
 export function PaletteWindow(props: PaletteProps) {
   const { t } = useTranslation()
   const { functions } = useSession()
@@ -75,7 +75,7 @@ export function PaletteWindow(props: PaletteProps) {
   const { data: found } = useQuery(searchQuery(isSearching ? text : ''))
   const groups = useGroups(props, query, isSearching ? (found ?? []) : [])
   useEffect(() => palette.open(), [])
-  // What was found goes first, so the first line has changed.
+  // Search results come first, so the first line has changed.
   useEffect(() => void (query && selectFirst()), [found, query])
   return (
     <Spotlight.Root

@@ -7,7 +7,7 @@ const PaletteWindow = lazy(async () => {
   return { default: PaletteWindow }
 })
 
-/** Opens the palette; loaded when it is first asked for. */
+/** Opens the palette, which is loaded on first use. */
 export function usePalette(props: PaletteProps): { open: () => void; palette: ReactNode } {
   const [openings, setOpenings] = useState(0)
   const open = () => setOpenings((count) => count + 1)

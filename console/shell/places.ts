@@ -1,6 +1,6 @@
 import type { Found } from '../api/search.ts'
 
-/** Where what a search has found is shown. */
+/** The page that shows a search result. */
 export function addressOf({ kind, id }: Pick<Found, 'kind' | 'id'>) {
   switch (kind) {
     case 'client':

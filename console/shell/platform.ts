@@ -1,2 +1,2 @@
-/** The key that is held for commands on this machine. */
+/** The modifier key for commands on this platform. */
 export const commandKey = () => (/mac|iphone|ipad/i.test(navigator.userAgent) ? '⌘' : 'Ctrl')

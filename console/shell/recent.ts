@@ -5,7 +5,7 @@ export type Recent = Pick<Found, 'kind' | 'id' | 'title'>
 const MAX_RECENT = 5
 const keyOf = (userId: number) => `bellwether.recent.${userId}`
 
-/** What this person opened last from the palette, in this browser. */
+/** What the user opened last from the palette, stored in this browser. */
 export function readRecent(userId: number): Recent[] {
   try {
     return JSON.parse(localStorage.getItem(keyOf(userId)) ?? '[]') as Recent[]
@@ -20,5 +20,5 @@ export function addRecent(userId: number, { kind, id, title }: Recent) {
   localStorage.setItem(keyOf(userId), JSON.stringify(recent))
 }
 
-/** Names of clients do not stay in a browser that others may use. */
+/** Client names are not stored, because others may use the browser. */
 export const forgetRecent = (userId: number) => localStorage.removeItem(keyOf(userId))

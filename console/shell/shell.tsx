@@ -29,7 +29,7 @@ const KeysWindow = lazy(async () => {
   return { default: KeysWindow }
 })
 
-/** Navigation around every page behind the sign-in. */
+/** The navigation of all pages that need a session. */
 export function Shell() {
   const { t } = useTranslation()
   const { functions } = useSession()
@@ -121,7 +121,7 @@ function NavbarItem({ page }: { page: NavigationItem }) {
   )
 }
 
-/** How many tabs fit on the narrowest phone; the rest is behind the last one. */
+/** How many tabs fit on the narrowest phone; the last one opens the others. */
 const TABS = 4
 const TAB_ORDER = ['today', 'calendar', 'activity', 'automations']
 
@@ -248,7 +248,7 @@ function SignOutButton() {
   )
 }
 
-/** A link inside a popover leads away without closing it. */
+/** Closes a popover when the user follows a link in it. */
 function closePopover({ currentTarget }: MouseEvent<HTMLElement>) {
   currentTarget.closest<HTMLElement>('[popover]')?.hidePopover()
 }

@@ -1,9 +1,9 @@
 import { createTheme, rem } from '@mantine/core'
 
-/** Colours and sizes of every Mantine component. The page's own variables stand in style.css. */
+/** Colours and sizes of the Mantine components. Other variables are in style.css. */
 export const theme = createTheme({
   primaryColor: 'pine',
-  // White on pine stays legible in both schemes; `autoContrast` would look at the light shade only.
+  // White on pine is readable in both schemes; `autoContrast` considers only the light shade.
   primaryShade: { light: 7, dark: 6 },
   black: '#1b2824',
   white: '#ffffff',

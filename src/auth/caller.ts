@@ -2,29 +2,26 @@ import type { Role, Scope } from '../contract/credentials.ts'
 import type { Db } from '../database/database.ts'
 import type { SecurityFunction } from './permissions.ts'
 
-/**
- * Who is asking, for one business. Everything here follows from the credential; nothing in it was
- * said by the request.
- */
+/** The authenticated caller of a request. Everything comes from the credential, nothing from the request. */
 export type Caller = {
   businessId: number
-  /** What `createdUser`, `modifiedUser` and the audit say: a username, or `key:<name>`. */
+  /** The author in `createdUser`, `modifiedUser` and the audit: a username or `key:<name>`. */
   user: string
-  /** The only way to the business's rows. */
+  /** Bound to the rows of the business by row-level security. */
   db: Db
   functions: ReadonlySet<SecurityFunction>
-  /** The part of the business that the caller sees; `null` is all of it. */
+  /** The part of the business that the caller may see; `null`: all of it. */
   scope: CallerScope
-  /** The key's scopes; every scope for a person, whose role is the limit. */
+  /** The scopes of the key; all scopes for a person, who is limited by the role. */
   keyScopes: readonly Scope[]
   /**
-   * The user account that limits the caller's rights: the person's own, or the one whose holder made
-   * the key. Null for a key that belongs to the business.
+   * The account that limits the permissions: of the signed-in person, or of the one who created the key.
+   * Null for a key that belongs to the business.
    */
   account: Account | null
-  /** Set for a person who has signed in. */
+  /** Set for a signed-in person. */
   person: Person | null
-  /** Names the credential for limits and idempotency keys: `key:7`, `user:3`. */
+  /** Identifies the credential for rate limits and idempotency keys: `key:7`, `user:3`. */
   credential: string
 }
 

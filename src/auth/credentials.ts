@@ -13,26 +13,23 @@ import { FUNCTIONS_OF_ROLE, functionsOfScopes } from './permissions.ts'
 import { digest, isSameDigest } from './secrets.ts'
 import { hasEnded } from './sessions.ts'
 
-/**
- * How long a node may go on trusting what it read. Half of what is promised for a revocation to
- * reach every node; on the node that revokes, `forget` makes it at once.
- */
-const TRUSTED_MS = 500
-const MOST_TRUSTED = 10_000
+/** A revocation must reach every node within a second, so credentials are cached for half of that. */
+const CACHED_MS = 500
+const MAX_CACHED = 10_000
 
-/** "Last used" is exact to the minute, so that reading seldom writes. */
-const USE_NOTED_AFTER_MS = 60_000
+/** `lastUsedTime` is exact to the minute, so that most requests do not write. */
+const RECORD_USE_EVERY_MS = 60_000
 
 type Parts = { database: Database; clock: Clock; adminApiKey: string | undefined }
 
-/** Finds out who is asking from what they carry. */
+/** Finds the caller by API key or session token. */
 export class Credentials {
   readonly #database: Database
   readonly #clock: Clock
   #operatorHash: Buffer | undefined
-  /** One cache for each kind of credential: a session token is never taken for a key. */
-  readonly #keys = new Trusted()
-  readonly #sessions = new Trusted()
+  /** Two caches, so that a session token is never accepted as a key. */
+  readonly #keys = new CallerCache()
+  readonly #sessions = new CallerCache()
 
   constructor({ database, clock, adminApiKey }: Parts) {
     this.#database = database
@@ -40,11 +37,11 @@ export class Credentials {
     this.#operatorHash = adminApiKey === undefined ? undefined : digest(adminApiKey)
   }
 
-  /** Every bad key takes the same road: hashed, looked for, not found. */
+  /** All wrong keys take the same path, so that the response time tells nothing about them. */
   async findByKey(key: string): Promise<Caller | 'operator' | undefined> {
     const hash = digest(key)
-    const trusted = this.#keys.find(hash, this.#clock.now())
-    if (trusted) return trusted
+    const cached = this.#keys.find(hash, this.#clock.now())
+    if (cached) return cached
     const [operatorHash, found] = await Promise.all([
       this.#findOperatorHash(),
       findLiveKeyByHash(this.#database.operator, hash),
@@ -58,8 +55,8 @@ export class Credentials {
 
   async findBySession(token: string): Promise<Caller | undefined> {
     const hash = digest(token)
-    const trusted = this.#sessions.find(hash, this.#clock.now())
-    if (trusted) return trusted
+    const cached = this.#sessions.find(hash, this.#clock.now())
+    if (cached) return cached
     const found = await findSessionByHash(this.#database.operator, hash)
     const now = this.#clock.now()
     if (!found || hasEnded(found, now)) return undefined
@@ -69,27 +66,27 @@ export class Credentials {
     return this.#sessions.add(hash, this.#callerOfSession(found), this.#clock.now(), null)
   }
 
-  /** Reads a key again, past the cache, without recording a use: for answers that last. */
+  /** Reads a key without the cache and without recording a use, for long-lived streams. */
   async rereadKey(key: string): Promise<Caller | undefined> {
     const found = await findLiveKeyByHash(this.#database.operator, digest(key))
     if (!found || hasPassed(found.expiresTime, this.#clock.now())) return undefined
     return this.#callerOfKey(found)
   }
 
-  /** Reads a session again, past the cache. It does not last longer for it. */
+  /** Reads a session without the cache and without extending it. */
   async rereadSession(token: string): Promise<Caller | undefined> {
     const found = await findSessionByHash(this.#database.operator, digest(token))
     if (!found || hasEnded(found, this.#clock.now())) return undefined
     return this.#callerOfSession(found)
   }
 
-  /** Called after anything that takes a right away. */
+  /** Must be called after every change that revokes a permission. */
   forget() {
     this.#keys.clear()
     this.#sessions.clear()
   }
 
-  /** A key made at the first start, by whichever node was first, never changes after that. */
+  /** The key that was created at the first start never changes, so its hash is cached for good. */
   async #findOperatorHash() {
     this.#operatorHash ??= await findOperatorKeyHash(this.#database.operator)
     return this.#operatorHash
@@ -127,22 +124,22 @@ export class Credentials {
   }
 }
 
-/** The callers whose credentials were read a moment ago. */
-class Trusted {
+/** The callers of recently read credentials. */
+class CallerCache {
   readonly #callers = new Map<string, { caller: Caller; until: number }>()
 
   find(hash: Buffer, now: Temporal.Instant) {
     const name = hash.toString('base64')
-    const trusted = this.#callers.get(name)
-    if (!trusted) return undefined
-    if (trusted.until > now.epochMilliseconds) return trusted.caller
+    const cached = this.#callers.get(name)
+    if (!cached) return undefined
+    if (cached.until > now.epochMilliseconds) return cached.caller
     this.#callers.delete(name)
     return undefined
   }
 
   add(hash: Buffer, caller: Caller, now: Temporal.Instant, expires: Temporal.Instant | null) {
-    const until = now.epochMilliseconds + TRUSTED_MS
-    if (this.#callers.size >= MOST_TRUSTED) this.#callers.clear()
+    const until = now.epochMilliseconds + CACHED_MS
+    if (this.#callers.size >= MAX_CACHED) this.#callers.clear()
     this.#callers.set(hash.toString('base64'), {
       caller,
       until: Math.min(until, expires?.epochMilliseconds ?? until),
@@ -164,5 +161,5 @@ function scopeOf({ role, locationIdList, professionalId }: KnownSession): Caller
 const hasPassed = (moment: Temporal.Instant | null, now: Temporal.Instant) =>
   moment !== null && Temporal.Instant.compare(moment, now) <= 0
 
-const isStale = (noted: Temporal.Instant | null, now: Temporal.Instant) =>
-  noted === null || now.epochMilliseconds - noted.epochMilliseconds >= USE_NOTED_AFTER_MS
+const isStale = (recorded: Temporal.Instant | null, now: Temporal.Instant) =>
+  recorded === null || now.epochMilliseconds - recorded.epochMilliseconds >= RECORD_USE_EVERY_MS

@@ -2,26 +2,26 @@ import type { Clock } from '../clock.ts'
 
 export type Limit = { perSecond: number; burst: number }
 
-/** How a request stands with its limit. */
+/** The state of a caller's limit after a request. */
 export type Standing = {
   allowed: boolean
-  /** Requests left at once. */
+  /** Requests that are allowed at once. */
   remaining: number
-  /** Seconds until another one is allowed, where none is; else until the whole burst is back. */
+  /** Seconds until the next request is allowed; if one is allowed now, until the burst is full. */
   seconds: number
 }
 
-/** More than this many names at once are not told apart: the oldest are forgotten. */
-const MOST_NAMES = 50_000
+/** The buckets that were used least recently are dropped. */
+const MAX_BUCKETS = 50_000
 
 /**
- * A token bucket for each name: `burst` at once, `perSecond` in the long run. Kept in this
- * process: several nodes allow several times as much.
+ * A token bucket for each name: `burst` at once, `perSecond` in the long run. Each process counts
+ * for itself: several nodes allow several times as much.
  */
 export class Limiter {
   readonly limit: Limit
   readonly #clock: Clock
-  /** In the order of last use, so that the first is the one to forget. */
+  /** In the order of last use. */
   readonly #buckets = new Map<string, { tokens: number; at: number }>()
 
   constructor(limit: Limit, clock: Clock) {
@@ -42,7 +42,7 @@ export class Limiter {
     }
   }
 
-  /** Gives one back: what it was taken for turned out well. */
+  /** Returns a token, for example after a successful sign-in. */
   giveBack(name: string) {
     const bucket = this.#fill(name)
     bucket.tokens = Math.min(this.limit.burst, bucket.tokens + 1)
@@ -52,13 +52,13 @@ export class Limiter {
     const now = this.#clock.now().epochMilliseconds
     const { perSecond, burst } = this.limit
     const bucket = this.#buckets.get(name) ?? { tokens: burst, at: now }
-    // The database's clock may step back a little: then nothing is added.
+    // The database's clock can step back a little.
     const elapsed = Math.max(0, now - bucket.at) / 1000
     bucket.tokens = Math.min(burst, bucket.tokens + elapsed * perSecond)
     bucket.at = now
     this.#buckets.delete(name)
     this.#buckets.set(name, bucket)
-    if (this.#buckets.size > MOST_NAMES) this.#buckets.delete(this.#buckets.keys().next().value!)
+    if (this.#buckets.size > MAX_BUCKETS) this.#buckets.delete(this.#buckets.keys().next().value!)
     return bucket
   }
 }

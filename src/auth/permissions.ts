@@ -1,11 +1,11 @@
 import type { Role, Scope } from '../contract/credentials.ts'
 
 /**
- * What a caller may do. A key holds scopes, a person a role; both come down to security functions,
- * the one thing that routes and reports ask for. docs/roles.md shows the same as tables.
+ * Permissions. A key has scopes, a person has a role; both map to security functions, which routes and
+ * reports check. docs/roles.md shows the tables.
  */
 
-/** Every security function, and the scope with which a key holds it. */
+/** All security functions, each with the scope that gives it to a key. */
 const SCOPE_OF_FUNCTION = {
   VIEW_BUSINESS: 'scheduling:read',
   VIEW_DEFINITIONS: 'definitions:read',
@@ -32,7 +32,7 @@ export type SecurityFunction = keyof typeof SCOPE_OF_FUNCTION
 
 export const SECURITY_FUNCTIONS = Object.keys(SCOPE_OF_FUNCTION) as SecurityFunction[]
 
-/** What a person needs on a route that names a scope and no function of its own. */
+/** The function that a person needs for a route that names only a scope. */
 export const FUNCTION_OF_SCOPE: Record<Scope, SecurityFunction> = {
   'definitions:read': 'VIEW_DEFINITIONS',
   'definitions:write': 'EDIT_DEFINITIONS',
@@ -44,7 +44,7 @@ export const FUNCTION_OF_SCOPE: Record<Scope, SecurityFunction> = {
   admin: 'MANAGE_BUSINESS',
 }
 
-/** Only an OWNER makes and changes owners and keys of the business; see docs/roles.md. */
+/** In addition, only an OWNER can create and change owners and keys of the business: see docs/roles.md. */
 export const FUNCTIONS_OF_ROLE: Record<Role, readonly SecurityFunction[]> = {
   OWNER: SECURITY_FUNCTIONS,
   ADMINISTRATOR: SECURITY_FUNCTIONS,

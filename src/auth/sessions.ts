@@ -4,19 +4,18 @@ import { findLiveUserByName, type KnownUser } from '../store/users.ts'
 import { isPassword } from './passwords.ts'
 import { digest, makeSecret } from './secrets.ts'
 
-/** A working day without a break, and a week in all. */
-const IDLE = Temporal.Duration.from({ hours: 8 })
-export const LONGEST = Temporal.Duration.from({ hours: 7 * 24 })
+const MAX_IDLE = Temporal.Duration.from({ hours: 8 })
+export const MAX_SESSION = Temporal.Duration.from({ hours: 7 * 24 })
 
 export const hasEnded = (session: KnownSession, now: Temporal.Instant) =>
-  isOver(session.lastUsedTime, IDLE, now) || isOver(session.createdDate, LONGEST, now)
+  isOver(session.lastUsedTime, MAX_IDLE, now) || isOver(session.createdDate, MAX_SESSION, now)
 
-const isOver = (since: Temporal.Instant, most: Temporal.Duration, now: Temporal.Instant) =>
-  Temporal.Instant.compare(since.add(most), now) <= 0
+const isOver = (since: Temporal.Instant, max: Temporal.Duration, now: Temporal.Instant) =>
+  Temporal.Instant.compare(since.add(max), now) <= 0
 
 export type SignedIn = { user: KnownUser; token: string }
 
-/** An unknown username and a wrong password are one and the same, also by the clock. */
+/** An unknown username and a wrong password give the same result after the same time. */
 export async function signIn(
   operator: Db,
   { username, password }: { username: string; password: string },
@@ -26,6 +25,6 @@ export async function signIn(
   if (!(await isPassword(password, user?.passwordHash)) || !user) return undefined
   const token = makeSecret('bws_')
   if (!(await insertSession(operator, { ...user, tokenHash: digest(token) }, now))) return undefined
-  await deleteSessionsBefore(operator, now.subtract(LONGEST))
+  await deleteSessionsBefore(operator, now.subtract(MAX_SESSION))
   return { user, token }
 }

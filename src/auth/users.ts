@@ -21,7 +21,7 @@ import {
 import { hashPassword } from './passwords.ts'
 import { makeSecret } from './secrets.ts'
 
-/** The body of a save, its password already hashed: that takes long, so no transaction waits for it. */
+/** A body whose password is hashed already: hashing is slow, so it happens before the transaction. */
 export type UserInput = {
   userId: number | undefined
   body: unknown
@@ -39,7 +39,7 @@ export async function readUser(body: unknown): Promise<UserInput> {
   return { userId, body, passwordHash, faults }
 }
 
-/** An invited person chooses the password; until then a random one stands in its place. */
+/** An invited person gets a random password until they choose one. */
 export async function readInvitedUser(body: unknown): Promise<UserInput> {
   const { isUpdate, userId, faults } = readUserId(body)
   faults.push(...unknownProperties(UserInvite, body))
@@ -60,13 +60,13 @@ const isId = (value: unknown): value is number => Number.isSafeInteger(value) &&
 
 export type Saving = By & {
   businessId: number
-  /** The role that limits the caller; `null` for a key of the business and the operator. */
+  /** The role of the caller; `null` for the operator and for a key that belongs to the business. */
   role: Role | null
-  /** Called with the person as it is, before an update. */
+  /** Called with the stored person before an update. */
   onCurrent?: (current: UserRow) => void
 }
 
-/** Makes or changes a person, in the caller's transaction. */
+/** Creates or changes a person, in the caller's transaction. */
 export async function saveUser(tx: Db, input: UserInput, saving: Saving) {
   const { businessId } = saving
   const current = input.userId ? await lockUser(tx, businessId, input.userId) : undefined
@@ -123,18 +123,18 @@ async function refuseForeignReferences(
   if (faults.length > 0) throw invalid(faults)
 }
 
-/** A link that was mailed to another address, or for another role, must not work any more. */
+/** Password links that were sent to the old address, or for the old role, must stop working. */
 const isOtherHolder = (before: UserRow, after: UserRow) =>
   before.role !== after.role || before.emailAddress !== after.emailAddress
 
-/** An ADMINISTRATOR does all that an OWNER does, but for owners. */
+/** An ADMINISTRATOR can do what an OWNER can, except manage owners. */
 function refuseAboveOwnRole(maker: Role | null, wanted: Role, current: Role | undefined) {
   if (!mayManage(maker, wanted) || (current && !mayManage(maker, current))) {
-    throw forbidden('Only an OWNER makes or changes an OWNER.')
+    throw forbidden('Only an OWNER can create or change an OWNER.')
   }
 }
 
-/** Whether this role may change people of that role; `null` is not limited by a role. */
+/** Whether `maker` may change people with the role `managed`; `null` is not limited. */
 export const mayManage = (maker: Role | null, managed: Role) =>
   maker === null || maker === 'OWNER' || managed !== 'OWNER'
 
@@ -142,6 +142,6 @@ async function keepAnOwner(tx: Db, current: UserRow, { role, active }: UserField
   if (current.role !== 'OWNER' || !current.active || (role === 'OWNER' && active)) return
   const owners = await lockOwners(tx, current.businessId)
   if (owners.every(({ userId }) => userId === current.userId)) {
-    throw conflict('A business keeps one active OWNER: make another one first.')
+    throw conflict('A business needs an active OWNER. Make another person OWNER first.')
   }
 }

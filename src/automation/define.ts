@@ -25,7 +25,7 @@ import { listStatusesOf } from '../store/statuses.ts'
 
 export type Defining = { businessId: number; user: string; now: Temporal.Instant }
 
-/** Looks at the object as it is, under its lock, before it is changed. */
+/** Looks at the stored object under its lock, and throws if it may not be changed. */
 type Allow<Stored> = (current: Stored | undefined) => void
 
 /**
@@ -135,7 +135,7 @@ export const isSameAction = (known: ShownAction, input: ActionInput) =>
   known.emailTemplateId === input.emailTemplateId &&
   known.writesTo === (input.recipient ?? known.byTemplate)
 
-/** What the input makes of the action; one that it says nothing new of is left alone. */
+/** Writes the action; an unchanged one is left as it is. */
 function writeAction(
   tx: Db,
   eventDefnId: number,
@@ -157,14 +157,14 @@ function writeAction(
   return updateAction(tx, { ...wanted, eventActionId: before.eventActionId }, defining)
 }
 
-/** Absent stays as it was; null is cleared. */
+/** An absent value stays as it was; null clears it. */
 const said = <T>(value: T | null | undefined, before: T | null | undefined): T | null =>
   value === undefined ? (before ?? null) : value
 
 const isUnchanged = (before: StoredDefinition, wanted: object) =>
   changedOf(before, wanted).length === 0
 
-/** What is not yet planned counts from when it was first asked for, whatever is written beside it. */
+/** A change of these does not change since when the definition asks for its triggers. */
 const asksForTheSame = (before: StoredDefinition, wanted: object) =>
   changedOf(before, wanted).every((key) => key === 'description' || key === 'groupIdList')
 
@@ -173,7 +173,7 @@ const changedOf = (before: StoredDefinition, wanted: object) =>
     .filter(([key, value]) => JSON.stringify(before[key as 'active']) !== JSON.stringify(value))
     .map(([key]) => key)
 
-/** The same answer for what is missing and for what is another business's. */
+/** An id that is missing and one of another business get the same answer. */
 async function unknownReferences(
   db: Db,
   businessId: number,

@@ -1,5 +1,6 @@
 import { monotonicMs } from '../clock.ts'
 import { nextDueTime, releaseTriggers, type ClaimedTrigger } from '../store/trigger-queue.ts'
+import { WorkQueue } from '../work-queue.ts'
 import { claim, claimFromStart, newClaimState } from './claim.ts'
 import { fireClaimed, type Firing } from './fire.ts'
 import { Hint, MAX_REST_MS, pause, restUntilDue, type Loop } from './loop.ts'
@@ -23,7 +24,7 @@ export class FireLoops {
   readonly #parts: FireLoopsParts
   readonly #state = newClaimState()
   readonly #slots: WorkerSlot[]
-  readonly #claiming = new Mutex()
+  readonly #claiming = new WorkQueue({ total: 1 })
   readonly #due = new Hint()
   #isAllClaimed = false
   #lastClaimTime: Temporal.Instant | undefined
@@ -65,7 +66,7 @@ export class FireLoops {
       this.claimFromStart()
       this.wake()
     }
-    const claimed = await this.#claiming.run(() =>
+    const claimed = await this.#claiming.run({}, () =>
       stopping ? this.#claimWhenDue(slot, stopping) : this.#claim(slot),
     )
     await slot.fire(claimed)
@@ -168,16 +169,5 @@ class WorkerSlot {
     await releaseTriggers(this.#firing.db, this.worker, this.#claimed)
     this.#claimed = undefined
     return true
-  }
-}
-
-/** Runs one piece of work at a time, in the order of the calls. */
-class Mutex {
-  #last: Promise<unknown> = Promise.resolve()
-
-  run<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.#last.then(work)
-    this.#last = done.catch(() => {})
-    return done
   }
 }

@@ -1,7 +1,5 @@
 import type { Db } from '../database/database.ts'
-import type { Mailbox } from '../contract/addresses.ts'
 import { isDatabaseAway, isTransient } from '../database/refusals.ts'
-import type { UnsubscribedMail } from '../email/unsubscribe.ts'
 import { hintChangedTriggers } from '../store/changes.ts'
 import { drawEmailIds, insertEmails } from '../store/emails.ts'
 import { holdTemplatesOfDefinitions } from '../store/email-templates.ts'
@@ -18,13 +16,13 @@ import type { SettingsCache } from '../store/settings.ts'
 import type { Throttle } from './throttle.ts'
 import { decide } from './decide.ts'
 import { definitionsOf, holdDefinitionsOf, holdWholeObjects } from './hold.ts'
-import { ended, makeMails, type Ready } from './mails.ts'
+import { ended, makeMails, type MailParts, type Ready } from './mails.ts'
 import { planAgainFor, type Moved } from './schedule.ts'
 import { objectKeyOf } from '../store/subject.ts'
 import { Rendering } from './templates.ts'
 
-/** What firing stands on. */
-export type Firing = {
+/** What firing needs. */
+export type Firing = MailParts & {
   settings: SettingsCache
   db: Db
   now(): Temporal.Instant
@@ -40,13 +38,6 @@ export type Firing = {
   maxAttempts(): number
   /** None where mails are only kept. */
   throttle?: Throttle
-  /** Mails are kept and shown, none leaves. */
-  captures: boolean
-  mailFrom: Mailbox
-  /** The name of this installation in Message-IDs and calendar entries. */
-  host: string
-  unsubscribeLink(mail: UnsubscribedMail): string | null
-  onError(error: unknown): void
   /** Only a proof puts another in its place, to see that it notices. */
   decide?: typeof decide
   /** Told after the commit, for measurements. */
@@ -184,7 +175,7 @@ async function fireBatch(tx: Db, firing: Firing, claimed: ClaimedTrigger[], rend
   endTriggers(tx, firing.worker, endings, now)
   // The trigger's lock rules out that one is there already. Should it be, halves are tried, and in the
   // end that trigger alone, which ends as if it had made the mail.
-  insertEmails(tx, made.emails, claimed.length === 1 ? 'pass over' : 'refuse')
+  insertEmails(tx, made.emails, claimed.length === 1 ? 'skip' : 'refuse')
   if (moved.length > 0) await planAgainFor(tx, moved, now)
   hintChangedTriggers(tx, endings)
   return { endings, now, unready, unrendered }

@@ -1,16 +1,28 @@
+import type { Mailbox } from '../contract/addresses.ts'
 import type { ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
 import { RequestError } from '../errors.ts'
 import { buildMessage, makeMessageId, messageText } from '../email/message.ts'
+import type { UnsubscribedMail } from '../email/unsubscribe.ts'
 import { drawEmailIds, type NewEmail } from '../store/emails.ts'
 import type { RunningAction } from '../store/event-actions.ts'
 import type { ContextRow } from '../store/mail-contexts.ts'
 import { listSuppressed } from '../store/suppressions.ts'
 import { keepTransactionAlive, type ClaimedTrigger, type Ending } from '../store/trigger-queue.ts'
 import { calendarEntry, compose, senderOf, type Composed } from './compose.ts'
-import type { Firing } from './fire.ts'
 import type { RenderedTemplate } from './templates.ts'
 import { TimeSlice } from './time-slice.ts'
+
+/** What emails are made with. */
+export type MailParts = {
+  /** Emails are stored and shown, none is sent. */
+  captures: boolean
+  mailFrom: Mailbox
+  /** The name of this installation in Message-IDs and calendar entries. */
+  host: string
+  unsubscribeLink(mail: UnsubscribedMail): string | null
+  onError(error: unknown): void
+}
 
 /** A trigger that fires, and what its mails can speak of, as it was read under locks. */
 export type Ready = { trigger: ClaimedTrigger; rows: ContextRow[] }
@@ -27,7 +39,7 @@ export type Making = {
 }
 
 /** The mails of what fires, and what becomes of its triggers. */
-export async function makeMails(tx: Db, firing: Firing, ready: Ready[], making: Making) {
+export async function makeMails(tx: Db, parts: MailParts, ready: Ready[], making: Making) {
   if (ready.length === 0) return { endings: [], emails: [] }
   const { actions, templates, ids, now } = making
   // Copies are rare: three mails for one only where there are any.
@@ -37,9 +49,9 @@ export async function makeMails(tx: Db, firing: Firing, ready: Ready[], making: 
   const addressing = {
     drawName: (businessId: number) => {
       const emailId = ids[drawn++]!
-      return { businessId, emailId, messageId: makeMessageId(businessId, emailId, firing.host) }
+      return { businessId, emailId, messageId: makeMessageId(businessId, emailId, parts.host) }
     },
-    unsubscribeLink: firing.unsubscribeLink,
+    unsubscribeLink: parts.unsubscribeLink,
   }
 
   const composed = await eachInTurn(tx, ready, (one) => ({
@@ -49,7 +61,7 @@ export async function makeMails(tx: Db, firing: Firing, ready: Ready[], making: 
       one.rows,
       templates,
       addressing,
-      firing.onError,
+      parts.onError,
     ),
   }))
   const isSuppressed = await suppressions(
@@ -59,7 +71,7 @@ export async function makeMails(tx: Db, firing: Firing, ready: Ready[], making: 
 
   const emails: NewEmail[] = []
   const endings = await eachInTurn(tx, composed, ({ trigger, mails, skipped, broken }): Ending => {
-    const own = mails.map((mail) => emailOf(firing, trigger, mail, isSuppressed(mail), now))
+    const own = mails.map((mail) => emailOf(parts, trigger, mail, isSuppressed(mail), now))
     emails.push(...own)
     return ended(trigger, endingOf(own, skipped, broken))
   })
@@ -118,7 +130,7 @@ function composeAll(
   rows: ContextRow[],
   templates: Map<number, RenderedTemplate[]>,
   addressing: Parameters<typeof compose>[3],
-  onError: Firing['onError'],
+  onError: MailParts['onError'],
 ) {
   const mails: Composed[] = []
   if (rows[0]?.businessActive === false) {
@@ -154,15 +166,15 @@ function endingOf(emails: NewEmail[], skipped: string[], broken: string | undefi
 }
 
 function emailOf(
-  firing: Firing,
+  parts: MailParts,
   trigger: ClaimedTrigger,
   composed: Composed,
   suppressed: string | undefined,
   now: Temporal.Instant,
 ): NewEmail {
   const { action, template, row, mail, emailId, messageId } = composed
-  const sender = senderOf(mail, row.context.business, firing.mailFrom)
-  const status = suppressed ? 'SUPPRESSED' : firing.captures ? 'CAPTURED' : 'QUEUED'
+  const sender = senderOf(mail, row.context.business, parts.mailFrom)
+  const status = suppressed ? 'SUPPRESSED' : parts.captures ? 'CAPTURED' : 'QUEUED'
   return {
     businessId: row.businessId,
     emailId,
@@ -181,7 +193,7 @@ function emailOf(
     html: mail.html,
     text: mail.text,
     message:
-      status === 'QUEUED' ? wireForm(firing, trigger.objectType, composed, sender, now) : null,
+      status === 'QUEUED' ? wireForm(parts, trigger.objectType, composed, sender, now) : null,
     messageId,
     test: false,
     status,
@@ -192,14 +204,14 @@ function emailOf(
 
 /** The bytes that every attempt sends. */
 function wireForm(
-  firing: Firing,
+  parts: MailParts,
   objectType: ObjectType,
   composed: Composed,
   sender: ReturnType<typeof senderOf>,
   date: Temporal.Instant,
 ) {
   const { mail, messageId, unsubscribeLink } = composed
-  const calendar = calendarEntry(objectType, composed, sender.from, firing.host)
+  const calendar = calendarEntry(objectType, composed, sender.from, parts.host)
   const message = buildMessage({ ...mail, ...sender, messageId, date, calendar, unsubscribeLink })
   return messageText(message)
 }

@@ -5,12 +5,12 @@ import type { SchedulingEvent } from './occurrence.ts'
 import type { Subject, Tags } from '../store/subject.ts'
 import { firesBefore, isReminder } from './timing.ts'
 
-/** One thing that was looked at, and what came of it, in words. */
+/** The result of one rule, with its reason in words. */
 export type Check = { check: string; ok: boolean; reason: string }
 
 /**
- * Every reason for which a definition does not ask for an event; none means that it does. For a
- * subject alone: whether a reminder of it, or the news of its creation, is asked for as it stands.
+ * Every reason why a definition does not match an event; an empty list means that it matches. For a
+ * subject without an event: whether its reminder, or its creation event, matches its current state.
  */
 export function refusals(definition: Definition, asked: SchedulingEvent | Subject): string[] {
   const refused: string[] = []
@@ -23,7 +23,7 @@ export function refusals(definition: Definition, asked: SchedulingEvent | Subjec
   return refused
 }
 
-/** The same, with all that is as it should be; `nameOf` says what people call a location. */
+/** The same with the passed rules too; `nameOf` gives the names of locations, staff and services. */
 export function checks(
   definition: Definition,
   asked: SchedulingEvent | Subject,
@@ -37,8 +37,8 @@ export function checks(
 }
 
 /**
- * Every reason for which a trigger may not fire after all. What was told of a change stays true
- * whatever became of the object since: the mail that says "cancelled" goes out.
+ * Every reason why a claimed trigger must not fire. Change events are not checked again: the mail that
+ * says "cancelled" is sent.
  */
 export function refusalsAtFiring(definition: Definition, subject: Subject): string[] {
   const { ok, reason } = checkStatusAtFiring(definition, subject)
@@ -50,7 +50,7 @@ export function refusalsAtFiring(definition: Definition, subject: Subject): stri
   return ok ? others : [...others, reason]
 }
 
-/** `onlyIfStatus` counts at firing only: until then the status may still become one of them. */
+/** `onlyIfStatus` is checked only when a trigger fires, because the status may change until then. */
 export function checkStatusAtFiring({ onlyIfStatus }: Definition, subject: Subject): Check {
   const check = 'status at firing'
   if (onlyIfStatus.length === 0) return { check, ok: true, reason: 'any status' }
@@ -64,7 +64,7 @@ export const reportsFact = ({ eventTypeId }: Pick<Definition, 'eventTypeId'>) =>
   return name === 'INVITE_COMPLETED' || (name?.endsWith('_CHANGED') ?? false)
 }
 
-/** What people call one of the things that a definition selects by. */
+/** The name of an object that a definition selects by. */
 export type NameOf = (what: Selected, id: number) => string | undefined
 export type Selected = 'location' | 'staff' | 'service' | 'disclaimer form'
 
@@ -91,7 +91,7 @@ const always = () => true
 const ofChanges = ({ event }: Happening) => event?.eventType.endsWith('_CHANGED') ?? false
 const ofSubjects = ({ event }: Happening) => event === undefined
 
-/** In the order in which people would look. */
+/** In the order in which explanations show them. */
 const RULES: Rule[] = [
   {
     check: 'definition active',
@@ -214,7 +214,7 @@ const statusInWords = ({ objectType, status }: Subject) =>
 const isAskedFor = ({ changes }: Definition, { event }: Happening) =>
   changes.some((change) => event?.changes.includes(change))
 
-/** "It was moved" must not be sent for a save that also cancelled it. */
+/** A mail about a move must not be sent if the same save also cancelled the object. */
 const endsToo = ({ changes }: Definition, { event }: Happening) =>
   !changes.includes('STATUS') && (event?.ended ?? false)
 
@@ -227,7 +227,7 @@ const isNamed = (definition: Definition, subject: Subject) =>
 const isNamedByUUId = ({ objectUUId }: Definition, subject: Subject) =>
   objectUUId === null || objectUUId === subject.objectUUId
 
-/** The object that `objectId` is about: an invitation's campaign, a disclaimer's appointment. */
+/** The id that `objectId` refers to: an invitation's campaign, a disclaimer's appointment. */
 function namedBy({ objectType }: Definition, subject: Subject) {
   if (subject.objectType === 'INVITATION') return subject.invitationCampaignId ?? null
   if (subject.objectType === 'DISCLAIMER' && objectType === 'CALENDAR') {
@@ -239,7 +239,7 @@ function namedBy({ objectType }: Definition, subject: Subject) {
 type ListName = 'locationIdList' | 'professionalIdList' | 'reasonIdList' | 'disclaimerFormIdList'
 type Selectable = 'locationId' | 'professionalId' | 'reasonId' | 'disclaimerFormId'
 
-/** An empty list selects everything; so does one about something this kind of object lacks. */
+/** An empty list selects everything; so does a list of something that this kind of object lacks. */
 function selection(what: Selected, list: ListName, id: Selectable): Rule {
   const isOpen = (definition: Definition, subject: Subject) =>
     definition[list].length === 0 || subject[id] === undefined
@@ -269,7 +269,7 @@ function selection(what: Selected, list: ListName, id: Selectable): Rule {
 const called = (what: Selected, id: number, nameOf: NameOf | undefined) =>
   nameOf?.(what, id) ?? `${what} ${id}`
 
-/** The first tag that is asked for and found neither on the object nor on its client. */
+/** The first required tag that neither the object nor its client has. */
 const missingTag = (definition: Definition, { tags, clientTags }: Subject) =>
   tagsOf(definition).find(
     ([name, values]) => !hasTag(tags, name, values) && !hasTag(clientTags, name, values),
@@ -278,7 +278,7 @@ const missingTag = (definition: Definition, { tags, clientTags }: Subject) =>
 const hasTag = (tags: Tags, name: string, values: Set<string>) =>
   Object.hasOwn(tags, name) && (tags[name]?.some((value) => values.has(value)) ?? false)
 
-/** A tag without values asks for nothing, like an empty list. */
+/** A tag without values is ignored, like an empty list. */
 function tagsOf(definition: Definition) {
   if (definition.filterTagMapJson === null) return NO_TAGS
   let tags = parsedTags.get(definition)
@@ -292,16 +292,16 @@ function tagsOf(definition: Definition) {
   return tags
 }
 
-/** A definition may ask for thousands; a reason names the first of them. */
+/** A definition may list thousands of values; a reason shows the first ones. */
 const MAX_TAGS_SHOWN = 20
 
 type WantedTag = readonly [name: string, values: Set<string>]
 
 const NO_TAGS: WantedTag[] = []
-/** One definition meets thousands of subjects: its tags are parsed once. */
+/** A definition is matched with thousands of subjects, so its tags are parsed once. */
 const parsedTags = new WeakMap<Definition, WantedTag[]>()
 
-/** Any status that is set, even `*`, asks for a real move. */
+/** Any status that is set, even `*`, requires that the status changed. */
 const asksForMove = ({ oldStatus, newStatus }: Definition) =>
   oldStatus !== null || newStatus !== null
 
@@ -310,5 +310,5 @@ const isAny = (wanted: string | null) => wanted === null || wanted === '*'
 const allows = (wanted: string | null, actual: string | null | undefined) =>
   isAny(wanted) || wanted === actual
 
-/** What comes after the anchor may come after the visit: a follow-up survives COMPLETED. */
+/** Reminders before their anchor need a live status; follow-ups also fire after COMPLETED. */
 const isBefore = (definition: Definition) => isReminder(definition) && firesBefore(definition)

@@ -1,7 +1,7 @@
 import { CHANGES, type Change, type EventTypeName } from '../contract/event-type.ts'
 import type { Subject } from '../store/subject.ts'
 
-/** What happened to an object, as the trigger of the event keeps it. */
+/** What happened to an object, as its trigger stores it. */
 export type Occurrence = {
   eventType: EventTypeName
   /** Of a change: what changed. */
@@ -33,7 +33,7 @@ export function writeOccurrence(
   return `${name} ${changes.join(',')}${ended ? ' ENDED' : ''}`
 }
 
-/** One that was written without its changes may have been any. */
+/** A text without changes may stand for any change. */
 export function readOccurrence(text: string): Occurrence {
   const [eventType, , , changes, end] = text.split(' ')
   return {

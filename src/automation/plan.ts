@@ -38,9 +38,8 @@ import { objectIdOf, type Subject } from '../store/subject.ts'
 import { firingTime, isReminder } from './timing.ts'
 
 /**
- * One page at a time, and none so large that bookings would wait for it long. A page that is not full
- * is the last one. What bookings add after it was read they plan themselves: whoever went on until
- * nothing is left would follow them for as long as anybody books.
+ * Objects per page: bookings wait for the locks of a page. A page that is not full is the last one,
+ * because bookings plan the objects that they add.
  */
 const PAGE = 500
 
@@ -169,7 +168,7 @@ async function planReminderPages(
         return planReminders(followed, [current], rows, 'saved definition', now())
       },
     })
-  // First what is pending, which may have to go; then what lies ahead, which may have to come.
+  // First pending reminders, which may have to be cancelled; then objects that may need one.
   for await (const ids of pendingObjects(db, definition)) await plan(ids)
   if (!definition.active) return
   const ahead = candidates(definition, objectType, now())
@@ -205,7 +204,7 @@ export async function* pendingObjects(db: Db, definition: StoredDefinition, limi
   }
 }
 
-/** Objects page by page, in the order of what they are listed by. */
+/** Subjects in pages, in the order of their anchor. */
 export async function* subjectsFrom(
   db: Db,
   businessId: number,
@@ -303,10 +302,10 @@ export function candidates(
     case 'RECALL':
       return { anchor: 'dueTime', from }
     case 'INVITATION':
-      // One that ends in time may have been sent any time ago.
+      // It expires in time but may have been created at any time.
       return { anchor: 'createdDate', from: offset < 0 ? LONG_AGO : from }
     default:
-      // Listed by their start, which lies before the end by as much as a visit or course lasts.
+      // They are listed by their start, which may be long before their end.
       return {
         anchor: 'startTime',
         from: definition.triggerAnchor === 'END' ? from.subtract({ hours: 366 * 24 }) : from,

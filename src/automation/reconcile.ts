@@ -30,12 +30,15 @@ export type Findings = {
   doubled: number
   /** Active definitions that used to match new objects, and no longer do though objects keep coming. */
   stoppedMatching: number
+  /** Their ids, at most MAX_STOPPED_IDS. */
+  stoppedDefinitionIds: number[]
   /** The first faults, as examples. */
   samples: { fault: Fault; eventDefnId: number; object: string }[]
 }
 type Fault = 'missing' | 'unfounded' | 'doubled' | 'stoppedMatching'
 
 const MAX_SAMPLES = 10
+const MAX_STOPPED_IDS = 1_000
 const DEFINITIONS_PAGE = 500
 /** Due triggers of these objects wait while a page is compared. */
 const OBJECTS_PAGE = 100
@@ -47,6 +50,7 @@ const noFindings = (): Findings => ({
   unfounded: 0,
   doubled: 0,
   stoppedMatching: 0,
+  stoppedDefinitionIds: [],
   samples: [],
 })
 
@@ -62,8 +66,12 @@ async function* reconcileInPages(db: Db, now: () => Temporal.Instant): AsyncGene
       const definition = await findDefinition(db, key.businessId, key.eventDefnId)
       if (!definition?.active) continue
       findings.definitions += 1
-      if (hasStoppedMatching(await countRecentMatches(db, definition, now())))
+      if (hasStoppedMatching(await countRecentMatches(db, definition, now()))) {
         note(findings, definition, 'stoppedMatching', 'any')
+        if (findings.stoppedDefinitionIds.length < MAX_STOPPED_IDS) {
+          findings.stoppedDefinitionIds.push(definition.eventDefnId)
+        }
+      }
       if (isReminder(definition)) yield* reconcileReminders({ db, definition, findings, now })
       yield findings
     }

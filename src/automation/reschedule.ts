@@ -5,20 +5,22 @@ import { objectIdOf, type Subject } from '../store/subject.ts'
 import { firingTime, firstPlan, isBefore, isReminder, isSameMoment, type Firing } from './timing.ts'
 
 /**
- * Why reminders are looked at. An object that was saved may be late for its reminder, and that is
+ * Why reminders are planned. An object that was saved may be late for its reminder, and that is
  * recorded; a saved definition and imported history only look ahead.
  */
 export type Cause = 'saved object' | 'saved definition' | 'history'
 
-/** An object as it is now, and as it was before it was saved: unset for one that is new. */
+/** An object as it is now, and as it was before the save; new ones have no `before`. */
 export type Followed = {
   subject: Subject
   before?: Subject | undefined
-  /** When it became so, where it could not be planned at once. */
+  /** When it became so, if it could not be planned at once. */
   since?: Temporal.Instant | undefined
 }
 
-/** How the pending reminders must change so that they are again what the definitions ask for. */
+type Planning = { plan: Plan; cause: Cause; now: Temporal.Instant }
+
+/** How the pending reminders must change to be what the definitions ask for. */
 export function planReminders(
   followed: Followed[],
   definitions: StoredDefinition[],
@@ -30,23 +32,18 @@ export function planReminders(
   const rowsOf = Map.groupBy(rows, (row) => reminderKey(row.eventDefnId, row))
   for (const definition of definitions.filter(isReminder)) {
     for (const object of followed) {
-      const existing =
-        rows.length === 0
-          ? rows
-          : (rowsOf.get(reminderKey(definition.eventDefnId, object.subject)) ?? [])
-      planReminder(plan, definition, object, existing, cause, now)
+      const existing = rowsOf.get(reminderKey(definition.eventDefnId, object.subject)) ?? []
+      planReminder(definition, object, existing, { plan, cause, now })
     }
   }
   return plan
 }
 
 function planReminder(
-  plan: Plan,
   definition: StoredDefinition,
   { subject, before, since }: Followed,
   existing: ReminderRow[],
-  cause: Cause,
-  now: Temporal.Instant,
+  { plan, cause, now }: Planning,
 ) {
   const refused = refusals(definition, subject)
   const firing = refused.length === 0 ? firingTime(definition, subject) : undefined
@@ -55,58 +52,41 @@ function planReminder(
     cause === 'saved definition'
       ? definition.askedSince !== null
       : !firing || !wasAskedFor(definition, before, firing)
-  // It was asked for while mails of the reminder waited to be sent, and is not yet planned.
+  // The object moved while emails of the reminder were being sent, and is not planned yet.
   const owedSince = pending?.replanSince && !isNews() ? pending.replanSince : undefined
   const asOf = since ?? owedSince ?? askedFrom(definition, cause, now)
+  const cancel = (reason: string) => {
+    if (pending) plan.update.push(cancelled(pending, definition, reason))
+  }
 
   if (pending?.status === 'RUNNING') {
-    // Its mails are made: it is planned again when the last of them has ended.
+    // Its emails exist: it is planned again when the last of them has ended.
     if (!firing || !isAt(pending, firing) || isOutdated(pending, definition, firing)) {
       plan.replan.push({ eventTriggerId: pending.eventTriggerId, since: asOf })
     }
     return
   }
-  if (!firing) {
-    if (pending) plan.update.push(cancelled(pending, definition, refused[0] ?? NO_ANCHOR))
-    return
-  }
-  const taken = existing.some((row) => row !== pending && isAt(row, firing))
-  if (pending && taken) {
-    plan.update.push(cancelled(pending, definition, 'it was reminded of this time already'))
-    return
-  }
-  if (taken) return
-  if (
-    pending &&
-    isAt(pending, firing) &&
-    isSameMoment(pending.scheduledTime, firing.scheduledTime)
-  ) {
-    if (pending.defnVersion !== definition.version) {
-      plan.update.push({
-        ...pending,
-        defnVersion: definition.version,
-        status: 'SCHEDULED',
-        statusReason: null,
-      })
+  if (!firing) return cancel(refused[0] ?? NO_ANCHOR)
+  if (existing.some((row) => row !== pending && isAt(row, firing))) return cancel(ALREADY_REMINDED)
+  const { version: defnVersion } = definition
+  if (pending && isAt(pending, firing)) {
+    if (isSameMoment(pending.scheduledTime, firing.scheduledTime)) {
+      if (pending.defnVersion === defnVersion) return
+      const kept = { defnVersion, status: 'SCHEDULED' as const, statusReason: null }
+      plan.update.push({ ...pending, ...kept })
+      return
     }
-    return
+    if (isDueAsPlanned(pending, definition, now)) return
   }
-  if (pending && isAt(pending, firing) && isDueAsPlanned(pending, definition, now)) return
   const isLate = isBefore(firing.scheduledTime, asOf)
-  if (isLate && (cause !== 'saved object' || !(owedSince || isNews()))) {
-    if (pending) plan.update.push(cancelled(pending, definition, 'its new time has passed already'))
-    return
-  }
+  const isRecorded = cause === 'saved object' && (owedSince !== undefined || isNews())
+  if (isLate && !isRecorded) return cancel(NEW_TIME_PASSED)
   const planned =
     cause === 'saved definition'
       ? { ...firing, status: 'SCHEDULED' as const, statusReason: null }
       : { ...firing, ...firstPlan(definition, firing, asOf) }
   if (pending) {
-    plan.update.push({
-      eventTriggerId: pending.eventTriggerId,
-      defnVersion: definition.version,
-      ...planned,
-    })
+    plan.update.push({ eventTriggerId: pending.eventTriggerId, defnVersion, ...planned })
   } else plan.insert.push({ ...reminderOf(definition, subject), ...planned })
 }
 
@@ -121,6 +101,8 @@ function askedFrom({ askedSince }: StoredDefinition, cause: Cause, now: Temporal
 }
 
 const NO_ANCHOR = 'there is no longer a time to count from'
+const ALREADY_REMINDED = 'it was reminded of this time already'
+const NEW_TIME_PASSED = 'its new time has passed already'
 
 const cancelled = (row: ReminderRow, definition: StoredDefinition, statusReason: string) => ({
   eventTriggerId: row.eventTriggerId,

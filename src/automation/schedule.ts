@@ -14,11 +14,11 @@ import { planReminders, type Cause } from './reschedule.ts'
 import { objectIdOf, type Subject } from '../store/subject.ts'
 import { firingTime, isReminder } from './timing.ts'
 
-/** A saved object, what it was before, and the events that this is. */
+/** A saved object, its state before, and the events that the save causes. */
 export type SavedObject = {
   subject: Subject
   version: number
-  /** As it was; unset for a new object. */
+  /** Undefined for a new object. */
   before: Subject | undefined
   events: EventTypeName[]
   /** What the save changed; empty for a new object. */
@@ -55,16 +55,16 @@ export async function scheduleTriggers(
   writePlan(tx, businessId, plan, now)
 }
 
-/** A reminder whose time moved when it was due, with the object and definition as they are now. */
+/** A reminder whose time changed when it was due, with its object and definition as they are now. */
 export type Moved = {
   subject: Subject
   definition: StoredDefinition
   isOldVersion: boolean
-  /** Since when the other time is asked for, where that is known. */
+  /** Since when the other time is asked for, if that is known. */
   since: Temporal.Instant | null
 }
 
-/** Plans reminders again whose row has ended without firing. */
+/** Plans reminders again whose trigger has ended without firing. */
 export async function planAgainFor(tx: Db, moved: Moved[], now: Temporal.Instant) {
   for (const { subject, definition, isOldVersion, since } of moved) {
     const { businessId, objectType } = subject
@@ -116,7 +116,7 @@ function eventTriggers(
   })
 }
 
-/** Most wait for something else: those need not say all their reasons. */
+/** Checked first, since most definitions wait for another event. */
 const waitsFor = ({ eventTypeId }: StoredDefinition, eventType: EventTypeName) =>
   eventTypeById(eventTypeId)?.eventType === eventType
 

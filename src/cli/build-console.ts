@@ -12,13 +12,13 @@ export async function buildConsole(log: Log, built = join(CONSOLE_FOLDER, 'dist'
     if (isFresh(built)) return
     fresh = mkdtempSync(join(dirname(built), '.build-'))
     await runVite(fresh)
-    // mkdtemp lets only its own user in, but the service may run as another one.
+    // mkdtemp gives access only to its own user, but the service may run as another one.
     chmodSync(fresh, 0o755)
-    // Built aside and moved: a service that starts at the same time never sees half of it.
+    // Built in another folder and renamed, so that a service that starts meanwhile sees no partial build.
     rmSync(built, { recursive: true, force: true })
     renameSync(fresh, built)
   } catch (err) {
-    log.warn({ err }, 'the console could not be built')
+    log.warn({ err }, 'building the console failed')
   } finally {
     if (fresh) rmSync(fresh, { recursive: true, force: true })
   }
@@ -37,7 +37,7 @@ function isFresh(built: string) {
   return sources.every((file) => statSync(file).mtimeMs <= index.mtimeMs)
 }
 
-/** In a process of its own: what a build needs in memory goes with it. */
+/** In a process of its own, so that the memory of the build is freed afterwards. */
 async function runVite(outDir: string) {
   const vite = dirname(createRequire(import.meta.url).resolve('vite/package.json'))
   const child = spawn(
@@ -45,8 +45,8 @@ async function runVite(outDir: string) {
     [join(vite, 'bin/vite.js'), 'build', '--outDir', outDir, '--logLevel', 'error'],
     { cwd: CONSOLE_FOLDER, stdio: ['ignore', 'ignore', 'pipe'] },
   )
-  let said = ''
-  child.stderr.on('data', (text) => (said += text))
+  let errorOutput = ''
+  child.stderr.on('data', (text) => (errorOutput += text))
   const code = await new Promise((resolve) => child.once('exit', resolve).once('error', resolve))
-  if (code !== 0) throw new Error(`vite build failed: ${said.slice(0, 2_000)}`)
+  if (code !== 0) throw new Error(`vite build failed: ${errorOutput.slice(0, 2_000)}`)
 }

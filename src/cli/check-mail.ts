@@ -7,9 +7,10 @@ import type { Outcome, Phase } from '../email/mailer.ts'
 import { buildMessage } from '../email/message.ts'
 import { parseSmtpUrl } from '../email/smtp.ts'
 import { makeMailer } from './make-mailer.ts'
-import type { Finding } from './doctor.ts'
 
-/** Sends one mail to this address, and says what receivers will hold against such mails. */
+export type Finding = { state: 'ok' | 'note' | 'bad'; about: string; says: string; todo?: string }
+
+/** Sends one email to this address, and checks the DNS records that receiving servers look for. */
 export async function checkMail(config: Config, to: string, clock: Clock): Promise<Finding[]> {
   const signer =
     config.dkim && dkimSigner(config.dkim.domain, config.dkim.selector, config.dkim.key)
@@ -23,7 +24,12 @@ export async function checkMail(config: Config, to: string, clock: Clock): Promi
     ...hints.map(({ check, ok, hint }): Finding => {
       return ok
         ? { state: 'ok', about: check, says: hint }
-        : { state: 'note', about: check, says: 'not as receivers like it', todo: hint }
+        : {
+            state: 'note',
+            about: check,
+            says: 'receiving servers may reject or mark email',
+            todo: hint,
+          }
     }),
   ]
 }
@@ -31,7 +37,7 @@ export async function checkMail(config: Config, to: string, clock: Clock): Promi
 async function sendOne(config: Config, to: string, now: Temporal.Instant): Promise<Finding> {
   const about = 'Mail'
   if (config.smtpUrl === undefined) {
-    const says = 'nothing was sent: without SMTP_URL every mail is kept here and none leaves'
+    const says = 'nothing was sent: without SMTP_URL, emails are captured and not sent'
     return { state: 'note', about, says, todo: 'set SMTP_URL=smtp://user:password@host:port' }
   }
   const { host, port } = parseSmtpUrl(config.smtpUrl)
@@ -44,16 +50,16 @@ async function sendOne(config: Config, to: string, now: Temporal.Instant): Promi
   })
   await mailer.close()
   if (outcome.kind === 'sent') {
-    const says = `${host}:${port} took a mail for ${to}: ${outcome.reply}`
+    const says = `${host}:${port} accepted an email for ${to}: ${outcome.reply}`
     return { state: 'ok', about, says }
   }
-  const says = `${host}:${port} did not take a mail for ${to}, at ${outcome.phase}: ${outcome.reply}`
-  return { state: 'bad', about, says, todo: TODO[outcome.phase] ?? lookAt(outcome) }
+  const says = `${host}:${port} did not accept an email for ${to}, at ${outcome.phase}: ${outcome.reply}`
+  return { state: 'bad', about, says, todo: TODO[outcome.phase] ?? adviceFor(outcome) }
 }
 
 function testMessage({ mailFrom, publicUrl }: Config, to: string, now: Temporal.Instant) {
   const { hostname } = new URL(publicUrl)
-  const text = `This mail was sent by "bellwether doctor --mail" at ${publicUrl}.\n\nIt arrived: so will those of your automations.\n`
+  const text = `This email was sent by "bellwether doctor --mail" at ${publicUrl}.\n\nThe mail server works: your automations can send email.\n`
   return buildMessage({
     messageId: `<doctor.${now.epochMilliseconds}@${hostname.replace(/[^A-Za-z0-9.-]/g, '') || 'localhost'}>`,
     date: now,
@@ -61,7 +67,7 @@ function testMessage({ mailFrom, publicUrl }: Config, to: string, now: Temporal.
     to: { name: '', address: to },
     cc: null,
     replyTo: null,
-    subject: 'Bellwether can send mail',
+    subject: 'Bellwether can send email',
     text,
     html: text
       .trim()
@@ -74,18 +80,18 @@ function testMessage({ mailFrom, publicUrl }: Config, to: string, now: Temporal.
 }
 
 const TODO: Partial<Record<Phase, string>> = {
-  connect: 'are host and port in SMTP_URL right, and does a firewall let this machine reach them?',
+  connect: 'check host and port in SMTP_URL, and whether a firewall blocks them',
   greeting:
-    'is it a mail server? smtps:// speaks TLS from the first byte (465), smtp:// does not (587)',
-  ehlo: 'the server wants none of this machine: its words say why',
+    'check the port in SMTP_URL: smtps:// is for TLS from the start (465), smtp:// for STARTTLS (587)',
+  ehlo: 'the server refuses this machine: its reply tells why',
   starttls:
-    'the server must offer TLS with a certificate for its name; in a network that you trust, SMTP_URL=smtp://…?tls=never',
-  auth: 'are user and password in SMTP_URL right? Write @ : / in them as %40 %3A %2F',
+    'the server must offer TLS with a certificate for its name; in a trusted network, use SMTP_URL=smtp://…?tls=never',
+  auth: 'check user and password in SMTP_URL; write @ : / in them as %40 %3A %2F',
   mail: 'set MAIL_FROM to an address of a domain for which this server may send',
-  rcpt: 'is the address right? A server that does not relay for this machine wants a user and password',
+  rcpt: 'check the address; a server that does not relay for this machine needs a user and password',
 }
 
-const lookAt = ({ kind }: Outcome) =>
+const adviceFor = ({ kind }: Outcome) =>
   kind === 'uncertain'
-    ? 'it may have arrived: look for it, and ask whoever runs the server why it hung up'
-    : 'the server did not want this message: its words say why'
+    ? 'it may have arrived: check the mailbox, and ask the operator of the server why it closed the connection'
+    : 'the server refused this message: its reply tells why'

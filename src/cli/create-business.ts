@@ -6,15 +6,15 @@ import { insertBusiness, type BusinessFields } from '../store/businesses.ts'
 import { withDatabase } from './with-database.ts'
 
 export const command = new Command()
-  .requiredOption('--name <name>', 'what it is called')
-  .requiredOption('--time-zone <zone>', 'where it is, such as Europe/Zurich')
-  .option('--email-address <address>', 'where clients reach it')
-  .option('--phone <number>', 'where clients call it')
-  .option('--language <tag>', 'such as de-CH')
-  .option('--external-id <id>', 'its id in another system')
+  .requiredOption('--name <name>', 'name of the business')
+  .requiredOption('--time-zone <zone>', 'time zone, such as Europe/Zurich')
+  .option('--email-address <address>', 'email address for clients')
+  .option('--phone <number>', 'phone number for clients')
+  .option('--language <tag>', 'language, such as de-CH')
+  .option('--external-id <id>', 'id in another system')
   .option(
     '--sender-domains <list>',
-    'from which it may send, separated by commas; none unless given',
+    'domains from which it may send email, separated by commas (default: none)',
     (list: string) => list.split(',').map((domain) => domain.trim()),
   )
   .addHelpText('after', '\nPrints the new businessId.')
@@ -24,7 +24,7 @@ export const command = new Command()
       if (faults.length > 0) throw invalid(faults)
       const business = await insertBusiness(database.operator, values, { user: 'OPERATOR', now })
       console.error(
-        `The business ${business.name} is made. Next: bellwether create-user, create-key.`,
+        `Created the business ${business.name}. Next: bellwether create-user, create-key.`,
       )
       console.log(business.businessId)
     }),

@@ -9,11 +9,11 @@ import { withDatabase } from './with-database.ts'
 type Options = { business: number; name: string; scopes?: string; expires?: string }
 
 export const command = new Command()
-  .requiredOption('--business <businessId>', 'whose key it is', wholeNumber)
-  .requiredOption('--name <name>', 'what uses it; changes made with it are by key:<name>')
-  .option('--scopes <list>', `separated by commas, of ${SCOPES.join(', ')}; all unless given`)
-  .option('--expires <moment>', 'such as 2027-01-31T00:00:00Z; never unless given')
-  .addHelpText('after', '\nPrints the key, this once: only its hash is kept.')
+  .requiredOption('--business <businessId>', 'business of the key', wholeNumber)
+  .requiredOption('--name <name>', 'name of the key; the author of its changes is key:<name>')
+  .option('--scopes <list>', `separated by commas: ${SCOPES.join(', ')} (default: all)`)
+  .option('--expires <time>', 'expiry, such as 2027-01-31T00:00:00Z (default: never)')
+  .addHelpText('after', '\nPrints the key. Store it now: only its hash is kept.')
   .action((options: Options) =>
     withDatabase(async ({ database, now }) => {
       const businessId = await findNamedBusiness(database, options.business)
@@ -21,26 +21,30 @@ export const command = new Command()
       const body = {
         name,
         scopes: scopes?.split(',').map((scope) => scope.trim()),
-        expiresTime: expires === undefined ? undefined : readMoment(expires, now),
+        expiresTime: expires === undefined ? undefined : readTime(expires, now),
       }
       const { values, faults } = readFields<Wanted>(API_KEY_FIELDS, body)
       if (faults.length > 0) throw invalid(faults)
       const by = { user: 'OPERATOR', now }
       const db = database.forBusiness(businessId, by.user)
       const { key, apiKeyId } = await createApiKey(db, businessId, values, by, null)
-      console.error(`Key ${apiKeyId} of business ${businessId}; it is shown this once:`)
+      console.error(
+        `Key ${apiKeyId} of business ${businessId}. Store it now, it is not shown again:`,
+      )
       console.log(key)
     }),
   )
 
 type Wanted = { name: string; scopes: Scope[]; expiresTime: Temporal.Instant | null }
 
-function readMoment(text: string, now: Temporal.Instant) {
+function readTime(text: string, now: Temporal.Instant) {
   try {
     const moment = Temporal.Instant.from(text)
     if (Temporal.Instant.compare(moment, now) > 0) return moment.epochMilliseconds
   } catch {
-    // told below, in the same words
+    // reported below
   }
-  throw invalid([{ pointer: '--expires', detail: 'must be a moment ahead, 2027-01-31T00:00:00Z' }])
+  throw invalid([
+    { pointer: '--expires', detail: 'must be a time in the future, such as 2027-01-31T00:00:00Z' },
+  ])
 }

@@ -19,14 +19,21 @@ type Options = {
 }
 
 export const command = new Command()
-  .requiredOption('--business <businessId>', 'where the person works', wholeNumber)
+  .requiredOption('--business <businessId>', 'business of the person', wholeNumber)
   .requiredOption('--username <username>', 'unique in the installation')
   .option('--role <role>', `one of ${ROLES.join(', ')}`, 'OWNER')
-  .option('--professional <professionalId>', 'whose appointments a USER sees', wholeNumber)
-  .option('--locations <list>', 'locationIds of a LOCATION_SUPER_USER, separated by commas')
-  .option('--password-file <file>', 'holds the password; - is the standard input')
-  .option('--password <password>', 'seen by whoever lists processes: rather a file')
-  .addHelpText('after', '\nWithout a password one is made and printed, this once.')
+  .option(
+    '--professional <professionalId>',
+    'member of staff whose appointments a USER sees',
+    wholeNumber,
+  )
+  .option('--locations <list>', 'locations that a LOCATION_SUPER_USER sees, separated by commas')
+  .option('--password-file <file>', 'file with the password; - is standard input')
+  .option(
+    '--password <password>',
+    'password; other users of this machine can see it: prefer a file',
+  )
+  .addHelpText('after', '\nWithout a password, one is generated and printed. Store it now.')
   .action((options: Options) =>
     withDatabase(async ({ database, now }) => {
       const businessId = await findNamedBusiness(database, options.business)
@@ -41,8 +48,12 @@ export const command = new Command()
       })
       const saving = { businessId, user: 'OPERATOR', now, role: null }
       const db = database.forBusiness(businessId, saving.user)
-      const { user } = await db.transaction((tx) => saveUser(tx, input, saving)).catch(sayTaken)
-      console.error(`${user.username} is ${user.role} of business ${businessId}.`)
+      const { user } = await db
+        .transaction((tx) => saveUser(tx, input, saving))
+        .catch(explainTakenName)
+      console.error(
+        `Created ${user.username} with the role ${user.role} in business ${businessId}.`,
+      )
       if (given === undefined) console.log(password)
     }),
   )
@@ -54,11 +65,11 @@ function readPassword({ password, passwordFile }: Options) {
     return text.replace(/\r?\n[^]*$/, '')
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    throw new StartError(`--password-file names ${passwordFile}, which cannot be read (${code}).`)
+    throw new StartError(`--password-file: ${passwordFile} cannot be read (${code}).`)
   }
 }
 
-function sayTaken(error: unknown): never {
+function explainTakenName(error: unknown): never {
   if (brokenConstraint(error) !== 'user_account_username') throw error
   throw new StartError('The username is taken. Choose another one.')
 }

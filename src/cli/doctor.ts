@@ -8,14 +8,17 @@ import { inspectDatabase, type Inspection } from '../database/inspect.ts'
 import { openDatabase } from '../database/postgres.ts'
 import { readQueueHealth, type QueueHealth } from '../store/queue-health.ts'
 import { StartError } from '../errors.ts'
-import { checkMail } from './check-mail.ts'
-import { findServer, inOneLine } from './reach-database.ts'
+import { checkMail, type Finding } from './check-mail.ts'
+import { findServer, explainFailure } from './reach-database.ts'
 
 export const command = new Command()
-  .option('--mail <address>', 'also send one mail there, and look at what receivers look at')
-  .addHelpText('after', '\nChanges nothing. Ends with 1 when something must be mended.')
+  .option(
+    '--mail <address>',
+    'also send one email to this address and check the DNS records for email',
+  )
+  .addHelpText('after', '\nChanges nothing. Exits with 1 if something must be fixed.')
   .action(async ({ mail }: { mail?: string }) => {
-    const config = readConfig(process.env) // says itself what is wrong, and exits 2
+    const config = readConfig(process.env) // throws for invalid settings: exit code 2
     const to = mail === undefined ? undefined : parseAddress(mail)
     if (mail !== undefined && to === undefined) {
       throw new StartError(`--mail must be one plain address, local@domain: not '${mail}'.`)
@@ -25,18 +28,16 @@ export const command = new Command()
     if (findings.some(({ state }) => state === 'bad')) process.exitCode = 1
   })
 
-export type Finding = { state: 'ok' | 'note' | 'bad'; about: string; says: string; todo?: string }
-
 type Facts = {
   config: Config
   database: Inspection
   clock: DatabaseClock
   zones: Zones
-  /** Unset where there is no schema to look at. */
+  /** Undefined if the schema is missing or of another version. */
   engine: { health: QueueHealth; findings: Findings; isWhole: boolean } | undefined
 }
 
-/** To look at one thing more, add a function. */
+/** To add a check, add a function. */
 const CHECKS: ((facts: Facts) => Finding | undefined)[] = [
   checkNode,
   checkSettings,
@@ -48,9 +49,9 @@ const CHECKS: ((facts: Facts) => Finding | undefined)[] = [
   checkTimeZones,
   checkQueue,
   checkLateness,
-  checkGivenUp,
+  checkDeadLetters,
   checkReconciliation,
-  checkMatching,
+  checkStoppedMatching,
 ]
 
 async function examine(config: Config, mailTo: string | undefined): Promise<Finding[]> {
@@ -65,14 +66,14 @@ async function examine(config: Config, mailTo: string | undefined): Promise<Find
     const findings = CHECKS.flatMap((check) => check(facts) ?? [])
     return mailTo ? [...findings, ...(await checkMail(config, mailTo, clock))] : findings
   } catch (error) {
-    throw inOneLine(url, error)
+    throw explainFailure(url, error)
   } finally {
     await leave()
   }
 }
 
-/** Longer than this nobody wants to wait for a doctor; the service's own watchman walks on. */
-const RECONCILIATION_MS = 30_000
+/** A full reconciliation of a large database takes longer; the service runs it in the background. */
+const MAX_RECONCILE_MS = 30_000
 
 async function examineEngine(url: string, { schema, rolesMissing }: Inspection, clock: Clock) {
   if (schema.version !== schema.known || rolesMissing.length > 0) return undefined
@@ -82,7 +83,7 @@ async function examineEngine(url: string, { schema, rolesMissing }: Inspection, 
     const reconciliation = new Reconciliation(database.engine, () => clock.now())
     const startedAt = monotonicMs()
     let isWhole = false
-    while (!isWhole && monotonicMs() - startedAt < RECONCILIATION_MS)
+    while (!isWhole && monotonicMs() - startedAt < MAX_RECONCILE_MS)
       isWhole = await reconciliation.comparePage()
     return { health, findings: reconciliation.findings, isWhole }
   } finally {
@@ -95,40 +96,51 @@ function checkNode(): Finding {
   const found = { about: 'Node', says: process.versions.node }
   return major! >= 26
     ? { state: 'ok', ...found }
-    : { state: 'bad', ...found, todo: 'run "npm ci" again: it brings Node 26' }
+    : { state: 'bad', ...found, todo: 'run "npm ci" again: it installs Node 26' }
 }
 
 function checkSettings({ config }: Facts): Finding {
-  const mail = config.smtpUrl ? 'mail is sent' : 'mail is captured, none leaves (SMTP_URL is unset)'
-  return { state: 'ok', about: 'Settings', says: `all readable; role ${config.role}; ${mail}` }
+  const mail = config.smtpUrl
+    ? 'email is sent'
+    : 'email is captured and not sent (SMTP_URL is not set)'
+  return { state: 'ok', about: 'Settings', says: `valid; role ${config.role}; ${mail}` }
 }
 
-const LEAST_FREE_MB = 500
+const MIN_FREE_MB = 500
 
 function checkDisk({ config }: Facts): Finding {
   const about = 'Disk'
-  if (config.databaseUrl) return { state: 'ok', about, says: 'the database is elsewhere' }
+  if (config.databaseUrl)
+    return { state: 'ok', about, says: 'not checked: the database is not on this disk' }
   const { bavail, bsize } = fs.statfsSync(config.dataDir)
   const freeMb = Math.floor((bavail * bsize) / 1_000_000)
   const says = `${freeMb.toLocaleString('en')} MB free in ${config.dataDir}`
-  return freeMb >= LEAST_FREE_MB
+  return freeMb >= MIN_FREE_MB
     ? { state: 'ok', about, says }
-    : { state: 'bad', about, says, todo: 'free some space: the database stops when there is none' }
+    : {
+        state: 'bad',
+        about,
+        says,
+        todo: 'free some space: the database stops when the disk is full',
+      }
 }
 
 function checkServer({ config, database }: Facts): Finding {
   const { majorVersion, serverVersion } = database
   const place = config.databaseUrl ? 'at DATABASE_URL' : `embedded, in ${config.dataDir}`
   const found = { about: 'Database', says: `PostgreSQL ${serverVersion}, ${place}` }
-  if (majorVersion < 15) return { state: 'bad', ...found, todo: 'upgrade it to 15 or newer' }
-  if (majorVersion > 18) return { state: 'note', ...found, todo: 'newer than 18 is not tested yet' }
+  if (majorVersion < 15)
+    return { state: 'bad', ...found, todo: 'upgrade PostgreSQL to 15 or newer' }
+  if (majorVersion > 18)
+    return { state: 'note', ...found, todo: 'versions above 18 are not tested yet' }
   return { state: 'ok', ...found }
 }
 
 function checkSchema({ database }: Facts): Finding {
   const { version, known } = database.schema
-  const found = { about: 'Schema', says: `version ${version}, this Bellwether knows ${known}` }
-  if (version < known) return { state: 'note', ...found, todo: 'bellwether migrate, or just start' }
+  const found = { about: 'Schema', says: `version ${version}; this Bellwether needs ${known}` }
+  if (version < known)
+    return { state: 'note', ...found, todo: 'run bellwether migrate, or start the service' }
   if (version > known) return { state: 'bad', ...found, todo: 'run a newer Bellwether' }
   return { state: 'ok', ...found }
 }
@@ -136,31 +148,36 @@ function checkSchema({ database }: Facts): Finding {
 function checkRoles({ database }: Facts): Finding {
   const about = 'Roles'
   if (database.schema.version === 0) {
-    return { state: 'note', about, says: 'none yet', todo: 'they come with the schema' }
+    return { state: 'note', about, says: 'none yet', todo: 'bellwether migrate creates them' }
   }
   const missing = database.rolesMissing
-  if (missing.length === 0) return { state: 'ok', about, says: 'this user can take on all three' }
+  if (missing.length === 0)
+    return { state: 'ok', about, says: 'the database user can use all three roles' }
   return {
     state: 'bad',
     about,
-    says: `this user cannot act as ${missing.join(', ')}`,
-    todo: `as an administrator: grant ${missing.join(', ')} to the user of DATABASE_URL`,
+    says: `the database user cannot use the roles ${missing.join(', ')}`,
+    todo: `run as a database administrator: grant ${missing.join(', ')} to <user of DATABASE_URL>`,
   }
 }
 
-const MOST_APART_MS = 1_000
+const MAX_CLOCK_DIFFERENCE_MS = 1_000
 
 function checkClock({ clock }: Facts): Finding {
   const ahead = Math.round(clock.machineAheadMs())
   const side = ahead < 0 ? 'behind' : 'ahead of'
-  const found = { about: 'Clock', says: `${Math.abs(ahead)} ms ${side} the database's` }
-  if (Math.abs(ahead) <= MOST_APART_MS) return { state: 'ok', ...found }
-  return { state: 'note', ...found, todo: 'the database’s counts; keep both in step, as by NTP' }
+  const found = { about: 'Clock', says: `${Math.abs(ahead)} ms ${side} the clock of the database` }
+  if (Math.abs(ahead) <= MAX_CLOCK_DIFFERENCE_MS) return { state: 'ok', ...found }
+  return {
+    state: 'note',
+    ...found,
+    todo: 'synchronise both with NTP; the service uses the time of the database',
+  }
 }
 
 type Zones = { moments: Temporal.Instant[]; offsets: Map<string, number[]> }
 
-/** Node and PostgreSQL each carry their own rules: do they agree for the next two years? */
+/** Node and PostgreSQL have their own time zone data: compares them for the next two years. */
 function checkTimeZones({ zones, database }: Facts): Finding {
   const names = [...zones.offsets.keys()]
   const differing = names.filter(
@@ -168,13 +185,13 @@ function checkTimeZones({ zones, database }: Facts): Finding {
   )
   const about = 'Time zones'
   const agree = names.length - differing.length
-  const says = `Node has ${process.versions.tz}; the database agrees on ${agree} of ${names.length}`
+  const says = `Node has ${process.versions.tz}; the database has the same rules for ${agree} of ${names.length} zones`
   if (differing.length === 0) return { state: 'ok', about, says }
   return {
     state: 'note',
     about,
-    says: `${says}, not on ${differing.slice(0, 5).join(', ')}${differing.length > 5 ? ' …' : ''}`,
-    todo: 'all follows Node, but for the working hours and first visits in reports: update the database',
+    says: `${says}, not for ${differing.slice(0, 5).join(', ')}${differing.length > 5 ? ' …' : ''}`,
+    todo: 'update PostgreSQL; only working hours and first visits in reports use its rules',
   }
 }
 
@@ -182,19 +199,19 @@ function checkQueue({ engine, clock }: Facts): Finding | undefined {
   if (!engine) return undefined
   const { overdue, oldestOverdue, stuckLeases, unplanned, oldestUnplanned } = engine.health
   const about = 'Queue'
-  const lag = spanSince(oldestOverdue, clock)
-  const planLag = spanSince(oldestUnplanned, clock)
+  const lag = secondsSince(oldestOverdue, clock)
+  const planLag = secondsSince(oldestUnplanned, clock)
   const says =
     overdue + stuckLeases + unplanned === 0
-      ? 'nothing is overdue'
-      : `${overdue} overdue, the oldest for ${inWords(lag)}; ${stuckLeases} leases of dead nodes; ` +
-        `${unplanned} definitions being planned, the oldest for ${inWords(planLag)}`
+      ? 'no trigger is overdue'
+      : `${overdue} overdue triggers, the oldest for ${formatDuration(lag)}; ${stuckLeases} leases of dead nodes; ` +
+        `${unplanned} definitions being planned, the oldest for ${formatDuration(planLag)}`
   if (lag <= 60 && planLag <= 600 && stuckLeases === 0) return { state: 'ok', about, says }
   return {
     state: 'bad',
     about,
     says,
-    todo: 'is a node with ROLE all or worker running? See its log',
+    todo: 'check that a node with ROLE all or worker is running, and read its log',
   }
 }
 
@@ -202,26 +219,27 @@ function checkLateness({ engine }: Facts): Finding | undefined {
   if (!engine) return undefined
   const { late, expired, mostLateSeconds } = engine.health
   const about = 'Lateness'
-  if (late + expired === 0) return { state: 'ok', about, says: 'all of the last 24 hours in time' }
+  if (late + expired === 0)
+    return { state: 'ok', about, says: 'all triggers of the last 24 hours were in time' }
   return {
     state: 'note',
     about,
-    says: `in the last 24 hours ${late} came more than a minute late and ${expired} too late to be of use; at most ${inWords(mostLateSeconds)}`,
-    todo: 'GET /eventTriggers?status=EXPIRED names those that were not sent',
+    says: `in the last 24 hours ${late} triggers were more than a minute late and ${expired} EXPIRED; at most ${formatDuration(mostLateSeconds)} late`,
+    todo: 'GET /eventTriggers?status=EXPIRED lists those that were not sent',
   }
 }
 
-function checkGivenUp({ engine }: Facts): Finding | undefined {
+function checkDeadLetters({ engine }: Facts): Finding | undefined {
   if (!engine) return undefined
   const { gaveUp } = engine.health
-  const about = 'Set aside'
+  const about = 'Dead letter'
   if (gaveUp === 0)
     return { state: 'ok', about, says: 'no trigger was given up after failed attempts' }
   return {
     state: 'bad',
     about,
     says: `${gaveUp} triggers of the last 7 days were given up after failed attempts`,
-    todo: 'GET /eventTriggers?status=FAILED names them and their last error',
+    todo: 'GET /eventTriggers?status=FAILED lists them with their last error',
   }
 }
 
@@ -229,9 +247,9 @@ function checkReconciliation({ engine }: Facts): Finding | undefined {
   if (!engine) return undefined
   const { definitions, objects, missing, unfounded, doubled, samples } = engine.findings
   const about = 'Reminders'
-  const looked = `${definitions} definitions and ${objects} objects${engine.isWhole ? '' : ' (not all: there are many)'}`
+  const checked = `checked ${definitions} definitions and ${objects} objects${engine.isWhole ? '' : ' (stopped after 30 s)'}`
   if (missing + unfounded + doubled === 0) {
-    return { state: 'ok', about, says: `${looked}: each has its trigger, none is too many` }
+    return { state: 'ok', about, says: `${checked}: all triggers are as they should be` }
   }
   const examples = samples
     .filter((sample) => sample.fault !== 'stoppedMatching')
@@ -241,34 +259,36 @@ function checkReconciliation({ engine }: Facts): Finding | undefined {
   return {
     state: 'bad',
     about,
-    says: `${looked}: ${missing} missing, ${unfounded} without reason, ${doubled} too many (${examples.slice(0, 3).join('; ')})`,
-    todo: 'save the definition again to plan it anew, and tell us: this must not happen',
+    says: `${checked}: ${missing} missing, ${unfounded} unfounded, ${doubled} duplicate triggers (${examples.slice(0, 3).join('; ')})`,
+    todo: 'save the definition again to plan it again, and report this as a bug',
   }
 }
 
-function checkMatching({ engine }: Facts): Finding | undefined {
+function checkStoppedMatching({ engine }: Facts): Finding | undefined {
   if (!engine) return undefined
   const stopped = engine.findings.samples.filter((sample) => sample.fault === 'stoppedMatching')
-  const about = 'Silence'
-  if (stopped.length === 0) return { state: 'ok', about, says: 'no definition has fallen silent' }
+  const about = 'Matching'
+  if (stopped.length === 0) {
+    return { state: 'ok', about, says: 'no definition has stopped matching' }
+  }
   return {
     state: 'note',
     about,
-    says: `${engine.findings.stoppedMatching} definitions no longer take up what comes: ${stopped.map((one) => one.eventDefnId).join(', ')}`,
-    todo: 'GET /explain/{objectType}/{objectId} of a new object says why',
+    says: `${engine.findings.stoppedMatching} definitions have stopped matching new objects: ${stopped.map((one) => one.eventDefnId).join(', ')}`,
+    todo: 'GET /explain/{objectType}/{objectId} for a new object shows the reason',
   }
 }
 
-const spanSince = (moment: Temporal.Instant | null, clock: Clock) =>
+const secondsSince = (moment: Temporal.Instant | null, clock: Clock) =>
   moment ? (clock.now().epochMilliseconds - moment.epochMilliseconds) / 1000 : 0
 
-function inWords(seconds: number) {
+function formatDuration(seconds: number) {
   if (seconds < 120) return `${Math.round(seconds)} s`
   if (seconds < 7200) return `${Math.round(seconds / 60)} min`
   return `${Math.round(seconds / 3600)} h`
 }
 
-/** Every offset of Node's zones on the first of each month, two years ahead. */
+/** The offsets of all zones of Node on the first of each month, for two years. */
 function zonesAhead(now: Temporal.Instant): Zones {
   const first = now.toZonedDateTimeISO('UTC').with({ day: 1 }).startOfDay()
   const moments = Array.from({ length: 24 }, (_, months) => first.add({ months }).toInstant())

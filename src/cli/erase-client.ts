@@ -8,18 +8,22 @@ import { withDatabase } from './with-database.ts'
 type Options = { business?: number }
 
 export const command = new Command()
-  .argument('<clientId>', 'who is to be forgotten', wholeNumber)
-  .option('--business <businessId>', 'whose client; needed where there are several', wholeNumber)
+  .argument('<clientId>', 'client to erase', wholeNumber)
+  .option(
+    '--business <businessId>',
+    'business of the client; required if there are several',
+    wholeNumber,
+  )
   .addHelpText(
     'after',
-    '\nOverwrites names, addresses, notes and tags wherever they are kept, the audit and mails included.\nAppointments stay, so that every count is what it was. Nothing brings the values back.\nIf it is interrupted, run it again: it continues with what is left.',
+    '\nOverwrites names, addresses, notes and tags everywhere, including the audit and emails.\nAppointments stay, so that reports do not change. This cannot be undone.\nIf it is interrupted, run it again: it continues.',
   )
   .action((clientId: number, options: Options) =>
     withDatabase(async ({ database, now }) => {
       const businessId = await chooseBusiness(database, options.business)
       const counts = await withProgress(
         `Erasing client ${clientId}`,
-        'rows of mails and audit',
+        'rows of emails and audit',
         (report) =>
           eraseClient(database, { businessId, clientId }, now, (done) =>
             report({ share: 0, done }),
@@ -27,6 +31,6 @@ export const command = new Command()
       )
       if (!counts) throw new StartError(`There is no client ${clientId}.`)
       const rows = Object.entries(counts).map(([table, count]) => `${count} ${table}`)
-      console.log(`Client ${clientId} is erased; overwritten beside it: ${rows.join(', ')}.`)
+      console.log(`Erased client ${clientId}. Also overwritten: ${rows.join(', ')}.`)
     }),
   )

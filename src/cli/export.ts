@@ -14,9 +14,13 @@ import { withDatabase } from './with-database.ts'
 type Options = { business?: number; out?: string }
 
 export const command = new Command()
-  .option('--business <businessId>', 'whose; needed where there are several', wholeNumber)
-  .option('--out <file>', 'where to; else on standard output')
-  .addHelpText('after', '\nKeys, people and what was sent stay behind. See docs/import.md.')
+  .option(
+    '--business <businessId>',
+    'business to export; required if there are several',
+    wholeNumber,
+  )
+  .option('--out <file>', 'output file (default: standard output)')
+  .addHelpText('after', '\nDoes not export API keys, people and sent emails. See docs/import.md.')
   .action((options: Options) =>
     withDatabase(async ({ database }) => {
       const businessId = await chooseBusiness(database, options.business)
@@ -40,7 +44,7 @@ export const command = new Command()
     }),
   )
 
-/** Written beside its place and moved there when it is whole: nobody takes half of it for all. */
+/** Writes to `<name>.part` and renames it at the end, so that a partial file is never used. */
 async function openFile(name: string | undefined) {
   const partial = `${name}.part`
   const out = name === undefined ? process.stdout : createWriteStream(partial)

@@ -26,38 +26,50 @@ type Options = {
 }
 
 export const command = new Command()
-  .argument('<file>', 'NDJSON or CSV; - is the standard input')
-  .option('--business <businessId>', 'into which; needed where there are several', wholeNumber)
-  .addOption(
-    new Option('--format <format>', 'csv where the file is called so, else ndjson').choices([
-      'ndjson',
-      'csv',
-    ]),
+  .argument('<file>', 'NDJSON or CSV file; - is standard input')
+  .option(
+    '--business <businessId>',
+    'business to import into; required if there are several',
+    wholeNumber,
   )
   .addOption(
-    new Option('--kind <kind>', 'what the rows of a CSV file are').choices(
+    new Option(
+      '--format <format>',
+      'format of the file (default: csv for *.csv, else ndjson)',
+    ).choices(['ndjson', 'csv']),
+  )
+  .addOption(
+    new Option('--kind <kind>', 'kind of the rows of a CSV file').choices(
       OBJECT_KINDS.map(({ kind }) => kind),
     ),
   )
-  .option('--map <column=field>', 'a column that is called otherwise; may be repeated', readMap, {})
-  .option('--zone <zone>', 'of times in a CSV file without one; the business’s unless given')
+  .option(
+    '--map <column=field>',
+    'field of a column with another name; may be repeated',
+    readMap,
+    {},
+  )
+  .option(
+    '--zone <zone>',
+    'time zone of times without one in a CSV file (default: that of the business)',
+  )
   .addOption(
     new Option(
       '--events <events>',
-      'none: history, for which nothing is sent but reminders still ahead',
+      'none: import history; only future reminders are scheduled',
     ).choices(['none']),
   )
-  .option('--dry-run', 'say what would be refused, and keep nothing')
-  .option('--refused <file>', 'where refused lines are written; else on standard error')
+  .option('--dry-run', 'show which lines would be refused; saves nothing')
+  .option('--refused <file>', 'output file for refused lines (default: standard error)')
   .addHelpText(
     'after',
-    '\nExits 1 where lines were refused; the others are kept. See docs/import.md.',
+    '\nExits with 1 if lines were refused; the others are saved. See docs/import.md.',
   )
   .action((file: string, options: Options) =>
     withDatabase(async ({ database, now }) => {
       const format = options.format ?? (/\.csv$/i.test(file) ? 'csv' : 'ndjson')
       if (format === 'csv' && !options.kind) {
-        throw new StartError('A CSV file needs --kind: which objects are its rows?')
+        throw new StartError('A CSV file needs --kind: the kind of objects in its rows.')
       }
       const businessId = await chooseBusiness(database, options.business)
       const source = open(file)
@@ -72,7 +84,7 @@ export const command = new Command()
           user: 'SYSTEM',
           now: () => now,
           history: options.events === 'none',
-          // Whoever has the database may say when things began.
+          // The operator may set creation dates.
           recordedAt: readCreatedDate,
           onRefused: refusals.write,
           onProgress: (done) => report({ share: shareOf(source), done }),
@@ -91,7 +103,7 @@ function readCreatedDate({ createdDate }: Record<string, unknown>) {
 
 function readMap(text: string, map: Record<string, string>) {
   const mapping = readMapping(text)
-  if (!mapping) throw new StartError(`--map ${text}: it is written column=field.`)
+  if (!mapping) throw new StartError(`--map ${text}: write it as column=field.`)
   return { ...map, [mapping[0]]: mapping[1] }
 }
 
@@ -108,46 +120,47 @@ function open(file: string): Source {
   return source
 }
 
-/** As far as it has been read; of the standard input nobody knows. */
+/** The share of the file that was read; 0 for standard input, whose size is unknown. */
 const shareOf = ({ size, read }: Source) => (size > 0 ? Math.min(1, read / size) : 0)
 
-async function* counted(source: Source): AsyncIterable<Buffer> {
-  for await (const piece of source.stream) {
-    source.read += piece.length
-    yield piece
+async function* countBytes(source: Source): AsyncIterable<Buffer> {
+  for await (const chunk of source.stream) {
+    source.read += chunk.length
+    yield chunk
   }
 }
 
 function csvLines(source: Source, zone: string, { kind, map }: Options) {
-  return readCsv(counted(source), {
+  return readCsv(countBytes(source), {
     kind: objectKind(kind!)!,
     map,
     zone,
     onHeader: (columns) => {
       const unread = columns.filter(({ field }) => field === null).map(({ column }) => column)
-      // If none is read, the refusal says so.
+      // If no column is read, the import is refused with a message of its own.
       if (unread.length === 0 || unread.length === columns.length) return
-      console.error(`Not read: ${unread.join(', ')}. --map column=field says what a column is.`)
+      console.error(`Columns not read: ${unread.join(', ')}. Use --map column=field to read one.`)
     },
   })
 }
 
 async function* ndjsonLines(source: Source, { kind }: Options): AsyncIterable<Line[]> {
-  for await (const lines of readNdjson(counted(source))) {
-    if (kind) for (const line of lines) giveKind(line, kind)
+  for await (const lines of readNdjson(countBytes(source))) {
+    if (kind) for (const line of lines) setKind(line, kind)
     yield lines
   }
 }
 
-/** A line that says what it is stays that. */
-function giveKind(line: Line, kind: string) {
+/** A `kind` in the line has precedence. */
+function setKind(line: Line, kind: string) {
   if (!('body' in line) || typeof line.body !== 'object' || line.body === null) return
   if (!Object.hasOwn(line.body, 'kind')) Object.assign(line.body, { kind })
 }
 
 async function chooseZone(database: Database, businessId: number, zone: string | undefined) {
   if (zone === undefined) return (await findBusiness(database.operator, businessId))!.timeZone
-  if (!isTimeZone(zone)) throw new StartError(`--zone ${zone} is no time zone: Europe/Zurich is.`)
+  if (!isTimeZone(zone))
+    throw new StartError(`--zone ${zone} is not a time zone; use a name such as Europe/Zurich.`)
   return zone
 }
 

@@ -4,7 +4,7 @@ import { dkimSigner } from '../email/dkim.ts'
 import type { Mailer } from '../email/mailer.ts'
 import { parseSmtpUrl, SmtpMailer } from '../email/smtp.ts'
 
-/** The real one where SMTP_URL says where mail goes, else the one that only keeps them. */
+/** Sends email through SMTP_URL; without it, captures email. */
 export function makeMailer({ smtpUrl, dkim }: Config): Mailer {
   if (smtpUrl === undefined) return new CaptureMailer()
   const signers = dkim ? [dkimSigner(dkim.domain, dkim.selector, dkim.key)] : []

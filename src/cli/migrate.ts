@@ -4,7 +4,7 @@ import { readMigrations } from '../database/migrate.ts'
 import { reachDatabase } from './reach-database.ts'
 
 export const command = new Command()
-  .addHelpText('after', '\nThe service does this by itself when it starts.')
+  .addHelpText('after', '\nThe service also does this when it starts.')
   .action(async () => {
     const { applied, leave } = await reachDatabase(readConfig(process.env), 'command')
     await leave()

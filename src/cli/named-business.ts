@@ -15,12 +15,14 @@ export async function findNamedBusiness(database: Database, businessId: number) 
   return business.businessId
 }
 
-/** The one that is named, or the only one there is. */
+/** The named business, or the only one. */
 export async function chooseBusiness(database: Database, named: number | undefined) {
   if (named !== undefined) return findNamedBusiness(database, named)
   const [only, another] = await listBusinesses(database.operator, { after: 0, limit: 2 })
   if (only && !another) return only.businessId
   throw new StartError(
-    only ? 'There are several businesses: say which with --business.' : 'There is no business yet.',
+    only
+      ? 'There are several businesses. Choose one with --business.'
+      : 'There is no business yet. Create one with bellwether create-business.',
   )
 }

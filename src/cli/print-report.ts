@@ -8,9 +8,9 @@ import { readConfig } from '../config.ts'
 import { REPORT_FORMATS, type ReportFormat } from '../contract/report.ts'
 import { RequestError, StartError } from '../errors.ts'
 import { REPORTS } from '../reports/catalog/catalog.ts'
-import { printToFile, type PrintedFile } from '../reports/file.ts'
-import { refuseTooLong } from '../reports/limits.ts'
-import { takeOrder } from '../reports/order.ts'
+import { printToFile, type PrintedFile } from '../reports/print-to-file.ts'
+import { refuseTooManyRows } from '../reports/print.ts'
+import { checkPrintRequest } from '../reports/print-request.ts'
 import { chooseBusiness, wholeNumber } from './named-business.ts'
 import { withDatabase } from './with-database.ts'
 
@@ -24,23 +24,31 @@ type Options = {
 }
 
 export const command = new Command()
-  .argument('<report>', 'its number or its name, such as 101 or appointment-list')
-  .requiredOption('--from <day>', 'the first day, as YYYY-MM-DD')
-  .requiredOption('--to <day>', 'the last day, itself included')
+  .argument('<report>', 'number or name of the report, such as 101 or appointment-list')
+  .requiredOption('--from <day>', 'first day, YYYY-MM-DD')
+  .requiredOption('--to <day>', 'last day, inclusive, YYYY-MM-DD')
   .addOption(
-    new Option('--format <format>', 'pdf, or what the name of the file says').choices(
-      REPORT_FORMATS,
-    ),
+    new Option(
+      '--format <format>',
+      'format (default: by the extension of --out, else pdf)',
+    ).choices(REPORT_FORMATS),
   )
-  .option('--out <file>', 'where to; - is standard output; else a name of report and range')
-  .option('--business <businessId>', 'whose report; needed where there are several', wholeNumber)
-  .option('--location <locationId>', 'of this location alone, in its time zone', wholeNumber)
+  .option(
+    '--out <file>',
+    'output file; - is standard output (default: named after report and range)',
+  )
+  .option(
+    '--business <businessId>',
+    'business of the report; required if there are several',
+    wholeNumber,
+  )
+  .option('--location <locationId>', 'only this location, in its time zone', wholeNumber)
   .addHelpText('after', `\nReports:\n${REPORTS.map(lineOf).join('\n')}`)
   .action((report: string, options: Options) =>
     withDatabase(async ({ database, now }) => {
       const businessId = await chooseBusiness(database, options.business)
       const format = options.format ?? formatOf(options.out)
-      const wish = {
+      const wanted = {
         ...(/^\d+$/.test(report) ? { reportId: Number(report) } : { reportFileName: report }),
         startDate: options.from,
         endDate: options.to,
@@ -50,17 +58,17 @@ export const command = new Command()
       const reader = { businessId, functions, locationIds: null, professionalIds: null }
       const db = database.reportsOf(businessId)
       try {
-        const order = await takeOrder(db, wish, reader, now)
-        await refuseTooLong(db, order, format)
-        const file = await printToFile(db, order, {
+        const job = await checkPrintRequest(db, wanted, reader, now)
+        await refuseTooManyRows(db, job, format)
+        const file = await printToFile(db, job, {
           format,
           pageSize: readConfig(process.env).pageSize,
           signal: AbortSignal.timeout(3_600_000),
           onProgress: showProgress,
         })
-        await put(file, options.out ?? file.fileName)
+        await saveFile(file, options.out ?? file.fileName)
       } catch (error) {
-        throw error instanceof RequestError ? new StartError(inOptions(error)) : error
+        throw error instanceof RequestError ? new StartError(nameOptions(error)) : error
       }
     }),
   )
@@ -69,7 +77,7 @@ function lineOf({ reportId, reportFileName, description }: (typeof REPORTS)[numb
   return `  ${reportId}  ${reportFileName.padEnd(20)} ${description}`
 }
 
-/** A name that ends in a format's letters asks for that format. */
+/** The format by the file extension. */
 function formatOf(out: string | undefined): ReportFormat {
   const ending = path
     .extname(out ?? '')
@@ -82,16 +90,16 @@ function showProgress(rows: number) {
   if (process.stderr.isTTY) process.stderr.write(`\r${rows.toLocaleString('en')} rows `)
 }
 
-/** Under its name only when it is whole. */
-async function put({ handle, size }: PrintedFile, out: string) {
+/** Writes to `<out>.part` and renames it at the end. */
+async function saveFile({ handle, size }: PrintedFile, out: string) {
   const content = handle.createReadStream({ start: 0 })
   if (out === '-') return pipeline(content, process.stdout, { end: false })
-  const unfinished = `${out}.part`
+  const partial = `${out}.part`
   try {
-    await pipeline(content, createWriteStream(unfinished))
-    await rename(unfinished, out)
+    await pipeline(content, createWriteStream(partial))
+    await rename(partial, out)
   } catch (error) {
-    await rm(unfinished, { force: true })
+    await rm(partial, { force: true })
     const { code, message } = error as NodeJS.ErrnoException
     throw code ? new StartError(`${out} cannot be written: ${message}`) : error
   }
@@ -107,6 +115,6 @@ const OPTIONS: Record<string, string> = {
   '/reportFileName': 'The report:',
 }
 
-const inOptions = ({ message, errors }: RequestError) =>
+const nameOptions = ({ message, errors }: RequestError) =>
   errors?.map(({ pointer, detail }) => `${OPTIONS[pointer] ?? pointer} ${detail}`).join('; ') ??
   message

@@ -4,7 +4,7 @@ import { monotonicMs } from '../clock.ts'
 export type Progress = { share: number; done: number }
 type Report = (progress: Progress) => void
 
-/** Does long work; on a terminal with a bar, the rate and the time that is left. */
+/** Runs long work and shows a progress bar with rate and remaining time if the output is a terminal. */
 export async function withProgress<T>(
   title: string,
   unit: string,

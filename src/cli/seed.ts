@@ -9,16 +9,16 @@ import { withDatabase } from './with-database.ts'
 type Options = { business?: number; appointments: number; seed: number }
 
 export const command = new Command()
-  .option('--business <businessId>', 'fill this one; else a business is made', wholeNumber)
-  .option('--appointments <count>', 'how many; millions if you like', wholeNumber, APPOINTMENTS)
-  .option('--seed <number>', 'another number makes another practice', wholeNumber, 1)
+  .option('--business <businessId>', 'business to fill (default: a new one)', wholeNumber)
+  .option('--appointments <count>', 'number of appointments', wholeNumber, APPOINTMENTS)
+  .option('--seed <number>', 'another seed makes other data', wholeNumber, 1)
   .addHelpText(
     'after',
-    '\nThe same seed on the same day makes the same practice. Nobody in it exists. Prints the businessId.',
+    '\nThe same seed on the same day makes the same data. All people are invented. Prints the businessId.',
   )
   .action((options: Options) =>
     withDatabase(async ({ database, now }) => {
-      const businessId = await chooseOrMake(database, options.business, now)
+      const businessId = await chooseOrCreate(database, options.business, now)
       const { accepted } = await withProgress('Loading the demo', 'objects', (report) =>
         loadDemo(database.forBusiness(businessId, 'SYSTEM'), {
           businessId,
@@ -35,7 +35,7 @@ export const command = new Command()
     }),
   )
 
-async function chooseOrMake(
+async function chooseOrCreate(
   database: Database,
   named: number | undefined,
   now: Temporal.Instant,

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import { Command } from 'commander'
-import { makeOperatorKey } from '../auth/operator-key.ts'
+import { createOperatorKey } from '../auth/api-keys.ts'
 import { makeSecret } from '../auth/secrets.ts'
 import { createEngine, type Engine } from '../automation/engine.ts'
 import { followTimeZones } from '../automation/time-zones.ts'
@@ -17,7 +17,7 @@ import { measureEndings } from '../http/routes/engine-metrics.ts'
 import { deleteOldAnswers } from '../http/server/idempotency.ts'
 import { openLog, type Log } from '../log.ts'
 import { forgetBodies } from '../store/emails.ts'
-import { keepLinkSeal } from '../store/link-seal.ts'
+import { findOrSaveLinkSecret } from '../store/link-seal.ts'
 import { SettingsCache } from '../store/settings.ts'
 import { reachDatabase } from './reach-database.ts'
 import { buildConsole } from './build-console.ts'
@@ -31,40 +31,40 @@ async function serve() {
   const config = readConfig(process.env)
   const log = openLog(config.logLevel)
   const stops: (() => Promise<unknown> | void)[] = []
-  // Heard from the beginning: a Ctrl-C during the start must not leave the database behind.
-  const told = stopSignal(log)
+  // From the beginning: Ctrl-C during the start must also stop the embedded database.
+  const stopRequested = stopSignal(log)
   let exitCode = 0
   try {
     const app = await start(config, log, stops)
-    exitCode = await told
+    exitCode = await stopRequested
     log.info('stopping')
-    // Whatever hangs is left as it lies: another node, or the next start, takes it over.
-    setTimeout(() => process.exit(exitCode), LONGEST_STOP_SECONDS * 1000).unref()
+    // Work that hangs is abandoned: another node, or the next start, takes it over.
+    setTimeout(() => process.exit(exitCode), MAX_STOP_SECONDS * 1000).unref()
     await closeWithin(app, DRAIN_SECONDS)
   } finally {
     for (const stop of stops.toReversed()) await stop()
   }
   log.info('stopped')
-  // Whatever a library may still hold open is not worth waiting for.
+  // A library may still hold a handle open.
   process.exit(exitCode)
 }
 
-const LONGEST_STOP_SECONDS = 9
+const MAX_STOP_SECONDS = 9
 
-/** Leaves time for the rest, so that all is over within 10 s. */
+/** Leaves time for the other steps: the whole stop must take at most 10 s. */
 const DRAIN_SECONDS = 8
 
 async function start(config: Config, log: Log, stops: (() => Promise<unknown> | void)[]) {
   const consoleBuilt = config.role === 'worker' ? undefined : buildConsole(log)
   const { url, leave } = await reachDatabase(config, 'service')
   stops.push(leave)
-  const onError = (err: Error) => log.warn({ err }, 'connection lost')
+  const onError = (err: Error) => log.warn({ err }, 'database connection lost')
   const database = openDatabase({ url, onError, heartbeat: true, analyzesGrownTables: true })
   stops.push(() => database.close())
   const clock = new DatabaseClock()
-  stops.push(await keepTime(clock, database, log))
+  stops.push(await synchroniseClock(clock, database, log))
 
-  const linkSeal = await keepLinkSeal(database.operator, makeSecret('bws_'), clock.now())
+  const linkSeal = await findOrSaveLinkSecret(database.operator, makeSecret('bws_'), clock.now())
   const settings = new SettingsCache()
   const parts = { config, database, clock, log, linkSeal, settings }
   const engine = config.role === 'api' ? undefined : makeEngine(parts)
@@ -76,14 +76,14 @@ async function start(config: Config, log: Log, stops: (() => Promise<unknown> | 
   const app = await buildApp(services)
   await listen(app, config)
   if (engine) {
-    stops.push(runEngine(engine), keepHouse(parts))
-    followTimeZones(parts).catch((err) => log.error({ err }, 'time zone version not checked'))
+    stops.push(runEngine(engine), cleanUpPeriodically(parts))
+    followTimeZones(parts).catch((err) => log.error({ err }, 'checking the time zone data failed'))
   }
-  // Only now that nothing can fail between making it and showing it: it is shown this once.
-  const madeKey = config.adminApiKey
+  // Last, so that nothing can fail between creating the key and showing it: it is shown only once.
+  const newKey = config.adminApiKey
     ? undefined
-    : await makeOperatorKey(database.operator, clock.now())
-  sayWhereToLook(config, app, madeKey)
+    : await createOperatorKey(database.operator, clock.now())
+  printSummary(config, app, newKey)
   return app
 }
 
@@ -108,14 +108,14 @@ function makeEngine({ config, database, clock, log, linkSeal, settings }: Parts)
     host: new URL(config.publicUrl).hostname,
     unsubscribeLink: (mail) => unsubscribeLink(config.publicUrl, linkSeal, mail),
     renderPatienceMs: 2_000,
-    onError: (err) => log.error({ err }, 'the engine stumbled'),
+    onError: (err) => log.error({ err }, 'engine iteration failed'),
     onEnded: measureEndings,
     onPlanned: (definition, planned) =>
       log.info({ ...definition, ...planned }, 'definition planned'),
   })
 }
 
-/** Runs the engine beside the service; stopping it waits until it has put down its work. */
+/** Runs the engine concurrently with the service. The returned function waits until it has released its work. */
 function runEngine(engine: Engine) {
   warmUp()
   const stopping = new AbortController()
@@ -126,34 +126,34 @@ function runEngine(engine: Engine) {
   }
 }
 
-/** A machine's clock drifts against the database's, so it is read again every minute. */
-async function keepTime(clock: DatabaseClock, database: Database, log: Log) {
+/** The clocks of machine and database drift apart, so the database's time is read again every minute. */
+async function synchroniseClock(clock: DatabaseClock, database: Database, log: Log) {
   const read = () => clock.synchronise(() => database.readTime())
   await read()
   const timer = setInterval(() => {
-    read().catch((err) => log.warn({ err }, 'the database’s time could not be read'))
+    read().catch((err) => log.warn({ err }, 'reading the time of the database failed'))
   }, 60_000)
   return () => clearInterval(timer)
 }
 
-function keepHouse({ config, database, clock, log }: Parts) {
-  const tidy = async () => {
+function cleanUpPeriodically({ config, database, clock, log }: Parts) {
+  const cleanUp = async () => {
     const now = clock.now()
     await deleteOldAnswers(database.engine, now)
-    await forgetOldBodies(database.engine, now.subtract({ hours: 24 * config.bodyRetentionDays }))
+    await deleteOldBodies(database.engine, now.subtract({ hours: 24 * config.bodyRetentionDays }))
   }
   const timer = setInterval(() => {
-    tidy().catch((err) => log.warn({ err }, 'not tidied'))
+    cleanUp().catch((err) => log.warn({ err }, 'cleanup failed'))
   }, 600_000)
   return () => clearInterval(timer)
 }
 
-/** In pages, so that no lock is held for long. */
-async function forgetOldBodies(engine: Db, before: Temporal.Instant) {
-  while ((await forgetBodies(engine, before, FORGOTTEN_AT_ONCE)) === FORGOTTEN_AT_ONCE);
+/** In batches, so that no lock is held for long. */
+async function deleteOldBodies(engine: Db, before: Temporal.Instant) {
+  while ((await forgetBodies(engine, before, BODY_BATCH)) === BODY_BATCH);
 }
 
-const FORGOTTEN_AT_ONCE = 500
+const BODY_BATCH = 500
 
 async function listen(app: App, { host, port }: Config) {
   try {
@@ -163,55 +163,55 @@ async function listen(app: App, { host, port }: Config) {
     const cause = LISTEN_FAULTS[code ?? '']
     if (!cause) throw error
     await app.close()
-    throw new StartError(`Port ${port} on ${host} ${cause}: choose others with PORT and HOST.`)
+    throw new StartError(`Port ${port} on ${host} ${cause}. Choose others with PORT and HOST.`)
   }
 }
 
 const LISTEN_FAULTS: Record<string, string> = {
   EADDRINUSE: 'is in use by another program',
-  EACCES: 'needs rights that this user lacks',
+  EACCES: 'needs privileges that this user lacks',
   EADDRNOTAVAIL: 'is not an address of this machine',
-  ENOTFOUND: 'is not a name that this machine knows',
-  EAI_AGAIN: 'is not a name that this machine can look up now',
+  ENOTFOUND: 'is not a host name that this machine can resolve',
+  EAI_AGAIN: 'is not a host name that this machine can resolve at the moment',
 }
 
-/** The exit code to end with, once there is a reason to. */
+/** Resolves with the exit code when the process has to stop. */
 const stopSignal = (log: Log) =>
   new Promise<number>((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
       process.on(signal, () => resolve(0))
-    // Nobody knows what state a bug has left behind: end in order, and be started again.
+    // After a bug the state is unknown: stop in order, so that a supervisor restarts the process.
     process.on('uncaughtException', (err) => {
-      log.fatal({ err }, 'a bug')
+      log.fatal({ err }, 'uncaught exception')
       resolve(1)
     })
-    process.on('unhandledRejection', (err) => log.error({ err }, 'a bug'))
+    process.on('unhandledRejection', (err) => log.error({ err }, 'unhandled rejection'))
   })
 
-/** Lets requests in flight finish, and cuts off those that do not in time. */
+/** Lets running requests finish, and closes the connections of those that take too long. */
 async function closeWithin(app: App, seconds: number) {
   const cut = setTimeout(() => app.server.closeAllConnections(), seconds * 1000)
   await app.close()
   clearTimeout(cut)
 }
 
-const KEEP_THE_KEY =
-  '  The key makes businesses and their keys. It is shown this once: keep it now.'
+const KEY_NOTE =
+  '  The key creates businesses and their API keys. Store it now: it is not shown again.'
 
-function sayWhereToLook(config: Config, app: App, madeKey: string | undefined) {
-  const { port } = app.server.address() as AddressInfo // PORT=0 takes any that is free
+function printSummary(config: Config, app: App, newKey: string | undefined) {
+  const { port } = app.server.address() as AddressInfo // PORT=0 uses any free port
   const base = addressOf(config.host, port)
-  const database = config.databaseUrl ? 'as DATABASE_URL says' : `embedded, in ${config.dataDir}`
-  const mail = config.smtpUrl ? 'sent as SMTP_URL says' : 'captured: none leaves this machine'
+  const database = config.databaseUrl ? 'DATABASE_URL' : `embedded, in ${config.dataDir}`
+  const mail = config.smtpUrl ? 'sent through SMTP_URL' : 'captured: no email is sent'
   const lines = [
     `Bellwether is running: ${base}`,
     '',
     `  Console           ${base}/console/`,
-    `  API description   ${base}/docs   (OpenAPI: ${base}/openapi.json)`,
+    `  API reference     ${base}/docs   (OpenAPI: ${base}/openapi.json)`,
     `  Database          ${database}`,
     `  Mail              ${mail}`,
-    ...(madeKey ? [`  Operator's key    ${madeKey}`, '', KEEP_THE_KEY] : []),
+    ...(newKey ? [`  Operator's key    ${newKey}`, '', KEY_NOTE] : []),
   ]
-  // On stderr: stdout is the log, which is collected in places where no secret belongs.
+  // On stderr, because stdout is the log, which must not contain secrets.
   console.error(`\n${lines.join('\n')}\n`)
 }

@@ -6,7 +6,7 @@ import { reachDatabase } from './reach-database.ts'
 
 export type Reached = { database: Database; now: Temporal.Instant }
 
-/** For commands that do one thing: what is wrong with their input is one line. */
+/** Runs a command with the database. A RequestError becomes one line for the user. */
 export async function withDatabase<T>(work: (reached: Reached) => Promise<T>): Promise<T> {
   const { url, leave } = await reachDatabase(readConfig(process.env), 'command')
   const database = openDatabase({ url, connections: 2, analyzesGrownTables: true })
@@ -14,15 +14,15 @@ export async function withDatabase<T>(work: (reached: Reached) => Promise<T>): P
     const now = Temporal.Instant.fromEpochMilliseconds(Math.floor(await database.readTime()))
     return await work({ database, now })
   } catch (error) {
-    throw error instanceof RequestError ? new StartError(inOneLine(error)) : error
+    throw error instanceof RequestError ? new StartError(describeFaults(error)) : error
   } finally {
     await database.close()
     await leave()
   }
 }
 
-/** Faults stand at properties of a body; here those are options. */
-function inOneLine({ message, errors }: RequestError) {
+/** Faults name properties of a body; here those are options. */
+function describeFaults({ message, errors }: RequestError) {
   if (!errors) return message
   return errors
     .map(

@@ -51,7 +51,7 @@ import type {
 import type {
   PrintedReport,
   PrintQuery,
-  PrintWish,
+  PrintBody,
   ReportCategory,
   ReportRun,
 } from '../contract/report.ts'
@@ -205,7 +205,7 @@ type OtherOperations = {
   listReportCategories: { answer: ReportCategory[] }
   printReport: {
     query: Static<typeof PrintQuery>
-    body: Writable<Static<typeof PrintWish>>
+    body: Writable<Static<typeof PrintBody>>
     /** A file; the report itself for `format: 'json'`; a run for `Prefer: respond-async`. */
     answer: Blob | Static<typeof PrintedReport> | ReportRun
   }

@@ -62,6 +62,10 @@ const DefinitionActivity = Type.Object(
     sent: Type.Integer({ description: 'COMPLETED triggers of the last 30 days' }),
     failed: Type.Integer({ description: 'FAILED triggers of the last 30 days' }),
     skipped: Type.Integer({ description: 'SKIPPED and EXPIRED triggers of the last 30 days' }),
+    hasStoppedMatching: Type.Boolean({
+      description:
+        'It used to match new objects and no longer does, though objects keep being created. Checked about once a minute.',
+    }),
     days: Type.Array(Type.Integer(), {
       description:
         'COMPLETED triggers of each of the last 14 days, in the time zone of the business',

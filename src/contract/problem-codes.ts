@@ -160,3 +160,7 @@ for (const [code, { status }] of Object.entries(PROBLEMS)) {
 /** The code of an error that was thrown without one. */
 export const codeOfStatus = (status: number): ProblemCode =>
   FIRST_OF_STATUS.get(status) ?? (status < 500 ? 'bad-request' : 'internal-error')
+
+/** The details of faults that name an unknown property or query parameter begin with these. */
+export const UNKNOWN_PROPERTY = 'unknown property'
+export const UNKNOWN_PARAMETER = 'unknown query parameter'

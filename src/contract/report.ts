@@ -19,7 +19,7 @@ const reportExample = {
   reportType: 'BUILT_IN',
   resellerIds: null,
   securityFunctions: 'PRINT_REPORTS',
-  description: 'Every appointment that begins in the period, in the order of time.',
+  description: 'All appointments that begin in the period, ordered by time.',
 }
 
 /** A report of the catalog: see docs/reports.md. */
@@ -60,7 +60,7 @@ export const ReportCategory = Type.Object(
       {
         category: 'APPOINTMENTS',
         label: 'Appointments',
-        description: 'What was booked, and when.',
+        description: 'What was booked and when.',
         reports: [reportExample],
       },
     ],
@@ -85,7 +85,7 @@ export const PrintQuery = Type.Object({
 })
 
 /** The body may be a report as `GET /reports/category` lists it. */
-export const PrintWish = Type.Object(
+export const PrintBody = Type.Object(
   {
     ...Object.fromEntries(Object.keys(Report.properties).map((name) => [name, Ignored])),
     reportId: Maybe(Type.Integer({ description: 'Send this or reportFileName.' })),
@@ -151,7 +151,7 @@ export const PrintedReport = Type.Object(
             value: 1,
             previous: 0,
             unit: 'count',
-            definition: 'All appointments that begin in the period, whatever became of them.',
+            definition: 'All appointments that begin in the period, in any status.',
             better: 'more',
           },
         ],

@@ -1,6 +1,7 @@
 import type { TSchema } from 'typebox'
 import type { Fault } from '../errors.ts'
 import { escapePointer } from './json.ts'
+import { UNKNOWN_PARAMETER, UNKNOWN_PROPERTY } from './problem-codes.ts'
 
 const MAX_FAULTS = 100
 
@@ -25,9 +26,6 @@ export function unknownParameters(schema: TSchema | undefined, query: object): F
       detail: withSuggestion(UNKNOWN_PARAMETER, name, names?.suggested ?? []),
     }))
 }
-
-const UNKNOWN_PROPERTY = 'unknown property'
-const UNKNOWN_PARAMETER = 'unknown query parameter'
 
 /** The names that an object may have; undefined if any are allowed. */
 type Names = {
@@ -139,6 +137,3 @@ function editDistance(a: string, b: string) {
   }
   return last[b.length]!
 }
-
-export const isUnknownProperty = ({ detail }: Fault) => detail.startsWith(UNKNOWN_PROPERTY)
-export const isUnknownParameter = ({ detail }: Fault) => detail.startsWith(UNKNOWN_PARAMETER)

@@ -1,9 +1,8 @@
 import pg from 'pg'
 
 /**
- * Runs statements in one packet with one answer: the server works through them without a word in
- * between, and passes over what follows a failed one. Outside a transaction they make one together,
- * committed before the answer.
+ * Runs statements in one packet with one Sync: one round trip. After an error the server skips the
+ * rest. Outside a transaction they are one implicit transaction, committed before the answer.
  */
 export async function runBatch(client: pg.ClientBase, statements: pg.QueryConfig[]) {
   try {
@@ -12,13 +11,13 @@ export async function runBatch(client: pg.ClientBase, statements: pg.QueryConfig
       client.query(new Batch(statements, callback))
     })
   } catch (error) {
-    // Where it was asked for says more than where the answer came in.
+    // The stack of the caller, not of the socket's event.
     if (error instanceof Error) Error.captureStackTrace(error)
     throw error
   }
 }
 
-/** What a query of pg's does with its connection; the types of pg keep it to themselves. */
+/** Methods of `pg.Query` that its types do not declare. */
 type Query = {
   text: string
   name: string | undefined
@@ -40,7 +39,7 @@ type Callback = (error: Error | null, results: pg.QueryResult[]) => void
 
 const Query = pg.Query as unknown as new (config: pg.QueryConfig) => Query
 
-/** To its client one query that ends once; inside, one of pg's own for each statement. */
+/** One query for the client, which contains one `pg.Query` for each statement. */
 class Batch extends Query {
   readonly #queries: Query[]
   #current = 0
@@ -53,20 +52,20 @@ class Batch extends Query {
   }
 
   override submit(connection: Connection) {
-    // Each would ask for an answer of its own.
-    const unanswered: Connection = Object.create(connection, { sync: { value: () => {} } })
+    // Each query would send a Sync of its own.
+    const withoutSync: Connection = Object.create(connection, { sync: { value: () => {} } })
     connection.stream.cork()
-    for (const query of this.#queries) query.prepare(unanswered)
+    for (const query of this.#queries) query.prepare(withoutSync)
     connection.sync()
     connection.stream.uncork()
-    this.#turnTo(0)
+    this.#moveTo(0)
   }
 
-  /** By name and text the client remembers what the server has parsed. */
-  #turnTo(place: number) {
-    this.#current = place
-    this.name = this.#queries[place]?.name
-    this.text = this.#queries[place]?.text ?? ''
+  /** The client records by name and text what the server has parsed. */
+  #moveTo(index: number) {
+    this.#current = index
+    this.name = this.#queries[index]?.name
+    this.text = this.#queries[index]?.text ?? ''
   }
 
   override handleRowDescription(message: unknown) {
@@ -79,11 +78,11 @@ class Batch extends Query {
 
   override handleCommandComplete(message: unknown, connection: Connection) {
     this.#queries[this.#current]!.handleCommandComplete(message, connection)
-    this.#turnTo(this.#current + 1)
+    this.#moveTo(this.#current + 1)
   }
 
   override handleError(error: Error, connection: Connection) {
-    // What the server passed over is not parsed either.
+    // The server has not parsed the statements that it skipped.
     for (const { name } of this.#queries.slice(this.#current)) {
       if (name) delete connection.submittedNamedStatements[name]
     }

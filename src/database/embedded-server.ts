@@ -19,9 +19,9 @@ const SETTINGS = {
   max_logical_replication_workers: '0',
   huge_pages: 'off',
   jit: 'off',
-  // One call instead of one for each of a thousand files: a crash is over in half the time.
+  // One call instead of one for each of a thousand files: recovery takes half the time.
   ...(process.platform === 'linux' && { recovery_init_sync_method: 'syncfs' }),
-  // What went wrong with the server, never a statement or a value: those hold personal data.
+  // Errors of the server, but no statements or values: those contain personal data.
   log_min_messages: 'log',
   log_error_verbosity: 'terse',
   log_min_error_statement: 'panic',
@@ -30,10 +30,10 @@ const SETTINGS = {
 
 export type Settings = Record<string, string>
 
-/** Where the files of the database lie, below DATA_DIR. */
+/** The folder of the database, in DATA_DIR. */
 export function prepareFolder(dataDir: string) {
   try {
-    // Others may pass through to the database, which has its own lock, but not look around.
+    // Other users can enter, to reach the database's own folder, but cannot list the files.
     if (makeFolder(dataDir)) fs.chmodSync(dataDir, 0o711)
     fs.accessSync(dataDir, fs.constants.R_OK | fs.constants.W_OK | fs.constants.X_OK)
     return path.join(fs.realpathSync(dataDir), 'postgres')
@@ -44,7 +44,7 @@ export function prepareFolder(dataDir: string) {
   }
 }
 
-/** Whether it was not there before. Node's own way never ends where nothing can be made, as in /proc. */
+/** Whether it was created now. `mkdir` with `recursive` never returns in places such as /proc. */
 function makeFolder(folder: string): boolean {
   try {
     fs.mkdirSync(folder)
@@ -59,7 +59,7 @@ function makeFolder(folder: string): boolean {
   }
 }
 
-/** Starts the server on this folder, made new where it is not there; ready when this returns. */
+/** Starts the server of this folder, after initdb if it is new; ready when this returns. */
 export async function startServer(folder: string, settings: Settings) {
   const owner = ownerOf(folder)
   const program = findPostgresProgram(folder, owner)
@@ -72,7 +72,7 @@ export async function startServer(folder: string, settings: Settings) {
   const args = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])
 
   const { log, size } = openLog(folder)
-  // A process group of its own: Ctrl-C reaches us first, and the database after us.
+  // A process group of its own: Ctrl-C must not stop the database before the service.
   const child = program.spawn('postgres', ['-D', folder, ...args], {
     cwd: '/',
     detached: true,
@@ -88,8 +88,8 @@ export async function startServer(folder: string, settings: Settings) {
   if (!ended.signal.aborted) return
 
   const said = fs.readFileSync(logOf(folder)).subarray(size).toString()
-  if (/lock file "postmaster.pid" already exists/.test(said)) return // another was faster
-  if (/pre-existing shared memory block/.test(said)) return // parts of a killed one are still ending
+  if (/lock file "postmaster.pid" already exists/.test(said)) return // another process was faster
+  if (/pre-existing shared memory block/.test(said)) return // processes of a killed server are still ending
   throw new StartError(`The embedded database in ${folder} does not start: ${complaintIn(said)}`)
 }
 
@@ -104,13 +104,13 @@ function refuseOtherVersion(folder: string, program: PostgresProgram) {
   )
 }
 
-const LONGEST_LOG = 1_000_000
+const MAX_LOG_BYTES = 1_000_000
 
 function openLog(folder: string) {
   const file = logOf(folder)
   try {
     const log = fs.openSync(file, 'a', 0o600)
-    if (fs.fstatSync(log).size > LONGEST_LOG) fs.ftruncateSync(log)
+    if (fs.fstatSync(log).size > MAX_LOG_BYTES) fs.ftruncateSync(log)
     return { log, size: fs.fstatSync(log).size }
   } catch (error) {
     throw new StartError(`${file} cannot be written: ${reasonOf(error)}.`)
@@ -125,7 +125,7 @@ const isListening = (folder: string) => {
   }
 }
 
-/** Made beside its place, then moved there whole: a kill half-way leaves nothing half made. */
+/** Created in a temporary folder and then renamed, so that a kill leaves no incomplete folder. */
 async function initialise(folder: string, program: PostgresProgram) {
   removeLeftovers(folder)
   const fresh = `${folder}.new-${process.pid}`
@@ -135,12 +135,12 @@ async function initialise(folder: string, program: PostgresProgram) {
     await runInitdb(fresh, program)
     fs.renameSync(fresh, folder)
     syncFolder(path.dirname(folder))
-    // The child of a start that was killed may have gone on writing after the first look.
+    // The child of a killed start can still have written after the first check.
     removeLeftovers(folder)
   } catch (error) {
     fs.rmSync(fresh, { recursive: true, force: true })
     const code = (error as NodeJS.ErrnoException).code
-    if (code === 'ENOTEMPTY' || code === 'EEXIST') return // another was faster
+    if (code === 'ENOTEMPTY' || code === 'EEXIST') return // another process was faster
     throw new StartError(
       `The embedded database cannot be made in ${path.dirname(folder)}: ${reasonOf(error)}`,
     )
@@ -179,9 +179,9 @@ function removeLeftovers(folder: string) {
 }
 
 /**
- * The database's own folder, which nobody else may enter. Where its path is too long for a socket
- * (104 bytes on macOS, 108 on Linux, with the closing zero), a short one of the same kind, named
- * so that a server which comes back is found where it was.
+ * The folder of the socket: the database's own, which no other user can enter. If its path is too
+ * long for a socket (104 bytes on macOS, 108 on Linux), a short temporary folder whose name is
+ * derived from it, so that a restarted server is found.
  */
 function chooseSocketFolder(folder: string, program: PostgresProgram) {
   if (Buffer.byteLength(path.join(folder, '.s.PGSQL.5432')) <= 103) return folder
@@ -194,7 +194,7 @@ function chooseSocketFolder(folder: string, program: PostgresProgram) {
     giveTo(program.owner, short)
   } catch {
     const { uid, mode } = fs.lstatSync(short)
-    // Someone else's, laid there for us to walk into.
+    // The folder of another user, perhaps a trap.
     if (uid !== owner || mode !== FOLDER_OF_ONE_USER) return mkdtempFor(program, parent)
   }
   return short
@@ -208,7 +208,7 @@ function mkdtempFor(program: PostgresProgram, parent: string) {
   return folder
 }
 
-/** Whose the files are, where there are some. Only root may run the server as somebody else. */
+/** The owner of the files, if there are any. Only root can run the server as another user. */
 function ownerOf(folder: string) {
   const found = fs.statSync(folder, { throwIfNoEntry: false })
   if (!found) return undefined
@@ -227,7 +227,7 @@ function syncFolder(folder: string) {
 
 export const logOf = (folder: string) => `${folder}.log`
 
-/** The one line that says what went wrong. */
+/** The line of the log that names the cause. */
 function complaintIn(said: string) {
   const lines = said.split('\n').filter((line) => line.trim())
   const worst = lines.find((line) => /(FATAL|PANIC|error):/.test(line)) ?? lines.at(-1) ?? 'no word'

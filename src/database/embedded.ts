@@ -12,8 +12,8 @@ export type Embedded = { url: string; stop(): Promise<void> }
 export type Purpose = 'service' | 'command'
 
 /**
- * The PostgreSQL of this folder: joined where it runs, also when a killed service left it behind,
- * else started. Whoever leaves last stops it. One service at a time; commands may come and go.
+ * Opens the PostgreSQL of this folder: uses the server that runs, also one that a killed service left
+ * behind, or starts one. The last process that uses it stops it. Only one service can use it.
  */
 export async function openEmbedded(
   dataDir: string,
@@ -26,7 +26,7 @@ export async function openEmbedded(
 
   const enter = async () => {
     const presence = await join(folder, purpose, settings, signal)
-    // The server should never end before us; where it does, it comes back.
+    // If the server ends before this process, it is started again.
     presence.client.once('end', () => (place = signal.aborted ? place : comeBack()))
     return presence
   }
@@ -53,16 +53,16 @@ export async function openEmbedded(
   }
 }
 
-// Being there -------------------------------------------------------------------------------------
+// Locks of its users -------------------------------------------------------------------------------------
 
-/** A connection held as long as we use the server: it tells others that we are here. */
+/** A connection that is held while this process uses the server, with its advisory locks. */
 type Presence = { client: pg.Client; socketFolder: string }
 
 const IN_USE = 7_230_001 // shared by everyone who uses the server
 const SERVICE = 7_230_002 // held by the one service
 
-/** After a crash a server may need minutes before it answers. */
-const LONGEST_START_SECONDS = 300
+/** After a crash a server can need minutes of recovery before it answers. */
+const MAX_START_SECONDS = 300
 
 async function join(
   folder: string,
@@ -70,18 +70,18 @@ async function join(
   settings: Settings,
   signal: AbortSignal,
 ): Promise<Presence> {
-  let deadline = monotonicMs() + LONGEST_START_SECONDS * 1000
+  let deadline = monotonicMs() + MAX_START_SECONDS * 1000
   let emptySince: number | undefined
   for (;;) {
     emptySince = isNoteEmpty(folder) ? (emptySince ?? monotonicMs()) : undefined
-    if (emptySince && monotonicMs() - emptySince > LONGEST_EMPTY_MS) forgetNote(folder)
+    if (emptySince && monotonicMs() - emptySince > MAX_EMPTY_MS) forgetNote(folder)
     const found = await connectRunning(folder)
     if (found) {
       const presence = await takePlace(found, folder, purpose)
       if (presence) return presence
     } else if (!isStarting(folder)) {
       await startServer(folder, settings)
-      deadline = monotonicMs() + LONGEST_START_SECONDS * 1000
+      deadline = monotonicMs() + MAX_START_SECONDS * 1000
     }
     if (monotonicMs() > deadline) {
       throw new StartError(
@@ -97,7 +97,7 @@ async function takePlace(presence: Presence, folder: string, purpose: Purpose) {
   const { client } = presence
   try {
     if (purpose === 'service') await becomeTheService(client, folder)
-    // Waits while the last one leaves; then the server ends, and so does this connection.
+    // Waits while the last user stops the server; this connection then ends too.
     await client.query('select pg_advisory_lock_shared($1)', [IN_USE])
     await createDatabase(client)
     return presence
@@ -111,7 +111,7 @@ async function takePlace(presence: Presence, folder: string, purpose: Purpose) {
   }
 }
 
-/** The server needs a moment to hear that a killed service is gone. */
+/** The server notices the death of a service after a moment. */
 async function becomeTheService(client: pg.Client, folder: string) {
   for (let tries = 0; tries < 20; tries += 1) {
     if (await tryLock(client, SERVICE)) return
@@ -139,7 +139,7 @@ async function leave(folder: string, { client, socketFolder }: Presence) {
     last = await tryLock(client, IN_USE)
     if (last && pid) process.kill(pid, 'SIGINT')
   } catch {
-    // The server is gone already.
+    // The server has ended already.
   }
   await client.end().catch(() => {})
   if (last && pid) await waitForEnd(folder, pid)
@@ -148,7 +148,7 @@ async function leave(folder: string, { client, socketFolder }: Presence) {
 
 const STOP_SECONDS = 8
 
-/** Fast first; at once when that takes too long, which costs the next start a moment. */
+/** A fast shutdown first; an immediate one if it takes too long, with recovery at the next start. */
 async function waitForEnd(folder: string, pid: number) {
   const deadline = monotonicMs() + STOP_SECONDS * 1000
   while (readPostmaster(folder)?.pid === pid && isAlive(pid)) {
@@ -162,9 +162,9 @@ async function tryLock(client: pg.Client, key: number) {
   return rows[0].locked === true
 }
 
-// Finding the one that runs -----------------------------------------------------------------------
+// Finding a running server -----------------------------------------------------------------------
 
-/** A connection to the server on this folder, where one answers and reads the same note as we. */
+/** A connection to the server of this folder, if one answers and has the same postmaster.pid. */
 async function connectRunning(folder: string): Promise<Presence | undefined> {
   const postmaster = readPostmaster(folder)
   if (!postmaster?.socketFolder) return undefined
@@ -181,13 +181,13 @@ async function connectRunning(folder: string): Promise<Presence | undefined> {
     const isSame = parsePostmaster(rows[0].note).started === postmaster.started
     if (isSame) return { client, socketFolder }
   } catch {
-    // Not there, or not ready yet.
+    // No server, or not ready yet.
   }
   await client.end().catch(() => {})
   return undefined
 }
 
-/** A server that does not answer yet, or no longer. */
+/** Whether a server runs that does not answer yet, or no longer. */
 function isStarting(folder: string) {
   const postmaster = readPostmaster(folder)
   if (!postmaster) return false
@@ -200,9 +200,9 @@ function isStarting(folder: string) {
 const NO_PROCESS = 2_147_483_646
 
 /**
- * The number of a server long dead belongs to another process by now, and PostgreSQL would believe
- * it. Only the number is taken out of the note: the rest tells the next server whether a part of
- * the dead one still works on its memory.
+ * The process id of a dead server can belong to another process now, and PostgreSQL would refuse to
+ * start. Only the id is removed from postmaster.pid: with the rest the next server checks whether a
+ * process of the dead one still uses the shared memory.
  */
 function disown(folder: string, { pid, socketFolder }: Postmaster) {
   const note = path.join(folder, 'postmaster.pid')
@@ -232,10 +232,10 @@ function readPostmaster(folder: string) {
 }
 
 /**
- * A server writes its note in the moment in which it makes it. One that was killed in between leaves an
- * empty one behind, for which neither we nor PostgreSQL would ever start another.
+ * A server that is killed while it creates postmaster.pid leaves an empty file, with which PostgreSQL
+ * would never start again.
  */
-const LONGEST_EMPTY_MS = 3_000
+const MAX_EMPTY_MS = 3_000
 
 const isNoteEmpty = (folder: string) => readPostmaster(folder)?.pid === 0
 
@@ -245,7 +245,7 @@ function forgetNote(folder: string) {
   }
 }
 
-/** PostgreSQL's own note: process, folder, moment of its start, port, folder of its socket … */
+/** postmaster.pid: process id, data folder, start time, port, socket folder … */
 function parsePostmaster(note: string) {
   const lines = note.split('\n')
   return { pid: Number(lines[0]), started: `${lines[0]} ${lines[2]}`, socketFolder: lines[4] }

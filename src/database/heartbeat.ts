@@ -6,12 +6,12 @@ import { assertWritable, cut, newClient } from './servers.ts'
 export type Heartbeat = { stop(): Promise<void> }
 
 const EVERY_MS = 3_000
-const PATIENCE_MS = 6_000
+const TIMEOUT_MS = 6_000
 
 /**
- * Asks the server every few seconds whether it still accepts writes. A connection can die without a
- * word (a pulled cable, a firewall that forgot it), and after a failover it may lead to a standby:
- * `broken` is called within 10 s, and again until a server accepts writes.
+ * Asks the server every 3 s whether it accepts writes. A connection can die without an error (a
+ * pulled cable, a firewall), and after a failover it can lead to a standby. `broken` is called within
+ * 10 s, and again until a server accepts writes.
  */
 export function startHeartbeat(url: string, broken: () => void): Heartbeat {
   const stopping = new AbortController()
@@ -24,7 +24,7 @@ export function startHeartbeat(url: string, broken: () => void): Heartbeat {
         client ??= await connect(url)
         await assertWritable(client)
       } catch (error) {
-        if (!signal.aborted && (wentUnanswered(error) || isReadOnly(error))) broken()
+        if (!signal.aborted && (isTimeout(error) || isReadOnly(error))) broken()
         cut(client)
         client = undefined
       }
@@ -43,8 +43,8 @@ export function startHeartbeat(url: string, broken: () => void): Heartbeat {
 
 async function connect(url: string) {
   const client = newClient(url, {
-    connectionTimeoutMillis: PATIENCE_MS,
-    query_timeout: PATIENCE_MS,
+    connectionTimeoutMillis: TIMEOUT_MS,
+    query_timeout: TIMEOUT_MS,
     application_name: 'bellwether_heartbeat',
   })
   client.on('error', () => {})
@@ -52,5 +52,5 @@ async function connect(url: string) {
   return client
 }
 
-/** Every connection hears of a refusal by itself; only silence must be passed on. */
-const wentUnanswered = (error: unknown) => error instanceof Error && /timeout/i.test(error.message)
+/** Other connections notice an error themselves, but not a missing answer. */
+const isTimeout = (error: unknown) => error instanceof Error && /timeout/i.test(error.message)

@@ -5,7 +5,7 @@ import { monotonicMs } from '../clock.ts'
 const CHANNELS = {
   /** Wakes the engines. */
   bellwether_due: 20,
-  /** Wakes the streams of `GET /changes`, which people look at. */
+  /** Wakes the streams of `GET /changes`. */
   bellwether_changes: 100,
 } as const
 
@@ -15,8 +15,8 @@ type Pending = { notBefore: number; payloads: Set<string> }
 const pendingOfPool = new WeakMap<pg.Pool, Map<Channel, Pending>>()
 
 /**
- * Not in the transaction itself: PostgreSQL lets only one transaction that notifies commit at a
- * time. One statement notifies all payloads that were hinted since the last one.
+ * Not in the transaction itself: PostgreSQL commits only one notifying transaction at a time. One
+ * statement notifies all payloads since the last one.
  */
 export function hintSoon(pool: pg.Pool, channel: Channel, payload: string) {
   const channels = pendingOfPool.get(pool) ?? new Map<Channel, Pending>()
@@ -31,7 +31,7 @@ export function hintSoon(pool: pg.Pool, channel: Channel, payload: string) {
     pending.payloads.clear()
     pending.notBefore = monotonicMs() + CHANNELS[channel]
     if (pool.ending) return
-    // If it is lost, the listeners find the work by themselves before long.
+    // If it is lost, the listeners find the work in their next periodic run.
     pool.query(NOTIFY, [channel, payloads]).catch(() => {})
   }, wait)
 }

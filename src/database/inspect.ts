@@ -3,12 +3,12 @@ import { monotonicMs } from '../clock.ts'
 import { readMigrations, schemaVersion } from './migrate.ts'
 import { assertWritable, newClient, refusePooler } from './servers.ts'
 
-/** What `doctor` asks a database, without changing anything in it. */
+/** The facts about a database that `doctor` checks. */
 export type Inspection = {
   serverVersion: string
   majorVersion: number
   schema: { version: number; known: number }
-  /** Roles that this user cannot take on, though it must. */
+  /** Roles of which the user is not a member. */
   rolesMissing: string[]
   time: { ms: number; answeredAt: number }
   /** Each zone's offset from UTC in minutes, at each of the moments. */

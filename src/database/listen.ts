@@ -4,8 +4,7 @@ import type { PostgresOptions } from './pool.ts'
 import { cut, newClient } from './servers.ts'
 
 /**
- * One connection at a time, and a new one a second after the last was lost. Gives back at once: a
- * hint is never waited for.
+ * Listens on one connection, and opens a new one a second after it was lost. Returns at once.
  */
 export function listen(
   { url, onError }: PostgresOptions,
@@ -41,7 +40,7 @@ export function listen(
   const keepListening = async () => {
     while (!signal.aborted) {
       await listenOnce().catch(() => {})
-      await sleep(AGAIN_MS, undefined, { signal, ref: false }).catch(() => {})
+      await sleep(RECONNECT_MS, undefined, { signal, ref: false }).catch(() => {})
     }
   }
   const listening = keepListening()
@@ -51,4 +50,4 @@ export function listen(
   }
 }
 
-const AGAIN_MS = 1_000
+const RECONNECT_MS = 1_000

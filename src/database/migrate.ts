@@ -7,8 +7,8 @@ import { assertWritable, newClient, refusePooler } from './servers.ts'
 export type Migration = { version: number; name: string; text: string }
 
 /**
- * Brings the schema to the newest version; gives back the names of what it applied. Any number of
- * nodes may call it at once: each migration is one transaction, and the lock lets one in at a time.
+ * Brings the schema to the newest version; returns the names of the applied migrations. Several
+ * nodes can call it at once: each migration is one transaction under an advisory lock.
  */
 export async function migrate(url: string, migrations?: Migration[]): Promise<string[]> {
   const known = migrations ?? (await readMigrations())
@@ -30,7 +30,7 @@ export async function migrate(url: string, migrations?: Migration[]): Promise<st
   }
 }
 
-/** The version of a database's schema; 0 where there is none yet. */
+/** The version of the schema; 0 if there is none yet. */
 export async function schemaVersion(client: pg.ClientBase): Promise<number> {
   const { rows } = await client.query(`select to_regclass('schema_migration') is not null as made`)
   if (!rows[0].made) return 0
@@ -47,8 +47,9 @@ export async function readMigrations(): Promise<Migration[]> {
   return Promise.all(
     files.map(async (file, i) => {
       const version = numbers[i]!
-      // Numbers may be left out, but each is one migration's.
-      if (!(version > (numbers[i - 1] ?? 0))) throw new Error(`migrations/${file}: its number?`)
+      // Numbers can be left out, but not repeated.
+      if (!(version > (numbers[i - 1] ?? 0)))
+        throw new Error(`migrations/${file}: its number must be unique`)
       return {
         version,
         name: path.basename(file, '.sql'),
@@ -89,7 +90,7 @@ async function applyOnce(
         `The database's schema has version ${version}, this Bellwether knows ${newest}: run a newer Bellwether, or restore a backup from before the upgrade.`,
       )
     }
-    // By itself, not by the newest: one may come after others that have higher numbers.
+    // A migration can be added after others with higher numbers.
     const due = version === 0 || !(await isApplied(client, migration.version))
     if (due) {
       await client.query(`
@@ -108,7 +109,7 @@ async function applyOnce(
     return due
   } catch (error) {
     await client.query('rollback').catch(() => {})
-    if (isPassing(error) && triesLeft > 1) {
+    if (isConflict(error) && triesLeft > 1) {
       return applyOnce(client, migration, newest, triesLeft - 1)
     }
     if (error instanceof pg.DatabaseError) {
@@ -123,8 +124,8 @@ async function isApplied(client: pg.Client, version: number) {
   return rows.length > 0
 }
 
-/** Roles belong to the whole server, the lock to one database: two databases may meet there. */
-const isPassing = (error: unknown) =>
+/** Roles belong to the server, the lock to one database: migrations of two databases can conflict. */
+const isConflict = (error: unknown) =>
   error instanceof pg.DatabaseError &&
   (['40001', '40P01', '42710'].includes(error.code ?? '') ||
     /tuple concurrently updated|pg_authid/.test(error.message))

@@ -6,15 +6,15 @@ import { raw, type Sql } from './sql.ts'
 export type PostgresOptions = {
   /** May name several servers; see servers.ts. */
   url: string
-  /** Lost connections are news for the log, never the end of the process. */
+  /** Told of lost connections, for the log. */
   onError?: (error: Error) => void
-  /** How many connections the largest pool may hold. */
+  /** The size of the pool of requests. */
   connections?: number
-  /** For what lives long: notices within 10 s when the server falls silent or read-only. */
+  /** Notices within 10 s when the server stops answering or becomes read-only; see heartbeat.ts. */
   heartbeat?: boolean
   /** See statistics.ts. */
   analyzesGrownTables?: boolean
-  /** Of the server, in every transaction; they take precedence over our own. */
+  /** PostgreSQL settings of every transaction; they take precedence over those of the pool. */
   settings?: Record<string, string>
 }
 
@@ -24,12 +24,12 @@ export type PoolShape = {
   role: Role
   max: number
   statementSeconds: number
-  /** How long a transaction may hold its locks without a word. */
+  /** `idle_in_transaction_session_timeout`. */
   idleSeconds?: number
   settings?: Record<string, string>
 }
 
-/** Connections, and the settings with which each of their transactions begins. */
+/** Connections, and the settings that each of their transactions sets first. */
 export type RolePool = { pool: pg.Pool; settings: Sql }
 
 export function openPool(
@@ -40,19 +40,19 @@ export function openPool(
     ...clientConfig(url),
     max,
     pipeline: true,
-    // With the first probe after 3 s and ten more a second apart, a cut line shows after 13 s.
+    // The first probe is sent after 3 s, ten more a second apart: a cut line is noticed after 13 s.
     keepAlive: true,
     keepAliveInitialDelayMillis: 3_000,
     connectionTimeoutMillis: 5_000,
     idleTimeoutMillis: 30_000,
-    // The server ends a slow statement; where it does not even answer, the connection is dead.
+    // The server cancels slow statements. If it does not answer then, the connection is dead.
     query_timeout: statementSeconds * 1000 + 2_000,
     types: TYPES,
     onConnect: assertWritable,
     application_name: role,
   } as pg.PoolConfig)
   pool.on('error', (error) => onError?.(error))
-  // A client that breaks while it is lent out says so here; unheard, it would end the process.
+  // Without a listener, an error of a borrowed client would end the process.
   pool.on('connect', (client) => client.on('error', () => {}))
   trackConnections(pool)
   return {
@@ -61,7 +61,7 @@ export function openPool(
       role,
       timezone: 'UTC',
       statement_timeout: `${statementSeconds}s`,
-      // Compiling a statement takes a hundred times as long as running one of ours.
+      // Compiling one of these statements takes a hundred times as long as running it.
       jit: 'off',
       // For SSDs, on which reading a page by its index costs about as much as reading the next one.
       random_page_cost: '1.1',
@@ -88,7 +88,7 @@ function trackConnections(pool: pg.Pool) {
   pool.on('remove', (client) => open.delete(client))
 }
 
-/** Whoever waits on one of them learns at once that it is lost; new ones are made when needed. */
+/** Closes all connections: their statements fail at once, and new ones are opened when needed. */
 export function cutConnections(pool: pg.Pool) {
   for (const client of connections.get(pool) ?? []) cut(client)
 }

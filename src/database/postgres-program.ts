@@ -5,10 +5,10 @@ import { userInfo } from 'node:os'
 import path from 'node:path'
 import { StartError } from '../errors.ts'
 
-/** The PostgreSQL that came with `npm ci`: its programs, and the user that they run as. */
+/** The programs of the PostgreSQL from `npm ci`, and the user that they run as. */
 export type PostgresProgram = {
   majorVersion: number
-  /** The owner of every file of the database; undefined when it is simply us. */
+  /** The owner of the database's files; undefined if it is the user of this process. */
   owner: { uid: number; gid: number } | undefined
   spawn(
     name: 'initdb' | 'postgres',
@@ -23,7 +23,7 @@ const PLATFORMS: Record<string, string> = {
   'darwin-arm64': 'darwin-arm64',
 }
 
-/** `folder` is where the database lies; `ownerOfFolder` whose its files are, when it has some. */
+/** `folder` is the database's; `ownerOfFolder` is the owner of its files, if there are any. */
 export function findPostgresProgram(folder: string, ownerOfFolder?: Owner): PostgresProgram {
   const { native, version } = locatePackage()
   linkLibraries(native)
@@ -34,7 +34,7 @@ export function findPostgresProgram(folder: string, ownerOfFolder?: Owner): Post
     spawn: (name, args, options) => {
       const program = path.join(native, 'bin', name)
       const [command, ...rest] = [...user.prefix, program, ...args]
-      // Of our environment only the path: the rest holds secrets, and settings for other servers.
+      // Only the path: the rest of the environment contains secrets and settings of other servers.
       const env = { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' }
       return spawn(command!, rest, { env, ...options, ...user.spawnAs })
     },
@@ -61,7 +61,7 @@ function locatePackage() {
   }
 }
 
-/** npm packages hold no links; the package's install script would make them, but none is run. */
+/** npm packages contain no links. The package's install script would create them, but is not run. */
 function linkLibraries(native: string) {
   const links: { source: string; target: string }[] = JSON.parse(
     readFileSync(path.join(native, 'pg-symlinks.json'), 'utf8'),
@@ -87,9 +87,9 @@ type User = { owner: Owner | undefined; prefix: string[]; spawnAs: SpawnOptions 
 const NOBODY: Owner = { uid: 65534, gid: 65534 }
 
 /**
- * PostgreSQL refuses to run as root. As root we lend it an unprivileged user; where that user
- * cannot reach the programs or the folder, a user namespace in which root itself looks like one.
- * The same helps a user without a name, as containers have them, whom initdb refuses.
+ * PostgreSQL refuses to run as root, so it runs as an unprivileged user. If that user cannot reach
+ * the programs or the folder, it runs in a user namespace, which also helps users without a name:
+ * containers have such users, and initdb refuses them.
  */
 function userFor(bin: string, parent: string, ownerOfFolder?: Owner): User {
   const isRoot = process.getuid?.() === 0
@@ -124,7 +124,7 @@ function canReach({ uid, gid }: Owner, bin: string, parent: string) {
   return spawnSync('/bin/sh', ['-c', script, bin, parent], { uid, gid }).status === 0
 }
 
-/** Gives a folder and all in it to the user that the server runs as. */
+/** Makes the server's user the owner of a folder and its files. */
 export function giveTo(owner: Owner | undefined, folder: string) {
   if (!owner) return
   lchownSync(folder, owner.uid, owner.gid)

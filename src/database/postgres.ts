@@ -12,17 +12,16 @@ export function openDatabase(given: PostgresOptions): Database {
   const closing = new AbortController()
   const options: PostgresOptions = {
     ...given,
-    // What is lost while we take leave is no news.
+    // Connections that are lost while the database closes are not logged.
     onError: (error) => void (closing.signal.aborted || given.onError?.(error)),
   }
-  const most = options.connections ?? 10
   const app = openPool(options, {
     role: 'bellwether_app',
-    max: most,
+    max: options.connections ?? 10,
     statementSeconds: 10,
     settings: LOOK_UPS,
   })
-  // A node that froze in the middle must not keep its triggers from the others.
+  // `idleSeconds`: a frozen node must not keep its locks for long.
   const engine = openPool(options, {
     role: 'bellwether_engine',
     max: 11,

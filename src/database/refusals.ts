@@ -1,6 +1,6 @@
 import pg from 'pg'
 
-/** The server answers, but accepts no writes: a standby, or one that was made read-only. */
+/** The server is a standby or read-only. */
 export class ReadOnlyServerError extends Error {
   override name = 'ReadOnlyServerError'
   readonly code = READ_ONLY
@@ -10,12 +10,12 @@ export class ReadOnlyServerError extends Error {
   }
 }
 
-/** read_only_sql_transaction: after a failover, the old primary answers every write with it. */
+/** read_only_sql_transaction: the answer of an old primary to every write after a failover. */
 const READ_ONLY = '25006'
 
 export const isReadOnly = (error: unknown) => (error as { code?: unknown })?.code === READ_ONLY
 
-/** The database is away or read-only, as against a statement that it refused. */
+/** The database cannot be reached or is read-only; the statement itself was not refused. */
 export function isDatabaseAway(error: unknown) {
   if (isReadOnly(error)) return true
   if (error instanceof pg.DatabaseError) return /^(08|57P|53)/.test(error.code ?? '')
@@ -27,30 +27,30 @@ export function isDatabaseAway(error: unknown) {
   )
 }
 
-/** The constraint that a statement broke, where it broke one. */
+/** The constraint that a statement violated, if any. */
 export const brokenConstraint = (error: unknown) =>
   error instanceof pg.DatabaseError && error.code?.startsWith('23') ? error.constraint : undefined
 
-/** The server gave a statement up: it took longer than it may. */
+/** The server cancelled the statement because of its time limit. */
 export const isTooSlow = (error: unknown) =>
   error instanceof pg.DatabaseError && error.code === '57014'
 
-/** The statement was understood, and what it would write cannot be. */
+/** The server cannot store a value of the statement. */
 export const isRefusedValue = (error: unknown) =>
   error instanceof pg.DatabaseError && /^(22|23|54)/.test(error.code ?? '')
 
 /**
  * The statement may succeed if it is run again: it took too long, waited too long for a lock, or
- * lost to another transaction. This says nothing about what it would have written.
+ * was in conflict with another transaction.
  */
 export const isTransient = (error: unknown) =>
   isConnectionError(error) ||
   (error instanceof pg.DatabaseError && /^(40|57014|55P03|25P0[34])/.test(error.code ?? ''))
 
-/** Two who waited for each other: to be tried again. */
+/** Two transactions waited for each other; this one can be run again. */
 export const isDeadlock = (error: unknown) =>
   error instanceof pg.DatabaseError && error.code === '40P01'
 
-/** What the connection it happened on does not survive. */
+/** The connection cannot be used after this error. */
 export const isConnectionError = (error: unknown) =>
   isDatabaseAway(error) || (error instanceof pg.DatabaseError && error.severity === 'FATAL')

@@ -3,13 +3,13 @@ import { StartError } from '../errors.ts'
 import { isReadOnly, ReadOnlyServerError } from './refusals.ts'
 import { serverUrls } from './server-urls.ts'
 
-/** The only place that opens a connection: to the server that accepts writes, of those the URL names. */
+/** Opens all connections: to the server of the URL that accepts writes. */
 export function newClient(url: string, config: pg.ClientConfig): pg.Client {
   const { Client = pg.Client, ...server } = clientConfig(url)
   return new Client({ ...server, ...config })
 }
 
-/** How a client, or a pool of them, finds its server. */
+/** The settings with which a client or a pool finds its server. */
 export function clientConfig(url: string): pg.PoolConfig & { Client?: typeof pg.Client } {
   const urls = serverUrls(url)
   const [first] = urls
@@ -21,19 +21,19 @@ export function clientConfig(url: string): pg.PoolConfig & { Client?: typeof pg.
 function primaryClient(urls: string[]): typeof pg.Client {
   return class extends pg.Client {
     override connect(): Promise<pg.Client>
-    override connect(callback: (error: Error) => void): void
-    override connect(callback?: (error: Error) => void) {
+    override connect(callback: (error: Error | null) => void): void
+    override connect(callback?: (error: Error | null) => void) {
       const connected = findPrimary(urls).then((primary) => {
         Object.assign(this, primary)
         return super.connect()
       })
       if (!callback) return connected
-      connected.then(() => callback(null as never), callback)
+      connected.then(() => callback(null), callback)
     }
   } as typeof pg.Client
 }
 
-/** Shorter than a pool waits for a connection. */
+/** Must be shorter than the connection timeout of the pools. */
 const PROBE_TIMEOUT_MS = 3_000
 
 async function findPrimary(urls: string[]) {
@@ -63,26 +63,26 @@ async function findPrimary(urls: string[]) {
   }
 }
 
-/** A standby, or a server that was made read-only, answers and yet is of no use to us. */
+/** A standby or a read-only server accepts connections, but no writes. */
 export async function assertWritable(client: pg.ClientBase) {
   const { rows } = await client.query('show transaction_read_only')
   if (rows[0].transaction_read_only === 'on') throw new ReadOnlyServerError()
 }
 
 /**
- * A pooler hands out a process number of its own. It would share one server connection among
- * several of ours, which therefore could neither listen nor keep prepared statements.
+ * A pooler sends a process id of its own. It would share one server connection among several of
+ * ours, which then could neither listen nor keep prepared statements.
  */
 export async function refusePooler(client: pg.Client) {
   const { rows } = await client.query('select pg_backend_pid() as pid')
-  const { processID } = client as unknown as { processID: number }
+  const { processID } = client as pg.Client & { processID: number }
   if (rows[0].pid !== processID) throw new StartError(POOLER)
 }
 
 export const POOLER =
   'There is a connection pooler such as PgBouncer between Bellwether and PostgreSQL, which is not supported: let DATABASE_URL name the PostgreSQL server itself. See docs/database.md.'
 
-/** Ends a connection without a farewell: one that is dead would never answer it. */
+/** Closes the socket without a Terminate message, which a dead server would never receive. */
 export function cut(client: pg.Client | undefined) {
   const { stream } = (client as { connection?: { stream?: { destroy(): void } } })?.connection ?? {}
   stream?.destroy()

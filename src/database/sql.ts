@@ -1,10 +1,10 @@
-/** A statement with its values: what the sql`…` tag makes and `Db` runs. */
+/** A statement with its values: returned by the sql`…` tag, run by `Db`. */
 export type Sql = {
   readonly text: string
   readonly values: readonly unknown[]
 }
 
-/** A statement in pieces: the texts between the values, so that fragments nest by concatenation. */
+/** Stores the texts between the values, so that fragments nest by concatenation. */
 class Fragment implements Sql {
   readonly pieces: readonly string[]
   readonly values: readonly unknown[]
@@ -24,43 +24,44 @@ class Fragment implements Sql {
   }
 }
 
-/** The pieces of a statement without fragments are those in the source: its text is made once. */
+/** A statement without nested fragments always has the same pieces, so its text is built once. */
 const texts = new WeakMap<readonly string[], string>()
 
-/** SQL with values as parameters; a fragment inside is woven in with its own. */
+/** SQL with values as parameters. A nested fragment keeps its own values. */
 export function sql(strings: TemplateStringsArray, ...values: unknown[]): Sql {
   if (!values.some((value) => value instanceof Fragment)) {
     return new Fragment(strings, values)
   }
   const pieces = [strings[0]!]
   const flat: unknown[] = []
-  const glue = (piece: string) => (pieces[pieces.length - 1] += piece)
+  const append = (piece: string) => (pieces[pieces.length - 1] += piece)
   values.forEach((value, i) => {
     if (value instanceof Fragment) {
-      glue(value.pieces[0]!)
+      append(value.pieces[0]!)
       pieces.push(...value.pieces.slice(1))
       flat.push(...value.values)
     } else {
       pieces.push('')
       flat.push(value)
     }
-    glue(strings[i + 1]!)
+    append(strings[i + 1]!)
   })
   return new Fragment(pieces, flat)
 }
 
-/** The same statement with other values: where its text does not change, it is put together once. */
-export const withValues = (statement: Sql, values: unknown[]): Sql =>
-  new Fragment((statement as Fragment).pieces, values)
-
-/** A piece of SQL that is ours, such as a column's name from a declaration. Never a caller's text. */
+/** SQL text without values, such as a declared column name. Never pass text of a caller. */
 export const raw = (text: string): Sql => new Fragment([text], [])
 
 export const empty = raw('')
 
 export function join(fragments: Sql[], separator: string): Sql {
-  return fragments.reduce(
-    (joined, next, i) => (i === 0 ? next : sql`${joined}${raw(separator)}${next}`),
-    empty,
-  )
+  const pieces = ['']
+  const values: unknown[] = []
+  fragments.forEach((fragment, i) => {
+    const [first, ...rest] = (fragment as Fragment).pieces
+    pieces[pieces.length - 1] += (i === 0 ? '' : separator) + first!
+    pieces.push(...rest)
+    values.push(...fragment.values)
+  })
+  return new Fragment(pieces, values)
 }

@@ -14,13 +14,13 @@ export function dbOf(rolePool: RolePool, who: Who): Db {
   const { pool } = rolePool
   const settings = toQuery(transactionSettings(rolePool, who))
   return {
-    query: (statement) => once(rolePool, settings, statement),
+    query: (statement) => runAlone(rolePool, settings, statement),
     transaction: (work) => transact(rolePool, [BEGIN, settings], work),
     attempt: (work) => transact(rolePool, [BEGIN, settings], work),
     snapshot: (work) => transact(rolePool, [BEGIN_READING, settings], work),
     stream: (statement, batchSize) => stream(pool, settings, statement, batchSize),
     send: () => {
-      throw new Error('only a transaction can fail for what nobody waits for')
+      throw new Error('send needs a transaction: its failure is reported by the commit')
     },
     hint: (channel, payload = '') => hintSoon(pool, channel, payload),
   }
@@ -29,18 +29,18 @@ export function dbOf(rolePool: RolePool, who: Who): Db {
 /**
  * The role, the business and every other setting are local to the transaction: a setting of the
  * session would leak to the next borrower. See docs/decisions/0131-transaction-settings.md.
- * One column in place of many: the client parses the description of each.
+ * They are one column, because the client parses the description of each column.
  */
 function transactionSettings({ settings }: RolePool, { businessId, user }: Who): Sql {
-  // Unset means no business and SYSTEM. The engine begins thousands of transactions a second.
+  // The engine has no business and is SYSTEM, which is what unset settings mean.
   if (businessId === undefined && user === 'SYSTEM') return sql`select concat(${settings})`
   return sql`
     select concat(${settings}, set_config('app.business_id', ${String(businessId ?? '')}, true),
                   set_config('app.username', ${user}, true))`
 }
 
-/** Sent in one batch and therefore one transaction, without BEGIN and COMMIT. */
-async function once<Row>({ pool }: RolePool, settings: pg.QueryConfig, statement: Sql) {
+/** Sent in one batch, which the server runs as one transaction, without BEGIN and COMMIT. */
+async function runAlone<Row>({ pool }: RolePool, settings: pg.QueryConfig, statement: Sql) {
   const client = await pool.connect()
   try {
     const answers = await runBatch(client, [settings, toQuery(statement)])
@@ -59,13 +59,13 @@ async function transact<T>(
 ): Promise<T> {
   const { pool } = rolePool
   const client = await pool.connect()
-  const { run, leave } = gather(client)
+  const { run, flush } = collectStatements(client)
   const scope = openScope(run)
   const sent: Promise<unknown>[] = []
   const hints: Hint[] = []
   try {
     for (const statement of opening) send(run, sent, statement)
-    const result = await work(inside(scope, sent, hints))
+    const result = await work(dbInside(scope, sent, hints))
     scope.end()
     const committed = run(COMMIT)
     await Promise.all([...sent, committed])
@@ -75,10 +75,10 @@ async function transact<T>(
     return result
   } catch (error) {
     scope.end()
-    leave()
-    // A dead connection would only let us wait once more.
+    flush()
+    // On a dead connection the rollback would wait for its timeout.
     if (!isConnectionError(error)) await client.query('rollback').catch(() => {})
-    // What failed unseen is why the statement after it was refused.
+    // If a sent statement failed, the error of the statement after it is only a consequence.
     const cause = (await firstFailure(sent)) ?? error
     release(client, cause)
     if (isDeadlock(cause) && triesLeft > 1) return transact(rolePool, opening, work, triesLeft - 1)
@@ -86,7 +86,7 @@ async function transact<T>(
   }
 }
 
-/** Its failure is looked for when the transaction ends, or the attempt of which it is a part. */
+/** Its failure is reported when the transaction or the attempt ends. */
 function send(run: Run, sent: Promise<unknown>[], statement: pg.QueryConfig) {
   const answer = run(statement)
   answer.catch(() => {})
@@ -98,14 +98,14 @@ async function firstFailure(sent: Promise<unknown>[]): Promise<unknown> {
   return ended.find((each) => each.status === 'rejected')?.reason
 }
 
-/** What is told to others after the commit. */
+/** A notification to send after the commit. */
 type Hint = { channel: Channel; payload: string }
 
 type Run = (statement: pg.QueryConfig) => Promise<pg.QueryResult>
 
 /**
- * The lifetime of a transaction or of an attempt in it. Afterwards its connection belongs to
- * another transaction, perhaps of another business: a statement that comes late must throw.
+ * The lifetime of a transaction or of an attempt in it. Afterwards the connection belongs to
+ * another transaction, perhaps of another business, so a late statement must throw.
  */
 type Scope = { run: Run; assertOpen(): void; end(): void }
 
@@ -124,7 +124,7 @@ function openScope(run: Run): Scope {
   }
 }
 
-function inside(scope: Scope, sent: Promise<unknown>[], hints: Hint[]): Db {
+function dbInside(scope: Scope, sent: Promise<unknown>[], hints: Hint[]): Db {
   const { run } = scope
   const tx: Db = {
     query: async (statement) => (await run(toQuery(statement))).rows,
@@ -134,7 +134,7 @@ function inside(scope: Scope, sent: Promise<unknown>[], hints: Hint[]): Db {
       const before = sent.length
       const part = openScope(run)
       try {
-        const result = await work(inside(part, sent, hints))
+        const result = await work(dbInside(part, sent, hints))
         part.end()
         await Promise.all([...sent.slice(before), run(RELEASE)])
         return result
@@ -146,7 +146,7 @@ function inside(scope: Scope, sent: Promise<unknown>[], hints: Hint[]): Db {
       }
     },
     snapshot: () => {
-      throw new Error('a transaction that has begun cannot be bound to one moment any more')
+      throw new Error('a snapshot must be the outermost transaction')
     },
     stream: (statement, batchSize) => fetchInBatches(run, statement, batchSize),
     send: (statement) => send(run, sent, toQuery(statement)),
@@ -158,24 +158,24 @@ function inside(scope: Scope, sent: Promise<unknown>[], hints: Hint[]): Db {
   return tx
 }
 
-/** What is said at once leaves at once: a packet costs more than a small statement. */
-function gather(client: pg.PoolClient) {
+/** Sends the statements of one tick in one packet, which costs more than a small statement. */
+function collectStatements(client: pg.PoolClient) {
   let batch: Batch | undefined
-  const leave = () => {
-    const leaving = batch
+  const flush = () => {
+    const collected = batch
     batch = undefined
-    leaving?.resolve(runBatch(client, leaving.statements))
+    collected?.resolve(runBatch(client, collected.statements))
   }
   const begin = (): Batch => {
-    process.nextTick(leave)
+    process.nextTick(flush)
     return { statements: [], ...Promise.withResolvers<pg.QueryResult[]>() }
   }
   const run: Run = async (statement) => {
     const { statements, promise } = (batch ??= begin())
-    const place = statements.push(statement) - 1
-    return (await promise)[place]!
+    const index = statements.push(statement) - 1
+    return (await promise)[index]!
   }
-  return { run, leave }
+  return { run, flush }
 }
 
 type Batch = { statements: pg.QueryConfig[] } & PromiseWithResolvers<pg.QueryResult[]>
@@ -189,9 +189,9 @@ async function* stream<Row>(
   const client = await pool.connect()
   try {
     await runBatch(client, [BEGIN_READING, settings])
-    yield* fetchInBatches<Row>(gather(client).run, statement, batchSize)
+    yield* fetchInBatches<Row>(collectStatements(client).run, statement, batchSize)
   } finally {
-    // Also when the reader stops early: there is nothing to keep.
+    // Also if the reader stops early. The transaction only read.
     const ended = await client.query('rollback').catch((error: Error) => error)
     client.release(ended instanceof Error ? ended : undefined)
   }
@@ -210,12 +210,12 @@ async function* fetchInBatches<Row>(run: Run, statement: Sql, batchSize: number)
   await run(unnamed(sql`close ${cursor}`))
 }
 
-/** After a failed statement a COMMIT resolves all the same, and says ROLLBACK. */
+/** After a failed statement COMMIT succeeds as well, with the command tag ROLLBACK. */
 function assertCommitted(commit: pg.QueryResult) {
   if (commit.command !== 'COMMIT') throw new Error(`commit answered ${commit.command}`)
 }
 
-/** A connection on which the server refused a statement is still good; any other one is not. */
+/** After an error of a statement the connection can be used again; after any other it is closed. */
 function release(client: pg.PoolClient, error: unknown) {
   client.release(isConnectionError(error) ? (error as Error) : undefined)
   return error

@@ -1,11 +1,11 @@
 import type { Mailbox } from '../contract/addresses.ts'
 import { headerValue, textValue } from './merge.ts'
 
-/** An appointment or a class as it goes into a calendar. */
+/** A calendar entry for an appointment or a class. */
 export type CalendarEntry = {
-  /** The same for every mail about it, so that calendars change the entry they have. */
+  /** The same in every mail about the object, so that calendars update their entry. */
   uid: string
-  /** Grows with each move. */
+  /** Grows each time the entry moves. */
   sequence: number
   cancelled: boolean
   startTime: Temporal.Instant
@@ -14,7 +14,7 @@ export type CalendarEntry = {
   description: string | null
   location: string | null
   organizer: Mailbox
-  /** Who gets the mail, and nobody else: the students of a class do not see each other. */
+  /** The recipient of the mail only: the students of a class do not see each other. */
   attendee: Mailbox
   /** When the entry was last changed. */
   changedTime: Temporal.Instant
@@ -23,8 +23,8 @@ export type CalendarEntry = {
 export type CalendarFile = { method: 'PUBLISH' | 'CANCEL'; fileName: string; content: string }
 
 /**
- * The file that puts an entry into the reader's calendar, moves it there or takes it away (RFC 5545).
- * Written by hand: a library took a third of the time that it takes to make a mail.
+ * The file that adds, moves or removes an entry in the reader's calendar (RFC 5545). No library: one
+ * took a third of the time that it takes to make a mail.
  */
 export function calendarFile(entry: CalendarEntry): CalendarFile {
   const method = entry.cancelled ? 'CANCEL' : 'PUBLISH'
@@ -55,7 +55,7 @@ export function calendarFile(entry: CalendarEntry): CalendarFile {
 const escapeText = (text: string) =>
   text.replace(/[\\;,]/g, String.raw`\$&`).replaceAll('\n', String.raw`\n`)
 
-/** No line is longer than 75 bytes, and none ends within a character. */
+/** Folds lines at 75 bytes, never within a character. */
 function folded(line: string) {
   if (line.length <= 25 || Buffer.byteLength(line) <= 75) return line
   let text = ''
@@ -80,10 +80,10 @@ export const calendarUid = (
   host: string,
 ) => `${objectType.toLowerCase()}-${businessId}-${objectId}@${host}`
 
-/** A moment needs no zone table in the file: every calendar shows it in its owner's zone. */
+/** UTC, so that the file needs no time zone table. Calendars show the owner's zone. */
 const inUtc = (moment: Temporal.Instant) =>
   `${new Date(moment.epochMilliseconds).toISOString().slice(0, 19).replace(/[-:]/g, '')}Z`
 
-/** Quotes cannot be written inside a quoted parameter. */
+/** A quoted parameter cannot contain quotes. */
 const nameOf = ({ name, address }: Mailbox) =>
   headerValue(name.replace(/["\\;:,]/g, ' ')) || address

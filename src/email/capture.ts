@@ -1,7 +1,7 @@
 import { parseAddress } from '../contract/addresses.ts'
 import type { Mailer, Outcome, Outgoing } from './mailer.ts'
 
-/** Without a mail server: the same way to the end of the message, and then nothing leaves. */
+/** Used without a mail server: runs all steps up to the end of the message, and sends nothing. */
 export class CaptureMailer implements Mailer {
   async send({ to, onMessageEnded }: Outgoing): Promise<Outcome> {
     if (parseAddress(to) === undefined) {

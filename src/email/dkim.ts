@@ -1,6 +1,7 @@
 import { createPrivateKey, hash, sign, type KeyObject } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { domainOf } from '../contract/addresses.ts'
+import { WorkQueue } from '../work-queue.ts'
 import type { Message } from './message.ts'
 
 export type DkimSigner = { domain: string; selector: string; key: KeyObject }
@@ -18,16 +19,15 @@ export function dkimSigner(domain: string, selector: string, privateKey: string)
 }
 
 /**
- * Whether receivers take a signature of this domain for one of the sender's (DMARC, RFC 7489, 3.1.1):
- * the From domain is the signer's, or beneath it.
+ * Whether a signature of this domain is aligned with the sender (DMARC, RFC 7489, 3.1.1): the From
+ * domain is the signer's, or a subdomain of it.
  */
 export const isAligned = (fromDomain: string, { domain }: DkimSigner) =>
   fromDomain === domain.toLowerCase() || fromDomain.endsWith(`.${domain.toLowerCase()}`)
 
 /**
- * The same message with one DKIM-Signature (RFC 6376, RFC 8463) for each aligned signer in front. The
- * signing runs off the event loop; the body is hashed once for all of them. Neither algorithm
- * takes a random number and no time is written, so that the same message stays the same bytes.
+ * Adds a DKIM-Signature (RFC 6376, RFC 8463) for each aligned signer. Signing runs off the event
+ * loop. Neither algorithm is random and no time is written, so that a message keeps its bytes.
  */
 export async function signMessage(message: Message, known: DkimSigner[]): Promise<Message> {
   if (known.length === 0) return message
@@ -36,7 +36,7 @@ export async function signMessage(message: Message, known: DkimSigner[]): Promis
   const signers = known.filter((signer) => isAligned(fromDomain, signer))
   if (signers.length === 0) return message
   const names = fields.map(({ name }) => name)
-  // Named once more than they occur: nobody can add a second From on the way.
+  // Listed once more than they occur, so that adding a second From breaks the signature.
   const signed = [...names, ...OVERSIGNED].join(':')
   const canonical = fields.map(({ canonical }) => `${canonical}\r\n`).join('')
   const bodyHash = hash('sha256', relaxedBody(message.body), 'base64')
@@ -97,7 +97,7 @@ function relaxedHeader(line: string) {
   return `${line.slice(0, colon).toLowerCase()}:${value}`
 }
 
-/** Runs of blanks become one, none stays at the end of a line, and one line break ends it all. */
+/** The relaxed body canonicalisation of RFC 6376, 3.4.4. */
 function relaxedBody(body: string) {
   const relaxed = body.replace(/[ \t]{2,}|\t/g, ' ').replaceAll(' \r\n', '\r\n')
   let end = relaxed.length
@@ -111,23 +111,11 @@ function folded(signature: string) {
   return lines.join('\r\n ')
 }
 
-/** More than there are cores would crowd out the event loop, which sends the mails. */
-const AT_ONCE = availableParallelism()
-let signing = 0
-const waiting: (() => void)[] = []
+/** At most one for each core: more would delay the event loop, which sends the mails. */
+const signatures = new WorkQueue({ total: availableParallelism() })
 
-async function signText(text: string, key: KeyObject) {
-  if (signing >= AT_ONCE) await new Promise<void>((resolve) => waiting.push(resolve))
-  else signing++
-  try {
-    return await makeSignature(Buffer.from(text, 'latin1'), key)
-  } finally {
-    // Whoever comes next takes the place over.
-    const next = waiting.shift()
-    if (next) next()
-    else signing--
-  }
-}
+const signText = (text: string, key: KeyObject) =>
+  signatures.run({}, () => makeSignature(Buffer.from(text, 'latin1'), key))
 
 const makeSignature = (bytes: Buffer, key: KeyObject) =>
   new Promise<string>((resolve, reject) => {

@@ -1,5 +1,5 @@
 const made = new Map<string, Formats>()
-const MOST_KEPT = 500
+const MAX_CACHED = 500
 
 const RIGHT_TO_LEFT = new Set([
   'Arab',
@@ -13,7 +13,7 @@ const RIGHT_TO_LEFT = new Set([
   'Samr',
 ])
 
-/** How moments, lengths and prices are written for one reader. */
+/** Formats times, durations and prices for one reader. */
 export type Formats = {
   language: string
   timeZone: string
@@ -25,7 +25,7 @@ export type Formats = {
   price(amount: number, currency: string | null): string
 }
 
-/** The first language that is known, and the first zone. Kept: making formatters is slow. */
+/** The first known language and the first zone. Cached, because creating formatters is slow. */
 export function formatsFor(
   languages: (string | null | undefined)[],
   timeZones: (string | null | undefined)[],
@@ -35,19 +35,19 @@ export function formatsFor(
   const key = `${language} ${timeZone}`
   let formats = made.get(key)
   if (!formats) {
-    if (made.size >= MOST_KEPT) made.clear()
+    if (made.size >= MAX_CACHED) made.clear()
     made.set(key, (formats = makeFormats(language, timeZone)))
   }
   return formats
 }
 
-/** `rtl` for the languages whose script runs from right to left. */
+/** `rtl` for languages that are written from right to left. */
 export const directionOf = remembered((language: string): 'ltr' | 'rtl' => {
   const { script } = new Intl.Locale(language).maximize()
   return RIGHT_TO_LEFT.has(script ?? '') ? 'rtl' : 'ltr'
 })
 
-/** The tag of a language as `Intl` spells it, or undefined where it knows no such language. */
+/** The tag of a language as `Intl` spells it; undefined if `Intl` does not know it. */
 export const knownLanguage = (text: string | null | undefined) =>
   text ? spelledLanguage(text) : undefined
 
@@ -67,13 +67,13 @@ const isTimeZone = remembered((zone: string) => {
   }
 })
 
-/** The answers of a slow question, the last few hundred of them. */
+/** Caches the last few hundred results of a slow function. */
 function remembered<T>(answer: (text: string) => T) {
   const known = new Map<string, T>()
   return (text: string): T => {
     const found = known.get(text)
     if (found !== undefined || known.has(text)) return found as T
-    if (known.size >= MOST_KEPT) known.clear()
+    if (known.size >= MAX_CACHED) known.clear()
     const value = answer(text)
     known.set(text, value)
     return value
@@ -125,8 +125,8 @@ function makeFormats(language: string, timeZone: string): Formats {
 }
 
 /**
- * Mails that are made together speak of few moments, and of each minute only: the last one is
- * remembered. Clocks were off by seconds in the past.
+ * The mails of a batch contain few different times, to the minute: the last one is cached. Offsets
+ * from UTC had seconds in the past.
  */
 function writer(format: Intl.DateTimeFormat) {
   let [lastMinute, lastText] = [NaN, '']
@@ -141,14 +141,14 @@ function writer(format: Intl.DateTimeFormat) {
   }
 }
 
-/** 1973: the last clock that was off by seconds was set right a year before. */
+/** 1973: the last offset from UTC with seconds ended in 1972. */
 const WHOLE_MINUTES_SINCE_MS = 94_694_400_000
 
 function priceFormat(language: string, currency: string | null) {
   try {
     if (currency) return new Intl.NumberFormat(language, { style: 'currency', currency })
   } catch {
-    // Not a currency: the bare number then.
+    // The currency is unknown to `Intl`: show the number only.
   }
   return new Intl.NumberFormat(language, { minimumFractionDigits: 2 })
 }

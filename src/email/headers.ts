@@ -4,7 +4,7 @@ import { headerValue } from './merge.ts'
 /** `Name: value`, folded, ASCII only, ending with CRLF. The value must be built by this file. */
 export const header = (name: string, value: string) => `${name}: ${value}\r\n`
 
-/** A subject or the like: free text, encoded where it is more than plain short words. */
+/** Free text such as a subject, encoded unless it is plain ASCII with short words. */
 export function textHeader(name: string, text: string) {
   const value = headerValue(text)
   return header(name, isPlain(value) ? fold(value, name.length + 2) : encodedWords(value))
@@ -28,7 +28,7 @@ function phraseText(phrase: string) {
   return `"${phrase.replace(/["\\]/g, '\\$&')}"`
 }
 
-/** Plain ASCII without over-long words, and nothing that a reader would take for encoded. */
+/** Plain ASCII without long words, and without `=?`, which would be read as encoded. */
 const isPlain = (text: string) =>
   /^[\x20-\x7e]*$/.test(text) && !text.includes('=?') && !/[^ ]{60}/.test(text)
 
@@ -49,7 +49,7 @@ function fold(text: string, start: number) {
   return folded
 }
 
-/** RFC 2047: pieces of whole characters, each word on a line of its own. */
+/** RFC 2047: encoded words of whole characters, each on a line of its own. */
 function encodedWords(text: string) {
   const words: string[] = []
   let piece = ''

@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads'
-import { invalid, RequestError } from '../errors.ts'
+import { invalid } from '../errors.ts'
+import { WorkQueue } from '../work-queue.ts'
 import type { Answer, Task } from './html-thread.ts'
 import type { CheckedHtml, RenderedHtml } from './read-html.ts'
 
@@ -43,7 +44,7 @@ export function renderHtml(businessId: number, html: string): Promise<RenderedHt
 /** Starts the thread that renders mails, so that the first mail does not wait for it. */
 export const warmUp = () => void renderHtml(0, '').catch(() => {})
 
-/** Why this HTML cannot be processed, for its author. The same HTML would fail again. */
+/** The reason why this HTML cannot be processed, for its author. It would fail again. */
 export type Unusable = { unusable: string }
 
 export const unusableTemplate = ({ unusable }: Unusable) =>
@@ -51,71 +52,26 @@ export const unusableTemplate = ({ unusable }: Unusable) =>
 
 const MAX_CPU_MS = 3_000
 const MAX_MEMORY_MB = 256
-const MAX_WAITING = 20
-const LOOK_EVERY_MS = 250
+const CPU_CHECK_EVERY_MS = 250
 
-type Job = {
-  businessId: number
-  task: Task
-  resolve(result: unknown): void
-  reject(error: unknown): void
-}
-
-/**
- * A few threads that share a queue. A business has one task running at a time, and businesses take
- * turns: one that keeps a thread busy delays its own templates only.
- */
+/** A few threads that share a queue. A business has one task running at a time. */
 class HtmlPool {
   readonly #idle: HtmlThread[] = []
-  readonly #running = new Set<number>()
-  /** By business; the business whose turn is next comes first. */
-  readonly #waiting = new Map<number, Job[]>()
-  #free: number
+  readonly #queue: WorkQueue
 
-  constructor(threads: number) {
-    this.#free = threads
+  constructor(limits: { total: number; maxWaiting?: number }) {
+    this.#queue = new WorkQueue({ perBusiness: 1, ...limits })
   }
 
   run<Result>(businessId: number, task: Task): Promise<Result | Unusable> {
-    return new Promise((resolve, reject) => {
-      const own = this.#waiting.get(businessId)
-      if (own && own.length >= MAX_WAITING && task.name === 'check') {
-        throw new RequestError(429, 'Many templates of yours are waiting already.', undefined, {
-          'retry-after': '5',
-        })
+    return this.#queue.run({ businessId }, async () => {
+      const thread = this.#idle.pop() ?? new HtmlThread()
+      try {
+        return (await thread.run(task)) as Result | Unusable
+      } finally {
+        if (!thread.hasEnded) this.#idle.push(thread)
       }
-      const job = { businessId, task, resolve: resolve as Job['resolve'], reject }
-      if (own) own.push(job)
-      else this.#waiting.set(businessId, [job])
-      this.#next()
     })
-  }
-
-  #next() {
-    if (this.#free === 0) return
-    const turn = this.#waiting.entries().find(([businessId]) => !this.#running.has(businessId))
-    if (!turn) return
-    const [businessId, [job, ...others]] = turn as [number, [Job, ...Job[]]]
-    this.#waiting.delete(businessId)
-    if (others.length > 0) this.#waiting.set(businessId, others)
-    void this.#work(job)
-    this.#next()
-  }
-
-  async #work({ businessId, task, resolve, reject }: Job) {
-    this.#free -= 1
-    this.#running.add(businessId)
-    const thread = this.#idle.pop() ?? new HtmlThread()
-    try {
-      resolve(await thread.run(task))
-    } catch (error) {
-      reject(error)
-    } finally {
-      if (!thread.hasEnded) this.#idle.push(thread)
-      this.#free += 1
-      this.#running.delete(businessId)
-      this.#next()
-    }
   }
 }
 
@@ -152,7 +108,7 @@ class HtmlThread {
       const answered = this.#answered()
       // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, no window
       this.#worker.postMessage(task)
-      const watch = setInterval(() => void this.#look(), LOOK_EVERY_MS)
+      const watch = setInterval(() => void this.#checkCpuTime(), CPU_CHECK_EVERY_MS)
       const outcome = await answered.finally(() => clearInterval(watch))
       if ('error' in outcome) return this.#unusable(outcome.error)
       const { result, error } = outcome.answer
@@ -166,8 +122,8 @@ class HtmlThread {
     return new Promise<{ answer: Answer } | { error: Error }>((settle) => (this.#settle = settle))
   }
 
-  /** CPU time, not time that passed: a busy or suspended machine does not fail a good template. */
-  async #look() {
+  /** CPU time, not elapsed time: a busy or suspended machine must not fail a good template. */
+  async #checkCpuTime() {
     const used = await this.#worker.cpuUsage().catch(() => undefined)
     if (used && (used.user + used.system) / 1_000 - this.#cpuMs > MAX_CPU_MS) {
       this.#end(new TooSlow())
@@ -194,13 +150,13 @@ class HtmlThread {
 class TooSlow extends Error {}
 
 /** Mails never wait for templates that are being saved: each has threads of its own. */
-const checks = new HtmlPool(2)
-const renders = new HtmlPool(1)
+const checks = new HtmlPool({ total: 2, maxWaiting: 20 })
+const renders = new HtmlPool({ total: 1 })
 
-/** By HTML: what a thread is rendering, or will. */
+/** Renderings that are running or waiting, by HTML. */
 const rendering = new Map<string, Promise<RenderedHtml | Unusable>>()
 
-/** Rendered HTML by its source; the entries that were used last stay. */
+/** Rendered HTML by its source, least recently used entries dropped first. */
 class RenderedCache {
   readonly #entries = new Map<string, RenderedHtml | Unusable>()
   #characters = 0
@@ -229,7 +185,7 @@ class RenderedCache {
   }
 }
 
-/** Of the sources; with what was made of them three times as much. */
+/** Counts the sources only; with the rendered HTML the cache takes about three times as much. */
 const MAX_CACHED_CHARACTERS = 10_000_000
 
 const cache = new RenderedCache()

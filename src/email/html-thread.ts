@@ -4,7 +4,7 @@ import { HTML_TASKS } from './read-html.ts'
 /** The worker thread of `html-pool.ts`: one task in, one answer out. */
 export type Task = { name: keyof typeof HTML_TASKS; html: string }
 
-/** `error`: the message of what a task threw. `cpuMs`: what the thread has used since it began. */
+/** `error`: the message of the error that a task threw. `cpuMs`: the thread's CPU time so far. */
 export type Answer = { result?: unknown; error?: string; cpuMs: number }
 
 const port = parentPort!

@@ -4,9 +4,9 @@ import { parseFragment, serialize, type DefaultTreeAdapterTypes } from 'parse5'
 import sanitizeHtml from 'sanitize-html'
 
 /**
- * The HTML of a template as mails carry it: its style sheets moved into the elements, without
- * anything that a mail program or our own preview would run or load. The result holds `<` and `>`
- * only around tags, and quotes every attribute: `merge.ts` relies on it.
+ * The HTML of a template as mails contain it: styles inlined, without anything that a mail program
+ * or the preview would run or load. The result contains `<` and `>` only around tags, and quotes
+ * every attribute: `merge.ts` relies on it.
  */
 export const prepareHtml = (html: string) => sanitizeHtml(inlineStyles(html.toWellFormed()), RULES)
 
@@ -68,7 +68,7 @@ const STYLES =
     ' ',
   )
 
-/** No functions but colours and sums: `url()` would load, the others may hide it. */
+/** Only functions of colours and numbers: `url()` would load, and other functions can contain it. */
 const STYLE_VALUE = /^(?!.*(?<!\b(?:rgba?|hsla?|calc|min|max|clamp))\()[^\\<>{}@;*]{0,500}$/i
 
 const CELL = ['align', 'valign', 'width', 'height', 'bgcolor', 'colspan', 'rowspan', 'nowrap']
@@ -105,7 +105,7 @@ const RULES: sanitizeHtml.IOptions = {
     },
   },
   disallowedTagsMode: 'discard',
-  // With their text: what stands in these was never meant to be read.
+  // Removed with their content, which is not text for readers.
   nonTextTags: [
     'script',
     'style',
@@ -127,8 +127,8 @@ const RULES: sanitizeHtml.IOptions = {
 }
 
 /**
- * Addresses with blanks or unseen letters before or in their scheme are read differently by
- * everyone, and the only data a mail shows is an image.
+ * URLs with blanks or invisible characters in their scheme are read differently by each program. The
+ * only `data:` URLs in a mail are images.
  */
 function isDoubtful(address: string) {
   const bare = address.replace(/[\s\p{Cc}\p{Cf}]/gu, '')

@@ -4,13 +4,13 @@ import { isAligned, type DkimSigner } from './dkim.ts'
 
 export type MailHint = { check: string; ok: boolean; hint: string }
 
-/** The questions to the name service; the real ones are those of `node:dns/promises`. */
+/** DNS look-ups; in production those of `node:dns/promises`. */
 export type Resolver = {
   resolveTxt(name: string): Promise<string[][]>
   resolveMx(name: string): Promise<unknown[]>
 }
 
-/** What receivers will hold against mail from this address, and how to mend it. */
+/** Problems that receivers will have with mail from this address, and how to fix them. */
 export async function mailHints(
   from: string,
   signer: DkimSigner | undefined,
@@ -48,7 +48,7 @@ export async function mailHints(
   ]
 }
 
-/** Why nobody answers questions about names, as on a machine without network. */
+/** The reason why DNS does not answer, such as a machine without network. */
 async function nameServiceTrouble(resolver: Resolver, domain: string) {
   try {
     await resolver.resolveMx(domain)
@@ -97,7 +97,7 @@ function dkimHint(
   )
 }
 
-/** The TXT record under which receivers find the key. */
+/** The TXT record that publishes the key. */
 function dkimRecord({ key }: DkimSigner) {
   const spki = createPublicKey(key).export({ type: 'spki', format: 'der' })
   // An Ed25519 key is published bare: its last 32 bytes.

@@ -7,14 +7,14 @@ export type Outgoing = {
   to: string
   message: Message
   /**
-   * Called when every byte but the end of the message has left. Only when it resolves is the end
-   * sent, so that whoever commits here knows afterwards: before this commit the mail was not
-   * accepted, after it only the server knows. When it throws, the message is never ended.
+   * Called when all bytes except the end of the message are sent. The end is sent after it resolves.
+   * So the caller can commit here: before this commit the server cannot have accepted the mail. If it
+   * throws, the message is never ended.
    */
   onMessageEnded: () => Promise<void>
 }
 
-/** How far the conversation had come. `end` is the one phase in which an answer can be lost. */
+/** The phase of the SMTP dialogue. `end` is the only phase in which an answer can be lost. */
 export type Phase =
   | 'connect'
   | 'greeting'
@@ -27,7 +27,7 @@ export type Phase =
   | 'body'
   | 'end'
 
-/** How an attempt ended. `reply` is in the server's own words wherever it said any. */
+/** The outcome of an attempt. `reply` is the server's reply, if there was one. */
 export type Outcome =
   | { kind: 'sent'; phase: Phase; reply: string }
   | { kind: 'captured'; phase: Phase; reply: string }
@@ -37,14 +37,14 @@ export type Outcome =
 
 export type Mailer = {
   send(mail: Outgoing): Promise<Outcome>
-  /** How many more mails it would begin soon. Who claims no more keeps nothing waiting in vain. */
+  /** How many more mails it can begin soon: a worker should not claim more. */
   room(): number
-  /** Finishes what is under way and says goodbye to the server. */
+  /** Finishes the mails that it has begun, then closes its connections. */
   close(): Promise<void>
 }
 
-const MOST_RETRIES = 10
+const MAX_RETRIES = 10
 
-/** 1, 4, 9, 16 … minutes after each attempt: most refusals pass within the hour. Undefined: enough. */
+/** 1, 4, 9, 16 … minutes after each attempt. Undefined: no more attempts. */
 export const waitAfter = (attempts: number): Temporal.Duration | undefined =>
-  attempts <= MOST_RETRIES ? Temporal.Duration.from({ minutes: attempts ** 2 }) : undefined
+  attempts <= MAX_RETRIES ? Temporal.Duration.from({ minutes: attempts ** 2 }) : undefined

@@ -66,9 +66,9 @@ export function markupFaults(html: string): MarkupFault[] {
   return faults
 }
 
-/** Opening and closing ones. The longest real templates that we know have about 4,000. */
+/** Opening and closing tags. The longest real templates that we know have about 4,000. */
 const MAX_TAGS = 10_000
-/** Of the characters of a tag that are not in quotes: parsers compare each attribute with all others. */
+/** Characters of a tag outside quotes: parsers compare each attribute with all others. */
 const MAX_TAG_LENGTH = 4_000
 const MAX_STYLE_LENGTH = 100_000
 const MAX_SELECTORS = 1_000
@@ -77,7 +77,7 @@ const MAX_STYLE_MATCHES = 200_000
 const MAX_DEPTH = 200
 const MAX_TAG_NAME = 64
 
-/** The name of the opening tag at a place, in small letters. */
+/** The lower-case name of the opening tag at a position. */
 const tagNameAt = (html: string, at: number) =>
   /^<([A-Za-z][\w-]*)/.exec(html.slice(at, at + 1 + MAX_TAG_NAME))?.[1]?.toLowerCase()
 
@@ -107,7 +107,7 @@ function readTag(html: string, start: number): Tag {
       return { end: html.length, styles, index: start, fault }
     }
     if (found[0] === '>') return { end: found.index + 1, styles, index: start }
-    // A quote opens a value only after `=`; elsewhere it is a letter like any other.
+    // A quote opens a value only after `=`; elsewhere it is an ordinary character.
     const attribute = /([\w:-]*)\s*=\s*$/.exec(
       html.slice(Math.max(index - 1, found.index - 200), found.index),
     )

@@ -4,7 +4,7 @@ import type { MailContext } from '../contract/mail-context.ts'
 import { directionOf, formatsFor, knownLanguage, type Formats } from './formats.ts'
 import { findToken, TOKEN, tokensIn, type Readers, type TokenName } from './tokens.ts'
 
-/** The fields of an email template that a mail is made of. `html` has been through `html.ts`. */
+/** The fields of an email template that a mail uses. `html` is the output of `html.ts`. */
 export type MailTemplate = {
   subject: string
   html: string
@@ -19,26 +19,26 @@ export type MailTemplate = {
   language: string | null
 }
 
-/** Whom an action writes to; `template` is the template's own `toAddress`. */
+/** The recipient of an action; `template` is the template's own `toAddress`. */
 export type Recipient = 'client' | 'staff' | 'business' | 'template'
 
 export type MergedMail = {
-  /** Null where the template names no sender: the installation's own is used then. */
+  /** Null if the template names no sender: `MAIL_FROM` is used then. */
   from: Mailbox | null
   fromName: string
-  /** Null where there is no address: nothing to send. */
+  /** Null if there is no address: nothing is sent. */
   to: Mailbox | null
   cc: Mailbox | null
   bcc: Mailbox | null
   replyTo: Mailbox | null
   subject: string
-  /** A whole document. */
+  /** A complete HTML document. */
   html: string
   text: string
   language: string
   /** Tokens that had no value, each once. */
   emptyTokens: TokenName[]
-  /** Address fields whose merged text is no address. */
+  /** Address fields whose merged text is not an address. */
   badAddresses: { field: AddressField; text: string }[]
 }
 
@@ -50,8 +50,8 @@ export type AddressField =
   | 'replyToAddress'
 
 /**
- * A template and what it speaks of become one mail. One pass: a value is inserted once, escaped
- * for where it stands, and nothing in it is ever read as a token or as markup.
+ * Merges a template with its values into one mail, in one pass: each value is escaped for its place,
+ * and is never read as a token or as markup.
  */
 export function mergeMail(
   template: CompiledTemplate,
@@ -59,7 +59,7 @@ export function mergeMail(
   recipient: Recipient | null = null,
 ): MergedMail {
   const readers = readersOf(context, template.language)
-  // Who wrote the template without naming its language wrote it in the business's.
+  // A template without a language is in the language of the business.
   const language = template.language ?? knownLanguage(context.business.language) ?? 'en'
   const values = new Values(context, readers)
   const badAddresses: MergedMail['badAddresses'] = []
@@ -102,14 +102,14 @@ export function mergeMail(
   }
 }
 
-/** The tokens that a mail would leave empty, without making the mail. */
+/** The tokens without a value in a mail, without making the mail. */
 export function emptyTokensOf(template: CompiledTemplate, context: MailContext): TokenName[] {
   const values = new Values(context, readersOf(context, template.language))
   for (const name of template.tokens) values.read(name)
   return values.empty
 }
 
-/** A template cut at its tokens once, so that a thousand mails of it only join strings. */
+/** A template split at its tokens once, so that each of its mails only joins strings. */
 export type CompiledTemplate = {
   subject: Segment[]
   html: Segment[]
@@ -169,13 +169,13 @@ function tokensOf(fields: Omit<CompiledTemplate, 'tokens'>): TokenName[] {
 }
 
 /**
- * Does the address depend on the client? A class mail that goes to one and the same address for
- * every student goes there once.
+ * Whether the address depends on the client. A class mail to the same address for every student is
+ * sent once.
  */
 export const isForEachClient = (template: CompiledTemplate, recipient: Recipient | null) =>
   speaksOfClient(recipientFields(template, recipient).address)
 
-/** The same of an address that gets a copy. */
+/** The same for an address that gets a copy. */
 export const holdsClientToken = (template: CompiledTemplate, field: 'ccAddress' | 'bccAddress') =>
   speaksOfClient(template[field])
 
@@ -185,8 +185,8 @@ const speaksOfClient = (address: Segment[] | null) =>
   )
 
 /**
- * What is wrong with an address field of a template, or undefined. Tokens stand for their
- * examples: `%CLIENT_EMAILADDRESS%` will be an address, `%BUSINESS_NAME%` never.
+ * The fault of an address field of a template, or undefined. It is checked with the example values
+ * of its tokens: `%CLIENT_EMAILADDRESS%` is an address, `%BUSINESS_NAME%` is not.
  */
 export function addressFieldFault(text: string): string | undefined {
   const filled = text.replace(TOKEN, (_, name: string) => findToken(name)?.example ?? '')
@@ -206,7 +206,7 @@ const STAFF_NAME: Segment[] = [{ name: 'STAFF_FULLNAME', place: 'text' }]
 const BUSINESS_ADDRESS: Segment[] = [{ name: 'BUSINESS_EMAILADDRESS', place: 'text' }]
 const BUSINESS_NAME: Segment[] = [{ name: 'BUSINESS_NAME', place: 'text' }]
 
-/** An explicit recipient wins; without one the template's own address, else the client. */
+/** The explicit recipient, else the template's own address, else the client. */
 function recipientFields(
   template: Pick<CompiledTemplate, 'toAddress' | 'toName'>,
   recipient: Recipient | null,
@@ -223,7 +223,7 @@ function recipientFields(
   }
 }
 
-/** Made when they are asked for: few mails name a moment as staff read it. */
+/** Created on first use: few mails contain times in the format of the staff. */
 function readersOf(context: MailContext, templateLanguage: string | null): Readers {
   const { business, client, location, professional } = context
   let reader: Formats | undefined
@@ -244,7 +244,7 @@ function readersOf(context: MailContext, templateLanguage: string | null): Reade
   }
 }
 
-/** The values of one mail: each is worked out once, those that are empty are remembered. */
+/** The values of one mail: each is computed once, and empty ones are recorded. */
 class Values {
   readonly empty: TokenName[] = []
   readonly #known: Partial<Record<TokenName, string>> = {}
@@ -299,7 +299,7 @@ function cut(text: string, place: Place): Segment[] {
   return segments
 }
 
-/** Sanitised HTML holds `<` and `>` only around tags, and quotes every attribute with `"`. */
+/** Sanitised HTML contains `<` and `>` only around tags, and quotes every attribute with `"`. */
 function cutHtml(html: string): Segment[] {
   return html
     .split(/(<[^>]*>)/)
@@ -311,7 +311,7 @@ function cutTag(tag: string): Segment[] {
   const segments: Segment[] = []
   let end = 0
   for (const attribute of tag.matchAll(/([\w:-]+)="([^"]*)"/g)) {
-    const [whole, name, value] = attribute as unknown as [string, string, string]
+    const [whole, name = '', value = ''] = attribute
     const from = attribute.index + whole.length - value.length - 1
     segments.push(tag.slice(end, from), ...cutAttribute(name, value))
     end = from + value.length
@@ -326,7 +326,7 @@ function cutAttribute(name: string, value: string): Segment[] {
   if (/^\s*tel:/i.test(value)) return cut(value, 'tel')
   const segments = cut(value, 'url-part')
   const [first] = segments
-  // Only what stands first can name the scheme, so only it is taken as a whole address.
+  // Only a value at the beginning can set the scheme, so only there it is checked as a URL.
   if (first && typeof first !== 'string') segments[0] = { name: first.name, place: 'url' }
   return segments
 }
@@ -335,7 +335,7 @@ const URL_ATTRIBUTES = new Set(['href', 'src', 'background', 'cite', 'longdesc',
 
 const plain = (value: string) => value
 
-/** For a header: one line, whatever the value holds. */
+/** For a header: always one line. */
 export const headerValue = (value: string) => (ONE_LINE.test(value) ? value : oneLineOf(value))
 
 const oneLineOf = (value: string) =>
@@ -343,13 +343,12 @@ const oneLineOf = (value: string) =>
     .replace(/[\s\u2028\u2029]+/g, ' ')
     .trim()
 
-/** For a text of several lines: no controls, and `\n` for every break. */
+/** For a text of several lines: no control characters, and `\n` for every line break. */
 export const textValue = (value: string) =>
   ONE_LINE.test(value) ? value : withoutControls(value).replace(LINE_BREAK, '\n')
 
 /**
- * Words of Latin letters with one space between them, which most values are: nothing in them has to
- * be taken out, broken into lines or isolated.
+ * Words of Latin letters with single spaces. Most values are such, and need no change.
  */
 const ONE_LINE = /^(?:[!-~\u00a1-\u02ff]+(?: [!-~\u00a1-\u02ff]+)*)?$/
 
@@ -372,18 +371,17 @@ const htmlValue = (value: string, place: Place) => {
       return escapeHtml(headerValue(value))
     case 'text':
       if (ONE_LINE.test(value)) return escapeHtml(value)
-      // Isolated, a name in another direction cannot reorder the words around it.
+      // Isolates a name of the other writing direction from the words around it.
       return RIGHT_TO_LEFT.test(value) ? `<bdi>${htmlText(value)}</bdi>` : htmlText(value)
   }
 }
 
-/** Line breaks of every kind; those that are not `\n` would reach the wire bare. */
+/** Line breaks of every kind: only `\n` is converted to CRLF later. */
 const LINE_BREAK = /\r\n|[\r\v\f\u0085\u2028\u2029]/g
 
 /**
- * Control characters have no place in a mail, and the directional embeddings, overrides and
- * isolates would turn round the text that follows the value. Halves of surrogate pairs cannot be
- * encoded at all.
+ * Control characters, directional embeddings, overrides and isolates, which would reorder the text
+ * after the value, and unpaired surrogates, which cannot be encoded.
  */
 const withoutControls = (value: string) =>
   value

@@ -16,21 +16,21 @@ export type MessageParts = {
   text: string
   html: string
   calendar: CalendarFile | null
-  /** Where one click ends such mails (RFC 8058); null for mail that one cannot unsubscribe from. */
+  /** The one-click unsubscribe link (RFC 8058); null for mail without one. */
   unsubscribeLink: string | null
 }
 
-/** A mail as it goes over the wire: ASCII only, CRLF only, headers and body each ending in CRLF. */
+/** A mail as it is sent: ASCII, CRLF line ends, headers and body each end with CRLF. */
 export type Message = { messageId: string; headers: string; body: string }
 
 /**
- * The same parts always give the same bytes: the boundary comes from the Message-ID, the date is
- * handed in. A mail that has to be sent again is the same mail.
+ * The same parts always give the same bytes: the boundary is derived from the Message-ID, the date is
+ * a parameter. A retry sends the same mail.
  */
 export function buildMessage(parts: MessageParts): Message {
   const { messageId, calendar, unsubscribeLink } = parts
   if (!MESSAGE_ID.test(messageId)) throw new Error(`not a Message-ID: ${messageId}`)
-  // `=_` stands in no body: after `=` quoted-printable has hex digits and base64 ends.
+  // No body contains `=_`: in quoted-printable hex digits follow `=`, in base64 nothing does.
   const boundary = `=_${messageId.replace(/[^A-Za-z0-9.-]/g, '').slice(0, 60)}`
 
   const headers =
@@ -58,17 +58,17 @@ export function buildMessage(parts: MessageParts): Message {
   return { messageId, headers, body }
 }
 
-/** A message as it is kept: its bytes, which are ASCII, as a text. */
+/** A message as it is stored: ASCII text. */
 export const messageText = ({ headers, body }: Message) => `${headers}\r\n${body}`
 
-/** A message from its kept text. */
+/** A message from its stored text. */
 export function readMessage(text: string): Message {
   const end = text.indexOf('\r\n\r\n') + 2
   const messageId = /^Message-ID: (<[^>\r\n]*>)/m.exec(text.slice(0, end))?.[1] ?? ''
   return { messageId, headers: text.slice(0, end), body: text.slice(end + 2) }
 }
 
-/** What the text of a message that was built here says, with plain line ends. */
+/** The decoded text parts of a message that `buildMessage` built, with `\n` line ends. */
 export function contentOf(text: string): { html: string; text: string } {
   const said = { html: '', text: '' }
   for (const [, type, encoding, encoded] of text.matchAll(PART)) {
@@ -78,13 +78,13 @@ export function contentOf(text: string): { html: string; text: string } {
   return said
 }
 
-/** Up to the next boundary, whose `=_` stands in no body. */
+/** Up to the next boundary: no body contains its `=_`. */
 const PART =
   /^Content-Type: text\/(html|plain); charset=utf-8\r\nContent-Transfer-Encoding: ([\w-]+)\r\n\r\n([^]*?)\r\n--=_/gm
 
 /**
- * A new Message-ID, to be stored with its mail. The ids alone would not make it unique: after a backup
- * was restored, they are given out again.
+ * A new Message-ID, stored with its mail. The ids alone are not unique: after a backup is restored,
+ * they are assigned again.
  */
 export function makeMessageId(businessId: number, emailId: number, host: string) {
   // A host may be written as `[::1]`.
@@ -92,13 +92,13 @@ export function makeMessageId(businessId: number, emailId: number, host: string)
   return `<${emailId}.${businessId}.${randomBytes(12).toString('hex')}@${domain}>`
 }
 
-/** The mail that a Message-ID of ours was made for; of others nothing. */
+/** The id of the mail with this Message-ID; undefined if the Message-ID is not ours. */
 export function emailIdOf(messageId: string): number | undefined {
   const [, emailId] = OWN_MESSAGE_ID.exec(messageId) ?? []
   return emailId === undefined ? undefined : Number(emailId)
 }
 
-/** The random part of a Message-ID of ours; undefined if it was made before they had one. */
+/** The random part of a Message-ID of ours; undefined if it is from before they had one. */
 export const randomPartOf = (messageId: string): string | undefined =>
   OWN_MESSAGE_ID.exec(messageId)?.[2]
 
@@ -106,7 +106,7 @@ const OWN_MESSAGE_ID = /^<(\d{1,15})\.\d+(?:\.([0-9a-f]{24}))?@/
 
 const MESSAGE_ID = /^<[A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]+@[A-Za-z0-9.-]+>$/
 
-/** Whatever came before: no text reaches an address line that is not one plain address. */
+/** The last check: only one plain address can become an address header. */
 function checked(mailbox: Mailbox): Mailbox {
   const address = parseAddress(mailbox.address)
   if (address === undefined) throw new Error('an address of this mail is not one plain address')
@@ -122,7 +122,7 @@ const alternativeType = (boundary: string) => `multipart/alternative;\r\n bounda
 const alternatives = ({ text, html }: MessageParts, boundary: string) =>
   `--${boundary}\r\n${textPart('text/plain', text)}--${boundary}\r\n${textPart('text/html', html)}--${boundary}--\r\n`
 
-/** Whichever is shorter: quoted-printable for most, base64 for scripts beyond Latin. */
+/** The shorter one: quoted-printable for Latin scripts, base64 for most others. */
 function textPart(type: string, content: string) {
   const bytes = Buffer.byteLength(content)
   const mostlyAscii = bytes < content.length * 1.2

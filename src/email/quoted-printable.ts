@@ -1,6 +1,6 @@
 /**
  * Text as quoted-printable with CRLF line ends, no line above 76 characters. A dot or `From ` at
- * the start of a line is encoded as well, so that nothing on the way has a reason to touch it.
+ * the start of a line is encoded too, because mail servers may change it.
  */
 export function quotedPrintable(text: string): string {
   const bytes = Buffer.from(text.replace(/\r\n?/g, '\n'), 'utf8')
@@ -41,7 +41,7 @@ export function quotedPrintable(text: string): string {
   return out.toString('latin1', 0, length)
 }
 
-/** The bytes of what `quotedPrintable` made. */
+/** The bytes that `quotedPrintable` encoded. */
 export const unquoted = (encoded: string) =>
   Buffer.from(
     encoded
@@ -61,7 +61,7 @@ const EQUALS = 0x3d
 const LETTER_F = 0x46
 const HEX = Buffer.from('0123456789ABCDEF')
 
-/** What a byte becomes; for the first two also how many characters that takes. */
+/** The kind of a byte; of the first two the value is also the number of encoded characters. */
 const PLAIN = 1
 const ENCODED = 3
 const BLANK = 4
@@ -72,5 +72,5 @@ const KINDS = Uint8Array.from({ length: 256 }, (_, byte) => {
   return byte > SPACE && byte < 0x7f && byte !== EQUALS ? PLAIN : ENCODED
 })
 
-/** Kept between calls: encoding never waits, so that nobody else can be using it. */
+/** Shared by all calls: encoding is synchronous. */
 let scratch = Buffer.allocUnsafe(65_536)

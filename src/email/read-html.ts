@@ -11,8 +11,8 @@ export type RenderedHtml = { html: string; text: string }
 export type CheckedHtml = { faults: Fault[]; stored: string; rendered: RenderedHtml }
 
 /**
- * What `html-thread.ts` does for the rest of the program. The time that these take can grow faster
- * than their input, so only a worker thread may call them: see `html-pool.ts`.
+ * The tasks of `html-thread.ts`. Their time can grow faster than their input, so only a worker
+ * thread may call them: see `html-pool.ts`.
  */
 export const HTML_TASKS = {
   check(html: string): CheckedHtml {
@@ -38,7 +38,7 @@ export const HTML_TASKS = {
   },
 }
 
-/** As long as a body may be, so that what is stored can be saved again. */
+/** The length limit of a body, so that stored HTML can be saved again. */
 const MAX_RENDERED_LENGTH = 500_000
 
 const tooLong = (prepared: string): Fault[] => {

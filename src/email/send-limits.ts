@@ -1,4 +1,4 @@
-/** A number of places that narrows when there is trouble and widens again while things go well. */
+/** A limit that falls after failures and rises again after successes. */
 export class Width {
   readonly most: number
   current: number
@@ -22,12 +22,12 @@ export class Width {
   }
 }
 
-/** What one provider (the domain of an address) is asked to bear; `*` is for all not named. */
+/** Limits for each provider (the domain of an address); `*` is for all others. */
 export type ProviderLimit = { concurrent: number; perSecond: number }
 
 type Provider = { width: Width; under: number; spacing: number; nextAt: number }
 
-/** Keeps count of the mails under way to each provider. */
+/** Counts the mails that are being sent to each provider. */
 export class ProviderLimits {
   readonly #limits: Record<string, ProviderLimit>
   readonly #providers = new Map<string, Provider>()
@@ -36,7 +36,7 @@ export class ProviderLimits {
     this.#limits = limits
   }
 
-  /** Milliseconds until a mail to this provider may begin; 0: it has begun. Infinity: not before another ends. */
+  /** Milliseconds until a mail to this provider can begin. 0: it has begun. Infinity: after another ends. */
   enter(domain: string, now: number): number {
     const provider = this.#provider(domain)
     if (provider.under >= provider.width.current) return Number.POSITIVE_INFINITY
@@ -46,7 +46,7 @@ export class ProviderLimits {
     return 0
   }
 
-  /** `deferred`: the provider asked for patience, so it gets fewer mails at a time. */
+  /** `deferred`: the provider deferred the mail, so it gets fewer mails at a time. */
   leave(domain: string, now: number, deferred: boolean) {
     const provider = this.#provider(domain)
     provider.under--

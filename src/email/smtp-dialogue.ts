@@ -1,44 +1,55 @@
 import type { Socket } from 'node:net'
 import { monotonicMs } from '../clock.ts'
 import type { Outcome, Phase } from './mailer.ts'
-import type { PhaseTimeouts } from './smtp-session.ts'
+
+/** Timeouts in milliseconds, by phase. */
+export type PhaseTimeouts = Partial<Record<Phase, number>> & {
+  connect: number
+  greeting: number
+  /** Each of EHLO, STARTTLS with its handshake, AUTH, MAIL, RCPT and DATA. */
+  command: number
+  /** Sending the whole message. */
+  body: number
+  /** From the end of the message to the reply. */
+  end: number
+}
 
 export type Trouble = Extract<Outcome, { kind: 'retry' | 'failed' | 'uncertain' }>
 
-/** A mail for this conversation: its bytes as a text, which is ASCII, and the commit before their end. */
+/** A mail to send: its bytes as ASCII text, and the commit before the end of the message. */
 export type Delivery = {
   from: string
   to: string
   text: string
   onMessageEnded: () => Promise<void>
-  /** How long the commit took: that is not the server's time. */
+  /** How long the commit took; this time is not charged to the server. */
   committingMs: number
 }
 
 export type Line = {
   socket: Socket
-  /** Commands may leave together. */
+  /** The server supports PIPELINING. */
   pipelining: boolean
-  /** The server wants to know how large a message is; it takes so much, where that is not 0. */
+  /** The server supports SIZE; the largest message that it accepts, 0 for no limit. */
   size: boolean
   most: number
   timeouts: PhaseTimeouts
-  /** Parts with the server. */
+  /** Closes the connection. */
   close(): void
 }
 
 /**
- * Mails over a connection that is open, in as few packets as the server lets us: the whole envelope
- * in one, and where another mail follows, its envelope with the end of this one.
+ * Sends mails over an open connection in as few packets as the server allows: the envelope in one,
+ * and the envelope of the next mail together with the end of this one (RFC 2920).
  */
 export class SmtpDialogue {
   readonly #line: Line
-  /** What the server has not answered yet, oldest first. */
+  /** Commands without a reply, oldest first. */
   #asked: Question[] = []
-  /** The one that is sent, and the one whose envelope left with its end. */
+  /** The mail that is being sent, and the next one, whose envelope was sent with its end. */
   #attempt: Attempt | undefined
   #following: Attempt | undefined
-  /** Of a reply that is not whole. */
+  /** The first part of an incomplete reply. */
   #unread = ''
   #lines: string[] = []
   #timer: NodeJS.Timeout | undefined
@@ -50,14 +61,14 @@ export class SmtpDialogue {
     line.socket.on('data', (chunk: Buffer) => this.#hear(chunk.toString('latin1')))
   }
 
-  /** `next` is asked which mail follows, when the end of this one leaves: that one must be sent then. */
+  /** `next` returns the mail that follows, when the end of this one is sent; it must be sent next. */
   async send(delivery: Delivery, next: () => Delivery | undefined): Promise<Outcome> {
     const { most } = this.#line
     const hasBegun = this.#following?.delivery === delivery
     if (!hasBegun && most > 0 && delivery.text.length > most) return tooLarge(most)
     const attempt = hasBegun ? this.#following! : this.#begin(delivery, '')
     this.#following = undefined
-    // Not a word of its message has left.
+    // Nothing of the message was sent.
     if (this.#over) return attempt.refused ?? lost(new Error('the connection was closed'), 'mail')
     this.#attempt = attempt
     const outcome =
@@ -70,27 +81,27 @@ export class SmtpDialogue {
     return outcome
   }
 
-  /** The one that was to follow goes another way: after its answer this connection is of no more use. */
+  /** The next mail uses another connection; this one is closed after the current reply. */
   releaseFollowing() {
     this.#following = undefined
     this.#isSpent = true
   }
 
-  /** Says goodbye. Whoever waits for the end of the connection has the patience. */
+  /** Sends QUIT. The caller limits how long it waits for the end of the connection. */
   quit() {
     this.#ask('mail', () => this.#line.close())
     this.#write('QUIT\r\n')
   }
 
-  /** The connection is gone. */
+  /** The connection was lost. */
   broke(error: Error) {
     if (this.#over) return
-    // Its last words may lack their end.
+    // The server may close before it terminates its last reply.
     if (/^[45]\d\d[ -]/.test(this.#unread)) this.#hear('\r\n')
     this.#finish((phase) => lost(error, phase))
   }
 
-  /** The envelope leaves, after what is left of the mail before it. */
+  /** Sends the envelope after the rest of the mail before it. */
   #begin(delivery: Delivery, before: string) {
     const attempt: Attempt = {
       delivery,
@@ -127,7 +138,7 @@ export class SmtpDialogue {
 
   #askEnvelope(attempt: Attempt, phase: 'mail' | 'rcpt', then = () => {}) {
     this.#ask(phase, (reply) => {
-      // Nobody said no to what was never answered.
+      // A command without a reply was not refused.
       if (this.#over) return
       if (!reply.startsWith('2')) attempt.refused ??= refusal(reply, phase)
       attempt.phase = phase === 'mail' ? 'rcpt' : 'data'
@@ -135,7 +146,7 @@ export class SmtpDialogue {
     })
   }
 
-  /** Some servers say 250 where they should say 354. */
+  /** Some servers answer DATA with 250 instead of 354. */
   #mayBegin(attempt: Attempt, reply: string) {
     const { refused, envelope } = attempt
     const goesOn = reply.startsWith('3') || reply.startsWith('2')
@@ -144,25 +155,25 @@ export class SmtpDialogue {
       attempt.phase = 'body'
       envelope.resolve(undefined)
     } else if (refused.phase === 'mail' || !reply.startsWith('3')) {
-      // Who takes a message from nobody is not to be trusted with an empty one either.
+      // After a refused MAIL, or with 250, the server may accept even an empty message: close.
       this.#line.close()
       envelope.resolve(refused)
     } else {
-      // It asks for a message that it has refused: an empty one, which goes to nobody.
+      // The server wants the message although it refused the envelope: send an empty one.
       this.#ask('data', () => envelope.resolve(refused))
       this.#write('.\r\n')
     }
   }
 
-  /** Up to its end; and then nothing until that is committed. A small one leaves with its end. */
+  /** Sends the message up to its end, and the end after the commit. */
   async #passMessage(attempt: Attempt): Promise<Outcome | undefined> {
     const { answer, delivery } = attempt
     if (this.#over) return answer.promise
     this.#ask('body', (reply) => this.#answered(attempt, reply))
-    this.#arm()
+    this.#startTimeout()
     if (delivery.text.length > ONE_PIECE) {
       const left = new Promise<undefined>((resolve) =>
-        // Where it fails, the connection is gone, and that is the answer.
+        // If writing fails, the connection is lost, and that is the outcome.
         this.#line.socket.write(
           stuffed(delivery.text),
           'latin1',
@@ -202,16 +213,16 @@ export class SmtpDialogue {
       else answer.resolve(isRefusal(reply) ? refusal(reply, phase) : unknown(reply))
     } else if (isRefusal(reply)) answer.resolve(refusal(reply, 'body'))
     else {
-      // Accepted before it was whole: whatever that was, it was not this message.
+      // The server replied before the end of the message, so it did not accept this message.
       answer.resolve(lost(new Error(`answered before the end of the message: ${reply}`), 'body'))
     }
   }
 
-  /** After a refusal the server is asked to forget the transaction; after all else we part. */
+  /** RSET after a refusal; after any other failure the connection is closed. */
   async #recover({ phase, reply }: Outcome) {
     const isOfMail = isRefusal(reply) && !reply.startsWith('421') && phase !== 'body'
     if (this.#over || !isOfMail) return this.#line.close()
-    // With its end the transaction is over anyway, and another may have begun.
+    // The end of the message ended the transaction, and the next one may have begun.
     if (phase === 'end') return
     const reset = Promise.withResolvers<string>()
     this.#ask('mail', reset.resolve)
@@ -225,7 +236,7 @@ export class SmtpDialogue {
 
   #write(text: string) {
     this.#line.socket.write(text, 'latin1')
-    this.#arm()
+    this.#startTimeout()
   }
 
   #hear(text: string) {
@@ -237,22 +248,22 @@ export class SmtpDialogue {
       this.#unread = this.#unread.slice(end + 1)
       if (line.trim() === '') continue
       this.#lines.push(line)
-      if (/^\d{3}-/.test(line) && this.#lines.length < MOST_LINES) continue
+      if (/^\d{3}-/.test(line) && this.#lines.length < MAX_REPLY_LINES) continue
       const reply = inUtf8(this.#lines.join('\n'))
       this.#lines = []
       this.#reply(reply)
       if (this.#over) return
       isAnswered = true
     }
-    if (this.#unread.length > LONGEST_LINE) this.#unread = ''
-    // Only then: who speaks on and on, and never ends, would be waited for without end.
-    if (isAnswered) this.#arm()
+    if (this.#unread.length > MAX_LINE_LENGTH) this.#unread = ''
+    // Only after a complete reply: endless lines must not extend the timeout.
+    if (isAnswered) this.#startTimeout()
   }
 
   #reply(reply: string) {
     const question = this.#asked.shift()
     question?.heard(reply)
-    // The server parts with us, whatever it was asked; or says what nobody asked for.
+    // 421 closes the connection whatever the command was; or the reply belongs to no command.
     if (reply.startsWith('421') || !question) {
       this.#finish((phase) =>
         isRefusal(reply) ? refusal(reply, phase) : lost(new Error(reply), phase),
@@ -261,7 +272,7 @@ export class SmtpDialogue {
     }
   }
 
-  /** Nothing more will be heard: how it ends for whoever still waits. */
+  /** Ends the mails that still wait for a reply. */
   #finish(end: (phase: Phase) => Trouble) {
     this.#over = true
     clearTimeout(this.#timer)
@@ -274,18 +285,18 @@ export class SmtpDialogue {
     for (const { heard } of this.#asked.splice(0)) heard('')
   }
 
-  /** The server has so long to answer what it was asked first. */
-  #arm() {
+  /** Starts the timeout of the oldest command without a reply. */
+  #startTimeout() {
     clearTimeout(this.#timer)
     const [question] = this.#asked
     if (!question || this.#over) return
     const { timeouts } = this.#line
     const { phase } = question
-    const patience = timeouts[phase] ?? timeouts.command
+    const timeoutMs = timeouts[phase] ?? timeouts.command
     this.#timer = setTimeout(() => {
-      this.#finish((of) => lost(new Error(`no answer within ${patience / 1000} s (${phase})`), of))
+      this.#finish((of) => lost(new Error(`no answer within ${timeoutMs / 1000} s (${phase})`), of))
       this.#line.close()
-    }, patience)
+    }, timeoutMs)
   }
 }
 
@@ -293,20 +304,20 @@ type Question = { phase: Phase; heard: (reply: string) => void }
 
 type Attempt = {
   delivery: Delivery
-  /** What it waits for. */
+  /** The phase that it waits for. */
   phase: Phase
   /** The first refusal of its envelope. */
   refused: Trouble | undefined
-  /** What is wrong with it, or that the message may be sent. */
+  /** The outcome, or that the message can be sent. */
   envelope: PromiseWithResolvers<Trouble | undefined>
   answer: PromiseWithResolvers<Outcome>
 }
 
 const ONE_PIECE = 32_768
-const LONGEST_LINE = 65_536
-const MOST_LINES = 1_000
+const MAX_LINE_LENGTH = 65_536
+const MAX_REPLY_LINES = 1_000
 
-/** A line that begins with a dot gets another; and no line break but CRLF ever leaves. */
+/** Dot stuffing (RFC 5321, 4.5.2), with CRLF as the only line break. */
 function stuffed(text: string) {
   const whole = /[^\r]\n|\r[^\n]|^\n|\r$/.test(text) ? text.replace(/\r\n?|\n/g, '\r\n') : text
   const inside = whole.includes('\r\n.') ? whole.replaceAll('\r\n.', '\r\n..') : whole
@@ -315,7 +326,7 @@ function stuffed(text: string) {
 
 const isRefusal = (reply: string) => /^[45]\d\d/.test(reply)
 
-/** 4xx may pass and 5xx is final. What is no answer at all may be another one next time. */
+/** 4xx is temporary and 5xx is final. An invalid reply counts as temporary. */
 const refusal = (reply: string, phase: Phase): Trouble => ({
   kind: reply.startsWith('5') && isRefusal(reply) ? 'failed' : 'retry',
   phase,
@@ -328,7 +339,7 @@ const unknown = (reply: string): Trouble => ({
   reply: wordsOf(reply),
 })
 
-/** Without an answer it depends on whether the message had ended. */
+/** Without a reply the outcome depends on whether the message had ended. */
 export const lost = (error: Error, phase: Phase): Trouble => ({
   kind: phase === 'end' ? 'uncertain' : 'retry',
   phase,
@@ -342,7 +353,7 @@ const tooLarge = (most: number): Trouble => ({
 })
 
 const inUtf8 = (latin1: string) =>
-  // oxlint-disable-next-line no-control-regex -- all that is not ASCII
+  // oxlint-disable-next-line no-control-regex -- matches everything that is not ASCII
   /[^\x00-\x7f]/.test(latin1) ? Buffer.from(latin1, 'latin1').toString() : latin1
 
 export const wordsOf = (text: string) =>

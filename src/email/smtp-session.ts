@@ -2,49 +2,44 @@ import type { Socket } from 'node:net'
 import type { ConnectionOptions } from 'node:tls'
 import SMTPConnection from 'nodemailer/lib/smtp-connection'
 import type { Outcome, Phase } from './mailer.ts'
-import { SmtpDialogue, lost, wordsOf, type Delivery, type Trouble } from './smtp-dialogue.ts'
+import {
+  SmtpDialogue,
+  lost,
+  wordsOf,
+  type Delivery,
+  type PhaseTimeouts,
+  type Trouble,
+} from './smtp-dialogue.ts'
 
 export type SessionOptions = {
   host: string
   port: number
   /** TLS from the first byte. */
   secure: boolean
-  /** STARTTLS or nothing. Without it the connection stays plain. */
+  /** Fail if the server does not support STARTTLS; otherwise the connection stays unencrypted. */
   requireTls: boolean
   user: string | null
   password: string | null
-  /** What we call ourselves in EHLO. */
+  /** The host name in EHLO. */
   name: string | undefined
   tls: ConnectionOptions
   timeouts: PhaseTimeouts
 }
 
-/** How long the server may take, in milliseconds. A phase may have a timeout of its own. */
-export type PhaseTimeouts = Partial<Record<Phase, number>> & {
-  connect: number
-  greeting: number
-  /** Each of EHLO, STARTTLS with its handshake, AUTH, MAIL, RCPT and DATA. */
-  command: number
-  /** For the whole message to leave. */
-  body: number
-  /** From the end of the message to the answer. */
-  end: number
-}
-
 /**
- * One conversation with a mail server. Up to the first mail, with TLS and signing in, it is
- * nodemailer's; mails are passed in our own words (`SmtpDialogue`). Whose turn it is we note
- * ourselves: where a connection broke decides what becomes of a mail.
+ * One connection to a mail server. nodemailer connects, starts TLS and signs in; `SmtpDialogue` sends
+ * the mails. The session records the phase itself, because the phase in which a connection breaks
+ * decides whether the mail can be sent again.
  */
 export class SmtpSession {
-  /** Mails it took care of, accepted or not. */
+  /** Mails that ended on this connection, accepted or not. */
   mails = 0
   readonly #connection: SMTPConnection
   readonly #options: SessionOptions
   /** Commands the server has not answered yet, oldest first. */
   #unanswered: Phase[] = []
   #answered: Phase = 'connect'
-  /** The server's last refusal in this exchange: the library forgets it when the server hangs up. */
+  /** The server's last refusal: the library drops it when the server closes the connection. */
   #refusal: Trouble | undefined
   #dialogue: SmtpDialogue | undefined
   #timer: NodeJS.Timeout | undefined
@@ -54,7 +49,7 @@ export class SmtpSession {
   constructor(options: SessionOptions) {
     this.#options = options
     const { timeouts } = options
-    // Ours are shorter, phase by phase: the library's must never be the first to fire.
+    // Longer than the timeouts of the phases, so that the library's timeout never comes first.
     const longest = 2 * (timeouts.connect + timeouts.greeting + timeouts.command * 6)
     this.#connection = new SMTPConnection({
       host: options.host,
@@ -74,7 +69,7 @@ export class SmtpSession {
     this.#connection.on('error', (error) => this.#broke(error))
     this.#connection.on('end', () => {
       this.#closed = true
-      // The library ends first and calls back after: what it has to say is worth more than this.
+      // The library reports its own error after this event, and that error says more.
       setImmediate(() => this.#broke(new Error('the connection was closed')))
     })
   }
@@ -83,7 +78,7 @@ export class SmtpSession {
     return !this.#closed
   }
 
-  /** Connects, secures and signs in. Gives what went wrong, or undefined. */
+  /** Connects, starts TLS and signs in. Returns the failure, or undefined. */
   async open(): Promise<Trouble | undefined> {
     const trouble =
       (await this.#exchange((done) => this.#connection.connect(done))) ?? (await this.#signIn())
@@ -102,7 +97,7 @@ export class SmtpSession {
     this.#dialogue!.releaseFollowing()
   }
 
-  /** Says goodbye; the server has a moment to answer. */
+  /** Sends QUIT and waits a moment for the reply. */
   async quit(patience: number) {
     if (this.#closed) return
     const ended = new Promise((resolve) => this.#connection.once('end', resolve))
@@ -130,7 +125,7 @@ export class SmtpSession {
     return this.#exchange((done) => this.#connection.login({ credentials }, done))
   }
 
-  /** What the library knows of the server, and its socket: the plain one, or the one with TLS. */
+  /** The server's extensions as the library read them, and its socket, plain or TLS. */
   #takeOver() {
     const opened = this.#connection as unknown as Opened
     const { _socket: socket, _supportedExtensions: extensions, _maxAllowedSize: most } = opened
@@ -147,7 +142,7 @@ export class SmtpSession {
     })
   }
 
-  /** One question to the library, answered by it, by a broken connection or by our timer. */
+  /** One call of the library; ends with its callback, a lost connection or the timeout. */
   #exchange(ask: (done: (error?: Error | null) => void) => void): Promise<Trouble | undefined> {
     return new Promise((resolve) => {
       const finish = (trouble: Trouble | undefined) => {
@@ -194,7 +189,7 @@ export class SmtpSession {
     }, patience)
   }
 
-  /** The library tells its logger each command and each reply: that is where we read the phase. */
+  /** Reads the phase from the library's log of commands and replies. */
   #listener() {
     const hear = (entry: { tnx?: string; remotePort?: number } | undefined, text?: string) => {
       if (entry?.tnx === 'client') {
@@ -213,7 +208,7 @@ export class SmtpSession {
   }
 }
 
-/** What a connection of the library's keeps to itself. */
+/** Fields of nodemailer's connection that its types do not declare. */
 type Opened = {
   _socket: Socket
   _onSocketData: (chunk: Buffer) => void
@@ -235,7 +230,7 @@ const phaseOf = (command: string): Phase => {
 
 type SmtpError = Error & { response?: string; responseCode?: number }
 
-/** 4xx may pass and 5xx is final. */
+/** 4xx is temporary and 5xx is final. */
 function troubleOf(error: SmtpError, phase: Phase): Trouble {
   const { response, responseCode = 0 } = error
   if (!response || responseCode < 400) return lost(error, phase)

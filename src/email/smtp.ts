@@ -6,9 +6,10 @@ import type { Mailer, Outcome, Outgoing } from './mailer.ts'
 import { messageText } from './message.ts'
 import { ProviderLimits, Width, type ProviderLimit } from './send-limits.ts'
 import type { Delivery } from './smtp-dialogue.ts'
-import { SmtpSession, type PhaseTimeouts, type SessionOptions } from './smtp-session.ts'
+import type { PhaseTimeouts } from './smtp-dialogue.ts'
+import { SmtpSession, type SessionOptions } from './smtp-session.ts'
 
-/** Where the mail server is and how we speak to it: what `SMTP_URL` says. */
+/** The mail server, as `SMTP_URL` names it. */
 export type SmtpServer = Pick<
   SessionOptions,
   'host' | 'port' | 'secure' | 'requireTls' | 'user' | 'password'
@@ -16,11 +17,11 @@ export type SmtpServer = Pick<
 
 export type SmtpOptions = {
   maxConnections: number
-  /** After so many mails a connection is replaced: servers like to see fresh ones. */
+  /** A connection is replaced after so many mails: some servers limit them. */
   maxMailsPerConnection: number
-  /** An unused connection says goodbye after this long. */
+  /** An idle connection is closed after this time. */
   idleMs: number
-  /** How long the envelope of a mail waits for the answer to the mail before it. */
+  /** How long an envelope that was sent ahead waits for the reply to the mail before it. */
   followingMs: number
   timeouts: PhaseTimeouts
   providerLimits: Record<string, ProviderLimit>
@@ -41,7 +42,7 @@ const DEFAULTS: SmtpOptions = {
   tls: {},
 }
 
-/** Sends over a few connections that are kept, fewer while the server is slow or asks for patience. */
+/** Sends over a pool of connections, fewer while the server is slow or defers mails. */
 export class SmtpMailer implements Mailer {
   readonly #session: SessionOptions
   readonly #options: SmtpOptions
@@ -50,7 +51,7 @@ export class SmtpMailer implements Mailer {
   readonly #pace = new Pace()
   readonly #idle: { session: SmtpSession; since: number }[] = []
   readonly #waiting: Waiting[] = []
-  /** Whose envelope left with the end of the mail before it, on the same connection. */
+  /** Mails whose envelope was sent ahead, with the end of the mail before it. */
   readonly #following = new Map<SmtpSession, Waiting>()
   #followAgainAt = 0
   #active = 0
@@ -106,12 +107,12 @@ export class SmtpMailer implements Mailer {
     await Promise.all(sessions.map(({ session }) => session.quit(GOODBYE_MS)))
   }
 
-  /** Over the connection on which it has begun, or one that is kept, or a new one. */
+  /** Uses the connection on which the mail has begun, an idle one, or a new one. */
   async #deliver(delivery: Delivery, begun: SmtpSession | undefined): Promise<Outcome> {
     const kept = begun ?? this.#takeIdle()
     if (kept) {
       const outcome = await this.#sendOver(kept, delivery)
-      // It had been closed before: not a word of this mail was heard.
+      // The connection was closed before: the server received nothing of this mail.
       const stale =
         outcome.kind === 'retry' && outcome.phase === 'mail' && !kept.alive && !isTimeout(outcome)
       if (!stale) return outcome
@@ -173,7 +174,7 @@ export class SmtpMailer implements Mailer {
     }, this.#options.idleMs / 2).unref()
   }
 
-  /** Gives back the connection over which it has begun, where it has. */
+  /** Returns the connection on which the mail has begun, if it has. */
   #turn(domain: string, delivery: Delivery) {
     return new Promise<SmtpSession | undefined>((resolve) => {
       this.#waiting.push({ domain, delivery, begin: resolve })
@@ -181,7 +182,7 @@ export class SmtpMailer implements Mailer {
     })
   }
 
-  /** The mail that may begin on this connection while the server still answers the one before. */
+  /** The mail whose envelope can be sent ahead on this connection. */
   #follow(session: SmtpSession) {
     if (monotonicMs() < this.#followAgainAt) return undefined
     if (session.mails >= this.#options.maxMailsPerConnection) return undefined
@@ -196,8 +197,8 @@ export class SmtpMailer implements Mailer {
   }
 
   /**
-   * The server takes its time over one mail: the one that was to follow does not wait for it. That
-   * costs the connection, so that for a while none is sent ahead.
+   * The server is slow with one mail: the mail that was sent ahead uses another connection. That
+   * costs this connection, so no envelope is sent ahead for a while.
    */
   #release(session: SmtpSession) {
     const waiting = this.#following.get(session)
@@ -210,7 +211,7 @@ export class SmtpMailer implements Mailer {
     this.#pump()
   }
 
-  /** Begins what may begin: a provider at its limit does not hold up the others. */
+  /** Begins all mails that can begin: a provider at its limit does not delay the others. */
   #pump() {
     clearTimeout(this.#pumpTimer)
     const now = monotonicMs()
@@ -240,7 +241,7 @@ type Waiting = {
 
 /**
  * Reads `smtp://user:pass@host:port` or `smtps://…`. TLS is required unless the server is on this
- * machine or `?tls=never` says otherwise. Throws with one clear line.
+ * machine or the URL says `?tls=never`. Throws if the URL is invalid.
  */
 export function parseSmtpUrl(text: string): SmtpServer {
   const url = URL.parse(text)
@@ -250,7 +251,7 @@ export function parseSmtpUrl(text: string): SmtpServer {
   const tls = url.searchParams.get('tls')
   const others = [...url.searchParams.keys()].filter((name) => name !== 'tls')
   if (others.length > 0 || (tls !== null && tls !== 'never')) {
-    throw new Error('knows only ?tls=never')
+    throw new Error('supports only ?tls=never')
   }
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
   const secure = url.protocol === 'smtps:'
@@ -275,7 +276,7 @@ const isTimeout = (outcome: Outcome) => outcome.reply.startsWith('no answer with
 const isDeferral = (outcome: Outcome | undefined) =>
   outcome?.kind === 'retry' && /^4\d\d/.test(outcome.reply)
 
-/** Slow is what takes four times as long as it used to; a server that was never fast is not slow. */
+/** A server is slow if it takes four times as long as before. */
 class Pace {
   #usual = 0
 

@@ -2,7 +2,7 @@ import { TOKEN_KINDS } from '../contract/email-template.ts'
 import type { MailContext } from '../contract/mail-context.ts'
 import type { Formats } from './formats.ts'
 
-/** What a token speaks of; the list that users see is grouped by it. */
+/** The subject of a token, by which the list of tokens is grouped. */
 export type TokenKind = (typeof TOKEN_KINDS)[number]
 
 /** The formats of the reader, and those of the member of staff. */
@@ -16,12 +16,12 @@ export type Token = {
   value: (context: MailContext, readers: Readers) => string | null
 }
 
-/** What stands between the percent signs. */
+/** The text between the percent signs. */
 export type TokenName = keyof typeof TOKENS
 
 export type TokenPlace = { token: string; line: number; column: number }
 
-/** All tokens by the kind of object they speak of, for people who write templates. */
+/** All tokens by the kind of object, for authors of templates. */
 export const listTokens = () =>
   TOKEN_KINDS.map((objectType) => ({
     objectType,
@@ -41,7 +41,7 @@ export const findUnknownTokens = (text: string): TokenPlace[] =>
     .map((match) => Object.assign(placeAt(text, match.index), { token: match[0] }))
     .toArray()
 
-/** More faults than this in one text do not help its author, and each costs a search for its line. */
+/** More faults do not help the author, and each costs a search for its line. */
 export const MAX_FAULTS = 20
 
 /** The names of the known tokens in a text, each once. */
@@ -72,7 +72,7 @@ type Definition = [
 const fullName = (person: { firstName: string; lastName: string } | null) =>
   person && `${person.firstName} ${person.lastName}`.trim()
 
-/** A class is an appointment too for those who go there: the same tokens serve both. */
+/** The same tokens are used for appointments and classes. */
 const visit = ({ calendar, classSchedule }: MailContext) => calendar ?? classSchedule
 
 const lengthOf = (visit: { startTime: Temporal.Instant; endTime: Temporal.Instant }) =>

@@ -4,14 +4,14 @@ import { randomPartOf } from './message.ts'
 /** The mail whose recipient unsubscribes. */
 export type UnsubscribedMail = { businessId: number; emailId: number; messageId: string }
 
-/** The link of one mail. Without the secret nobody can make the link of another mail. */
+/** The link of one mail. Links cannot be forged without the secret. */
 export const unsubscribeLink = (publicUrl: string, secret: string, mail: UnsubscribedMail) =>
   `${publicUrl.replace(/\/$/, '')}/unsubscribe/${nameOf(mail)}.${sealOf(mail, secret)}`
 
-/** What a link says; `isSealOf` tells whether that is true. */
+/** The content of a link; `isSealOf` checks whether it is genuine. */
 export type UnsubscribeToken = { businessId: number; emailId: number; seal: string }
 
-/** Reads a link's last part, or gives undefined if it does not have the form of one. */
+/** Reads the last part of a link; undefined if it is malformed. */
 export function readUnsubscribe(token: string): UnsubscribeToken | undefined {
   const [, businessId, emailId, seal] = /^(\d{1,16})\.(\d{1,16})\.([\w-]{22})$/.exec(token) ?? []
   if (!businessId || !emailId || !seal) return undefined
@@ -27,8 +27,8 @@ const nameOf = ({ businessId, emailId }: Omit<UnsubscribedMail, 'messageId'>) =>
   `${businessId}.${emailId}`
 
 /**
- * Ids are given out again after a backup was restored, the random part of a Message-ID is not. Mails
- * from before Message-IDs had one keep their links: their seal covers the ids alone.
+ * Ids are assigned again after a backup is restored, the random part of a Message-ID is not. The seal
+ * of a mail whose Message-ID has no random part covers the ids alone.
  */
 function sealOf(mail: UnsubscribedMail, secret: string) {
   const random = randomPartOf(mail.messageId)

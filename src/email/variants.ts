@@ -3,13 +3,13 @@ export type Variant = {
   emailTemplateId: number
   language: string | null
   reasonIdList: number[]
-  /** `LOCATION`: for the one location that `location` names; anything else is for all of them. */
+  /** `LOCATION`: for the location in `location`; any other value: for all locations. */
   level: string | null
   location: number | null
   sortOrder: number | null
 }
 
-/** What a mail is about: who reads it, and which service at which place. */
+/** The reader's language, the service and the location of a mail. */
 export type Occasion = {
   language: string | null
   reasonId: number | null
@@ -17,10 +17,9 @@ export type Occasion = {
 }
 
 /**
- * The most specific template that fits: one in the reader's language before one for every
- * language, then one for the service, then one for the location, then one in the very tag of the
- * reader's language. The first of the list is the one the action names; it wins where nothing is
- * more specific, and serves when nothing fits.
+ * The most specific template that fits: in the reader's language before any language, then for the
+ * service, then for the location, then with the exact language tag of the reader. The first template
+ * is the one that the action names: it is used if no other is more specific, or if none fits.
  */
 export function chooseVariant<T extends Variant>(variants: [T, ...T[]], occasion: Occasion): T {
   const [own] = variants
@@ -41,7 +40,7 @@ function compare(a: Variant, b: Variant, own: Variant, { language }: Occasion) {
     better((variant) => Number(variant.reasonIdList.length > 0)) ||
     better((variant) => Number(isForLocation(variant))) ||
     better((variant) => Number(variant.language && tag(variant.language) === tag(language!))) ||
-    // Of two lists that name the service the shorter one means it more.
+    // Of two lists that contain the service the shorter one is more specific.
     a.reasonIdList.length - b.reasonIdList.length ||
     better((variant) => Number(variant === own)) ||
     (a.sortOrder ?? 0) - (b.sortOrder ?? 0) ||
@@ -52,7 +51,7 @@ function compare(a: Variant, b: Variant, own: Variant, { language }: Occasion) {
 const isForLocation = (variant: Variant) =>
   variant.level === 'LOCATION' && variant.location !== null
 
-/** Whoever reads `de-CH` reads `de`, and the other way round. */
+/** `de` matches `de-CH`, and the other way round. */
 const isSameLanguage = (offered: string, wanted: string | null) =>
   wanted !== null && tag(offered).split('-')[0] === tag(wanted).split('-')[0]
 

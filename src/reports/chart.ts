@@ -1,6 +1,6 @@
-import type { Unit } from './report.ts'
+export type Unit = 'count' | 'percent' | 'money' | 'minutes'
 
-/** A chart as data: draw-chart.ts draws it for page and paper, a workbook and the console themselves. */
+/** A chart as data. draw-chart.ts draws it for HTML and PDF; Excel and the console draw it themselves. */
 export type Chart = SeriesChart | Heatmap
 
 export type SeriesChart = {
@@ -19,15 +19,15 @@ export type Heatmap = {
   title: string
   columns: string[]
   rows: string[]
-  /** A line for each row, a value for each column. */
+  /** One array for each row, with one value for each column. */
   values: number[][]
 }
 
-/** Neighbours differ in lightness, so that they are told apart on a grey printer too. */
+/** Neighbours differ in lightness, so that they can be distinguished in black and white. */
 export const SERIES_COLORS = ['#2563eb', '#f6ad3c', '#dde4ee', '#172554', '#0d9488', '#f9a8d4']
 
-/** Axes without a mark on them tell nobody anything. */
-export const showsSomething = (chart: Chart) =>
+/** Charts without values are left out. */
+export const hasValues = (chart: Chart) =>
   (chart.kind === 'heatmap' ? chart.values : chart.series.map(({ values }) => values))
     .flat()
     .some((value) => value)

@@ -1,39 +1,41 @@
+import type { ReportFormat } from '../contract/report.ts'
 import type { Db } from '../database/database.ts'
 import { sql } from '../database/sql.ts'
+import { invalid } from '../errors.ts'
 import { reportObject } from './catalog/catalog.ts'
 import type { Chart } from './chart.ts'
-import { rangeBefore, type Order } from './order.ts'
+import { previousRange, type PrintJob } from './print-request.ts'
 import type { Cell, Column, Figures, KpiResult, ReportResult } from './report.ts'
-import { totalled } from './totals.ts'
+import { withTotals } from './totals.ts'
 
-/** Read at once: few where they grow as they are written, more where they stay short. */
-const FEW_ROWS = 500
-const MANY_ROWS = 1_000
+/** Rows of a batch. CSV rows stay small when they are written, so it takes larger batches. */
+const BATCH_ROWS = 500
+const CSV_BATCH_ROWS = 1_000
 
 /**
- * Reads a report and hands it to `use` as a stream. Figures, charts and rows come from one
- * snapshot, so that they agree whatever is booked meanwhile.
+ * Reads a report and passes it to `use` as a stream. Figures, charts and rows come from one snapshot, so
+ * that they agree even if appointments are booked meanwhile.
  */
 export function printReport<T>(
   db: Db,
-  order: Order,
+  job: PrintJob,
   use: (result: ReportResult) => Promise<T>,
-  { rowsOnly = false, onProgress = () => {}, signal }: Reading = {},
+  { rowsOnly = false, onProgress = () => {}, signal }: PrintOptions = {},
 ): Promise<T> {
   return db.snapshot(async (snapshot) => {
     const tx = untilAborted(snapshot, signal)
-    const { report, scope } = order
-    const columns = columnsOf(order)
-    // What is drawn from its own rows, or counted from them, has few.
+    const { report, scope } = job
+    const columns = columnsOf(job)
+    // Reports whose charts or figures are calculated from their rows have few rows.
     const isShort =
       !rowsOnly && (report.figuresOf !== undefined || report.charts.some(({ rows }) => !rows))
-    const few = isShort ? await tx.query<Row>(report.rows(scope)) : undefined
-    const kpis = rowsOnly ? [] : await readKpis(tx, order, few)
-    const charts = rowsOnly ? [] : await readCharts(tx, order, few)
-    const batches = few
-      ? [few]
-      : tx.stream<Row>(report.rows(scope), rowsOnly ? MANY_ROWS : FEW_ROWS)
-    const { rows, totals } = totalled(columns, toCells(columns, batches, onProgress))
+    const allRows = isShort ? await tx.query<Row>(report.rows(scope)) : undefined
+    const kpis = rowsOnly ? [] : await readKpis(tx, job, allRows)
+    const charts = rowsOnly ? [] : await readCharts(tx, job, allRows)
+    const batches = allRows
+      ? [allRows]
+      : tx.stream<Row>(report.rows(scope), rowsOnly ? CSV_BATCH_ROWS : BATCH_ROWS)
+    const { rows, totals } = withTotals(columns, toCells(columns, batches, onProgress))
 
     signal?.throwIfAborted()
     return use({
@@ -42,13 +44,13 @@ export function printReport<T>(
         startDate: scope.startDate.toString(),
         endDate: scope.endDate.toString(),
         timeZone: scope.timeZone,
-        locationId: order.locationId,
+        locationId: job.locationId,
         printedTime: scope.now.epochMilliseconds,
       },
-      businessName: order.businessName,
-      locationName: order.locationName,
-      narrowedTo: order.narrowedTo,
-      currency: order.currency ?? null,
+      businessName: job.businessName,
+      locationName: job.locationName,
+      appliedFilters: job.appliedFilters,
+      currency: job.currency ?? null,
       kpis,
       charts,
       columns,
@@ -60,14 +62,14 @@ export function printReport<T>(
 
 type Row = Record<string, unknown>
 
-export type Reading = {
-  /** For formats that show neither figures nor charts, which cost as much as the rows. */
+export type PrintOptions = {
+  /** For formats without figures and charts: reading those costs as much as the rows. */
   rowsOnly?: boolean
   onProgress?: (rowsRead: number) => void
   signal?: AbortSignal
 }
 
-/** A statement runs to its end; none starts after the signal has aborted. */
+/** No statement starts after the signal has aborted; a running one is not cancelled. */
 const untilAborted = (tx: Db, signal: AbortSignal | undefined): Db => ({
   ...tx,
   query: async (statement) => {
@@ -82,38 +84,59 @@ const untilAborted = (tx: Db, signal: AbortSignal | undefined): Db => ({
   },
 })
 
-/** How many rows the report has, counted no further than `most`. */
-export async function countRows(db: Db, { report, scope }: Order, most = 1_000_000_000) {
+/** Counts the rows of the report, at most `max`. */
+export async function countRows(db: Db, { report, scope }: PrintJob, max = 1_000_000_000) {
   const [counted] = await db.query<{ rows: number }>(sql`
-    select count(*) as rows from (select from (${report.rows(scope)}) listed limit ${most}) counted`)
+    select count(*) as rows from (select from (${report.rows(scope)}) listed limit ${max}) counted`)
   return counted!.rows
 }
 
-function columnsOf({ report, locationId, currency }: Order): Column[] {
+/** A PDF or a page of this length is not readable; a sheet of Excel ends soon after a million. */
+const MAX_ROWS: Partial<Record<ReportFormat, number>> = {
+  pdf: 50_000,
+  html: 50_000,
+  xlsx: 1_000_000,
+}
+
+/** Refuses a report with too many rows for its format before printing starts. */
+export async function refuseTooManyRows(
+  db: Db,
+  job: PrintJob,
+  format: ReportFormat,
+  limits = MAX_ROWS,
+) {
+  const max = limits[format]
+  if (max === undefined) return
+  if ((await countRows(db, job, max + 1)) <= max) return
+  const detail = `${format} can hold at most ${max.toLocaleString('en')} rows and this report has more: use csv or a shorter range`
+  throw invalid([{ pointer: '?format', detail }])
+}
+
+function columnsOf({ report, locationId, currency }: PrintJob): Column[] {
   return report.columns
     .filter(({ unlessOneLocation }) => !unlessOneLocation || locationId === null)
     .map((column) => (column.type === 'money' ? inCurrency(column, currency) : column))
 }
 
-/** Money names its currency; a sum over several currencies would be no sum. */
-function inCurrency({ total, ...column }: Column, currency: Order['currency']): Column {
+/** Adds the currency to the label. Amounts in several currencies are not summed. */
+function inCurrency({ total, ...column }: Column, currency: PrintJob['currency']): Column {
   const label = currency ? `${column.label} (${currency})` : column.label
   return { ...column, label, ...(total && currency !== undefined ? { total } : {}) }
 }
 
-async function readKpis(tx: Db, { report, scope, currency }: Order, few: Row[] | undefined) {
-  const [now] =
-    few && report.figuresOf
-      ? [report.figuresOf(few)]
+async function readKpis(tx: Db, { report, scope, currency }: PrintJob, allRows: Row[] | undefined) {
+  const [current] =
+    allRows && report.figuresOf
+      ? [report.figuresOf(allRows)]
       : await tx.query<Figures>(report.figures(scope))
-  const [before] = await tx.query<Figures>(report.figures(rangeBefore(scope)))
+  const [previous] = await tx.query<Figures>(report.figures(previousRange(scope)))
   return report.kpis.map(({ name, label, unit, definition, better, value }): KpiResult => {
     const cannotAdd = unit === 'money' && currency === undefined
     return {
       name,
       label,
-      value: cannotAdd ? null : value(now!),
-      previous: cannotAdd ? null : value(before!),
+      value: cannotAdd ? null : value(current!),
+      previous: cannotAdd ? null : value(previous!),
       unit,
       definition: cannotAdd
         ? `${definition} Not shown: prices are in several currencies.`
@@ -123,10 +146,10 @@ async function readKpis(tx: Db, { report, scope, currency }: Order, few: Row[] |
   })
 }
 
-async function readCharts(tx: Db, { report, scope }: Order, few: Row[] | undefined) {
+async function readCharts(tx: Db, { report, scope }: PrintJob, allRows: Row[] | undefined) {
   const charts: Chart[] = []
   for (const source of report.charts) {
-    const rows = source.rows ? await tx.query(source.rows(scope)) : few!
+    const rows = source.rows ? await tx.query(source.rows(scope)) : allRows!
     charts.push(...source.draw(rows, scope))
   }
   return charts
@@ -139,15 +162,15 @@ async function* toCells(
 ) {
   const names = columns.map(({ name }) => name)
   let read = 0
-  for await (const batch of ahead(batches)) {
+  for await (const batch of prefetch(batches)) {
     const cells = batch.map((row) => names.map((name) => toCell(row[name])))
     onProgress((read += batch.length))
     yield cells
   }
 }
 
-/** Asks for the next batch before this one is written: database and writer work side by side. */
-async function* ahead<T>(batches: AsyncIterable<T> | Iterable<T>): AsyncIterable<T> {
+/** Requests the next batch before this one is written, so that database and writer work concurrently. */
+async function* prefetch<T>(batches: AsyncIterable<T> | Iterable<T>): AsyncIterable<T> {
   const source = Symbol.asyncIterator in batches ? batches[Symbol.asyncIterator]() : undefined
   if (!source) return yield* batches as Iterable<T>
   let next = source.next()
@@ -156,7 +179,7 @@ async function* ahead<T>(batches: AsyncIterable<T> | Iterable<T>): AsyncIterable
       const { done, value } = await next
       if (done) return
       next = source.next()
-      // Told when it is awaited; meanwhile it must not pass for unhandled.
+      // An error is thrown when it is awaited; until then it must not count as unhandled.
       next.catch(() => {})
       yield value
     }
@@ -167,6 +190,6 @@ async function* ahead<T>(batches: AsyncIterable<T> | Iterable<T>): AsyncIterable
 }
 
 function toCell(value: unknown): Cell {
-  if (value === undefined) throw new Error('a report’s statement lacks one of its columns')
+  if (value === undefined) throw new Error('the SQL of a report does not return one of its columns')
   return value instanceof Temporal.Instant ? value.epochMilliseconds : (value as Cell)
 }

@@ -1,10 +1,7 @@
 import type { Sql } from '../database/sql.ts'
-import type { Chart } from './chart.ts'
+import type { Chart, Unit } from './chart.ts'
 
-/**
- * One report: what it is called, who may see it, the statement that reads its rows, and what is
- * drawn above them. A file of its own for each, and a line in catalog.ts.
- */
+/** A report: its name, its permissions, its SQL and its charts. One file each, and a line in catalog.ts. */
 export type Report = {
   reportId: number
   category: Category
@@ -12,13 +9,13 @@ export type Report = {
   /** Names the report in `{ "reportFileName" }` and in the names of printed files. */
   reportFileName: string
   description: string
-  /** What a staff member's role must include, all of it. */
+  /** The functions that a role must include, all of them. */
   securityFunctions: string[]
   columns: Column[]
   rows(scope: Scope): Sql
-  /** One row of figures over the scope's range; asked again for the range before it. */
+  /** One row of figures for the range. It is also read for the previous range. */
   figures(scope: Scope): Sql
-  /** Where the report's few rows hold the figures of its own range: no need to ask twice. */
+  /** Calculates the figures from the rows instead, for reports with few rows. */
   figuresOf?: (rows: Record<string, unknown>[]) => Figures
   kpis: Kpi[]
   charts: ChartSource[]
@@ -26,16 +23,16 @@ export type Report = {
 
 export type Category = 'APPOINTMENTS' | 'NO_SHOWS' | 'STAFF' | 'CLIENTS' | 'CLASSES' | 'AUTOMATION'
 
-/** What a print is about: every statement of a report narrows itself to this. */
+/** The range and the filters that every statement of a report applies. */
 export type Scope = {
   businessId: number
-  /** The first moment of the first day and the first moment after the last, in the zone. */
+  /** The start of the first day, and the end of the last day (exclusive), in the time zone. */
   from: Temporal.Instant
   until: Temporal.Instant
   startDate: Temporal.PlainDate
   endDate: Temporal.PlainDate
   timeZone: string
-  /** `null`: all of them. */
+  /** `null`: no filter. */
   locationIds: number[] | null
   professionalIds: number[] | null
   reasonIds: number[] | null
@@ -47,13 +44,13 @@ export type ColumnType =
   | 'text'
   | 'date' // '2026-09-01', in the report's zone
   | 'time' // '14:00', in the report's zone
-  | 'dateTime' // a moment: milliseconds as data, local time for people
+  | 'dateTime' // milliseconds in JSON, local time in the other formats
   | 'integer'
   | 'minutes'
   | 'money'
   | 'percent' // 14.2 is 14.2 %
 
-/** Figures stand to the right, so that their digits line up. */
+/** Figures are aligned to the right. */
 export const isFigure = (type: ColumnType) =>
   type === 'integer' || type === 'minutes' || type === 'money' || type === 'percent'
 
@@ -61,58 +58,56 @@ export type Column = {
   name: string
   label: string
   type: ColumnType
-  /** Typical length in characters; tables share their width by it. */
+  /** The typical length in characters, for the layout of tables. */
   width: number
-  /** Left out where the report is about one location, which stands in its head. */
+  /** Left out if the report is for one location, which its head names. */
   unlessOneLocation?: true
-  /** Its cells add up prices: left out if those are in several currencies. */
+  /** Its cells are sums of prices: left out if there are several currencies. */
   addsPrices?: true
-  /** How the column is totalled; a percentage is made of two totals, never added up. */
+  /** How the total is calculated. A percentage is calculated from two totals, not summed. */
   total?: 'sum' | { percentOf: [part: string, whole: string] }
 }
 
 export type Cell = string | number | null
 export type Figures = Record<string, number | null>
 
-export type Unit = 'count' | 'percent' | 'money' | 'minutes'
-
 export type Kpi = {
   name: string
   label: string
   unit: Unit
-  /** Printed on the report, so that nobody has to guess what was counted. */
+  /** Printed on the report: how the value is calculated. */
   definition: string
   value(figures: Figures): number | null
-  /** Which way is good news; neither where it is only a fact. */
+  /** Which direction is an improvement; absent if neither is. */
   better?: 'more' | 'less'
 }
 
 export type ChartSource = {
-  /** Left out where the chart is drawn from the report's own rows: then those are few. */
+  /** Absent if the chart is drawn from the rows of the report, which are then few. */
   rows?: (scope: Scope) => Sql
   draw(rows: Record<string, unknown>[], scope: Scope): Chart[]
 }
 
-/** A report as it is printed: what every format shows, each in its own way. */
+/** A report with its data, as every format receives it. */
 export type ReportResult = {
   report: ReportObject
   parameters: Parameters
   businessName: string
   /** `null`: all locations. */
   locationName: string | null
-  /** What else the report leaves out: whose it is, and of which services and statuses. */
-  narrowedTo: [label: string, value: string][]
-  /** The one currency of the prices; `null` if there are several, none, or none is shown. */
+  /** The filters by staff, service and status, for the head of the report. */
+  appliedFilters: [label: string, value: string][]
+  /** The currency of all prices; `null` if there are none or several. */
   currency: string | null
   kpis: KpiResult[]
   charts: Chart[]
   columns: Column[]
   rows: AsyncIterable<Cell[][]>
-  /** Known once all rows have been read. */
+  /** Available after all rows have been read. */
   totals(): Totals
 }
 
-/** Spec 2.7. */
+/** A report as the API answers it. */
 export type ReportObject = {
   active: boolean
   businessId: number
@@ -128,7 +123,7 @@ export type ReportObject = {
   reportType: string
   resellerIds: null
   securityFunctions: string
-  /** Ours: what the report shows, in a sentence. */
+  /** What the report shows, in one sentence. */
   description: string
 }
 
@@ -152,6 +147,6 @@ export type KpiResult = {
 
 export type Totals = Record<string, number | null>
 
-/** Percentage of a whole, to one decimal; nothing of nothing is not a number. */
+/** A percentage with one decimal; null if the whole is 0. */
 export const percent = (part: number | null | undefined, whole: number | null | undefined) =>
   whole ? Math.round((1000 * (part ?? 0)) / whole) / 10 : null

@@ -1,7 +1,7 @@
 import { percent, type Cell, type Column, type Totals } from './report.ts'
 
-/** Lets rows through and adds them up on the way, so that totals cost no second reading. */
-export function totalled(columns: Column[], batches: AsyncIterable<Cell[][]>) {
+/** Passes rows on and sums them meanwhile, so that the totals need no second query. */
+export function withTotals(columns: Column[], batches: AsyncIterable<Cell[][]>) {
   const sums = columns.map(() => 0)
   const summed = columns.flatMap((column, i) => (column.total === 'sum' ? [i] : []))
   let read = 0
@@ -11,7 +11,7 @@ export function totalled(columns: Column[], batches: AsyncIterable<Cell[][]>) {
     rows: pass(),
     rowsRead: () => read,
     totals: () => {
-      if (!done) throw new Error('totals are known once all rows have been read')
+      if (!done) throw new Error('totals are available only after all rows have been read')
       return toTotals(columns, sums)
     },
   }
@@ -37,5 +37,5 @@ function toTotals(columns: Column[], sums: number[]): Totals {
   )
 }
 
-/** Sums of cents held as binary fractions end in …0000001. */
+/** Removes the rounding errors of binary fractions. */
 const toCents = (sum: number) => Math.round(sum * 100) / 100

@@ -14,7 +14,7 @@ import { isSame } from './events.ts'
 import { followZone } from './follow.ts'
 import type { Author } from './saving.ts'
 
-/** Changes the caller's own business; reminders follow its clock. */
+/** Changes the caller's own business; reminders follow its time zone. */
 export async function changeBusiness(tx: Db, body: unknown, { businessId, user, now }: Author) {
   const before = await lockBusiness(tx, businessId)
   if (!before) throw notFound('business', businessId)

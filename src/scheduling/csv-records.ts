@@ -3,13 +3,13 @@ import { StringDecoder } from 'node:string_decoder'
 /** A row of a CSV file with the number of its first line, or why it cannot be read. */
 export type CsvRecord = { number: number; cells: string[] } | { number: number; fault: string }
 
-/** A cell may have breaks in it, but a quote that is open this long was opened by mistake. */
-const MOST_LINES = 100
-const LONGEST_LINE = 1_048_576
+/** A cell may contain line breaks, but a quote that stays open this long is a mistake. */
+const MAX_LINES = 100
+const MAX_LINE_LENGTH = 1_048_576
 
 /**
- * The rows of a CSV file. A row that is broken is one line, and reading goes on with the next: that
- * is why this is no library's, which would take a wrong quote for the end of the file.
+ * The rows of a CSV file. A faulty row ends with its line, and reading continues with the next one; a
+ * library would read the rest of the file as one cell after a wrong quote.
  */
 export async function* readCsvRecords(pieces: AsyncIterable<Buffer>): AsyncIterable<CsvRecord[]> {
   let delimiter: string | undefined
@@ -19,7 +19,7 @@ export async function* readCsvRecords(pieces: AsyncIterable<Buffer>): AsyncItera
     for (const line of lines) {
       delimiter ??= delimiterOf(line.text)
       waiting.push(line)
-      waiting = take(waiting, delimiter, records, waiting.length >= MOST_LINES)
+      waiting = take(waiting, delimiter, records, waiting.length >= MAX_LINES)
     }
     if (records.length > 0) yield records
   }
@@ -30,7 +30,7 @@ export async function* readCsvRecords(pieces: AsyncIterable<Buffer>): AsyncItera
 
 type Numbered = { number: number; text: string }
 
-/** Moves what is complete from the waiting lines to the records; gives back what still waits. */
+/** Moves complete rows from the buffered lines to the records; returns the lines that are left. */
 function take(
   waiting: Numbered[],
   delimiter: string,
@@ -49,13 +49,13 @@ function take(
   if (split === undefined && !isOver) return waiting
   const fault = split ?? 'a quote is opened and not closed'
   records.push({ number, fault })
-  // The first line is to blame; those after it are read by themselves.
+  // The first line is at fault; the lines after it are read separately.
   let rest: Numbered[] = []
   for (const line of waiting.slice(1)) rest = take([...rest, line], delimiter, records, false)
   return rest
 }
 
-/** The cells of a row, what is wrong with it, or nothing where a quote is still open. */
+/** The cells of a row or its fault; undefined while a quote is open. */
 function splitCells(text: string, delimiter: string): string[] | string | undefined {
   if (!text.includes('"')) return text.split(delimiter)
   const cells: string[] = []
@@ -107,8 +107,8 @@ async function* linesOf(pieces: AsyncIterable<Buffer>): AsyncIterable<Numbered[]
   for await (const piece of pieces) {
     const lines = (rest + decoder.write(piece)).split('\n')
     rest = lines.pop()!
-    // Nobody's line is so long; what is cut here is refused for its cells.
-    if (rest.length > LONGEST_LINE) rest = rest.slice(0, LONGEST_LINE)
+    // No valid line is this long; what is left of it is refused.
+    if (rest.length > MAX_LINE_LENGTH) rest = rest.slice(0, MAX_LINE_LENGTH)
     if (lines.length > 0) yield lines.map(numbered)
   }
   rest += decoder.end()

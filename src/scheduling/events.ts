@@ -29,7 +29,7 @@ export function eventsOf(
 
 const NONE = { events: [], changes: [] }
 
-/** Of the students of a class it counts who they are, not in which order they are named. */
+/** The order of a class's students does not matter. */
 const members = (value: unknown) => (Array.isArray(value) ? value.toSorted() : value)
 
 /** Instants first: deep equality calls any two of them equal. */

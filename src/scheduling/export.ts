@@ -6,10 +6,10 @@ import { findBusiness } from '../store/businesses.ts'
 import { listAllActions } from '../store/event-actions.ts'
 import { listAllDefinitions, type StoredDefinition } from '../store/event-definitions.ts'
 import {
-  listSingled,
+  listReferredIds,
   streamObjects,
   type ExportedObject,
-  type Singled,
+  type ReferredIds,
 } from '../store/everything.ts'
 import { listAllStatuses } from '../store/statuses.ts'
 import { listSuppressions } from '../store/suppressions.ts'
@@ -31,7 +31,7 @@ export async function exportBusiness(
     await write([{ kind: 'business', name, timeZone, emailAddress, phone, language }])
     await write((await listAllStatuses(tx, businessId)).map(statusLine))
 
-    const refs = new Refs(await listSingled(tx, businessId))
+    const refs = new Refs(await listReferredIds(tx, businessId))
     for (const kind of OBJECT_KINDS) {
       for await (const page of streamObjects(tx, businessId, kind)) {
         await write(page.map((object) => objectLine(kind, object, refs)))
@@ -55,17 +55,17 @@ export async function exportBusiness(
   })
 }
 
-/** Who has been written, and the place of its line among its kind. */
+/** The objects that were written, each with the number of its line within its kind. */
 class Refs {
   readonly #places = new Map<string, Map<unknown, number>>()
   readonly #counts = new Map<string, number>()
-  readonly #singled: Singled
+  readonly #referred: ReferredIds
 
-  constructor(singled: Singled) {
-    this.#singled = singled
+  constructor(referred: ReferredIds) {
+    this.#referred = referred
   }
 
-  /** The ref of a line, where anything may point at it. Most of a calendar nothing points at. */
+  /** The ref of a line; undefined if nothing refers to its object, as for most appointments. */
   give(kind: ObjectKind, id: unknown): string | undefined {
     const place = (this.#counts.get(kind.kind) ?? 0) + 1
     this.#counts.set(kind.kind, place)
@@ -76,8 +76,8 @@ class Refs {
   }
 
   #isNamed({ kind }: ObjectKind, id: unknown) {
-    const singled = this.#singled[kind as keyof Singled] as Set<unknown> | undefined
-    return singled ? singled.has(id) : NAMED.has(kind)
+    const referred = this.#referred[kind as keyof ReferredIds] as Set<unknown> | undefined
+    return referred ? referred.has(id) : NAMED.has(kind)
   }
 
   has(kind: string, id: unknown) {

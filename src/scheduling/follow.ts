@@ -10,8 +10,8 @@ import type { Saving } from './saving.ts'
 import { remindersOf } from './statuses.ts'
 
 /**
- * Reminders hang on more than their own object: on the clock of its place, the end of its campaign
- * and the tags of its client. When one of these changes, they follow.
+ * Reminders depend on more than their own object: on the time zone of its location, the end of its
+ * campaign and the tags of its client. If one of these changes, the reminders are planned again.
  */
 export async function followChanges(
   tx: Db,
@@ -34,11 +34,11 @@ export async function followChanges(
   }
 }
 
-/** The business's own clock, by which everything goes whose place has none. */
+/** Plans reminders again after a change of the business's time zone. */
 export const followZone = (tx: Db, businessId: number) =>
   planAgain(tx, businessId, remindersOf(['CALENDAR', 'CLASS_SCHEDULE', 'INVITATION', 'RECALL']))
 
-/** A class has many clients and so none whose tags could count. */
+/** A class has many clients, so none of their tags count. */
 const OF_ONE_CLIENT: readonly ObjectType[] = ['CALENDAR', 'INVITATION', 'RECALL']
 const PAGE = 1_000
 
@@ -46,7 +46,7 @@ async function followTags(tx: Db, clientIds: number[], saving: Saving) {
   const { businessId } = saving
   const reminders = await listDefinitionsOfTypes(tx, businessId, remindersOf(OF_ONE_CLIENT))
   if (reminders.every((definition) => !definition.filterTagMapJson)) return
-  // Bookings that have read the old tags are committed and seen; later ones read the new.
+  // Bookings that have read the old tags commit first; later ones read the new tags.
   await waitForBookings(tx, businessId)
   for (const objectType of OF_ONE_CLIENT) {
     const ofType = reminders.filter(({ eventTypeId }) =>
@@ -63,7 +63,7 @@ async function followTags(tx: Db, clientIds: number[], saving: Saving) {
         events: [],
         changes: [],
       }))
-      // Like history: what has passed is not brought up, only what is ahead changes.
+      // Like history: only reminders that are still ahead change.
       await scheduleTriggers(tx, objectType, saved, ofType, { ...saving, history: true })
     }
   }

@@ -23,20 +23,20 @@ export type Importing = {
   user: string
   now: () => Temporal.Instant
   visibility?: Saving['visibility']
-  /** No `…_CREATED` and `…_CHANGED`: what is imported happened long ago. */
+  /** No `…_CREATED` and `…_CHANGED` events: what is imported happened long ago. */
   history?: boolean
-  /** When a line's object was really written, where that is known and believed. */
+  /** When a line's object was really created, if that is known and trusted. */
   recordedAt?: Saving['recordedAt']
   /** Why the caller may not write this kind; nothing means it may. */
   refusalOf?: (kind: string) => string | undefined
   onRefused?: (line: number, reason: string) => void
-  /** Told after every window how many lines are done. */
+  /** Called after every window with the number of lines that are done. */
   onProgress?: (lines: number) => void
 }
 
 export type Imported = { accepted: Record<string, number>; refusedCount: number }
 
-/** As many lines as are saved together; what a line refers to may stand in the same window. */
+/** How many lines are saved together. A line may refer to another one of its window. */
 export const WINDOW = 1_000
 
 /**
@@ -50,7 +50,7 @@ const MAX_REASON_LENGTH = 2_000
 
 /**
  * Saves the lines in windows, each kind of a window in one transaction, in the order in which they
- * refer to each other. A bad line is refused by itself. The next window is read while one is saved.
+ * refer to each other. A faulty line does not affect the others. The next window is read meanwhile.
  */
 export async function importLines(
   db: Db,
@@ -62,14 +62,14 @@ export async function importLines(
   for await (const window of windowsOf(lines)) {
     await saving
     saving = run.save(window)
-    // Awaited above, with the next window or after the last; here it only must not go unheard.
+    // Awaited above or after the loop; without this, a failure in between would be unhandled.
     saving.catch(() => {})
   }
   await saving
   return run.imported
 }
 
-/** Does all the same and keeps nothing of it: one transaction that is rolled back. */
+/** A dry run: the same in one transaction, which is rolled back. */
 export async function tryLines(
   db: Db,
   lines: AsyncIterable<Line[]> | Iterable<Line[]>,
@@ -173,10 +173,7 @@ class Run {
     if (ready.length > 0) await this.#saveBatch(declared, ready)
   }
 
-  /**
-   * A batch that the database refuses is halved until the line that it refuses stands alone; one that
-   * takes a busy server too long, until it does not.
-   */
+  /** A batch that the database refuses, or that takes too long, is saved in halves. */
   async #saveBatch(kind: ObjectKind, batch: Read[]): Promise<void> {
     const bodies = batch.map((line) => line.body)
     const html = await checkHtmlOf(kind, bodies, this.#importing.businessId)
@@ -248,7 +245,7 @@ class Run {
 
 type Save = (tx: Db, body: Read['body'], saving: Saving, refs: LineRefs) => Promise<unknown>
 
-/** What has a road of its own, one line after the other. */
+/** Kinds that are saved line by line. */
 const OTHERS: Record<string, Save> = {
   business: saveBusinessLine,
   status: (tx, body, saving) => saveStatusOf(tx, body, saving),
@@ -256,7 +253,7 @@ const OTHERS: Record<string, Save> = {
   suppression: saveSuppressionLine,
 }
 
-/** What is referred to comes before what refers to it. */
+/** Kinds come after those that they refer to. */
 const KINDS = [
   'business',
   'status',

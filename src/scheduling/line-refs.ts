@@ -2,8 +2,8 @@ import { refName } from '../contract/object-body.ts'
 import { objectKind, type ObjectKind } from '../contract/objects.ts'
 
 /**
- * A line may be given a name for the lines after it: `"ref": "c7"` on a client, `"clientRef": "c7"`
- * on its appointments. An export names everything so, and needs no id to be the same elsewhere.
+ * Lines of an import can refer to earlier ones: `"ref": "c7"` on a client, `"clientRef": "c7"` on its
+ * appointments. Exports use refs, so ids need not be the same where they are imported.
  */
 export class LineRefs {
   readonly #ids = new Map<string, number | string>()
@@ -16,7 +16,7 @@ export class LineRefs {
     return this.#ids.get(`${kind} ${ref}`)
   }
 
-  /** Puts the ids in the place of the names; says which name nobody has. */
+  /** Replaces refs by ids; returns a fault if no earlier line has the ref. */
   fill(kind: ObjectKind, body: Record<string, unknown>): string | undefined {
     for (const { property, name, target } of namesOf(kind)) {
       const named = body[name]

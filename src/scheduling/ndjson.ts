@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import type { Line } from './import.ts'
 
 /** As long as any body may be. */
-const LONGEST_LINE = 1_048_576
+const MAX_LINE_LENGTH = 1_048_576
 const NEWLINE = 0x0a
 
 /**
@@ -16,7 +16,7 @@ export async function* readNdjson(pieces: AsyncIterable<Buffer>): AsyncIterable<
 
   const take = (end: Buffer): Line | undefined => {
     number += 1
-    const isTooLong = length + end.length > LONGEST_LINE
+    const isTooLong = length + end.length > MAX_LINE_LENGTH
     const bytes = kept.length === 0 ? end : Buffer.concat([...kept, end])
     kept = []
     length = 0
@@ -35,7 +35,7 @@ export async function* readNdjson(pieces: AsyncIterable<Buffer>): AsyncIterable<
     }
     const rest = piece.subarray(start)
     length += rest.length
-    if (length > LONGEST_LINE) kept = []
+    if (length > MAX_LINE_LENGTH) kept = []
     else if (rest.length > 0) kept.push(rest)
     if (lines.length > 0) yield lines
   }

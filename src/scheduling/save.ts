@@ -75,7 +75,7 @@ export function readWithCommit(tx: Db, kind: ObjectKind, objects: StoredObject[]
 
 /**
  * Saves objects of one kind with all that follows from their changes, in the caller's transaction.
- * One body and a thousand take the same path; a faulty one is refused by itself. `allows` belong to
+ * One body and a thousand take the same path; a faulty one does not affect the others. `allows` belong to
  * the bodies of the same index.
  */
 export async function saveObjects(
@@ -293,7 +293,7 @@ function unknownStatus({ values: { status } }: ObjectInput, statuses: Status[]):
   return [{ pointer: '/status', detail: `must be one of ${usable.join(', ')}` }]
 }
 
-/** Faults of several properties together; only told if each by itself is right. */
+/** Faults of several properties together; only reported if each is valid alone. */
 function contradictions(
   kind: ObjectKind,
   object: StoredObject,

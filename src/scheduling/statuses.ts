@@ -52,13 +52,13 @@ export async function saveStatusOf(
   const wanted: StatusInput = { objectType, status, ...values, liveAfter }
   if (before) return { status: await change(tx, before, wanted, saving), before }
   const made = await insertStatus(tx, saving, wanted)
-  // Another transaction made it first: now it is there, and this is a change.
+  // Another transaction has just created it, so this is a change.
   return made ? { status: made, before } : saveStatusOf(tx, body, saving, allow)
 }
 
 type Said = Pick<Status, 'label' | 'live' | 'active'> & { liveAfter: boolean | null }
 
-/** Removes a status that nothing is in; returns undefined if there is no such status. */
+/** Removes a status that no object has; returns undefined if it does not exist. */
 export async function removeStatus(
   tx: Db,
   { objectType, status }: Pick<Status, 'objectType' | 'status'>,
@@ -86,9 +86,9 @@ const SAID = ['label', 'live', 'liveAfter', 'active'] as const
 
 async function refuseWhileUsed(tx: Db, { objectType, status }: StatusInput, businessId: number) {
   if (status === firstStatus(objectType)) {
-    throw conflict(`${status} is where new objects begin; it stays.`)
+    throw conflict(`${status} is the status of new objects and cannot be removed.`)
   }
-  // Whoever is saving an object has read the statuses: when they are done, we see what they wrote.
+  // Saves in progress may have read this status. After they commit, their objects are seen.
   await waitForBookings(tx, businessId)
   if (await isStatusUsed(tx, businessId, objectType, status)) {
     throw conflict(`${status} is in use, by an object or a definition.`)

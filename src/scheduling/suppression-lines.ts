@@ -29,7 +29,7 @@ const SuppressionLine = Type.Object({
 
 type Suppressed = { emailAddress: string; reason: (typeof REASONS)[number]; detail: string | null }
 
-/** Whoever no longer wants to be written to, and is so wherever their business goes. */
+/** A suppressed address in an import. */
 export async function saveSuppressionLine(tx: Db, body: unknown, saving: Saving) {
   const { values, faults } = readFields<Suppressed>(FIELDS, body)
   faults.push(...unknownProperties(SuppressionLine, body))

@@ -92,7 +92,7 @@ export async function updateApiKey(db: Db, businessId: number, change: Change, b
   return row!
 }
 
-/** Ends the keys that are bound to this person. */
+/** Deactivates the keys that are bound to this user. */
 export function revokeKeysOfMaker(tx: Db, businessId: number, userId: number, by: By) {
   return tx.query(sql`
     update api_key
@@ -107,11 +107,11 @@ export type KnownKey = {
   scopes: Scope[]
   expiresTime: Temporal.Instant | null
   lastUsedTime: Temporal.Instant | null
-  /** The person to whom it is bound; null: it belongs to the business. */
+  /** The user it is bound to; null: it belongs to the business. */
   maker: { userId: number; role: Role } | null
 }
 
-/** Through the operator's door: which business is asking is what this finds out. */
+/** Needs the operator role: the business is not known before the key is found. */
 export async function findLiveKeyByHash(operator: Db, keyHash: Buffer) {
   const [key] = await operator.query<KnownKey>(sql`
     select k.business_id as "businessId", k.api_key_id as "apiKeyId", k.name, k.scopes,
@@ -135,7 +135,7 @@ export function recordKeyUse(operator: Db, key: KnownKey, now: Temporal.Instant)
     do update set last_used_time = greatest(api_key_use.last_used_time, excluded.last_used_time)`)
 }
 
-/** Keeps the hash of the operator's key, where none is kept yet; says whether it was. */
+/** Stores the hash of the operator's key if none is stored yet; returns whether it did. */
 export async function insertOperatorKey(operator: Db, keyHash: Buffer, now: Temporal.Instant) {
   const inserted = await operator.query(sql`
     insert into operator_key (key_hash, created_date) values (${keyHash}, ${now})

@@ -22,7 +22,7 @@ export type AuditFilter = {
 
 type Page = { after: number | undefined; limit: number }
 
-/** Newest first; the database itself writes these rows (migrations/0040), and nobody else may. */
+/** Newest first. Only triggers of the database write these rows. */
 export function listAudit(db: Db, businessId: number, filter: AuditFilter, { after, limit }: Page) {
   const { object, id, user, from, to } = filter
   return db.query<AuditRow>(sql`
@@ -39,7 +39,7 @@ export function listAudit(db: Db, businessId: number, filter: AuditFilter, { aft
     limit ${limit}`)
 }
 
-/** Where an entry is in the order of time. */
+/** The position of an entry in the order of time. */
 const placeOf = (businessId: number, auditId: number) => sql`
   ((select time from audit where business_id = ${businessId} and audit_id = ${auditId}), ${auditId})`
 
@@ -75,7 +75,7 @@ const changedOf = (columns: string[]) => sql`
   array(select c from unnest(${columns}::text[]) c, (select before as was offset 0) entry
         where was ? c and was -> c is distinct from after -> c)`
 
-/** What was is looked up once, and not for each column; what it does not say did not change. */
+/** The state before is looked up once for all columns; a column that it lacks did not change. */
 const isChangeOf = (columns: string[]) => sql`
   (select exists (select from unnest(${columns}::text[]) c
                   where was ? c and was -> c is distinct from after -> c)
@@ -120,7 +120,7 @@ export function listHappenings(
     order by time, audit_id limit ${asked.limit}`)
 }
 
-/** The status that each object had at its moment; none where nothing is recorded so early. */
+/** The status that each object had at its moment; none if nothing is recorded so early. */
 export async function listStatusesAt(
   db: Db,
   businessId: number,
@@ -138,7 +138,7 @@ export async function listStatusesAt(
   return new Map(rows.map(({ id, status }) => [id, status]))
 }
 
-/** One entry of the audit, without what it says of the object. */
+/** An entry of the audit without the object's properties. */
 export type Recorded = Pick<AuditRow, 'auditId' | 'time' | 'user' | 'change'>
 
 /** The columns of `Recorded`, of `recordedEntries`. */

@@ -60,7 +60,7 @@ export async function lockBusinessByExternalId(tx: Db, externalId: string) {
   return business?.externalId === externalId ? business : undefined
 }
 
-/** Of the operator every active one; of a business itself. */
+/** All active businesses for the operator; for a business only itself. */
 export function listBusinesses(db: Db, { after, limit }: { after: number; limit: number }) {
   return db.query<BusinessRow>(sql`
     select ${columns} from business
@@ -92,7 +92,7 @@ export async function updateBusiness(db: Db, businessId: number, fields: Busines
   return business!
 }
 
-/** Each once, as the domains of addresses are written. */
+/** Each domain once, in lower case. */
 const wireDomains = ({ senderDomains }: BusinessFields) => [
   ...new Set(senderDomains.flatMap((domain) => parseDomain(domain) ?? [])),
 ]

@@ -1,5 +1,6 @@
 import type { Db } from '../database/database.ts'
 import { join, sql, type Sql } from '../database/sql.ts'
+import { columnsFor, insertRows } from './rows.ts'
 
 /** The ids of the clients whose name or address has, for every word of the text, one that begins with it. */
 export function clientsNamed(businessId: number, text: string): Sql {
@@ -62,7 +63,7 @@ function splitWords(text: string): string[] {
 export function replaceClientWords(tx: Db, businessId: number, clients: Record<string, unknown>[]) {
   const words = clients.flatMap((client) =>
     searchableWordsOf(`${client.firstName} ${client.lastName} ${client.emailAddress ?? ''}`).map(
-      (word) => ({ clientId: client.clientId as number, word }),
+      (word) => ({ businessId, word, clientId: client.clientId as number }),
     ),
   )
   return Promise.all([
@@ -70,9 +71,12 @@ export function replaceClientWords(tx: Db, businessId: number, clients: Record<s
       delete from client_word
       where business_id = ${businessId}
         and client_id = any (${clients.map((client) => client.clientId)}::bigint[])`),
-    tx.query(sql`
-      insert into client_word (business_id, word, client_id)
-      select ${businessId}, w.word, w.client_id
-      from unnest(${words.map((w) => w.word)}::text[], ${words.map((w) => w.clientId)}::bigint[]) as w (word, client_id)`),
+    tx.query(insertRows('client_word', COLUMNS, words)),
   ])
 }
+
+const COLUMNS = columnsFor<{ businessId: number; word: string; clientId: number }>({
+  businessId: 'bigint',
+  word: 'text',
+  clientId: 'bigint',
+})

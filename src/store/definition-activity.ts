@@ -1,7 +1,7 @@
 import type { Db } from '../database/database.ts'
 import { sql } from '../database/sql.ts'
 
-/** When a definition fires next, when it last fired, and what it did in the last 30 days. */
+/** When a definition fires next, when it last fired, and its results of the last 30 days. */
 export type DefinitionActivity = {
   nextTime: Temporal.Instant | null
   lastTime: Temporal.Instant | null
@@ -9,7 +9,7 @@ export type DefinitionActivity = {
   sent: number
   failed: number
   skipped: number
-  /** COMPLETED triggers of each of the last 14 days of the business's calendar. */
+  /** COMPLETED triggers of each of the last 14 days, in the business's time zone. */
   days: number[]
 }
 
@@ -89,7 +89,7 @@ const countDays = (db: Db, businessId: number, timeZone: string, { since, until 
       and scheduled_time >= ${since} and scheduled_time <= ${until}
     group by 1, 2, 3`)
 
-/** Within the days that are counted; older ones are of no interest to a list. */
+/** The last one within the counted days. */
 const listLast = (db: Db, businessId: number, ids: number[], { since, until }: Range) =>
   db.query<Last>(sql`
     select event_defn_id as "eventDefnId", max(scheduled_time) as "lastTime"

@@ -2,6 +2,7 @@ import type { EmailStatus } from '../contract/email.ts'
 import type { ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
 import { empty, sql, type Sql } from '../database/sql.ts'
+import { columnsFor, rowTable } from './rows.ts'
 import type { Attempt } from './emails.ts'
 
 /** A mail that a worker has taken to send it. */
@@ -154,7 +155,6 @@ export type EmailEnding = Held & {
 
 /** A mail whose lease went to another is left alone. */
 export async function endEmails(tx: Db, endings: EmailEnding[], now: Temporal.Instant) {
-  const of = <Key extends keyof EmailEnding>(key: Key) => endings.map((ending) => ending[key])
   const isOwn = sql`
     (s.business_id, s.email_id) = (n.business_id, n.email_id) and s.worker = n.worker`
   // Most are done. What is tried again stays in the queue, in nobody's hands.
@@ -167,11 +167,7 @@ export async function endEmails(tx: Db, endings: EmailEnding[], now: Temporal.In
   )`
   await tx.query(sql`
     with n as (
-      select * from unnest(
-          ${of('businessId')}::bigint[], ${of('emailId')}::bigint[], ${of('worker')}::text[],
-          ${of('status')}::text[], ${of('statusReason')}::text[], ${of('nextAttemptTime')}::timestamptz[],
-          ${endings.map((ending) => ending.attempt && JSON.stringify(ending.attempt))}::jsonb[])
-        as n (business_id, email_id, worker, status, status_reason, next_attempt_time, attempt)
+      select * from ${rowTable(ENDING_COLUMNS, endings)}
     ), done as (
       delete from email_queue s using n where ${isOwn} and n.next_attempt_time is null
       returning n.*
@@ -185,7 +181,17 @@ export async function endEmails(tx: Db, endings: EmailEnding[], now: Temporal.In
     where (e.business_id, e.email_id) = (n.business_id, n.email_id)`)
 }
 
-/** In nobody's hands. */
+const ENDING_COLUMNS = columnsFor<EmailEnding>({
+  businessId: 'bigint',
+  emailId: 'bigint',
+  worker: 'text',
+  status: 'text',
+  statusReason: 'text',
+  nextAttemptTime: 'timestamptz',
+  attempt: 'jsonb',
+})
+
+/** Claimed by no worker. */
 const FREE = sql`worker = null, lease_until = null, message_ended = false, epoch = null`
 
 /** Two workers may end the last two mails of one trigger at once: one after the other then. */

@@ -2,7 +2,7 @@ import type { Db } from '../database/database.ts'
 import { sql, type Sql } from '../database/sql.ts'
 import { definitionKeys, type DefinitionKey } from './event-definitions.ts'
 
-/** A template as mails are made of it. */
+/** A template as emails are made from it. */
 export type StoredTemplate = {
   businessId: number
   emailTemplateId: number
@@ -12,7 +12,7 @@ export type StoredTemplate = {
   subject: string
   emailBody: string
   emailBodyText: string | null
-  /** Why one gets such mail: stands under it. */
+  /** Why the recipient gets this email; shown below its text. */
   emailBecause: string | null
   emailCategoryId: number | null
   /** Of its category; mail without one is transactional. */
@@ -32,8 +32,8 @@ export type StoredTemplate = {
 }
 
 /**
- * The templates that actions name, each with its variants: those of the same name. Nobody changes
- * them until the transaction ends.
+ * The templates that actions name, each with its variants, which have the same name. They are locked
+ * for share until the transaction ends.
  */
 export const holdTemplatesWithVariants = (
   tx: Db,
@@ -83,7 +83,7 @@ const withVariants = (names: Sql) =>
     order by t.email_template_id
     for share of t`
 
-/** What the automations that use a template are about, each event type once. */
+/** The event types of the definitions that use a template, each once. */
 export async function listEventTypesOfTemplate(
   db: Db,
   businessId: number,

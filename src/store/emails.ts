@@ -2,6 +2,7 @@ import type { EmailStatus } from '../contract/email.ts'
 import type { ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
 import { empty, join, raw, sql, type Sql } from '../database/sql.ts'
+import { columnsFor, rowTable } from './rows.ts'
 import { endedOfObjects } from './event-triggers.ts'
 import { clientsNamed } from './client-words.ts'
 import { aboutVisibleObject, type Visibility } from './visibility.ts'
@@ -36,47 +37,33 @@ export type NewEmail = {
   createdDate: Temporal.Instant
 }
 
-type Written = [keyof NewEmail, string, string]
-
-/** What each mail has of its own, with its column and type. */
-const OWN: Written[] = [
-  ['emailId', 'email_id', 'bigint'],
-  ['eventTriggerId', 'event_trigger_id', 'bigint'],
-  ['objectId', 'object_id', 'bigint'],
-  ['clientId', 'client_id', 'bigint'],
-  ['recipientKey', 'recipient_key', 'text'],
-  ['toAddress', 'to_address', 'text'],
-  ['subject', 'subject', 'text'],
-  ['html', 'html', 'text'],
-  ['text', 'text', 'text'],
-  ['messageId', 'message_id', 'text'],
-]
-/** What mails that are written together often have in common; each of these is then said once. */
-const COMMON: Written[][] = [
-  [
-    ['businessId', 'business_id', 'bigint'],
-    ['fromAddress', 'from_address', 'text'],
-  ],
-  [
-    ['eventActionId', 'event_action_id', 'bigint'],
-    ['emailTemplateId', 'email_template_id', 'bigint'],
-    ['emailCategoryId', 'email_category_id', 'bigint'],
-  ],
-  [
-    ['objectType', 'object_type', 'text'],
-    ['objectUUId', 'object_uuid', 'text'],
-    ['test', 'test', 'boolean'],
-  ],
-  [
-    ['message', 'message', 'text'],
-    ['status', 'status', 'text'],
-    ['statusReason', 'status_reason', 'text'],
-  ],
-]
-const COLUMNS = [...OWN, ...COMMON.flat()].map(([, column]) => column)
-const names = raw(COLUMNS.join(', '))
+const COLUMNS = columnsFor<NewEmail>({
+  emailId: 'bigint',
+  businessId: 'bigint',
+  eventTriggerId: 'bigint',
+  eventActionId: 'bigint',
+  emailTemplateId: 'bigint',
+  emailCategoryId: 'bigint',
+  objectType: 'text',
+  objectId: 'bigint',
+  objectUUId: 'text',
+  clientId: 'bigint',
+  recipientKey: 'text',
+  fromAddress: 'text',
+  toAddress: 'text',
+  subject: 'text',
+  html: 'text',
+  text: 'text',
+  message: 'text',
+  messageId: 'text',
+  test: 'boolean',
+  status: 'text',
+  statusReason: 'text',
+  createdDate: 'timestamptz',
+})
+const names = raw(COLUMNS.map(({ column }) => column).join(', '))
 const values = raw(
-  COLUMNS.map((column) => (column === 'message' ? `convert_to(message, 'UTF8')` : column)).join(
+  COLUMNS.map(({ column }) => (column === 'message' ? `convert_to(message, 'UTF8')` : column)).join(
     ', ',
   ),
 )
@@ -90,52 +77,32 @@ export async function drawEmailIds(db: Db, count: number): Promise<number[]> {
 }
 
 /**
- * One statement, however many, which leaves with the next one or the commit. The same mail of the
- * same trigger is never written twice: with one that is there already all of them are refused, or
- * that one is passed over, for which each has to be looked for.
+ * Writes emails in one statement, sent with the next one or the commit. The same email of the same
+ * trigger is never written twice: if one exists, all are refused, or only that one is skipped.
  */
-export function insertEmails(
-  tx: Db,
-  emails: NewEmail[],
-  ifThere: 'refuse' | 'pass over' = 'refuse',
-) {
+export function insertEmails(tx: Db, emails: NewEmail[], ifExists: 'refuse' | 'skip' = 'refuse') {
   if (emails.length === 0) return
-  const [first] = emails as [NewEmail]
-  const { createdDate } = first
   const captured: Attempt = {
-    time: createdDate.epochMilliseconds,
+    time: emails[0]!.createdDate.epochMilliseconds,
     phase: 'captured',
     reply: 'kept here, not sent',
   }
-  const isShared = ([property]: Written) =>
-    emails.every((email) => email[property] === first[property])
-  const shared = COMMON.filter((columns) => columns.every(isShared)).flat()
-  const own = [...OWN, ...COMMON.flat().filter((written) => !shared.includes(written))]
-  const lists = own.map((written) => listOf(emails, written))
-  const ones = [sql`${createdDate}::timestamptz as made`, ...shared.map((one) => oneOf(first, one))]
+  // The message contains the HTML and the text.
+  const rows = emails.map((email) =>
+    email.message === null ? email : { ...email, html: null, text: null },
+  )
   const insert = sql`
-    insert into email (${names}, created_date, next_attempt_time, sent_time, attempts)
-    select ${values}, made, case status when 'QUEUED' then made end,
-           case status when 'CAPTURED' then made end,
+    insert into email (${names}, next_attempt_time, sent_time, attempts)
+    select ${values}, case status when 'QUEUED' then created_date end,
+           case status when 'CAPTURED' then created_date end,
            case status when 'CAPTURED' then ${JSON.stringify([captured])}::jsonb else '[]' end
-    from unnest(${join(lists, ', ')}) as own (${raw(own.map(([, column]) => column).join(', '))}),
-         (select ${join(ones, ', ')}) shared
-    ${ifThere === 'pass over' ? sql`on conflict do nothing` : empty}`
+    from ${rowTable(COLUMNS, rows)}
+    ${ifExists === 'skip' ? sql`on conflict do nothing` : empty}`
   const isQueued = emails.some((email) => email.status === 'QUEUED')
   tx.send(isQueued ? withQueue(insert) : insert)
 }
 
-const oneOf = (email: NewEmail, [property, column, type]: Written) =>
-  sql`${email[property]}::${raw(`${type} as ${column}`)}`
-
-function listOf(emails: NewEmail[], [property, , type]: Written) {
-  // It says what html and text do.
-  const isSaid = property === 'html' || property === 'text'
-  const list = emails.map((email) => (isSaid && email.message !== null ? null : email[property]))
-  return sql`${list}::${raw(type)}[]`
-}
-
-/** What will leave waits in the queue from the same moment. */
+/** Emails that are to be sent are queued by the same statement. */
 const withQueue = (insert: Sql) => sql`
   with made as (${insert} returning business_id, email_id, next_attempt_time, created_date)
   insert into email_queue (business_id, email_id, next_attempt_time, created_date)
@@ -367,22 +334,23 @@ export async function findEmail(
   return email
 }
 
-/** A mail that was taken and came back later says why. Its status stays: so it was. */
-export async function noteBounces(
-  tx: Db,
-  businessId: number,
-  bounces: { emailId: number; messageId: string; recipient: string; reason: string }[],
-) {
+type Bounce = { emailId: number; messageId: string; recipient: string; reason: string }
+
+const BOUNCE_COLUMNS = columnsFor<Bounce>({
+  emailId: 'bigint',
+  messageId: 'text',
+  recipient: 'text',
+  reason: 'text',
+})
+
+/** Records why emails bounced after a server had accepted them; their status stays. */
+export async function noteBounces(tx: Db, businessId: number, bounces: Bounce[]) {
   await tx.query(sql`
     update email e
-    set status_reason = b.reason
-    from unnest(${bounces.map((bounce) => bounce.emailId)}::bigint[],
-                ${bounces.map((bounce) => bounce.messageId)}::text[],
-                ${bounces.map((bounce) => bounce.recipient.toLowerCase())}::text[],
-                ${bounces.map((bounce) => bounce.reason)}::text[])
-      as b (email_id, message_id, recipient, reason)
-    where (e.business_id, e.email_id) = (${businessId}, b.email_id) and e.message_id = b.message_id
-      and lower(e.to_address) = b.recipient and e.status in ('SENT', 'CAPTURED')`)
+    set status_reason = r.reason
+    from ${rowTable(BOUNCE_COLUMNS, bounces)}
+    where (e.business_id, e.email_id) = (${businessId}, r.email_id) and e.message_id = r.message_id
+      and lower(e.to_address) = lower(r.recipient) and e.status in ('SENT', 'CAPTURED')`)
 }
 
 /** What a mail said is kept for a while, then only that it was this. Gives back how many. */

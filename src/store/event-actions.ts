@@ -11,7 +11,7 @@ export type StoredAction = {
   active: boolean
   emailCategoryId: number | null
   emailTemplateId: number
-  /** Null: whoever the template names, else the client. */
+  /** Null: the recipient that the template names, or else the client. */
   recipient: RecipientValue | null
   createdDate: Temporal.Instant
   createdUser: string
@@ -25,7 +25,7 @@ const columns = sql`
   email_template_id as "emailTemplateId", recipient, created_date as "createdDate",
   created_user as "createdUser", modified_date as "modifiedDate", modified_user as "modifiedUser"`
 
-/** Who an action writes to that leaves it to its template. */
+/** The recipient of an action that names none. */
 const byTemplate = sql`
   (select case when coalesce(t.to_address, '') = '' then 'client' else 'template' end
    from email_template t
@@ -120,7 +120,7 @@ export type RunningAction = StoredAction & { transactional: boolean | null }
 export const listActionsOfDefinitions = (db: Db, keys: DefinitionKey[]) =>
   db.query<RunningAction>(actionsOf(keys, empty))
 
-/** The same, and nobody changes them until the transaction ends. */
+/** The same, locked for share until the transaction ends. */
 export const holdActionsOfDefinitions = (tx: Db, keys: DefinitionKey[]) =>
   tx.query<RunningAction>(actionsOf(keys, sql`for share`))
 
@@ -134,7 +134,7 @@ const actionsOf = (keys: DefinitionKey[], locked: Sql) =>
       where o.active and o.business_id = k.business_id and o.event_defn_id = k.event_defn_id
       order by event_action_id ${locked}) a`
 
-/** Of all definitions, the inactive ones too: what an export takes along. */
+/** Of all definitions, also inactive ones. */
 export function listAllActions(db: Db, businessId: number) {
   return db.query<StoredAction>(sql`
     select ${columns} from event_action where business_id = ${businessId} order by event_action_id`)

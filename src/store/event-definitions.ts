@@ -3,13 +3,13 @@ import type { Db } from '../database/database.ts'
 import { empty, raw, sql, type Sql } from '../database/sql.ts'
 import { recordedColumns, recordedEntries, type Recorded } from './audit.ts'
 
-/** A definition as it is kept. */
+/** A definition as it is stored. */
 export type StoredDefinition = Definition & {
   eventDefnId: number
   version: number
   /** The version whose plan is complete. */
   plannedVersion: number
-  /** Since when it asks for what is not planned whole; null once it is. */
+  /** Since when it asks for what is not completely planned; null once it is. */
   askedSince: Temporal.Instant | null
   /** Set if it was deleted; a paused one is inactive without it. */
   deletedDate: Temporal.Instant | null
@@ -108,8 +108,8 @@ export function listDefinitions(db: Db, businessId: number, filters: DefinitionF
 }
 
 /**
- * Definitions of any business as they are now, and stay until the transaction ends. Each key once,
- * in the order in which everybody locks.
+ * Locks definitions of any business for share. The caller passes each key once, in the order in which
+ * every transaction locks them.
  */
 export function holdDefinitions(tx: Db, keys: DefinitionKey[]) {
   return tx.query<StoredDefinition>(
@@ -218,7 +218,7 @@ export async function updateDefinition(
   return saved!
 }
 
-/** Only what was really planned counts as done: not where it was to be planned again meanwhile. */
+/** Does nothing if the definition was saved, or must be planned again, since it was read. */
 export function markPlanned(
   tx: Db,
   { businessId, eventDefnId, version, plannedVersion }: StoredDefinition,
@@ -231,8 +231,8 @@ export function markPlanned(
 }
 
 /**
- * What plans look at has changed for more objects than one save can follow: a zone, a status, a
- * campaign. Every reminder of the business is planned again, in pages.
+ * Plans every reminder of the business again, in pages: a time zone, a status or a campaign changed,
+ * which affects more objects than one save can plan.
  */
 export function planAgain(tx: Db, businessId: number, eventTypeIds: number[]) {
   return tx.query(sql`
@@ -241,9 +241,9 @@ export function planAgain(tx: Db, businessId: number, eventTypeIds: number[]) {
 }
 
 /**
- * Bookings hold this together, from before they read the definitions until they commit. A saved
- * definition passes `waitForBookings` before it is planned: then every booking that read the
- * definition as it was is committed, and its triggers are seen.
+ * Bookings share this lock from before they read the definitions until they commit. A saved definition
+ * passes `waitForBookings` before it is planned: by then every booking that has read its older version
+ * is committed, and its triggers are seen.
  */
 export const lockPlans = (tx: Db, businessId: number) =>
   tx.send(sql`select pg_advisory_xact_lock_shared(${PLANS}::int, hashint8(${businessId}::bigint))`)
@@ -263,7 +263,7 @@ export const lockSettings = (tx: Db, businessId: number) =>
 
 const SETTINGS = 7_230_006
 
-/** The inactive ones too: what an export takes along. */
+/** All definitions, also inactive ones. */
 export function listAllDefinitions(db: Db, businessId: number) {
   return db.query<StoredDefinition>(sql`
     select ${columns} from event_definition

@@ -5,7 +5,8 @@ import {
   type TriggerStatus,
 } from '../contract/event-trigger.ts'
 import type { Db } from '../database/database.ts'
-import { empty, join, raw, sql, withValues, type Sql } from '../database/sql.ts'
+import { empty, join, raw, sql, type Sql } from '../database/sql.ts'
+import { columnsFor, insertRows, rowTable } from './rows.ts'
 import type { ObjectKey } from './subject.ts'
 import { clientsNamed } from './client-words.ts'
 import { aboutVisibleObject, type Visibility } from './visibility.ts'
@@ -548,134 +549,83 @@ export type PlannedUpdate = {
 /** What is about to be due wakes the engines; the rest they find by themselves. */
 const SOON_MS = 10_000
 
-/** A statement for each sort of change, however many triggers, for one who holds their objects. */
+/** Writes a plan in one statement for each kind of change. The caller holds the objects' locks. */
 export function writePlan(tx: Db, businessId: number, plan: Plan, now: Temporal.Instant) {
   const { insert, update, replan } = plan
   if (insert.length + update.length + replan.length === 0) return
-  // First what moves away: another may be planned for where it was.
+  // Moves first: a new trigger may be planned for the time that a moved one had.
   const moved = update.filter((one) => one.status === 'SCHEDULED')
   const gone = update.filter((one) => one.status !== 'SCHEDULED')
   if (moved.length > 0) tx.send(moving(businessId, moved, now))
   if (gone.length > 0) tx.send(ending(businessId, gone, now))
   if (replan.length > 0) tx.send(marking(businessId, replan))
-  const waits = insert.filter((one) => one.status === 'SCHEDULED')
-  const late = insert.filter((one) => one.status !== 'SCHEDULED')
-  if (waits.length > 0) tx.send(insertion(businessId, waits, now))
-  if (late.length > 0) tx.send(sql`${insertion(businessId, late, now)} on conflict do nothing`)
-  const isSoon = [...waits, ...moved].some(
+  const created = insert.map((one) => ({ ...one, businessId, createdDate: now }))
+  const pending = created.filter((one) => one.status === 'SCHEDULED')
+  const late = created.filter((one) => one.status !== 'SCHEDULED')
+  if (pending.length > 0) tx.send(insertRows('pending_trigger', PENDING_COLUMNS, pending))
+  if (late.length > 0) {
+    tx.send(sql`${insertRows('event_trigger', FINISHED_COLUMNS, late)} on conflict do nothing`)
+  }
+  const isSoon = [...pending, ...moved].some(
     ({ scheduledTime }) => scheduledTime.epochMilliseconds - now.epochMilliseconds < SOON_MS,
   )
   if (isSoon) tx.hint('bellwether_due')
 }
 
-const of = <Row, Key extends keyof Row>(rows: Row[], key: Key) => rows.map((row) => row[key])
+type WrittenTrigger = NewTrigger & { businessId: number; createdDate: Temporal.Instant }
 
-type Written = [keyof NewTrigger, string, string]
+const PENDING_COLUMNS = columnsFor<WrittenTrigger>({
+  businessId: 'bigint',
+  createdDate: 'timestamptz',
+  eventDefnId: 'bigint',
+  defnVersion: 'bigint',
+  objectType: 'text',
+  objectId: 'bigint',
+  objectUUId: 'text',
+  occurrence: 'text',
+  oldStatus: 'text',
+  newStatus: 'text',
+  anchorTime: 'timestamptz',
+  scheduledTime: 'timestamptz',
+})
 
-/** What each trigger has of its own, whatever it is for. */
-const OWN: Written[] = [
-  ['eventDefnId', 'event_defn_id', 'bigint'],
-  ['defnVersion', 'defn_version', 'bigint'],
-  ['objectId', 'object_id', 'bigint'],
-  ['anchorTime', 'anchor_time', 'timestamptz'],
-  ['scheduledTime', 'scheduled_time', 'timestamptz'],
+const FINISHED_COLUMNS = [
+  ...PENDING_COLUMNS,
+  ...columnsFor<WrittenTrigger>({ status: 'text', statusReason: 'text' }),
 ]
 
-/** What is the same in all of a statement where those are reminders of what lies ahead. */
-const COMMON: Written[] = [
-  ['objectType', 'object_type', 'text'],
-  ['objectUUId', 'object_uuid', 'text'],
-  ['occurrence', 'occurrence', 'text'],
-  ['oldStatus', 'old_status', 'text'],
-  ['newStatus', 'new_status', 'text'],
-]
+const PLANNED_COLUMNS = columnsFor<PlannedUpdate>({
+  eventTriggerId: 'bigint',
+  defnVersion: 'bigint',
+  anchorTime: 'timestamptz',
+  scheduledTime: 'timestamptz',
+  status: 'text',
+  statusReason: 'text',
+})
 
-/** What is too late to be waited for is recorded as that. */
-const RECORDED_AS: Written[] = [
-  ['status', 'status', 'text'],
-  ['statusReason', 'status_reason', 'text'],
-]
-
-/** Those of a booking are few: put down row by row they cost the server less than as lists. */
-const FEW = 8
-
-/** All of one table: what waits, or what is recorded at once. */
-function insertion(businessId: number, insert: NewTrigger[], now: Temporal.Instant) {
-  const [first] = insert
-  const isFew = insert.length <= FEW
-  const waits = first!.status === 'SCHEDULED'
-  const shareable = waits ? COMMON : [...COMMON, ...RECORDED_AS]
-  const areAlike = insert.every((row) => shareable.every(([key]) => row[key] === first![key]))
-  const valuesOf = (row: NewTrigger, fields: Written[]) => fields.map(([key]) => row[key])
-  const common = areAlike ? shareable : []
-  const own = areAlike ? OWN : [...OWN, ...shareable]
-  const rows = isFew
-    ? insert.flatMap((row) => valuesOf(row, own))
-    : own.map(([key]) => insert.map((row) => row[key]))
-  const table = waits ? 'pending_trigger' : 'event_trigger'
-  const statement = insertionOf(table, isFew ? insert.length : MANY, own, common)
-  return withValues(statement, [businessId, now, ...valuesOf(first!, common), ...rows])
-}
-
-const MANY = Infinity
-const insertions = new Map<string, Sql>()
-
-/** The text is put together once for each number of rows. */
-function insertionOf(table: string, count: number, own: Written[], common: Written[]): Sql {
-  const name = `${table} ${count} ${common.length}`
-  let statement = insertions.get(name)
-  if (!statement) {
-    const names = raw([...common, ...own].map(([, column]) => column).join(', '))
-    const parameters = (fields: Written[], many = '') =>
-      fields.map(([, , type]) => sql`${null}::${raw(type + many)}`)
-    const row = sql`(${join(parameters(own), ', ')})`
-    const rows =
-      count === MANY
-        ? sql`unnest(${join(parameters(own, '[]'), ', ')})`
-        : sql`(values ${join(Array(count).fill(row), ', ')})`
-    const shared = [sql`${null}::bigint`, sql`${null}::timestamptz`, ...parameters(common)]
-    statement = sql`
-      insert into ${raw(table)} (business_id, created_date, ${names})
-      select ${join(shared, ', ')}, i.* from ${rows} as i`
-    insertions.set(name, statement)
-  }
-  return statement
-}
-
-/** Gets another moment, whoever has it in hand: the one who moves it holds its object, so nobody fires it. */
+/** A claimed trigger is taken from its worker: the caller holds its object, so it is not being fired. */
 const moving = (businessId: number, update: PlannedUpdate[], now: Temporal.Instant) => sql`
   update pending_trigger w
-  set anchor_time = u.anchor_time, scheduled_time = u.scheduled_time, defn_version = u.defn_version,
+  set anchor_time = r.anchor_time, scheduled_time = r.scheduled_time, defn_version = r.defn_version,
       fire_now = false, worker = null, attempts = 0, last_error = null, modified_date = ${now}, modified_user = 'SYSTEM'
-  from ${asPlannedIn(update)}
-  where ${isPlanned(businessId)}`
+  from ${rowTable(PLANNED_COLUMNS, update)}
+  where w.business_id = ${businessId} and w.event_trigger_id = r.event_trigger_id`
 
-/** Ends before it fires. */
+/** Moves triggers that end before they fire to the finished ones. */
 const ending = (businessId: number, update: PlannedUpdate[], now: Temporal.Instant) => sql`
   with gone as (
     delete from pending_trigger w
-    using ${asPlannedIn(update)}, unnest(${of(update, 'eventTriggerId')}::bigint[],
-      ${of(update, 'status')}::text[], ${of(update, 'statusReason')}::text[])
-      as s (event_trigger_id, status, status_reason)
-    where ${isPlanned(businessId)} and s.event_trigger_id = u.event_trigger_id
-    returning w.*, s.status, s.status_reason, u.defn_version as planned_version,
-              u.anchor_time as planned_anchor, u.scheduled_time as planned_time
+    using ${rowTable(PLANNED_COLUMNS, update)}
+    where w.business_id = ${businessId} and w.event_trigger_id = r.event_trigger_id
+    returning w.*, r.status, r.status_reason, r.defn_version as planned_version,
+              r.anchor_time as planned_anchor, r.scheduled_time as planned_time
   )
   ${recordEnded(sql`gone`, { user: 'SYSTEM', now })}`
-
-const asPlannedIn = (update: PlannedUpdate[]) => sql`
-  unnest(${of(update, 'eventTriggerId')}::bigint[], ${of(update, 'defnVersion')}::bigint[],
-         ${of(update, 'anchorTime')}::timestamptz[], ${of(update, 'scheduledTime')}::timestamptz[])
-    as u (event_trigger_id, defn_version, anchor_time, scheduled_time)`
-
-const isPlanned = (businessId: number) => sql`
-  w.business_id = ${businessId} and w.event_trigger_id = u.event_trigger_id`
 
 const marking = (businessId: number, replan: Replanned[]) => sql`
   update event_trigger t
   set replan_since = r.since
-  from unnest(${of(replan, 'eventTriggerId')}::bigint[], ${of(replan, 'since')}::timestamptz[])
-    as r (event_trigger_id, since)
+  from ${rowTable(columnsFor<Replanned>({ eventTriggerId: 'bigint', since: 'timestamptz' }), replan)}
   where t.business_id = ${businessId} and t.event_trigger_id = r.event_trigger_id
     and t.status = 'RUNNING'`
 

@@ -8,8 +8,8 @@ const BATCH = 500
 export type ExportedObject = Record<string, unknown>
 
 /**
- * All objects of a kind, the deleted ones too, in the order of their ids. Invitations have ids
- * without an order: theirs is by what they say, so that equal data is told equally.
+ * All objects of a kind, also deleted ones, in the order of their ids. Ids of invitations are random:
+ * they are ordered by content, so that equal data gives equal exports.
  */
 export function streamObjects(tx: Db, businessId: number, kind: ObjectKind) {
   const order =
@@ -25,8 +25,7 @@ export function streamObjects(tx: Db, businessId: number, kind: ObjectKind) {
 }
 
 /**
- * A million Instants are more than is given back in time: what only passes through is never made
- * into one.
+ * Moments stay numbers: a million Temporal.Instants use more memory than is collected in time.
  */
 function wireColumns(kind: ObjectKind) {
   const own = Object.entries(kind.fields).map(([property, { column, instant }]) =>
@@ -55,14 +54,14 @@ export async function countObjects(db: Db, businessId: number, kinds: readonly O
   return total
 }
 
-/** Of the kinds of which most are pointed at by nothing, those that something points at. */
-export type Singled = {
+/** The objects that others refer to, of the kinds of which most are referred to by nothing. */
+export type ReferredIds = {
   calendar: Set<number>
   disclaimer: Set<number>
   invitation: Set<string>
 }
 
-export async function listSingled(tx: Db, businessId: number): Promise<Singled> {
+export async function listReferredIds(tx: Db, businessId: number): Promise<ReferredIds> {
   const [calendars, disclaimers, invitations] = await Promise.all([
     tx.query<{ id: number }>(sql`
       select calendar_id as id from disclaimer

@@ -10,7 +10,7 @@ export type RememberedAnswer = {
 
 export type IdempotencyKey = { businessId: number; digest: Buffer; bodyDigest: Buffer }
 
-/** False where another request with the same key is still running. Held until the transaction ends. */
+/** Returns false if a request with the same key is still running. Locks until the transaction ends. */
 export async function lockKey(tx: Db, { digest }: IdempotencyKey) {
   const [row] = await tx.query<{ locked: boolean }>(sql`
     select pg_try_advisory_xact_lock(${digest.readBigInt64BE().toString()}::bigint) as locked`)
@@ -31,8 +31,8 @@ export async function findAnswer(
 }
 
 /**
- * Claims a key for a request that is too long for one transaction. False if the key has an answer
- * that is not yet forgotten, or a claim that its node has renewed since `renewedSince`.
+ * Claims a key for a request that is too long for one transaction. Returns false if the key has an
+ * answer that has not expired, or a claim that its node renewed after `renewedSince`.
  */
 export async function claimKey(
   db: Db,
@@ -63,7 +63,7 @@ export function releaseClaim(db: Db, { businessId, digest }: IdempotencyKey) {
     where business_id = ${businessId} and digest = ${digest} and answer is null`)
 }
 
-/** Replaces a claim, or an answer that is too old to be found. */
+/** Replaces a claim or an expired answer. */
 export function saveAnswer(
   tx: Db,
   { businessId, digest, bodyDigest }: IdempotencyKey,
@@ -80,7 +80,7 @@ export function saveAnswer(
         answer = excluded.answer, created_time = excluded.created_time`)
 }
 
-/** Returns how many it deleted; called again while that is `limit`. */
+/** Returns how many it deleted; the caller repeats while that equals `limit`. */
 export async function deleteAnswersBefore(db: Db, oldest: Temporal.Instant, limit: number) {
   const deleted = await db.query(sql`
     delete from idempotency_key

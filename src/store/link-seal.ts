@@ -1,17 +1,17 @@
 import type { Db } from '../database/database.ts'
 import { sql } from '../database/sql.ts'
 
-/** The installation's secret for links in mails; `fresh` becomes it where there is none yet. */
-export async function keepLinkSeal(operator: Db, fresh: string, now: Temporal.Instant) {
+/** The installation's secret for signing links in mails; stores `fresh` if there is none yet. */
+export async function findOrSaveLinkSecret(operator: Db, fresh: string, now: Temporal.Instant) {
   await operator.query(sql`
     insert into link_seal (secret, created_date) values (${fresh}, ${now}) on conflict do nothing`)
   const [row] = await operator.query<{ secret: string }>(sql`select secret from link_seal`)
   return row!.secret
 }
 
-/** Of a mail that an unsubscribe link names: its address, and what the link's seal covers. */
-export async function findSealedMail(operator: Db, businessId: number, emailId: number) {
-  const [mail] = await operator.query<SealedMail>(sql`
+/** The mail of an unsubscribe link: its address, and the properties that the link signs. */
+export async function findSignedMail(operator: Db, businessId: number, emailId: number) {
+  const [mail] = await operator.query<SignedMail>(sql`
     select business_id as "businessId", email_id as "emailId", message_id as "messageId",
            to_address as "toAddress"
     from email
@@ -19,4 +19,4 @@ export async function findSealedMail(operator: Db, businessId: number, emailId: 
   return mail
 }
 
-type SealedMail = { businessId: number; emailId: number; messageId: string; toAddress: string }
+type SignedMail = { businessId: number; emailId: number; messageId: string; toAddress: string }

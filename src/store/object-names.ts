@@ -3,7 +3,7 @@ import type { Db } from '../database/database.ts'
 import { raw, sql, type Sql } from '../database/sql.ts'
 import { objectIdOf } from './subject.ts'
 
-/** What people call an object: whose it is, with whom, for what, where and when. */
+/** The names by which people recognise an object: client, staff, service, location and time. */
 export type ObjectNames = {
   clientId: number | null
   clientName: string | null

@@ -303,7 +303,7 @@ function condition(kind: ObjectKind, { field, match }: Filter, value: unknown): 
     case 'before':
       return sql`and ${column} < ${value}`
     case 'contains':
-      // Behind the wall `@>` uses no index; a business has few enough members of staff.
+      // Under row-level security `@>` uses no index; a business has few members of staff.
       if (kind.kind === 'classSchedule') {
         return sql`and t.class_schedule_id = any (array(select classes_of_client(${value}::bigint)))`
       }

@@ -6,7 +6,7 @@ import { readObjectNames } from './object-names.ts'
 import type { TriggerStatus } from '../contract/event-trigger.ts'
 import { aboutVisibleObject, atVisiblePlace, type Visibility } from './visibility.ts'
 
-/** How a business's day and its automations stand. */
+/** The state of a business's day and of its automations. */
 export type Overview = {
   appointmentsToday: number
   classesToday: number
@@ -139,8 +139,8 @@ export async function listFailures(db: Db, businessId: number, { from, to, visib
   })
 }
 
-/** What of a business is set up. */
-export async function countSetup(db: Db, businessId: number) {
+/** How many objects of each kind a business has; up to 1,000 are counted. */
+export async function countSettings(db: Db, businessId: number) {
   const [counts] = await db.query<Record<(typeof SETUP)[number][0], number>>(sql`
     select ${join(
       SETUP.map(
@@ -162,7 +162,7 @@ const SETUP = [
   ['automations', 'event_definition'],
 ] as const
 
-/** How the mails of a business stand. */
+/** The state of a business's emails. */
 export async function readMailState(db: Db, businessId: number, now: Temporal.Instant) {
   const [state] = await db.query<{
     waiting: number

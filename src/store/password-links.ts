@@ -29,7 +29,7 @@ export type KnownPasswordLink = {
   expiresTime: Temporal.Instant
 }
 
-/** As the operator: the link itself says which business it belongs to. */
+/** Needs the operator role: the business is not known before the link is found. */
 export async function findPasswordLink(operator: Db, tokenHash: Buffer, now: Temporal.Instant) {
   const [link] = await operator.query<KnownPasswordLink>(sql`
     select l.business_id as "businessId", l.user_id as "userId", u.username,
@@ -41,7 +41,7 @@ export async function findPasswordLink(operator: Db, tokenHash: Buffer, now: Tem
   return link
 }
 
-/** Takes the link away; false if another request was faster. */
+/** Returns false if another request has already used the link. */
 export async function deletePasswordLink(tx: Db, tokenHash: Buffer) {
   const deleted = await tx.query(sql`
     delete from password_link where token_hash = ${tokenHash} returning 1`)
@@ -53,7 +53,7 @@ export function deletePasswordLinksOfUser(tx: Db, businessId: number, userId: nu
     delete from password_link where business_id = ${businessId} and user_id = ${userId}`)
 }
 
-/** At most a page, so that no request has to sweep a long time. */
+/** Deletes at most 1,000, so that it delays no request for long. */
 export function deletePasswordLinksBefore(operator: Db, expired: Temporal.Instant) {
   return operator.query(sql`
     delete from password_link where (business_id, password_link_id) in
@@ -61,7 +61,7 @@ export function deletePasswordLinksBefore(operator: Db, expired: Temporal.Instan
        where expires_time < ${expired} limit 1000)`)
 }
 
-/** The role of the person whose working link this mail holds; undefined if it holds none. */
+/** The role of the user whose valid link is in this mail; undefined if there is none. */
 export async function findRoleOfLinkIn(
   db: Db,
   businessId: number,

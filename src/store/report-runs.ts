@@ -46,7 +46,7 @@ export async function insertRun(db: Db, businessId: number, run: NewRun, now: Te
   return stored!
 }
 
-/** A run is its asker's: the file holds what that credential may see. */
+/** Only the credential that started a run can read it: the file contains what that one may see. */
 export async function findRun(db: Db, businessId: number, runId: number, credential: string) {
   const [run] = await db.query<ReportRun>(sql`
     select ${columns}

@@ -1,13 +1,22 @@
+import { toColumn } from '../contract/objects.ts'
 import { join, raw, sql, type Sql } from '../database/sql.ts'
 
 /** A column that many rows are written to, and the property that its values are read from. */
 export type Column<Row> = { property: keyof Row & string; column: string; sqlType: string }
 
+/** Columns by property, with their types: `{ objectId: 'bigint' }` is the column `object_id`. */
+export const columnsFor = <Row>(types: { [Property in keyof Row & string]?: string }) =>
+  Object.entries<string | undefined>(types).map(([property, sqlType]) => ({
+    property: property as keyof Row & string,
+    column: toColumn(property),
+    sqlType: sqlType!,
+  }))
+
 /**
  * The one way to write many rows: as a table `r` with these columns, to insert, update or join.
  * One array for each column; as JSON if a column is an array itself, which `unnest` would flatten.
  */
-export function tableOf<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): Sql {
+export function rowTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): Sql {
   if (columns.some(({ sqlType }) => sqlType.endsWith('[]'))) {
     const types = columns.map(({ column, sqlType }) => `${column} ${sqlType}`)
     const records = rows.map((row) =>
@@ -28,7 +37,7 @@ export const insertRows = <Row>(
   rows: readonly Row[],
 ) => sql`
   insert into ${raw(table)} (${columnList(columns)})
-  select ${columnList(columns)} from ${tableOf(columns, rows)}`
+  select ${columnList(columns)} from ${rowTable(columns, rows)}`
 
 /** Updates the rows that have the same key; the other columns are set. */
 export function updateRows<Row>(
@@ -41,7 +50,7 @@ export function updateRows<Row>(
   return sql`
     update ${raw(table)} t
     set ${raw(set.map(({ column }) => `${column} = r.${column}`).join(', '))}
-    from ${tableOf(columns, rows)}
+    from ${rowTable(columns, rows)}
     where ${raw(key.map((column) => `t.${column} = r.${column}`).join(' and '))}`
 }
 
@@ -49,4 +58,4 @@ const columnList = (columns: readonly { column: string }[]) =>
   raw(columns.map(({ column }) => column).join(', '))
 
 const valueOf = (value: unknown, sqlType: string) =>
-  sqlType === 'jsonb' ? JSON.stringify(value) : value
+  sqlType === 'jsonb' && value != null ? JSON.stringify(value) : value

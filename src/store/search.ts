@@ -14,7 +14,7 @@ export type FoundRow = {
 }
 
 export type Search = {
-  /** From `wordsOf`; at least one. Each begins a word of what is found. */
+  /** From `wordsOf`; at least one. Each must begin a word of a found object. */
   words: string[]
   limit: number
   now: Temporal.Instant

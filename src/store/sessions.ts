@@ -8,7 +8,7 @@ export type KnownSession = KnownUser & {
   lastUsedTime: Temporal.Instant
 }
 
-/** Through the operator's door: which business is asking is what this finds out. */
+/** Needs the operator role: the business is not known before the session is found. */
 export async function findSessionByHash(operator: Db, tokenHash: Buffer) {
   const [session] = await operator.query<KnownSession>(sql`
     select s.session_id as "sessionId", s.created_date as "createdDate",
@@ -24,7 +24,7 @@ export async function findSessionByHash(operator: Db, tokenHash: Buffer) {
 
 type NewSession = { businessId: number; userId: number; passwordHash: string; tokenHash: Buffer }
 
-/** Only while the password that was checked still counts: a change meanwhile ends all sessions. */
+/** Inserts nothing if the password changed since it was checked. */
 export async function insertSession(operator: Db, session: NewSession, now: Temporal.Instant) {
   const inserted = await operator.query(sql`
     insert into session (business_id, user_id, token_hash, created_date, last_used_time)
@@ -53,7 +53,7 @@ export function deleteSessionsOfUser(db: Db, businessId: number, userId: number)
     delete from session where business_id = ${businessId} and user_id = ${userId}`)
 }
 
-/** For a person who stays signed in where they are. */
+/** Keeps the session that the request came with. */
 export function deleteOtherSessionsOfUser(
   db: Db,
   { businessId, userId, sessionId }: { businessId: number; userId: number; sessionId: number },
@@ -63,7 +63,7 @@ export function deleteOtherSessionsOfUser(
     where business_id = ${businessId} and user_id = ${userId} and session_id <> ${sessionId}`)
 }
 
-/** Sweeps what can no longer be used, a page at a time. */
+/** Deletes expired sessions, at most 1,000 at a time. */
 export function deleteSessionsBefore(operator: Db, created: Temporal.Instant) {
   return operator.query(sql`
     delete from session where (business_id, session_id) in

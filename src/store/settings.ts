@@ -41,7 +41,7 @@ const MAX_BUSINESSES = 1_000
 
 /**
  * The settings of the businesses that this process has worked for last. Its owner creates it once
- * and passes it to whoever saves objects or writes emails. A caller reads the version in its own
+ * and passes it to the code that saves objects or writes emails. A caller reads the version in its own
  * transaction, so it gets what the transaction itself would read.
  */
 export class SettingsCache {

@@ -36,7 +36,7 @@ export async function findStatus(db: Db, businessId: number, objectType: string,
   return found
 }
 
-/** The same, kept still until the transaction ends. */
+/** The same, locked until the transaction ends. */
 export async function lockStatus(tx: Db, businessId: number, objectType: string, status: string) {
   const [found] = await tx.query<Status>(sql`
     select ${columns} from status
@@ -45,7 +45,7 @@ export async function lockStatus(tx: Db, businessId: number, objectType: string,
   return found
 }
 
-/** Of every type, the removed ones too: what an export takes along. */
+/** Of every type, also removed ones. */
 export function listAllStatuses(db: Db, businessId: number) {
   return db.query<Status>(sql`
     select ${columns} from status where business_id = ${businessId} order by object_type, status`)
@@ -72,7 +72,7 @@ export type StatusInput = Pick<
 
 type Who = { businessId: number; user: string; now: Temporal.Instant }
 
-/** Gives back nothing where another transaction made it first. */
+/** Returns undefined if another transaction has just created it. */
 export async function insertStatus(tx: Db, { businessId, user, now }: Who, input: StatusInput) {
   const [saved] = await tx.query<Status>(sql`
     insert into status (business_id, object_type, status, label, live, live_after, active,
@@ -96,7 +96,7 @@ export async function updateStatus(tx: Db, { businessId, user, now }: Who, input
   return saved!
 }
 
-/** Is any object in this status, or does a definition ask for it? */
+/** Whether an object has this status, or a definition asks for it. */
 export async function isStatusUsed(
   tx: Db,
   businessId: number,
@@ -113,7 +113,7 @@ export async function isStatusUsed(
   return row!.used
 }
 
-/** Other types keep a status that they are given, and never look at it. */
+/** Definitions of other event types store a status without using it. */
 const changesOf = (objectType: ObjectType) =>
   EVENT_TYPES.filter(
     (type) => type.objectType === objectType && type.eventType.endsWith('_CHANGED'),

@@ -1,5 +1,6 @@
 import type { Db } from '../database/database.ts'
 import { empty, sql } from '../database/sql.ts'
+import { columnsFor, insertRows } from './rows.ts'
 
 export type Suppression = {
   businessId: number
@@ -14,7 +15,7 @@ const columns = sql`
   business_id as "businessId", email_address as "emailAddress", reason, detail,
   created_date as "createdDate", created_user as "createdUser"`
 
-/** Which of these addresses a business no longer writes to. */
+/** Those of these addresses that get no more email from their business. */
 export function listSuppressed(db: Db, asked: { businessId: number; emailAddress: string }[]) {
   return db.query<Suppression>(
     sql`
@@ -51,18 +52,27 @@ export async function suppress(
   addresses: Pick<Suppression, 'businessId' | 'emailAddress' | 'reason' | 'detail'>[],
   { user, now }: { user: string; now: Temporal.Instant },
 ) {
+  const rows = addresses.map(({ emailAddress, ...address }) => ({
+    ...address,
+    emailAddress: emailAddress.toLowerCase(),
+    createdDate: now,
+    createdUser: user,
+  }))
   await tx.query(sql`
-    insert into suppression (business_id, email_address, reason, detail, created_date, created_user)
-    select business_id, lower(email_address), reason, detail, ${now}::timestamptz, ${user}
-    from unnest(${addresses.map((one) => one.businessId)}::bigint[],
-                ${addresses.map((one) => one.emailAddress)}::text[],
-                ${addresses.map((one) => one.reason)}::text[],
-                ${addresses.map((one) => one.detail)}::text[])
-      as a (business_id, email_address, reason, detail)
+    ${insertRows('suppression', COLUMNS, rows)}
     on conflict (business_id, email_address, reason) do nothing`)
 }
 
-/** Clears an address of every reason; gives back what it was there for. */
+const COLUMNS = columnsFor<Suppression>({
+  businessId: 'bigint',
+  emailAddress: 'text',
+  reason: 'text',
+  detail: 'text',
+  createdDate: 'timestamptz',
+  createdUser: 'text',
+})
+
+/** Removes an address for every reason; returns the entries that it had. */
 export function deleteSuppressions(tx: Db, businessId: number, emailAddress: string) {
   return tx.query<Suppression>(sql`
     delete from suppression

@@ -2,6 +2,7 @@ import type { TriggerStatus } from '../contract/event-trigger.ts'
 import type { ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
 import { sql, type Sql } from '../database/sql.ts'
+import { columnsFor, rowTable } from './rows.ts'
 
 /** A trigger that a worker has taken. */
 export type ClaimedTrigger = {
@@ -217,36 +218,40 @@ export function endTriggers(tx: Db, worker: string, endings: Ending[], now: Temp
   const gone = sql`
     delete from pending_trigger w using ${asEnded(ended)}
     where ${isEnded(worker)}
-    returning w.*, e.status, e.status_reason, ${planned}`
+    returning w.*, r.status, r.status_reason, ${planned}`
   tx.send(sql`with gone as (${gone}) ${recordEnded(sql`gone`, { user: 'SYSTEM', now })}`)
 }
 
-const of = <Key extends keyof Ending>(endings: Ending[], key: Key) =>
-  endings.map((ending) => ending[key])
+const asEnded = (endings: Ending[]) =>
+  rowTable(
+    ENDING_COLUMNS,
+    endings.map(({ plan, ...ending }) => ({ ...ending, ...(plan ?? NO_PLAN) })),
+  )
 
-const asEnded = (endings: Ending[]) => {
-  const ofPlan = <Key extends keyof NonNullable<Ending['plan']>>(key: Key) =>
-    endings.map(({ plan }) => (plan ? plan[key] : null))
-  return sql`
-    unnest(${of(endings, 'businessId')}::bigint[], ${of(endings, 'eventTriggerId')}::bigint[],
-           ${of(endings, 'status')}::text[], ${of(endings, 'statusReason')}::text[],
-           ${ofPlan('defnVersion')}::bigint[], ${ofPlan('anchorTime')}::timestamptz[],
-           ${ofPlan('scheduledTime')}::timestamptz[])
-      as e (business_id, event_trigger_id, status, status_reason, defn_version, anchor_time, scheduled_time)`
-}
+const NO_PLAN = { defnVersion: null, anchorTime: null, scheduledTime: null }
+
+const ENDING_COLUMNS = columnsFor<Omit<Ending, 'plan'> & NonNullable<Ending['plan']>>({
+  businessId: 'bigint',
+  eventTriggerId: 'bigint',
+  status: 'text',
+  statusReason: 'text',
+  defnVersion: 'bigint',
+  anchorTime: 'timestamptz',
+  scheduledTime: 'timestamptz',
+})
 
 const isEnded = (worker: string) => sql`
-  w.event_trigger_id = e.event_trigger_id and w.business_id = e.business_id
+  w.event_trigger_id = r.event_trigger_id and w.business_id = r.business_id
   and w.worker = ${worker}`
 
 const planned = sql`
-  e.defn_version as planned_version, e.anchor_time as planned_anchor, e.scheduled_time as planned_time`
+  r.defn_version as planned_version, r.anchor_time as planned_anchor, r.scheduled_time as planned_time`
 
 const waitingAgain = (worker: string, endings: Ending[], now: Temporal.Instant) => sql`
   update pending_trigger w
-  set defn_version = coalesce(e.defn_version, w.defn_version),
-      anchor_time = coalesce(e.anchor_time, w.anchor_time),
-      scheduled_time = coalesce(e.scheduled_time, w.scheduled_time),
+  set defn_version = coalesce(r.defn_version, w.defn_version),
+      anchor_time = coalesce(r.anchor_time, w.anchor_time),
+      scheduled_time = coalesce(r.scheduled_time, w.scheduled_time),
       worker = null, attempts = 0, last_error = null, modified_date = ${now}, modified_user = 'SYSTEM'
   from ${asEnded(endings)} where ${isEnded(worker)}`
 

@@ -81,7 +81,7 @@ export async function insertUser(db: Db, businessId: number, user: NewUser, by: 
   return row!
 }
 
-/** With a `passwordHash` the password changes too. */
+/** Also changes the password if `passwordHash` is set. */
 export async function updateUser(
   db: Db,
   known: Pick<UserRow, 'businessId' | 'userId'>,
@@ -118,7 +118,7 @@ export type KnownUser = {
   locationIdList: number[]
 }
 
-/** Through the operator's door: people sign in without naming their business. */
+/** Needs the operator role: users sign in without naming their business. */
 export async function findLiveUserByName(operator: Db, username: string) {
   const [user] = await operator.query<KnownUser & { passwordHash: string }>(sql`
     select u.business_id as "businessId", u.user_id as "userId", u.username, u.role,
@@ -129,7 +129,7 @@ export async function findLiveUserByName(operator: Db, username: string) {
   return user
 }
 
-/** As the operator: a person who has forgotten the password does not name a business. */
+/** Needs the operator role: a user who forgot the password does not name a business. */
 export function listLiveUsersByAddress(operator: Db, emailAddress: string, limit: number) {
   return operator.query<{ businessId: number; userId: number; username: string }>(sql`
     select u.business_id as "businessId", u.user_id as "userId", u.username
@@ -138,7 +138,7 @@ export function listLiveUsersByAddress(operator: Db, emailAddress: string, limit
     order by u.user_id limit ${limit}`)
 }
 
-/** Which of the ids a person is given are not of the business. */
+/** The ids in a user's fields that do not belong to the business. */
 export async function findForeignReferences(db: Db, businessId: number, fields: UserFields) {
   const { professionalId, locationIdList } = fields
   const [found] = await db.query<{ professional: boolean; locations: number[] }>(sql`

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { makeOperatorKey } from '../../src/auth/operator-key.ts'
+import { createOperatorKey } from '../../src/auth/api-keys.ts'
 import { digest } from '../../src/auth/secrets.ts'
 import { sql } from '../../src/database/sql.ts'
 import { startApp } from '../support/app.ts'
 import { ask, createKey, OPERATOR_KEY, startWithBusiness } from '../support/callers.ts'
 
-test('the operator makes a business and its first key, which then speaks for that business', async (t) => {
+test('the operator creates a business and its first key, which works for that business', async (t) => {
   const { operator, callAs } = await startWithBusiness(t)
   const made = await operator('POST', '/business', { name: 'Nord', timeZone: 'Europe/Oslo' })
   assert.equal(made.status, 201)
@@ -23,7 +23,7 @@ test('the operator makes a business and its first key, which then speaks for tha
   assert.deepEqual((await own('GET', '/business')).body.items, [made.body])
 })
 
-test('only the hash of a key is kept', async (t) => {
+test('only the hash of a key is stored', async (t) => {
   const { database, businessId, key } = await startWithBusiness(t)
   const rows = await database
     .forBusiness(businessId, 'test')
@@ -115,7 +115,7 @@ test('a key does what its scopes say and nothing else', async (t) => {
   assert.deepEqual([refused.status, refused.body.detail], [403, 'The key lacks the scope admin.'])
 })
 
-test('when a key was last used is noted to the minute, and is no change of the key', async (t) => {
+test('lastUsedTime of a key is exact to the minute and does not change its version', async (t) => {
   const { clock, call } = await startWithBusiness(t)
   const read = async () => (await call('GET', '/apiKey')).body.items[0]
   const first = clock.now().epochMilliseconds
@@ -140,7 +140,7 @@ test('a key body with faults is refused with all of them', async (t) => {
   assert.equal((await call('POST', '/apiKey', { apiKeyId: 999, name: 'a' })).status, 404)
 })
 
-test('a repeated request for a key makes one key, and shows it once', async (t) => {
+test('a repeated request for a key creates one key and shows it once', async (t) => {
   const { call } = await startWithBusiness(t)
   const header = { 'idempotency-key': 'once' }
   const first = await call('POST', '/apiKey', { name: 'site' }, header)
@@ -161,10 +161,10 @@ test('the operator’s key works on /business only, and repeats under an Idempot
   assert.equal((await operator('POST', '/business/999/apiKey', { name: 'site' })).status, 404)
 })
 
-test('the first start makes the operator’s key once, whichever node is first', async (t) => {
+test('the operator’s key is created once, even if several nodes start together', async (t) => {
   const { app, database, clock } = await startApp(t)
   const made = await Promise.all(
-    [1, 2, 3].map(() => makeOperatorKey(database.operator, clock.now())),
+    [1, 2, 3].map(() => createOperatorKey(database.operator, clock.now())),
   )
   const keys = made.filter((key) => key !== undefined)
   assert.equal(keys.length, 1)
@@ -172,7 +172,7 @@ test('the first start makes the operator’s key once, whichever node is first',
   assert.deepEqual([answer.status, answer.body.items], [200, []])
 })
 
-test('no business’s key may make a business, or touch another one', async (t) => {
+test('a key of a business cannot create or change other businesses', async (t) => {
   const { call, businessId, operator } = await startWithBusiness(t)
   const other = (await operator('POST', '/business', { name: 'B', timeZone: 'UTC' })).body
   assert.equal((await call('POST', '/business', { name: 'C', timeZone: 'UTC' })).status, 403)
@@ -190,7 +190,7 @@ test('no business’s key may make a business, or touch another one', async (t) 
   )
 })
 
-test('a deactivated business’s key is refused, until the operator revives it', async (t) => {
+test('the key of a deactivated business is refused until the operator reactivates it', async (t) => {
   const { call, operator, businessId } = await startWithBusiness(t)
   assert.equal((await call('GET', '/apiKey')).status, 200)
   assert.equal((await operator('DELETE', `/business/${businessId}`)).body.active, false)

@@ -4,7 +4,7 @@ import { raw, sql } from '../../src/database/sql.ts'
 import { asOwner } from '../support/owner.ts'
 import { ask, createPerson, signInAs, startWithBusiness } from '../support/callers.ts'
 
-test('every change says who, what, before and after, in the words of the API', async (t) => {
+test('an audit entry has author, object, and the values before and after in API names', async (t) => {
   const { app, call, clock, database, businessId } = await startWithBusiness(t)
   await createPerson(database, clock, businessId, { username: 'anna', role: 'OWNER' })
   const anna = ask(app, { cookie: await signInAs(app, 'anna') })
@@ -32,7 +32,7 @@ test('every change says who, what, before and after, in the words of the API', a
   assert.deepEqual([deletion.before.active, deletion.after.active], [true, false])
 })
 
-test('what an object was before is what the entry before it says, where it does not say so itself', async (t) => {
+test('an audit entry without a before value takes it from the previous entry', async (t) => {
   const { call, database } = await startWithBusiness(t)
   const { locationId } = (await call('POST', '/location', { name: 'Nord' })).body
   const other = (await call('POST', '/location', { name: 'West' })).body
@@ -59,7 +59,7 @@ test('what an object was before is what the entry before it says, where it does 
   )
 })
 
-test('those who change an object at the same moment each find what the one before them made of it', async (t) => {
+test('concurrent changes of an object have consecutive audit entries', async (t) => {
   const { call } = await startWithBusiness(t)
   const { locationId } = (await call('POST', '/location', { name: 'Nord' })).body
   const names = Array.from({ length: 30 }, (_, i) => `Nord ${i}`)
@@ -74,7 +74,7 @@ test('those who change an object at the same moment each find what the one befor
   assert.deepEqual(befores, [...afters.slice(1), null])
 })
 
-test('a change of password is one entry that says when, and a status is named by its kind', async (t) => {
+test('a change of password is one audit entry without the password', async (t) => {
   const { call, database, clock, businessId } = await startWithBusiness(t)
   const person = { username: 'anna', role: 'USER' } as const
   const { userId } = await createPerson(database, clock, businessId, person)
@@ -108,7 +108,7 @@ test('no secret is in the audit', async (t) => {
   assert.equal(text.includes(key), false)
 })
 
-test('the audit is read in pages and narrowed by object, id, user and time', async (t) => {
+test('the audit is paged and filtered by object, id, user and time', async (t) => {
   const { call, clock, operator, businessId } = await startWithBusiness(t)
   const start = clock.now().epochMilliseconds
   for (let i = 0; i < 5; i += 1) {

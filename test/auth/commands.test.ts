@@ -56,7 +56,7 @@ test('bad input of a command is one clear line and exit 2', async (t) => {
   }
 })
 
-test('a command’s key has the scopes and the end that it was given', async (t) => {
+test('create-key sets the given scopes and expiry', async (t) => {
   const { url } = await cloneDatabase(t)
   const env = { DATABASE_URL: url }
   await runCommand(['create-business', '--name', 'Nord', '--time-zone', 'UTC'], env)
@@ -66,5 +66,5 @@ test('a command’s key has the scopes and the end that it was given', async (t)
   const unknown = await runCommand([...words, 'everything'], env)
   assert.match(unknown.stderr, /^--scopes\/0 must be one of definitions:read, /)
   const past = await runCommand([...words, 'admin', '--expires', '2020-01-01T00:00:00Z'], env)
-  assert.deepEqual([past.code, past.stderr.startsWith('--expires must be a moment')], [2, true])
+  assert.deepEqual([past.code, past.stderr.startsWith('--expires must be a time')], [2, true])
 })

@@ -37,7 +37,7 @@ test('the key of an ADMINISTRATOR does not make, change or remove an OWNER', asy
   assert.equal((await withKey('POST', '/user', own)).status, 403)
 })
 
-test('a key that was made with the key of an ADMINISTRATOR has no more rights than that', async (t) => {
+test('a key that was created with the key of an ADMINISTRATOR has the same limits', async (t) => {
   const { app, admin, call } = await startWithKeysOfPeople(t)
   const made = await admin.withKey('POST', '/apiKey', { name: 'second', scopes: SCOPES })
   assert.equal(made.status, 201)
@@ -101,7 +101,7 @@ for (const [what, change] of ENDINGS) {
   })
 }
 
-test('a person who was deactivated a moment ago makes no key on another node', async (t) => {
+test('a person who was just deactivated cannot create a key on another node', async (t) => {
   const { admin, call, database, clock } = await startWithKeysOfPeople(t)
   const there = await startApp(t, { database, clock })
   const onOtherNode = ask(there.app, { cookie: admin.cookie })

@@ -104,7 +104,7 @@ test('an invitation works for 7 days, a link for a forgotten password for an hou
   assert.equal((await anybody('POST', '/user/password/set', late)).status, 410)
 })
 
-test('an address that nobody has gets the same answer and no mail', async (t) => {
+test('an unknown address gets the same answer and no email', async (t) => {
   const started = await startWithOwner(t)
   const { anybody, mailsTo } = started
   const emailAddress = 'nobody@praxis.example'
@@ -116,7 +116,7 @@ test('an address that nobody has gets the same answer and no mail', async (t) =>
   assert.deepEqual([wrong.status, wrong.body.errors[0].pointer], [422, '/emailAddress'])
 })
 
-test('a new link ends the one before it, and choosing a password ends every session', async (t) => {
+test('a new link replaces the previous one, and setting a password ends all sessions', async (t) => {
   const started = await startWithOwner(t)
   const { anybody, olga, tokenIn } = started
   const first = await tokenIn(await askForLink(started, 'Olga@praxis.example'))
@@ -134,7 +134,7 @@ test('a new link ends the one before it, and choosing a password ends every sess
   assert.equal((await olga('GET', '/session')).status, 401)
 })
 
-test('a link ends with the account, its address and its role', async (t) => {
+test('a link stops working if the account, its address or its role changes', async (t) => {
   const started = await startWithOwner(t)
   const { anybody, olga, mailsTo, tokenIn } = started
   const { body: bela } = await olga('POST', '/user/invite', INVITED)
@@ -158,7 +158,7 @@ test('a link ends with the account, its address and its role', async (t) => {
   }
 })
 
-test('only those who may set a password read the mail with the link to it', async (t) => {
+test('only callers who may set the password can read the email with its link', async (t) => {
   const started = await startWithOwner(t)
   const { app, database, clock, businessId, call, olga, mailsTo, tokenIn, anybody } = started
   await createPerson(database, clock, businessId, { username: 'ada', role: 'ADMINISTRATOR' })
@@ -187,7 +187,7 @@ test('only those who may set a password read the mail with the link to it', asyn
   assert.equal((await reader('GET', `/emails/${ownersMail}`)).status, 200, 'its link is dead')
 })
 
-test('an ADMINISTRATOR invites no OWNER, and nobody is invited without an address', async (t) => {
+test('an ADMINISTRATOR cannot invite an OWNER, and an invitation needs an address', async (t) => {
   const { app, database, clock, businessId, olga } = await startWithOwner(t)
   await createPerson(database, clock, businessId, { username: 'ada', role: 'ADMINISTRATOR' })
   const ada = ask(app, { cookie: await signInAs(app, 'ada') })
@@ -209,7 +209,7 @@ test('an ADMINISTRATOR invites no OWNER, and nobody is invited without an addres
   )
 })
 
-test('one place asks for ten links at once, and one address gets three mails', async (t) => {
+test('a client can request ten links in a burst, and an address gets at most three emails', async (t) => {
   const started = await startWithOwner(t)
   const { anybody, mailsTo } = started
   const emailAddress = 'Olga@praxis.example'

@@ -9,7 +9,7 @@ import {
 } from '../../src/auth/permissions.ts'
 import { ROLES, SCOPES } from '../../src/contract/credentials.ts'
 
-test('docs/roles.md says what the program does', () => {
+test('docs/roles.md matches the permissions in the code', () => {
   const text = readFileSync(new URL('../../docs/roles.md', import.meta.url), 'utf8')
   const rows = text
     .split('\n')

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Limiter } from '../../src/auth/limits.ts'
 import { ask, createKey, startWithBusiness } from '../support/callers.ts'
-import { handMovedClock } from '../support/clock.ts'
+import { manualClock } from '../support/clock.ts'
 
-test('a credential has its burst at once and its rate in the long run', async (t) => {
+test('a credential can send its burst at once and then its rate', async (t) => {
   const { call, clock, app } = await startWithBusiness(t, { RATE_LIMIT: '2/s,5' })
   for (let left = 4; left >= 0; left -= 1) {
     const { status, headers } = await call('GET', '/business')
@@ -38,7 +38,7 @@ test('one credential does not use up another’s share', async (t) => {
   )
 })
 
-test('without a good credential the address counts, an IPv6 network as one', async (t) => {
+test('without a valid credential requests are limited by address, an IPv6 /64 as one', async (t) => {
   const { app, key } = await startWithBusiness(t, { RATE_LIMIT: '1/s,3' })
   const from = async (remoteAddress: string, authorization = 'Bearer wrong') => {
     const answer = await app.inject({ url: '/business', remoteAddress, headers: { authorization } })
@@ -64,7 +64,7 @@ test('without a good credential the address counts, an IPv6 network as one', asy
 })
 
 test('a limiter keeps no more names than it can hold, and never goes above its burst', () => {
-  const clock = handMovedClock()
+  const clock = manualClock()
   const limiter = new Limiter({ perSecond: 1, burst: 2 }, clock)
   limiter.giveBack('a')
   assert.deepEqual(limiter.take('a'), { allowed: true, remaining: 1, seconds: 1 })

@@ -27,7 +27,7 @@ test('a person signs in, is known by the cookie, and signs out', async (t) => {
   assert.equal((await anna('GET', '/session')).status, 401)
 })
 
-test('where the service is reached over HTTPS, the cookie is bound to its host', async (t) => {
+test('over HTTPS the cookie is bound to its host', async (t) => {
   const env = { PUBLIC_URL: 'https://book.example.com' }
   const { app, database, clock, businessId } = await startWithBusiness(t, env)
   await createPerson(database, clock, businessId, { username: 'anna', role: 'USER' })
@@ -39,7 +39,7 @@ test('where the service is reached over HTTPS, the cookie is bound to its host',
   )
 })
 
-test('only the hash of a session’s token is kept, and no password', async (t) => {
+test('only the hash of a session token is stored', async (t) => {
   const { app, database, businessId, operator } = await startWithBusiness(t)
   const person = { username: 'anna', role: 'USER', password: PASSWORD }
   await operator('POST', `/business/${businessId}/user`, person)
@@ -52,7 +52,7 @@ test('only the hash of a session’s token is kept, and no password', async (t) 
   assert.equal(rows[0]!.text.includes(PASSWORD), false)
 })
 
-test('an unknown username and a wrong password are one answer, and both are hashed', async (t) => {
+test('an unknown username and a wrong password get the same answer, and both hash', async (t) => {
   const { app, businessId, operator } = await startWithBusiness(t)
   for (const [username, active] of Object.entries({ anna: true, gone: false })) {
     const body = { username, active, role: 'USER', password: PASSWORD }
@@ -119,7 +119,7 @@ test('a new password ends the other sessions; one set by an administrator ends a
   await signInAs(app, 'anna', 'given by another')
 })
 
-test('an open console is no place to guess the password', async (t) => {
+test('guessing the current password in an open session is rate limited', async (t) => {
   const { app, database, clock, businessId } = await startWithBusiness(t)
   await createPerson(database, clock, businessId, { username: 'anna', role: 'USER' })
   const anna = ask(app, { cookie: await signInAs(app, 'anna') })
@@ -131,7 +131,7 @@ test('an open console is no place to guess the password', async (t) => {
   assert.deepEqual([slowed.status, slowed.headers['retry-after']], [429, '5'])
 })
 
-test('a deactivated person is out at once', async (t) => {
+test('the session of a deactivated person ends at once', async (t) => {
   const { app, database, clock, businessId, call } = await startWithBusiness(t)
   const person = { username: 'anna', role: 'USER' } as const
   const { userId } = await createPerson(database, clock, businessId, person)
@@ -141,7 +141,7 @@ test('a deactivated person is out at once', async (t) => {
   assert.equal((await anna('GET', '/session')).status, 401)
 })
 
-test('guessing slows down who guesses, not the person guessed at', async (t) => {
+test('failed sign-ins slow down the guessing client, not the person', async (t) => {
   const { app, database, clock, businessId } = await startWithBusiness(t)
   await createPerson(database, clock, businessId, { username: 'anna', role: 'USER' })
   const from = (remoteAddress: string, password: string, username = 'anna') =>
@@ -163,7 +163,7 @@ test('guessing slows down who guesses, not the person guessed at', async (t) => 
   assert.equal((await from('192.0.2.1', PASSWORD)).statusCode, 201)
 })
 
-test('signing in rightly is never slowed', async (t) => {
+test('successful sign-ins are never rate limited', async (t) => {
   const { app, database, clock, businessId } = await startWithBusiness(t)
   await createPerson(database, clock, businessId, { username: 'anna', role: 'USER' })
   for (let i = 0; i < 12; i += 1) await signInAs(app, 'anna')
@@ -192,20 +192,20 @@ test('a page of another site cannot use a person’s cookie', async (t) => {
   assert.equal(read.status, 200, 'a link from another site leads in')
 })
 
-test('a key is not thrown off by headers of browsers', async (t) => {
+test('a request with a key ignores the cross-site headers of browsers', async (t) => {
   const { call } = await startWithBusiness(t)
   const headers = { origin: 'https://shop.example', 'sec-fetch-site': 'cross-site' }
   assert.equal((await call('POST', '/location', { name: 'Hauptsitz' }, headers)).status, 201)
 })
 
-test('a password is known again whatever form its letters were typed in', async () => {
+test('passwords are compared after Unicode normalization', async () => {
   const kept = await hashPassword('Zu\u0308rich am See')
   assert.equal(await isPassword('Z\u00fcrich am See', kept), true)
   assert.equal(await isPassword('Zurich am See', kept), false)
   assert.equal(await isPassword('Z\u00fcrich am See', undefined), false)
 })
 
-test('a session token is no API key and an API key is no session, also right after proper use', async (t) => {
+test('a session token is not accepted as an API key, nor the other way round', async (t) => {
   const { app, database, clock, businessId, key } = await startWithBusiness(t)
   await createPerson(database, clock, businessId, { username: 'anna', role: 'OWNER' })
   const cookie = await signInAs(app, 'anna')

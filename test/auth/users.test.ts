@@ -15,7 +15,7 @@ const pointers = (answer: { body: { errors: { pointer: string }[] } }) =>
 
 const NEW = { username: 'anna', password: 'long enough', role: 'USER' }
 
-test('the operator makes a business’s first person, who makes the others', async (t) => {
+test('the operator creates the first person of a business, who creates the others', async (t) => {
   const { app, operator, businessId } = await startWithBusiness(t)
   const first = { ...NEW, role: 'OWNER' }
   const made = await operator('POST', `/business/${businessId}/user`, first)
@@ -75,7 +75,7 @@ test('usernames are unique in the installation, whatever their case', async (t) 
   )
 })
 
-test('staff and locations of a person are of the business', async (t) => {
+test('the staff member and locations of a person must belong to the business', async (t) => {
   const { call } = await startWithBusiness(t)
   const location = await call('POST', '/location', { name: 'Hauptsitz' })
   const { locationId } = location.body
@@ -107,7 +107,7 @@ test('an ADMINISTRATOR does not make, change or remove an OWNER', async (t) => {
   )
 })
 
-test('the last OWNER stays, also when two are removed at the same moment', async (t) => {
+test('the last OWNER cannot be removed, even by two concurrent requests', async (t) => {
   const { call, database, clock, businessId } = await startWithBusiness(t)
   const one = await createPerson(database, clock, businessId, { username: 'a', role: 'OWNER' })
   assert.equal((await call('DELETE', `/user/${one.userId}`)).status, 409)

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { reconcileAll } from '../../src/automation/reconcile.ts'
 import type { Db } from '../../src/database/database.ts'
 import { sql, type Sql } from '../../src/database/sql.ts'
-import { countWaiting, isAnyoneWaiting } from '../support/locks.ts'
+import { countLockWaits, isLockAwaited } from '../support/locks.ts'
 import { until } from '../support/until.ts'
 import { reminder, startEngine, startWorld } from '../support/world.ts'
 
@@ -12,7 +12,7 @@ async function whileWaitingFor<T>(db: Db, change: Sql, work: () => Promise<T>): 
   const done = await db.transaction(async (tx) => {
     await tx.query(change)
     const working = work()
-    await until(() => isAnyoneWaiting(db))
+    await until(() => isLockAwaited(db))
     return () => working
   })
   return done()
@@ -22,7 +22,7 @@ async function whileWaitingFor<T>(db: Db, change: Sql, work: () => Promise<T>): 
 async function untilDoneOr(db: Db, waiting: number, work: Promise<unknown>) {
   let isDone = false
   void work.finally(() => (isDone = true))
-  await until(async () => isDone || (await countWaiting(db)) >= waiting)
+  await until(async () => isDone || (await countLockWaits(db)) >= waiting)
 }
 
 test('a plan that waits for an appointment goes by its status and client as they are then', async (t) => {
@@ -120,7 +120,7 @@ test('what a person cancels while its appointment moves is cancelled for the tim
     // The move has seen what waits when it comes upon this.
     await tx.query(sql`select from event_trigger where object_id = ${calendarId} for update`)
     const moved = moveTo(96)
-    await until(() => isAnyoneWaiting(db))
+    await until(() => isLockAwaited(db))
     const cancelled = call('POST', `/eventTriggers/${eventTriggerId}/cancel`)
     await untilDoneOr(db, 2, cancelled)
     return { both: () => Promise.all([moved, cancelled]) }

@@ -6,7 +6,7 @@ import { claimDueEmails, markMessagesEnded } from '../../src/store/email-queue.t
 import { eraseClient } from '../../src/scheduling/erase-client.ts'
 import { asOwner } from '../support/owner.ts'
 import { scripted } from '../support/scripted-mailer.ts'
-import { isAnyoneWaiting } from '../support/locks.ts'
+import { isLockAwaited } from '../support/locks.ts'
 import { until } from '../support/until.ts'
 import { addBusiness, reminder, startEngine, startWorld } from '../support/world.ts'
 
@@ -232,7 +232,7 @@ test('an address that bounced while its mail waited for a retry gets nothing', a
   )
 })
 
-test('who unsubscribes while a mail waits for a retry gets it only where it is needed', async (t) => {
+test('a recipient who unsubscribes while a mail is retried gets only transactional mail', async (t) => {
   for (const transactional of [true, false]) {
     const world = await startWorld(t)
     const { emailCategoryId } = await world.save('/emailCategory', { name: 'News', transactional })
@@ -447,7 +447,7 @@ test('a mail that is being taken while its client is forgotten does not leave ei
     const claimed = await claimDueEmails(tx, claim)
     // As a promise in an object: it is not waited for here.
     const erased = { done: eraseClient(database, { businessId, clientId: ids.clientId }, now) }
-    await until(() => isAnyoneWaiting(database.engine))
+    await until(() => isLockAwaited(database.engine))
     return { claimed, erased }
   })
   assert.equal((await erased.done)?.email, 1)

@@ -5,13 +5,13 @@ import { messageText } from '../../src/email/message.ts'
 import { scripted } from '../support/scripted-mailer.ts'
 import { startEngine, startWorld } from '../support/world.ts'
 
-/** A world whose mails reach a server that takes them all. */
+/** A world with a mail server that accepts every mail. */
 async function mailing(t: Parameters<typeof startWorld>[0]) {
   const world = await startWorld(t)
   const { mailer, taken } = scripted()
   const { runEngine } = startEngine(world, { mailer, captures: false })
   const { businessId, save } = world
-  /** An action for events of this type, with a template of its own. */
+  /** An action for events of this type, with its own template. */
   const define = async (eventTypeId: number, template: object, more: object = {}) => {
     const { emailTemplateId } = await save('/emailTemplate', {
       templateName: 'Template',
@@ -47,7 +47,7 @@ async function mailing(t: Parameters<typeof startWorld>[0]) {
   return { ...world, taken, runEngine, define, emails, client }
 }
 
-/** A mail with its lines unfolded and its calendar file in clear. */
+/** A mail with unfolded lines and a decoded calendar file. */
 const textOf = (mail: { message: { headers: string; body: string; messageId: string } }) =>
   messageText(mail.message)
     .replace(/(?:[A-Za-z0-9+/=]{60,}\r\n)+[A-Za-z0-9+/=]*/g, (text) =>
@@ -55,7 +55,7 @@ const textOf = (mail: { message: { headers: string; body: string; messageId: str
     )
     .replaceAll('\r\n ', '')
 
-test('who is in copy gets a mail of their own, and the blind copy shows nowhere', async (t) => {
+test('cc and bcc recipients get their own mail, and the bcc address is not visible', async (t) => {
   const { clock, book, define, runEngine, taken, emails, call } = await mailing(t)
   await define(1, { ccAddress: '%STAFF_EMAIL%', bccAddress: 'archive@example.org' })
   const { calendarId } = await book(clock.in({ hours: 48 }))
@@ -70,7 +70,7 @@ test('who is in copy gets a mail of their own, and the blind copy shows nowhere'
     assert.match(text, /^To: .*<anna@example\.org>/m)
     assert.match(text, /^Cc: .*elena@example\.org/m)
     assert.doesNotMatch(text.split('\r\n\r\n')[0]!, /archive|Bcc/i)
-    // Only who gets it stands in the calendar file.
+    // The calendar file names only the recipient.
     const attendees = [...text.matchAll(/^ATTENDEE.*MAILTO:(\S+)/gim)]
     assert.deepEqual(
       attendees.map((match) => match[1]!.toLowerCase()),
@@ -84,7 +84,7 @@ test('who is in copy gets a mail of their own, and the blind copy shows nowhere'
   assert.equal(trigger.status, 'COMPLETED')
 })
 
-test('one bad copy neither delays nor repeats the mail', async (t) => {
+test('a bad copy address neither delays nor repeats the mail', async (t) => {
   const { clock, book, define, runEngine, taken, emails, save, ids } = await mailing(t)
   await save('/professional', { professionalId: ids.professionalId, emailAddress: null })
   await define(1, { ccAddress: '%STAFF_EMAIL%', bccAddress: 'anna@example.org' })
@@ -97,7 +97,7 @@ test('one bad copy neither delays nor repeats the mail', async (t) => {
   assert.equal((await emails()).length, 1)
 })
 
-test('a class writes to each student, and once where the address names none', async (t) => {
+test('a class mails each student, or once if the address has no client token', async (t) => {
   const { clock, define, runEngine, taken, save, ids, client } = await mailing(t)
   await define(4, { subject: 'Class', ccAddress: 'desk@example.org' })
   await define(
@@ -153,7 +153,7 @@ test('a trigger of a class without students is skipped', async (t) => {
   )
 })
 
-test('the template in the reader’s language, for the service, at the place is used', async (t) => {
+test('the variant for the reader’s language, the service and the location is used', async (t) => {
   const { clock, book, define, runEngine, taken, save, ids, client } = await mailing(t)
   const { reasonId } = await save('/reason', { name: 'Cleaning' })
   const { locationId } = await save('/location', { name: 'Seaside' })
@@ -181,7 +181,7 @@ test('the template in the reader’s language, for the service, at the place is 
   assert.ok(ids.reasonId)
 })
 
-test('what is kept in memory from mail to mail is as it is in the database', async (t) => {
+test('values cached between mails equal those in the database', async (t) => {
   const { clock, book, define, runEngine, emails, save, ids, database, businessId } =
     await mailing(t)
   const { locationId, professionalId, reasonId } = ids
@@ -224,7 +224,7 @@ test('staff read the business’s language, not the client’s', async (t) => {
   assert.match(taken[0]!.message.headers, /^Subject: Named/m)
 })
 
-test('a cancelled appointment leaves its reader’s calendar, with a later sequence', async (t) => {
+test('the calendar file of a cancelled appointment has METHOD CANCEL and a higher sequence', async (t) => {
   const { clock, book, define, runEngine, taken, save } = await mailing(t)
   await define(1, { subject: 'Booked' })
   await define(2, { templateName: 'Changed', subject: 'Changed' })
@@ -249,7 +249,7 @@ test('a cancelled appointment leaves its reader’s calendar, with a later seque
   assert.ok(sequences[0]! < sequences[1]! && sequences[1]! < sequences[2]!, String(sequences))
 })
 
-test('why one gets a mail stands under it, escaped, in both parts', async (t) => {
+test('emailBecause is added to both parts, escaped', async (t) => {
   const { clock, book, define, runEngine, emails, call } = await mailing(t)
   await define(1, { emailBecause: 'You booked at %BUSINESS_NAME% <here>.' })
   await book(clock.in({ hours: 48 }))

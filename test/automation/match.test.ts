@@ -218,7 +218,7 @@ const cases: {
     refused: ['the definition is only for b2'],
   },
   {
-    name: 'objectUUId where the kind has none is nobody',
+    name: 'objectUUId for a kind without UUIDs matches nothing',
     definition: { objectUUId: 'b2' },
     asked: appointment(),
     refused: ['the definition is only for b2'],
@@ -255,7 +255,7 @@ const cases: {
     refused: [],
   },
   {
-    name: 'every list is said that does not hold it',
+    name: 'every list that does not contain it is reported',
     definition: { locationIdList: [1], professionalIdList: [2], reasonIdList: [3] },
     asked: appointment(),
     refused: [
@@ -265,19 +265,19 @@ const cases: {
     ],
   },
   {
-    name: 'disclaimer forms are nothing to an appointment',
+    name: 'disclaimer forms are ignored for an appointment',
     definition: { disclaimerFormIdList: [61] },
     asked: appointment(),
     refused: [],
   },
   {
-    name: 'disclaimer forms are to a disclaimer',
+    name: 'disclaimer forms are checked for a disclaimer',
     definition: { eventTypeId: 12, disclaimerFormIdList: [61] },
     asked: event('DISCLAIMER_CREATED', disclaimer()),
     refused: ['the definition does not select disclaimer form 60'],
   },
   {
-    name: 'locations are nothing to an invitation',
+    name: 'locations are ignored for an invitation',
     definition: { eventTypeId: 7, objectType: 'INVITATION_CAMPAIGN', locationIdList: [1] },
     asked: event('INVITE_CREATED', invitation()),
     refused: [],
@@ -428,7 +428,7 @@ test('each of the 13 event types asks for its own kind of event and no other', (
   }
 })
 
-test('at the moment of firing a change is a fact, a reminder and a creation must still hold', () => {
+test('creation events and reminders are checked again when they fire; change events are not', () => {
   const cancelled = appointment({
     status: 'CANCELLED',
     live: false,
@@ -451,7 +451,7 @@ test('at the moment of firing a change is a fact, a reminder and a creation must
   for (const eventTypeId of [5, 9, 11, 13]) assert.deepEqual(atFiring(eventTypeId), [])
 })
 
-test('the news of a creation still goes out when the visit was completed meanwhile', () => {
+test('a creation event still fires if the visit was completed in the meantime', () => {
   const completed = appointment({ status: 'COMPLETED', live: false })
   assert.deepEqual(
     refusalsAtFiring(definition({ eventTypeId: 1, triggerHours: -5 }), completed),
@@ -459,7 +459,7 @@ test('the news of a creation still goes out when the visit was completed meanwhi
   )
 })
 
-test('checks say in words what was looked at, also what is as it should be', () => {
+test('checks include passed and failed rules with their reasons', () => {
   assert.deepEqual(
     checks(definition({ locationIdList: [10], reasonIdList: [31] }), appointment()),
     [
@@ -535,7 +535,7 @@ function subjectFrom(changes: object) {
   return subject
 }
 
-/** The rules as a reader of the contract would go through them, one return after another. */
+/** The matching rules written independently, as a list of early returns. */
 function plainModel(of: Definition, subject: Subject, happened?: SchedulingEvent): boolean {
   const type = EVENT_TYPES[of.eventTypeId - 1]!
   if (!of.active || of.businessId !== subject.businessId) return false

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from '../../src/database/sql.ts'
-import { isAnyoneWaiting } from '../support/locks.ts'
+import { isLockAwaited } from '../support/locks.ts'
 import { until } from '../support/until.ts'
 import { reminder, startWorld } from '../support/world.ts'
 
@@ -17,7 +17,7 @@ test('a plan that waits for a trigger which fires holds no other of its appointm
     await tx.query(sql`select from calendar where calendar_id = ${calendarId} for share`)
     await tx.query(sql`${waiting} for update`)
     const saved = save('/eventDefinition', reminder(businessId, -1, { eventDefnId }))
-    await until(() => isAnyoneWaiting(db))
+    await until(() => isLockAwaited(db))
     const rows = await Promise.all(
       [waiting, recorded].map((all) =>
         tx.query<{ status: string }>(sql`${all} for update skip locked`),

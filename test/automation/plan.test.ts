@@ -96,7 +96,7 @@ test('a definition turned from appointments to classes reminds of a class with t
   assert.deepEqual(statuses(body), ['SCHEDULED'])
 })
 
-test('what is booked after its reminder time is recorded as expired', async (t) => {
+test('a booking after its reminder time is recorded as expired', async (t) => {
   const world = await startWorld(t)
   const { book, businessId, clock, save } = world
   await save('/eventDefinition', reminder(businessId, -24))

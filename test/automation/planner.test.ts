@@ -4,7 +4,7 @@ import { saveDefinition } from '../../src/automation/define.ts'
 import { sql } from '../../src/database/sql.ts'
 import { findLastReconciliation } from '../../src/store/reconciliation.ts'
 import { claimWork } from '../../src/store/work-leases.ts'
-import { countWaiting, isAnyoneWaiting } from '../support/locks.ts'
+import { countLockWaits, isLockAwaited } from '../support/locks.ts'
 import { asOwner } from '../support/owner.ts'
 import { until } from '../support/until.ts'
 import { reminder, startEngine, startWorld } from '../support/world.ts'
@@ -42,7 +42,7 @@ test('a definition that is retyped while the planner is busy keeps its new trigg
   const defining = { businessId, user: 'key:test', now: clock.now() }
   const { planned, later } = await whileLocked(world, calendarId, async () => {
     const planned = startEngine(world).plan()
-    await until(() => isAnyoneWaiting(db))
+    await until(() => isLockAwaited(db))
     // Counts from the change itself: one hour after the booking.
     const body = reminder(businessId, 1, { eventDefnId, eventType: { eventTypeId: 1 } })
     await db.transaction((tx) => saveDefinition(tx, body, defining))
@@ -70,7 +70,7 @@ test('while one node plans a definition another leaves it alone, and takes over 
   const [one, other] = [startEngine(world), startEngine(world)]
   const planned = await whileLocked(world, calendarId, async () => {
     const planned = one.plan()
-    await until(() => isAnyoneWaiting(db))
+    await until(() => isLockAwaited(db))
     assert.equal(await other.plan(), 0)
     assert.equal(await countUnplanned(world), 1)
     return () => planned
@@ -108,7 +108,7 @@ test('a dead node’s triggers are taken over while every node is busy with a pl
   const running = await whileLocked(world, locked.calendarId, async () => {
     const nodes = definitions.map(() => startEngine(world, { leaseSeconds: 1 }))
     const running = nodes.map((node) => node.run(stopping.signal))
-    await until(async () => (await countWaiting(db)) >= 2)
+    await until(async () => (await countLockWaits(db)) >= 2)
     const isPending = async () => PENDING.has((await triggersOf(world, due.calendarId))[0]!.status)
     await until(async () => !(await isPending()))
     assert.equal(await countUnplanned(world), 2, 'both plans are still running')

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { reconcileAll } from '../../src/automation/reconcile.ts'
 import { sql } from '../../src/database/sql.ts'
+import { saveLastReconciliation } from '../../src/store/reconciliation.ts'
 import { readQueueHealth } from '../../src/store/queue-health.ts'
 import { asOwner } from '../support/owner.ts'
 import { reminder, startEngine, startWorld } from '../support/world.ts'
@@ -101,6 +102,7 @@ test('reconciliation is content with what the service plans', async (t) => {
       unfounded: 0,
       doubled: 0,
       stoppedMatching: 0,
+      stoppedDefinitionIds: [],
       samples: [],
     },
   )
@@ -158,10 +160,10 @@ test('a reminder that somebody cancelled by hand is neither planned again nor mi
   assert.equal((await findings(world)).missing, 0)
 })
 
-test('a definition that took up every booking and now takes up none has fallen silent', async (t) => {
+test('a definition that matched every booking and now matches none has stopped matching, and its list says so', async (t) => {
   const world = await startWorld(t)
   const { locationId } = world.ids
-  await world.save(
+  const { eventDefnId } = await world.save(
     '/eventDefinition',
     reminder(world.businessId, -24, { locationIdList: [locationId] }),
   )
@@ -170,14 +172,22 @@ test('a definition that took up every booking and now takes up none has fallen s
   }
   await bookMany(30)
   world.clock.advance({ hours: 24 * 8 })
-  assert.equal((await findings(world)).stoppedMatching, 0, 'nobody booked since')
+  assert.equal((await findings(world)).stoppedMatching, 0, 'no booking since')
 
-  // They moved house, and nobody thought of the reminder.
+  // The practice moved, and the definition still selects the old location.
   const { locationId: newHouse } = await world.save('/location', { name: 'New house' })
   await bookMany(19, { locationId: newHouse })
-  assert.equal((await findings(world)).stoppedMatching, 0, 'too few to say')
+  assert.equal((await findings(world)).stoppedMatching, 0, 'too few bookings to tell')
   await bookMany(2, { locationId: newHouse })
-  assert.equal((await findings(world)).stoppedMatching, 1)
+  const found = await findings(world)
+  assert.equal(found.stoppedMatching, 1)
+  assert.deepEqual(found.stoppedDefinitionIds, [eventDefnId])
+  await saveLastReconciliation(world.database.engine, {
+    endedAt: world.clock.now(),
+    findings: found,
+  })
+  const { body } = await world.call('GET', '/eventDefinition?expand=activity')
+  assert.equal(body.items[0].activity.hasStoppedMatching, true)
   await bookMany(1)
   assert.equal((await findings(world)).stoppedMatching, 0)
 })

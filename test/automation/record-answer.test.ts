@@ -5,7 +5,7 @@ import { sql } from '../../src/database/sql.ts'
 import type { Mailer } from '../../src/email/mailer.ts'
 import { SmtpMailer } from '../../src/email/smtp.ts'
 import { startMailServer } from '../support/mail-server.ts'
-import { isAnyoneWaiting } from '../support/locks.ts'
+import { isLockAwaited } from '../support/locks.ts'
 import { asOwner } from '../support/owner.ts'
 import { until } from '../support/until.ts'
 import { reminder, startEngine, startWorld } from '../support/world.ts'
@@ -96,11 +96,11 @@ test('answers are recorded while the reminder of an earlier one waits to be plan
   await world.db.transaction(async (tx) => {
     await tx.query(sql`select from calendar for no key update`)
     answer(0)
-    await until(() => isAnyoneWaiting(world.db))
+    await until(() => isLockAwaited(world.db))
     assert.ok(await isSent(1))
     answer(1)
     await until(() => isSent(2))
-    assert.ok(await isAnyoneWaiting(world.db), 'the first plan still waits')
+    assert.ok(await isLockAwaited(world.db), 'the first plan still waits')
   })
   await engine.settle()
   assert.deepEqual(engine.errors, [])

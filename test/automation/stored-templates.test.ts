@@ -4,11 +4,11 @@ import type { EngineParts } from '../../src/automation/engine.ts'
 import { sql } from '../../src/database/sql.ts'
 import { findRendered } from '../../src/email/html-pool.ts'
 import { hostileTemplates } from '../support/hostile-templates.ts'
-import { longestTurnMs } from '../support/event-loop.ts'
+import { longestBlockMs } from '../support/event-loop.ts'
 import { until } from '../support/until.ts'
 import { startEngine, startWorld } from '../support/world.ts'
 
-/** A world in which a booking sends a mail of each template, whose HTML is stored unchecked. */
+/** A world in which a booking sends one mail per template; their HTML is stored unchecked. */
 async function startWith(t: TestContext, bodies: string[], parts: Partial<EngineParts> = {}) {
   const world = await startWorld(t)
   const { businessId, db, save } = world
@@ -51,7 +51,7 @@ test('a stored template that takes too long fails its own trigger and blocks not
   const world = await startWith(t, [slowBody, '<p>Hello</p>', large])
   const { book, call, clock, runEngine, triggers } = world
   const { calendarId } = await book(clock.in({ hours: 48 }))
-  const { longest } = await longestTurnMs(runEngine)
+  const { longest } = await longestBlockMs(runEngine)
   assert.ok(longest < 100, `the event loop was blocked for ${longest} ms`)
   assert.deepEqual(await triggers(calendarId), [
     [
@@ -65,7 +65,7 @@ test('a stored template that takes too long fails its own trigger and blocks not
   const subjects = items.map(({ subject }: { subject: string }) => subject)
   assert.deepEqual(subjects.toSorted(), ['Mail 1', 'Mail 2'])
 
-  // The failure is remembered: the second booking does not wait for it again.
+  // The failure is cached, so the second booking does not wait for it.
   const again = await book(clock.in({ hours: 50 }))
   await runEngine()
   assert.deepEqual(
@@ -74,7 +74,7 @@ test('a stored template that takes too long fails its own trigger and blocks not
   )
 })
 
-test('a trigger whose template takes long to render keeps no other waiting, and has not failed', async (t) => {
+test('a trigger whose template renders slowly delays no other, and does not fail', async (t) => {
   const slow = `${slowBody}<p>another time</p>`
   const world = await startWith(t, [slow, '<p>Hello</p>'], { renderPatienceMs: 0 })
   const { book, clock, db, engine, triggers } = world
@@ -96,7 +96,7 @@ test('a trigger whose template takes long to render keeps no other waiting, and 
   )
 })
 
-test('a mail is sent again though its template cannot be rendered any more', async (t) => {
+test('a mail is sent again even if its template can no longer be rendered', async (t) => {
   const world = await startWith(t, ['<p>Hello</p>'])
   const { book, call, clock, db, runEngine } = world
   await book(clock.in({ hours: 48 }))
@@ -107,12 +107,12 @@ test('a mail is sent again though its template cannot be rendered any more', asy
   assert.equal(status, 201)
 })
 
-test('a long value that many tokens repeat does not become an endless mail', async (t) => {
+test('a long value in many tokens does not make an oversized mail', async (t) => {
   const world = await startWith(t, ['%LOCATION_DIRECTIONS%'.repeat(20_000), '<p>Hello</p>'])
   const { book, call, clock, ids, runEngine, save, triggers } = world
   await save('/location', { locationId: ids.locationId, directions: 'Tram 4. '.repeat(200) })
   const { calendarId } = await book(clock.in({ hours: 48 }))
-  const { longest } = await longestTurnMs(runEngine)
+  const { longest } = await longestBlockMs(runEngine)
   assert.ok(longest < 100, `the event loop was blocked for ${longest} ms`)
   const reason =
     'could not be made into a mail: /emailBody: with its tokens filled in it is longer than 1000000 characters'

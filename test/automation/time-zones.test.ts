@@ -5,7 +5,7 @@ import { followTimeZones } from '../../src/automation/time-zones.ts'
 import { sql } from '../../src/database/sql.ts'
 import { reminder, startWorld } from '../support/world.ts'
 
-test('when the rules of the clocks change, definitions that count on the calendar are planned again and the log says so', async (t) => {
+test('new time zone rules plan calendar definitions again, and log it', async (t) => {
   const world = await startWorld(t)
   const { book, businessId, call, clock, database, db, save } = world
   const said: Record<string, unknown>[] = []
@@ -29,11 +29,11 @@ test('when the rules of the clocks change, definitions that count on the calenda
   assert.equal(await follow('2025b'), 0, 'a new installation has nothing planned by other rules')
   assert.deepEqual(said, [])
 
-  // As if planned by a runtime that did not know of summer time.
+  // As if planned by a runtime without summer time rules.
   await db.query(sql`
     update pending_trigger set scheduled_time = scheduled_time - interval '1 hour'
     where event_defn_id = ${eventDefnId}`)
-  assert.equal(await follow('2025b'), 0, 'the same rules: nothing is looked at')
+  assert.equal(await follow('2025b'), 0, 'the same rules: nothing is planned again')
   assert.notDeepEqual(await timesOf(), right)
 
   assert.equal(await follow('2026a'), 1, 'one definition counts on the calendar')

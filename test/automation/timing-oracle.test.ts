@@ -5,8 +5,8 @@ import { firingTime, type Timing } from '../../src/automation/timing.ts'
 import { proofSeed } from '../proofs/random.ts'
 
 /**
- * The same moments by another road: no Temporal, no zone library, only what Intl.DateTimeFormat
- * shows on the wall at a moment, and days counted by hand.
+ * Computes the same moments independently: without Temporal, only with the local times that
+ * Intl.DateTimeFormat shows, and own day arithmetic.
  */
 const ZONES = [
   'America/New_York',
@@ -26,7 +26,7 @@ const CASES = 24_000
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
 
-test(`${CASES} firing times in ${ZONES.length} zones are those that a calendar on the wall gives`, (t) => {
+test(`${CASES} firing times in ${ZONES.length} zones agree with an independent calendar`, (t) => {
   const seed = proofSeed(t)
   const met = { gap: 0, overlap: 0 }
   const perZone = CASES / ZONES.length
@@ -62,7 +62,7 @@ const NO_TIMES = {
   createdDate: Temporal.Instant.fromEpochMilliseconds(0),
 } as const
 
-/** Most targets lie around a change of the clocks, where the mistakes are. */
+/** Most targets are near a clock change, where errors are likely. */
 function oneCase(changes: number[], wall: Wall) {
   const offsets = fc.record<Offsets>({
     triggerMonths: fc.oneof(fc.constant(0), fc.integer({ min: -14, max: 14 })),
@@ -119,7 +119,7 @@ const daysIn = (year: number, month: number) => {
   return [31, leap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month]!
 }
 
-/** Tries every distance from UTC that the zone has around that time. */
+/** Tries every UTC offset that the zone has around that time. */
 function momentShowing(wanted: number, wall: Wall, met: { gap: number; overlap: number }) {
   const moments: number[] = []
   for (const moment of new Set(
@@ -130,14 +130,14 @@ function momentShowing(wanted: number, wall: Wall, met: { gap: number; overlap: 
   if (moments.length > 1) met.overlap += 1
   if (moments.length > 0) return Math.min(...moments)
   met.gap += 1
-  // Nothing shows it: as far after the change as it would have been without the change.
+  // The local time does not exist: it moves past the gap by the same distance.
   return wanted - away(wall, wanted - 2 * DAY)
 }
 
-/** How far the wall is ahead of UTC at a moment. */
+/** The zone's offset from UTC at a moment. */
 const away = (wall: Wall, moment: number) => wall(moment) - moment
 
-/** What a clock on the wall shows at a moment, as if it were UTC. */
+/** The local time at a moment, as if it were UTC. */
 function wallOf(zone: string): Wall {
   const format = new Intl.DateTimeFormat('en-US', {
     timeZone: zone,
@@ -158,7 +158,7 @@ function wallOf(zone: string): Wall {
   }
 }
 
-/** Every moment from 2009 to 2030 at which the wall jumps, found by looking at it day by day. */
+/** Every clock change from 2009 to 2030, found by comparing the offsets of each day. */
 function changesOf(wall: Wall) {
   const changes: number[] = []
   for (let day = Date.UTC(2009, 0); day < Date.UTC(2031, 0); day += DAY) {

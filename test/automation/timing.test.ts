@@ -179,7 +179,7 @@ const reminders: {
   {
     name: 'CALENDAR: months and days of two signs, looked up in the zone once',
     of: { triggerMonths: -1, triggerHours: 24, offsetMode: 'CALENDAR' },
-    // A month before is 29 March, 2:30, which is not there; but the day after is what counts.
+    // A month before is 29 March, 2:30, which does not exist; only the final day is resolved.
     subject: appointment({ startTime: at('2026-04-29T00:30Z') }),
     expected: '2026-03-30T00:30:00Z',
   },
@@ -214,11 +214,11 @@ test('an event with a negative offset fires at once', () => {
   }
 })
 
-test('an event that has not happened has no time', () => {
+test('an event without a moment has no firing time', () => {
   assert.equal(firingTime(definition({ eventTypeId: 1 }), appointment()), undefined)
 })
 
-test('which side of its anchor a definition fires on goes by the whole offset', () => {
+test('the whole offset decides whether a definition fires before or after its anchor', () => {
   assert.equal(firesBefore(definition({ triggerMinutes: -1 })), true)
   assert.equal(firesBefore(definition({ triggerHours: -1, triggerMinutes: 61 })), false)
   assert.equal(firesBefore(definition({ triggerMonths: -1, triggerHours: 24 })), true)
@@ -272,12 +272,12 @@ const late: { name: string; of: Partial<Timing>; scheduled: string; now: string;
     },
   ]
 for (const { name, of, scheduled, now, use } of late) {
-  test(`${name}, ${use ? 'is still of use' : 'is of no use any more'}`, () => {
+  test(`${name}, ${use ? 'is still useful' : 'is no longer useful'}`, () => {
     assert.equal(isOfUse(definition(of), ANCHOR, at(scheduled), at(now)), use)
   })
 }
 
-test('a reminder that is still ahead when it is first planned waits for its time', () => {
+test('a reminder whose time is ahead is scheduled for it', () => {
   const plan = firstPlan(
     { ...definition({ triggerHours: -24 }), latePolicy: 'SKIP' },
     { anchorTime: ANCHOR, scheduledTime: at('2026-06-09T07:00Z') },
@@ -287,7 +287,7 @@ test('a reminder that is still ahead when it is first planned waits for its time
   assert.equal(plan.scheduledTime.toString(), '2026-06-09T07:00:00Z')
 })
 
-test('a booking after its reminder time leaves a reminder that has expired', () => {
+test('a booking after its reminder time creates an expired reminder', () => {
   const plan = firstPlan(
     { ...definition({ triggerHours: -24 }), latePolicy: 'SKIP' },
     { anchorTime: ANCHOR, scheduledTime: at('2026-06-09T07:00Z') },
@@ -305,7 +305,7 @@ const send = (now: string, of: Partial<Timing>) =>
     at(now),
   )
 
-test('with latePolicy SEND it fires now, unless what it announces has begun', () => {
+test('with latePolicy SEND it fires now, unless its anchor has passed', () => {
   const now = send('2026-06-10T06:00Z', { triggerHours: -24 })
   assert.equal(now.status, 'SCHEDULED')
   assert.equal(now.scheduledTime.toString(), '2026-06-10T06:00:00Z')

@@ -54,7 +54,7 @@ async function findCanaries(url: string) {
   return found
 }
 
-test('an erased client is nowhere in the database, and every count stays', async (t) => {
+test('erase-client overwrites all personal data, and counts stay the same', async (t) => {
   const world = await startWorld(t)
   const { businessId, call, save, book, clock, database, db, ids } = world
   const { runEngine } = startEngine(world)
@@ -159,7 +159,7 @@ test('an erased client is nowhere in the database, and every count stays', async
     DATABASE_URL: url,
   })
   assert.equal(code, 0, stderr)
-  assert.match(stdout, /^Client \d+ is erased; overwritten beside it: .*1 calendar, .*audit\.\n$/)
+  assert.match(stdout, /^Erased client \d+\. Also overwritten: .*1 calendar, .*audit\.\n$/)
   assert.deepEqual(await findCanaries(url), [])
   assert.deepEqual(await counts(), before)
 
@@ -177,7 +177,7 @@ test('an erased client is nowhere in the database, and every count stays', async
   assert.ok(audit.items.length >= 3)
 })
 
-test('what was not sent to an erased client never is', async (t) => {
+test('queued emails to an erased client are not sent', async (t) => {
   const world = await startWorld(t)
   const { db, businessId, database, clock, ids } = world
   await db.query(sql`
@@ -195,7 +195,7 @@ test('what was not sent to an erased client never is', async (t) => {
   assert.deepEqual(await db.query(sql`select from email_queue`), [])
 })
 
-test('an address that another client has too stays on the list of the suppressed', async (t) => {
+test('the suppression of an address stays if another client has the address too', async (t) => {
   const world = await startWorld(t)
   const { db, businessId, database, clock, ids, save } = world
   await save('/client', {
@@ -211,7 +211,7 @@ test('an address that another client has too stays on the list of the suppressed
   assert.deepEqual(row, { address: 'anna@example.org' })
 })
 
-test('a client of nobody, or of another business, is not erased', async (t) => {
+test('erase-client refuses an unknown client and one of another business', async (t) => {
   const world = await startWorld(t)
   const other = await addBusiness(world)
   const settings = { DATABASE_URL: await urlOf(world.database) }

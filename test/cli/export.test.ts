@@ -118,7 +118,7 @@ test('an export, imported into another business, is exported the same but for th
   assert.equal(kinds.size, 17)
 })
 
-test('an export into a place that cannot be written is one line and exit 2', async (t) => {
+test('an export to a file that cannot be written is one line and exit code 2', async (t) => {
   const world = await startWorld(t)
   const DATABASE_URL = await urlOf(world.database)
   const { code, stderr } = await runCommand(['export', '--out', '/nowhere/x'], { DATABASE_URL })

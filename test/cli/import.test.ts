@@ -27,7 +27,7 @@ const listed = async (
   path: string,
 ) => (await call('GET', path)).body.items
 
-test('a file of NDJSON is imported; refused lines are told and the command exits 1', async (t) => {
+test('import reads NDJSON, reports refused lines and exits with 1', async (t) => {
   const world = await startImports(t)
   const text = [
     '{"kind":"client","externalId":"1","firstName":"Ada","lastName":"Okafor"}',
@@ -82,7 +82,7 @@ test('a CSV file is imported by its header, with columns mapped and times in a z
   )
   assert.equal(stdout, 'Accepted: 2 calendar. Refused: 3.\n', stderr)
   assert.equal(code, 1)
-  assert.match(stderr, /^Not read: Farbe\. --map column=field says what a column is\.\n/)
+  assert.match(stderr, /^Columns not read: Farbe\. Use --map column=field to read one\.\n/)
   assert.match(stderr, /line 4: \/professionalId: must be an id; \/clientExternalId: .*nobody/)
   assert.match(stderr, /line 5: has 2 cells where the header has 10\n/)
   assert.match(stderr, /line 6: .*\/active: must be true or false; \/startTime: must be an integer/)
@@ -118,7 +118,7 @@ test('a CSV row with broken quotes is refused alone, also one that is never clos
   assert.deepEqual(names.slice(1), ['Oka "Lucky" for', 'Moss', 'Hopper'])
 })
 
-test('refused lines go to a file where one is named', async (t) => {
+test('--refused writes refused lines to a file', async (t) => {
   const world = await startImports(t)
   const refused = path.join(world.folder, 'refused.ndjson')
   const { stderr } = await world.run('a.ndjson', '{"kind":"client"}\n{', '--refused', refused)
@@ -135,7 +135,7 @@ test('refused lines go to a file where one is named', async (t) => {
   )
 })
 
-test('what is wrong with the command is one line, and exit 2', async (t) => {
+test('an invalid command is one line and exit code 2', async (t) => {
   const world = await startImports(t)
   for (const [text, options, line] of [
     ['a,b\n1,2', [], /^A CSV file needs --kind/],
@@ -144,7 +144,7 @@ test('what is wrong with the command is one line, and exit 2', async (t) => {
     ['a,firstName\n1,2', ['--kind', 'client', '--map', 'x=phone'], /no column x\.$/],
     ['a,firstName\n1,2', ['--kind', 'client', '--map', 'a=colour'], /a client has no colour, but/],
     ['a\n1', ['--kind', 'unicorn'], /--kind <kind>' argument 'unicorn' is invalid/],
-    ['a\n1', ['--kind', 'client', '--zone', 'Mars'], /^--zone Mars is no time zone/],
+    ['a\n1', ['--kind', 'client', '--zone', 'Mars'], /^--zone Mars is not a time zone/],
     ['a\n1', ['--kind', 'client', '--business', '999'], /^There is no business 999\.$/],
   ] as const) {
     const { code, stderr, stdout } = await world.run('x.csv', text, ...options)

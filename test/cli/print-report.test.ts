@@ -10,7 +10,7 @@ import { cloneDatabase } from '../support/database.ts'
 
 const OCTOBER = ['--from', '2026-10-01', '--to', '2026-10-31']
 
-test('print-report writes the file that its name asks for', async (t) => {
+test('print-report chooses the format by the file name', async (t) => {
   const { book, print, folder } = await open(t)
   await book({ at: '2026-10-05T09:00+02:00' })
   const { code, stderr } = await print(['101', ...OCTOBER, '--out', path.join(folder, 'list.csv')])
@@ -31,7 +31,7 @@ for (const [name, words, line] of [
   [
     'an impossible day',
     ['101', '--from', '2026-02-30', '--to', '2026-03-01'],
-    /^--from must be a day .*\n$/,
+    /^--from must be a date, .*\n$/,
   ],
   [
     'an unknown format',

@@ -80,7 +80,7 @@ test('a service killed outright starts again on the same database, with the same
   assert.ok(!isAlive(server))
 })
 
-test('a second service on the folder is refused in one line, while commands may join', async (t) => {
+test('a second service on the same data folder is refused in one line; commands are allowed', async (t) => {
   const DATA_DIR = temporaryFolder(t)
   const service = await startService(t, { DATA_DIR })
   const second = await runCommand(['serve'], { DATA_DIR, PORT: '0' })

@@ -12,7 +12,7 @@ import { assertWithin } from '../support/within.ts'
 
 const KEY = 'operator-key-of-this-test'
 
-test('the first start that succeeds shows the operator’s key and where to look, later ones do not', async (t) => {
+test('only the first successful start shows the operator’s key', async (t) => {
   const DATA_DIR = temporaryFolder(t)
   const taken = net.createServer().listen(0, '127.0.0.1')
   t.after(() => taken.close())
@@ -45,7 +45,7 @@ test('the first start that succeeds shows the operator’s key and where to look
   assert.equal(await second.status('/business', asOperator), 200, 'it is still good')
 })
 
-test('told to stop, it finishes what is in flight, begins nothing new and exits 0', async (t) => {
+test('after SIGTERM the service finishes running requests, refuses new ones and exits with 0', async (t) => {
   const { url } = await cloneDatabase(t)
   const service = await startService(t, { DATABASE_URL: url, ADMIN_API_KEY: KEY })
   const body = JSON.stringify({ name: 'Riverside', timeZone: 'Europe/Paris' })
@@ -63,7 +63,7 @@ test('told to stop, it finishes what is in flight, begins nothing new and exits 
   assert.equal(await service.ended, 0)
 })
 
-test('a request that never ends is cut off after SIGTERM, and the service still exits 0', async (t) => {
+test('after SIGTERM a request that never ends is aborted, and the service exits with 0', async (t) => {
   const { url } = await cloneDatabase(t)
   const service = await startService(t, { DATABASE_URL: url, ADMIN_API_KEY: KEY })
   const endless = await openRequest(service.base, 100)
@@ -74,7 +74,7 @@ test('a request that never ends is cut off after SIGTERM, and the service still 
   assertWithin(t, { what: 'exit', tookMs: performance.now() - toldAt, limitMs: 10_000 })
 })
 
-test('a worker has an engine, health and metrics, and no other address', async (t) => {
+test('a worker serves only health and metrics', async (t) => {
   const { url } = await cloneDatabase(t)
   const service = await startService(t, {
     DATABASE_URL: url,

@@ -11,7 +11,7 @@ const { service, openAs } = await startConsole([
 /** "Remind two days before" of the demo. */
 const REMINDER = '/automations/3'
 
-/** Calls the API as the person who is signed in on the page. */
+/** Calls the API as the signed-in user of the page. */
 async function call(page: Page, method: 'GET' | 'POST' | 'DELETE', path: string, data?: object) {
   const answer = await page.request.fetch(service.base + path, {
     method,
@@ -75,7 +75,7 @@ test('the mail is shown for a real appointment, in a frame in which nothing runs
   assert.deepEqual(complaints, [])
 })
 
-test('unsaved changes are not lost by leaving the page unless one says so', async (t) => {
+test('leaving the page with unsaved changes asks first', async (t) => {
   const { page } = await openAs(t, 'sofia', REMINDER)
   await word(page, /days before$/)
     .first()
@@ -91,7 +91,7 @@ test('unsaved changes are not lost by leaving the page unless one says so', asyn
   await page.getByRole('heading', { name: 'Activity', level: 1 }).waitFor()
 })
 
-test('a change that somebody else made meanwhile is shown side by side, and both can be kept', async (t) => {
+test('a concurrent change by another user is shown side by side, and either version can be kept', async (t) => {
   const { page } = await openAs(t, 'sofia', '/automations/4')
   await word(page, '2 hours before').click()
   await page.getByLabel('How many').fill('5')
@@ -102,7 +102,7 @@ test('a change that somebody else made meanwhile is shown side by side, and both
 
   await page.keyboard.press('Escape')
   await page.getByRole('button', { name: /^Save/ }).click()
-  const conflict = page.getByRole('alert').filter({ hasText: 'Somebody else changed this' })
+  const conflict = page.getByRole('alert').filter({ hasText: 'Another user changed this' })
   await conflict.getByRole('cell', { name: '2 hours before' }).waitFor()
   await conflict.getByRole('cell', { name: '5 hours before' }).waitFor()
   await conflict.getByRole('button', { name: 'Keep mine' }).click()
@@ -114,7 +114,7 @@ test('a change that somebody else made meanwhile is shown side by side, and both
   assert.equal(saved.description, 'Their name')
 })
 
-test('an automation is deleted from its menu after one sees what goes with it', async (t) => {
+test('deleting an automation first shows how many messages it cancels', async (t) => {
   const { page, complaints } = await openAs(t, 'sofia', '/automations')
   const menu = page.getByRole('button', { name: /^Actions for: 3 days before an invitation/ })
   await menu.click()
@@ -126,14 +126,14 @@ test('an automation is deleted from its menu after one sees what goes with it', 
   assert.deepEqual(complaints, [])
 })
 
-test('those who may only read see the sentence without buttons', async (t) => {
+test('users who may only read see the sentence without buttons', async (t) => {
   const { page } = await openAs(t, 'lea', REMINDER)
   await page.getByText('Your role may read this, not change it.').waitFor()
   assert.equal(await word(page, /before/).count(), 0)
   assert.equal(await page.getByRole('button', { name: /^Save/ }).count(), 0)
 })
 
-test('the drawers break no rule of WCAG 2.2 AA, light or dark', async (t) => {
+test('the drawers follow WCAG 2.2 AA, light and dark', async (t) => {
   const { page } = await openAs(t, 'sofia', '/automations/6')
   for (const name of ['As soon as', 'an appointment', 'No-show', 'any location', 'We missed you']) {
     await word(page, name).click()
@@ -141,13 +141,13 @@ test('the drawers break no rule of WCAG 2.2 AA, light or dark', async (t) => {
   }
 })
 
-test('an automation that somebody else deleted meanwhile is brought back by saving it again', async (t) => {
+test('saving an automation that another user deleted restores it', async (t) => {
   const { page } = await openAs(t, 'sofia', '/automations/5')
   await page.getByRole('button', { name: /^Name/ }).click()
   await page.getByRole('textbox', { name: 'Name' }).fill('Still wanted')
   await call(page, 'DELETE', '/eventDefinition/5')
   await page.getByRole('button', { name: 'Save' }).click()
-  await page.getByText('Somebody else deleted this automation.').waitFor()
+  await page.getByText('Another user deleted this automation.').waitFor()
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByRole('button', { name: 'Saved' }).waitFor()
   assert.equal((await call(page, 'GET', '/eventDefinition/5')).description, 'Still wanted')

@@ -18,7 +18,7 @@ const read = (file: string) => readFileSync(path.join(built, file), 'utf8')
 const gzipped = (files: Iterable<string>) =>
   [...files].reduce((sum, file) => sum + gzipSync(read(file)).length, 0)
 
-/** The scripts that a script needs before it runs. */
+/** The static imports of a script, recursively. */
 function needed(file: string, known = new Set<string>()) {
   if (known.has(file)) return known
   known.add(file)
@@ -27,7 +27,7 @@ function needed(file: string, known = new Set<string>()) {
   return known
 }
 
-/** The scripts that the first page names, and what they need. */
+/** The scripts of the first page and their imports. */
 function firstLoad() {
   const scripts = read('index.html').matchAll(/(?:src|href)="\/console\/(assets\/[^"]+\.js)"/g)
   const files = new Set<string>()

@@ -16,7 +16,7 @@ function workday(days: number) {
   }
 }
 
-/** An answer of the service to the person who is signed in on the page. */
+/** Calls the API as the signed-in user of the page. */
 const ask = <T>(page: Page, path: string, body?: object): Promise<T> =>
   page.evaluate(
     async ([address, sent]) => {
@@ -39,7 +39,7 @@ type Ids = { clientId: number; professionalId: number; reasonId: number; locatio
 
 let clients = 0
 
-/** A client of its own, and an appointment at 10:00 in Zurich with messages ahead. */
+/** A new client with an appointment at 10:00 in Zurich and scheduled messages. */
 async function book(page: Page, day: string) {
   const lastName = `Tester${'abcdefghij'[(clients += 1)]}`
   const { clientId } = await ask<Ids>(page, '/client', {
@@ -78,7 +78,7 @@ const find = (page: Page, calendarId: number) => ask<Appointment>(page, `/calend
 const openDay = (page: Page, search: string) =>
   page.goto(`${service.base}/console/calendar?${search}`)
 
-test('an appointment is booked in the form, which says what follows before it is saved', async (t) => {
+test('the booking form shows which messages follow before it saves the appointment', async (t) => {
   const { page, complaints } = await openAs(t, 'sofia', `/calendar?day=${workday(20)}`)
   const { name } = await book(page, workday(40))
   await page.getByRole('region', { name: 'Appointments of the day by staff' }).waitFor()
@@ -100,7 +100,7 @@ test('an appointment is booked in the form, which says what follows before it is
   assert.deepEqual(complaints, [])
 })
 
-test('an appointment is moved in the form: first the plan, then the same on saving', async (t) => {
+test('moving an appointment in the form shows the plan, and saving does the same', async (t) => {
   const { page, complaints } = await openAs(t, 'sofia', '/calendar')
   const day = workday(21)
   const { calendarId, name, startTime } = await book(page, day)
@@ -123,7 +123,7 @@ test('an appointment is moved in the form: first the plan, then the same on savi
   assert.deepEqual(complaints, [])
 })
 
-test('a drag shows the plan and a ghost; leaving it changes nothing, saving moves it', async (t) => {
+test('a drag shows the plan; discarding it changes nothing, saving moves the appointment', async (t) => {
   const { page, complaints } = await openAs(t, 'sofia', '/calendar')
   const day = workday(22)
   const { calendarId, name, startTime } = await book(page, day)
@@ -143,7 +143,7 @@ test('a drag shows the plan and a ghost; leaving it changes nothing, saving move
   }
   await drag()
   const panel = page.getByRole('region', { name })
-  await panel.getByRole('button', { name: 'Leave it' }).click()
+  await panel.getByRole('button', { name: 'Discard' }).click()
   await page.locator('[data-ghost]').waitFor({ state: 'detached' })
   assert.equal((await find(page, calendarId)).startTime, startTime)
 
@@ -154,15 +154,15 @@ test('a drag shows the plan and a ghost; leaving it changes nothing, saving move
   assert.deepEqual(complaints, [])
 })
 
-test('an appointment is cancelled after the panel said what is called off, and its history tells', async (t) => {
+test('an appointment is cancelled after the panel showed which messages it cancels', async (t) => {
   const { page, complaints } = await openAs(t, 'sofia', '/calendar')
   const day = workday(23)
   const { calendarId, name } = await book(page, day)
   await openDay(page, `day=${day}&appointment=${calendarId}`)
   const panel = page.getByRole('region', { name })
-  const alternative = panel.getByRole('button', { name: /^Cancel it.*called off/ })
+  const alternative = panel.getByRole('button', { name: /^Cancel it.*cancelled/ })
   await alternative.click()
-  await panel.locator('[data-plan]').filter({ hasText: 'called off' }).waitFor()
+  await panel.locator('[data-plan]').filter({ hasText: 'cancelled' }).waitFor()
   assert.equal((await find(page, calendarId)).status, 'OPEN')
   await panel.getByRole('button', { name: 'Cancel it' }).click()
   await panel.getByText('Cancelled', { exact: true }).waitFor()
@@ -194,7 +194,7 @@ test('status and note are changed in the panel', async (t) => {
   assert.deepEqual(complaints, [])
 })
 
-test('keys lead to the day before, the day after and today', async (t) => {
+test('keys open the previous day, the next day and today', async (t) => {
   const { page } = await openAs(t, 'sofia', `/calendar?day=${dayIn(10)}`)
   const days = page.getByRole('navigation', { name: 'Days of the week' })
   await days.locator('[aria-current]').waitFor()
@@ -204,7 +204,7 @@ test('keys lead to the day before, the day after and today', async (t) => {
   await page.waitForURL(new RegExp(dayIn(10)))
   await page.keyboard.press('t')
   await page.waitForURL((url) => !url.searchParams.has('day'))
-  // `G T` leads to the page Today, and is not the key T of the calendar.
+  // `G T` opens the page Today; its T must not trigger the calendar's key T.
   await page.keyboard.press('g')
   await page.keyboard.press('t')
   await page.waitForURL(/\/console\/?$/)
@@ -221,7 +221,7 @@ test('a time that cannot be saved is refused at its field, and the button is dis
   assert.equal(await panel.getByRole('button', { name: /^Move to/ }).isDisabled(), true)
 })
 
-test('clients are found as one types, whatever the accents; faults stand at their fields', async (t) => {
+test('clients are found while typing, regardless of accents; errors are shown at their fields', async (t) => {
   const { page, complaints } = await openAs(t, 'sofia', '/clients')
   const { name, clientId } = await book(page, workday(26))
   await page.getByLabel('Find a client').fill(name.replace('Á', 'a').toLowerCase())
@@ -288,7 +288,7 @@ test('on a phone the day is a list, and an appointment opens over it', async (t)
   assert.deepEqual(complaints, [])
 })
 
-test('no view of the calendar and no panel breaks a rule of WCAG 2.2 AA', async (t) => {
+test('every view and panel of the calendar follows WCAG 2.2 AA', async (t) => {
   const { page } = await openAs(t, 'sofia', '/calendar')
   const day = workday(29)
   const { calendarId, clientId, name } = await book(page, day)

@@ -15,7 +15,7 @@ const service = await startService(lifetime, {
   ADMIN_API_KEY: 'operator-key-of-this-test',
 })
 
-test('the first address leads to the sign-in of the console', async (t) => {
+test('the root URL redirects to the sign-in of the console', async (t) => {
   const { page } = await openPage(t)
   await page.goto(service.base)
   await page.getByRole('heading', { name: 'Sign in' }).waitFor()
@@ -24,10 +24,10 @@ test('the first address leads to the sign-in of the console', async (t) => {
   await page.getByRole('link', { name: 'API description' }).waitFor()
 })
 
-test('an address that is no page says so', async (t) => {
+test('an unknown URL shows that the page was not found', async (t) => {
   const { page } = await openPage(t)
   await page.goto(`${service.base}/console/some/page`)
-  await page.getByText('There is no such page').waitFor()
+  await page.getByText('Page not found').waitFor()
 })
 
 test('the API description works offline, under our own policy', async (t) => {
@@ -45,7 +45,7 @@ test('the API description can be read before its script has run', async () => {
   assert.match(page, /POST \/calendar<\/code><\/dt>\s*<dd>Create or change an appointment/)
 })
 
-test('pages run their own scripts only, and nobody may frame them', async () => {
+test('pages run only their own scripts and cannot be framed', async () => {
   for (const place of ['/console/', '/docs']) {
     const { headers } = await fetch(service.base + place)
     const policy = headers.get('content-security-policy')!
@@ -57,7 +57,7 @@ test('pages run their own scripts only, and nobody may frame them', async () => 
   }
 })
 
-test('assets may be kept for ever, the page that names them may not', async () => {
+test('assets are cached for ever, the page that refers to them is not', async () => {
   const page = await fetch(`${service.base}/console/`)
   assert.equal(page.headers.get('cache-control'), 'no-cache')
   const asset = /\/console\/assets\/[^"]+\.js/.exec(await page.text())![0]
@@ -88,7 +88,7 @@ test('no file outside the console is served', async () => {
     '/console/../../package.json',
     '/console/..\\..\\package.json',
   ]) {
-    // By hand: fetch would resolve the dots itself.
+    // Written directly, because fetch resolves the dots.
     const { status, text } = await getRaw(place)
     assert.ok([400, 403, 404].includes(status), `${place}: ${status}`)
     assert.doesNotMatch(text, /"dependencies"/, place)

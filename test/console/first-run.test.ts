@@ -15,7 +15,7 @@ test('an empty installation gets a business, an owner and the first planned remi
   })
   const { page, complaints } = await openPage(t)
   await page.goto(`${service.base}/console/`)
-  await page.getByRole('link', { name: 'Make your business with it' }).click()
+  await page.getByRole('link', { name: 'Create your business with it' }).click()
 
   const key = page.getByLabel('Operator’s key').first()
   await key.fill('not the key')
@@ -31,16 +31,16 @@ test('an empty installation gets a business, an owner and the first planned remi
   assert.match(await timeZone.inputValue(), /^\w+/)
   await timeZone.fill('Zurich')
   await page.getByRole('option', { name: 'Europe/Zurich' }).click()
-  await page.getByRole('button', { name: 'Make the business' }).click()
+  await page.getByRole('button', { name: 'Create the business' }).click()
 
   await page.getByText('The owner of Praxis am See.').waitFor()
   await page.getByLabel('Username').fill('sofia')
   await page.getByLabel('Password').first().fill('short')
-  await page.getByRole('button', { name: 'Make the owner and sign in' }).click()
+  await page.getByRole('button', { name: 'Create the owner and sign in' }).click()
   await page.getByText('must be 8 to 256 characters').waitFor()
   complaints.length = 0
   await page.getByLabel('Password').first().fill('ring-the-bell-2026')
-  await page.getByRole('button', { name: 'Make the owner and sign in' }).click()
+  await page.getByRole('button', { name: 'Create the owner and sign in' }).click()
 
   await page.getByRole('heading', { name: 'Welcome, sofia' }).waitFor()
   await page.getByText('Praxis am See · Europe/Zurich · you are its owner').waitFor()
@@ -56,7 +56,7 @@ test('an empty installation gets a business, an owner and the first planned remi
   assert.deepEqual(complaints, [])
 })
 
-test('without the demo the five steps stay until they are skipped, and tell what is missing', async (t) => {
+test('without the demo the five steps stay until they are skipped, and show what is missing', async (t) => {
   const service = await startService(t, {
     DATA_DIR: temporaryFolder(t),
     ADMIN_API_KEY: KEY,
@@ -91,7 +91,7 @@ test('without the demo the five steps stay until they are skipped, and tell what
     'See the first reminder planned',
   ])
   assert.equal(await page.getByRole('img', { name: 'Done' }).count(), 1)
-  // The key of the operator is not known in this browser, so it is asked for.
+  // This browser does not have the operator's key, so the page asks for it.
   await page.getByLabel('Operator’s key').first().waitFor()
   await page.setViewportSize({ width: 360, height: 740 })
   assert.equal(await page.evaluate('document.documentElement.scrollWidth > innerWidth'), false)

@@ -8,7 +8,7 @@ const { openAs } = await startConsole([{ username: 'sofia', role: 'OWNER' }])
 const heading = (page: Page, name: string | RegExp) =>
   page.getByRole('heading', { name, level: 1 }).waitFor()
 
-/** Calls the API as the person who is signed in on the page. */
+/** Calls the API as the signed-in user of the page. */
 async function post(page: Page, path: string, body: object) {
   const { origin } = new URL(page.url())
   const answer = await page.request.post(origin + path, { data: body, headers: { origin } })
@@ -22,33 +22,33 @@ async function get(page: Page, path: string) {
   return answer.json()
 }
 
-test('a change by the API appears on an open page by itself', async (t) => {
+test('a change by the API appears on an open page without a reload', async (t) => {
   const { page } = await openAs(t, 'sofia', '/activity')
   await page.getByText('Live', { exact: true }).waitFor()
   const { items } = await get(page, '/eventTriggers?status=SCHEDULED&order=newest&limit=1')
   const [{ eventTriggerId }] = items
-  await page.getByRole('link', { name: /^Called off/ }).click()
+  await page.getByRole('link', { name: /^Cancelled/ }).click()
   const rows = page.getByRole('rowgroup').getByRole('row')
   const countOf = async () => (await get(page, '/eventTriggers/counts')).CANCELLED ?? 0
   const before = await countOf()
-  const tab = page.getByRole('link', { name: `Called off ${before}`, exact: true })
+  const tab = page.getByRole('link', { name: `Cancelled ${before}`, exact: true })
   await tab.waitFor()
 
   await post(page, `/eventTriggers/${eventTriggerId}/cancel`, {})
-  // Before the minute is over after which the page would read it anyway.
-  const after = page.getByRole('link', { name: `Called off ${before + 1}`, exact: true })
+  // Sooner than the poll after a minute.
+  const after = page.getByRole('link', { name: `Cancelled ${before + 1}`, exact: true })
   await after.waitFor({ timeout: 50_000 })
   await rows.first().waitFor()
 })
 
-test('without the stream the page says that it is read every minute', async (t) => {
+test('without the stream the page says that it polls every minute', async (t) => {
   const { page } = await openAs(t, 'sofia', '/sign-in')
   await page.route('**/changes', (route) => route.fulfill({ status: 503, body: '{}' }))
   await page.goto(new URL('/console/activity', page.url()).href)
   await page.getByText('Every minute').waitFor()
 })
 
-test('the palette finds O’Brien by obrien and remembers whom it opened', async (t) => {
+test('the palette finds O’Brien by obrien and remembers the last result', async (t) => {
   const { page, complaints } = await openAs(t, 'sofia')
   await heading(page, /\d+ \w+$/)
   const { clientId } = await post(page, '/client', { firstName: 'Olivia', lastName: "O'Brien" })
@@ -64,7 +64,7 @@ test('the palette finds O’Brien by obrien and remembers whom it opened', async
   await page.keyboard.press('Control+k')
   await page.getByRole('button', { name: "Olivia O'Brien client" }).waitFor()
   await field.fill('obrian')
-  await page.getByText('Nothing has these words.').waitFor()
+  await page.getByText('Nothing found.').waitFor()
   await field.fill('dark')
   await page.keyboard.press('Enter')
   await page.locator('[data-mantine-color-scheme=dark]').waitFor()
@@ -89,7 +89,7 @@ test('? shows all keys, / goes to the search field, and single keys can be switc
   await page.keyboard.press('/')
   const focused = await page.evaluate(`document.activeElement.getAttribute('aria-label')`)
   assert.equal(focused, 'Find a sentence')
-  // A key is a letter while somebody types.
+  // Keys are letters while the user types.
   await page.keyboard.type('?g')
   assert.equal(await page.getByLabel('Find a sentence').inputValue(), '?g')
   await page.getByLabel('Find a sentence').fill('')
@@ -120,7 +120,7 @@ test('? shows all keys, / goes to the search field, and single keys can be switc
   assert.deepEqual(complaints, [])
 })
 
-test('offline is said, and what was loaded stays', async (t) => {
+test('an offline bar is shown, and loaded data stays', async (t) => {
   const { page } = await openAs(t, 'sofia', '/automations')
   await page.getByRole('switch').first().waitFor()
   await page.context().setOffline(true)
@@ -130,7 +130,7 @@ test('offline is said, and what was loaded stays', async (t) => {
   await page.getByText(/^Offline since/).waitFor({ state: 'detached' })
 })
 
-test('a 429 is repeated after the time that the service names', async (t) => {
+test('a 429 is retried after Retry-After', async (t) => {
   const { page } = await openAs(t, 'sofia', '/sign-in')
   let asked = 0
   await page.route('**/eventDefinition?*', async (route) => {
@@ -143,7 +143,7 @@ test('a 429 is repeated after the time that the service names', async (t) => {
   await page.clock.pauseAt(start + 1_000)
   const refused = page.waitForResponse('**/eventDefinition?*')
   await page.goto(new URL('/console/automations', page.url()).href)
-  // The page waits in real time for its files, and by its clock, which stands still, for all else.
+  // Files load in real time; timers of the page use its clock, which is stopped.
   const elapse = (ms: number) => page.clock.runFor(ms)
   const isShown = () => page.getByRole('switch').first().isVisible()
   while (asked === 0) await elapse(10)
@@ -154,7 +154,7 @@ test('a 429 is repeated after the time that the service names', async (t) => {
   assert.equal(asked, 2)
 })
 
-test('a slow answer shows grey bars after 150 ms, and old data stays while new is read', async (t: TestContext) => {
+test('a slow answer shows grey bars after 150 ms, and old data stays while new data loads', async (t: TestContext) => {
   const { page } = await openAs(t, 'sofia', '/sign-in')
   const slow = Promise.withResolvers<void>()
   await page.route('**/eventDefinition?*', async (route) => {

@@ -53,7 +53,7 @@ test('a captured mail was not sent, and a lost answer after the message is uncle
   assert.equal(resultOf({ phase: 'end', reply: 'the connection was closed' }), 'unclear')
 })
 
-test('a CSV file quotes what it must, and no cell is a formula', () => {
+test('a CSV file quotes special characters, and no cell is a formula', () => {
   const rows = [
     ['Time', 'Client'],
     ['2026-11-17 10:00', 'O’Brien, "Al"'],

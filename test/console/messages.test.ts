@@ -69,7 +69,7 @@ const refused = await book(gone, 20)
 const full = await addClient('full@example.org', 'Full')
 const bounced = await book(full, 20)
 
-test('a refused message says what the server said and means, and hostile words stay words', async (t) => {
+test('a refused message shows the reply of the server and its meaning, and HTML in it is escaped', async (t) => {
   const { page, complaints } = await openAs(t, 'sofia', '/activity?outcome=failed')
   const row = page.getByRole('rowgroup').getByRole('row').filter({ hasText: '<img src=x' })
   await row.getByText(REFUSAL).waitFor()
@@ -81,11 +81,11 @@ test('a refused message says what the server said and means, and hostile words s
     .waitFor()
   const timeline = page.getByRole('list', { name: 'What happened' })
   await timeline.getByText(/^Created by the key test for/).waitFor()
-  await timeline.getByText('Attempt 1: refused for good').waitFor()
+  await timeline.getByText('Attempt 1: refused permanently').waitFor()
   await timeline.getByText(REFUSAL).waitFor()
   await timeline.getByText("the appointment's status is OPEN").waitFor()
   await page.getByText('this message').waitFor()
-  await page.getByText('it has not been changed since it was made').first().waitFor()
+  await page.getByText('it has not changed since it was created').first().waitFor()
 
   const frame = page.locator('iframe')
   assert.equal(await frame.getAttribute('sandbox'), '')
@@ -95,7 +95,7 @@ test('a refused message says what the server said and means, and hostile words s
   assert.deepEqual(complaints, [])
 })
 
-test('sending again can be undone, and is done after six seconds otherwise', async (t) => {
+test('sending again can be undone for six seconds', async (t) => {
   const [failed] = bounced.ofStatus('FAILED')
   const before = await countEmails(full)
   const { page } = await openAs(t, 'sofia')
@@ -121,7 +121,7 @@ test('sending again can be undone, and is done after six seconds otherwise', asy
   await page.getByText('1 was refused: gone@example.org bounced before').waitFor()
 })
 
-test('a pending message is sent now or cancelled, and keys lead to its neighbours', async (t) => {
+test('a pending message is sent now or cancelled, and keys open the next and previous one', async (t) => {
   const client = await addClient('zoe@example.org', 'Novak')
   const { ofStatus } = await book(client, 21)
   const [first, second] = ofStatus('SCHEDULED')
@@ -130,7 +130,7 @@ test('a pending message is sent now or cancelled, and keys lead to its neighbour
   const search = `?outcome=waiting&client=${client}`
   await page.goto(`${service.base}/console/activity/${first!.eventTriggerId}${search}`)
   await page.getByText('What is checked before it is sent').waitFor()
-  await page.getByText('The mail is made at the moment it is sent.').waitFor()
+  await page.getByText('The mail is created when it is sent.').waitFor()
   await page.getByRole('button', { name: 'Next message' }).and(page.locator(':enabled')).waitFor()
   await page.keyboard.press('j')
   await page.waitForURL(`**/activity/${second!.eventTriggerId}?**`)
@@ -162,7 +162,7 @@ test('a pending message is sent now or cancelled, and keys lead to its neighbour
   assert.deepEqual(complaints, [])
 })
 
-test('messages are selected by key and cancelled in bulk, after a second question', async (t) => {
+test('messages are selected by key and cancelled in bulk after a confirmation', async (t) => {
   const client = await addClient('zora@example.org', 'Kovac')
   const { ofStatus } = await book(client, 22)
   const pending = ofStatus('SCHEDULED')
@@ -195,7 +195,7 @@ test('messages are selected by key and cancelled in bulk, after a second questio
   assert.deepEqual(left.items, [])
 })
 
-test('the shown messages are limited to days and saved as a CSV file', async (t) => {
+test('messages are filtered by day and exported as a CSV file', async (t) => {
   const { page, complaints } = await openAs(t, 'sofia', `/activity?client=${gone}`)
   const rows = page.getByRole('rowgroup').getByRole('row')
   await rows.first().waitFor()
@@ -217,12 +217,12 @@ test('the shown messages are limited to days and saved as a CSV file', async (t)
   assert.deepEqual(complaints, [])
 })
 
-test('Today leads from a failure to what happened, and sends it again', async (t) => {
+test('Today links a failure to its message, and sends it again', async (t) => {
   const before = await countEmails(full)
   const { page } = await openAs(t, 'sofia')
   await page.clock.install()
   await page.goto(`${service.base}/console/`)
-  await page.getByText(`Zoe ${HOSTILE} got no Confirm every booking`).waitFor()
+  await page.getByText(`Zoe ${HOSTILE} did not get Confirm every booking`).waitFor()
   await page.getByRole('button', { name: 'Send again' }).first().click()
   await page.getByRole('link', { name: 'What happened' }).first().click()
   await headline(page, 'Zoe Full did not get Confirm every booking')
@@ -231,10 +231,10 @@ test('Today leads from a failure to what happened, and sends it again', async (t
   assert.equal(await countEmails(full), before + 1)
 })
 
-test('roles: no action that a role may not do, and nothing that the caller does not see', async (t) => {
+test('a role sees only its own messages and only the actions that it may do', async (t) => {
   const [failed] = refused.ofStatus('FAILED')
   const { page } = await openAs(t, 'stella', `/activity/${failed!.eventTriggerId}`)
-  await page.getByText('It is not here, or not yours to see.').waitFor()
+  await page.getByText('It does not exist, or you may not see it.').waitFor()
   assert.equal(await page.getByRole('button', { name: 'Send again' }).count(), 0)
 
   const { page: ritas } = await openAs(t, 'rita', '/sign-in')

@@ -20,7 +20,7 @@ await until(async () => {
 const heading = (page: Page, name: string | RegExp) =>
   page.getByRole('heading', { name, level: 1 }).waitFor()
 
-test('a wrong password is refused in words, and the right one leads to the page that was asked for', async (t) => {
+test('a wrong password shows an error, and the right one opens the requested page', async (t) => {
   const { page } = await openPage(t)
   await page.goto(`${service.base}/console/automations`)
   await page.getByLabel('Username').fill('sofia')
@@ -32,14 +32,14 @@ test('a wrong password is refused in words, and the right one leads to the page 
   await heading(page, 'Automations')
 })
 
-test('Today shows the day, what is next and how the service is', async (t) => {
+test('Today shows the day, the next messages and the health of the service', async (t) => {
   const { page, complaints } = await openAs(t, 'sofia')
   await heading(page, /\d+ \w+$/)
   await page.getByText('Lindenhof Physiotherapy').waitFor()
   await page.getByRole('img', { name: 'Messages of the day by hour' }).waitFor()
   await page.getByRole('heading', { name: 'Next' }).waitFor()
   await page.getByText('nothing is overdue').waitFor()
-  await page.getByText('Kept here: no mail leaves until a mail server is configured.').waitFor()
+  await page.getByText('Captured: no mail is sent until a mail server is configured.').waitFor()
   assert.deepEqual(complaints, [])
 })
 
@@ -62,7 +62,7 @@ test('Automations are sentences, and can be found and switched off and on', asyn
   assert.deepEqual(complaints, [])
 })
 
-test('Activity is filtered by outcome and by words, and its address keeps the filters', async (t) => {
+test('Activity is filtered by outcome and by text, and its URL keeps the filters', async (t) => {
   const { page, complaints } = await openAs(t, 'sofia', '/activity')
   await heading(page, 'Activity')
   await page.getByRole('link', { name: /^Waiting/ }).click()
@@ -79,7 +79,7 @@ test('Activity is filtered by outcome and by words, and its address keeps the fi
   assert.deepEqual(complaints, [])
 })
 
-test('a person sees the pages of their role only', async (t) => {
+test('a user sees only the pages of their role', async (t) => {
   const { page, complaints } = await openAs(t, 'rita', '/sign-in')
   await heading(page, 'Business')
   const navigation = page.getByRole('navigation', { name: 'Main' }).first()
@@ -90,7 +90,7 @@ test('a person sees the pages of their role only', async (t) => {
   assert.deepEqual(complaints, [])
 })
 
-test('keys lead to pages, and signing out ends the session', async (t) => {
+test('keys open pages, and signing out ends the session', async (t) => {
   const { page } = await openAs(t, 'sofia')
   await heading(page, /\d+ \w+$/)
   await page.keyboard.press('g')
@@ -123,7 +123,7 @@ const PAGES = [
   '/settings/account',
 ]
 
-test('no page breaks a rule of WCAG 2.2 AA, light or dark', async (t) => {
+test('every page follows WCAG 2.2 AA, light and dark', async (t) => {
   const { page } = await openAs(t, 'sofia')
   for (const path of PAGES) {
     await page.goto(`${service.base}/console${path}`)

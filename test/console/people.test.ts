@@ -73,7 +73,7 @@ test('an invited colleague chooses a password with the mailed link and signs in'
   await again.page.getByText('This link has expired or was used before.').waitFor()
 })
 
-test('a forgotten password is set by a mailed link; an unknown address looks the same', async (t) => {
+test('a forgotten password is reset by a mailed link; an unknown address gets the same answer', async (t) => {
   const owner = await openAs(t, 'sofia', '/settings/people')
   await owner.page.getByRole('button', { name: 'Actions for sofia' }).click()
   await owner.page.getByRole('menuitem', { name: 'Change' }).click()
@@ -93,7 +93,7 @@ test('a forgotten password is set by a mailed link; an unknown address looks the
     const answered = page.waitForResponse(/\/user\/password\/forgotten$/)
     await page.getByRole('button', { name: 'Send the link' }).click()
     assert.equal((await answered).status(), 202)
-    await page.getByText('If somebody here has this address, a link is on its way.').waitFor()
+    await page.getByText('If a user has this address, a link is on its way.').waitFor()
   }
   assert.deepEqual(complaints, [])
   await page.goto(await linkMailedTo('sofia@lindenhof.example'))
@@ -102,7 +102,7 @@ test('a forgotten password is set by a mailed link; an unknown address looks the
   await page.getByLabel('New password').first().fill(password)
   await page.getByRole('button', { name: 'Set it and sign in' }).click()
   await page.getByRole('navigation', { name: 'Main' }).first().waitFor()
-  // Her other session ended with the old password.
+  // Changing the password ended her other session.
   await owner.page.reload()
   await heading(owner.page, 'Sign in')
 })
@@ -111,12 +111,12 @@ test('a key is shown once, can be copied and is revoked', async (t) => {
   const { page, complaints } = await openAs(t, 'sofia', '/settings/keys')
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
   await heading(page, 'API keys')
-  await page.getByRole('button', { name: 'Make a key' }).first().click()
+  await page.getByRole('button', { name: 'Create a key' }).first().click()
   const dialog = page.getByRole('dialog')
   await dialog.getByLabel('Name').fill('waiting room screen')
   await dialog.getByLabel('change schedule').uncheck()
-  await dialog.getByRole('button', { name: 'Make a key' }).click()
-  await page.getByText('“waiting room screen” is made').waitFor()
+  await dialog.getByRole('button', { name: 'Create a key' }).click()
+  await page.getByText('“waiting room screen” was created').waitFor()
   const key = await page.getByTestId('key').innerText()
   assert.match(key, /^bw_[\w-]{43}$/)
   await page.getByRole('button', { name: 'Copy the key' }).click()
@@ -155,7 +155,7 @@ test('people change their own password and keep this session', async (t) => {
   assert.deepEqual(complaints, [])
 })
 
-test('an administrator does not change an owner, and a deactivated person is gone', async (t) => {
+test('an administrator cannot change an owner, and a deactivated user is no longer listed', async (t) => {
   const { page } = await openAs(t, 'marc', '/settings/people')
   await page.getByRole('cell', { name: /sofia/ }).waitFor()
   assert.equal(await page.getByRole('button', { name: 'Actions for sofia' }).count(), 0)
@@ -190,7 +190,7 @@ const CLIENTS = `Nr;Vorname;Surname;E-Mail;Colour
 9003;Ida;Testperson;ida@example.com;
 `
 
-test('a CSV file is mapped, tried and imported, and its bad line is named', async (t) => {
+test('a CSV file is mapped, tried and imported, and its bad line is reported', async (t) => {
   const { page, complaints } = await openAs(t, 'sofia', '/import')
   await heading(page, 'Import a file')
   const file = { name: 'clients.csv', mimeType: 'text/csv', buffer: Buffer.from(CLIENTS) }

@@ -19,7 +19,7 @@ const known = new Set(
   all.flatMap((key) => [key, key.replace(/_(zero|one|two|few|many|other)$/, '')]),
 )
 
-test('every text that the console asks for by its whole key exists', () => {
+test('every text key in the console exists', () => {
   const missing = sources.flatMap((file) => {
     const source = readFileSync(path.join(CONSOLE_FOLDER, file), 'utf8')
     const asked = source.matchAll(/(?:\bt\(\s*|i18nKey=)["']([a-z]\w*(?:\.\w+)+)["']/g)
@@ -28,7 +28,7 @@ test('every text that the console asks for by its whole key exists', () => {
   assert.deepEqual(missing, [])
 })
 
-test('the frame and the pages have no section of the same name', () => {
+test('the two text files have no section of the same name', () => {
   assert.deepEqual(
     Object.keys(en).filter((name) => name in enPages),
     [],

@@ -4,7 +4,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { test, type TestContext } from 'node:test'
 import pg from 'pg'
-import { afterwards } from '../support/afterwards.ts'
+import { cleanUpLater } from '../support/clean-up.ts'
 import { runCommand } from '../support/command.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { debianPrograms, startInstalledServer } from '../support/installed-server.ts'
@@ -62,7 +62,7 @@ test(
 /** As docs/database.md has the administrator make it. */
 async function startServerWithDatabase(t: TestContext) {
   const server = await startInstalledServer(debianPrograms()!)
-  afterwards(t, () => server.stop())
+  cleanUpLater(t, () => server.stop())
   await run(server.superuserUrl, 'create role bellwether login createrole')
   await run(
     server.superuserUrl,

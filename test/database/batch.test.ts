@@ -4,7 +4,7 @@ import { sql } from '../../src/database/sql.ts'
 import { openDatabase } from '../../src/database/postgres.ts'
 import { cloneDatabase } from '../support/database.ts'
 
-/** One connection for all, so that whatever one leaves behind meets the next. */
+/** One connection for all, so that a setting that leaks reaches the next transaction. */
 async function openNarrow(t: Parameters<typeof cloneDatabase>[0]) {
   const { url } = await cloneDatabase(t)
   const database = openDatabase({ url, connections: 1 })
@@ -14,7 +14,7 @@ async function openNarrow(t: Parameters<typeof cloneDatabase>[0]) {
 
 const whoAmI = sql`select current_setting('app.business_id', true) as business`
 
-test('a statement alone and those of a transaction speak for their business only', async (t) => {
+test('a single statement and a transaction have the settings of their own business only', async (t) => {
   const database = await openNarrow(t)
   assert.deepEqual(await database.forBusiness(7, 'anna').query(whoAmI), [{ business: '7' }])
   const both = await database
@@ -24,7 +24,7 @@ test('a statement alone and those of a transaction speak for their business only
   assert.deepEqual(await database.forBusiness(9, 'cleo').query(whoAmI), [{ business: '9' }])
 })
 
-test('what was said at once has one answer each, in its order', async (t) => {
+test('statements of one batch have their results in order', async (t) => {
   const database = await openNarrow(t)
   const answers = await database.engine.transaction((tx) =>
     Promise.all([1, 2, 3].map((n) => tx.query(sql`select ${n}::int as n where ${n}::int <> 2`))),
@@ -32,7 +32,7 @@ test('what was said at once has one answer each, in its order', async (t) => {
   assert.deepEqual(answers, [[{ n: 1 }], [], [{ n: 3 }]])
 })
 
-test('a statement that nobody waits for takes its transaction with it, and says why', async (t) => {
+test('a sent statement that fails rolls back its transaction, which reports the error', async (t) => {
   const database = await openNarrow(t)
   const failing = database.engine.transaction(async (tx) => {
     tx.send(sql`create temporary table kept (n int)`)
@@ -46,7 +46,7 @@ test('a statement that nobody waits for takes its transaction with it, and says 
   assert.equal(found, false)
 })
 
-test('an attempt that fails leaves nothing of what was said or sent in it, and the rest goes on', async (t) => {
+test('a failed attempt is rolled back and the transaction continues', async (t) => {
   const database = await openNarrow(t)
   const kept = sql`select to_regclass('tried') is not null as tried, to_regclass('kept') is not null as kept`
   const found = await database.engine.transaction(async (tx) => {
@@ -64,7 +64,7 @@ test('an attempt that fails leaves nothing of what was said or sent in it, and t
   assert.deepEqual(found, [{ tried: false, kept: true }])
 })
 
-test('what was passed over after a failure can be asked again on the same connection', async (t) => {
+test('a statement that was skipped after an error can run again on the same connection', async (t) => {
   const database = await openNarrow(t)
   const neverParsed = sql`select 'asked again' as answer`
   const failing = database.engine.transaction((tx) =>
@@ -74,7 +74,7 @@ test('what was passed over after a failure can be asked again on the same connec
   assert.deepEqual(await database.engine.query(neverParsed), [{ answer: 'asked again' }])
 })
 
-test('work that throws before it asked anything leaves no transaction open', async (t) => {
+test('work that throws before its first statement leaves no transaction open', async (t) => {
   const database = await openNarrow(t)
   const failing = database.engine.transaction(async () => {
     throw new Error('never mind')
@@ -85,7 +85,7 @@ test('work that throws before it asked anything leaves no transaction open', asy
   assert.notEqual(first[0]!.now, second[0]!.now)
 })
 
-test('a long answer in a transaction comes after what was sent before it', async (t) => {
+test('a stream in a transaction reads the rows of statements that were sent before it', async (t) => {
   const database = await openNarrow(t)
   const rows = await database.engine.transaction(async (tx) => {
     tx.send(sql`create temporary table sent on commit drop as select generate_series(1, 5) as n`)
@@ -98,7 +98,7 @@ test('a long answer in a transaction comes after what was sent before it', async
   assert.deepEqual(rows, [1, 2, 3, 4, 5])
 })
 
-test('moments of every year that may be saved are read as they were written', async (t) => {
+test('timestamps of all years are read as they were written', async (t) => {
   const database = await openNarrow(t)
   for (const text of [
     '0001-01-01T00:00:00Z',

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { after, test, type TestContext } from 'node:test'
 import pg from 'pg'
 import { openEmbedded, type Purpose } from '../../src/database/embedded.ts'
-import { afterwards } from '../support/afterwards.ts'
+import { cleanUpLater } from '../support/clean-up.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { until } from '../support/until.ts'
 
@@ -137,7 +137,7 @@ test('two services that start together on an empty folder: one runs, one is refu
     openedByProcess(t, dataDir, 'service'),
   ])
   const [mine] = attempts
-  if (mine.status === 'fulfilled') afterwards(t, () => mine.value.stop())
+  if (mine.status === 'fulfilled') cleanUpLater(t, () => mine.value.stop())
   assert.deepEqual(attempts.map(({ status }) => status).toSorted(), ['fulfilled', 'rejected'])
   const refused = attempts.find((attempt) => attempt.status === 'rejected')
   assert.match(refused?.reason.message, /Another service already runs/)
@@ -279,7 +279,7 @@ test('a full disk is told in one line, at the first start and at a later one', a
   const disk = temporaryFolder(t)
   const mounted = isRoot && spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=20m', 'none', disk])
   if (!mounted || mounted.status !== 0) return cannotStage(t, 'a small disk cannot be mounted here')
-  afterwards(t, () => spawnSync('umount', ['-l', disk]))
+  cleanUpLater(t, () => spawnSync('umount', ['-l', disk]))
   fs.chmodSync(disk, 0o755)
   assert.match(
     await refusal(t, disk, 'service'),
@@ -319,14 +319,14 @@ const longPath = (t: TestContext) => path.join(temporaryFolder(t), 'long'.repeat
 
 async function opened(t: TestContext, dataDir: string, purpose: Purpose) {
   const embedded = await openEmbedded(dataDir, purpose)
-  afterwards(t, () => embedded.stop())
+  cleanUpLater(t, () => embedded.stop())
   return embedded
 }
 
 function holder(t: TestContext, dataDir: string, purpose: Purpose, user = {}) {
   const script = path.join(import.meta.dirname, '../support/open-embedded.ts')
   const child = spawn(process.execPath, [script, dataDir, purpose], { ...user, cwd: '/' })
-  afterwards(t, async () => {
+  cleanUpLater(t, async () => {
     if (child.exitCode !== null || child.signalCode !== null) return
     child.kill('SIGTERM')
     await once(child, 'exit')

@@ -6,7 +6,7 @@ import net from 'node:net'
 import path from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { openEmbedded } from '../../src/database/embedded.ts'
-import { afterwards } from '../support/afterwards.ts'
+import { cleanUpLater } from '../support/clean-up.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { startService } from '../support/service.ts'
 import { until } from '../support/until.ts'
@@ -18,7 +18,7 @@ const asOperator = { headers: { authorization: `Bearer ${KEY}` } }
 test('503 while the database is down; the service is ready again by itself when it is back', async (t) => {
   const dataDir = temporaryFolder(t)
   const url = await startLonelyServer(dataDir)
-  afterwards(t, () => endServer(dataDir, 'SIGINT'))
+  cleanUpLater(t, () => endServer(dataDir, 'SIGINT'))
   const service = await startService(t, { DATABASE_URL: url, ADMIN_API_KEY: KEY })
   assert.deepEqual(await statuses(service), [200, 200, 200])
 
@@ -36,7 +36,7 @@ test('503 while the database is down; the service is ready again by itself when 
 
 test('a connection that falls silent is noticed, and replaced as soon as a new one works', async (t) => {
   const embedded = await openEmbedded(temporaryFolder(t), 'command')
-  afterwards(t, () => embedded.stop())
+  cleanUpLater(t, () => embedded.stop())
   const line = await openLine(t, embedded.url)
   const service = await startService(t, { DATABASE_URL: line.url, ADMIN_API_KEY: KEY })
   // Several connections, so that more than one is dead afterwards.
@@ -102,7 +102,7 @@ async function openLine(t: TestContext, url: string) {
     if (carries) near.pipe(far).pipe(near)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  afterwards(t, () => {
+  cleanUpLater(t, () => {
     for (const pair of pairs) for (const socket of pair) socket.destroy()
     server.close()
   })

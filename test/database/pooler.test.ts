@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import net from 'node:net'
 import { test, type TestContext } from 'node:test'
-import { afterwards } from '../support/afterwards.ts'
+import { cleanUpLater } from '../support/clean-up.ts'
 import { runCommand } from '../support/command.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { pgbouncerProgram, startPgBouncer } from '../support/pgbouncer.ts'
@@ -66,7 +66,7 @@ async function withOtherProcessNumber(t: TestContext, url: string) {
     near.on('close', () => far.destroy())
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  afterwards(t, () => server.close())
+  cleanUpLater(t, () => server.close())
   const { port } = server.address() as net.AddressInfo
   address.host = `127.0.0.1:${port}`
   return address.href

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { Db } from '../../src/database/database.ts'
 import { openDatabase } from '../../src/database/postgres.ts'
 import { sql } from '../../src/database/sql.ts'
-import { afterwards } from '../support/afterwards.ts'
+import { cleanUpLater } from '../support/clean-up.ts'
 import { cloneDatabase } from '../support/database.ts'
 
 const OPTIONS = '-c role=none -c jit=on -c timezone=Asia/Tokyo -c geqo=off'
@@ -25,7 +25,7 @@ for (const [name, read] of Object.entries({
     const address = new URL(url)
     address.searchParams.set('options', OPTIONS)
     const database = openDatabase({ url: address.href })
-    afterwards(t, () => database.close())
+    cleanUpLater(t, () => database.close())
 
     for (const [db, user, timeout] of [
       [database.forBusiness(1, 'test'), 'bellwether_app', '10s'],
@@ -37,3 +37,18 @@ for (const [name, read] of Object.entries({
     }
   })
 }
+
+test('requests and the engine use indexes, and the engine plans generically', async (t) => {
+  const { database } = await cloneDatabase(t)
+  const planner = sql`
+    select current_setting('plan_cache_mode') as mode, current_setting('enable_seqscan') as seqscan,
+           current_setting('enable_hashjoin') as hashjoin`
+  for (const [db, mode, isAllowed] of [
+    [database.forBusiness(1, 'test'), 'auto', 'off'],
+    [database.engine, 'force_generic_plan', 'off'],
+    [database.reportsOf(1), 'auto', 'on'],
+    [database.operator, 'auto', 'on'],
+  ] as const) {
+    assert.deepEqual(await db.query(planner), [{ mode, seqscan: isAllowed, hashjoin: isAllowed }])
+  }
+})

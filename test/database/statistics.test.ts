@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { openDatabase } from '../../src/database/postgres.ts'
 import type { Database } from '../../src/database/database.ts'
 import { sql } from '../../src/database/sql.ts'
-import { afterwards } from '../support/afterwards.ts'
+import { cleanUpLater } from '../support/clean-up.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { asOwner } from '../support/owner.ts'
 import { until } from '../support/until.ts'
@@ -16,7 +16,7 @@ test('ANALYZE runs on tables that grew by half, and on no others', async (t) => 
   await fill(database, 'location', 200)
 
   const analyzing = openDatabase({ url, connections: 1, analyzesGrownTables: true })
-  afterwards(t, () => analyzing.close())
+  cleanUpLater(t, () => analyzing.close())
   const analyzed = { location: 500, reason: 300 }
   await until(async () => (await countEstimatedRows(database)).reason === analyzed.reason)
   assert.deepEqual(await countEstimatedRows(database), analyzed)

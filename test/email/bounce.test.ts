@@ -41,21 +41,21 @@ const bounce = {
   words: '550 5.1.1 no such user',
 }
 
-test('a bounce names its mail, its recipient and the words of the other server', () => {
-  assert.deepEqual(readBounces(report(failed)), [bounce])
+test('a bounce contains the mail, the recipient and the reply of the server', async () => {
+  assert.deepEqual(await readBounces(report(failed)), [bounce])
 })
 
-test('a bounce is read in whatever way it is written', () => {
-  assert.deepEqual(readBounces(report(failed, { encoding: 'base64' })), [bounce])
-  assert.deepEqual(readBounces(report(failed, { encoding: 'quoted-printable' })), [bounce])
-  assert.deepEqual(readBounces(report(failed, { original: 'text/rfc822-headers' })), [bounce])
-  assert.deepEqual(readBounces(report(failed).replaceAll('\r\n', '\n')), [bounce])
+test('bounces in other formats are read too', async () => {
+  assert.deepEqual(await readBounces(report(failed, { encoding: 'base64' })), [bounce])
+  assert.deepEqual(await readBounces(report(failed, { encoding: 'quoted-printable' })), [bounce])
+  assert.deepEqual(await readBounces(report(failed, { original: 'text/rfc822-headers' })), [bounce])
+  assert.deepEqual(await readBounces(report(failed).replaceAll('\r\n', '\n')), [bounce])
 })
 
-test('each recipient of a report is told by itself', () => {
+test('each recipient of a bounce report is returned separately', async () => {
   const two = `${failed}\r\n\r\nOriginal-Recipient: rfc822;<bob@example.org>\r\nFinal-Recipient: rfc822; other@example.org\r\nAction: delayed\r\nStatus: 4.4.1`
   assert.deepEqual(
-    readBounces(report(two)).map(({ recipient, permanent }) => [recipient, permanent]),
+    (await readBounces(report(two))).map(({ recipient, permanent }) => [recipient, permanent]),
     [
       ['ada@example.org', true],
       ['bob@example.org', false],
@@ -82,19 +82,19 @@ const MAILBOXES: [string, string, boolean][] = [
 ]
 
 for (const [status, words, isNoSuchMailbox] of MAILBOXES) {
-  test(`status "${status}" with "${words}" ${isNoSuchMailbox ? 'means' : 'does not mean'} that the mailbox does not exist`, () => {
-    const [read] = readBounces(report(of(status, words)))
+  test(`status "${status}" with "${words}" ${isNoSuchMailbox ? 'means' : 'does not mean'} that the mailbox does not exist`, async () => {
+    const [read] = await readBounces(report(of(status, words)))
     assert.deepEqual([read?.permanent, read?.isNoSuchMailbox], [true, isNoSuchMailbox])
   })
 }
 
-test('a NUL in a notification is left out, however it is encoded', () => {
+test('a NUL in a notification is left out, however it is encoded', async () => {
   const withNul = failed.replace('no such user', 'no\0 such user')
   for (const encoding of ['7bit', 'base64']) {
-    assert.deepEqual(readBounces(report(withNul, { encoding })), [bounce], encoding)
+    assert.deepEqual(await readBounces(report(withNul, { encoding })), [bounce], encoding)
   }
   const quoted = failed.replace('no such user', 'no=00 such user')
-  assert.deepEqual(readBounces(report(quoted, { encoding: 'quoted-printable' })), [bounce])
+  assert.deepEqual(await readBounces(report(quoted, { encoding: 'quoted-printable' })), [bounce])
 })
 
 const harmless = [
@@ -107,6 +107,6 @@ const harmless = [
 ]
 
 for (const [i, raw] of harmless.entries())
-  test(`what is no report gives no bounce: ${i}`, () => {
-    assert.deepEqual(readBounces(raw), [])
+  test(`a mail that is not a bounce report is ignored: ${i}`, async () => {
+    assert.deepEqual(await readBounces(raw), [])
   })

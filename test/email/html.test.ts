@@ -11,7 +11,7 @@ import { htmlAttacks } from '../support/html-attacks.ts'
 
 type Node = DefaultTreeAdapterMap['node']
 
-/** Everything in a piece of HTML, read as browsers read it, that could run, load or cover. */
+/** Everything in HTML, parsed as browsers do, that could run, load or cover something. */
 function dangers(html: string): string[] {
   const found: string[] = []
   const visit = (node: Node) => {
@@ -48,12 +48,12 @@ const DANGEROUS_TAGS =
 const UNSAFE_ADDRESS = /^(?!https?:|mailto:|tel:|data:image\/|cid:)[a-z][a-z0-9+.-]*:|^\/\/|^\\\\/i
 const UNSAFE_STYLE = /url|expression|javascript|behaviou?r|-moz-binding|position|@import|\\/i
 
-test('the attacks are many, and dangerous before they are sanitised', () => {
+test('the list contains many attacks that are dangerous without sanitising', () => {
   assert.ok(htmlAttacks.length >= 300, String(htmlAttacks.length))
   assert.ok(htmlAttacks.filter((html) => dangers(html).length > 0).length > 200)
 })
 
-test('no attack in a template survives its saving', () => {
+test('saving a template removes every attack', () => {
   for (const attack of htmlAttacks) {
     const safe = prepareHtml(`<p>before ${attack} after</p>`)
     assert.deepEqual(dangers(safe), [], `${attack} became ${safe}`)
@@ -61,7 +61,7 @@ test('no attack in a template survives its saving', () => {
   }
 })
 
-test('no attack is stored, as browsers read what is stored', () => {
+test('a browser finds no attack in a stored template', () => {
   for (const attack of [...htmlAttacks, ...addressAttacks]) {
     for (const html of [attack, `<p>before ${attack} after</p>`, `<!--><p>${attack}</p>-->`]) {
       const stored = storedHtml(html, prepareHtml(html))
@@ -71,7 +71,7 @@ test('no attack is stored, as browsers read what is stored', () => {
   }
 })
 
-/** Every attribute that makes a reader load or open an address. */
+/** Every attribute that makes a mail reader load or open a URL. */
 const addressAttacks = [
   '<img srcset="https://evil.example/x.png 2x">',
   '<img src="a.png" srcset="javascript:alert(1) 1x, data:text/html,x 2x">',
@@ -96,7 +96,7 @@ const addressAttacks = [
   '<p hidden autofocus contenteditable>x</p>',
 ]
 
-test('no attack in a value becomes markup, wherever its token stands', () => {
+test('an attack in a value never becomes markup, wherever its token is', () => {
   const template = compileTemplate(
     plainTemplate({
       html: prepareHtml(
@@ -121,7 +121,7 @@ test('no attack in a value becomes markup, wherever its token stands', () => {
   }
 })
 
-test('style sheets move into the elements and leave nothing behind', () => {
+test('style sheets are inlined into the elements and removed', () => {
   const html = prepareHtml(
     '<style>p { color: red } .big { font-size: 20px } a:hover { color: blue } @media print { p { color: black } }</style><p class="big">Hello</p>',
   )
@@ -159,7 +159,7 @@ const broken: { html: string; line: number; column: number; detail: RegExp }[] =
 ]
 
 for (const { html, line, column, detail } of broken)
-  test(`a template that cannot be read is refused with its place: ${html.slice(0, 30)}`, () => {
+  test(`a template with invalid HTML is refused with line and column: ${html.slice(0, 30)}`, () => {
     const [fault] = markupFaults(html)
     assert.deepEqual([fault?.line, fault?.column], [line, column])
     assert.match(fault?.detail ?? '', detail)
@@ -177,11 +177,11 @@ const sound = [
 ]
 
 for (const html of sound)
-  test(`a template that people write is taken: ${html.slice(0, 30)}`, () => {
+  test(`a usual template is accepted: ${html.slice(0, 30)}`, () => {
     assert.deepEqual(markupFaults(html), [])
   })
 
-test('all faults of a template are told at once, each with its field and place', () => {
+test('all errors of a template are returned at once, each with field and position', () => {
   const faults = templateFaults({
     subject: 'Hello %NOBODY%',
     toAddress: '%BUSINESS_NAME%',
@@ -210,7 +210,7 @@ test('a token hidden in entities is found too', () => {
   assert.deepEqual(faults, [{ pointer: '/emailBody', detail: 'there is no token %HIDDEN_ONE%' }])
 })
 
-test('at most twenty faults of a text are told', () => {
+test('at most twenty errors of a text are returned', () => {
   assert.equal(templateFaults({ emailBodyText: '%NO_SUCH% '.repeat(1_000) }).length, 20)
   assert.equal(markupFaults(`<p style="${'%REASON%'.repeat(1_000)}">`).length, 20)
 })

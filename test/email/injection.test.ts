@@ -7,7 +7,7 @@ import { buildMessage, makeMessageId, messageText } from '../../src/email/messag
 import { listTokens } from '../../src/email/tokens.ts'
 import { fullContext, plainTemplate } from '../support/mail-context.ts'
 
-/** Text that tries to leave its header, its part or its address. */
+/** Text that tries to escape from its header, part or address. */
 const attacks = [
   'x\r\nBcc: v@evil.example',
   'x\nBcc: v@evil.example\n\nbody',
@@ -31,7 +31,7 @@ const attacks = [
   '%CLIENT_EMAILADDRESS%\r\nBcc: %BUSINESS_EMAIL%',
 ]
 
-/** Every text of the context, but for zones and languages, is the attack. */
+/** Every text of the context, except zones and languages, is replaced by the attack. */
 function contextOf(attack: string): MailContext {
   const replace = (value: unknown, key = ''): unknown => {
     if (value instanceof Temporal.Instant || key === 'timeZone' || key === 'language') return value
@@ -126,7 +126,7 @@ test('no value of any token in an address field becomes a recipient it should no
       }
 })
 
-test('attacks appended to a good address spoil it for good', () => {
+test('an address with an attack appended is refused', () => {
   for (const attack of attacks)
     for (const emailAddress of [`ada@example.org${attack}`, `${attack}ada@example.org`]) {
       const client = { ...fullContext().client, emailAddress } as MailContext['client']
@@ -136,7 +136,7 @@ test('attacks appended to a good address spoil it for good', () => {
     }
 })
 
-test('the name beside an address is only ever a name', async () => {
+test('the display name next to an address never adds a recipient', async () => {
   for (const attack of attacks) {
     const client = {
       ...fullContext().client,

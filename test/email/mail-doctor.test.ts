@@ -19,7 +19,7 @@ const resolver = (records: Record<string, string>, mx: unknown[] = [{}]) => ({
   resolveMx: async () => mx,
 })
 
-test('where all is missing, each hint says what to add', async () => {
+test('if all DNS records are missing, each hint says what to add', async () => {
   const hints = await mailHints('hello@harbour.example', signer, resolver({}, []))
   assert.deepEqual(
     hints.map(({ check, ok }) => [check, ok]),
@@ -36,7 +36,7 @@ test('where all is missing, each hint says what to add', async () => {
   )
 })
 
-test('following the hints mends them', async () => {
+test('following the hints fixes the problems', async () => {
   const missing = await mailHints('hello@harbour.example', signer, resolver({}))
   const record = /"(v=DKIM1.*)"/.exec(missing[2]?.hint ?? '')?.[1] ?? ''
   const hints = await mailHints(
@@ -54,7 +54,7 @@ test('following the hints mends them', async () => {
   )
 })
 
-test('a key of another, and a domain that does not match, are told', async () => {
+test('a wrong DKIM key and a domain that does not match are reported', async () => {
   const other = await mailHints(
     'hello@harbour.example',
     signer,
@@ -65,7 +65,7 @@ test('a key of another, and a domain that does not match, are told', async () =>
   assert.match(unsigned[2]?.hint ?? '', /not signed/)
 })
 
-test('without a name service one hint says what to look at by hand', async () => {
+test('without DNS one hint says what to check manually', async () => {
   const away = async () => {
     throw Object.assign(new Error('no network'), { code: 'ECONNREFUSED' })
   }

@@ -16,7 +16,7 @@ const merge = (template: Partial<MailTemplate>, changes = {}) =>
 
 const bodyOf = (html: string) => /<body>\n(.*)\n<\/body>/s.exec(html)?.[1]
 
-test('every token has a description, an example and a value of its own', () => {
+test('every token has a description, an example and its own value', () => {
   const names = listTokens().flatMap(({ tokens }) => tokens)
   assert.ok(names.length > 60)
   for (const { token, description, example } of names) {
@@ -140,7 +140,7 @@ for (const { name, html, value, expected } of escapes)
     assert.equal(bodyOf(merge({ html }, { reason }).html), expected)
   })
 
-test('a header is one line whatever its values hold', () => {
+test('a header is one line whatever its values contain', () => {
   const reason = {
     name: 'a\r\nBcc: v@evil.example\u2028\0b',
     durationMinutes: null,
@@ -207,7 +207,7 @@ for (const { name, client, location, language, expected } of readers)
     assert.equal(mail.text, expected)
   })
 
-test('moments are written to the minute, each as it was there, where clocks were off by seconds too', () => {
+test('times are written to the minute, also in zones with offsets of seconds', () => {
   const { time } = formatsFor(['en'], ['Africa/Monrovia'])
   const written = (text: string) => time(Temporal.Instant.from(text))
   assert.equal(written('1971-12-31T23:59:20Z'), '11:14 PM')
@@ -235,12 +235,12 @@ test('a class fills the tokens of an appointment', () => {
   assert.equal(text, 'Prenatal yoga 1:00 PM')
 })
 
-test('a document in a language from right to left says so', () => {
+test('a document in a right-to-left language has dir=rtl', () => {
   assert.match(merge({ language: 'ar' }).html, /<html lang="ar" dir="rtl">/)
   assert.match(merge({}).html, /<html lang="en" dir="ltr">/)
 })
 
-test('the mail goes to whom the action names, else the template, else the client', () => {
+test('the recipient comes from the action, else the template, else the client', () => {
   const template = compileTemplate(plainTemplate({ toAddress: '%LOCATION_EMAILADDRESS%' }))
   const bare = compileTemplate(plainTemplate())
   const to = (
@@ -259,7 +259,7 @@ test('the mail goes to whom the action names, else the template, else the client
   assert.equal(isForEachClient(bare, null), true)
 })
 
-test('an address that is none never becomes a recipient', () => {
+test('an invalid address never becomes a recipient', () => {
   const client = { ...fullContext().client, emailAddress: 'a@ok.example, v@evil.example' }
   const mail = merge({}, { client })
   assert.equal(mail.to, null)

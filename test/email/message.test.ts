@@ -57,7 +57,7 @@ const read = (changes: Partial<MessageParts> = {}) =>
 
 const allLines = (message: Message) => messageText(message).split('\r\n')
 
-test('a mail is read by another parser as it was written', async () => {
+test('another parser reads a mail as it was written', async () => {
   const mail = await read({
     cc: { name: '', address: 'desk@harbour.example' },
     replyTo: { name: 'Maya, Dr. "M"', address: 'maya@harbour.example' },
@@ -80,7 +80,7 @@ test('the same input gives the same bytes', () => {
   assert.equal(messageText(buildMessage(input)), messageText(buildMessage(input)))
 })
 
-test('a kept message is read back as it was', () => {
+test('a stored message is read back unchanged', () => {
   const message = buildMessage(parts({ calendar: calendarFile(entry()) }))
   assert.deepEqual(readMessage(messageText(message)), message)
 })
@@ -95,7 +95,7 @@ const SAID = [
   '你好 😀\n'.repeat(100),
 ]
 
-test('what a message says is read from it as it was written', () => {
+test('the content of a message is read back unchanged', () => {
   for (const text of SAID) {
     for (const html of SAID) {
       for (const calendar of [null, calendarFile(entry({ description: html }))]) {
@@ -106,7 +106,7 @@ test('what a message says is read from it as it was written', () => {
   }
 })
 
-test('no line is too long, bare or beyond ASCII', () => {
+test('no line is too long, has a bare line break or non-ASCII characters', () => {
   const message = buildMessage(
     parts({
       subject: 'x'.repeat(5000),
@@ -123,7 +123,7 @@ test('no line is too long, bare or beyond ASCII', () => {
   assert.ok(allLines(message).every((line) => line.length <= 200 && !line.startsWith('.')))
 })
 
-test('one click unsubscribes, where one can', async () => {
+test('a mail that readers can unsubscribe from has one-click headers', async () => {
   const { headers } = await read({ unsubscribeLink: 'https://bellwether.example/unsubscribe/7d1f' })
   const value = (key: string) => headers.find((header) => header.key === key)?.value
   assert.equal(value('list-unsubscribe'), '<https://bellwether.example/unsubscribe/7d1f>')
@@ -160,7 +160,7 @@ test('the calendar file is attached, published or cancelled under one identity',
   }
 })
 
-test('nothing in a calendar entry opens a line of its own', () => {
+test('a value in a calendar entry cannot start a new line', () => {
   const attack = 'x\r\nEND:VEVENT\nATTENDEE:mailto:v@evil.example\u2028";CN=y:z\rBEGIN:VALARM'
   const { content } = calendarFile(
     entry({
@@ -175,7 +175,7 @@ test('nothing in a calendar entry opens a line of its own', () => {
   assert.equal(lines.filter((line) => /^(?:ATTENDEE|END:VEVENT|BEGIN:VALARM)/.test(line)).length, 2)
 })
 
-test('quoted-printable is undone by the rules of RFC 2045 to what it was', (t) => {
+test('decoding quoted-printable by RFC 2045 restores the text', (t) => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 400 }), (text) => {
       const encoded = quotedPrintable(text)
@@ -196,7 +196,7 @@ test('quoted-printable is undone by the rules of RFC 2045 to what it was', (t) =
   )
 })
 
-test('a thousand names of any script come out as they went in', async (t) => {
+test('a thousand names in any script are decoded unchanged', async (t) => {
   const names = fc.sample(
     fc.oneof(
       fc.string({ unit: 'grapheme', minLength: 1, maxLength: 60 }),
@@ -227,7 +227,7 @@ test('a thousand names of any script come out as they went in', async (t) => {
   }
 })
 
-/** What a header may show of a name: one line, no controls, nothing that turns the text round. */
+/** A name as a header may show it: one line without control or direction characters. */
 const shown = (name: string) =>
   name
     .toWellFormed()
@@ -236,7 +236,7 @@ const shown = (name: string) =>
     .replace(/ +/g, ' ')
     .trim()
 
-test('an address that is none cannot be written at all', () => {
+test('an invalid address is refused when the message is built', () => {
   for (const address of ['a@b.example, c@d.example', 'a@b.example>\r\nBcc: <c@d.example', '"x"@y'])
     assert.throws(() => buildMessage(parts({ to: { name: '', address } })), /plain address/)
 })
@@ -290,7 +290,7 @@ const relaxed = (field: string) => {
   return `${name?.trim().toLowerCase()}:${value.trim()}`
 }
 
-/** A verifier written from the RFC, sharing nothing with the signer. */
+/** A verifier written from the RFC, independent of the signer. */
 function verifyDkim({ headers, body }: Message) {
   const fields = headers.split(/\r\n(?![ \t])/).filter(Boolean)
   const lines = body.split('\r\n').map((line) => line.replace(/[ \t]+/g, ' ').replace(/ $/, ''))

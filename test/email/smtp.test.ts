@@ -37,7 +37,7 @@ const PATIENT = {
   end: LONG_MS,
 }
 
-/** Short in the one phase that is never answered: a busy machine cannot time out in another. */
+/** Short only in the phase that is never answered, so that a busy machine does not time out elsewhere. */
 const impatient = (phase: Phase) => ({ ...PATIENT, [phase]: 150 })
 
 function openMailer(
@@ -61,7 +61,7 @@ const send = (
   mail = message(),
 ) => mailer.send({ from: 'hello@harbour.example', to, message: mail, onMessageEnded })
 
-/** Large enough to be on its way before its end is. */
+/** Large enough that its beginning is sent before its end. */
 const largeMessage = message(1, 'See you, and here is much more to read.\n'.repeat(2000))
 
 type Case = Behaviour & {
@@ -75,7 +75,7 @@ type Case = Behaviour & {
 const tls = { requireTls: true }
 const signIn = { user: 'bell', password: 'wether' }
 
-/** Each way to go wrong at one point, with what must come of it. */
+/** Every misbehaviour at one point, with the expected outcome. */
 function at(point: Point, phase: Phase, more: Partial<Case> = {}): Case[] {
   const lost: Outcome['kind'] = phase === 'end' ? 'uncertain' : 'retry'
   const act = (name: string, kind: Outcome['kind'], act: Act, rest: Partial<Case> = {}): Case => ({
@@ -145,7 +145,7 @@ const cases: Case[] = [
     phase: 'greeting',
   },
   ...at('greeting', 'greeting'),
-  // Who does not know EHLO is greeted with HELO: that must go wrong too.
+  // If EHLO fails the client tries HELO, which must fail too.
   ...at('ehlo', 'ehlo', { times: 2 }),
   {
     name: 'ehlo: unknown, but HELO is',
@@ -215,7 +215,7 @@ const cases: Case[] = [
     options: { ...tls, timeouts: impatient('starttls') },
   },
   {
-    name: 'handshake: a certificate nobody knows',
+    name: 'handshake: an untrusted certificate',
     kind: 'retry',
     phase: 'starttls',
     starttls: true,
@@ -322,7 +322,7 @@ const cases: Case[] = [
     options: { secure: true, ...signIn },
   },
   {
-    name: 'TLS from the first byte, a certificate nobody knows',
+    name: 'TLS from the first byte, an untrusted certificate',
     secure: true,
     kind: 'retry',
     phase: 'connect',
@@ -355,7 +355,7 @@ const cases: Case[] = [
   },
 ]
 
-test('the behaviours are many', () => {
+test('the list contains many misbehaviours', () => {
   assert.ok(cases.length >= 60, String(cases.length))
 })
 
@@ -365,7 +365,7 @@ for (const { name, kind, phase, reply, options, ...behaviour } of cases) {
     const server = await startMailServer(t, behaviour)
     const mailer = openMailer(t, server, options)
     let commits = 0
-    // In the body the commit must not win the race against what the server does there.
+    // In the body the commit must not come before the server's misbehaviour.
     const settled = Promise.withResolvers<void>()
     const commit = async () => {
       commits++
@@ -386,7 +386,7 @@ for (const { name, kind, phase, reply, options, ...behaviour } of cases) {
     assert.equal(afterFirst, kind === 'sent' || behaviour.act?.takes ? 1 : 0)
 
     if (kind === 'retry' || kind === 'uncertain') {
-      // What was wrong has passed: the mail goes out, and twice only where nobody could know.
+      // The server behaves again: the mail is sent, twice only if the first answer was lost.
       const patient = openMailer(t, server, { ...options, ...repaired(name) })
       const second = await send(patient, commit, undefined, mail)
       if (behaviour.at) assert.equal(second.kind, 'sent')
@@ -400,7 +400,7 @@ for (const { name, kind, phase, reply, options, ...behaviour } of cases) {
   })
 }
 
-/** Without an answer, commands that left together and a connection just made are hard to tell apart. */
+/** Without a reply, pipelined commands cannot be told from a new connection. */
 const told = (phase: Phase, { reply }: Outcome): Phase[] => {
   if (/^[45]\d\d/.test(reply)) return [phase]
   if (phase === 'greeting') return ['connect', 'greeting']
@@ -410,7 +410,7 @@ const told = (phase: Phase, { reply }: Outcome): Phase[] => {
 const repaired = (name: string) =>
   /silence|without end|no TLS/.test(name) ? { timeouts: PATIENT } : {}
 
-test('without a mail server a mail goes the same way to its end, and stays', async () => {
+test('without a mail server a mail is captured', async () => {
   const mailer = new CaptureMailer()
   let commits = 0
   const mail = {
@@ -423,7 +423,7 @@ test('without a mail server a mail goes the same way to its end, and stays', asy
   assert.equal(commits, 1)
 })
 
-test('a server that is not there: retry', async (t) => {
+test('an unreachable server leads to a retry', async (t) => {
   const server = await startMailServer(t)
   const gone = new SmtpMailer(
     { host: '127.0.0.1', port: 1, secure: false, requireTls: false, user: null, password: null },
@@ -455,7 +455,7 @@ test('when the commit fails, the message is never ended', async (t) => {
   assert.equal(server.taken.length, 0)
 })
 
-test('a connection that breaks during the commit is no ambiguity', async (t) => {
+test('a connection that breaks during the commit is a retry, not uncertain', async (t) => {
   const server = await startMailServer(t)
   const settled = Promise.withResolvers<void>()
   const pending = send(openMailer(t, server), async () => {
@@ -486,7 +486,7 @@ test('a refused recipient leaves the connection for the next mail', async (t) =>
   assert.deepEqual(server.taken[0]?.to, ['ada@example.org'])
 })
 
-/** What the server does at the end of one mail, while the envelope of the next has left with it. */
+/** What the server does at the end of one mail after the envelope of the next was pipelined. */
 const ends: { name: string; act: Act; kind: Outcome['kind']; connections: number }[] = [
   { name: 'is taken', act: { reply: '250 fine\r\n', takes: true }, kind: 'sent', connections: 1 },
   { name: 'may come later', act: { reply: '451 later\r\n' }, kind: 'retry', connections: 1 },
@@ -548,29 +548,29 @@ test('a mail whose envelope is refused while another is answered has its own ans
   assert.equal(server.connections(), 1)
 })
 
-test('a server that takes its time over one mail does not hold up the one that was to follow', async (t) => {
+test('a server that is slow with one mail does not delay the next one', async (t) => {
   const server = await startMailServer(t, { at: 'end', act: { next: 'hang' } })
   const mailer = openMailer(t, server, { maxConnections: 2 })
   const [first, ...others] = [1, 2, 3].map((id) => send(mailer, undefined, undefined, message(id)))
   const kinds = (await Promise.all(others)).map(({ kind }) => kind)
   assert.deepEqual(kinds, ['sent', 'sent'])
-  // Only now does the first connection end.
+  // The first connection ends now.
   server.dropAll()
   assert.equal((await first)?.kind, 'uncertain')
   assert.equal(server.taken.length, 2)
 })
 
-test('a server that takes its time over every mail keeps its connections', async (t) => {
+test('a server that is slow with every mail keeps its connections', async (t) => {
   const server = await startMailServer(t, { pondering: 600 })
   const mailer = openMailer(t, server, { maxConnections: 2 })
   const outcomes = await Promise.all(Array.from({ length: 8 }, () => send(mailer)))
   assert.ok(outcomes.every(({ kind }) => kind === 'sent'))
   assert.equal(server.taken.length, 8)
-  // Those over which it was learnt that they are not to be followed are lost.
+  // Connections on which the slowness was detected are closed.
   assert.ok(server.connections() <= 4, String(server.connections()))
 })
 
-test('connections are kept, bounded, and replaced after so many mails', async (t) => {
+test('connections are reused, limited in number, and replaced after a number of mails', async (t) => {
   const server = await startMailServer(t, { delay: 2 })
   const mailer = openMailer(t, server, { maxConnections: 3, maxMailsPerConnection: 5 })
   const outcomes = await Promise.all(Array.from({ length: 30 }, () => send(mailer)))
@@ -579,7 +579,7 @@ test('connections are kept, bounded, and replaced after so many mails', async (t
   assert.ok(server.connections() >= 6 && server.connections() <= 9, String(server.connections()))
 })
 
-test('a provider at its limit does not hold up another', async (t) => {
+test('a provider at its limit does not delay another', async (t) => {
   const server = await startMailServer(t)
   const mailer = openMailer(t, server, {
     maxConnections: 4,
@@ -606,7 +606,7 @@ test('a provider at its limit does not hold up another', async (t) => {
   assert.equal(most, 1)
 })
 
-test('there is less room while the server asks for patience, and more again after', async (t) => {
+test('fewer mails are sent while the server throttles, and more afterwards', async (t) => {
   const server = await startMailServer(t, {
     at: 'mail',
     act: { reply: '421 slow down\r\n', next: 'close' },
@@ -616,14 +616,14 @@ test('there is less room while the server asks for patience, and more again afte
   assert.equal(mailer.room(), 16)
   assert.equal((await send(mailer)).kind, 'retry')
   assert.equal(mailer.room(), 8)
-  // At least ten good mails for each place; a mail that a busy machine delays costs some again.
+  // At least ten good mails per connection; a delay on a busy machine needs more.
   let sent = 0
   for (; mailer.room() < 16 && sent < 1_000; sent++) await send(mailer)
   assert.equal(mailer.room(), 16)
   assert.ok(sent >= 40, String(sent))
 })
 
-test('an address that is none never reaches the wire', async (t) => {
+test('an invalid address is never sent to the server', async (t) => {
   const server = await startMailServer(t)
   const mailer = openMailer(t, server)
   for (const to of [
@@ -638,7 +638,7 @@ test('an address that is none never reaches the wire', async (t) => {
   assert.equal(server.connections(), 0)
 })
 
-test('a mail in a mail reaches the wire harmless', async (t) => {
+test('a message inside a message is escaped before it is sent', async (t) => {
   const server = await startMailServer(t)
   const mailer = openMailer(t, server)
   const smuggled = 'MAIL FROM:<v@evil.example>\r\nRCPT TO:<v@evil.example>\r\nDATA\r\nx'
@@ -689,11 +689,11 @@ const urls: [string, Partial<SmtpServer>][] = [
 ]
 
 for (const [url, expected] of urls)
-  test(`${url} says how to speak to the server`, () => {
+  test(`${url} configures the connection`, () => {
     assert.partialDeepStrictEqual(parseSmtpUrl(url), expected)
   })
 
-test('an address of a server that makes no sense is refused in one line', () => {
+test('an invalid SMTP_URL is refused with one line', () => {
   for (const url of [
     'mail.example',
     'http://mail.example',

@@ -10,7 +10,7 @@ const mail = {
 }
 const tokenOf = (link: string) => link.split('/').at(-1) as string
 
-test('a link names its mail, and its seal is that mail’s alone', () => {
+test('an unsubscribe link contains its mail, and its signature is valid for that mail only', () => {
   const link = unsubscribeLink('https://bell.example/', 'secret', mail)
   assert.match(link, /^https:\/\/bell\.example\/unsubscribe\/3\.8000000042\.[\w-]{22}$/)
   assert.equal(unsubscribeLink('https://bell.example', 'secret', mail), link)
@@ -28,7 +28,7 @@ test('a link names its mail, and its seal is that mail’s alone', () => {
     assert.equal(isSealOf(other, seal, 'secret'), false)
 })
 
-test('what does not have the form of a link names nothing', () => {
+test('a malformed link is ignored', () => {
   const token = tokenOf(unsubscribeLink('https://bell.example', 'secret', mail))
   const seal = token.slice(-22)
   for (const forged of [

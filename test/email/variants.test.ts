@@ -81,12 +81,12 @@ const cases: { name: string; variants: Variant[]; expected: number; language?: s
 ]
 
 for (const { name, variants, expected, language = occasion.language } of cases)
-  test(`the most specific template that fits is used: ${name}`, () => {
+  test(`the most specific matching template is used: ${name}`, () => {
     const chosen = chooseVariant([own, ...variants], { ...occasion, language })
     assert.equal(chosen.emailTemplateId, expected)
   })
 
-test('the action’s own template serves when nothing fits', () => {
+test('the action’s own template is used if no variant matches', () => {
   const chosen = chooseVariant(
     [variant(1, { language: 'de' }), variant(2, { language: 'it' })],
     occasion,

@@ -39,7 +39,7 @@ const TRICKY: Record<string, unknown[]> = {
 }
 const NUMBERS = [0, 1, 2, 30, 100_000]
 
-test('every save is answered to the letter as it is read afterwards, alone and among others', async (t) => {
+test('the answer to a save equals a later GET, for single and concurrent saves', async (t) => {
   const random = randomFrom(proofSeed(t))
   const world = await startWorld(t)
   const known = new Map<string, unknown[]>()

@@ -39,7 +39,7 @@ function wrongValues(kind: ObjectKind, property: string): unknown[] {
     .map(([, value]) => value)
 }
 
-test('a value of a wrong type is refused at its place, for every property of every kind', async (t) => {
+test('a value of a wrong type is refused with its pointer, for every property of every kind', async (t) => {
   const world = await startWorld(t)
   const before = await countRows(world)
   for (const kind of OBJECT_KINDS) {
@@ -58,7 +58,7 @@ test('a value of a wrong type is refused at its place, for every property of eve
   assert.deepEqual(await countRows(world), before)
 })
 
-test('a reference that is missing, foreign, too large or no id is refused at its place', async (t) => {
+test('a reference that is missing, of another business, too large or not an id is refused with its pointer', async (t) => {
   const world = await startWorld(t)
   const other = await addBusiness(world)
   const theirs: Record<string, number> = other.ids
@@ -86,7 +86,7 @@ test('a reference that is missing, foreign, too large or no id is refused at its
   assert.deepEqual(await countRows(world), before)
 })
 
-test('ids above 2^53 are no ids, in bodies, paths and queries', async (t) => {
+test('ids above 2^53 are refused in bodies, paths and queries', async (t) => {
   const { call, key, app } = await startWorld(t)
   const raw = await app.inject({
     method: 'POST',
@@ -105,7 +105,7 @@ test('ids above 2^53 are no ids, in bodies, paths and queries', async (t) => {
   assert.deepEqual(pointersOf(query), ['?clientId', '?from', '?limit', '?status'])
 })
 
-test('control characters are refused in lines, and breaks are kept in texts', async (t) => {
+test('control characters are refused in single-line texts; line breaks are kept in other texts', async (t) => {
   const world = await startWorld(t)
   for (const evil of ['a\u0000b', 'a\nb', 'a\rb', 'a\u001bb', 'a\u007fb', 'a\u0085b', 'a\u2028b']) {
     const answer = await world.call('POST', '/client', { firstName: evil, lastName: 'B' })
@@ -145,7 +145,7 @@ test('a text of 10 MB is too large, one that fits into a body too long; neither 
   assert.deepEqual(await countRows(world), before)
 })
 
-test('zones, times, languages, prices and working hours that cannot be are refused', async (t) => {
+test('invalid time zones, times, languages, prices and working hours are refused', async (t) => {
   const { call, ids } = await startWorld(t)
   for (const timeZone of [
     'Mars/Base',
@@ -190,7 +190,7 @@ test('zones, times, languages, prices and working hours that cannot be are refus
   ])
 })
 
-test('a status moves as history, with who, when, from and to', async (t) => {
+test('a change of status is recorded with author, time, old and new value', async (t) => {
   const { db, book, save, clock } = await startWorld(t)
   const { calendarId } = await book(clock.in({ hours: 9 }))
   clock.advance({ hours: 1 })

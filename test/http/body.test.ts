@@ -39,7 +39,7 @@ for (const [name, status, headers, body] of REFUSED) {
   })
 }
 
-test('a charset and parameters beside application/json are fine', async () => {
+test('a charset and other parameters after application/json are accepted', async () => {
   for (const type of ['application/json; charset=utf-8', 'Application/JSON;charset="UTF-8"']) {
     const headers = { 'content-type': type }
     const body = '{ "name": "é", "count": 1 }'
@@ -48,14 +48,14 @@ test('a charset and parameters beside application/json are fine', async () => {
   }
 })
 
-test('a route that needs no body takes none', async () => {
+test('a route without a body schema accepts an empty body', async () => {
   for (const headers of [{}, JSON_TYPE]) {
     const answer = await app.inject({ method: 'POST', url: '/probe/anything', headers, body: '' })
     assert.deepEqual([answer.statusCode, answer.json()], [200, { body: null }])
   }
 })
 
-test('keys that reach for the prototype are 422, and harm nobody', async () => {
+test('keys that would change the prototype are 422', async () => {
   const body = `{ "a": { "__proto__": { "polluted": 1 }, "constructor": { "prototype": { "polluted": 1 } } },
     "\\u005f_proto__": { "polluted": 1 }, "tags": { "constructor": ["kept"] } }`
   const answer = await app.inject({
@@ -97,7 +97,7 @@ for (const [body, line, column] of BROKEN) {
   })
 }
 
-test('characters that no database keeps are 422, with their place', async () => {
+test('NUL characters and lone surrogates are 422 with their pointer', async () => {
   const body = String.raw`{ "a": ["fine\u00e9", "\u0000"], "b/c": "\ud800", "d": "\ud83d\ude00" }`
   const answer = await app.inject({
     method: 'POST',
@@ -111,7 +111,7 @@ test('characters that no database keeps are 422, with their place', async () => 
   ])
 })
 
-test('a client that sends its body too slowly is answered 408 and cut off', async (t) => {
+test('a client that sends its body too slowly is answered 408 and disconnected', async (t) => {
   const { port } = await listen(t, { bodySeconds: 0.2 })
   const socket = connect(port)
   socket.write(
@@ -125,7 +125,7 @@ test('a client that sends its body too slowly is answered 408 and cut off', asyn
   assert.match(answer, /^HTTP\/1\.1 408 [^]*application\/problem\+json/)
 })
 
-test('a streamed body may take any time in all, but not pause longer than its limit', async (t) => {
+test('a streamed body may take any time, but a pause above the limit is 408', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const payload = new PassThrough()
   const pieces = readChunks(payload, 20)
@@ -142,7 +142,7 @@ test('a streamed body may take any time in all, but not pause longer than its li
   assert.equal(payload.destroyed, false, 'the answer can still be sent')
 })
 
-test('work that takes longer than a body may is no late body where there is none', async (t) => {
+test('a slow request without a body is not answered with 408', async (t) => {
   const { port } = await listen(t, { bodySeconds: 0.1 })
   const answers = await Promise.all(
     ['POST', 'GET'].map((method) => fetch(`http://127.0.0.1:${port}/probe/slow`, { method })),
@@ -153,7 +153,7 @@ test('work that takes longer than a body may is no late body where there is none
   )
 })
 
-test('whoever asks before sending too much is refused before it is sent', async (t) => {
+test('a body that is too large is refused in answer to Expect: 100-continue', async (t) => {
   const { port } = await listen(t)
   const headers = { ...JSON_TYPE, expect: '100-continue', 'content-length': 5_000_000 }
   const asking = request({ port, path: '/probe', method: 'POST', headers })

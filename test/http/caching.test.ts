@@ -4,7 +4,7 @@ import type { InjectOptions } from 'fastify'
 import { createPerson, signInAs } from '../support/callers.ts'
 import { startWorld } from '../support/world.ts'
 
-test('no answer with personal data may be stored on its way', async (t) => {
+test('answers with personal data must not be cached', async (t) => {
   const world = await startWorld(t)
   const { app, key, clock, database, businessId, ids, book } = world
   const { calendarId } = await book(clock.in({ hours: 48 }))
@@ -37,7 +37,7 @@ test('no answer with personal data may be stored on its way', async (t) => {
 
 const PERSON = { firstName: 'Ben', lastName: 'Weiss' }
 
-test('what is the same for everybody says itself how long it may be kept', async (t) => {
+test('public files set their own Cache-Control', async (t) => {
   const { app } = await startWorld(t)
   for (const url of ['/openapi.json', '/docs', '/healthz']) {
     const { headers } = await app.inject({ url })

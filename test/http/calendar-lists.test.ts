@@ -46,7 +46,7 @@ test('a list of invitations counts the messages of each', async (t) => {
   assert.equal(body.items[0].locationName, null)
 })
 
-test('the days of a calendar are counted on the clock of the business', async (t) => {
+test('the days of a calendar are counted in the time zone of the business', async (t) => {
   const { book, call, ids, save } = await startWorld(t)
   const at = (text: string) => Temporal.Instant.from(text)
   // 23:30 UTC is the next day in Zurich.
@@ -74,7 +74,7 @@ test('the triggers of one appointment carry the name of their definition on requ
   assert.equal(body[0].clientName, 'Anna Müller')
 })
 
-test('the suppression of one address is found by it, in any case', async (t) => {
+test('a suppression is found by its address, in upper or lower case', async (t) => {
   const { businessId, call, clock, db } = await startWorld(t)
   for (const address of ['anna@example.org', 'beat@example.org']) {
     await db.query(sql`

@@ -6,7 +6,7 @@ import { readConfig } from '../../src/config.ts'
 import { openDatabase } from '../../src/database/postgres.ts'
 import { SettingsCache } from '../../src/store/settings.ts'
 import { openLog } from '../../src/log.ts'
-import { afterwards } from '../support/afterwards.ts'
+import { cleanUpLater } from '../support/clean-up.ts'
 import { ask, createKey, createPerson, signInAs } from '../support/callers.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { addBusiness, reminder, startEngine, startWorld } from '../support/world.ts'
@@ -19,7 +19,7 @@ async function openStream(t: TestContext, app: App, headers: Record<string, stri
   const stopping = new AbortController()
   const answer = await fetch(`${address}/changes`, { headers, signal: stopping.signal })
   const close = () => stopping.abort()
-  afterwards(t, close)
+  cleanUpLater(t, close)
   const events = answer.ok ? readEvents(answer.body!) : undefined
   const next = async (): Promise<Event | undefined> => (await events!.next()).value ?? undefined
   /** The next change of this kind, with what was told on the way there. */
@@ -59,7 +59,7 @@ async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<Eve
 
 const bearer = (key: string) => ({ authorization: `Bearer ${key}` })
 
-test('a change is told with its kind and id and nothing else, to its own business only', async (t) => {
+test('a change is streamed with its kind and id only, and only to its own business', async (t) => {
   const world = await startWorld(t)
   const { app, book, clock, key, save } = world
   const other = await addBusiness(world)
@@ -78,7 +78,7 @@ test('a change is told with its kind and id and nothing else, to its own busines
   assert.equal(told.filter((one) => one !== 'eventTrigger null').length, 1)
 })
 
-test('the engine tells which triggers have fired', async (t) => {
+test('the stream contains triggers that fired', async (t) => {
   const world = await startWorld(t)
   const { app, book, businessId, call, clock, key, save } = world
   await save('/eventDefinition', reminder(businessId, -1))
@@ -95,7 +95,7 @@ test('the engine tells which triggers have fired', async (t) => {
   }
 })
 
-test('a stream resumes after the last event that its client got', async (t) => {
+test('a stream resumes after the last event that its client received', async (t) => {
   const { app, book, clock, key, save } = await startWorld(t)
   const first = await openStream(t, app, bearer(key))
   const id = first.first!.id
@@ -135,7 +135,7 @@ test('a client that missed more than a thousand changes is told to read everythi
   assert.ok(told.length < 20, told.join())
 })
 
-test('people are told of what they see, and reports-only people of nothing', async (t) => {
+test('people receive the changes that they may read; REPORTS_ONLY receives none', async (t) => {
   const world = await startWorld(t)
   const { app, book, businessId, clock, database, ids, save } = world
   const { professionalId } = await save('/professional', { firstName: 'Marc', lastName: 'Roth' })
@@ -188,7 +188,7 @@ test('a stream ends on sign-out and when its key is revoked', async (t) => {
   while (await byKey.next()) continue
 })
 
-test('a credential holds twenty streams and no more', async (t) => {
+test('a credential can open at most twenty streams', async (t) => {
   const { app, key } = await startWorld(t)
   const streams = []
   for (let i = 0; i < 20; i++) streams.push(await openStream(t, app, bearer(key)))
@@ -197,7 +197,7 @@ test('a credential holds twenty streams and no more', async (t) => {
   assert.equal(refused.headers.get('retry-after'), '60')
 })
 
-test('a change on one node is told on another, and a node that stops ends its streams', async (t) => {
+test('a change on one node reaches streams on another; a node that stops ends its streams', async (t) => {
   const { database, url } = await cloneDatabase(t)
   const { app, book, clock, key } = await startWorld(t, {}, { database })
   const otherDatabase = openDatabase({ url, connections: 3 })
@@ -209,7 +209,7 @@ test('a change on one node is told on another, and a node that stops ends its st
     log: openLog('silent'),
     linkSeal: 'test',
   })
-  afterwards(t, async () => {
+  cleanUpLater(t, async () => {
     await otherNode.close()
     await otherDatabase.close()
   })

@@ -14,7 +14,7 @@ test('a page that is not full is the last one', () => {
   assert.deepEqual(pageOf([], 2, 'things', positionOf), { items: [], nextCursor: null })
 })
 
-test('one row too many makes a cursor to go on after the last row shown', () => {
+test('an extra row gives a cursor to continue after the last row of the page', () => {
   const page = pageOf(rows(3), 2, 'things', positionOf)
   assert.deepEqual(page.items, rows(2))
   const { after, limit } = readPage({ limit: 2, cursor: page.nextCursor! }, 'things', TYPES)
@@ -22,7 +22,7 @@ test('one row too many makes a cursor to go on after the last row shown', () => 
   assert.equal(limit, 2)
 })
 
-test('without a cursor a list begins at its beginning, 50 at a time', () => {
+test('without a cursor a list starts at the first row, with pages of 50', () => {
   assert.deepEqual(readPage({}, 'things'), { limit: 50, after: undefined })
 })
 
@@ -53,7 +53,7 @@ test('a cursor of another list, a forged and a broken one are 422', () => {
   }
 })
 
-test('however long the filters of a list are, its cursor is short enough to come back', () => {
+test('a cursor stays short even if the filters of the list are long', () => {
   const list = JSON.stringify(['client', '"'.repeat(200)])
   const { nextCursor } = pageOf(rows(3), 2, list, positionOf)
   assert.ok(nextCursor!.length < 200, nextCursor!)

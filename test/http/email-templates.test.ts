@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { addBusiness, startWorld } from '../support/world.ts'
 
-test('the tokens are listed by what they speak of, each with an example', async (t) => {
+test('the tokens are listed by object type, each with an example', async (t) => {
   const { call } = await startWorld(t)
   const { status, body } = await call('GET', '/emailTemplate/token')
   assert.equal(status, 200)
@@ -40,7 +40,7 @@ test('a template that names an unknown token is refused with its line and column
   ])
 })
 
-test('a preview is the mail as it would be sent, values escaped for their place', async (t) => {
+test('a preview equals the email that would be sent, with values escaped for their context', async (t) => {
   const world = await startWorld(t)
   const { book, call, clock, ids, save } = world
   await save('/client', { clientId: ids.clientId, lastName: '<b>%CLIENT_PHONE%</b>' })

@@ -136,7 +136,7 @@ test('a mail is sent again as a new one, and its trigger stays as it is', async 
   assert.equal(many.body.refused[0].status, 404)
 })
 
-test('a mail that was only kept leaves with all that goes with it when it is sent again', async (t) => {
+test('a captured email that is sent again has all its headers and attachments', async (t) => {
   const world = await startWorld(t)
   const { booked, emailTemplateId } = await sent(world)
   await world.save('/emailTemplate', {
@@ -170,7 +170,7 @@ test('a mail that was only kept leaves with all that goes with it when it is sen
   assert.match(file, /^METHOD:PUBLISH/m)
 })
 
-test('a mail that is sent again names no other client, though the appointment is another’s now', async (t) => {
+test('an email that is sent again keeps its client after the appointment got another client', async (t) => {
   const world = await startWorld(t)
   const { booked, emailTemplateId } = await sent(world)
   const { call, save } = world
@@ -190,7 +190,7 @@ test('a mail that is sent again names no other client, though the appointment is
   assert.doesNotMatch(row!.message, /Ben|ben@example/)
 })
 
-test('a test goes to the addresses that are named, and is marked as one', async (t) => {
+test('a test email goes to the given addresses and is marked as a test', async (t) => {
   const world = await startWorld(t)
   const { booked, emailTemplateId, runEngine } = await sent(world)
   const about = { objectType: 'CALENDAR', objectId: booked.calendarId }
@@ -213,7 +213,7 @@ test('a test goes to the addresses that are named, and is marked as one', async 
   assert.equal((await world.call('POST', path, { ...about, to: six })).status, 422)
 })
 
-test('opening the unsubscribe link changes nothing, one click ends such mails', async (t) => {
+test('GET of the unsubscribe link changes nothing; the one-click POST unsubscribes', async (t) => {
   const world = await startWorld(t)
   const { runEngine } = await sent(world)
   const { app, call, clock } = world
@@ -255,7 +255,7 @@ test('opening the unsubscribe link changes nothing, one click ends such mails', 
   assert.doesNotMatch(JSON.stringify(items), /anna/, 'the audit names nobody it cannot forget')
 })
 
-test('a bounce that is taken in stops even mail that is needed, until it is cleared', async (t) => {
+test('a bounced address gets no email at all until its suppression is deleted', async (t) => {
   const world = await startWorld(t)
   const { app, call, key } = world
   const { booked } = await sent(world)
@@ -344,7 +344,7 @@ test('a bounce because of a policy is shown on the mail and does not suppress th
   assert.equal(statusReason, 'bounced: 5.7.1 550 5.7.1 on a block list')
 })
 
-test('a NUL in the encoded part of a notification is no fault of ours', async (t) => {
+test('a NUL in the encoded part of a notification does not cause an error', async (t) => {
   const world = await startWorld(t)
   await sent(world)
   const [{ messageId }] = (await world.call('GET', '/emails')).body.items
@@ -355,7 +355,7 @@ test('a NUL in the encoded part of a notification is no fault of ours', async (t
   assert.equal(entry.detail, '5.1.1 550 5.1.1 no such user')
 })
 
-test('what a mail said is kept for a while, then only its hash', async (t) => {
+test('the content of an email is stored for the retention time, then only its hash', async (t) => {
   const world = await startWorld(t)
   await sent(world)
   const { call, clock, database } = world
@@ -378,7 +378,7 @@ test('what a mail said is kept for a while, then only its hash', async (t) => {
   assert.equal((await call('POST', `/emails/${emailId}/resend`)).status, 409)
 })
 
-test('a mail that still waits keeps what it says, however old it is', async (t) => {
+test('a queued email keeps its content, however old it is', async (t) => {
   const world = await startWorld(t)
   const { booked, emailTemplateId } = await sent(world)
   const about = { objectType: 'CALENDAR', objectId: booked.calendarId }

@@ -4,12 +4,12 @@ import { createReconciler } from '../../src/automation/reconcile.ts'
 import { findLastReconciliation } from '../../src/store/reconciliation.ts'
 import { startApp } from '../support/app.ts'
 import { cloneDatabase } from '../support/database.ts'
-import { handMovedClock } from '../support/clock.ts'
+import { manualClock } from '../support/clock.ts'
 import { addBusiness, reminder } from '../support/world.ts'
 
 test('the metrics contain the state of the queue and the findings of the last reconciliation', async (t) => {
   const { database } = await cloneDatabase(t)
-  const clock = handMovedClock()
+  const clock = manualClock()
   const { engine: db } = database
   const parts = { db, now: () => clock.now(), worker: 'w', leaseSeconds: 10 }
   const { reconcile } = createReconciler(parts)

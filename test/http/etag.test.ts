@@ -7,13 +7,13 @@ import { startProbe } from '../support/probe.ts'
 
 const { app } = await startProbe({ after })
 
-test('an answer with one object carries a tag, and its moments are milliseconds', async () => {
+test('an answer with one object has an ETag and times in milliseconds', async () => {
   const answer = await app.inject('/probe/thing')
   assert.equal(answer.body, '{"thingId":7,"at":1772442000000}')
   assert.match(String(answer.headers.etag), /^"[\w-]{20,}"$/)
 })
 
-test('a reader who has it already gets 304 and nothing more', async () => {
+test('a GET with the current ETag is answered 304 without a body', async () => {
   const etag = String((await app.inject('/probe/thing')).headers.etag)
   const ask = (tag: string) =>
     app.inject({ url: '/probe/thing', headers: { 'if-none-match': tag } })
@@ -25,7 +25,7 @@ test('a reader who has it already gets 304 and nothing more', async () => {
   assert.equal((await ask('"x"')).statusCode, 200)
 })
 
-test('a change by someone who saw another state is 412', async () => {
+test('a change with an outdated ETag is 412', async () => {
   const current = { thingId: 7, at: Temporal.Instant.from('2026-03-02T09:00:00Z') }
   const etag = String((await app.inject('/probe/thing')).headers.etag)
   const change = (tag: string | undefined, object: object | undefined) =>

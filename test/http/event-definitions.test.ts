@@ -4,7 +4,7 @@ import { lockPlans } from '../../src/store/event-definitions.ts'
 import { until } from '../support/until.ts'
 import { reminder, startEngine, startWorld } from '../support/world.ts'
 
-test('a plan that takes long goes on after its POST was answered, and its ETag is that of the definition', async (t) => {
+test('a long plan continues after the POST was answered; the ETag does not depend on it', async (t) => {
   const { book, businessId, call, clock, db } = await startWorld(t)
   const { calendarId } = await book(clock.in({ hours: 48 }))
   const { promise: hold, resolve: letGo } = Promise.withResolvers<void>()
@@ -29,7 +29,7 @@ test('a plan that takes long goes on after its POST was answered, and its ETag i
   await until(async () => (await triggers()).length === 1)
 })
 
-test('paused definitions are listed on request, deleted ones never, and a POST revives one', async (t) => {
+test('inactive definitions are listed on request, deleted ones never; a POST restores one', async (t) => {
   const { businessId, call, save } = await startWorld(t)
   const body = reminder(businessId, -24)
   const on = await save('/eventDefinition', body)
@@ -56,7 +56,7 @@ test('paused definitions are listed on request, deleted ones never, and a POST r
   assert.ok((await listed('')).includes(deleted.eventDefnId))
 })
 
-test('a list of definitions carries their actions and what they did on request', async (t) => {
+test('expand=actions,activity adds actions and activity to a list of definitions', async (t) => {
   const world = await startWorld(t)
   const { book, businessId, call, clock, save } = world
   const definition = await save('/eventDefinition', reminder(businessId, -2))
@@ -76,6 +76,7 @@ test('a list of definitions carries their actions and what they did on request',
     sent: 0,
     failed: 0,
     skipped: 1,
+    hasStoppedMatching: false,
     days: Array(14).fill(0),
   })
   const plain = await call('GET', '/eventDefinition')
@@ -83,7 +84,7 @@ test('a list of definitions carries their actions and what they did on request',
   assert.equal(plain.body.items[0].activity, undefined)
 })
 
-test('a paused definition is read on request and is changed only by someone who has seen it as it is', async (t) => {
+test('an inactive definition is read on request, and If-Match protects it', async (t) => {
   const { businessId, call, save } = await startWorld(t)
   const { eventDefnId } = await save('/eventDefinition', reminder(businessId, -24))
   const body = reminder(businessId, -24, { eventDefnId, active: false })

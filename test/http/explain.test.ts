@@ -20,7 +20,7 @@ type Explanation = {
 const against = ({ checks }: Explanation) =>
   checks.filter((check) => !check.ok).map(({ check, reason }) => `${check}: ${reason}`)
 
-test('every active definition of the kind is explained: what will fire, what will not, and why', async (t) => {
+test('every active definition of the kind is explained, with reasons', async (t) => {
   const { book, businessId, call, clock, save } = await startWorld(t)
   const seefeld = await save('/location', { name: 'Seefeld' })
   const define = (description: string, hours: number, more: object = {}) =>
@@ -105,7 +105,7 @@ test('every active definition of the kind is explained: what will fire, what wil
   ])
 })
 
-test('a definition that waits for a change is explained by the last one', async (t) => {
+test('a definition for a change is explained by the last matching change', async (t) => {
   const { book, businessId, call, clock, save } = await startWorld(t)
   const changed = (more: object) =>
     save('/eventDefinition', reminder(businessId, 0, { eventType: { eventTypeId: 2 }, ...more }))
@@ -126,7 +126,7 @@ test('a definition that waits for a change is explained by the last one', async 
   assert.equal(cancelled.scheduledTime, clock.now().epochMilliseconds)
 })
 
-test('an invitation is explained by its UUID, and what is not there is not found', async (t) => {
+test('an invitation is explained by its UUID, and an unknown object is 404', async (t) => {
   const world = await startWorld(t)
   const { businessId, call, clock, ids, save } = world
   const campaign = await save('/invitationCampaign', { name: 'Winter' })
@@ -174,7 +174,7 @@ const explained = async ({ call }: World, calendarId: number) =>
 const reasonOf = ({ checks }: Explanation, name: string) =>
   checks.find(({ check }) => check === name)?.reason
 
-test('what fired was right when it fired, whatever became of object, definition and action since', async (t) => {
+test('a fired trigger is explained by the state when it fired, even if object, definition or action changed since', async (t) => {
   const world = await startWorld(t)
   const { book, businessId, clock, ids, save } = world
   const definition = reminder(businessId, -24, { eventActions: [await actionOf(world)] })
@@ -225,7 +225,7 @@ test('what fired was right when it fired, whatever became of object, definition 
   )
 })
 
-test('a captured mail is captured and not sent, one that the server took is sent', async (t) => {
+test('explain tells captured, sent and failed mails apart', async (t) => {
   const world = await startWorld(t)
   const { book, businessId, clock, save } = world
   await save(
@@ -264,7 +264,7 @@ test('a captured mail is captured and not sent, one that the server took is sent
 
 const REFUSED = { kind: 'failed', phase: 'rcpt', reply: '550 no' } as const
 
-test('a change that fired is explained by that change, not by those after it', async (t) => {
+test('a fired change event is explained by that change, not by later ones', async (t) => {
   const world = await startWorld(t)
   const { book, businessId, clock, save } = world
   await save(

@@ -43,7 +43,7 @@ async function scheduled({ call }: World, eventDefnId: number) {
   return body.items.map((trigger: { scheduledTime: number }) => trigger.scheduledTime) as number[]
 }
 
-test('a plan says what saving would do, and saving then does that', async (t) => {
+test('a plan predicts exactly what saving does', async (t) => {
   const world = await startWorld(t)
   const { book, businessId, call, clock } = world
   const soon = await book(clock.in({ hours: 3 }))
@@ -112,7 +112,7 @@ test('delayed events that are pending move with the delay; new ones come only wi
   assert.deepEqual(await scheduled(world, eventDefnId), [clock.in({ hours: 5 }).epochMilliseconds])
 })
 
-test('what saving would refuse, a plan and a backtest refuse with the same pointers', async (t) => {
+test('a plan and a backtest refuse the same faults as saving, with the same pointers', async (t) => {
   const { businessId, call } = await startWorld(t)
   const bad = reminder(businessId + 1, -24, { locationIdList: [999], objectType: 'RECALL' })
   const pointers = (answer: { body: { errors: { pointer: string }[] } }) =>
@@ -137,7 +137,7 @@ test('what saving would refuse, a plan and a backtest refuse with the same point
 
 const CLIENT = { label: 'Student', value: 'client' }
 
-test('a backtest counts what would have been sent, to whom, and what would have been wrong with it', async (t) => {
+test('a backtest counts emails, clients, emails at night and empty tokens', async (t) => {
   const world = await startWorld(t)
   const { book, businessId, call, clock, save } = world
   const { emailTemplateId } = await save('/emailTemplate', {

@@ -13,7 +13,7 @@ const away = {
   },
 } as unknown as Services['database']
 
-test('a process that lives says so, whatever the database does', async (t) => {
+test('healthz is ok even if the database is down', async (t) => {
   const { app } = await startApp(t, { database: away })
   assert.equal((await app.inject('/healthz')).statusCode, 200)
 })
@@ -26,7 +26,7 @@ test('a node is ready while its database answers', async (t) => {
   assert.match(String(answer.headers['content-type']), /^application\/problem\+json/)
 })
 
-test('a node with an engine is ready while its last turn is younger than 15 s', async (t) => {
+test('a node with an engine is ready if its last iteration is at most 15 s old', async (t) => {
   let turn: Temporal.Instant | undefined
   const { app, clock } = await startApp(t, { database: noDatabase, lastClaimTime: () => turn })
   const status = async () => (await app.inject('/readyz')).statusCode
@@ -39,7 +39,7 @@ test('a node with an engine is ready while its last turn is younger than 15 s', 
   assert.equal(await status(), 503)
 })
 
-test('health is asked so often that only a curious log tells of it', async (t) => {
+test('health checks are logged at debug level only', async (t) => {
   const { app, logged } = await startApp(t, { database: noDatabase })
   await app.inject('/healthz')
   assert.equal(JSON.parse(logged.at(-1)!).level, 'debug')
@@ -48,7 +48,7 @@ test('health is asked so often that only a curious log tells of it', async (t) =
 const metricsFor = (token: string | undefined) =>
   app.inject({ url: '/metrics', headers: token ? { authorization: `Bearer ${token}` } : {} })
 
-test('measurements need the operator’s key or the token made for them', async () => {
+test('metrics need the operator’s key or METRICS_TOKEN', async () => {
   for (const token of [METRICS_TOKEN, ADMIN_API_KEY]) {
     assert.equal((await metricsFor(token)).statusCode, 200)
   }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { hostileTemplates } from '../support/hostile-templates.ts'
-import { longestTurnMs } from '../support/event-loop.ts'
+import { longestBlockMs } from '../support/event-loop.ts'
 import { addBusiness, startWorld } from '../support/world.ts'
 
 const MAX_TURN_MS = 100
@@ -24,7 +24,7 @@ test('no template blocks the event loop, neither when it is saved nor when it is
 
   const wrong: string[] = []
   for (const { name, fields, refused } of hostileTemplates) {
-    const { result: answer, longest } = await longestTurnMs(async () => {
+    const { result: answer, longest } = await longestBlockMs(async () => {
       const saved = await call('POST', '/emailTemplate', template(fields))
       if (saved.status !== 201) return saved
       return call('POST', `/emailTemplate/${saved.body.emailTemplateId}/preview`, about)

@@ -72,7 +72,7 @@ test('while the first is still running, another with its key is 409', async (t) 
   assert.equal(done.length, 1)
 })
 
-test('a refusal is remembered with its words, and leaves nothing behind', async (t) => {
+test('a refusal is remembered with its text, and nothing is written', async (t) => {
   const { post, done, failWith, database } = await startThings(t)
   failWith(new RequestError(409, 'not today'))
   const first = await post({ name: 'a' })
@@ -89,7 +89,7 @@ test('a refusal is remembered with its words, and leaves nothing behind', async 
   assert.equal(audits.length, 1, 'the business itself, not the change that was refused')
 })
 
-test('a body with faults is remembered: a better one needs a new key', async (t) => {
+test('the refusal of an invalid body is remembered; the corrected body needs a new key', async (t) => {
   const { post, done } = await startThings(t)
   const first = await post({ name: 5 })
   assert.equal(first.statusCode, 422)
@@ -98,7 +98,7 @@ test('a body with faults is remembered: a better one needs a new key', async (t)
   assert.equal(done.length, 0)
 })
 
-test('a failure of ours is not remembered', async (t) => {
+test('a server error is not remembered', async (t) => {
   const { post, done, failWith } = await startThings(t)
   failWith(new Error('a bug'))
   assert.equal((await post({ name: 'a' })).statusCode, 500)
@@ -134,7 +134,7 @@ test('a secret is answered once and never stored', async (t) => {
   assert.doesNotMatch(JSON.stringify(rows), /very-secret/)
 })
 
-test('a key that is no key is 422', async (t) => {
+test('an invalid Idempotency-Key is 422', async (t) => {
   const { post, done } = await startThings(t)
   for (const key of ['', ' ', 'a b', 'ä', 'x'.repeat(256)]) {
     const answer = await post({ name: 'a' }, { key })

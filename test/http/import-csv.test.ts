@@ -104,7 +104,7 @@ test('a column that is mapped to nothing is not imported', async (t) => {
   assert.equal(items.at(-1).phone, null)
 })
 
-test('what is wrong with the request is refused and nothing is imported', async (t) => {
+test('an invalid request is refused and nothing is imported', async (t) => {
   const world = await startWorld(t)
   const before = await names(world)
   for (const [query, rows, detail] of [

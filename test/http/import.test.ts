@@ -45,7 +45,7 @@ const mirrored = (start: number) => [
   },
 ]
 
-test('a mirror imports by its own ids, and the same file again changes nothing', async (t) => {
+test('an import by externalId can be repeated without changes', async (t) => {
   const world = await startWorld(t)
   const lines = mirrored(world.clock.in({ hours: 48 }).epochMilliseconds)
   const first = await importing(world, lines)
@@ -110,7 +110,7 @@ test('bad lines are refused with number and reason, and the good ones are kept',
   assert.equal((await world.call('GET', '/client')).body.items.length, 3)
 })
 
-test('lines about the same object count in their order, whatever they name it by', async (t) => {
+test('lines about the same object are applied in order, whatever id they use', async (t) => {
   const world = await startWorld(t)
   const { clientId } = world.ids
   await world.save('/client', { clientId, externalId: 'anna' })
@@ -137,7 +137,7 @@ test('lines about the same object count in their order, whatever they name it by
   )
 })
 
-test('a line that only the database can refuse does not take its neighbours with it', async (t) => {
+test('a line that the database refuses does not affect other lines', async (t) => {
   const world = await startWorld(t)
   const clients = ['a', 'b', 'c', 'd', 'e']
   await importing(
@@ -174,7 +174,7 @@ test('a line may be named for the lines after it', async (t) => {
   ])
 })
 
-test('an import fires events; one of history fires none and schedules what is ahead', async (t) => {
+test('an import fires events; an import of history only schedules future reminders', async (t) => {
   const world = await startWorld(t)
   const { save, call, clock, businessId } = world
   await save('/eventDefinition', reminder(businessId, 0, { eventType: { eventTypeId: 1 } }))
@@ -361,7 +361,7 @@ test('ids of another business are refused like missing ones, and nothing of thei
   assert.equal(theirs.body.firstName, 'Anna')
 })
 
-test('a body far larger than any other is read as it comes, and long lines are refused alone', async (t) => {
+test('a very large body is streamed, and only its too long lines are refused', async (t) => {
   const world = await startWorld(t)
   await world.app.listen({ port: 0, host: '127.0.0.1' })
   const { port } = world.app.server.address() as AddressInfo
@@ -449,7 +449,7 @@ test('the same import with the same Idempotency-Key is done once', async (t) => 
   assert.equal(wrong.status, 422)
 })
 
-test('of two imports with one key at the same moment, the second is told to wait', async (t) => {
+test('of two concurrent imports with one key, the second is 409', async (t) => {
   const world = await startWorld(t)
   const line = (i: number) => JSON.stringify({ kind: 'client', firstName: `N${i}`, lastName: 'X' })
   const text = Array.from({ length: 3_000 }, (_, i) => line(i)).join('\n')
@@ -458,7 +458,7 @@ test('of two imports with one key at the same moment, the second is told to wait
   assert.deepEqual(answers.map(({ status }) => status).toSorted(), [200, 409])
 })
 
-test('imports at the same moment do not wait for each other, nor make anything twice', async (t) => {
+test('concurrent imports do not wait for each other and create no duplicates', async (t) => {
   const world = await startWorld(t)
   const lines = Array.from({ length: 1_500 }, (_, i) => ({
     kind: 'client',
@@ -472,7 +472,7 @@ test('imports at the same moment do not wait for each other, nor make anything t
   assert.deepEqual(row, { clients: 1_501 })
 })
 
-test('a server too busy for a thousand lines at once takes them in smaller pieces', async (t) => {
+test('a busy server imports lines in smaller batches', async (t) => {
   const world = await startWorld(t)
   await asOwner(
     world.database,
@@ -494,7 +494,7 @@ test('a server too busy for a thousand lines at once takes them in smaller piece
   assert.deepEqual([status, body.accepted, body.refusedCount], [200, { client: 1_000 }, 0])
 })
 
-test('imports that trickle in hold no database connection, and a business may run four', async (t) => {
+test('slow imports hold no database connection, and a business may run four', async (t) => {
   const world = await startWorld(t)
   const other = await addBusiness(world)
   const port = await listenOn(world)
@@ -529,7 +529,7 @@ test('an import that stops sending is 408, and its Idempotency-Key is free again
   assert.deepEqual([again.status, again.body.accepted], [200, { client: 1 }])
 })
 
-test('the key of an import whose node has died is free after a minute, not while it is renewed', async (t) => {
+test('the key of an import is released a minute after its node crashed', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] })
   const world = await startWorld(t)
   const slow = trickle(await listenOn(world), world.key, { 'idempotency-key': 'dead' })

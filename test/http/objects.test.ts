@@ -64,7 +64,7 @@ test('every kind of object is created, read, listed, updated, deleted and revive
   }
 })
 
-test('all faults of a body are told at once, and nothing is written', async (t) => {
+test('all faults of a body are reported at once, and nothing is written', async (t) => {
   const { call } = await startWorld(t)
   const answer = await call('POST', '/calendar', {
     clientId: 'one',
@@ -96,7 +96,7 @@ test('all faults of a body are told at once, and nothing is written', async (t) 
   assert.equal((await call('GET', '/calendar')).body.items.length, 0)
 })
 
-test('a moment before 2000 or after 2200 is refused with a hint, for every moment of every kind', async (t) => {
+test('a time before 2000 or after 2200 is refused with a hint, for every property of every kind', async (t) => {
   const { call } = await startWorld(t)
   const seconds =
     'must be in milliseconds: 1800000000 looks like seconds, 1800000000000 is 2027-01-15'
@@ -240,7 +240,7 @@ test('clients are found by the beginnings of words, without accents', async (t) 
   assert.deepEqual(await found('kow'), [clientId])
 })
 
-test('what is referred to may be named by its externalId, in a POST as in an import', async (t) => {
+test('references can use the externalId, in a POST and in an import', async (t) => {
   const { call, save, ids } = await startWorld(t)
   await save('/client', { clientId: ids.clientId, externalId: 'anna' })
   const { clientId: _id, ...others } = ids

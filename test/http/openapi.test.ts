@@ -105,7 +105,7 @@ test('it holds every route of the routing table and no other', () => {
   assert.deepEqual(operations.map(({ name }) => name).toSorted(), routes.toSorted())
 })
 
-test('every operation has a summary, a place and an answer', () => {
+test('every operation has a summary, a tag and an answer', () => {
   const wrong = operations
     .filter(({ operation: { tags, summary, responses } }) => {
       const answers = Object.keys(responses).filter((status) => /^[23]/.test(status))
@@ -182,7 +182,7 @@ test('every object that is read by its id carries an ETag, and its changes take 
   assert.deepEqual(missing, [])
 })
 
-test('only what is open says that no credential is needed', () => {
+test('only public routes are described as needing no credential', () => {
   const open = operations
     .filter(({ operation }) => operation.security?.length === 0)
     .map(({ name }) => name)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { reminder, startEngine, startWorld } from '../support/world.ts'
 
-test('the overview counts the day, what waits and what came of the last one', async (t) => {
+test('the overview counts today’s appointments, pending triggers and the outcomes of the last day', async (t) => {
   const world = await startWorld(t)
   const { book, businessId, call, clock, save } = world
   await save('/eventDefinition', reminder(businessId, -2))

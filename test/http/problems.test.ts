@@ -30,7 +30,7 @@ test('an address that does not exist is 404, whatever its body', async () => {
   )
 })
 
-test('a slash at the end of an address does not matter', async () => {
+test('a trailing slash in the path is ignored', async () => {
   for (const url of ['/probe/thing/', '/probe/thing/?', '/probe/list/5/?limit=3']) {
     assert.equal((await app.inject(url)).statusCode, 200, url)
   }
@@ -127,7 +127,7 @@ test('a path that is not well formed is 400', async () => {
   assertProblem(await app.inject('/probe/list/%ff'), 400)
 })
 
-test('a bug is 500 without a word of its own, and its place stands in the log', async () => {
+test('a bug is 500 without details; the log has the stack', async () => {
   const answer = await app.inject('/probe/bug')
   assertProblem(answer, 500)
   assert.doesNotMatch(answer.body, /function|probe\.ts|secret/)
@@ -138,7 +138,7 @@ test('a bug is 500 without a word of its own, and its place stands in the log', 
   assert.doesNotMatch(logged.join(''), /ada@secret/)
 })
 
-test('while the database is away answers are 503 and say when to come again', async () => {
+test('without a database connection answers are 503 with Retry-After', async () => {
   const answer = await app.inject('/probe/away')
   assertProblem(answer, 503)
   assert.equal(answer.headers['retry-after'], '1')
@@ -177,7 +177,7 @@ for (const [name, bytes, status] of NOT_HTTP) {
   })
 }
 
-test('a client that sends its headers too slowly is answered 408 and cut off', async (t) => {
+test('a client that sends its headers too slowly is answered 408 and disconnected', async (t) => {
   const slow = await startProbe(t)
   slow.app.server.headersTimeout = 100
   await slow.app.listen({ port: 0 })

@@ -94,7 +94,7 @@ test('reports beyond their queue are 429 at once, also those printed in the back
   open()
 })
 
-test('a report is not printed for a client that left while its request was read', async (t) => {
+test('a report is not printed if the client disconnected while its request was read', async (t) => {
   const world = await startWorld(t)
   await world.app.listen({ port: 0, host: '127.0.0.1' })
   const { port } = world.app.server.address() as AddressInfo

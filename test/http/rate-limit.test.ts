@@ -23,7 +23,7 @@ for (const [ip, counted] of ADDRESSES) {
   })
 }
 
-test('with HOST=:: one IPv4 client that asks too much does not keep another one out', async (t) => {
+test('with HOST=:: the rate limit of one IPv4 client does not affect another', async (t) => {
   const { app } = await startApp(t, { database: noDatabase, env: { RATE_LIMIT: '1/s,1' } })
   const statusFor = async (remoteAddress: string) =>
     (await app.inject({ url: '/location', remoteAddress })).statusCode

@@ -74,7 +74,7 @@ test('the same rows come back from all five formats, each under its own type and
   assert.match(pages.join(''), /Total60161\.00/)
 })
 
-test('a PDF is what comes when no format is asked for, and attach=false shows it', async (t) => {
+test('the default format is PDF, and attach=false answers it inline', async (t) => {
   const { print } = await open(t)
   const answer = await print(`${OCTOBER}&attach=false`, { reportFileName: 'appointment-list' })
   assert.equal(answer.headers['content-type'], 'application/pdf')
@@ -82,7 +82,7 @@ test('a PDF is what comes when no format is asked for, and attach=false shows it
   assert.equal(answer.rawPayload.subarray(0, 5).toString(), '%PDF-')
 })
 
-test('JSON has the shape of the contract', async (t) => {
+test('the JSON format has the documented properties', async (t) => {
   const { book, print, newYork } = await open(t)
   await book({ at: '2026-10-05T09:00-04:00', locationId: newYork })
   const answer = await print(`${OCTOBER}&format=json&locationId=${newYork}`, { reportId: 101 })
@@ -150,7 +150,7 @@ test('bad input is refused as problem+json, every fault at once', async (t) => {
   }
 })
 
-test('another business’s location is as unknown as one that is not there', async (t) => {
+test('a location of another business is refused like an unknown one', async (t) => {
   const { print, database } = await open(t)
   const other = await fillBusiness(database, 'Another')
   const theirs = await print(`${OCTOBER}&locationId=${other.zurich}`, { reportId: 101 })
@@ -284,7 +284,7 @@ test('a report asked for asynchronously is printed meanwhile and fetched later',
   assert.equal(readCsv(file.rawPayload).rows.length, 1)
 })
 
-test('a run is its asker’s alone', async (t) => {
+test('a report run is visible only to the credential that started it', async (t) => {
   const { call, callAs, database, clock, businessId } = await open(t)
   const prefer = { prefer: 'respond-async' }
   const { body } = await call('POST', `${PRINT}?${OCTOBER}&format=csv`, { reportId: 101 }, prefer)
@@ -295,7 +295,7 @@ test('a run is its asker’s alone', async (t) => {
   assert.equal((await call('GET', '/report/run/999999')).status, 404)
 })
 
-test('a print that fails is a problem, not half a file with a 200', async (t) => {
+test('a failed print is answered with a problem, not with a partial file', async (t) => {
   const { book, print, breakRows } = await open(t)
   await book({ at: '2026-10-05T09:00+02:00' })
   breakRows()
@@ -307,7 +307,7 @@ test('a print that fails is a problem, not half a file with a 200', async (t) =>
   }
 })
 
-test('a run that fails says so, and has no file', async (t) => {
+test('a failed run has the status FAILED and no file', async (t) => {
   const { book, call, breakRows } = await open(t)
   await book({ at: '2026-10-05T09:00+02:00' })
   breakRows()
@@ -319,7 +319,7 @@ test('a run that fails says so, and has no file', async (t) => {
   assert.equal((await call('GET', `/report/run/${body.runId}/file`)).status, 404)
 })
 
-test('a run whose node fell silent is shown as failed', async (t) => {
+test('a run without heartbeats is shown as FAILED', async (t) => {
   const { call, clock, db, businessId } = await open(t)
   const prefer = { prefer: 'respond-async' }
   const { body } = await call('POST', `${PRINT}?${OCTOBER}&format=csv`, { reportId: 101 }, prefer)
@@ -331,7 +331,7 @@ test('a run whose node fell silent is shown as failed', async (t) => {
   assert.equal((await call('GET', `/report/run/${body.runId}`)).body.status, 'FAILED')
 })
 
-test('a printed page may not run anything, wherever it is opened', async (t) => {
+test('a printed HTML page cannot run scripts', async (t) => {
   const { print } = await open(t)
   const answer = await print(`${OCTOBER}&format=html&attach=false`, { reportId: 105 })
   const policy = String(answer.headers['content-security-policy'])

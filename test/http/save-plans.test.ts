@@ -242,7 +242,7 @@ test('a plan names automation, client and recipient, and says why a message woul
   )
 })
 
-test('a plan refuses what the real POST refuses, in the same words', async (t) => {
+test('a plan refuses what the POST refuses, with the same details', async (t) => {
   const { book, call, clock, ids } = await startWorld(t)
   const { calendarId, startTime } = await book(clock.in({ hours: 72 }))
   const bodies = [
@@ -267,7 +267,7 @@ test('a plan refuses what the real POST refuses, in the same words', async (t) =
   assert.equal(stale.status, 412)
 })
 
-test('who may read the schedule may ask for a plan, of what they see', async (t) => {
+test('callers with read access can plan changes of objects that they may see', async (t) => {
   const world = await startWorld(t)
   const { app, book, call, clock } = world
   const { calendarId } = await book(clock.in({ hours: 72 }))

@@ -106,7 +106,7 @@ test('an import does not set sender domains', async (t) => {
   assert.deepEqual((await call('GET', `/business/${businessId}`)).body.senderDomains, [])
 })
 
-test('a sender domain that is no domain name is refused, with its place', async (t) => {
+test('a sender domain that is not a domain name is refused with its pointer', async (t) => {
   const { operator, businessId } = await startWithMailServer(t)
   const bad = ['', 'a b', 'a@b.example', '.example', '*.example', 'a..b', '1.2.3.4', 7, null]
   const senderDomains = ['good.example', ...bad]

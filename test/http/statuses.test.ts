@@ -13,7 +13,7 @@ async function remindersOf({ call }: World, path: string) {
   return body.map(({ status, scheduledTime }: Record<string, unknown>) => [status, scheduledTime])
 }
 
-test('a business begins with the ready-made statuses, live and liveAfter as they make sense', async (t) => {
+test('a new business has the predefined statuses', async (t) => {
   const { call } = await startWorld(t)
   const { body } = await call('GET', '/status')
   assert.ok(Array.isArray(body))
@@ -42,7 +42,7 @@ test('a business begins with the ready-made statuses, live and liveAfter as they
   )
 })
 
-test('a business adds a status, uses it, changes it and removes it once nothing is in it', async (t) => {
+test('a status can be created, used, changed, and deleted when it is unused', async (t) => {
   const { call, book, clock } = await startWorld(t)
   const waiting = { objectType: 'CALENDAR', status: 'WAITING', label: 'Waiting' }
   const refused = await call('POST', '/calendar', {
@@ -80,7 +80,7 @@ test('a business adds a status, uses it, changes it and removes it once nothing 
   assert.equal((await call('POST', '/calendar', { calendarId, status: 'WAITING' })).status, 422)
 })
 
-test('a status that a definition asks for stays, and so does the one objects begin in', async (t) => {
+test('a status cannot be deleted if a definition names it or if it is the initial one', async (t) => {
   const { call, save, businessId } = await startWorld(t)
   await save('/eventDefinition', {
     ...reminder(businessId, 0, { eventType: { eventTypeId: 2 } }),
@@ -116,7 +116,7 @@ test('follow-up defaults: as live, but true for completed visits and closed clas
   assert.deepEqual([absent.body.live, absent.body.liveAfter], [true, true])
 })
 
-test('faults of a status are told at once; unknown names are not found', async (t) => {
+test('all faults of a status are reported at once; an unknown status is 404', async (t) => {
   const world = await startWorld(t)
   const { call } = world
   const { status, body } = await call('POST', '/status', {
@@ -155,7 +155,7 @@ test('twenty posts of one status at the same moment make one', async (t) => {
   assert.equal(answers.filter(({ status }) => status === 201).length, 1)
 })
 
-test('pending reminders follow a status that is no longer live, and come back with it', async (t) => {
+test('pending reminders are cancelled if a status is no longer live, and restored with it', async (t) => {
   const world = await startWorld(t)
   const { save, book, clock, businessId } = world
   await save('/eventDefinition', reminder(businessId, -24))
@@ -179,7 +179,7 @@ test('pending reminders follow a status that is no longer live, and come back wi
   ])
 })
 
-test('pending reminders follow the clock of the place and of the business', async (t) => {
+test('pending reminders follow the time zone of the location and of the business', async (t) => {
   const world = await startWorld(t)
   const { save, book, businessId, ids, database } = world
   await save('/eventDefinition', reminder(businessId, -24, { offsetMode: 'CALENDAR' }))

@@ -86,7 +86,7 @@ async function startFilledWorld(t: Parameters<typeof startWorld>[0]) {
 const withoutPlanning = ({ planning: _planning, ...definition }: Record<string, unknown>) =>
   definition
 
-test('whatever an answer carried can be POSTed back, and changes nothing', async (t) => {
+test('every answer can be POSTed back without changing anything', async (t) => {
   const { call, saved, businessId } = await startFilledWorld(t)
   const back = async (path: string, body: Record<string, unknown>) => {
     const answer = await call('POST', path, body)

@@ -37,7 +37,7 @@ async function onlyTrigger({ call }: World) {
 
 const changes = (history: Entry[]) => history.map(({ change }) => change)
 
-test('a trigger tells how it was planned, moved and fired, with the checks of that moment', async (t) => {
+test('the history of a trigger shows how it was planned, moved and fired, with the checks at that time', async (t) => {
   const world = await startWorld(t)
   const { book, call, clock, ids, save } = world
   await define(world, -24)
@@ -102,7 +102,7 @@ test('a trigger tells how it was planned, moved and fired, with the checks of th
   assert.equal(body.emails[0].clientId, ids.clientId)
 })
 
-test('a cancelled trigger tells what cancelled it, and which check failed then', async (t) => {
+test('the history of a cancelled trigger shows the change that cancelled it and the failed check', async (t) => {
   const world = await startWorld(t)
   const { book, call, clock, save } = world
   await define(world, -24)
@@ -160,7 +160,7 @@ test('a definition that changes moves its pending trigger, and one switched off 
   assert.equal(checks[0].ok, false)
 })
 
-test('a trigger that a user cancelled or fired says so', async (t) => {
+test('the history names the user who cancelled or fired a trigger', async (t) => {
   const world = await startWorld(t)
   const { book, call, clock } = world
   await define(world, -24)

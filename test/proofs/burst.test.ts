@@ -3,13 +3,13 @@ import { test, type TestContext } from 'node:test'
 import { createEngine } from '../../src/automation/engine.ts'
 import type { Database, Db } from '../../src/database/database.ts'
 import { sql, type Sql } from '../../src/database/sql.ts'
-import { gatherCrowd } from '../support/crowd.ts'
+import { insertDueReminders } from '../support/due-reminders.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { until } from '../support/until.ts'
 import { rewriting, withoutTurns } from './without-guards.ts'
 import { isFull } from './random.ts'
 import { assertWithin } from '../support/within.ts'
-import { capturing } from '../support/capturing.ts'
+import { capturing } from '../support/capturing-engine.ts'
 
 /** All due within one second, nine of ten of one business, and its own first. */
 const DUE = isFull ? 50_000 : 10_000
@@ -33,7 +33,7 @@ async function stampede(t: TestContext, rewrite = (statement: Sql) => statement)
   const { database, url } = await cloneDatabase(t)
   const clock = { now: () => Temporal.Now.instant() }
   const dueAt = clock.now()
-  const [burst] = await gatherCrowd(url, {
+  const [burst] = await insertDueReminders(url, {
     businesses: BUSINESSES,
     appointments: (place) => Math.ceil(place === 0 ? DUE * 0.9 : (DUE * 0.1) / (BUSINESSES - 1)),
     // The burst's in the first half of the second, the others' in the second half.

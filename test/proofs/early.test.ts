@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import path from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { sql } from '../../src/database/sql.ts'
-import { gatherCrowd } from '../support/crowd.ts'
+import { insertDueReminders } from '../support/due-reminders.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { delayConnections } from '../support/delaying-proxy.ts'
 import { startMailServer } from '../support/mail-server.ts'
@@ -55,7 +55,7 @@ async function measure(t: TestContext, mails: number, environment: Record<string
     ...environment,
   }
   const nodes = await Promise.all(Array.from({ length: NODES }, () => startService(t, settings)))
-  await gatherCrowd(url, {
+  await insertDueReminders(url, {
     businesses: 4,
     appointments: () => mails / 4,
     dueFrom: () => Temporal.Now.instant().add({ seconds: LEAD_SECONDS }),

@@ -6,7 +6,7 @@ import { openEmbedded } from '../../src/database/embedded.ts'
 import { openDatabase } from '../../src/database/postgres.ts'
 import { sql } from '../../src/database/sql.ts'
 import { cloneDatabase } from '../support/database.ts'
-import { ALL_FIRED, gatherCrowd } from '../support/crowd.ts'
+import { FIRE_ALL_SQL, insertDueReminders } from '../support/due-reminders.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { asOwner } from '../support/owner.ts'
 import { startService } from '../support/service.ts'
@@ -96,7 +96,7 @@ test('kill -9 of the service or its database loses nothing and repeats nothing',
 test('the account of these proofs notices what is lost and what is doubled', async (t) => {
   const { database, url } = await cloneDatabase(t)
   const dueFrom = Temporal.Now.instant().subtract({ hours: 1 })
-  await gatherCrowd(url, {
+  await insertDueReminders(url, {
     businesses: 1,
     appointments: () => 3,
     dueFrom: () => dueFrom,
@@ -109,7 +109,7 @@ test('the account of these proofs notices what is lost and what is doubled', asy
       'CAPTURED', scheduled_time from event_trigger t join event_action using (event_defn_id)`
   await asOwner(
     database,
-    ALL_FIRED,
+    FIRE_ALL_SQL,
     'drop index email_once',
     `${mail} order by event_trigger_id limit 1`,
     `${mail} order by event_trigger_id limit 1`,

@@ -5,13 +5,13 @@ import { createEngine } from '../../src/automation/engine.ts'
 import type { Database, Db } from '../../src/database/database.ts'
 import { toQuery } from '../../src/database/query.ts'
 import { sql, type Sql } from '../../src/database/sql.ts'
-import { gatherCrowd } from '../support/crowd.ts'
+import { insertDueReminders } from '../support/due-reminders.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { until } from '../support/until.ts'
 import { assertWithin } from '../support/within.ts'
 import { isFull } from './random.ts'
 import { rewriting, withoutBeginning } from './without-guards.ts'
-import { capturing } from '../support/capturing.ts'
+import { capturing } from '../support/capturing-engine.ts'
 
 /**
  * While somebody reads an old state of the database, nothing that changed since can be cleared
@@ -58,7 +58,7 @@ async function readWhileFiring(t: TestContext, rewrite = (it: Sql) => it, share 
     const wanted = fired + seconds * PER_SECOND
     await until(() => fired >= wanted || errors.length > 0, FOREVER_MS)
   }
-  await gatherCrowd(url, {
+  await insertDueReminders(url, {
     businesses: 5,
     appointments: () => Math.ceil((total * PER_SECOND) / 5),
     dueFrom: () => start,

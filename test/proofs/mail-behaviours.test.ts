@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from '../../src/database/sql.ts'
-import type { PhaseTimeouts } from '../../src/email/smtp-session.ts'
+import type { PhaseTimeouts } from '../../src/email/smtp-dialogue.ts'
 import { SmtpMailer } from '../../src/email/smtp.ts'
 import { startMailServer, type Behaviour } from '../support/mail-server.ts'
 import { reminder, startEngine, startWorld } from '../support/world.ts'

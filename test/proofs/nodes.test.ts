@@ -4,8 +4,12 @@ import { test, type TestContext } from 'node:test'
 import pg from 'pg'
 import type { Database } from '../../src/database/database.ts'
 import { sql } from '../../src/database/sql.ts'
-import { afterwards } from '../support/afterwards.ts'
-import { bookMany, gatherCrowd, type CrowdBusiness } from '../support/crowd.ts'
+import { cleanUpLater } from '../support/clean-up.ts'
+import {
+  insertAppointments,
+  insertDueReminders,
+  type BusinessWithReminders,
+} from '../support/due-reminders.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { until } from '../support/until.ts'
 import { asOwner } from '../support/owner.ts'
@@ -54,7 +58,7 @@ async function killInTurn(t: TestContext, { kills, planned }: { kills: number; p
     ADMIN_API_KEY: 'operator-key-of-this-proof-0123456789',
     LOG_LEVEL: 'error',
   }
-  const [business, other] = await gatherCrowd(url, {
+  const [business, other] = await insertDueReminders(url, {
     businesses: 2,
     appointments: (place) => (place === 1 ? planned : 0),
     dueFrom: () => Temporal.Now.instant().add({ hours: 240 }),
@@ -91,12 +95,17 @@ async function killInTurn(t: TestContext, { kills, planned }: { kills: number; p
  * Lets every node plan a definition over all appointments of a business, until the test ends. If
  * those are few, a lock on one of them keeps the plans from being complete.
  */
-async function startPlans(t: TestContext, database: Database, url: string, of: CrowdBusiness) {
+async function startPlans(
+  t: TestContext,
+  database: Database,
+  url: string,
+  of: BusinessWithReminders,
+) {
   const client = new pg.Client({ connectionString: url })
   // When the test has ended, its database goes before this connection.
   client.on('error', () => {})
   await client.connect()
-  afterwards(t, () => client.end())
+  cleanUpLater(t, () => client.end())
   await client.query(
     `insert into event_definition (business_id, active, event_type_id, object_type, trigger_hours,
        version, planned_version, created_date, created_user, modified_date, modified_user)
@@ -147,7 +156,7 @@ async function freezeInTurn(t: TestContext, environment: Record<string, string> 
   }
   const nodes = await Promise.all(Array.from({ length: NODES }, () => startService(t, settings)))
   const dueFrom = Temporal.Now.instant().add({ seconds: 1 })
-  const [business] = await gatherCrowd(url, {
+  const [business] = await insertDueReminders(url, {
     businesses: 4,
     appointments: () => DUE / 4,
     dueFrom: () => dueFrom,
@@ -177,13 +186,13 @@ async function freezeInTurn(t: TestContext, environment: Record<string, string> 
 }
 
 /** Books an appointment and locks it: the worker that claims its reminder stops before its work. */
-async function holdOne(url: string, business: CrowdBusiness) {
+async function holdOne(url: string, business: BusinessWithReminders) {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   // A machine too slow to lock the row before the reminder is due gets twice as long next time.
   for (let leadMs = 2_000; ; leadMs *= 2) {
     const dueFrom = Temporal.Now.instant().add({ milliseconds: leadMs })
-    await bookMany(client, business, { count: 1, dueFrom, spreadMs: 0 })
+    await insertAppointments(client, business, { count: 1, dueFrom, spreadMs: 0 })
     await client.query('begin')
     const { rows } = await client.query(
       `select calendar_id as id from calendar

@@ -11,7 +11,7 @@ import { saveObject, saveObjects } from '../../src/scheduling/save.ts'
 import { isFull, proofSeed, randomFrom, type Random } from './random.ts'
 import { rewriting, withoutLocks } from './without-guards.ts'
 import { startWorld, type World } from './simulation.ts'
-import { capturing } from '../support/capturing.ts'
+import { capturing } from '../support/capturing-engine.ts'
 import { stepsOf } from '../support/engine-steps.ts'
 
 /**

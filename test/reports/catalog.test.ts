@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { SECURITY_FUNCTIONS } from '../../src/auth/permissions.ts'
 import { listCategories, REPORTS } from '../../src/reports/catalog/catalog.ts'
 
-test('every report has a number, a name and columns of its own, and functions that exist', () => {
+test('every report has a unique number, name and columns, and only known security functions', () => {
   const ids = REPORTS.map(({ reportId }) => reportId)
   const names = REPORTS.map(({ reportFileName }) => reportFileName)
   assert.equal(new Set(ids).size, ids.length)
@@ -21,7 +21,7 @@ test('every report has a number, a name and columns of its own, and functions th
   }
 })
 
-test('a category without a report that one may print is not shown', () => {
+test('a category without printable reports is not listed', () => {
   const categories = listCategories(1, new Set(['PRINT_REPORTS', 'VIEW_STAFF_REPORTS']))
   assert.deepEqual(
     categories.map(({ category }) => category),
@@ -30,7 +30,7 @@ test('a category without a report that one may print is not shown', () => {
   assert.deepEqual(listCategories(1, new Set()), [])
 })
 
-test('docs/reports.md lists the reports that there are, and what they need', () => {
+test('docs/reports.md lists all reports with their security functions', () => {
   const text = readFileSync(path.join(import.meta.dirname, '../../docs/reports.md'), 'utf8')
   const listed = [...text.matchAll(/^\| (\d+) \| `([a-z-]+)` \| [^|]+ \| ?([^|]*?) ?\|$/gm)].map(
     ([, id, name, needs]) => [Number(id), name, needs!.replaceAll('`', '')],

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream'
 import { REPORT_FORMATS, type ReportFormat } from '../../src/contract/report.ts'
 import { drawChart } from '../../src/reports/formats/draw-chart.ts'
 import { write } from '../../src/reports/formats/formats.ts'
-import { totalled } from '../../src/reports/totals.ts'
+import { withTotals } from '../../src/reports/totals.ts'
 import { NAMES, sampleResult, sampleRow } from './sample-result.ts'
 import { readCsv, readHtml, readJson, readPages, readXlsx } from './read-back.ts'
 
@@ -44,7 +44,7 @@ test('CSV holds the same rows, in the form of RFC 4180, with a byte order mark',
   )
 })
 
-test('no field of a CSV begins like a formula', async () => {
+test('no field of a CSV file looks like a formula', async () => {
   const read = readCsv(await printed('csv'))
   const clients = read.rows.map((row) => row[2]!)
   assert.ok(clients.some((client) => client.startsWith("'=HYPERLINK(")))
@@ -66,10 +66,10 @@ test('HTML holds the same rows and totals, as text', async () => {
   const bytes = await printed('html')
   const read = readHtml(bytes)
   assert.deepEqual(read.labels, LABELS)
-  const withoutTurns = (cell: string) => cell.replaceAll('\u202e', '')
+  const removeBidiControls = (cell: string) => cell.replaceAll('\u202e', '')
   assert.deepEqual(
     read.rows,
-    rows.map((row) => forPeople(row).map(withoutTurns)),
+    rows.map((row) => forPeople(row).map(removeBidiControls)),
   )
   assert.deepEqual(
     read.totals!.slice(-3),
@@ -138,7 +138,7 @@ test('a PDF holds the same rows and totals, with its headings and numbers on eve
   assert.ok(text.includes(`Total${totals}`.replaceAll(' ', '')))
 })
 
-test('a long PDF is set in pieces: every row once, in order, pages counted through', async () => {
+test('a long PDF is made in pieces: every row once, in order, with continuous page numbers', async () => {
   const { pages } = await readPages(await printed('pdf', 1_750))
   const dates = pages.join('').match(/2026-09-\d\d(?=\d\d:\d\d)/g)!
   assert.deepEqual(
@@ -151,13 +151,13 @@ test('a long PDF is set in pieces: every row once, in order, pages counted throu
   assert.ok(Math.max(...rowsOn) - Math.min(...rowsOn) <= 6, `rows on pages: ${rowsOn}`)
 })
 
-test('no row is lost where a tall one stands at the end of a piece', async () => {
+test('no row is lost if a tall row is at the end of a piece', async () => {
   const result = sampleResult(0)
   const tall = (i: number) => `n${i} ${'word '.repeat(i % 3 === 0 ? 90 : 1)}end${i}.`
   async function* rows() {
     yield Array.from({ length: 1_100 }, (_, i) => sampleRow(i).with(2, tall(i)))
   }
-  const { rows: all, totals } = totalled(result.columns, rows())
+  const { rows: all, totals } = withTotals(result.columns, rows())
   const { pages } = await readPages(await drain('pdf', { ...result, rows: all, totals }))
   const text = pages.join('')
   for (let i = 0; i < 1_100; i++) {
@@ -216,7 +216,7 @@ test('a report without rows says so below its heading, as PDF', async () => {
   assert.ok(pages.at(-1)!.includes(`Page${pages.length}of${pages.length}`))
 })
 
-test('whoever gives up need not wait for the next page of a PDF', async () => {
+test('an aborted PDF stops before its next page', async () => {
   const gone = new AbortController()
   async function* endless() {
     yield [sampleRow(1)]
@@ -228,13 +228,13 @@ test('whoever gives up need not wait for the next page of a PDF', async () => {
   await assert.rejects(buffer(Readable.from(bytes)), /the client left/)
 })
 
-test('a short text is not broken because another one is long', async () => {
+test('a short text does not wrap because another one is long', async () => {
   const result = sampleResult(0)
   const long = 'A name that is as long as any that you will ever have to put on paper, or longer'
   async function* rows() {
     yield Array.from({ length: 40 }, (_, i) => sampleRow(i).with(2, long).with(3, long))
   }
-  const { rows: all, totals } = totalled(result.columns, rows())
+  const { rows: all, totals } = withTotals(result.columns, rows())
   const { pages } = await readPages(await drain('pdf', { ...result, rows: all, totals }))
   assert.equal(pages.join('').split('Dr.ElenaGarcía').length, 41)
 })
@@ -255,7 +255,7 @@ test('a chart of one day shows its point above its day', () => {
   assert.ok(svg.includes(`<text x="${point}" y="195" text-anchor="middle"`), svg)
 })
 
-test('a chart without a mark is not drawn', async () => {
+test('a chart without values is not drawn', async () => {
   const result = sampleResult(0)
   const blank = result.charts.map((chart) =>
     chart.kind === 'heatmap'
@@ -266,7 +266,7 @@ test('a chart without a mark is not drawn', async () => {
   assert.doesNotMatch(String(bytes), /<svg/)
 })
 
-test('a Letter page is as wide as Letter is', async () => {
+test('a Letter page has the width of Letter', async () => {
   const bytes = await buffer(Readable.from(write('pdf', sampleResult(3), 'Letter')))
   assert.match(bytes.toString('latin1'), /\/MediaBox \[0 0 792 612\]/)
 })
@@ -288,13 +288,13 @@ const SCRIPTS: Record<string, string> = {
   NotoSansTelugu: 'సీత రెడ్డి',
 }
 
-test('the typefaces of a PDF are our own, whatever the script', async () => {
+test('a PDF embeds our fonts for every script', async () => {
   const result = sampleResult(0)
   const names = [...NAMES, ...Object.values(SCRIPTS)]
   async function* rows() {
     yield names.map((name, i) => sampleRow(i).with(2, name))
   }
-  const { rows: all, totals } = totalled(result.columns, rows())
+  const { rows: all, totals } = withTotals(result.columns, rows())
   const bytes = await drain('pdf', { ...result, rows: all, totals })
   const used = bytes.toString('latin1').matchAll(/\/BaseFont \/\w+\+(\w+)/g)
   const families = new Set([...used].map(([, family]) => family!))

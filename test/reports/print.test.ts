@@ -4,15 +4,19 @@ import { sql } from '../../src/database/sql.ts'
 import { RequestError } from '../../src/errors.ts'
 import { REPORTS } from '../../src/reports/catalog/catalog.ts'
 import type { Chart } from '../../src/reports/chart.ts'
-import { takeOrder, type Reader, type Wish } from '../../src/reports/order.ts'
-import { refuseTooLong } from '../../src/reports/limits.ts'
+import {
+  checkPrintRequest,
+  type Reader,
+  type PrintRequest,
+} from '../../src/reports/print-request.ts'
+import { refuseTooManyRows } from '../../src/reports/print.ts'
 import { printReport } from '../../src/reports/print.ts'
 import type { Cell, ReportResult } from '../../src/reports/report.ts'
 import { everything, NOW, openBusiness } from './business.ts'
 
 const OCTOBER = { startDate: '2026-10-01', endDate: '2026-10-31' }
 
-test('a day belongs to the report as a whole, whether it has 23, 24 or 25 hours', async (t) => {
+test('a report covers whole days, also those with 23 or 25 hours', async (t) => {
   const { book, ...business } = await openBusiness(t)
   // 25 October 2026 has 25 hours in Zurich, 29 March 23.
   for (const at of ['2026-10-24T23:59+02:00', '2026-10-25T00:00+02:00', '2026-10-25T23:59+01:00']) {
@@ -51,7 +55,7 @@ for (const zone of ['America/Edmonton', 'Africa/Casablanca', 'Europe/Zurich', 'A
   })
 }
 
-test('both halves of a repeated hour are on the day, in the order in which they were', async (t) => {
+test('both halves of a repeated hour are on the same day, in order', async (t) => {
   const { book, ...business } = await openBusiness(t)
   await book({ at: '2026-10-25T02:30+01:00', reasonId: business.massage })
   await book({ at: '2026-10-25T02:30+02:00', reasonId: business.checkUp })
@@ -66,7 +70,7 @@ test('both halves of a repeated hour are on the day, in the order in which they 
   )
 })
 
-test('with a location, days are that location’s; without one, the business’s', async (t) => {
+test('days are in the time zone of the location, without one of the business', async (t) => {
   const { book, newYork, ...business } = await openBusiness(t)
   // 22:00 on the 1st in New York is 04:00 on the 2nd in Zurich.
   await book({ at: '2026-10-01T22:00-04:00', locationId: newYork })
@@ -81,7 +85,7 @@ test('with a location, days are that location’s; without one, the business’s
   assert.deepEqual(column(next, 'location'), ['New York'])
 })
 
-test('the appointment list shows who, what, when and for how much, and adds it up', async (t) => {
+test('the appointment list shows client, service, time and price, with totals', async (t) => {
   const { book, tom, massage, ...business } = await openBusiness(t)
   await book({ at: '2026-10-05T09:00+02:00', minutes: 45 })
   await book({
@@ -107,7 +111,7 @@ test('the appointment list shows who, what, when and for how much, and adds it u
   assert.deepEqual(totals, { minutes: 75, price: 200.5 })
 })
 
-test('figures stand beside those of the range of equal length before', async (t) => {
+test('figures are compared with the preceding range of the same length', async (t) => {
   const { book, ...business } = await openBusiness(t)
   // A week, and the week before it.
   await book({ at: '2026-10-12T09:00+02:00' })
@@ -129,7 +133,7 @@ test('figures stand beside those of the range of equal length before', async (t)
   assert.deepEqual(figure('revenue'), [80.5, 80.5])
 })
 
-test('the summary has a line for every day, also where nothing was booked', async (t) => {
+test('the summary has a line for every day, also for days without appointments', async (t) => {
   const { book, ...business } = await openBusiness(t)
   await book({ at: '2026-10-25T02:30+02:00' })
   await book({ at: '2026-10-25T02:30+01:00', status: 'CANCELLED' })
@@ -178,7 +182,7 @@ test('peak times count by the local weekday and hour', async (t) => {
   assert.equal(heatmap.values[6]![heatmap.columns.indexOf('23:00')], 1)
 })
 
-test('the no-show report says how often a client stayed away before', async (t) => {
+test('the no-show report counts the earlier no-shows of a client', async (t) => {
   const { book, ...business } = await openBusiness(t)
   for (const at of ['2026-01-05T09:00+01:00', '2026-10-06T09:00+02:00', '2026-10-07T09:00+02:00']) {
     await book({ at, status: 'NO_SHOW' })
@@ -188,7 +192,7 @@ test('the no-show report says how often a client stayed away before', async (t) 
   assert.deepEqual(result.totals, { price: 161 })
 })
 
-test('utilisation measures booked time against the hours really worked', async (t) => {
+test('utilisation is booked time as a share of working time', async (t) => {
   const { book, ...business } = await openBusiness(t)
   await book({ at: '2026-10-26T09:00+01:00', minutes: 120 })
   await book({ at: '2026-10-26T12:00+01:00', minutes: 60, status: 'CANCELLED' })
@@ -206,7 +210,7 @@ test('utilisation measures booked time against the hours really worked', async (
   assert.equal(result.totals.utilisation, 11.8)
 })
 
-test('people stand in the order of the alphabet, whatever their letters', async (t) => {
+test('people are sorted alphabetically in every script', async (t) => {
   const { book, client, ...business } = await openBusiness(t)
   for (const lastName of ['Zürcher', 'Öztürk', 'adams', 'Otto', 'Çelik', 'Peters', 'Dubois']) {
     await book({ at: '2026-10-05T09:00+02:00', clientId: await client('Kim', lastName) })
@@ -272,7 +276,7 @@ test('every report of the catalogue can be printed, with rows and without', asyn
   assert.deepEqual(mail.rows, [['Reminder', 1, 1, 0, 0, 0, 0, 100]])
 })
 
-test('what a LOCATION_SUPER_USER and a USER print is their own part', async (t) => {
+test('a LOCATION_SUPER_USER prints the own locations, a USER the own appointments', async (t) => {
   const { book, zurich, newYork, elena, tom, ...business } = await openBusiness(t)
   await book({ at: '2026-10-05T09:00+02:00', locationId: zurich, professionalId: elena })
   await book({ at: '2026-10-05T10:00+02:00', locationId: zurich, professionalId: tom })
@@ -298,18 +302,18 @@ test('what a LOCATION_SUPER_USER and a USER print is their own part', async (t) 
   )
 })
 
-test('a report says in its head what it leaves out', async (t) => {
+test('the head of a report names its filters', async (t) => {
   const { zurich, elena, tom, massage, ...business } = await openBusiness(t)
   const wish = { reportId: 101, ...OCTOBER }
   const reader = everything(business.businessId)
 
   const whole = await print(business, wish)
   assert.equal(whole.locationName, null)
-  assert.deepEqual(whole.narrowedTo, [])
+  assert.deepEqual(whole.appliedFilters, [])
   const filters = { reasonIdList: [massage], statusList: ['OPEN', 'NO_SHOW'] }
   const part = await print(business, { ...wish, filters }, { ...reader, locationIds: [zurich] })
   assert.equal(part.locationName, 'Zürich')
-  assert.deepEqual(part.narrowedTo, [
+  assert.deepEqual(part.appliedFilters, [
     ['Services', 'Massage'],
     ['Status', 'OPEN, NO_SHOW'],
   ])
@@ -319,7 +323,7 @@ test('a report says in its head what it leaves out', async (t) => {
     { ...wish, filters: both },
     { ...reader, professionalIds: [tom] },
   )
-  assert.deepEqual(own.narrowedTo, [['Staff', 'Tom Becker']])
+  assert.deepEqual(own.appliedFilters, [['Staff', 'Tom Becker']])
 })
 
 test('filters narrow a report to staff, services and statuses', async (t) => {
@@ -336,7 +340,7 @@ test('filters narrow a report to staff, services and statuses', async (t) => {
   assert.deepEqual(await times({ statusList: ['OPEN'], professionalIdList: [tom] }), ['10:00'])
 })
 
-test('prices in several currencies are shown, and not added up', async (t) => {
+test('prices in several currencies are listed but not summed', async (t) => {
   const { book, reason, ...business } = await openBusiness(t)
   const visit = await reason('Visite', 90, 'EUR')
   await book({ at: '2026-10-05T09:00+02:00' })
@@ -348,7 +352,7 @@ test('prices in several currencies are shown, and not added up', async (t) => {
   assert.equal(result.kpis.find(({ name }) => name === 'revenue')!.value, null)
 })
 
-test('no cell, total or chart adds up prices in several currencies', async (t) => {
+test('no cell, total or chart sums prices in several currencies', async (t) => {
   const { book, reason, ...business } = await openBusiness(t)
   const visit = await reason('Visite', 90, 'EUR')
   await book({ at: '2026-10-05T09:00+02:00' })
@@ -369,7 +373,7 @@ test('no cell, total or chart adds up prices in several currencies', async (t) =
   }
 })
 
-test('without the function for revenue no report shows money, and everything else stays', async (t) => {
+test('without VIEW_REVENUE_REPORTS no report shows money', async (t) => {
   const { book, ...business } = await openBusiness(t)
   await book({ at: '2026-10-05T09:00+02:00' })
   await book({ at: '2026-10-05T10:00+02:00', status: 'NO_SHOW' })
@@ -408,7 +412,7 @@ test('without the function for revenue no report shows money, and everything els
   }
 })
 
-test('a deleted appointment never happened, and another business’s never shows', async (t) => {
+test('deleted appointments and those of other businesses are not in reports', async (t) => {
   const { book, db, database, ...business } = await openBusiness(t)
   const calendarId = await book({ at: '2026-10-05T09:00+02:00' })
   await db.query(sql`
@@ -421,7 +425,7 @@ test('a deleted appointment never happened, and another business’s never shows
   assert.deepEqual(rows, [])
 })
 
-const refused: { name: string; wish: Wish; at: string[] }[] = [
+const refused: { name: string; wish: PrintRequest; at: string[] }[] = [
   { name: 'no report', wish: OCTOBER, at: ['/reportId'] },
   { name: 'an unknown report', wish: { reportId: 999, ...OCTOBER }, at: ['/reportId'] },
   { name: 'a report as text', wish: { reportId: '101', ...OCTOBER }, at: ['/reportId'] },
@@ -498,7 +502,7 @@ const refused: { name: string; wish: Wish; at: string[] }[] = [
   },
 ]
 
-test('what cannot be printed is refused with every fault at its place', async (t) => {
+test('an invalid print request is refused with all faults and their pointers', async (t) => {
   const business = await openBusiness(t)
   for (const { name, wish, at } of refused) {
     await t.test(name, () => assert.rejects(print(business, wish), faults(...at)))
@@ -515,13 +519,18 @@ test('a report needs every one of its security functions', async (t) => {
   )
 })
 
-test('a report that is too long for its format is refused before it is begun', async (t) => {
+test('a report with too many rows for its format is refused before printing', async (t) => {
   const { book, reports, businessId } = await openBusiness(t)
   for (const hour of ['09', '10', '11']) await book({ at: `2026-10-05T${hour}:00+02:00` })
-  const order = await takeOrder(reports, { reportId: 101, ...OCTOBER }, everything(businessId), NOW)
-  await assert.rejects(refuseTooLong(reports, order, 'pdf', { pdf: 2 }), faults('?format'))
-  await refuseTooLong(reports, order, 'pdf', { pdf: 3 })
-  await refuseTooLong(reports, order, 'csv', { pdf: 2 })
+  const order = await checkPrintRequest(
+    reports,
+    { reportId: 101, ...OCTOBER },
+    everything(businessId),
+    NOW,
+  )
+  await assert.rejects(refuseTooManyRows(reports, order, 'pdf', { pdf: 2 }), faults('?format'))
+  await refuseTooManyRows(reports, order, 'pdf', { pdf: 3 })
+  await refuseTooManyRows(reports, order, 'csv', { pdf: 2 })
 })
 
 type Business = { reports: Awaited<ReturnType<typeof openBusiness>>['reports']; businessId: number }
@@ -532,10 +541,10 @@ type Read = Omit<ReportResult, 'rows' | 'totals'> & {
 
 async function print(
   { reports, businessId }: Business,
-  wish: Wish,
+  wish: PrintRequest,
   reader: Reader = everything(businessId),
 ): Promise<Read> {
-  const order = await takeOrder(reports, wish, reader, NOW)
+  const order = await checkPrintRequest(reports, wish, reader, NOW)
   return printReport(reports, order, async (result) => {
     const rows: Cell[][] = []
     for await (const batch of result.rows) rows.push(...batch)

@@ -1,5 +1,5 @@
 import type { Cell, Column, ReportResult } from '../../src/reports/report.ts'
-import { totalled } from '../../src/reports/totals.ts'
+import { withTotals } from '../../src/reports/totals.ts'
 
 /** Names as they come, and as somebody who means no good would write them. */
 export const NAMES = [
@@ -62,7 +62,7 @@ export function sampleResult(rowCount: number): ReportResult {
       yield Array.from({ length: Math.min(500, rowCount - i) }, (_, j) => sampleRow(i + j))
     }
   }
-  const { rows, totals } = totalled(COLUMNS, batches())
+  const { rows, totals } = withTotals(COLUMNS, batches())
   const labels = Array.from({ length: 30 }, (_, i) => String(i + 1).padStart(2, '0'))
 
   return {
@@ -92,7 +92,7 @@ export function sampleResult(rowCount: number): ReportResult {
     },
     businessName: 'Praxis Grüner Baum — Зелёное дерево 緑の木',
     locationName: 'Zürich Altstadt',
-    narrowedTo: [],
+    appliedFilters: [],
     currency: 'EUR',
     kpis: [
       kpi('appointments', 'Appointments', 1000, 924, 'count', 'more'),

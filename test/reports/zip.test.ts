@@ -10,14 +10,14 @@ const sizeOf = async (entries: Parameters<typeof zip>[0], maxBytes?: number) => 
   return size
 }
 
-const refusal = { status: 422, message: /^\?format: xlsx holds at most 4 GiB.*use csv/ }
+const refusal = { status: 422, message: /^\?format: xlsx can hold at most 4 GiB.*use csv/ }
 
 test('an entry larger than the format can hold is refused, one that fits is written', async () => {
   assert.ok((await sizeOf([entry('a', 1_000)], 1_000)) > 0)
   await assert.rejects(sizeOf([entry('a', 1_001)], 1_000), refusal)
 })
 
-test('entries that together lie beyond the largest offset are refused', async () => {
+test('entries beyond the largest offset of the format are refused', async () => {
   const entries = Array.from({ length: 20 }, (_, i) => entry(String(i), 100))
   assert.ok((await sizeOf(entries)) > 1_000)
   await assert.rejects(sizeOf(entries, 1_000), refusal)

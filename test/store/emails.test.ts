@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import pg from 'pg'
 import { sql } from '../../src/database/sql.ts'
 import { insertEmails, type NewEmail } from '../../src/store/emails.ts'
-import { ALL_FIRED, gatherCrowd } from '../support/crowd.ts'
+import { FIRE_ALL_SQL, insertDueReminders } from '../support/due-reminders.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { asOwner } from '../support/owner.ts'
 
@@ -11,13 +11,13 @@ const now = Temporal.Instant.from('2026-03-02T09:00Z')
 
 test('a mail that names what its business does not have is refused, whatever it names', async (t) => {
   const { database, url } = await cloneDatabase(t)
-  const [own, other] = await gatherCrowd(url, {
+  const [own, other] = await insertDueReminders(url, {
     businesses: 2,
     appointments: () => 1,
     dueFrom: () => now,
     spreadMs: 0,
   })
-  await asOwner(database, ALL_FIRED)
+  await asOwner(database, FIRE_ALL_SQL)
   const named = await namesOf(url, own!.businessId)
   const foreign = await namesOf(url, other!.businessId)
   let emailId = 1000
@@ -34,7 +34,7 @@ test('a mail that names what its business does not have is refused, whatever it 
             ...given,
           }),
         ],
-        'pass over',
+        'skip',
       ),
     )
 
@@ -52,7 +52,7 @@ test('a mail that names what its business does not have is refused, whatever it 
 
 test('mails are written as they were given, whatever they have in common', async (t) => {
   const { database, url } = await cloneDatabase(t)
-  const [one, two] = await gatherCrowd(url, {
+  const [one, two] = await insertDueReminders(url, {
     businesses: 2,
     appointments: () => 1,
     dueFrom: () => now,

@@ -3,16 +3,16 @@ import { buildApp } from '../../src/http/server/app.ts'
 import type { Services } from '../../src/http/server/services.ts'
 import { openLog } from '../../src/log.ts'
 import { SettingsCache } from '../../src/store/settings.ts'
-import { handMovedClock } from './clock.ts'
+import { manualClock } from './clock.ts'
 import { cloneDatabase, type Lifetime } from './database.ts'
 
 type Given = Partial<Services> & { env?: Environment }
 
-/** The app on a database of its own, with a hand-moved clock and a log that can be read. */
+/** The app with its own database, a manual clock and a log that the test can read. */
 export async function startApp(t: Lifetime, { env = {}, ...given }: Given = {}) {
   const logged: string[] = []
   const log = openLog('debug', { write: (line: string) => void logged.push(line) })
-  const clock = handMovedClock()
+  const clock = manualClock()
   const database = given.database ?? (await cloneDatabase(t)).database
   const settings = new SettingsCache()
   const app = await buildApp({
@@ -29,7 +29,7 @@ export async function startApp(t: Lifetime, { env = {}, ...given }: Given = {}) 
   return { app, clock, database, logged, settings }
 }
 
-/** For tests in which no row is looked at. */
+/** For tests that read no rows. */
 export const noDatabase = {
   checkWritable: async () => {},
   readTime: async () => 0,

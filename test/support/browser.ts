@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { chromium, type Page } from 'playwright-core'
-import { afterwards } from './afterwards.ts'
+import { cleanUpLater } from './clean-up.ts'
 import type { Lifetime } from './database.ts'
 
 const PLACES = [
@@ -13,7 +13,7 @@ const PLACES = [
   'C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe',
 ]
 
-/** The browser that is there, or the one that Playwright has installed. */
+/** An installed browser, or the one from Playwright. */
 export function findBrowser() {
   const known = [...PLACES, chromium.executablePath()]
   return known.find((place) => place !== undefined && place !== '' && existsSync(place))
@@ -27,7 +27,7 @@ const QUIET = [
   '--no-first-run',
 ]
 
-/** A page in a browser of its own, and all that went wrong on it or was asked of other machines. */
+/** A page in its own browser, with its errors and its requests to other hosts. */
 export async function openPage(t: Lifetime): Promise<{ page: Page; complaints: string[] }> {
   const executablePath = findBrowser()
   if (!executablePath)
@@ -37,15 +37,15 @@ export async function openPage(t: Lifetime): Promise<{ page: Page; complaints: s
     executablePath,
     args: isRoot ? [...QUIET, '--no-sandbox'] : QUIET,
   })
-  afterwards(t, () => browser.close())
+  cleanUpLater(t, () => browser.close())
   const page = await browser.newPage({ viewport: { width: 1200, height: 860 } })
-  // Only ends a test that would hang: a busy machine takes its time.
+  // Only ends a test that would hang; a busy machine is slow.
   page.setDefaultTimeout(180_000)
 
   const complaints: string[] = []
   page.on('pageerror', (error) => complaints.push(`error: ${error.message}`))
   page.on('requestfailed', (request) => {
-    // A page that is left gives up what it asked for.
+    // Leaving a page cancels its requests.
     if (request.failure()?.errorText === 'net::ERR_ABORTED') return
     complaints.push(`failed: ${request.url()}`)
   })

@@ -13,7 +13,7 @@ import { startApp } from './app.ts'
 
 export const OPERATOR_KEY = 'the-operator-of-the-tests'
 
-/** The app with one business, and callers who ask in its name. */
+/** The app with one business, and functions that call it with that business's credentials. */
 export async function startWithBusiness(t: TestContext, env: Environment = {}) {
   const started = await startApp(t, { env: { ADMIN_API_KEY: OPERATOR_KEY, ...env } })
   const { app, database, clock } = started
@@ -30,7 +30,7 @@ export async function startWithBusiness(t: TestContext, env: Environment = {}) {
   }
 }
 
-/** A short way to ask: method, path, body; back come status, body and headers. */
+/** Calls the app with method, path and body; returns status, body and headers. */
 export function ask(app: App, headers: Record<string, string>) {
   return async (
     method: 'GET' | 'POST' | 'DELETE',
@@ -83,7 +83,7 @@ export function createKey(
 
 export const PASSWORD = 'correct horse battery'
 
-/** Of PASSWORD, as cheap as argon2id can be: most tests are about what follows a sign-in. */
+/** The hash of PASSWORD with the cheapest argon2id settings, so that sign-ins are fast. */
 const CHEAP_HASH = (() => {
   const cost = { memory: 8, passes: 1, parallelism: 1, tagLength: 32 }
   const nonce = Buffer.alloc(16, 7)
@@ -104,7 +104,7 @@ export async function createPerson(
   return user
 }
 
-/** The cookie of a person who signs in. */
+/** Signs a user in and returns the cookie. */
 export async function signInAs(app: App, username: string, password = PASSWORD) {
   const answer = await ask(app, {})('POST', '/session', { username, password })
   if (answer.status !== 201) throw new Error(`sign-in answered ${answer.status}`)

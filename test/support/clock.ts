@@ -1,7 +1,7 @@
 import type { Clock } from '../../src/clock.ts'
 
-/** Stands still until a test moves it. */
-export function handMovedClock(start = '2026-03-02T09:00:00Z'): Clock & {
+/** A clock that only advances when the test says so. */
+export function manualClock(start = '2026-03-02T09:00:00Z'): Clock & {
   advance(by: Temporal.DurationLike): void
   in(span: Temporal.DurationLike): Temporal.Instant
 } {

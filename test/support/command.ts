@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
 
-/** Runs a command to its end, in a process of its own, with only these settings. */
+/** Runs a command in its own process until it ends, with only these environment variables. */
 export async function runCommand(words: string[], settings: Record<string, string>) {
   const main = path.join(import.meta.dirname, '../../src/main.ts')
   const { PATH, HOME, TMPDIR } = process.env

@@ -13,7 +13,7 @@ const PASSWORD = 'ring-the-bell-2026'
 
 type Person = { username: string; role: string; locationIdList?: number[] }
 
-/** The service as it really runs, with the demo business and people who can sign in. */
+/** The real service with the demo business and users who can sign in. */
 export async function startConsole(people: Person[], settings: Record<string, string> = {}) {
   const service = await startService(lifetime, {
     DATA_DIR: temporaryFolder(lifetime),
@@ -48,7 +48,7 @@ export async function startConsole(people: Person[], settings: Record<string, st
     await page.getByLabel('Password').first().fill(PASSWORD)
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByRole('navigation', { name: 'Main' }).first().waitFor()
-    // Before the sign-in nobody was signed in, which the service says with a 401.
+    // Before the sign-in the service answers 401.
     opened.complaints.length = 0
     return opened
   }
@@ -70,16 +70,18 @@ export async function startConsole(people: Person[], settings: Record<string, st
   return { service, businessId, openAs, call, password: PASSWORD }
 }
 
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const AXE_SOURCE = readFileSync(
+  createRequire(import.meta.url).resolve('axe-core/axe.min.js'),
+  'utf8',
+)
 
-/** Fails with every rule of WCAG 2.2 AA that the page breaks, in this colour scheme. */
+/** Fails with every WCAG 2.2 AA rule that the page violates in this colour scheme. */
 export async function assertAccessible(page: Page, scheme: 'light' | 'dark') {
   await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' })
-  // As a statement: the policy of the page forbids scripts of others.
-  await page.evaluate(axe)
+  // Evaluated as a statement, because the page's content policy blocks other scripts.
+  await page.evaluate(AXE_SOURCE)
   const violations = await page.evaluate(async () => {
-    const run = (globalThis as unknown as { axe: Axe }).axe.run
-    const { violations } = await run({
+    const { violations } = await axe.run({
       runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'],
     })
     return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`)
@@ -87,6 +89,7 @@ export async function assertAccessible(page: Page, scheme: 'light' | 'dark') {
   assert.deepEqual(violations, [], scheme)
 }
 
-type Axe = {
+/** In the page. */
+declare const axe: {
   run(options: object): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }>
 }

@@ -3,16 +3,16 @@ import pg from 'pg'
 import { openDatabase } from '../../src/database/postgres.ts'
 import type { PostgresOptions } from '../../src/database/pool.ts'
 
-/** The `t` of a test, or `{ after }` of node:test for what a whole file shares. */
+/** The `t` of a test, or `{ after }` of node:test for a whole file. */
 export type Lifetime = { after(work: () => unknown): void }
 
-/** A database of this test's own, with the whole schema and no rows; it goes when the test ends. */
+/** A new database with the schema and without rows; dropped when the test ends. */
 export async function cloneDatabase(
   t: Lifetime,
   connections = 5,
   settings: PostgresOptions['settings'] = {},
 ) {
-  const { server, template } = surroundings()
+  const { server, template } = testServer()
   const { url, drop } = await createDatabase(server, `template ${template}`)
   const database = openDatabase({ url, connections, settings })
   t.after(async () => {
@@ -22,14 +22,14 @@ export async function cloneDatabase(
   return { database, url }
 }
 
-/** A database without even the schema. */
+/** A new database without the schema. */
 export async function createEmptyDatabase(t: Lifetime) {
-  const { url, drop } = await createDatabase(surroundings().server, 'template template0')
+  const { url, drop } = await createDatabase(testServer().server, 'template template0')
   t.after(drop)
   return { url }
 }
 
-function surroundings() {
+function testServer() {
   const server = process.env.TEST_SERVER_URL
   const template = process.env.TEST_TEMPLATE
   if (!server || !template) throw new Error('Run the tests with: node test/run.ts [files]')

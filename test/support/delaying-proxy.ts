@@ -1,10 +1,10 @@
 import { once } from 'node:events'
 import net from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterwards } from './afterwards.ts'
+import { cleanUpLater } from './clean-up.ts'
 import type { Lifetime } from './database.ts'
 
-/** A TCP proxy before a PostgreSQL server that carries each new connection only after a while. */
+/** A TCP proxy in front of a PostgreSQL server that delays each new connection. */
 export async function delayConnections(t: Lifetime, url: string, delayMs: number) {
   const address = new URL(url)
   const folder = address.searchParams.get('host')
@@ -29,7 +29,7 @@ export async function delayConnections(t: Lifetime, url: string, delayMs: number
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  afterwards(t, () => {
+  cleanUpLater(t, () => {
     for (const socket of sockets) socket.destroy()
     server.close()
   })

@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises'
  * while `work` ran: how long any other request would have waited for the event loop. CPU time does
  * not count the time that a busy machine gives to other processes.
  */
-export async function longestTurnMs<T>(work: () => Promise<T>) {
+export async function longestBlockMs<T>(work: () => Promise<T>) {
   let isDone = false
   let longest = 0
   const look = async () => {

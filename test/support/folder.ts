@@ -2,11 +2,11 @@ import fs from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { TestContext } from 'node:test'
-import { afterwards } from './afterwards.ts'
+import { cleanUpLater } from './clean-up.ts'
 
 export function temporaryFolder(t: Pick<TestContext, 'after'>, mode = 0o755) {
   const folder = fs.mkdtempSync(path.join(tmpdir(), 'bellwether-'))
   fs.chmodSync(folder, mode)
-  afterwards(t, () => fs.rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
+  cleanUpLater(t, () => fs.rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
   return folder
 }

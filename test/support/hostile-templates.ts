@@ -1,7 +1,7 @@
-/** Templates that make a parser, a sanitiser or an inliner work more than they deserve. */
+/** Templates that are expensive for a parser, a sanitiser or an inliner. */
 type Hostile = {
   name: string
-  /** The fields beside a name, a subject and a body, in place of those. */
+  /** Fields that replace or add to name, subject and body. */
   fields: Record<string, string>
   /** What the refusal says; undefined if the template is accepted. */
   refused?: RegExp

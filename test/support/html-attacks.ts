@@ -1,4 +1,4 @@
-/** HTML that tries to run, load or cover something: written out, then in its many disguises. */
+/** HTML that tries to run scripts, load resources or cover the page: plain, then obfuscated. */
 export const htmlAttacks: string[] = [...new Set(written().concat(disguised()))]
 
 function written() {
@@ -132,7 +132,7 @@ function written() {
   ]
 }
 
-/** Each event, each scheme and each way to write `javascript:` in the places where it counts. */
+/** Every event, scheme and spelling of `javascript:` in the attributes where it matters. */
 function disguised() {
   const events =
     'abort animationend animationstart auxclick beforeinput beforematch blur cancel canplay change click close contextmenu copy cut dblclick drag dragend drop error focus focusin formdata hashchange input invalid keydown keypress keyup load message mousedown mouseenter mouseleave mousemove mouseout mouseover mouseup pageshow paste pointerdown pointerover popstate reset resize scroll scrollend search seeked select show storage submit toggle touchend touchstart transitionend unload volumechange wheel'.split(

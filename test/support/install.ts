@@ -9,8 +9,8 @@ export type Installation = {
 }
 
 /**
- * Installs what a test run needs and the machine lacks. Says so first, with the command, so that
- * nothing is installed unannounced; `TEST_INSTALL=0` forbids it. Returns whether it succeeded.
+ * Installs a missing package for a test run and prints the command before it does so. `TEST_INSTALL=0`
+ * forbids it. Returns whether it succeeded.
  */
 export function installForTests(
   { missing, command, instead }: Installation,

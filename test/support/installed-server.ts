@@ -6,7 +6,7 @@ import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 
-/** The programs of Debian's newest PostgreSQL package; undefined where none is installed. */
+/** The programs of Debian's newest PostgreSQL package; undefined if none is installed. */
 export const debianPrograms = () =>
   fs
     .globSync('/usr/lib/postgresql/*/bin/initdb')
@@ -15,8 +15,8 @@ export const debianPrograms = () =>
     .at(-1)
 
 /**
- * A server with the settings that initdb writes, and these. Its role `owner` has the rights that
- * docs/database.md asks for, and no more.
+ * A server with the settings of initdb and these. Its role `owner` has only the rights that
+ * docs/database.md requires.
  */
 export async function startInstalledServer(bin: string, settings: Record<string, string> = {}) {
   const folder = fs.mkdtempSync(path.join(tmpdir(), 'bellwether-server-'))
@@ -42,7 +42,7 @@ export async function startInstalledServer(bin: string, settings: Record<string,
   const superuserUrl = `postgres://postgres@${place}`
   await connectWhenReady(superuserUrl, async (client) => {
     await client.query('create role owner login createrole createdb')
-    // What only the tests do: write rows behind the triggers' back, drop databases in use.
+    // Only tests need these: writing rows without triggers, dropping databases in use.
     await client.query('grant set on parameter session_replication_role to owner')
     await client.query('grant pg_signal_backend to owner')
   })

@@ -1,11 +1,11 @@
 import type { Db } from '../../src/database/database.ts'
 import { sql } from '../../src/database/sql.ts'
 
-/** Somebody wants what another holds, in this test's database. */
-export const isAnyoneWaiting = async (db: Db) => (await countWaiting(db)) > 0
+/** True if a transaction waits for a lock in this test's database. */
+export const isLockAwaited = async (db: Db) => (await countLockWaits(db)) > 0
 
-/** How many of them. */
-export async function countWaiting(db: Db) {
+/** The number of transactions that wait for a lock. */
+export async function countLockWaits(db: Db) {
   const [row] = await db.query<{ count: number }>(sql`
     select count(*) from pg_locks join pg_stat_activity using (pid)
     where not granted and datname = current_database()`)

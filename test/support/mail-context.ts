@@ -1,7 +1,7 @@
 import type { MailContext } from '../../src/contract/mail-context.ts'
 import type { MailTemplate } from '../../src/email/merge.ts'
 
-/** An appointment with everything a mail can speak of. */
+/** An appointment with every value that a mail can contain. */
 export const fullContext = (changes: Partial<MailContext> = {}): MailContext => ({
   business: {
     name: 'Harbour Clinic',

@@ -22,9 +22,8 @@ export type Point =
   | 'quit'
 
 /**
- * What it does there: answers something else (a text, sent as it stands), says nothing, closes,
- * resets. `close`: closes after the text. `mumble`: speaks on and on, and never ends its line. `takes`: at
- * the end of a message, it is kept all the same.
+ * What it does there: sends another reply (unchanged), hangs, closes or resets the connection.
+ * `mumble`: sends a line that never ends. `takes`: accepts the message although it misbehaves.
  */
 export type Act = {
   reply?: string
@@ -35,7 +34,7 @@ export type Act = {
 export type Behaviour = {
   at?: Point
   act?: Act
-  /** How often, over all connections; then it behaves. Once unless told otherwise. */
+  /** How often it misbehaves over all connections; default: once. */
   times?: number
   starttls?: boolean
   /** What somebody on the way slips in before the handshake. */
@@ -65,7 +64,7 @@ export type TakenMail = {
   at: number
 }
 
-/** A mail server on loopback that does what it is told, wrong things above all. */
+/** A scripted mail server on loopback that can misbehave at any point. */
 export async function startMailServer(t: Pick<TestContext, 'after'>, behaviour: Behaviour = {}) {
   const taken: TakenMail[] = []
   const commands: string[] = []
@@ -118,7 +117,7 @@ class Conversation {
   #buffered = ''
   #inMessage = false
   #sawBody = false
-  #deaf = false
+  #ignoresInput = false
   #secure = false
   #credentials = 0
   #from = ''
@@ -150,14 +149,14 @@ class Conversation {
   #listen(socket: Socket) {
     socket.on('error', () => socket.destroy())
     socket.on('data', (chunk: Buffer) => {
-      if (this.#deaf) return
+      if (this.#ignoresInput) return
       this.#buffered += chunk.toString('latin1')
       this.#read()
     })
   }
 
   #read() {
-    while (!this.#deaf) {
+    while (!this.#ignoresInput) {
       if (this.#inMessage) {
         if (!this.#sawBody && this.#buffered !== '') {
           this.#sawBody = true
@@ -280,7 +279,7 @@ class Conversation {
   }
 
   #say(text: string, next: Act['next'] = 'go on', delay = this.#behaviour.delay ?? 0) {
-    if (next !== 'go on') this.#deaf = true
+    if (next !== 'go on') this.#ignoresInput = true
     const { trickle = false } = this.#behaviour
     this.#answers = this.#answers.then(async () => {
       const socket = this.#socket
@@ -299,7 +298,7 @@ class Conversation {
         if (socket instanceof TLSSocket) socket.destroy()
         else socket.resetAndDestroy()
       }
-      // Deaf but open: what it does not read fills the pipe, as a server that hangs would.
+      // Stays open without reading, so that the client's writes fill the socket buffer.
       if (next === 'hang') socket.pause()
     })
   }

@@ -2,7 +2,7 @@ import pg from 'pg'
 import type { Database } from '../../src/database/database.ts'
 import { sql } from '../../src/database/sql.ts'
 
-/** Does to a test's database what no role of the service may: the schema's owner can take out a guard. */
+/** Runs statements as the schema's owner, for example to remove a constraint or trigger. */
 export async function asOwner(database: Database, ...statements: string[]) {
   const [row] = await database.engine.query<{ name: string }>(
     sql`select current_database() as name`,
@@ -18,7 +18,7 @@ export async function asOwner(database: Database, ...statements: string[]) {
   }
 }
 
-/** Where another process finds a test's database. */
+/** The URL of a test's database, for another process. */
 export async function urlOf(database: Database) {
   const [row] = await database.engine.query<{ name: string }>(
     sql`select current_database() as name`,

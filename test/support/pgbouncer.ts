@@ -4,16 +4,16 @@ import fs from 'node:fs'
 import net from 'node:net'
 import path from 'node:path'
 import type { TestContext } from 'node:test'
-import { afterwards } from './afterwards.ts'
+import { cleanUpLater } from './clean-up.ts'
 import { temporaryFolder } from './folder.ts'
 import { until } from './until.ts'
 
-/** Where Debian and the path have it; undefined where it is not installed. */
+/** The path of PgBouncer; undefined if it is not installed. */
 export const pgbouncerProgram = ['/usr/sbin', ...(process.env.PATH ?? '').split(':')]
   .map((folder) => path.join(folder, 'pgbouncer'))
   .find((file) => fs.existsSync(file))
 
-/** A real PgBouncer in front of a server that listens on TCP; gives back the URL of the same database through it. */
+/** A PgBouncer in front of a server that listens on TCP; returns the URL of the database through it. */
 export async function startPgBouncer(t: TestContext, url: string, settings: string) {
   const { hostname, port, username } = new URL(url)
   const listenPort = await freePort()
@@ -34,7 +34,7 @@ ${settings}
   )
   const child = spawn(pgbouncerProgram!, [file], { stdio: 'ignore' })
   const ended = once(child, 'exit')
-  afterwards(t, async () => {
+  cleanUpLater(t, async () => {
     child.kill('SIGKILL')
     await ended
   })

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 import { startProbe } from './probe.ts'
 
-/** The probe in a process of its own, whose work can be measured apart from the test's. */
+/** The probe in its own process, so that its CPU time can be measured separately. */
 export async function startProbeProcess(t: TestContext) {
   const child = fork(import.meta.filename)
   t.after(() => child.kill())

@@ -5,7 +5,7 @@ import type { Services } from '../../src/http/server/services.ts'
 import { noDatabase, startApp } from './app.ts'
 import type { Lifetime } from './database.ts'
 
-/** The app with a few routes of the tests' own, open to everyone. */
+/** The app with a few test routes that need no credential. */
 export async function startProbe(
   t: Lifetime,
   given: Partial<Services> = {},

@@ -1,6 +1,6 @@
 import type { Mailer, Outcome, Outgoing } from '../../src/email/mailer.ts'
 
-/** A mail server that answers as it is told, in turn, and then takes everything. */
+/** A mailer that returns these outcomes in turn, and then accepts every mail. */
 export function scripted(...answers: Outcome[]) {
   const taken: Outgoing[] = []
   const mailer: Mailer = {

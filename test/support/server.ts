@@ -5,11 +5,11 @@ import path from 'node:path'
 import type { TestContext } from 'node:test'
 import pg from 'pg'
 import { startServer } from '../../src/database/embedded-server.ts'
-import { afterwards } from './afterwards.ts'
+import { cleanUpLater } from './clean-up.ts'
 import { temporaryFolder } from './folder.ts'
 import { until } from './until.ts'
 
-/** A PostgreSQL server of the test's own, in a folder with its socket; no program watches over it. */
+/** A PostgreSQL server of the test, in a folder with its socket. */
 export type Server = { folder: string; url: string }
 
 export async function startPrimary(t: TestContext): Promise<Server> {
@@ -31,7 +31,7 @@ export async function startStandby(t: TestContext, primary: Server): Promise<Ser
 async function open(t: TestContext, folder: string, settings: Record<string, string> = {}) {
   await startServer(folder, settings)
   const server = { folder, url: `postgres://bellwether@localhost/postgres?host=${folder}` }
-  afterwards(t, () => endServer(server, 'SIGQUIT'))
+  cleanUpLater(t, () => endServer(server, 'SIGQUIT'))
   return server
 }
 
@@ -57,7 +57,7 @@ export async function runStatement({ url }: Server, statement: string) {
   return (await client.query(statement).finally(() => client.end())).rows
 }
 
-/** An address over TCP that leads to one server, and later to another; open connections stay. */
+/** A TCP address that can switch from one server to another; open connections stay. */
 export async function openAddress(t: TestContext, server: Server) {
   let target = server
   const sockets = new Set<net.Socket>()
@@ -69,7 +69,7 @@ export async function openAddress(t: TestContext, server: Server) {
     near.pipe(far).pipe(near)
   })
   await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve))
-  afterwards(t, () => {
+  cleanUpLater(t, () => {
     for (const socket of sockets) socket.destroy()
     listener.close()
   })

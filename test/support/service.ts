@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
 import type { TestContext } from 'node:test'
-import { afterwards } from './afterwards.ts'
+import { cleanUpLater } from './clean-up.ts'
 
-/** The service as it really runs: a process of its own, on a free port, with only these settings. */
+/** The real service in its own process, on a free port, with only these environment variables. */
 export async function startService(
   t: Pick<TestContext, 'after'>,
   settings: Record<string, string>,
@@ -16,7 +16,7 @@ export async function startService(
     cwd,
     env: { PATH, HOME, TMPDIR, PORT: '0', ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
-    // Like a terminal's foreground group, so that a test can press Ctrl-C.
+    // Its own process group, as in a terminal, so that a test can send Ctrl-C.
     detached: true,
   })
   const ended = once(child, 'close').then(([code]) => code as number | null)
@@ -24,7 +24,7 @@ export async function startService(
     if (child.exitCode === null && child.signalCode === null) process.kill(-child.pid!, signal)
     return ended
   }
-  afterwards(t, () => stop())
+  cleanUpLater(t, () => stop())
 
   let output = ''
   let stdout = ''

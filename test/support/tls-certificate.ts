@@ -1,4 +1,4 @@
-/** For tests only: a server on this machine that signed for itself. It opens nothing anywhere. */
+/** A self-signed certificate for tests on this machine only. */
 export const testKey = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgNiEBfk7Dc7tMw0RH
 UNlpzm6c5EpV41GToMVBY8eajM6hRANCAARIOXdllqG50pg1CdSk9Gvg67NrYuPs

@@ -9,14 +9,14 @@ import type { Services } from '../../src/http/server/services.ts'
 import { insertApiKey } from '../../src/store/api-keys.ts'
 import { createEngine, type EngineParts } from '../../src/automation/engine.ts'
 import { startApp } from './app.ts'
-import { capturing } from './capturing.ts'
+import { capturing } from './capturing-engine.ts'
 import { stepsOf } from './engine-steps.ts'
 import { until } from './until.ts'
 
 // oxlint-disable-next-line typescript/no-explicit-any -- answers are asserted on, not typed
 export type Answer = { status: number; body: any; headers: Record<string, unknown> }
 
-/** An app on an empty database with one business, its staff and services, and a clock to move. */
+/** An app on an empty database with one business, its staff and services, and a manual clock. */
 export async function startWorld(
   t: TestContext,
   env: Record<string, string> = {},
@@ -29,7 +29,7 @@ export async function startWorld(
 
 type Started = Awaited<ReturnType<typeof startApp>>
 
-/** Another business beside the first, with a key of its own. */
+/** A second business with its own key. */
 export async function addBusiness(started: Started, timeZone = 'Europe/Zurich') {
   const { app, clock, database } = started
   const [row] = await database.operator.query<{ businessId: number }>(sql`
@@ -75,7 +75,7 @@ export async function addBusiness(started: Started, timeZone = 'Europe/Zurich') 
     const { status, body: saved } = await call('POST', path, body)
     if (status > 201) throw new Error(`POST ${path}: ${status} ${JSON.stringify(saved)}`)
     const { planning, ...object } = saved
-    // On a busy machine a plan may take longer than its POST waits for it.
+    // On a busy machine planning may take longer than the POST waits for it.
     if (planning) await until(() => isPlanned(db, object.eventDefnId))
     return object
   }

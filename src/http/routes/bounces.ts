@@ -38,7 +38,7 @@ export const bounces: Routes = async (app, { clock }) => {
     async (request, reply) => {
       const { caller, body } = request
       const now = clock.now()
-      const reported = readBounces(body.message)
+      const reported = await readBounces(body.message)
       if (reported.length === 0) {
         throw invalid([{ pointer: '/message', detail: 'is not a delivery status notification' }])
       }

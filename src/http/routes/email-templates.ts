@@ -63,8 +63,7 @@ const postPreview: Routes = async (app, { config, queues }) => {
     },
     async ({ caller, params: { emailTemplateId }, body }, reply) => {
       const { mail } = await queues.interactive.run(
-        caller.businessId,
-        abortOnDisconnect(reply),
+        { businessId: caller.businessId, signal: abortOnDisconnect(reply) },
         () => renderPreview(caller, emailTemplateId, body, config.publicUrl),
       )
       const { subject, html, text, to, emptyTokens } = mail
@@ -88,8 +87,7 @@ const getPreviewHtml: Routes = async (app, { config, queues }) => {
     },
     async ({ caller, params: { emailTemplateId }, query }, reply) => {
       const { mail } = await queues.interactive.run(
-        caller.businessId,
-        abortOnDisconnect(reply),
+        { businessId: caller.businessId, signal: abortOnDisconnect(reply) },
         () => renderPreview(caller, emailTemplateId, query, config.publicUrl),
       )
       return sendFramed(reply, mail.html)

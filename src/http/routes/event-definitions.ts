@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Type } from 'typebox'
 import { deleteDefinition, saveDefinition } from '../../automation/define.ts'
 import { planDefinition } from '../../automation/plan.ts'
+import type { Findings } from '../../automation/reconcile.ts'
 import { EventDefinition, EventDefinitionBody } from '../../contract/event-definition.ts'
 import { eventTypeById } from '../../contract/event-type.ts'
 import { objectKind } from '../../contract/objects.ts'
@@ -19,6 +20,7 @@ import {
 import type { Caller } from '../../auth/caller.ts'
 import { listShownActions } from '../../store/event-actions.ts'
 import { readActivities } from '../../store/definition-activity.ts'
+import { findLastReconciliation } from '../../store/reconciliation.ts'
 import { answerOf as actionAnswerOf } from './event-actions.ts'
 import { findObject } from '../../store/objects.ts'
 import { pageOf, readPage } from '../server/cursor.ts'
@@ -110,7 +112,7 @@ const getDefinition: Routes = async (app) => {
   )
 }
 
-const getDefinitions: Routes = async (app, { clock }) => {
+const getDefinitions: Routes = async (app, services) => {
   app.get(
     '/eventDefinition',
     {
@@ -135,7 +137,7 @@ const getDefinitions: Routes = async (app, { clock }) => {
         limit: limit + 1,
       })
       const page = pageOf(found, limit, list, (one) => [one.eventDefnId])
-      const items = await expandDefinitions(caller, page.items, expand, clock.now())
+      const items = await expandDefinitions(services, caller, page.items, expand)
       return { ...page, items }
     },
   )
@@ -203,17 +205,19 @@ const deactivateDefinition: Routes = async (app, services) => {
 
 /** Adds the properties that `expand` names. */
 async function expandDefinitions(
+  { database, clock }: Pick<Services, 'database' | 'clock'>,
   { db, businessId }: Pick<Caller, 'db' | 'businessId'>,
   definitions: StoredDefinition[],
   expand: string | undefined,
-  now: Temporal.Instant,
 ) {
   const ids = definitions.map((definition) => definition.eventDefnId)
   const wants = (name: string) => expand?.split(',').includes(name) && ids.length > 0
-  const [actions, activities] = await Promise.all([
+  const [actions, activities, reconciliation] = await Promise.all([
     wants('actions') ? listShownActions(db, businessId, ids) : undefined,
-    wants('activity') ? readActivities(db, businessId, definitions, now) : undefined,
+    wants('activity') ? readActivities(db, businessId, definitions, clock.now()) : undefined,
+    wants('activity') ? findLastReconciliation<Findings>(database.engine) : undefined,
   ])
+  const stopped = new Set(reconciliation?.findings.stoppedDefinitionIds)
   const actionsOf = actions && Map.groupBy(actions, (action) => action.eventDefnId)
   return definitions.map((definition) => {
     const { eventDefnId } = definition
@@ -223,7 +227,9 @@ async function expandDefinitions(
       ...(actionsOf && {
         eventActions: (actionsOf.get(eventDefnId) ?? []).map(actionAnswerOf),
       }),
-      ...(activity && { activity: toWire(activity) }),
+      ...(activity && {
+        activity: toWire({ ...activity, hasStoppedMatching: stopped.has(eventDefnId) }),
+      }),
     }
   })
 }

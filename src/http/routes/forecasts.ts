@@ -49,7 +49,7 @@ const postPlan: Routes = async (app, { clock, queues }) => {
       const { limit = SAMPLES_OF_PLAN } = query
       const disconnected = abortOnDisconnect(reply)
       const hasTimeLeft = untilTimeLimit(disconnected)
-      const planned = await queues.interactive.run(businessId, disconnected, () =>
+      const planned = await queues.interactive.run({ businessId, signal: disconnected }, () =>
         forecast(db, body, { businessId, now: clock.now(), hasTimeLeft, visibility, limit }),
       )
       return toWire(planned)
@@ -87,7 +87,7 @@ const postBacktest: Routes = async (app, { clock, queues }) => {
           limit,
         })
       const result = await queues.interactive
-        .run(businessId, disconnected, run)
+        .run({ businessId, signal: disconnected }, run)
         .catch((error: unknown) => {
           throw withFaultsOfDefinition(error, faults)
         })

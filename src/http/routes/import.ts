@@ -64,8 +64,9 @@ const postNdjson: Routes = async (app, { clock, queues }) => {
       const { caller, query } = request
       const importBody = async (body: AsyncIterable<Buffer>) =>
         ok(await runImport(importLines, readNdjson(body), { caller, clock, events: query.events }))
-      return queues.imports.run(caller.businessId, abortOnDisconnect(reply), () =>
-        answerStreamOnce(caller.db, request, reply, clock, importBody),
+      return queues.imports.run(
+        { businessId: caller.businessId, signal: abortOnDisconnect(reply) },
+        () => answerStreamOnce(caller.db, request, reply, clock, importBody),
       )
     },
   )
@@ -100,8 +101,9 @@ const postCsv: Routes = async (app, { clock, queues }) => {
           : await runImport(importLines, read(body), options)
         return ok({ ...counted, columns, fields: fieldsOf(kind) })
       }
-      return queues.imports.run(caller.businessId, abortOnDisconnect(reply), () =>
-        answerStreamOnce(caller.db, request, reply, clock, importBody),
+      return queues.imports.run(
+        { businessId: caller.businessId, signal: abortOnDisconnect(reply) },
+        () => answerStreamOnce(caller.db, request, reply, clock, importBody),
       )
     },
   )

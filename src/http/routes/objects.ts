@@ -222,10 +222,13 @@ const postObjectPlan =
       async (request, reply) => {
         const { db, businessId, user, scope: visibility } = request.caller
         const allow: Allow = (current) => requireMatch(request, current)
-        const planned = await queues.interactive.run(businessId, abortOnDisconnect(reply), () => {
-          const saving = { businessId, user, now: clock.now(), settings, visibility }
-          return planSave(db, kind, request.body, saving, allow)
-        })
+        const planned = await queues.interactive.run(
+          { businessId, signal: abortOnDisconnect(reply) },
+          () => {
+            const saving = { businessId, user, now: clock.now(), settings, visibility }
+            return planSave(db, kind, request.body, saving, allow)
+          },
+        )
         return toWire(planned)
       },
     )

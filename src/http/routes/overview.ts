@@ -5,7 +5,7 @@ import { OverviewQuery } from '../../contract/queries.ts'
 import { findBusiness } from '../../store/businesses.ts'
 import {
   countOverdue,
-  countSetup,
+  countSettings,
   listDays,
   listFailures,
   listQuarterHours,
@@ -64,7 +64,7 @@ async function gatherOverview(
     listQuarterHours(db, businessId, wanted),
     listDays(db, businessId, timeZone, daysUntilToday(DAYS - 1)),
     listFailures(db, businessId, daysUntilToday(FAILURE_DAYS)),
-    countSetup(db, businessId),
+    countSettings(db, businessId),
     readMailState(db, businessId, now),
     countOverdue(db, businessId, now),
     findLastReconciliation<Findings>(database.engine),

@@ -3,8 +3,8 @@ import type { ReportFormat } from '../../contract/report.ts'
 import type { Database, Db } from '../../database/database.ts'
 import { RequestError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
-import { printToFile, type PrintedFile } from '../../reports/file.ts'
-import type { Order } from '../../reports/order.ts'
+import { printToFile, type PrintedFile } from '../../reports/print-to-file.ts'
+import type { PrintJob } from '../../reports/print-request.ts'
 import type { PageSize } from '../../reports/formats/pdf.ts'
 import {
   deleteRunsBefore,
@@ -12,7 +12,7 @@ import {
   updateRun,
   type ReportRun,
 } from '../../store/report-runs.ts'
-import type { Slot, WorkQueue } from '../server/work-queue.ts'
+import type { Slot, WorkQueue } from '../../work-queue.ts'
 
 type Services = {
   database: Database
@@ -22,7 +22,7 @@ type Services = {
   pageSize: PageSize
 }
 
-type Work = { order: Order; format: ReportFormat; rowsTotal: number }
+type Work = { job: PrintJob; format: ReportFormat; rowsTotal: number }
 
 const RETENTION = { hours: 24 }
 const PART_BYTES = 262_144
@@ -40,7 +40,7 @@ export class ReportRuns {
 
   /** Stores a run and prints it in the background. Refused with 429 if the queue is full. */
   async start(businessId: number, insert: () => Promise<ReportRun>, work: Work) {
-    const slot = this.#services.queue.reserve(businessId, this.#stopping.signal)
+    const slot = this.#services.queue.reserve({ businessId, signal: this.#stopping.signal })
     const run = await insert().catch((error: unknown) => {
       slot.release()
       throw error
@@ -58,7 +58,7 @@ export class ReportRuns {
     await Promise.all(this.#running)
   }
 
-  async #print(businessId: number, runId: number, slot: Slot, { order, format, rowsTotal }: Work) {
+  async #print(businessId: number, runId: number, slot: Slot, { job, format, rowsTotal }: Work) {
     const { database, clock, log, pageSize } = this.#services
     const db = database.forBusiness(businessId, 'SYSTEM')
     let rowsDone = 0
@@ -73,7 +73,7 @@ export class ReportRuns {
       await slot.granted
       status = 'RUNNING'
       await update({ status })
-      const file = await printToFile(database.reportsOf(businessId), order, {
+      const file = await printToFile(database.reportsOf(businessId), job, {
         format,
         pageSize,
         signal,

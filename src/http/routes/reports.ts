@@ -5,7 +5,7 @@ import type { Caller } from '../../auth/caller.ts'
 import {
   PrintedReport,
   PrintQuery,
-  PrintWish,
+  PrintBody,
   REPORT_FORMATS,
   ReportCategory,
   ReportRun,
@@ -14,11 +14,11 @@ import {
 import { unknownParameters, unknownProperties } from '../../contract/unknown-properties.ts'
 import { invalid, notFound, RequestError, type Fault } from '../../errors.ts'
 import { listCategories } from '../../reports/catalog/catalog.ts'
-import { fileNameOf, printToFile } from '../../reports/file.ts'
+import { fileNameOf, printToFile } from '../../reports/print-to-file.ts'
 import { CONTENT_TYPES } from '../../reports/formats/formats.ts'
-import { refuseTooLong } from '../../reports/limits.ts'
+import { refuseTooManyRows } from '../../reports/print.ts'
 import { countRows } from '../../reports/print.ts'
-import { takeOrder, type Order, type Reader } from '../../reports/order.ts'
+import { checkPrintRequest, type PrintJob, type Reader } from '../../reports/print-request.ts'
 import { abortOnDisconnect } from '../server/connections.ts'
 import { ReportRuns } from './report-runs.ts'
 import {
@@ -73,7 +73,7 @@ const postPrint =
             'With `Prefer: respond-async` the answer is 202 at once; the file is then at `/report/run/{runId}`.',
           headers: Type.Object({ prefer: Type.Optional(Type.String()) }),
           querystring: PrintQuery,
-          body: PrintWish,
+          body: PrintBody,
           response: { 200: PrintedFiles, 202: ReportRun },
         },
       },
@@ -101,26 +101,29 @@ type Printing = {
   request: FastifyRequest
   reply: FastifyReply
   services: Services
-  order: Order
+  job: PrintJob
   format: ReportFormat
   attach: boolean
 }
 
 async function printInBackground(
   runs: ReportRuns,
-  { request, reply, services, order, format, attach }: Printing,
+  { request, reply, services, job, format, attach }: Printing,
 ) {
   const { database, clock, queues } = services
   const { businessId, credential, db } = request.caller
   const reportsDb = database.reportsOf(businessId)
-  const rowsTotal = await queues.interactive.run(businessId, abortOnDisconnect(reply), async () => {
-    await refuseTooLong(reportsDb, order, format)
-    return countRows(reportsDb, order)
-  })
-  const { reportId } = order.report
-  const stored = { credential, reportId, format, attach, fileName: fileNameOf(order, format) }
+  const rowsTotal = await queues.interactive.run(
+    { businessId, signal: abortOnDisconnect(reply) },
+    async () => {
+      await refuseTooManyRows(reportsDb, job, format)
+      return countRows(reportsDb, job)
+    },
+  )
+  const { reportId } = job.report
+  const stored = { credential, reportId, format, attach, fileName: fileNameOf(job, format) }
   const insert = () => insertRun(db, businessId, stored, clock.now())
-  const run = await runs.start(businessId, insert, { order, format, rowsTotal })
+  const run = await runs.start(businessId, insert, { job, format, rowsTotal })
   return reply
     .code(202)
     .header('location', `/report/run/${run.runId}`)
@@ -128,14 +131,14 @@ async function printInBackground(
     .send(answerOf({ ...run, rowsTotal }, clock.now()))
 }
 
-async function printNow({ request, reply, services, order, format, attach }: Printing) {
+async function printNow({ request, reply, services, job, format, attach }: Printing) {
   const { database, queues, config } = services
   const { businessId } = request.caller
   const db = database.reportsOf(businessId)
   const signal = abortOnDisconnect(reply)
-  const file = await queues.background.run(businessId, signal, async () => {
-    await refuseTooLong(db, order, format)
-    return printToFile(db, order, { format, pageSize: config.pageSize, signal })
+  const file = await queues.background.run({ businessId, signal }, async () => {
+    await refuseTooManyRows(db, job, format)
+    return printToFile(db, job, { format, pageSize: config.pageSize, signal })
   })
   return sendFile(reply, file.handle.createReadStream({ start: 0 }), { ...file, format, attach })
 }
@@ -198,7 +201,7 @@ async function readRequest(request: FastifyRequest, { database, clock }: Service
   const body = request.body ?? {}
   const faults: Fault[] = [
     ...unknownParameters(PrintQuery, query),
-    ...unknownProperties(PrintWish, body),
+    ...unknownProperties(PrintBody, body),
   ]
   const format = (query.format ?? 'pdf') as ReportFormat
   const attach = query.attach ?? true
@@ -212,16 +215,16 @@ async function readRequest(request: FastifyRequest, { database, clock }: Service
     faults.push({ pointer: '', detail: 'must be an object' })
   }
   const { startDate, endDate, locationId } = query
-  const wish = { ...(body as object), startDate, endDate, locationId }
+  const wanted = { ...(body as object), startDate, endDate, locationId }
   const db = database.reportsOf(request.caller.businessId)
-  const order = await takeOrder(db, wish, readerOf(request.caller), clock.now()).catch(
-    (error: unknown): Order => {
+  const job = await checkPrintRequest(db, wanted, readerOf(request.caller), clock.now()).catch(
+    (error: unknown): PrintJob => {
       if (faults.length === 0 || !(error instanceof RequestError) || !error.errors) throw error
       throw invalid([...faults, ...error.errors])
     },
   )
   if (faults.length > 0) throw invalid(faults)
-  return { order, format, attach: String(attach) === 'true' }
+  return { job, format, attach: String(attach) === 'true' }
 }
 
 /** A LOCATION_SUPER_USER sees the own locations, a USER the own appointments. */

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { Limiter } from '../../auth/limits.ts'
 import { FUNCTIONS_OF_ROLE } from '../../auth/permissions.ts'
-import { LONGEST, signIn } from '../../auth/sessions.ts'
+import { MAX_SESSION, signIn } from '../../auth/sessions.ts'
 import { Session } from '../../contract/credentials.ts'
 import type { Db } from '../../database/database.ts'
 import { forbidden, unauthorized } from '../../errors.ts'
@@ -28,7 +28,7 @@ export const sessions: Routes = async (app, services) => {
 const postSession: Routes = async (app, { config, database, clock }) => {
   const byUsername = new Limiter(FAILURES_BY_USERNAME, clock)
   const byClient = new Limiter(FAILURES_BY_CLIENT, clock)
-  const seconds = LONGEST.total('seconds')
+  const seconds = MAX_SESSION.total('seconds')
   app.post(
     '/session',
     {

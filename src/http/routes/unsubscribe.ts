@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { escapeHtml } from '../../email/merge.ts'
 import { isSealOf, readUnsubscribe } from '../../email/unsubscribe.ts'
 import { RequestError } from '../../errors.ts'
-import { findSealedMail } from '../../store/link-seal.ts'
+import { findSignedMail } from '../../store/link-seal.ts'
 import { suppress } from '../../store/suppressions.ts'
 import type { Routes } from '../server/services.ts'
 
@@ -25,7 +25,7 @@ export const unsubscribe: Routes = async (app, { clock, database, linkSeal }) =>
 
   const findRecipient = async (token: string) => {
     const link = readUnsubscribe(token)
-    const mail = link && (await findSealedMail(database.operator, link.businessId, link.emailId))
+    const mail = link && (await findSignedMail(database.operator, link.businessId, link.emailId))
     if (!mail || !isSealOf(mail, link.seal, linkSeal)) {
       throw new RequestError(404, 'This unsubscribe link is not valid.')
     }

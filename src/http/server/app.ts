@@ -50,10 +50,9 @@ import { suppressions } from '../routes/suppressions.ts'
 import { unsubscribe } from '../routes/unsubscribe.ts'
 import { users } from '../routes/users.ts'
 import { seed } from '../routes/seed.ts'
-import type { Routes, Services } from './services.ts'
+import { openQueues, type Routes, type Services } from './services.ts'
 import { validateRequests } from './validate.ts'
 import { serializeAnswers } from './serialize.ts'
-import { openQueues } from './work-queue.ts'
 
 /** Every route of the service: one file for each kind of object. */
 const ROUTES: Routes[] = [

@@ -5,7 +5,7 @@ import type { Config } from '../../config.ts'
 import type { Database } from '../../database/database.ts'
 import type { Log } from '../../log.ts'
 import type { SettingsCache } from '../../store/settings.ts'
-import type { Queues } from './work-queue.ts'
+import { WorkQueue } from '../../work-queue.ts'
 
 /** What the routes need; each route file takes its part. */
 export type Services = {
@@ -30,6 +30,26 @@ export type Services = {
 }
 
 export type Routes = FastifyPluginAsyncTypebox<Services>
+
+export type Queues = Record<'interactive' | 'background' | 'imports', WorkQueue>
+
+/**
+ * Every route that can keep the database or the processor busy for long uses one of these.
+ * Interactive work shares the database connections of all other requests: it gets less than half.
+ */
+export const openQueues = (): Queues => ({
+  /** What a person waits for: plans, backtests, previews. */
+  interactive: new WorkQueue({ perBusiness: 2, total: 4, maxWaiting: 20, retryAfterSeconds: 5 }),
+  /** Long work: reports. */
+  background: new WorkQueue({ perBusiness: 2, total: 3, maxWaiting: 20, retryAfterSeconds: 10 }),
+  /** A client can take as long as it likes to send an import, so none waits for another. */
+  imports: new WorkQueue({
+    perBusiness: 4,
+    total: Infinity,
+    maxWaiting: 0,
+    retryAfterSeconds: 10,
+  }),
+})
 
 declare module 'fastify' {
   interface FastifyContextConfig {

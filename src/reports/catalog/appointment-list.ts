@@ -1,6 +1,6 @@
 import { sql } from '../../database/sql.ts'
 import { appointmentFigures, appointmentKpis, appointmentsOverTime } from './appointments.ts'
-import { appointmentsIn, dateOf, minutesOf, timeOf } from './narrow.ts'
+import { appointmentsIn, dateOf, minutesOf, timeOf } from './conditions.ts'
 import type { Report } from '../report.ts'
 
 export const appointmentList: Report = {
@@ -8,7 +8,7 @@ export const appointmentList: Report = {
   category: 'APPOINTMENTS',
   reportName: 'Appointment list',
   reportFileName: 'appointment-list',
-  description: 'Every appointment that begins in the period, in the order of time.',
+  description: 'All appointments that begin in the period, ordered by time.',
   securityFunctions: ['PRINT_REPORTS'],
   columns: [
     { name: 'date', label: 'Date', type: 'date', width: 10 },

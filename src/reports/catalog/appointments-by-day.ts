@@ -1,6 +1,6 @@
 import { sql } from '../../database/sql.ts'
 import { appointmentFigures, appointmentKpis, drawAppointmentsOverTime } from './appointments.ts'
-import { appointmentsIn, local } from './narrow.ts'
+import { appointmentsIn, local } from './conditions.ts'
 import type { Report } from '../report.ts'
 import { stepOf } from './time-steps.ts'
 
@@ -9,7 +9,8 @@ export const appointmentsByDay: Report = {
   category: 'APPOINTMENTS',
   reportName: 'Appointment summary',
   reportFileName: 'appointment-summary',
-  description: 'One line for each day of the period: how many, how they ended, what they brought.',
+  description:
+    'One line for each day of the period: the number of appointments, their outcomes and the revenue.',
   securityFunctions: ['PRINT_REPORTS', 'VIEW_REVENUE_REPORTS'],
   columns: [
     { name: 'date', label: 'Date', type: 'date', width: 10 },
@@ -62,7 +63,7 @@ export const appointmentsByDay: Report = {
   figures: appointmentFigures,
   figuresOf: (days) => figuresOf(days),
   kpis: appointmentKpis,
-  // Drawn from the rows themselves: reading them again would double the work.
+  // Drawn from the rows of the report: a second query would double the work.
   charts: [{ draw: (days, scope) => drawAppointmentsOverTime(byStep(days), scope) }],
 }
 

@@ -1,12 +1,9 @@
 import { sql } from '../../database/sql.ts'
-import { appointmentsIn, local } from './narrow.ts'
+import { appointmentsIn, local } from './conditions.ts'
 import { percent, type ChartSource, type Kpi, type Scope } from '../report.ts'
 import { chartOverTime, stepOf } from './time-steps.ts'
 
-/**
- * The figures that several reports about appointments share, each defined in one place. Counted by
- * status and price first: to count a million rows is cheaper than to add up a million prices.
- */
+/** Shared by several reports. Grouping by status and price first is cheaper than summing all prices. */
 export const appointmentFigures = (scope: Scope) => sql`
   with counted as (
     select c.status, c.price, count(*) as n
@@ -25,7 +22,7 @@ export const appointmentCount: Kpi = {
   name: 'appointments',
   label: 'Appointments',
   unit: 'count',
-  definition: 'All appointments that begin in the period, whatever became of them.',
+  definition: 'All appointments that begin in the period, in any status.',
   value: ({ appointments }) => appointments ?? 0,
   better: 'more',
 }
@@ -53,7 +50,7 @@ export const revenue: Kpi = {
   name: 'revenue',
   label: 'Revenue',
   unit: 'money',
-  definition: 'The prices of completed appointments, as they were booked.',
+  definition: 'The prices of completed appointments at the time of booking.',
   value: ({ revenue }) => revenue ?? 0,
   better: 'more',
 }
@@ -76,7 +73,7 @@ const overTime = (scope: Scope) => sql`
   from counted
   group by 1`
 
-/** From a row for each step with what was kept, missed, cancelled and earned in it. */
+/** Each row holds the counts and the revenue of one step. */
 export const drawAppointmentsOverTime: ChartSource['draw'] = (rows, scope) => [
   chartOverTime(scope, rows, {
     kind: 'bar',

@@ -10,7 +10,7 @@ import type { Category, Report, ReportObject } from '../report.ts'
 import { staffUtilisation } from './staff-utilisation.ts'
 import { triggerLog } from './trigger-log.ts'
 
-/** Every report there is. A new one is a file and a line here. */
+/** All reports. A new one is a file and a line here. */
 export const REPORTS: Report[] = [
   appointmentList,
   appointmentsByDay,
@@ -24,12 +24,12 @@ export const REPORTS: Report[] = [
 ]
 
 const CATEGORIES: Omit<ReportCategory, 'reports'>[] = [
-  { category: 'APPOINTMENTS', label: 'Appointments', description: 'What was booked, and when.' },
-  { category: 'NO_SHOWS', label: 'No-shows', description: 'Who did not come, and what it cost.' },
+  { category: 'APPOINTMENTS', label: 'Appointments', description: 'What was booked and when.' },
+  { category: 'NO_SHOWS', label: 'No-shows', description: 'Who did not come and what it cost.' },
   { category: 'STAFF', label: 'Staff', description: 'How the time of the staff was used.' },
-  { category: 'CLIENTS', label: 'Clients', description: 'Who came, who came back.' },
+  { category: 'CLIENTS', label: 'Clients', description: 'Who came and who returned.' },
   { category: 'CLASSES', label: 'Classes', description: 'Classes and their students.' },
-  { category: 'AUTOMATION', label: 'Automation', description: 'What fired, and what was sent.' },
+  { category: 'AUTOMATION', label: 'Automation', description: 'What fired and what was sent.' },
 ]
 
 export type ReportCategory = {
@@ -57,13 +57,10 @@ export function listCategories(
 export const mayPrint = (report: Report, functions: ReadonlySet<string>) =>
   report.securityFunctions.every((name) => functions.has(name))
 
-/** Without this function no report shows money, whatever else the reader may print. */
+/** Without this function no report shows money. */
 const MONEY_FUNCTION = 'VIEW_REVENUE_REPORTS'
 
-/**
- * The report as a reader with these functions sees it. All formats, totals and runs are made from
- * it, so what is taken out here appears nowhere.
- */
+/** Removes what a reader with these functions may not see. All formats and totals use the result. */
 export function visibleTo(report: Report, functions: ReadonlySet<string>): Report {
   if (functions.has(MONEY_FUNCTION)) return report
   return {
@@ -73,7 +70,7 @@ export function visibleTo(report: Report, functions: ReadonlySet<string>): Repor
   }
 }
 
-/** For prices in several currencies: each stays in its row, none is added to another. */
+/** For prices in several currencies: removes columns and charts that sum them. */
 export const withoutSums = (report: Report): Report => ({
   ...withoutMoneyCharts(report),
   columns: report.columns.filter(({ addsPrices }) => !addsPrices),
@@ -92,17 +89,17 @@ const isOfMoney = (chart: Chart) => chart.kind !== 'heatmap' && chart.unit === '
 export const showsMoney = ({ columns, kpis }: Report) =>
   columns.some(({ type }) => type === 'money') || kpis.some(({ unit }) => unit === 'money')
 
-/** When the built-in reports came to be: they are part of the program, not of anybody's data. */
-const MADE = Date.UTC(2026, 0, 1)
+/** Built-in reports are part of the program, so they have a fixed date. */
+const CREATED_MS = Date.UTC(2026, 0, 1)
 
-/** Spec 2.7. */
+/** A report as the API answers it. */
 export const reportObject = (report: Report, businessId: number): ReportObject => ({
   active: true,
   businessId,
   category: report.category,
-  createdDate: MADE,
+  createdDate: CREATED_MS,
   createdUser: 'SYSTEM',
-  modifiedDate: MADE,
+  modifiedDate: CREATED_MS,
   modifiedUser: 'SYSTEM',
   planIds: null,
   reportFileName: report.reportFileName,

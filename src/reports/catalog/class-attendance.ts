@@ -1,5 +1,5 @@
 import { sql } from '../../database/sql.ts'
-import { classesIn, dateOf, local, timeOf } from './narrow.ts'
+import { classesIn, dateOf, local, timeOf } from './conditions.ts'
 import { percent, type Report } from '../report.ts'
 import { chartOverTime, stepOf } from './time-steps.ts'
 
@@ -8,7 +8,7 @@ export const classAttendance: Report = {
   category: 'CLASSES',
   reportName: 'Class attendance',
   reportFileName: 'class-attendance',
-  description: 'Every class of the period, with its students and its places.',
+  description: 'All classes of the period with their students and places.',
   securityFunctions: ['PRINT_REPORTS'],
   columns: [
     { name: 'date', label: 'Date', type: 'date', width: 10 },
@@ -57,7 +57,7 @@ export const classAttendance: Report = {
       name: 'students',
       label: 'Students',
       unit: 'count',
-      definition: 'Places taken in them; a student in two classes counts twice.',
+      definition: 'Places taken in these classes; a student in two classes counts twice.',
       value: ({ students }) => students ?? 0,
       better: 'more',
     },

@@ -1,9 +1,9 @@
 import { sql } from '../../database/sql.ts'
-import { appointmentsIn, dateOf, local, localAtAnyTime } from './narrow.ts'
+import { appointmentsIn, dateOf, local, localAtAnyTime } from './conditions.ts'
 import { percent, type Report, type Scope } from '../report.ts'
 import { chartOverTime, stepOf } from './time-steps.ts'
 
-/** A client is new in the period in which their first appointment of all falls. */
+/** A client is new in the period of their first appointment ever. */
 const firstVisits = (scope: Scope) => sql`
   select c.client_id, min(c.start_time) as first_here,
          (select min(f.start_time) from calendar f
@@ -18,7 +18,7 @@ export const clients: Report = {
   category: 'CLIENTS',
   reportName: 'Clients',
   reportFileName: 'clients',
-  description: 'Everyone who had an appointment in the period, and what became of it.',
+  description: 'All clients with an appointment in the period, with its outcome.',
   securityFunctions: ['PRINT_REPORTS', 'VIEW_CLIENT_REPORTS'],
   columns: [
     { name: 'client', label: 'Client', type: 'text', width: 18 },
@@ -83,7 +83,7 @@ export const clients: Report = {
       name: 'newClients',
       label: 'New clients',
       unit: 'count',
-      definition: 'Those whose first appointment of all falls into the period.',
+      definition: 'Clients whose first appointment ever is in the period.',
       value: ({ fresh }) => fresh ?? 0,
       better: 'more',
     },
@@ -91,7 +91,7 @@ export const clients: Report = {
       name: 'returning',
       label: 'Returning',
       unit: 'percent',
-      definition: 'The share of clients who had been here before the period.',
+      definition: 'The share of clients who had an appointment before the period.',
       value: ({ clients, fresh }) => percent((clients ?? 0) - (fresh ?? 0), clients),
       better: 'more',
     },

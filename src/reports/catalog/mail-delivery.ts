@@ -1,9 +1,9 @@
 import { sql } from '../../database/sql.ts'
-import { anyOf, local, objectsOf } from './narrow.ts'
+import { anyOf, local, objectsOf } from './conditions.ts'
 import { percent, type Report, type Scope } from '../report.ts'
 import { chartOverTime, stepOf } from './time-steps.ts'
 
-/** Tests are not mail to clients. With all outcomes said, their index is in the order of time. */
+/** Excludes test emails. The list of all outcomes lets PostgreSQL use the index by outcome and time. */
 const mailsIn = (scope: Scope) => sql`
   t.business_id = ${scope.businessId} and not t.test
   and t.outcome in ('SENT', 'CAPTURED', 'FAILED', 'SUPPRESSED', 'CANCELLED')
@@ -15,7 +15,7 @@ export const mailDelivery: Report = {
   category: 'AUTOMATION',
   reportName: 'Mail delivery',
   reportFileName: 'mail-delivery',
-  description: 'What became of the mails of each template.',
+  description: 'The delivery of the emails of each template.',
   securityFunctions: ['PRINT_REPORTS', 'VIEW_EMAIL_REPORTS'],
   columns: [
     { name: 'template', label: 'Template', type: 'text', width: 28 },
@@ -59,14 +59,14 @@ export const mailDelivery: Report = {
       name: 'mails',
       label: 'Mails',
       unit: 'count',
-      definition: 'All mails made in the period, tests not counted.',
+      definition: 'All emails created in the period, without tests.',
       value: ({ mails }) => mails ?? 0,
     },
     {
       name: 'delivered',
       label: 'Delivered',
       unit: 'percent',
-      definition: 'The share that the mail server accepted, or that was captured.',
+      definition: 'The share that the mail server accepted or that was captured.',
       value: ({ delivered, mails }) => percent(delivered, mails),
       better: 'more',
     },
@@ -74,7 +74,7 @@ export const mailDelivery: Report = {
       name: 'failed',
       label: 'Failed',
       unit: 'count',
-      definition: 'Mails that were refused for good or ran out of attempts.',
+      definition: 'Emails that were permanently refused or ran out of attempts.',
       value: ({ failed }) => failed ?? 0,
       better: 'less',
     },
@@ -82,7 +82,7 @@ export const mailDelivery: Report = {
       name: 'suppressed',
       label: 'Suppressed',
       unit: 'count',
-      definition: 'Mails not sent because the address asked for none, or bounced.',
+      definition: 'Emails not sent because the recipient unsubscribed or the address bounced.',
       value: ({ suppressed }) => suppressed ?? 0,
     },
   ],

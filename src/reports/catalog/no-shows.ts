@@ -1,6 +1,6 @@
 import { sql } from '../../database/sql.ts'
 import { noShowRate } from './appointments.ts'
-import { appointmentsIn, dateOf, local, timeOf } from './narrow.ts'
+import { appointmentsIn, dateOf, local, timeOf } from './conditions.ts'
 import type { Report } from '../report.ts'
 import { chartOverTime, stepOf } from './time-steps.ts'
 
@@ -9,7 +9,7 @@ export const noShows: Report = {
   category: 'NO_SHOWS',
   reportName: 'No-shows',
   reportFileName: 'no-shows',
-  description: 'Who did not come, what it cost, and how often they stayed away before.',
+  description: 'Who did not come, what it cost and how often they missed appointments before.',
   securityFunctions: ['PRINT_REPORTS', 'VIEW_CLIENT_REPORTS'],
   columns: [
     { name: 'date', label: 'Date', type: 'date', width: 10 },
@@ -62,7 +62,7 @@ export const noShows: Report = {
       name: 'clients',
       label: 'Clients',
       unit: 'count',
-      definition: 'How many different clients stayed away at least once.',
+      definition: 'The number of clients who missed at least one appointment.',
       value: ({ clients }) => clients ?? 0,
       better: 'less',
     },
@@ -70,7 +70,7 @@ export const noShows: Report = {
       name: 'lost',
       label: 'Lost value',
       unit: 'money',
-      definition: 'The prices of the appointments that were missed, as they were booked.',
+      definition: 'The prices of missed appointments at the time of booking.',
       value: ({ lost }) => lost ?? 0,
       better: 'less',
     },

@@ -1,6 +1,6 @@
 import { sql } from '../../database/sql.ts'
 import { appointmentCount } from './appointments.ts'
-import { appointmentsIn, local, minutesOf } from './narrow.ts'
+import { appointmentsIn, local, minutesOf } from './conditions.ts'
 import { percent, type Report } from '../report.ts'
 
 const WEEKDAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday']
@@ -10,7 +10,7 @@ export const peakTimes: Report = {
   category: 'APPOINTMENTS',
   reportName: 'Peak times',
   reportFileName: 'peak-times',
-  description: 'At which hours of which weekdays appointments begin.',
+  description: 'The weekdays and hours at which appointments begin.',
   securityFunctions: ['PRINT_REPORTS'],
   columns: [
     { name: 'weekday', label: 'Weekday', type: 'text', width: 12 },
@@ -58,14 +58,14 @@ export const peakTimes: Report = {
       name: 'busiestShare',
       label: 'In the busiest hour',
       unit: 'percent',
-      definition: 'The share of them that begins in the one busiest hour of the week.',
+      definition: 'The share of these appointments that begins in the busiest hour of the week.',
       value: ({ busiest, appointments }) => percent(busiest, appointments),
     },
     {
       name: 'hoursUsed',
       label: 'Hours of the week in use',
       unit: 'count',
-      definition: 'How many of the 168 hours of a week have at least one appointment.',
+      definition: 'The number of hours of the week (of 168) with at least one appointment.',
       value: ({ hours }) => hours ?? 0,
     },
   ],

@@ -1,8 +1,8 @@
 import { sql } from '../../database/sql.ts'
-import { anyOf, appointmentsIn, classesIn, minutesOf } from './narrow.ts'
+import { anyOf, appointmentsIn, classesIn, minutesOf } from './conditions.ts'
 import { percent, type Report, type Scope } from '../report.ts'
 
-/** Working hours are wall clock time: a shift over a clock change is as long as it really was. */
+/** Working hours are local times. A shift across a clock change counts with its elapsed time. */
 const perPerson = (scope: Scope) => sql`
   with worked as (
     select p.professional_id,
@@ -53,7 +53,7 @@ export const staffUtilisation: Report = {
   category: 'STAFF',
   reportName: 'Staff utilisation',
   reportFileName: 'staff-utilisation',
-  description: 'How much of the working hours of each member of staff was booked.',
+  description: 'The share of the working hours of each member of staff that was booked.',
   securityFunctions: ['PRINT_REPORTS', 'VIEW_STAFF_REPORTS'],
   columns: [
     { name: 'staff', label: 'Staff', type: 'text', width: 20 },
@@ -113,7 +113,7 @@ export const staffUtilisation: Report = {
       name: 'revenue',
       label: 'Revenue',
       unit: 'money',
-      definition: 'The prices of completed appointments, as they were booked.',
+      definition: 'The prices of completed appointments at the time of booking.',
       value: ({ revenue }) => revenue ?? 0,
       better: 'more',
     },

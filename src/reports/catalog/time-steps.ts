@@ -1,7 +1,8 @@
 import type { SeriesChart } from '../chart.ts'
-import type { Scope, Unit } from '../report.ts'
+import type { Unit } from '../chart.ts'
+import type { Scope } from '../report.ts'
 
-/** How a chart divides its range: in days, or where those would be too many to see, more. */
+/** The steps of a chart over time. Long ranges have longer steps. */
 export type Step = 'day' | 'week' | 'month'
 
 export function stepOf({ startDate, endDate }: Scope): Step {
@@ -11,7 +12,7 @@ export function stepOf({ startDate, endDate }: Scope): Step {
 
 type StepRow = { step: string } & Record<string, number | string | null>
 
-/** A chart over the whole range: a step in which nothing happened is 0, not absent. */
+/** A chart over the whole range. Steps without rows have the value 0. */
 export function chartOverTime(
   scope: Scope,
   rows: Record<string, unknown>[],

@@ -1,7 +1,7 @@
 import { TRIGGER_STATUSES } from '../../contract/event-trigger.ts'
 import { EVENT_TYPES } from '../../contract/event-type.ts'
 import { sql } from '../../database/sql.ts'
-import { anyOf, local, objectsOf } from './narrow.ts'
+import { anyOf, local, objectsOf } from './conditions.ts'
 import { percent, type Report, type Scope } from '../report.ts'
 import { chartOverTime, stepOf } from './time-steps.ts'
 
@@ -15,7 +15,7 @@ export const triggerLog: Report = {
   category: 'AUTOMATION',
   reportName: 'Trigger log',
   reportFileName: 'trigger-log',
-  description: 'Every firing that was scheduled for the period, and how it ended.',
+  description: 'All triggers that were scheduled for the period, with their outcome.',
   securityFunctions: ['PRINT_REPORTS', 'VIEW_EMAIL_REPORTS'],
   columns: [
     { name: 'scheduledTime', label: 'Scheduled', type: 'dateTime', width: 19 },
@@ -55,15 +55,14 @@ export const triggerLog: Report = {
       name: 'triggers',
       label: 'Triggers',
       unit: 'count',
-      definition: 'All firings scheduled for the period.',
+      definition: 'All triggers scheduled for the period.',
       value: ({ triggers }) => triggers ?? 0,
     },
     {
       name: 'completed',
       label: 'Completed',
       unit: 'percent',
-      definition:
-        'The share of those that ended COMPLETED or FAILED whose mails were all accepted.',
+      definition: 'COMPLETED triggers as a share of COMPLETED and FAILED ones.',
       value: ({ completed, ended }) => percent(completed, ended),
       better: 'more',
     },
@@ -71,7 +70,7 @@ export const triggerLog: Report = {
       name: 'failed',
       label: 'Failed',
       unit: 'count',
-      definition: 'Firings of which at least one mail was refused for good.',
+      definition: 'Triggers with at least one email that was permanently refused.',
       value: ({ failed }) => failed ?? 0,
       better: 'less',
     },
@@ -79,7 +78,7 @@ export const triggerLog: Report = {
       name: 'waiting',
       label: 'Still to come',
       unit: 'count',
-      definition: 'Firings of the period whose time has not come yet.',
+      definition: 'Triggers of the period that are still pending.',
       value: ({ waiting }) => waiting ?? 0,
     },
   ],

@@ -1,10 +1,9 @@
-import { localTime } from './for-people.ts'
-import { beginsLikeAFormula } from './formulas.ts'
+import { localTime, looksLikeFormula } from './format-values.ts'
 import type { Cell, Column, ReportResult } from '../report.ts'
 
 /**
- * RFC 4180: one line of labels, then the rows. A byte order mark, or Excel reads UTF-8 as Latin-1.
- * Totals would be one more row to every program that reads the file, so they are left to the reader.
+ * RFC 4180: one line of labels, then the rows. Without a byte order mark Excel reads UTF-8 as Latin-1.
+ * There are no totals: programs that read the file would take them for a row.
  */
 export async function* toCsv({ columns, rows, parameters }: ReportResult): AsyncIterable<string> {
   const writers = columns.map((column) => fieldWriter(column, parameters.timeZone))
@@ -33,8 +32,8 @@ function fieldWriter({ type }: Column, timeZone: string): (cell: Cell) => string
 
 const NEEDS_QUOTES = /[",\r\n]/
 
-/** Behind an apostrophe it is a text. */
+/** With an apostrophe in front, spreadsheets treat it as text. */
 function writeText(text: string) {
-  const harmless = beginsLikeAFormula(text) ? `'${text}` : text
+  const harmless = looksLikeFormula(text) ? `'${text}` : text
   return NEEDS_QUOTES.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless
 }

@@ -1,8 +1,8 @@
 import { SERIES_COLORS, type Chart, type Heatmap, type SeriesChart } from '../chart.ts'
 
 /**
- * A chart as SVG, for page and paper. Drawn by ourselves: a library that can draw everything takes
- * longer to load than a whole report to print, and the same chart must be the same bytes.
+ * A chart as SVG, for HTML and PDF. A chart library takes longer to load than a report to print, and the
+ * same chart must give the same bytes.
  */
 export function drawChart(chart: Chart, { width, height }: { width: number; height: number }) {
   const shapes =
@@ -10,7 +10,7 @@ export function drawChart(chart: Chart, { width, height }: { width: number; heig
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="${FONT}" font-size="${SIZE}">${shapes.join('')}</svg>`
 }
 
-/** Two charts stand side by side; one alone, and a heat map, take the whole width. */
+/** Two charts share a row; a single chart or a heat map has the full width. */
 export function drawCharts(charts: Chart[], { wide = false } = {}): string[] {
   return charts.map((chart) => {
     const [width, height] =
@@ -29,7 +29,7 @@ type Frame = { left: number; right: number; top: number; bottom: number }
 
 function series(chart: SeriesChart, width: number, height: number): string[] {
   const ticks = ticksFor(chart)
-  const most = ticks.at(-1)!
+  const max = ticks.at(-1)!
   const several = chart.series.length > 1
   const frame: Frame = {
     left: 8 + Math.max(...ticks.map((tick) => textWidth(write(tick)))),
@@ -37,7 +37,7 @@ function series(chart: SeriesChart, width: number, height: number): string[] {
     top: several ? 28 : 8,
     bottom: height - 20,
   }
-  const y = (value: number) => round(frame.bottom - (value / most) * (frame.bottom - frame.top))
+  const y = (value: number) => round(frame.bottom - (value / max) * (frame.bottom - frame.top))
   const marks = chart.kind === 'bar' ? bars(chart, frame, y) : lines(chart, frame, y)
   return [
     ...(chart.kind === 'line' && !several ? area(chart, frame, y) : []),
@@ -49,7 +49,7 @@ function series(chart: SeriesChart, width: number, height: number): string[] {
   ]
 }
 
-/** From 0 to above the highest value, in steps of 1, 2 or 5 and their tens. */
+/** From 0 to above the highest value, in steps of 1, 2 or 5 times a power of ten. */
 function ticksFor({ series, stacked, unit, labels }: SeriesChart): number[] {
   const highest = stacked
     ? Math.max(
@@ -67,10 +67,10 @@ function ticksFor({ series, stacked, unit, labels }: SeriesChart): number[] {
 
 function bars(chart: SeriesChart, frame: Frame, y: (value: number) => number): string[] {
   const band = (frame.right - frame.left) / chart.labels.length
-  const beside = chart.stacked ? 1 : chart.series.length
-  const thick = Math.min(26, (band * 0.66) / beside)
+  const barsPerBand = chart.stacked ? 1 : chart.series.length
+  const thick = Math.min(26, (band * 0.66) / barsPerBand)
   return chart.labels.flatMap((_, i) => {
-    const left = frame.left + band * (i + 0.5) - (thick * beside) / 2
+    const left = frame.left + band * (i + 0.5) - (thick * barsPerBand) / 2
     const top = chart.series.findLastIndex(({ values }) => (values[i] ?? 0) > 0)
     let below = 0
     return chart.series.map(({ values }, s) => {
@@ -80,12 +80,28 @@ function bars(chart: SeriesChart, frame: Frame, y: (value: number) => number): s
       const from = chart.stacked ? below : 0
       below += value
       const isTop = !chart.stacked || s === top
-      return bar(round(x), y(from + value), round(thick), y(from), isTop, colorOf(s))
+      return bar({
+        x: round(x),
+        top: y(from + value),
+        width: round(thick),
+        bottom: y(from),
+        isTop,
+        fill: colorOf(s),
+      })
     })
   })
 }
 
-function bar(x: number, top: number, width: number, bottom: number, isTop: boolean, fill: string) {
+type Bar = {
+  x: number
+  top: number
+  width: number
+  bottom: number
+  isTop: boolean
+  fill: string
+}
+
+function bar({ x, top, width, bottom, isTop, fill }: Bar) {
   const r = isTop ? Math.min(2, bottom - top, width / 2) : 0
   return `<path d="M${x} ${bottom}V${round(top + r)}Q${x} ${top} ${round(x + r)} ${top}H${round(x + width - r)}Q${round(x + width)} ${top} ${round(x + width)} ${round(top + r)}V${bottom}Z" fill="${fill}"/>`
 }
@@ -100,7 +116,7 @@ function points(
   )
 }
 
-/** From edge to edge; one alone stands in the middle. */
+/** From edge to edge; a single point is in the middle. */
 function onLine({ left, right }: Frame, i: number, count: number) {
   const inset = 4
   return count === 1
@@ -125,13 +141,14 @@ function area(chart: SeriesChart, frame: Frame, y: (value: number) => number): s
   return [`<path d="M${at[0]![0]} ${y(0)}${path}L${at.at(-1)![0]} ${y(0)}Z" fill="#e8effd"/>`]
 }
 
-/** So few are all named, if need be shortened: they are people, not days. */
-const FEW = 12
+/** Up to this many labels are all shown, shortened if necessary: they are names, not days. */
+const MAX_SHORTENED_LABELS = 12
 
 function names({ kind, labels }: SeriesChart, frame: Frame): string[] {
   const band = (frame.right - frame.left) / labels.length
   const widest = Math.max(0, ...labels.map(textWidth))
-  const every = labels.length <= FEW ? 1 : Math.max(1, Math.ceil((widest + 6) / band))
+  const every =
+    labels.length <= MAX_SHORTENED_LABELS ? 1 : Math.max(1, Math.ceil((widest + 6) / band))
   return labels.flatMap((name, i) => {
     if (i % every !== 0) return []
     const x = kind === 'bar' ? frame.left + band * (i + 0.5) : onLine(frame, i, labels.length)
@@ -162,7 +179,7 @@ function legend({ series }: SeriesChart, width: number): string[] {
 }
 
 function heatmap(chart: Heatmap, width: number, height: number): string[] {
-  const most = Math.max(1, ...chart.values.flat())
+  const max = Math.max(1, ...chart.values.flat())
   const left = 8 + Math.max(...chart.rows.map(textWidth))
   const bottom = height - 20
   const across = (width - 2 - left) / chart.columns.length
@@ -171,8 +188,8 @@ function heatmap(chart: Heatmap, width: number, height: number): string[] {
   const cells = chart.values.flatMap((line, row) =>
     line.map((value, column) => {
       const [x, y] = [left + column * across, 4 + row * down]
-      const box = `<rect x="${round(x + 1)}" y="${round(y + 1)}" width="${round(across - 2)}" height="${round(down - 2)}" rx="3" fill="${shade(value / most)}"/>`
-      const color = value / most > 0.45 ? '#ffffff' : INK
+      const box = `<rect x="${round(x + 1)}" y="${round(y + 1)}" width="${round(across - 2)}" height="${round(down - 2)}" rx="3" fill="${shade(value / max)}"/>`
+      const color = value / max > 0.45 ? '#ffffff' : INK
       return value === 0
         ? box
         : box + label(write(value), x + across / 2, y + down / 2 + 3.5, 'middle', color)
@@ -187,7 +204,7 @@ function heatmap(chart: Heatmap, width: number, height: number): string[] {
   ]
 }
 
-/** One hue from light to dark: the order survives without colour. */
+/** One hue from light to dark, so that the order is visible without colour. */
 const SHADES = [
   [241, 245, 249],
   [191, 211, 251],
@@ -213,7 +230,7 @@ function label(text: string, x: number, y: number, anchor: string, color = INK) 
 
 const colorOf = (s: number) => SERIES_COLORS[s % SERIES_COLORS.length]!
 
-/** About, and rather too much: a page may be shown in a wider typeface than ours. */
+/** An estimate, rather too wide: a browser may use a wider font than ours. */
 function textWidth(text: string) {
   let ems = 0
   for (const letter of text) ems += emsOf(letter)

@@ -1,10 +1,7 @@
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/**
- * The typefaces of printed reports come with the install, so that a page looks the same on every
- * machine. A large one is read only when a text needs it.
- */
+/** The fonts come with the installation, so that a PDF looks the same everywhere. Only needed ones are loaded. */
 export function fontsFor(text: string) {
   const needed = TYPEFACES.filter(({ script }) => !script || script.test(text))
   return {
@@ -15,7 +12,7 @@ export function fontsFor(text: string) {
 
 type Typeface = { family: string; files: string[]; script?: RegExp }
 
-/** Each has a Noto Sans of its own. */
+/** Scripts with a Noto Sans font of their own. */
 const SCRIPTS = [
   'Arabic',
   'Hebrew',
@@ -42,7 +39,7 @@ const notoSans = (script: string): Typeface => ({
   files: weights(`noto-sans-${script.toLowerCase()}`, `NotoSans${script}`, '400Regular', '700Bold'),
 })
 
-/** In the order in which a character is looked for. */
+/** In the order in which Typst looks for a character. */
 const TYPEFACES: Typeface[] = [
   {
     // Latin, Greek, Cyrillic and Devanagari.

@@ -1,7 +1,6 @@
 import type { ReportFormat } from '../../contract/report.ts'
 import { toCsv } from './csv.ts'
 import { toHtml } from './html.ts'
-import { toJson } from './json.ts'
 import { toPdf, type PageSize } from './pdf.ts'
 import type { ReportResult } from '../report.ts'
 import { toXlsx } from './xlsx.ts'
@@ -14,7 +13,7 @@ export const CONTENT_TYPES: Record<ReportFormat, string> = {
   json: 'application/json; charset=utf-8',
 }
 
-/** The bytes of a printed report, as they are made. Who gives up between two says so by `signal`. */
+/** Yields the bytes of a report. The signal stops the PDF process between two chunks. */
 export function write(
   format: ReportFormat,
   result: ReportResult,
@@ -33,4 +32,20 @@ export function write(
     case 'json':
       return toJson(result)
   }
+}
+
+/** Rows are written as they are read; the totals follow. */
+async function* toJson(result: ReportResult): AsyncIterable<string> {
+  const { report, parameters, kpis, charts } = result
+  const columns = result.columns.map(({ name, label, type }) => ({ name, label, type }))
+  const head = JSON.stringify({ report, parameters, kpis, charts, columns })
+
+  yield `${head.slice(0, -1)},"rows":[`
+  let rowCount = 0
+  for await (const batch of result.rows) {
+    const rows = batch.map((row) => JSON.stringify(row)).join(',\n')
+    yield rowCount === 0 ? `\n${rows}` : `,\n${rows}`
+    rowCount += batch.length
+  }
+  yield `\n],"totals":${JSON.stringify(result.totals())},"rowCount":${rowCount}}\n`
 }

@@ -1,38 +1,21 @@
 import { escapeHtml } from '../../email/merge.ts'
-import { showsSomething } from '../chart.ts'
+import { hasValues } from '../chart.ts'
 import { drawCharts } from './draw-chart.ts'
-import { cellWriter, factsOf, withoutTurns, writeChange, writeFigure } from './for-people.ts'
+import {
+  cellWriter,
+  describeScope,
+  removeBidiControls,
+  writeChange,
+  writeFigure,
+} from './format-values.ts'
 import { isFigure, type Column, type KpiResult, type ReportResult } from '../report.ts'
 
-/** One page that needs nothing from elsewhere: styles and charts stand in it, scripts do not. */
+/** A page with inline styles and charts, without scripts and external resources. */
 export async function* toHtml(result: ReportResult): AsyncIterable<string> {
-  const { report, parameters, columns, kpis, currency } = result
+  const { columns, kpis } = result
   const write = cellWriter(result)
-  const charts = result.charts.filter(showsSomething)
 
-  yield `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escape(report.reportName)}, ${parameters.startDate} – ${parameters.endDate}</title>
-<style>${STYLE}</style>
-</head>
-<body>
-<main>
-<header>
-<h1>${escape(report.reportName)}</h1>
-<p class="business"><bdi>${escape(result.businessName)}</bdi></p>
-<dl>${factsOf(result).map(fact).join('')}</dl>
-</header>
-<section class="kpis">${kpis.map((kpi) => tile(kpi, currency)).join('')}</section>
-<section class="charts">${drawCharts(charts)
-    .map((svg, i) => figure(svg, charts[i]!.title))
-    .join('')}</section>
-<table>
-<thead><tr>${columns.map(({ label, type }) => `<th scope="col"${cellClass(type)}>${escape(label)}</th>`).join('')}</tr></thead>
-<tbody>
-`
+  yield headOf(result)
   let rowCount = 0
   for await (const batch of result.rows) {
     rowCount += batch.length
@@ -61,33 +44,63 @@ export async function* toHtml(result: ReportResult): AsyncIterable<string> {
     })
     yield `<tfoot><tr>${cells.join('')}</tr></tfoot>\n`
   }
-  yield `</table>
+  yield footOf(kpis, rowCount)
+}
+
+function headOf(result: ReportResult) {
+  const { report, parameters, columns, kpis, currency } = result
+  const charts = result.charts.filter(hasValues)
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escape(report.reportName)}, ${parameters.startDate} – ${parameters.endDate}</title>
+<style>${STYLE}</style>
+</head>
+<body>
+<main>
+<header>
+<h1>${escape(report.reportName)}</h1>
+<p class="business"><bdi>${escape(result.businessName)}</bdi></p>
+<dl>${describeScope(result).map(fact).join('')}</dl>
+</header>
+<section class="kpis">${kpis.map((kpi) => tile(kpi, currency)).join('')}</section>
+<section class="charts">${drawCharts(charts)
+    .map((svg, i) => figure(svg, charts[i]!.title))
+    .join('')}</section>
+<table>
+<thead><tr>${columns.map(({ label, type }) => `<th scope="col"${cellClass(type)}>${escape(label)}</th>`).join('')}</tr></thead>
+<tbody>
+`
+}
+
+const footOf = (kpis: KpiResult[], rowCount: number) => `</table>
 <footer><h2>What the figures count</h2><ul>${kpis
-    .map(({ label, definition }) => `<li><b>${escape(label)}</b> ${escape(definition)}</li>`)
-    .join('')}</ul>
+  .map(({ label, definition }) => `<li><b>${escape(label)}</b> ${escape(definition)}</li>`)
+  .join('')}</ul>
 <p>The previous period is the range of equal length before this one. ${rowCount.toLocaleString('en')} ${rowCount === 1 ? 'row' : 'rows'}.</p></footer>
 </main>
 </body>
 </html>
 `
-}
 
 const fact = ([label, value]: [string, string]) =>
   `<div><dt>${escape(label)}</dt><dd><bdi>${escape(value)}</bdi></dd></div>`
 
 function tile(kpi: KpiResult, currency: string | null) {
   const change = writeChange(kpi)
-  return `<div class="kpi" title="${escape(kpi.definition)}"><span>${escape(kpi.label)}</span><strong>${escape(writeFigure(kpi.value, kpi.unit, currency))}</strong><small class="${change.mood}">${escape(change.text)}</small></div>`
+  return `<div class="kpi" title="${escape(kpi.definition)}"><span>${escape(kpi.label)}</span><strong>${escape(writeFigure(kpi.value, kpi.unit, currency))}</strong><small class="${change.trend}">${escape(change.text)}</small></div>`
 }
 
 const figure = (svg: string, title: string) =>
   `<figure><figcaption>${escape(title)}</figcaption>${svg}</figure>`
 
-/** Only texts may wrap. */
+/** Only text cells may wrap. */
 const cellClass = (type: Column['type']) =>
   isFigure(type) ? ' class="n"' : type === 'text' ? '' : ' class="d"'
 
-const escape = (text: string) => escapeHtml(withoutTurns(text))
+const escape = (text: string) => escapeHtml(removeBidiControls(text))
 
 const STYLE = `
 :root { color-scheme: light; }

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 
 /**
- * Joins PDF files as Typst writes them: whole objects, no compressed cross references. Each page
- * becomes a form that the new page draws, with a line from another file laid over it.
- * Objects leave as they are read, so that a long report never stands in memory as a whole.
+ * Joins PDF files of Typst, which have no compressed cross references. Each page becomes a form XObject
+ * that the new page draws, with a footer from another file on top. Objects are written as they are read,
+ * so that a long report is never in memory as a whole.
  */
 export class PdfJoiner {
   readonly #write: (bytes: Buffer) => void
@@ -21,12 +21,12 @@ export class PdfJoiner {
     return this.#pages.length
   }
 
-  /** Takes over the first pages of a file. */
+  /** Adds the first pages of a file. */
   add(pdf: Buffer, pageCount: number) {
     this.#pages.push(...this.#copy(pdf, pageCount))
   }
 
-  /** Lays the pages of `overlay` over those taken over, and ends the file. */
+  /** Draws the pages of `overlay` on top of the added pages and ends the file. */
   finish(overlay: Buffer, { title }: { title: string }) {
     const lines = this.#copy(overlay, this.#pages.length)
     const draw = this.#object('<< /Length 11 >>\nstream\n/P Do /L Do\nendstream')
@@ -135,7 +135,7 @@ function readPdf(pdf: Buffer) {
   return { pages, object }
 }
 
-/** A dictionary or other value, and the bytes from `stream` to `endstream` where there are some. */
+/** A dictionary or other value, and the bytes from `stream` to `endstream` if it has a stream. */
 function readObject(pdf: Buffer, offset: number): { dictionary: string; stream?: Buffer } {
   const begin = pdf.indexOf('obj', offset) + 3
   const end = pdf.indexOf('endobj', begin)
@@ -155,7 +155,7 @@ function reference(dictionary: string, name: string) {
   return Number(found[1])
 }
 
-/** References point into the new file; what merely looks like one inside a string stays. */
+/** Replaces references by those in the new file, but not inside strings. */
 const renumber = (dictionary: string, take: (id: number) => number) =>
   dictionary.replace(/\((?:\\.|[^\\()])*\)|(\d+) 0 R/gs, (found, id: string | undefined) =>
     id === undefined ? found : `${take(Number(id))} 0 R`,

@@ -2,21 +2,27 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { showsSomething, type Chart } from '../chart.ts'
-import { layOut, lettersAcross, liesDown, type Paper, type PrintedColumn } from './column-widths.ts'
+import { hasValues, type Chart } from '../chart.ts'
+import {
+  layOutColumns,
+  maxLettersPerLine,
+  isLandscape,
+  type Paper,
+  type PrintedColumn,
+} from './column-widths.ts'
 import {
   cellWriter,
-  factsOf,
-  withoutTurns,
+  describeScope,
+  removeBidiControls,
   writeChange,
   writeFigure,
   type Change,
-} from './for-people.ts'
+} from './format-values.ts'
 import type { ReportResult } from '../report.ts'
 
 export type PageSize = 'A4' | 'Letter'
 
-/** What the child needs before the rows, all of it ready to be printed. */
+/** What the worker process needs before the rows. All values are formatted. */
 export type Opening = {
   paper: Paper
   flipped: boolean
@@ -24,20 +30,20 @@ export type Opening = {
   business: string
   footer: string
   facts: [label: string, value: string][]
-  kpis: { label: string; value: string; size: number; change: string; mood: Change['mood'] }[]
+  kpis: { label: string; value: string; size: number; change: string; trend: Change['trend'] }[]
   charts: Chart[]
   columns: PrintedColumn[]
   definitions: [label: string, definition: string][]
 }
 
-/** … and after them. */
+/** What the worker process needs after the rows. */
 export type Closing = { totals: string[] | null; note: string }
 
-/** Of addresses: Node maps 1 GB for itself and each thread of a large machine some more. */
-const MOST_MEMORY_BYTES = 3_000_000_000
-const MOST_MS = 600_000
+/** Of virtual memory, of which Node alone maps 1 GB. */
+const MAX_MEMORY_BYTES = 3_000_000_000
+const MAX_RUN_MS = 600_000
 
-/** Set by Typst in a process of its own: see typeset.ts. */
+/** Typst makes the PDF in a process of its own: see pdf-worker.ts. */
 export async function* toPdf(
   result: ReportResult,
   pageSize: PageSize,
@@ -45,52 +51,52 @@ export async function* toPdf(
 ): AsyncIterable<Buffer> {
   const child = spawn(...command(), { stdio: ['pipe', 'pipe', 'pipe'], env: environment() })
   const stop = () => child.kill('SIGKILL')
-  const watch = setTimeout(stop, MOST_MS)
+  const timeout = setTimeout(stop, MAX_RUN_MS)
   signal?.addEventListener('abort', stop)
   const ended = once(child, 'close') as Promise<[code: number | null, signal: string | null]>
-  ended.catch(() => {}) // Awaited below; until then it must not pass for unhandled.
-  let complaint = ''
+  ended.catch(() => {}) // Awaited below; until then it must not count as unhandled.
+  let errorOutput = ''
   child.stderr.on(
     'data',
-    (bytes: Buffer) => (complaint = (complaint + String(bytes)).slice(-2_000)),
+    (bytes: Buffer) => (errorOutput = (errorOutput + String(bytes)).slice(-2_000)),
   )
-  child.stdin.on('error', () => {}) // Its reason stands on stderr and in its exit code.
+  child.stdin.on('error', () => {}) // The exit code and stderr tell the reason.
   try {
-    let unread: Error | undefined
+    let readError: Error | undefined
     feed(child.stdin, result, pageSize).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE') unread = error
+      if (error.code !== 'EPIPE') readError = error
       stop()
     })
     for await (const bytes of child.stdout) yield bytes
     const [code, killedBy] = await ended
     signal?.throwIfAborted()
-    if (unread) throw unread
-    if (code !== 0) throw new Error(`setting the report failed (${code ?? killedBy}): ${complaint}`)
+    if (readError) throw readError
+    if (code !== 0) throw new Error(`making the PDF failed (${code ?? killedBy}): ${errorOutput}`)
   } finally {
-    clearTimeout(watch)
+    clearTimeout(timeout)
     signal?.removeEventListener('abort', stop)
     stop()
   }
 }
 
-/** Under a limit of memory where the system can set one: one report must not take the machine. */
+/** With a memory limit if the system has prlimit: one report must not use up the machine. */
 function command(): [string, string[]] {
   const program = [
     process.execPath,
     '--max-old-space-size=512',
     '--expose-gc',
-    join(import.meta.dirname, 'typeset.ts'),
+    join(import.meta.dirname, 'pdf-worker.ts'),
   ]
   const prlimit = ['/usr/bin/prlimit', '/bin/prlimit'].find((path) => existsSync(path))
-  const [name, ...parts] = prlimit ? [prlimit, `--as=${MOST_MEMORY_BYTES}`, ...program] : program
+  const [name, ...parts] = prlimit ? [prlimit, `--as=${MAX_MEMORY_BYTES}`, ...program] : program
   return [name!, parts]
 }
 
-/** Nothing of ours that it does not need; parsing its code is a third of a short report. */
+/** Without our settings and secrets. The compile cache saves a third of the time of a short report. */
 const environment = () => ({
   PATH: process.env.PATH,
   MALLOC_ARENA_MAX: '2',
-  // Idle threads that look for work would take more than they give.
+  // More threads cost more than they gain here.
   RAYON_NUM_THREADS: '1',
   NODE_COMPILE_CACHE: join(import.meta.dirname, '../../../node_modules/.cache/bellwether'),
 })
@@ -103,8 +109,8 @@ async function feed(input: NodeJS.WritableStream, result: ReportResult, pageSize
   const write = cellWriter(result)
   let capacity: number[] | undefined
   const open = async (sample: string[][]) => {
-    const opening = openingOf(result, pageSize, sample)
-    capacity = opening.columns.map(lettersAcross)
+    const opening = makeOpening(result, pageSize, sample)
+    capacity = opening.columns.map(maxLettersPerLine)
     await send(opening)
   }
 
@@ -126,9 +132,9 @@ async function feed(input: NodeJS.WritableStream, result: ReportResult, pageSize
   }
   if (!capacity) await open([])
   const totals = result.totals()
-  const totalled = columns.some(({ total }) => total)
+  const hasTotals = columns.some(({ total }) => total)
   await send({
-    totals: totalled
+    totals: hasTotals
       ? columns.map(({ name, type, total }, i) =>
           total ? write(type, totals[name] ?? null) : i === 0 ? 'Total' : '',
         )
@@ -138,37 +144,37 @@ async function feed(input: NodeJS.WritableStream, result: ReportResult, pageSize
   input.end()
 }
 
-/** Columns are as wide as their first rows ask for. */
-function openingOf(result: ReportResult, pageSize: PageSize, sample: string[][]): Opening {
+/** `sample`: the first rows, which decide the widths of the columns. */
+function makeOpening(result: ReportResult, pageSize: PageSize, sample: string[][]): Opening {
   const { report, parameters, currency } = result
   const period = `${parameters.startDate} – ${parameters.endDate}`
   const paper = pageSize === 'Letter' ? 'us-letter' : 'a4'
-  const flipped = liesDown(result.columns)
+  const flipped = isLandscape(result.columns)
   return {
     paper,
     flipped,
     title: report.reportName,
     business: toPlain(result.businessName),
     footer: `${shorten(toPlain(result.businessName), 60)} · ${report.reportName} · ${period}`,
-    facts: factsOf(result).map(([label, value]) => [label, shorten(toPlain(value), 90)]),
+    facts: describeScope(result).map(([label, value]) => [label, shorten(toPlain(value), 90)]),
     kpis: result.kpis.map((kpi, _, { length }) => {
       const value = writeFigure(kpi.value, kpi.unit, currency)
-      const { text, mood } = writeChange(kpi)
+      const { text, trend } = writeChange(kpi)
       return {
         label: kpi.label,
         value,
         size: value.length > (flipped || length < 4 ? 14 : 10) ? 13 : 17,
         change: text,
-        mood,
+        trend,
       }
     }),
-    charts: result.charts.filter(showsSomething),
-    columns: layOut(result.columns, sample, { paper, flipped }),
+    charts: result.charts.filter(hasValues),
+    columns: layOutColumns(result.columns, sample, { paper, flipped }),
     definitions: result.kpis.map(({ label, definition }) => [label, definition]),
   }
 }
 
-/** A long word would run into the next column: it may be broken, best where its parts meet. */
+/** Allows line breaks in words that are longer than a line, preferably after punctuation. */
 function breakable(text: string, capacity: number) {
   return text.replace(/\S+/g, (word) => {
     if (word.length <= capacity) return word
@@ -186,14 +192,14 @@ function cut(part: string, length: number) {
   return pieces
 }
 
-/** A row must fit on a page: rows are never broken, so that pieces end where pages do. */
-const MOST_CHARACTERS = 600
+/** A row must fit on a page, because rows are not split across pages. */
+const MAX_CELL_LENGTH = 600
 // oxlint-disable-next-line no-control-regex
 const CONTROLS = /[\u0000-\u001f\u007f-\u009f]+/g
 
 const toPlain = (text: string) => {
-  const plain = withoutTurns(text).replace(CONTROLS, ' ').toWellFormed()
-  return shorten(plain, MOST_CHARACTERS)
+  const plain = removeBidiControls(text).replace(CONTROLS, ' ').toWellFormed()
+  return shorten(plain, MAX_CELL_LENGTH)
 }
 
 const shorten = (text: string, length: number) =>

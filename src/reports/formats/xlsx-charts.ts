@@ -6,7 +6,7 @@ const SHEET = 'Charts'
 /** Rows that a drawn chart covers. */
 const CHART_HEIGHT = 18
 
-/** The sheet's tables: each chart's data stands beside it, so that a reader can change either. */
+/** The table of each chart is next to it, so that a reader can change the values. */
 export function chartSheet(charts: Chart[]) {
   const rows: string[] = []
   const shades: string[] = []
@@ -114,7 +114,7 @@ function chartXml(chart: SeriesChart, top: number) {
   return xml`<c:chartSpace xmlns:c="http://schemas.openxmlformats.org/drawingml/2006/chart" xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"><c:roundedCorners val="0"/><c:chart><c:title><c:tx><c:rich><a:bodyPr/><a:p><a:pPr><a:defRPr sz="1200" b="1"/></a:pPr><a:r><a:rPr lang="en" sz="1200" b="1"/><a:t>${text(chart.title)}</a:t></a:r></a:p></c:rich></c:tx><c:overlay val="0"/></c:title><c:autoTitleDeleted val="0"/><c:plotArea><c:layout/>${plot}<c:catAx><c:axId val="1"/><c:scaling><c:orientation val="minMax"/></c:scaling><c:delete val="0"/><c:axPos val="b"/><c:numFmt formatCode="General" sourceLinked="0"/><c:majorTickMark val="none"/><c:minorTickMark val="none"/><c:tickLblPos val="nextTo"/><c:crossAx val="2"/><c:crosses val="autoZero"/></c:catAx><c:valAx><c:axId val="2"/><c:scaling><c:orientation val="minMax"/></c:scaling><c:delete val="0"/><c:axPos val="l"/><c:majorGridlines><c:spPr><a:ln w="6350"><a:solidFill><a:srgbClr val="E5E7EB"/></a:solidFill></a:ln></c:spPr></c:majorGridlines><c:numFmt formatCode="#,##0" sourceLinked="0"/><c:majorTickMark val="none"/><c:minorTickMark val="none"/><c:tickLblPos val="nextTo"/><c:crossAx val="1"/><c:crosses val="autoZero"/></c:valAx></c:plotArea>${legend}<c:plotVisOnly val="1"/><c:dispBlanksAs val="gap"/></c:chart></c:chartSpace>`
 }
 
-/** What the cells hold, repeated in the chart: it shows before anything is recalculated. */
+/** The values of the cells, so that the chart is visible before the workbook is recalculated. */
 function cache(kind: 'str' | 'num', values: (string | number | null)[]) {
   const points = values.flatMap((value, i) =>
     value === null ? [] : [`<c:pt idx="${i}"><c:v>${text(String(value))}</c:v></c:pt>`],

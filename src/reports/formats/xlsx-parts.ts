@@ -1,18 +1,16 @@
-import { beginsLikeAFormula } from './formulas.ts'
-
-/** The small parts of a workbook's XML: escaping, addresses, styles. */
+import { looksLikeFormula } from './format-values.ts'
 
 export const xml = (strings: TemplateStringsArray, ...values: unknown[]) =>
   `<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n${String.raw({ raw: strings }, ...values)}`
 
-/** A → 0, Z → 25, AA → 26 … read backwards. */
+/** 0 → A, 25 → Z, 26 → AA. */
 export function columnLetters(index: number): string {
   const letter = String.fromCharCode(65 + (index % 26))
   return index < 26 ? letter : columnLetters(Math.floor(index / 26) - 1) + letter
 }
 
-const MOST_CHARACTERS = 32_767
-// Control characters and lone surrogates cannot stand in XML at all.
+const MAX_CELL_LENGTH = 32_767
+// XML allows neither control characters nor lone surrogates.
 // oxlint-disable-next-line no-control-regex
 const NOT_IN_XML = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g
 /** Excel reads `_x0041_` as the letter A, so the underscore itself is written that way. */
@@ -27,19 +25,19 @@ export const attribute = (value: string) => value.replace(/[&<>"]/g, (sign) => E
 // oxlint-disable-next-line no-control-regex
 const NEEDS_CARE = /[&<>_\u0000-\u001f\ud800-\udfff\ufffe\uffff]/
 
-/** Text, whatever it looks like. What begins like a formula stays text also when it is edited. */
+/** A text cell. A text that looks like a formula stays text also when a user edits it. */
 export function textCell(place: string, value: string, style: number) {
-  const chosen = style === STYLE.text && beginsLikeAFormula(value) ? STYLE.quoted : style
+  const chosen = style === STYLE.text && looksLikeFormula(value) ? STYLE.quoted : style
   return `<c r="${place}" s="${chosen}" t="inlineStr"><is><t xml:space="preserve">${escape(value)}</t></is></c>`
 }
 
 function escape(value: string) {
-  const short = value.length > MOST_CHARACTERS ? value.slice(0, MOST_CHARACTERS) : value
+  const short = value.length > MAX_CELL_LENGTH ? value.slice(0, MAX_CELL_LENGTH) : value
   if (!NEEDS_CARE.test(short)) return short
   return text(short.toWellFormed().replace(NOT_IN_XML, '').replace(LOOKS_ESCAPED, '_x005F_'))
 }
 
-/** Places in the list of cell formats below; column types come under their own names. */
+/** Indexes in the list of cell formats below. Column types have their own names. */
 export const STYLE = {
   plain: 0,
   header: 1,
@@ -67,7 +65,7 @@ export function stylesXml() {
   const right = '<alignment horizontal="right" vertical="center"/>'
   const middle = '<alignment vertical="center"/>'
   const top = '<alignment vertical="top"/>'
-  // Said outright: by itself a program would put Hebrew and Arabic to the right.
+  // Explicit, because programs align Hebrew and Arabic to the right by default.
   const left = '<alignment horizontal="left" vertical="top"/>'
 
   return xml`<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">

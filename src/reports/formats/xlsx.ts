@@ -1,12 +1,12 @@
-import { factsOf, localTime } from './for-people.ts'
+import { describeScope, localTime } from './format-values.ts'
 import { isFigure, type Cell, type Column, type ReportResult, type Totals } from '../report.ts'
 import { chartParts, chartSheet } from './xlsx-charts.ts'
 import { attribute, columnLetters, STYLE, stylesXml, text, textCell, xml } from './xlsx-parts.ts'
 import { zip } from './zip.ts'
 
 /**
- * A workbook written row by row: the rows on the first sheet, figures on the second, charts on
- * the third. Text is only ever written as text, so nothing in the data can become a formula.
+ * A workbook that is written row by row: rows on the first sheet, figures on the second, charts on the
+ * third. Text is written as text cells, so that no data becomes a formula.
  */
 export async function* toXlsx(result: ReportResult): AsyncIterable<Uint8Array> {
   const charts = chartParts(result.charts)
@@ -27,7 +27,7 @@ export async function* toXlsx(result: ReportResult): AsyncIterable<Uint8Array> {
           ...charts,
         ]
       : []),
-    // Written last: it names the range that the filter covers.
+    // Written last: it contains the range of the filter.
     {
       name: 'xl/workbook.xml',
       content: later(() => workbook(sheetNames, result.columns.length, counted.rows)),
@@ -40,8 +40,8 @@ function* later(write: () => string) {
   yield write()
 }
 
-/** Excel's own limit, less the header and the totals. */
-const MOST_ROWS = 1_048_574
+/** The limit of Excel, without the header and the totals. */
+const MAX_ROWS = 1_048_574
 
 async function* rowsSheet(result: ReportResult, counted: { rows: number }) {
   const { columns } = result
@@ -59,7 +59,8 @@ async function* rowsSheet(result: ReportResult, counted: { rows: number }) {
       for (let i = 0; i < writers.length; i++) lines += writers[i]!(row[i]!, n)
       lines += '</row>'
     }
-    if (counted.rows > MOST_ROWS) throw new Error('a sheet holds no more than 1,048,576 rows')
+    if (counted.rows > MAX_ROWS)
+      throw new Error('the report has more rows than the 1,048,576 of a sheet')
     yield lines
   }
   if (!started) yield sheetHead(columns, widthsOf(columns, []))
@@ -84,7 +85,7 @@ function sheetHead(columns: Column[], widths: number[]) {
 <sheetData><row r="1" ht="20" customHeight="1">${labels.join('')}</row>`
 }
 
-/** Wide enough for what the first rows hold, never wider than is pleasant to read. */
+/** Wide enough for the first rows, with a maximum. */
 function widthsOf(columns: Column[], sample: Cell[][]) {
   return columns.map(({ label, width, type }, i) => {
     const written = type === 'dateTime' ? [19] : sample.map((row) => String(row[i] ?? '').length)
@@ -122,7 +123,7 @@ function cellWriter(column: Column, letters: string, { parameters }: ReportResul
 
 const DAY_MS = 86_400_000
 const DAYS_BEFORE_1970 = 25_569
-/** Before March 1900 Excel's calendar differs from everybody else's. */
+/** Before March 1900 the calendar of Excel is wrong. */
 const FIRST_SAFE_DAY = 61
 
 function daySerial(date: string): number | undefined {
@@ -135,7 +136,7 @@ function timeSerial(time: string) {
   return (hours! * 3600 + minutes! * 60 + (seconds ?? 0)) / 86_400
 }
 
-/** SUBTOTAL 109 follows the filter: what is hidden is not counted. */
+/** SUBTOTAL 109 excludes the rows that a filter hides. */
 function totalsRow(columns: Column[], totals: Totals, rowCount: number) {
   if (rowCount === 0 || !columns.some(({ total }) => total)) return ''
   const n = rowCount + 2
@@ -168,7 +169,7 @@ const emptyTotal = (place: string) => `<c r="${place}" s="${STYLE.totalLabel}"/>
 
 function summarySheet(result: ReportResult) {
   const { report, kpis } = result
-  const lines = [['Business', result.businessName] as const, ...factsOf(result)]
+  const lines = [['Business', result.businessName] as const, ...describeScope(result)]
   let n = 1
   const rows = [
     `<row r="1" ht="28" customHeight="1">${textCell('A1', report.reportName, STYLE.title)}</row>`,

@@ -4,12 +4,12 @@ import { invalid } from '../../errors.ts'
 
 export type ZipEntry = { name: string; content: AsyncIterable<string> | Iterable<string> }
 
-/** The format has 32 bits for sizes and offsets. Excel does not open the variant with 64. */
+/** The format has 32 bits for sizes and offsets. Excel does not open ZIP64 files. */
 const MAX_BYTES = 0xffff_ffff
 
 /**
- * A ZIP file written as its entries are read, in constant memory. All moments in it are the same
- * fixed one, so that the same entries give the same bytes. Refuses entries that the format cannot hold.
+ * Writes a ZIP file while its entries are read, in constant memory. All entries have the same fixed date,
+ * so that the same entries give the same bytes. Refuses entries that are too large for the format.
  */
 export async function* zip(
   entries: Iterable<ZipEntry>,
@@ -28,9 +28,9 @@ export async function* zip(
     const counted = { crc: 0, size: 0 }
     let packed = 0
     const deflate = createDeflateRaw({ level: constants.Z_DEFAULT_COMPRESSION })
-    // Texts come in large pieces: two of them waiting are enough.
-    const pieces = Readable.from(count(content, counted, maxBytes), { highWaterMark: 2 })
-    for await (const chunk of pieces.compose(deflate)) {
+    // The chunks of text are large: a buffer of two is enough.
+    const chunks = Readable.from(count(content, counted, maxBytes), { highWaterMark: 2 })
+    for await (const chunk of chunks.compose(deflate)) {
       packed += chunk.length
       refuseOver(maxBytes, offset + packed)
       yield chunk
@@ -49,10 +49,10 @@ export async function* zip(
   yield endOfDirectory(directory.length, list.length, offset)
 }
 
-/** The report is printed to a file before it is answered: the caller gets a problem, not half a file. */
+/** A report is printed to a file before it is sent, so the caller gets a problem instead of a partial file. */
 function refuseOver(maxBytes: number, bytes: number) {
   if (bytes <= maxBytes) return
-  const detail = 'xlsx holds at most 4 GiB, and this report is larger: use csv, or a shorter range'
+  const detail = 'xlsx can hold at most 4 GiB and this report is larger: use csv or a shorter range'
   throw invalid([{ pointer: '?format', detail }])
 }
 
@@ -73,7 +73,7 @@ async function* count(
 /** Sizes follow the content (bit 3), names are UTF-8 (bit 11). */
 const FLAGS = 0x0808
 const DEFLATE = 8
-/** 1980-01-01 00:00, the earliest that the format can say. */
+/** 1980-01-01 00:00, the earliest date of the format. */
 const DATE = 0x0021
 
 function localHeader(name: Buffer) {

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { getEventListeners } from 'node:events'
 import { test } from 'node:test'
 import { setImmediate as later } from 'node:timers/promises'
-import { RequestError } from '../../src/errors.ts'
-import { WorkQueue, type QueueLimits } from '../../src/http/server/work-queue.ts'
+import { RequestError } from '../src/errors.ts'
+import { WorkQueue, type QueueLimits } from '../src/work-queue.ts'
 
 const queueOf = (limits: Partial<QueueLimits> = {}) =>
   new WorkQueue({ perBusiness: 2, total: 3, maxWaiting: 20, retryAfterSeconds: 10, ...limits })
@@ -71,19 +71,19 @@ test('work whose client left before it was queued never starts and takes no slot
   const queue = queueOf({ perBusiness: 1 })
   const left = AbortSignal.abort(new Error('left'))
   await assert.rejects(
-    queue.run(1, left, () => assert.fail('started')),
+    queue.run({ businessId: 1, signal: left }, () => assert.fail('started')),
     /left/,
   )
-  await queue.run(1, new AbortController().signal, async () => {})
+  await queue.run({ businessId: 1 }, async () => {})
   assert.deepEqual(running(), [])
 })
 
 test('no listener stays on a signal when its work has started, ended or left', async () => {
   const queue = queueOf({ perBusiness: 1 })
   const { signal } = new AbortController()
-  const held = queue.reserve(1, signal)
-  const work = [1, 2, 3].map(() => queue.run(1, signal, async () => {}))
-  const leaving = queue.reserve(1, signal)
+  const held = queue.reserve({ businessId: 1, signal })
+  const work = [1, 2, 3].map(() => queue.run({ businessId: 1, signal }, async () => {}))
+  const leaving = queue.reserve({ businessId: 1, signal })
   assert.equal(getEventListeners(signal, 'abort').length, 4)
   leaving.release()
   held.release()
@@ -94,7 +94,7 @@ test('no listener stays on a signal when its work has started, ended or left', a
 test('a slot that is released twice frees one slot', async () => {
   const queue = queueOf({ perBusiness: 1 })
   const { signal } = new AbortController()
-  const [first, second, third] = [1, 2, 3].map(() => queue.reserve(1, signal))
+  const [first, second, third] = [1, 2, 3].map(() => queue.reserve({ businessId: 1, signal }))
   first!.release()
   first!.release()
   await second!.granted
@@ -110,7 +110,7 @@ test('work beyond the length of the queue is 429 with Retry-After', async () => 
   begin(1, 'a')
   begin(1, 'b')
   await assert.rejects(
-    queue.run(1, new AbortController().signal, async () => {}),
+    queue.run({ businessId: 1 }, async () => {}),
     (error: RequestError) => error.status === 429 && error.headers['retry-after'] === '10',
   )
 })
@@ -122,7 +122,7 @@ function watched(queue: WorkQueue) {
   const begin = (businessId: number, name: string) => {
     const { promise, resolve: end, reject: fail } = Promise.withResolvers<void>()
     const gone = new AbortController()
-    const done = queue.run(businessId, gone.signal, async () => {
+    const done = queue.run({ businessId, signal: gone.signal }, async () => {
       now.add(name)
       started.push(name)
       await promise.finally(() => now.delete(name))

@@ -10,7 +10,7 @@ import { startTwoBusinesses } from './two-businesses.ts'
  * In the other business everything stands at one location and is one person's, and says so. People
  * of that business with other locations, and with other appointments, must not see it there.
  */
-test('people who see a part of their business are shown nothing of the rest, by any route', async (t) => {
+test('no route shows people objects outside the part of the business that they may see', async (t) => {
   const { app, url, database, clock, other } = await startTwoBusinesses(t)
   const { call, businessId, ids } = other
   const make = async (path: string, body: object) => (await call('POST', path, body)).body

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { CaptureMailer } from '../../src/email/capture.ts'
 import { SettingsCache } from '../../src/store/settings.ts'
 
-/** What an engine is given whose mails are kept and not sent: all but database, clock and ears. */
+/** The parts of an engine that captures mails, without database, clock and notifications. */
 export const capturing = () => ({
   settings: new SettingsCache(),
   random: randomBytes,

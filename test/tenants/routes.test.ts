@@ -6,7 +6,7 @@ import type { App } from '../../src/http/server/app.ts'
 import { authenticate } from '../../src/http/server/authenticate.ts'
 import type { Services } from '../../src/http/server/services.ts'
 import { ask, createKey, OPERATOR_KEY, startWithBusiness } from '../support/callers.ts'
-import { handMovedClock } from '../support/clock.ts'
+import { manualClock } from '../support/clock.ts'
 
 /** Open without a credential, as the contract lists them. */
 const PUBLIC = [
@@ -38,7 +38,7 @@ function readRoutingTable(app: App) {
   )
 }
 
-test('every route asks for a credential, or is on the short public list', async (t) => {
+test('every route needs a credential or is on the list of public routes', async (t) => {
   const { app } = await startWithBusiness(t)
   const routes = readRoutingTable(app)
   assert.ok(routes.length > 100)
@@ -51,7 +51,7 @@ test('every route asks for a credential, or is on the short public list', async 
   }
 })
 
-test('every other route needs a right: a key without any scope is refused by all of them', async (t) => {
+test('a key without scopes is refused by every route that is not public', async (t) => {
   const { app, database, clock, businessId, callAs } = await startWithBusiness(t)
   const { key } = await createKey(database, clock, businessId, [])
   const powerless = callAs({ authorization: `Bearer ${key}` })
@@ -62,7 +62,7 @@ test('every other route needs a right: a key without any scope is refused by all
   }
 })
 
-test('the operator’s key opens what is the operator’s, and no business’s data', async (t) => {
+test('the operator’s key works on operator routes only, not on data of a business', async (t) => {
   const { app } = await startWithBusiness(t)
   const operator = ask(app, { authorization: `Bearer ${OPERATOR_KEY}` })
   for (const { name, method, url } of readRoutingTable(app)) {
@@ -73,9 +73,9 @@ test('the operator’s key opens what is the operator’s, and no business’s d
   }
 })
 
-test('a route that does not say who may call it cannot be registered', () => {
+test('a route without an access rule cannot be registered', () => {
   const app = fastify()
-  const services = { config: readConfig({}), clock: handMovedClock() } as unknown as Services
+  const services = { config: readConfig({}), clock: manualClock() } as unknown as Services
   authenticate(app, services)
   assert.throws(() => app.get('/forgotten', async () => 'data'), /needs an access rule/)
   app.get('/open', { config: { open: true } }, async () => 'data')

@@ -16,7 +16,7 @@ const missing = (id: number | string) =>
       ? 'z'.repeat(32)
       : 'NO_SUCH_THING'
 
-test('another business’s id is answered like a missing one, at every place of every route', async (t) => {
+test('an id of another business is answered like a missing one, in every parameter of every route', async (t) => {
   const { app, url, tables, own, other } = await startTwoBusinesses(t)
   const before = await dump(url, tables, other.businessId)
   const routes = await readRoutes(app, own.ids, own.bodies)

@@ -2,12 +2,18 @@ import type { Db } from '../database/database.ts'
 import { sql } from '../database/sql.ts'
 import { forbidden, invalid, type Fault } from '../errors.ts'
 import { mayPrint, REPORTS, showsMoney, visibleTo, withoutSums } from './catalog/catalog.ts'
-import { appointmentsIn } from './catalog/narrow.ts'
-import { findNames, locationsOf, narrowedTo, type Named, type Names } from './narrowed-to.ts'
+import { appointmentsIn } from './catalog/conditions.ts'
+import {
+  findFilterNames,
+  describeLocations,
+  describeFilters,
+  type Named,
+  type Names,
+} from './filter-names.ts'
 import type { Report, Scope } from './report.ts'
 
-/** What is asked for, as it came: nothing in it has been checked. */
-export type Wish = {
+/** A request to print, not yet checked. */
+export type PrintRequest = {
   reportId?: unknown
   reportFileName?: unknown
   startDate?: unknown
@@ -16,7 +22,7 @@ export type Wish = {
   filters?: unknown
 }
 
-/** Who asks: the functions held, and the part of the business that is theirs to see. */
+/** The person or key that prints: its functions, and the part of the business that it may see. */
 export type Reader = {
   businessId: number
   functions: ReadonlySet<string>
@@ -24,42 +30,47 @@ export type Reader = {
   professionalIds: number[] | null
 }
 
-/** A wish that can be printed. */
-export type Order = {
+/** A checked request: everything that printing needs. */
+export type PrintJob = {
   report: Report
   scope: Scope
   locationId: number | null
   businessName: string
   locationName: string | null
-  narrowedTo: [label: string, value: string][]
-  /** The one currency of the prices: `undefined` if there are several, which cannot be added up. */
+  appliedFilters: [label: string, value: string][]
+  /** The currency of all prices; `undefined` if there are several, which cannot be added up. */
   currency: string | null | undefined
 }
 
-/** Checks a wish against what there is, and refuses it with all of its faults at once. */
-export async function takeOrder(db: Db, wish: Wish, reader: Reader, now: Temporal.Instant) {
+/** Checks a request against the database. Throws with all faults at once. */
+export async function checkPrintRequest(
+  db: Db,
+  request: PrintRequest,
+  reader: Reader,
+  now: Temporal.Instant,
+) {
   const faults: Fault[] = []
-  const complain = (pointer: string, detail: string) => void faults.push({ pointer, detail })
+  const addFault = (pointer: string, detail: string) => void faults.push({ pointer, detail })
 
-  const report = findReport(wish, complain)
-  const range = readRange(wish, complain)
-  const filters = readFilters(wish.filters, complain)
+  const report = findReport(request, addFault)
+  const range = readRange(request, addFault)
+  const filters = readFilters(request.filters, addFault)
   const business = await findBusiness(db, reader.businessId)
-  const location = await findLocation(db, wish.locationId, reader, complain)
-  const professionalIds = both(reader.professionalIds, filters.professionalIdList)
-  const names = await findNames(db, reader, { professionalIds, ...filters })
-  refuseUnknown(names, filters, complain)
+  const location = await findLocation(db, request.locationId, reader, addFault)
+  const professionalIds = intersect(reader.professionalIds, filters.professionalIdList)
+  const names = await findFilterNames(db, reader, { professionalIds, ...filters })
+  refuseUnknown(names, filters, addFault)
 
   if (faults.length > 0 || !report || !range) throw invalid(faults)
   if (!mayPrint(report, reader.functions)) {
     const lacking = report.securityFunctions.filter((name) => !reader.functions.has(name))
-    throw forbidden(`This report needs the function ${lacking.join(', ')}.`)
+    throw forbidden(`This report needs the function ${lacking.join(', ')}. Ask an owner for it.`)
   }
   const timeZone = location?.timeZone ?? business.timeZone
   const scope: Scope = {
     businessId: reader.businessId,
     ...range,
-    ...momentsOf(range, timeZone),
+    ...instantsOf(range, timeZone),
     timeZone,
     locationIds: location ? [location.locationId] : reader.locationIds,
     professionalIds,
@@ -69,53 +80,53 @@ export async function takeOrder(db: Db, wish: Wish, reader: Reader, now: Tempora
   }
   const shown = visibleTo(report, reader.functions)
   const currency = showsMoney(shown) ? await findCurrency(db, scope) : null
-  const order: Order = {
+  const job: PrintJob = {
     report: currency === undefined ? withoutSums(shown) : shown,
     scope,
     locationId: location?.locationId ?? null,
     businessName: business.name,
-    locationName: location?.name ?? locationsOf(reader, names),
-    narrowedTo: narrowedTo({ professionalIds, ...filters }, names),
+    locationName: location?.name ?? describeLocations(reader, names),
+    appliedFilters: describeFilters({ professionalIds, ...filters }, names),
     currency,
   }
-  return order
+  return job
 }
 
-type Complain = (pointer: string, detail: string) => void
+type AddFault = (pointer: string, detail: string) => void
 
-function findReport({ reportId, reportFileName }: Wish, complain: Complain) {
+function findReport({ reportId, reportFileName }: PrintRequest, addFault: AddFault) {
   if (reportId === undefined || reportId === null) {
     if (reportFileName === undefined || reportFileName === null) {
-      complain('/reportId', 'is required, or reportFileName')
+      addFault('/reportId', 'is required; or send reportFileName')
       return undefined
     }
     const report = REPORTS.find((report) => report.reportFileName === reportFileName)
-    if (!report) complain('/reportFileName', 'there is no such report')
+    if (!report) addFault('/reportFileName', 'there is no such report')
     return report
   }
   const report = REPORTS.find((report) => report.reportId === reportId)
-  if (!report) complain('/reportId', 'there is no such report')
+  if (!report) addFault('/reportId', 'there is no such report')
   return report
 }
 
 type Range = { startDate: Temporal.PlainDate; endDate: Temporal.PlainDate }
 
-/** Ten years: more is a mistake, or an export. */
-const MOST_DAYS = 3_653
+/** Ten years. */
+const MAX_DAYS = 3_653
 
-function readRange(wish: Wish, complain: Complain): Range | undefined {
-  const startDate = readDate('startDate', wish.startDate, complain)
-  const endDate = readDate('endDate', wish.endDate, complain)
+function readRange(request: PrintRequest, addFault: AddFault): Range | undefined {
+  const startDate = readDate('startDate', request.startDate, addFault)
+  const endDate = readDate('endDate', request.endDate, addFault)
   if (!startDate || !endDate) return undefined
   const days = startDate.until(endDate, { largestUnit: 'days' }).days + 1
-  if (days < 1) complain('?endDate', 'lies before startDate')
-  if (days > MOST_DAYS) complain('?endDate', 'lies more than ten years after startDate')
+  if (days < 1) addFault('?endDate', 'must not be before startDate')
+  if (days > MAX_DAYS) addFault('?endDate', 'must be at most ten years after startDate')
   return { startDate, endDate }
 }
 
-function readDate(name: string, value: unknown, complain: Complain) {
+function readDate(name: string, value: unknown, addFault: AddFault) {
   if (value === undefined || value === '') {
-    complain(`?${name}`, 'is required')
+    addFault(`?${name}`, 'is required')
     return undefined
   }
   try {
@@ -124,25 +135,25 @@ function readDate(name: string, value: unknown, complain: Complain) {
     if (date.year < 1900 || date.year > 2199) throw new RangeError()
     return date
   } catch {
-    complain(`?${name}`, 'must be a day as YYYY-MM-DD, from 1900 to 2199')
+    addFault(`?${name}`, 'must be a date, YYYY-MM-DD, from 1900 to 2199')
     return undefined
   }
 }
 
-/** From the first moment of the first day to the last of the last, however many hours they have. */
-const momentsOf = ({ startDate, endDate }: Range, timeZone: string) => ({
+/** From the start of the first day to the end of the last one, which can have 23 or 25 hours. */
+const instantsOf = ({ startDate, endDate }: Range, timeZone: string) => ({
   from: startDate.toZonedDateTime(timeZone).toInstant(),
   until: endDate.add({ days: 1 }).toZonedDateTime(timeZone).toInstant(),
 })
 
-/** The range of equal length before this one, which figures are compared with. */
-export function rangeBefore(scope: Scope): Scope {
+/** The preceding range of the same length, for comparison. */
+export function previousRange(scope: Scope): Scope {
   const days = scope.startDate.until(scope.endDate, { largestUnit: 'days' }).days + 1
   const range = {
     startDate: scope.startDate.subtract({ days }),
     endDate: scope.startDate.subtract({ days: 1 }),
   }
-  return { ...scope, ...range, ...momentsOf(range, scope.timeZone) }
+  return { ...scope, ...range, ...instantsOf(range, scope.timeZone) }
 }
 
 type Filters = {
@@ -151,11 +162,11 @@ type Filters = {
   statusList: string[] | null
 }
 
-function readFilters(value: unknown, complain: Complain): Filters {
+function readFilters(value: unknown, addFault: AddFault): Filters {
   const none: Filters = { professionalIdList: null, reasonIdList: null, statusList: null }
   if (value === undefined || value === null) return none
   if (typeof value !== 'object' || Array.isArray(value)) {
-    complain('/filters', 'must be an object')
+    addFault('/filters', 'must be an object')
     return none
   }
   const given = value as Record<string, unknown>
@@ -165,7 +176,7 @@ function readFilters(value: unknown, complain: Complain): Filters {
     if (Array.isArray(items) && items.length <= 1_000 && items.every(isRight)) {
       return items.length > 0 ? (items as T[]) : null
     }
-    complain(`/filters/${name}`, `must be an array of at most 1,000 ${what}`)
+    addFault(`/filters/${name}`, `must be an array of at most 1,000 ${what}`)
     return null
   }
   return {
@@ -179,7 +190,7 @@ const isId = (item: unknown): item is number => Number.isSafeInteger(item) && (i
 const isStatus = (item: unknown): item is string =>
   typeof item === 'string' && item.length <= 100 && !item.includes('\0')
 
-const both = (own: number[] | null, wanted: number[] | null) =>
+const intersect = (own: number[] | null, wanted: number[] | null) =>
   own && wanted ? wanted.filter((id) => own.includes(id)) : (own ?? wanted)
 
 async function findBusiness(db: Db, businessId: number) {
@@ -188,9 +199,9 @@ async function findBusiness(db: Db, businessId: number) {
   return business!
 }
 
-/** Of the appointments in the range and in the range before, with which figures are compared. */
-async function findCurrency(db: Db, scope: Scope): Promise<Order['currency']> {
-  const { from } = rangeBefore(scope)
+/** The currency of the appointments in the range and in the previous one. */
+async function findCurrency(db: Db, scope: Scope): Promise<PrintJob['currency']> {
+  const { from } = previousRange(scope)
   const currencies = await db.query<{ currency: string }>(sql`
     select distinct c.currency from calendar c
     where ${appointmentsIn({ ...scope, from })} and c.price is not null and c.currency is not null
@@ -198,12 +209,12 @@ async function findCurrency(db: Db, scope: Scope): Promise<Order['currency']> {
   return currencies.length > 1 ? undefined : (currencies[0]?.currency ?? null)
 }
 
-async function findLocation(db: Db, wanted: unknown, reader: Reader, complain: Complain) {
+async function findLocation(db: Db, wanted: unknown, reader: Reader, addFault: AddFault) {
   if (wanted === undefined || wanted === null || wanted === '') return undefined
   const locationId = Number(wanted)
-  const readable = /^\d{1,16}$/.test(String(wanted)) && isId(locationId)
-  if (!readable) {
-    complain('?locationId', 'must be the id of a location')
+  const isValid = /^\d{1,16}$/.test(String(wanted)) && isId(locationId)
+  if (!isValid) {
+    addFault('?locationId', 'must be the id of a location')
     return undefined
   }
   const [location] = await db.query<{
@@ -215,19 +226,19 @@ async function findLocation(db: Db, wanted: unknown, reader: Reader, complain: C
     from location
     where business_id = ${reader.businessId} and location_id = ${locationId}`)
   if (location && (!reader.locationIds || reader.locationIds.includes(locationId))) return location
-  complain('?locationId', 'there is no such location')
+  addFault('?locationId', 'there is no such location')
   return undefined
 }
 
 function refuseUnknown(
   { staff, reasons }: Names,
   { professionalIdList, reasonIdList }: Filters,
-  complain: Complain,
+  addFault: AddFault,
 ) {
   const check = (name: string, ids: number[] | null, known: Named[], what: string) =>
     ids?.forEach((id, i) => {
       if (!known.some((one) => one.id === id)) {
-        complain(`/filters/${name}/${i}`, `there is no such ${what}`)
+        addFault(`/filters/${name}/${i}`, `there is no such ${what}`)
       }
     })
   check('professionalIdList', professionalIdList, staff, 'professional')

@@ -1,7 +1,7 @@
 import { empty, raw, sql, type Sql } from '../../database/sql.ts'
 import type { Scope } from '../report.ts'
 
-/** `c`: the appointments of the scope that begin in its range. Deleted ones never happened. */
+/** `c`: the appointments of the scope that begin in its range. Deleted ones are excluded. */
 export const appointmentsIn = (scope: Scope) => sql`
   c.business_id = ${scope.businessId} and c.active
   and c.start_time >= ${scope.from} and c.start_time < ${scope.until}
@@ -19,8 +19,8 @@ export const ofScope = (table: string, { locationIds, professionalIds, reasonIds
   ${anyOf(`${table}.reason_id`, reasonIds)}`
 
 /**
- * `t`: a trigger or mail whose object is one that the scope sees. An object without a place
- * belongs to the whole business, so it shows only where nothing is narrowed.
+ * `t`: the triggers or emails whose object is in the scope. An object without a location belongs to the
+ * whole business, so it is included only if there is no filter.
  */
 export function objectsOf(scope: Scope): Sql {
   if (!scope.locationIds && !scope.professionalIds && !scope.reasonIds) return empty
@@ -34,13 +34,13 @@ export function objectsOf(scope: Scope): Sql {
     or ${one('RECALL', 'recall', 'recall_id')})`
 }
 
-/** `null` narrows nothing, and leaves nothing in the statement that the planner must think about. */
+/** `null` adds no condition to the statement. */
 export const anyOf = (column: string, values: unknown[] | null, type = 'bigint'): Sql =>
   values ? sql`and ${raw(column)} = any (${values}::${raw(type)}[])` : empty
 
 /**
- * The wall clock of the report's zone, of a moment in its range. By the rules that triggers and
- * mails follow: the database has rules of its own, which may be of another year.
+ * The local time of an instant in the range. It uses the time zone data of Node, like triggers and emails:
+ * those of PostgreSQL may be of another version.
  */
 export function local(moment: string, { from, until, timeZone }: Scope) {
   let at: Temporal.ZonedDateTime | null = from.toZonedDateTimeISO(timeZone)
@@ -59,7 +59,7 @@ export function local(moment: string, { from, until, timeZone }: Scope) {
 const offsetOf = ({ offsetNanoseconds }: Temporal.ZonedDateTime) =>
   sql`make_interval(secs => ${offsetNanoseconds / 1e9})`
 
-/** The same of any moment, by the database's rules. */
+/** The same for an instant outside the range, with the time zone data of PostgreSQL. */
 export const localAtAnyTime = (moment: string, { timeZone }: Scope) =>
   sql`(${raw(moment)} at time zone ${timeZone}::text)`
 
@@ -69,6 +69,6 @@ export const dateOf = (moment: string, scope: Scope) =>
 export const timeOf = (moment: string, scope: Scope) =>
   sql`to_char(${local(moment, scope)}, 'HH24:MI')`
 
-/** Real minutes: an appointment over a clock change is as long as it was. */
+/** Elapsed minutes, also across a clock change. */
 export const minutesOf = (table: string) =>
   raw(`(extract(epoch from ${table}.end_time - ${table}.start_time) / 60)::float8`)

@@ -1,6 +1,7 @@
-import type { Cell, ColumnType, KpiResult, ReportResult, Unit } from '../report.ts'
+import type { Unit } from '../chart.ts'
+import type { Cell, ColumnType, KpiResult, ReportResult } from '../report.ts'
 
-/** How cells and figures are written for people: in HTML, PDF and on the sheets' first page. */
+/** Formats cells for HTML and PDF. */
 export function cellWriter({ parameters }: Pick<ReportResult, 'parameters'>) {
   const local = localTime(parameters.timeZone)
   return (type: ColumnType, cell: Cell): string => {
@@ -19,11 +20,11 @@ export function cellWriter({ parameters }: Pick<ReportResult, 'parameters'>) {
   }
 }
 
-/** Signs that turn the direction of what follows could make one name read as another. */
-export const withoutTurns = (text: string) =>
+/** Removes characters that change the direction of text: they can make one name look like another. */
+export const removeBidiControls = (text: string) =>
   text.replace(/[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '')
 
-/** A moment as the wall clock of the zone showed it. */
+/** Formats instants as local time: `2026-10-01 08:00:00`. */
 export function localTime(timeZone: string) {
   const format = new Intl.DateTimeFormat('en-CA', {
     timeZone,
@@ -49,36 +50,36 @@ export function writeFigure(value: number | null, unit: Unit, currency: string |
   return whole.format(value)
 }
 
-export type Change = { text: string; mood: 'good' | 'bad' | 'even' }
+export type Change = { text: string; trend: 'good' | 'bad' | 'even' }
 
-/** How a figure moved since the range of equal length before it. */
+/** How a figure changed since the previous range of the same length. */
 export function writeChange({ value, previous, unit, better }: KpiResult): Change {
-  if (previous === null) return { text: 'no earlier figure', mood: 'even' }
-  if (value === null) return { text: 'nothing to compare', mood: 'even' }
+  if (previous === null) return { text: 'no earlier figure', trend: 'even' }
+  if (value === null) return { text: 'nothing to compare', trend: 'even' }
   const delta = Math.round((value - previous) * 10) / 10
-  const mood = delta === 0 || !better ? 'even' : delta > 0 === (better === 'more') ? 'good' : 'bad'
-  if (delta === 0) return { text: 'as before', mood }
+  const trend = delta === 0 || !better ? 'even' : delta > 0 === (better === 'more') ? 'good' : 'bad'
+  if (delta === 0) return { text: 'as before', trend }
   const sign = delta > 0 ? '+' : '−'
   if (unit === 'percent') {
-    return { text: `${sign}${oneDecimal.format(Math.abs(delta))} pt vs. previous period`, mood }
+    return { text: `${sign}${oneDecimal.format(Math.abs(delta))} pt vs. previous period`, trend }
   }
-  if (previous === 0) return { text: 'from 0 in the previous period', mood }
+  if (previous === 0) return { text: 'from 0 in the previous period', trend }
   const times = value / previous
   if (times >= 11)
-    return { text: `${whole.format(Math.round(times))} times the previous period`, mood }
+    return { text: `${whole.format(Math.round(times))} times the previous period`, trend }
   const share = oneDecimal.format(Math.abs(100 * (times - 1)))
-  return { text: `${sign}${share} % vs. previous period`, mood }
+  return { text: `${sign}${share} % vs. previous period`, trend }
 }
 
-/** What a report is about, as it stands in its head. */
-export function factsOf(
-  result: Pick<ReportResult, 'parameters' | 'locationName' | 'narrowedTo'>,
+/** Location, filters, period and time zone, for the head of a report. */
+export function describeScope(
+  result: Pick<ReportResult, 'parameters' | 'locationName' | 'appliedFilters'>,
 ): [label: string, value: string][] {
-  const { parameters, locationName, narrowedTo } = result
+  const { parameters, locationName, appliedFilters } = result
   const { startDate, endDate, timeZone, printedTime } = parameters
   return [
     ['Location', locationName ?? 'All locations'],
-    ...narrowedTo,
+    ...appliedFilters,
     ['Period', `${startDate} – ${endDate}`],
     ['Time zone', timeZone],
     ['Printed', writeMoment(printedTime, timeZone)],
@@ -87,9 +88,9 @@ export function factsOf(
 
 /** `2026-10-01 08:00 CEST`. */
 function writeMoment(epochMs: number, timeZone: string) {
-  const names = READERS.map(
-    (reader) =>
-      new Intl.DateTimeFormat(reader, { timeZone, timeZoneName: 'short' })
+  const names = LOCALES.map(
+    (locale) =>
+      new Intl.DateTimeFormat(locale, { timeZone, timeZoneName: 'short' })
         .formatToParts(epochMs)
         .find((part) => part.type === 'timeZoneName')!.value,
   )
@@ -97,8 +98,8 @@ function writeMoment(epochMs: number, timeZone: string) {
   return `${localTime(timeZone)(epochMs).slice(0, 16)} ${name}`
 }
 
-/** Each country knows the short names of the zones that it lives in; of the others it counts hours. */
-const READERS = ['en-GB', 'en-US', 'en-AU', 'en-NZ', 'en-IN', 'en-ZA']
+/** A locale has short names only for the time zones of its country; the others are offsets. */
+const LOCALES = ['en-GB', 'en-US', 'en-AU', 'en-NZ', 'en-IN', 'en-ZA']
 
 const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 2 })
 const oneDecimal = new Intl.NumberFormat('en', {
@@ -115,3 +116,6 @@ function writeMoney(value: number, currency: string | null) {
   if (!currency) return new Intl.NumberFormat('en', wholeUnits).format(value)
   return new Intl.NumberFormat('en', { style: 'currency', currency, ...wholeUnits }).format(value)
 }
+
+/** Spreadsheets execute a text that starts like this, some also after blanks. */
+export const looksLikeFormula = (text: string) => /^\s*[=+\-@＝＋－＠]|^[\t\r]/.test(text)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { factsOf, writeChange } from '../../src/reports/formats/for-people.ts'
+import { describeScope, writeChange } from '../../src/reports/formats/format-values.ts'
 import type { KpiResult } from '../../src/reports/report.ts'
 
 const printed: { zone: string; at: string; shown: string }[] = [
@@ -21,7 +21,7 @@ for (const { zone, at, shown } of printed) {
       locationId: null,
       printedTime: Temporal.Instant.from(at).epochMilliseconds,
     }
-    const facts = new Map(factsOf({ parameters, locationName: null, narrowedTo: [] }))
+    const facts = new Map(describeScope({ parameters, locationName: null, appliedFilters: [] }))
     assert.equal(facts.get('Printed'), shown)
   })
 }

@@ -3,14 +3,14 @@ import { test } from 'node:test'
 import type { Db } from '../../src/database/database.ts'
 import { raw, sql } from '../../src/database/sql.ts'
 import { createBusiness } from '../support/callers.ts'
-import { handMovedClock } from '../support/clock.ts'
+import { manualClock } from '../support/clock.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { asApplication } from './catalogue.ts'
 import { dump, fillEveryTable, insertRow } from './rows.ts'
 
 const run = (db: Db, text: string) => db.query<{ n: number }>(sql`${raw(text)}`)
 
-/** Behind the wall a statement finds nothing, or is refused. */
+/** With row-level security a statement finds nothing, or is refused. */
 async function touched(db: Db, text: string) {
   try {
     return (await run(db, text)).length
@@ -20,9 +20,9 @@ async function touched(db: Db, text: string) {
   }
 }
 
-test('the application’s role reaches no row of another business, whatever it is told to run', async (t) => {
+test('the application role reads no row of another business, whatever the statement', async (t) => {
   const { database, url } = await cloneDatabase(t)
-  const clock = handMovedClock()
+  const clock = manualClock()
   const own = await createBusiness(database, clock, 'A')
   const other = await createBusiness(database, clock, 'B')
   const tables = await fillEveryTable(url, [own.businessId, other.businessId])
@@ -55,9 +55,9 @@ test('the application’s role reaches no row of another business, whatever it i
   assert.deepEqual(await dump(url, tables, other.businessId), before)
 })
 
-test('the application’s role puts no row into another business', async (t) => {
+test('the application role cannot write rows of another business', async (t) => {
   const { database, url } = await cloneDatabase(t)
-  const clock = handMovedClock()
+  const clock = manualClock()
   const own = await createBusiness(database, clock, 'A')
   const other = await createBusiness(database, clock, 'B')
   const tables = await fillEveryTable(url, [own.businessId, other.businessId])
@@ -73,9 +73,9 @@ test('the application’s role puts no row into another business', async (t) => 
   })
 })
 
-test('without a business the application’s role sees nothing at all', async (t) => {
+test('without a business the application role sees no rows', async (t) => {
   const { database, url } = await cloneDatabase(t)
-  const { businessId } = await createBusiness(database, handMovedClock(), 'A')
+  const { businessId } = await createBusiness(database, manualClock(), 'A')
   const tables = await fillEveryTable(url, [businessId])
   await asApplication(url, async (client) => {
     for (const setting of [undefined, '', '0', '-1']) {

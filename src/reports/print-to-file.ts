@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { ReportFormat } from '../contract/report.ts'
 import type { Db } from '../database/database.ts'
 import { CONTENT_TYPES, write } from './formats/formats.ts'
-import type { Order } from './order.ts'
+import type { PrintJob } from './print-request.ts'
 import type { PageSize } from './formats/pdf.ts'
 import { printReport } from './print.ts'
 
@@ -13,7 +13,7 @@ export type PrintedFile = {
   fileName: string
   contentType: string
   size: number
-  /** Open, and already without a name: it is gone when it is closed, whatever happens to us. */
+  /** The file is unlinked already: the system deletes it when the handle is closed or the process ends. */
   handle: FileHandle
 }
 
@@ -24,8 +24,8 @@ export type Printing = {
   onProgress?: (rowsRead: number) => void
 }
 
-/** Prints to a file of its own first: what is handed out is whole, or is not handed out at all. */
-export async function printToFile(db: Db, order: Order, printing: Printing): Promise<PrintedFile> {
+/** Prints to a temporary file, so that a client gets a complete report or an error. */
+export async function printToFile(db: Db, job: PrintJob, printing: Printing): Promise<PrintedFile> {
   const { format, pageSize, signal, onProgress } = printing
   const path = join(tmpdir(), `bellwether-report-${randomUUID()}`)
   const handle = await open(path, 'wx+', 0o600)
@@ -34,7 +34,7 @@ export async function printToFile(db: Db, order: Order, printing: Printing): Pro
     let size = 0
     await printReport(
       db,
-      order,
+      job,
       async (result) => {
         for await (const bytes of write(format, result, pageSize, signal)) {
           signal.throwIfAborted()
@@ -45,13 +45,13 @@ export async function printToFile(db: Db, order: Order, printing: Printing): Pro
       },
       { rowsOnly: format === 'csv', signal, ...(onProgress ? { onProgress } : {}) },
     )
-    return { fileName: fileNameOf(order, format), contentType: CONTENT_TYPES[format], size, handle }
+    return { fileName: fileNameOf(job, format), contentType: CONTENT_TYPES[format], size, handle }
   } catch (error) {
     await handle.close()
     throw error
   }
 }
 
-/** Of report, range and format; all of it ours, so that nothing in it can lead elsewhere. */
-export const fileNameOf = ({ report, scope, locationId }: Order, format: ReportFormat) =>
+/** Contains no input of users, so it needs no escaping. */
+export const fileNameOf = ({ report, scope, locationId }: PrintJob, format: ReportFormat) =>
   `${report.reportFileName}${locationId === null ? '' : `-location-${locationId}`}_${scope.startDate}_${scope.endDate}.${format}`

@@ -5,8 +5,8 @@ type Work = () => unknown
 
 const stacks = new WeakMap<Lifetime, Work[]>()
 
-/** Like `t.after`, but the last that was opened is the first to be closed. */
-export function afterwards(t: Lifetime, work: Work) {
+/** Like `t.after`, but runs in reverse order: what was opened last is closed first. */
+export function cleanUpLater(t: Lifetime, work: Work) {
   const stack = stacks.get(t) ?? []
   stack.push(work)
   if (stacks.has(t)) return

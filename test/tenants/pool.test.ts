@@ -7,7 +7,7 @@ import { ask, createBusiness, createKey } from '../support/callers.ts'
 const REQUESTS = 10_000
 const AT_ONCE = 32
 
-test('10,000 requests of four businesses in turn, over one pool, never mix', async (t) => {
+test('10,000 alternating requests of four businesses over one pool never mix data', async (t) => {
   const { app, database, clock } = await startApp(t, {
     env: { RATE_LIMIT: '1000000/s,1000000' },
     checkAnswers: false,

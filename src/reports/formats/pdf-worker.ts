@@ -6,19 +6,19 @@ import { drawCharts } from './draw-chart.ts'
 import { fontsFor } from './fonts.ts'
 import { PdfJoiner } from './join-pdf.ts'
 import { textPoints } from './column-widths.ts'
-import { pointsAtMost } from './one-line.ts'
+import { maxTextWidth } from './column-widths.ts'
 import type { Closing, Opening } from './pdf.ts'
 
 /**
- * The child process that sets a report: lines of JSON come in, a PDF goes out. It is a process of
- * its own because Typst blocks and takes much memory, which is given back when the process ends.
+ * The child process that makes a PDF: JSON lines on stdin, a PDF on stdout. Typst blocks the event loop
+ * and needs much memory, which the system gets back when the process ends.
  */
-const ROWS_IN_ONE_PIECE = 1_000
-const ROWS_IN_A_PIECE = 500
+const MAX_ROWS_OF_SINGLE_PIECE = 1_000
+const ROWS_PER_PIECE = 500
 const WORKSPACE = import.meta.dirname
 const TEMPLATE = readFileSync(join(WORKSPACE, 'report.typ'), 'utf8')
 
-async function typeset() {
+async function makePdf() {
   const lines = createInterface({ input: process.stdin, crlfDelay: Infinity })
   let opening: Opening | undefined
   let closing: Closing | undefined
@@ -34,10 +34,10 @@ async function typeset() {
       charts = drawCharts(opening.charts, { wide: opening.flipped })
     } else if (Array.isArray(message)) {
       rows.push(...(message as string[][]))
-      while (rows.length > (joiner ? ROWS_IN_A_PIECE : ROWS_IN_ONE_PIECE)) {
+      while (rows.length > (joiner ? ROWS_PER_PIECE : MAX_ROWS_OF_SINGLE_PIECE)) {
         joiner ??= new PdfJoiner(write)
-        const piece = rows.slice(0, ROWS_IN_A_PIECE)
-        const whole = setWholePages(joiner, { opening, charts, rows: piece, rowsSet })
+        const piece = rows.slice(0, ROWS_PER_PIECE)
+        const whole = addFullPages(joiner, { opening, charts, rows: piece, rowsSet })
         rowsSet += whole
         rows = rows.slice(whole)
       }
@@ -45,8 +45,8 @@ async function typeset() {
       closing = message as Closing
     }
   }
-  // Without its end the report is not whole, and half a report must not look like one.
-  if (!opening || !closing) throw new Error('the report ended before its end')
+  // An incomplete report must not look like a complete one.
+  if (!opening || !closing) throw new Error('the input ended before the report was complete')
 
   const last = { opening, charts, rows, rowsSet, closing }
   if (!joiner) return write(compile({ ...last, numbered: true }).pdf())
@@ -56,16 +56,16 @@ async function typeset() {
   joiner.finish(footers.pdf(), { title: opening.title })
 }
 
-/** Sets a piece that does not end the report. Its last page is not full, so its rows come again. */
-function setWholePages(joiner: PdfJoiner, piece: Piece) {
-  // V8 sees a handle, not the megabytes behind it, and would let the documents pile up.
+/** Adds the full pages of a piece and returns how many rows they hold. The others come again with the next piece. */
+function addFullPages(joiner: PdfJoiner, piece: Piece) {
+  // V8 does not see the native memory of the documents, so it would not collect them in time.
   globalThis.gc?.()
   const set = compile({ ...piece, marked: true })
   const pages = set.pagesOfRows()
   const lastPage = pages.at(-1)!
   joiner.add(set.pdf(), lastPage - 1)
   const whole = pages.indexOf(lastPage)
-  if (whole === 0) throw new Error('a page of the report holds no row')
+  if (whole === 0) throw new Error('a row of the report does not fit on a page')
   return whole
 }
 
@@ -74,11 +74,11 @@ type Piece = {
   charts: string[]
   rows: string[][]
   rowsSet: number
-  /** The end of the report; pieces before the last one have none. */
+  /** Only the last piece has it. */
   closing?: Closing
   numbered?: boolean
   marked?: boolean
-  /** Only this many page lines. */
+  /** Makes only the footers, for this many pages. */
   footers?: number
 }
 
@@ -106,7 +106,7 @@ function compile({ opening, charts, rows, rowsSet, closing, numbered, marked, fo
   const document = compiled.result
   if (!document) {
     const problems = compiled.takeDiagnostics()?.shortDiagnostics
-    throw new Error(`the report could not be set: ${JSON.stringify(problems)}`)
+    throw new Error(`Typst could not compile the report: ${JSON.stringify(problems)}`)
   }
   return {
     pageCount: document.numOfPages,
@@ -116,30 +116,30 @@ function compile({ opening, charts, rows, rowsSet, closing, numbered, marked, fo
   }
 }
 
-/** For each row, whether it takes one line for sure. */
+/** For each row, whether it surely fits on one line. */
 function shortRows(opening: Opening, rows: string[][]) {
   const widths = opening.columns.map(textPoints)
-  return rows.map((row) => row.every((cell, i) => pointsAtMost(cell) <= widths[i]!))
+  return rows.map((row) => row.every((cell, i) => maxTextWidth(cell) <= widths[i]!))
 }
 
-let kept: { compiler: NodeCompiler; families: string[] } | undefined
+let cached: { compiler: NodeCompiler; families: string[] } | undefined
 
-/** Each compiler holds a copy of its fonts, so there is a new one only when a new script turns up. */
+/** Each compiler has its own copy of the fonts, so a new one is made only if a new script appears. */
 function compilerFor(text: string) {
   const { families, folders } = fontsFor(text)
-  if (!kept || families.some((family) => !kept!.families.includes(family))) {
+  if (!cached || families.some((family) => !cached!.families.includes(family))) {
     const compiler = NodeCompiler.create({
       workspace: WORKSPACE,
       fontArgs: [{ fontPaths: folders }],
     })
-    kept = { compiler, families }
+    cached = { compiler, families }
   }
-  kept.compiler.evictCache(0)
-  return kept
+  cached.compiler.evictCache(0)
+  return cached
 }
 
 function write(bytes: Buffer) {
   process.stdout.write(bytes)
 }
 
-await typeset()
+await makePdf()

@@ -1,15 +1,18 @@
-import { RequestError } from '../../errors.ts'
+import { RequestError } from './errors.ts'
 
 export type QueueLimits = {
-  /** How much work of one business runs at once. */
-  perBusiness: number
   /** How much work of all businesses runs at once. */
   total: number
-  /** How much work of one business may wait. More is refused with 429. */
-  maxWaiting: number
+  /** How much work of one business runs at once. */
+  perBusiness?: number
+  /** How much work of one business can wait; more is refused with 429. */
+  maxWaiting?: number
   /** The answer's `Retry-After`. */
-  retryAfterSeconds: number
+  retryAfterSeconds?: number
 }
+
+/** Whose work it is, and the signal that takes it out of the queue. */
+export type Caller = { businessId?: number; signal?: AbortSignal }
 
 /** A place in the queue. The owner must call `release` when the work has ended. */
 export type Slot = {
@@ -20,24 +23,24 @@ export type Slot = {
 }
 
 /**
- * Limits how much work of one kind runs at once on this node. Work over the limit waits, and
- * businesses take turns: each free slot goes to the business that was served least recently.
+ * A semaphore: limits how much work of one kind runs at once in this process. Work over the limit
+ * waits. Each free slot goes to the business that was served least recently.
  */
 export class WorkQueue {
-  readonly #limits: QueueLimits
+  readonly #limits: Required<QueueLimits>
   readonly #running = new Map<number, number>()
   /** Waiting work by business. The first business in the map is the next one to be served. */
   readonly #waiting = new Map<number, Set<() => void>>()
 
   constructor(limits: QueueLimits) {
-    this.#limits = limits
+    this.#limits = { perBusiness: Infinity, maxWaiting: Infinity, retryAfterSeconds: 5, ...limits }
   }
 
-  async run<T>(businessId: number, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-    const slot = this.reserve(businessId, signal)
+  async run<T>(caller: Caller, work: () => Promise<T>): Promise<T> {
+    const slot = this.reserve(caller)
     try {
       await slot.granted
-      signal.throwIfAborted()
+      caller.signal?.throwIfAborted()
       return await work()
     } finally {
       slot.release()
@@ -45,18 +48,18 @@ export class WorkQueue {
   }
 
   /** Takes a place in the queue. Throws 429 if too much work of the business waits already. */
-  reserve(businessId: number, signal: AbortSignal): Slot {
-    signal.throwIfAborted()
+  reserve({ businessId = 0, signal }: Caller): Slot {
+    signal?.throwIfAborted()
     const { promise: granted, resolve, reject } = Promise.withResolvers<void>()
     granted.catch(() => {}) // The owner may release the slot without having awaited it.
     let isRunning = false
     const leave = () => {
       this.#removeWaiting(businessId, start)
-      signal.removeEventListener('abort', abort)
+      signal?.removeEventListener('abort', abort)
     }
     const abort = () => {
       leave()
-      reject(signal.reason)
+      reject(signal?.reason)
     }
     const start = () => {
       leave()
@@ -73,7 +76,7 @@ export class WorkQueue {
     if (this.#hasRoom(businessId)) start()
     else {
       this.#addWaiting(businessId, start)
-      signal.addEventListener('abort', abort)
+      signal?.addEventListener('abort', abort)
     }
     return { granted, release }
   }
@@ -123,23 +126,3 @@ export class WorkQueue {
     return new RequestError(429, detail, undefined, { 'retry-after': String(retryAfterSeconds) })
   }
 }
-
-export type Queues = Record<'interactive' | 'background' | 'imports', WorkQueue>
-
-/**
- * Every route that can keep the database or the processor busy for long uses one of these.
- * Interactive work shares the database connections of all other requests: it gets less than half.
- */
-export const openQueues = (): Queues => ({
-  /** A person waits for the answer: plans, backtests, previews. */
-  interactive: new WorkQueue({ perBusiness: 2, total: 4, maxWaiting: 20, retryAfterSeconds: 5 }),
-  /** Long work: reports. */
-  background: new WorkQueue({ perBusiness: 2, total: 3, maxWaiting: 20, retryAfterSeconds: 10 }),
-  /** The client decides how long an import takes, so imports do not wait for each other. */
-  imports: new WorkQueue({
-    perBusiness: 4,
-    total: Infinity,
-    maxWaiting: 0,
-    retryAfterSeconds: 10,
-  }),
-})

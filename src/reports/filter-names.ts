@@ -4,40 +4,40 @@ import { sql } from '../database/sql.ts'
 export type Named = { id: number; name: string }
 export type Names = { locations: Named[]; staff: Named[]; reasons: Named[] }
 
-/** What a reader may see at most, `null`: everything. */
-type Visibility = { businessId: number; locationIds: number[] | null }
+/** The part of a business that a reader may see. `null`: everything. */
+type ReaderScope = { businessId: number; locationIds: number[] | null }
 
-/** What is left of it, and what was asked for. */
-type Narrowing = {
+/** `professionalIds`: those of the filter that the reader may see. */
+type Filters = {
   professionalIds: number[] | null
   professionalIdList: number[] | null
   reasonIdList: number[] | null
   statusList: string[] | null
 }
 
-/** A report says in its head what it leaves out: nobody shall take a part for the whole. */
-export function narrowedTo(
-  { professionalIds, reasonIdList, statusList }: Narrowing,
+/** The filters as the head of a report shows them, so that a part is not taken for the whole. */
+export function describeFilters(
+  { professionalIds, reasonIdList, statusList }: Filters,
   { staff, reasons }: Names,
 ): [label: string, value: string][] {
   const shown = staff.filter(({ id }) => professionalIds?.includes(id))
   const facts: [string, string | null][] = [
-    ['Staff', professionalIds && (listed(shown) ?? 'nobody')],
-    ['Services', reasonIdList && listed(reasons)],
+    ['Staff', professionalIds && (listNames(shown) ?? 'none')],
+    ['Services', reasonIdList && listNames(reasons)],
     ['Status', statusList && statusList.join(', ')],
   ]
   return facts.flatMap(([label, value]) => (value === null ? [] : [[label, value]]))
 }
 
-/** The locations that a reader sees, where those are not all. */
-export const locationsOf = ({ locationIds }: Visibility, { locations }: Names) =>
-  locationIds && (listed(locations) ?? 'none')
+/** The locations that a reader may see; null if all. */
+export const describeLocations = ({ locationIds }: ReaderScope, { locations }: Names) =>
+  locationIds && (listNames(locations) ?? 'none')
 
-/** The names of all that a report may be narrowed to; what is not there has none. */
-export async function findNames(
+/** The names of the filtered locations, staff and services. Unknown ids have none. */
+export async function findFilterNames(
   db: Db,
-  { businessId, locationIds }: Visibility,
-  { professionalIds, professionalIdList, reasonIdList }: Narrowing,
+  { businessId, locationIds }: ReaderScope,
+  { professionalIds, professionalIdList, reasonIdList }: Filters,
 ): Promise<Names> {
   const none: Names = { locations: [], staff: [], reasons: [] }
   if (!locationIds && !professionalIds && !reasonIdList) return none
@@ -56,11 +56,11 @@ export async function findNames(
   return names!
 }
 
-const MOST_NAMED = 3
+const MAX_LISTED = 3
 
-/** The first few by name, the others by number. */
-function listed(named: Named[]) {
-  const first = named.slice(0, MOST_NAMED).map(({ name }) => name)
+/** Lists the first names and counts the others. */
+function listNames(named: Named[]) {
+  const first = named.slice(0, MAX_LISTED).map(({ name }) => name)
   if (first.length === 0) return null
   const more = named.length - first.length
   return more > 0 ? `${first.join(', ')} and ${more} more` : first.join(', ')

@@ -1,7 +1,7 @@
 import pg from 'pg'
 
-/** A crowd of reminders that come due, written straight into the tables: booking them would take long. */
-export type Crowd = {
+/** Many due reminders, inserted directly into the tables because booking them would take too long. */
+export type DueReminders = {
   /** Each with its staff, clients, a template and one reminder a day before. */
   businesses: number
   /** How many appointments each business gets, by its place. */
@@ -11,22 +11,29 @@ export type Crowd = {
   spreadMs: number
 }
 
-export type CrowdBusiness = { businessId: number; eventDefnId: number; emailTemplateId: number }
+export type BusinessWithReminders = {
+  businessId: number
+  eventDefnId: number
+  emailTemplateId: number
+}
 
-export async function gatherCrowd(url: string, crowd: Crowd): Promise<CrowdBusiness[]> {
+export async function insertDueReminders(
+  url: string,
+  reminders: DueReminders,
+): Promise<BusinessWithReminders[]> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   try {
-    const made: CrowdBusiness[] = []
-    for (let place = 0; place < crowd.businesses; place += 1) {
+    const made: BusinessWithReminders[] = []
+    for (let place = 0; place < reminders.businesses; place += 1) {
       const business = await makeBusiness(client, place)
-      const count = crowd.appointments(place)
-      const dueFrom = crowd.dueFrom(place)
-      await bookMany(client, business, { count, dueFrom, spreadMs: crowd.spreadMs })
+      const count = reminders.appointments(place)
+      const dueFrom = reminders.dueFrom(place)
+      await insertAppointments(client, business, { count, dueFrom, spreadMs: reminders.spreadMs })
       made.push(business)
     }
-    // As autovacuum would have done long ago.
-    await client.query('vacuum (analyze) calendar, waiting, event_trigger, client')
+    // As autovacuum would have done by then.
+    await client.query('vacuum (analyze) calendar, pending_trigger, event_trigger, client')
     return made
   } finally {
     await client.end()
@@ -37,7 +44,7 @@ const CLIENTS = 100
 const WHO = `now(), 'SYSTEM', now(), 'SYSTEM'`
 const WHO_COLUMNS = 'created_date, created_user, modified_date, modified_user'
 
-async function makeBusiness(client: pg.Client, place: number): Promise<CrowdBusiness> {
+async function makeBusiness(client: pg.Client, place: number): Promise<BusinessWithReminders> {
   const one = async (text: string, values: unknown[] = []) =>
     Number((await client.query(text, values)).rows[0].id)
   const businessId = await one(
@@ -91,7 +98,7 @@ async function makeBusiness(client: pg.Client, place: number): Promise<CrowdBusi
   return { businessId, eventDefnId, emailTemplateId }
 }
 
-/** What every mail of the crowd, and of the peers in the benchmark, is made of. */
+/** The template of all these mails, also of the peers in the benchmark. */
 export const SUBJECT = 'Your appointment at %BUSINESS_NAME%, %CLIENT_FIRSTNAME%'
 export const BODY = `<html><body><p>Dear %CLIENT_FULLNAME%,</p>
 <p>this is to remind you of your %SERVICE_NAME% with %PROFESSIONAL_FULLNAME%
@@ -100,14 +107,14 @@ on %APPT_DATE% at %APPT_START_TIME%, %LOCATION_NAME%, %LOCATION_ADDRESS%.</p>
 
 type Many = { count: number; dueFrom: Temporal.Instant; spreadMs: number }
 
-/** Appointments and the triggers that booking them would have written. */
-export async function bookMany(
+/** Inserts appointments with the triggers that booking them would have scheduled. */
+export async function insertAppointments(
   client: pg.Client,
-  { businessId, eventDefnId }: CrowdBusiness,
+  { businessId, eventDefnId }: BusinessWithReminders,
   { count, dueFrom, spreadMs }: Many,
 ) {
   await client.query('begin')
-  // What only matters for what changes later, and costs most of the time.
+  // Triggers that only matter for later changes take most of the time, so they are off here.
   await client.query(`set local session_replication_role = replica`)
   await client.query(
     `with fixed as (
@@ -134,8 +141,8 @@ export async function bookMany(
   await client.query('commit')
 }
 
-/** As if all that waits had fired, without a mail. */
-export const ALL_FIRED = `
+/** Ends all pending triggers without sending a mail. */
+export const FIRE_ALL_SQL = `
   with gone as (delete from pending_trigger returning *)
   insert into event_trigger (business_id, event_trigger_id, event_defn_id, defn_version, object_type,
     object_id, anchor_time, scheduled_time, status, completed_time, created_date)
