@@ -1,3 +1,4 @@
+import { REASONS, SUPPRESSED_REASONS } from '../contract/reasons.ts'
 import type { Mailbox } from '../contract/addresses.ts'
 import type { ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
@@ -134,9 +135,9 @@ function composeAll(
 ) {
   const mails: Composed[] = []
   if (rows[0]?.businessActive === false) {
-    return { mails, skipped: ['the business is not active'], broken: undefined }
+    return { mails, skipped: [REASONS.businessInactive], broken: undefined }
   }
-  const skipped: string[] = actions.length === 0 ? ['there is no active action'] : []
+  const skipped: string[] = actions.length === 0 ? [REASONS.noActiveAction] : []
   let broken: string | undefined
   for (const action of actions) {
     try {
@@ -146,7 +147,7 @@ function composeAll(
     } catch (error) {
       const isTemplate = error instanceof RequestError
       if (!isTemplate) onError(error)
-      broken = `action ${action.eventActionId} could not be made into a mail`
+      broken = `the mail of action ${action.eventActionId} could not be created`
       if (isTemplate) broken += `: ${error.message}`
     }
   }
@@ -236,9 +237,9 @@ async function suppressions(tx: Db, mails: Composed[]) {
   return (mail: Composed) => {
     const { action, template } = mail
     const given = reasonsOf(mail)
-    if (given.includes('BOUNCED')) return 'the address bounced before'
+    if (given.includes('BOUNCED')) return SUPPRESSED_REASONS.BOUNCED
     if (action.transactional ?? template.transactional) return undefined
-    return given.includes('UNSUBSCRIBED') ? 'unsubscribed' : undefined
+    return given.includes('UNSUBSCRIBED') ? SUPPRESSED_REASONS.UNSUBSCRIBED : undefined
   }
 }
 

@@ -1,3 +1,4 @@
+import { REASONS } from '../contract/reasons.ts'
 import { randomUUID } from 'node:crypto'
 import type { Definition } from '../contract/event-definition.ts'
 import { eventTypeById, type ObjectType } from '../contract/event-type.ts'
@@ -278,10 +279,10 @@ export function planEvent(
     scheduledTime: row.scheduledTime,
   }
   if (!firing)
-    return [{ ...base, status: 'CANCELLED', statusReason: refusal ?? 'no longer asked for' }]
+    return [{ ...base, status: 'CANCELLED', statusReason: refusal ?? REASONS.notAskedFor }]
   const isMoved = !firing.scheduledTime.equals(row.scheduledTime)
   if (isMoved && Temporal.Instant.compare(firing.scheduledTime, now) < 0) {
-    return [{ ...base, status: 'CANCELLED', statusReason: 'its new time has passed already' }]
+    return [{ ...base, status: 'CANCELLED', statusReason: REASONS.newTimePassed }]
   }
   return [{ ...base, ...firing, status: 'SCHEDULED', statusReason: null }]
 }

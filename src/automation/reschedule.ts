@@ -1,3 +1,4 @@
+import { REASONS } from '../contract/reasons.ts'
 import type { StoredDefinition } from '../store/event-definitions.ts'
 import type { NewTrigger, Plan, ReminderRow } from '../store/event-triggers.ts'
 import { refusals } from './match.ts'
@@ -100,9 +101,9 @@ function askedFrom({ askedSince }: StoredDefinition, cause: Cause, now: Temporal
   return isBefore(askedSince, now) ? askedSince : now
 }
 
-const NO_ANCHOR = 'there is no longer a time to count from'
-const ALREADY_REMINDED = 'it was reminded of this time already'
-const NEW_TIME_PASSED = 'its new time has passed already'
+const NO_ANCHOR = REASONS.noAnchor
+const ALREADY_REMINDED = REASONS.alreadyReminded
+const NEW_TIME_PASSED = REASONS.newTimePassed
 
 const cancelled = (row: ReminderRow, definition: StoredDefinition, statusReason: string) => ({
   eventTriggerId: row.eventTriggerId,

@@ -56,6 +56,7 @@ import type {
   ReportRun,
 } from '../contract/report.ts'
 import type { SavePlan } from '../contract/save-plan.ts'
+import type { BulkIds, BulkResult as BulkResultSchema } from '../contract/schema.ts'
 import type { Found } from '../contract/search.ts'
 import type { Status, StatusWrite } from '../contract/status.ts'
 import type { OBJECTS, OtherOperation } from './operations.ts'
@@ -75,11 +76,8 @@ type Writable<T> = T extends (infer Item)[]
     : T
 
 type PageParameters = Static<TObject<typeof PageQuery>>
-type Bulk = { body: { ids: number[] }; answer: BulkResult }
-export type BulkResult = {
-  done: number[]
-  refused: { id: number; status: number; detail: string }[]
-}
+type Bulk = { body: Static<typeof BulkIds>; answer: BulkResult }
+export type BulkResult = Static<typeof BulkResultSchema>
 
 export type Session = Static<typeof SessionSchema>
 export type EventDefinitionInput = Writable<Static<typeof EventDefinitionBody>>

@@ -115,9 +115,15 @@ const externalIds = (property: string, refersTo: string) => {
 }
 
 const CategoryOfTemplate = Type.Optional(
-  Type.Union([Type.Object({}, { additionalProperties: true }), Type.Null()], {
-    description: 'Its `emailCategoryId` is used if the template has no `emailCategoryId`.',
-  }),
+  Type.Union(
+    [
+      Type.Object({}, { title: 'EmailCategoryOfTemplate', additionalProperties: true }),
+      Type.Null(),
+    ],
+    {
+      description: 'Its `emailCategoryId` is used if the template has no `emailCategoryId`.',
+    },
+  ),
 )
 const WARNED = { warnings: ServerOwned }
 

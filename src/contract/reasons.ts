@@ -9,6 +9,12 @@ export const REASONS = {
   definitionInactive: 'the definition is not active',
   timeChanged: 'its time changed just before it fired; see the trigger for the new time',
 
+  otherEventType: 'the definition is now for another event type',
+  notAskedFor: 'the definition no longer asks for it',
+  newTimePassed: 'its new time has already passed',
+  alreadyReminded: 'there is already a reminder for this time',
+  noAnchor: 'the time that it counts from was removed',
+
   // EXPIRED
   bookedLate: 'booked after its reminder time',
   alreadyPast: 'its time has already passed',

@@ -1,3 +1,4 @@
+import { REASONS } from '../contract/reasons.ts'
 import type { ObjectType } from '../contract/event-type.ts'
 import {
   TRIGGER_STATUSES,
@@ -448,7 +449,7 @@ export function listPendingEvents(
     order by event_trigger_id limit ${page.limit}`)
 }
 
-export const OTHER_EVENT = 'the definition asks for another event now'
+export const OTHER_EVENT = REASONS.otherEventType
 
 type DefinitionKey = { businessId: number; eventDefnId: number }
 type Kind = { objectType: ObjectType; isReminder: boolean }

@@ -1,3 +1,4 @@
+import { SUPPRESSED_REASONS } from '../../src/contract/reasons.ts'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from '../../src/database/sql.ts'
@@ -97,7 +98,7 @@ test('a mail that is refused for good fails its trigger in the words of the serv
   const next = await world.book(world.clock.in({ hours: 25 }))
   world.clock.advance({ hours: 1 })
   await runEngine()
-  assert.equal((await triggerOf(world, next)).statusReason, 'the address bounced before')
+  assert.equal((await triggerOf(world, next)).statusReason, SUPPRESSED_REASONS.BOUNCED)
 })
 
 const REFUSALS_OF_ONE_MAIL = [

@@ -108,7 +108,7 @@ test('without action, with an inactive template or without address there is noth
   const reasons = async () =>
     (await triggersOf(world, booked)).map((one) => `${one.status}: ${one.statusReason}`)
   assert.deepEqual(await reasons(), [
-    'SKIPPED: there is no active action',
+    'SKIPPED: the definition has no active action; add one to send a mail',
     'SKIPPED: the recipient has no email address; add one',
   ])
   assert.ok(bare)
@@ -577,7 +577,7 @@ test('a reminder in the hands of a worker ends where its definition waits for an
     world.clock.advance({ seconds: 11 })
     await runEngine()
     const [trigger] = await triggersOf(world, booked)
-    assert.equal(trigger!.statusReason, 'the definition asks for another event now')
+    assert.equal(trigger!.statusReason, 'the definition is now for another event type')
     assert.equal(trigger!.status, 'CANCELLED')
   }
 })

@@ -37,7 +37,7 @@ async function startWith(t: TestContext, bodies: string[], parts: Partial<Engine
       .toSorted((a, b) => a.eventDefnId - b.eventDefnId)
       .map(({ status, statusReason }) => [
         status,
-        statusReason?.replace(/^action \d+ /, '') ?? null,
+        statusReason?.replace(/^the mail of action \d+ /, '') ?? null,
       ])
   }
   return { ...world, engine, runEngine: engine.runEngine, triggers }
@@ -54,10 +54,7 @@ test('a stored template that takes too long fails its own trigger and blocks not
   const { longest } = await longestBlockMs(runEngine)
   assert.ok(longest < 100, `the event loop was blocked for ${longest} ms`)
   assert.deepEqual(await triggers(calendarId), [
-    [
-      'FAILED',
-      'could not be made into a mail: /emailBody: takes more than 3 s to process; make it simpler',
-    ],
+    ['FAILED', 'could not be created: /emailBody: takes more than 3 s to process; make it simpler'],
     ['COMPLETED', null],
     ['COMPLETED', null],
   ])
@@ -115,7 +112,7 @@ test('a long value in many tokens does not make an oversized mail', async (t) =>
   const { longest } = await longestBlockMs(runEngine)
   assert.ok(longest < 100, `the event loop was blocked for ${longest} ms`)
   const reason =
-    'could not be made into a mail: /emailBody: with its tokens filled in it is longer than 1000000 characters'
+    'could not be created: /emailBody: with its tokens filled in it is longer than 1000000 characters'
   assert.deepEqual(await triggers(calendarId), [
     ['FAILED', reason],
     ['COMPLETED', null],

@@ -243,7 +243,7 @@ test('GET of the unsubscribe link changes nothing; the one-click POST unsubscrib
   clock.advance({ hours: 1 })
   await runEngine()
   const [trigger] = (await call('GET', `/eventTriggers/CALENDAR/${next.calendarId}`)).body
-  assert.equal(`${trigger.status} ${trigger.statusReason}`, 'SKIPPED unsubscribed')
+  assert.equal(`${trigger.status} ${trigger.statusReason}`, 'SKIPPED the recipient unsubscribed')
 
   assert.equal((await call('DELETE', '/suppression/anna@example.org')).status, 200)
   assert.equal((await call('DELETE', '/suppression/anna@example.org')).status, 404)

@@ -3,6 +3,7 @@ import { after, test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { Compile } from 'typebox/compile'
+import { Value } from 'typebox/value'
 import { noDatabase, startApp } from '../support/app.ts'
 
 const { app } = await startApp({ after }, { database: noDatabase })
@@ -14,11 +15,12 @@ const description = withoutRefs(served, served) as typeof served
 function withoutRefs(value: unknown, { components }: typeof served): unknown {
   if (Array.isArray(value)) return value.map((item) => withoutRefs(item, { components }))
   if (typeof value !== 'object' || value === null) return value
-  const { $ref } = value as { $ref?: string }
+  const { $ref, ...beside } = value as { $ref?: string }
   if ($ref !== undefined) {
-    const name = $ref.replace('#/components/schemas/', '')
-    assert.ok(components.schemas[name], $ref)
-    return withoutRefs(components.schemas[name], { components })
+    const [, , section, name] = $ref.split('/')
+    const referred = components[section!]?.[name!]
+    assert.ok(referred, $ref)
+    return { ...(withoutRefs(referred, { components }) as object), ...beside }
   }
   return Object.fromEntries(
     Object.entries(value).map(([key, inner]) => [key, withoutRefs(inner, { components })]),
@@ -197,4 +199,102 @@ test('only public routes are described as needing no credential', () => {
     'POST /user/password/link',
     'POST /user/password/set',
   ])
+})
+
+type Schema = {
+  $ref?: string
+  description?: string
+  examples?: unknown[]
+  readOnly?: boolean
+  enum?: unknown[]
+  properties?: Record<string, Schema>
+  anyOf?: Schema[]
+  items?: Schema
+}
+
+/** Every property below a schema, with its place. */
+function propertiesOf(schema: Schema, place: string): [string, Schema][] {
+  const own = Object.entries(schema.properties ?? {}).flatMap(([name, property]) => {
+    const below: [string, Schema][] = propertiesOf(property, `${place}.${name}`)
+    return [[`${place}.${name}`, property] as [string, Schema], ...below]
+  })
+  const others = [...(schema.anyOf ?? []), ...(schema.items ? [schema.items] : [])]
+  return [...own, ...others.flatMap((other) => propertiesOf(other, place))]
+}
+
+/** By the place where it stands: in a named schema, or in a body or answer itself. */
+const properties = new Map([
+  ...Object.entries<Schema>(served.components.schemas).flatMap(([name, schema]) =>
+    propertiesOf(schema, name),
+  ),
+  ...Object.entries<Record<string, Operation>>(served.paths).flatMap(([path, methods]) =>
+    Object.values(methods).flatMap(({ requestBody, responses }) =>
+      [requestBody, ...Object.values(responses)].flatMap((part) =>
+        Object.values(part?.content ?? {}).flatMap(({ schema }) => propertiesOf(schema, path)),
+      ),
+    ),
+  ),
+])
+
+/** A named schema has its own description and example. */
+const isNamed = (schema: Schema): boolean =>
+  schema.$ref !== undefined || [...(schema.anyOf ?? []), schema.items ?? {}].some(isNamedInside)
+const isNamedInside = (schema: Schema) =>
+  schema.$ref !== undefined || (schema.items !== undefined && isNamed(schema))
+
+test('every property and every parameter has a description', () => {
+  const wrong = [...properties].filter(
+    ([, property]) => !property.description && !isDescribed(property),
+  )
+  assert.deepEqual(
+    wrong.map(([place]) => place),
+    [],
+  )
+  const parameters = operations.flatMap(({ name, operation }) =>
+    (operation.parameters ?? [])
+      .filter((one) => !(one as { description?: string }).description)
+      .map((one) => `${name} ${one.name}`),
+  )
+  assert.deepEqual(parameters, [])
+})
+
+const isDescribed = ({ $ref }: Schema) =>
+  served.components.schemas[$ref?.split('/').at(-1) ?? '']?.description !== undefined
+
+test('every property that a caller can send or read has an example that fits it', () => {
+  assert.ok(properties.size > 500, 'the properties were not found')
+  const wrong = [...properties].filter(([, property]) => {
+    if (property.readOnly || property.enum || isNamed(property)) return false
+    const { examples = [] } = property
+    return examples.length === 0 || !examples.every((one) => Value.Check(property as never, one))
+  })
+  assert.deepEqual(
+    wrong.map(([place, { examples }]) => `${place}: ${JSON.stringify(examples)}`),
+    [],
+  )
+})
+
+test('answers declare their headers, errors and streams', () => {
+  const answerOf = (name: string, status: string) => {
+    const { operation } = operations.find((one) => one.name === name)!
+    return Object.keys(
+      (operation.responses[status] as { headers?: object } | undefined)?.headers ?? {},
+    )
+  }
+  assert.deepEqual(answerOf('POST /calendar', '201'), [
+    'ETag',
+    'Location',
+    'RateLimit',
+    'RateLimit-Policy',
+  ])
+  assert.ok(answerOf('GET /emails/client/{clientId}', '200').includes('Link'))
+  assert.ok(answerOf('POST /session', '201').includes('Set-Cookie'))
+  for (const { name, operation } of operations) {
+    assert.ok(answerOf(name, '4XX').includes('Retry-After'), name)
+    for (const status of ['4XX', '5XX']) {
+      assert.ok(operation.responses[status]?.content?.['application/problem+json'], name)
+    }
+  }
+  const { operation } = operations.find(({ name }) => name === 'POST /import')!
+  assert.deepEqual(Object.keys(operation.requestBody!.content), ['application/x-ndjson'])
 })

@@ -53,7 +53,35 @@ export async function addBusiness(started: Started, timeZone = 'Europe/Zurich') 
     { user: 'OPERATOR', now: clock.now() },
   )
 
-  const call = async (
+  const call = callWith(app, key)
+  /** Creates or updates an object; fails the test if that is refused. */
+  const save = async (path: string, body: object) => {
+    const { status, body: saved } = await call('POST', path, body)
+    if (status > 201) throw new Error(`POST ${path}: ${status} ${JSON.stringify(saved)}`)
+    const { planning, ...object } = saved
+    // On a busy machine planning may take longer than the POST waits for it.
+    if (planning) await until(() => isPlanned(db, object.eventDefnId))
+    return object
+  }
+
+  const ids = await saveSetup(save)
+
+  /** Books an appointment of half an hour. */
+  const book = (startsAt: Temporal.Instant, more: object = {}) =>
+    save('/calendar', {
+      ...ids,
+      startTime: startsAt.epochMilliseconds,
+      endTime: startsAt.add({ minutes: 30 }).epochMilliseconds,
+      ...more,
+    })
+
+  return { businessId, db, key, call, save, book, ids }
+}
+
+/** Calls the app with a key. */
+const callWith =
+  (app: Started['app'], key: string) =>
+  async (
     method: InjectOptions['method'],
     url: string,
     body?: unknown,
@@ -65,21 +93,13 @@ export async function addBusiness(started: Started, timeZone = 'Europe/Zurich') 
       headers: { authorization: `Bearer ${key}`, ...headers },
       ...(body === undefined ? {} : { payload: body as object }),
     })
-    const json = /json/.test(String(response.headers['content-type']))
-      ? response.json()
-      : response.body
-    return { status: response.statusCode, body: json, headers: response.headers }
-  }
-  /** Creates or updates, and fails the test where that is refused. */
-  const save = async (path: string, body: object) => {
-    const { status, body: saved } = await call('POST', path, body)
-    if (status > 201) throw new Error(`POST ${path}: ${status} ${JSON.stringify(saved)}`)
-    const { planning, ...object } = saved
-    // On a busy machine planning may take longer than the POST waits for it.
-    if (planning) await until(() => isPlanned(db, object.eventDefnId))
-    return object
+    const isJson = /json/.test(String(response.headers['content-type']))
+    const { statusCode: status } = response
+    return { status, body: isJson ? response.json() : response.body, headers: response.headers }
   }
 
+/** One location, member of staff, service and client. */
+async function saveSetup(save: (path: string, body: object) => Promise<Answer['body']>) {
   const { locationId } = await save('/location', { name: 'Altstadt' })
   const { professionalId } = await save('/professional', {
     firstName: 'Elena',
@@ -92,18 +112,7 @@ export async function addBusiness(started: Started, timeZone = 'Europe/Zurich') 
     lastName: 'Müller',
     emailAddress: 'anna@example.org',
   })
-  const ids = { locationId, professionalId, reasonId, clientId }
-
-  /** Books an appointment of half an hour. */
-  const book = (startsAt: Temporal.Instant, more: object = {}) =>
-    save('/calendar', {
-      ...ids,
-      startTime: startsAt.epochMilliseconds,
-      endTime: startsAt.add({ minutes: 30 }).epochMilliseconds,
-      ...more,
-    })
-
-  return { businessId, db, key, call, save, book, ids }
+  return { locationId, professionalId, reasonId, clientId }
 }
 
 async function isPlanned(db: Db, eventDefnId: number) {

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { Named } from '../../contract/schema.ts'
 import { readBounces, type Bounce } from '../../email/bounce.ts'
 import { emailIdOf } from '../../email/message.ts'
 import { invalid } from '../../errors.ts'
@@ -26,11 +27,11 @@ export const bounces: Routes = async (app, { clock }) => {
         description:
           'The email shows the bounce. The address is suppressed only if its mailbox does not exist ' +
           '(status 5.1.x for the recipient).',
-        body: Type.Object({
+        body: Named('BounceReport', {
           message: Type.String({ description: 'The notification with its headers.' }),
         }),
         response: {
-          200: Type.Object({ suppressed: Type.Array(Type.String()) }),
+          200: Named('BounceResult', { suppressed: Type.Array(Type.String()) }),
         },
       },
     },

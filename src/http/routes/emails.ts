@@ -98,6 +98,7 @@ const getEmailCounts: Routes = async (app) => {
         querystring: EmailQuery,
         response: {
           200: Type.Record(Type.String(), Type.Integer(), {
+            title: 'Counts',
             examples: [{ SENT: 1643, RETRYING: 2, FAILED: 31 }],
           }),
         },

@@ -131,6 +131,7 @@ const getTriggerCounts: Routes = async (app, { clock }) => {
         querystring: TriggerQuery,
         response: {
           200: Type.Record(Type.String(), Type.Integer(), {
+            title: 'Counts',
             examples: [{ SCHEDULED: 60, COMPLETED: 1643, FAILED: 31 }],
           }),
         },

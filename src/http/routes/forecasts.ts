@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifySchema, FastifySchemaCompiler } from 'fastify'
 import { Type } from 'typebox'
+import { Named } from '../../contract/schema.ts'
 import { backtest, type Days } from '../../automation/backtest.ts'
 import { forecast } from '../../automation/forecast.ts'
 import { monotonicMs } from '../../clock.ts'
@@ -67,7 +68,7 @@ const postBacktest: Routes = async (app, { clock, queues }) => {
         summary: 'Show what a definition would have sent in a range of days',
         description: 'Uses the stored objects as they are now. Nothing is saved or sent.',
         querystring: SampleQuery(SAMPLES_OF_BACKTEST, ''),
-        body: Type.Object({ definition: EventDefinitionBody, ...range }),
+        body: Named('BacktestBody', { definition: EventDefinitionBody, ...range }),
         response: { 200: Backtest },
       },
     },

@@ -5,7 +5,10 @@ import type { Routes } from '../server/services.ts'
 /** A node is not ready if its engine has not finished an iteration for this long. */
 const MAX_ITERATION_AGE = Temporal.Duration.from({ seconds: 15 })
 
-const Health = Type.Object({ status: Type.Literal('ok') }, { examples: [{ status: 'ok' }] })
+const Health = Type.Object(
+  { status: Type.Literal('ok') },
+  { title: 'Health', examples: [{ status: 'ok' }] },
+)
 
 export const health: Routes = async (app, { database, clock, lastClaimTime }) => {
   const config = { open: true, unlimited: true, quiet: true } as const

@@ -78,7 +78,9 @@ export function answerOf(kind: ObjectKind) {
     field.required || field.initially !== null ? field.schema : orNull(field.schema),
   ])
   const isTemplate = kind.kind === 'emailTemplate'
-  const category = orNull(Type.Object({}, { additionalProperties: true }))
+  const category = orNull(
+    Type.Object({}, { title: 'EmailCategoryOfTemplate', additionalProperties: true }),
+  )
   return Type.Object(
     {
       [kind.id]: idOf(kind),

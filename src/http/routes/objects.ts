@@ -63,6 +63,7 @@ const appointmentDays: Routes = async (app) => {
         }),
         response: {
           200: Type.Record(Type.String(), Type.Integer(), {
+            title: 'Counts',
             examples: [{ '2026-11-19': 39, '2026-11-20': 35 }],
           }),
         },

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { Named } from '../../contract/schema.ts'
 import { Limiter } from '../../auth/limits.ts'
 import { hashPassword } from '../../auth/passwords.ts'
 import { digest, makeSecret } from '../../auth/secrets.ts'
@@ -49,6 +50,9 @@ const EMAILS_BY_RECIPIENT = { perSecond: 1 / 1_200, burst: 3 }
 /** One address may belong to accounts of several businesses. */
 const MAX_ACCOUNTS = 10
 
+const Accepted = Type.Literal(true, {
+  description: 'Always true, so that nobody learns which addresses are known.',
+})
 const Token = Type.String({ minLength: 1, maxLength: 200 })
 
 /** Invitations and forgotten passwords: see docs/decisions/0187-password-links.md. */
@@ -123,9 +127,9 @@ const postForgottenPassword: Routes = async (app, services) => {
           'the same if no person has it, and is sent before the search starts.',
         body: Type.Object(
           { emailAddress: Type.String({ maxLength: 254 }) },
-          { examples: [{ emailAddress: 'anna@praxis.example' }] },
+          { title: 'PasswordLinkRequest', examples: [{ emailAddress: 'anna@praxis.example' }] },
         ),
-        response: { 202: Type.Object({ accepted: Type.Literal(true) }) },
+        response: { 202: Named('PasswordLinkAccepted', { accepted: Accepted }) },
       },
     },
     async (request, reply) => {
@@ -155,7 +159,10 @@ const postReadLink: Routes = async (app, { database, clock }) => {
         tags,
         summary: 'Read for whom a link sets the password',
         description: '410 if the link has expired, was used before, or never existed.',
-        body: Type.Object({ token: Token }, { examples: [{ token: 'bwl_3fJ9aQ…' }] }),
+        body: Type.Object(
+          { token: Token },
+          { title: 'PasswordLinkToken', examples: [{ token: 'bwl_3fJ9aQ…' }] },
+        ),
         response: { 200: PasswordLink },
       },
     },
@@ -179,9 +186,12 @@ const postNewPassword: Routes = async (app, { database, clock, credentials }) =>
         description: 'Ends all sessions of the person; their other links stop working.',
         body: Type.Object(
           { token: Token, newPassword: Type.String() },
-          { examples: [{ token: 'bwl_3fJ9aQ…', newPassword: 'a longer new one' }] },
+          {
+            title: 'NewPasswordBody',
+            examples: [{ token: 'bwl_3fJ9aQ…', newPassword: 'a longer new one' }],
+          },
         ),
-        response: { 200: Type.Object({ username: Type.String() }) },
+        response: { 200: Named('PasswordSet', { username: Type.String() }) },
       },
     },
     async ({ body }) => {

@@ -9,10 +9,14 @@ const Loaded = Type.Object(
   {
     businessId: Type.Integer(),
     accepted: Type.Record(Type.String(), Type.Integer(), {
+      title: 'Counts',
       description: 'The number of objects of each kind, including those that existed already.',
     }),
   },
-  { examples: [{ businessId: 1, accepted: { location: 3, client: 400, calendar: 9_000 } }] },
+  {
+    title: 'SeedResult',
+    examples: [{ businessId: 1, accepted: { location: 3, client: 400, calendar: 9_000 } }],
+  },
 )
 
 export const seed: Routes = async (app, { database, clock }) => {

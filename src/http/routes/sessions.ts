@@ -43,7 +43,7 @@ const postSession: Routes = async (app, { config, database, clock }) => {
             username: Type.String({ maxLength: 254 }),
             password: Type.String({ maxLength: 1_000 }),
           },
-          { examples: [{ username: 'anna', password: 'a long one, please' }] },
+          { title: 'SignInBody', examples: [{ username: 'anna', password: 'a long one, please' }] },
         ),
         response: { 201: Session },
       },

@@ -29,7 +29,10 @@ const access = { scope: 'admin', function: 'MANAGE_USERS' } as const
 
 const PasswordChange = Type.Object(
   { currentPassword: Type.String(), newPassword: Type.String() },
-  { examples: [{ currentPassword: 'the old one', newPassword: 'a longer new one' }] },
+  {
+    title: 'PasswordChange',
+    examples: [{ currentPassword: 'the old one', newPassword: 'a longer new one' }],
+  },
 )
 
 export const users: Routes = async (app, services) => {

@@ -1,4 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { TSchema } from 'typebox'
+import { exampleOf } from './openapi-examples.ts'
+import { addAnswerHeaders, ANSWER_HEADERS } from './openapi-headers.ts'
+import { PROPERTY_TEXTS } from './openapi-properties.ts'
 
 type Json = Record<string, unknown>
 
@@ -10,11 +14,20 @@ export function moveSchemasToComponents(document: object) {
   const { paths, components } = document as { paths?: Json; components?: Json }
   const schemas: Record<string, Json> = {}
   const moved = replaceByReferences(paths, schemas)
+  for (const [title, schema] of Object.entries(schemas)) completeProperties(schema, title)
+  for (const schema of Object.values(schemas)) {
+    if (schema.properties) schema.examples ??= [exampleOf(withoutReferences(schema, schemas))]
+  }
+  completePaths(moved as Paths)
   const sorted = Object.entries(schemas).toSorted(([a], [b]) => (a < b ? -1 : 1))
   return {
     ...document,
     paths: moved,
-    components: { ...components, schemas: Object.fromEntries(sorted) },
+    components: {
+      ...components,
+      headers: ANSWER_HEADERS,
+      schemas: Object.fromEntries(sorted),
+    },
   }
 }
 
@@ -44,3 +57,87 @@ function replaceByReferences(value: unknown, schemas: Record<string, Json>): unk
 
 const shapeOf = ({ title: _title, description: _about, examples: _examples, ...shape }: Json) =>
   shape
+
+type Property = Json & {
+  description?: string
+  examples?: unknown[]
+  anyOf?: Property[]
+  items?: Property
+  properties?: Record<string, Property>
+}
+
+/** Adds the description and an example to every property that has none of its own. */
+function completeProperties(schema: Property, title: string, parentExample?: unknown) {
+  const example = (schema.examples?.[0] ?? parentExample ?? {}) as Json
+  for (const [name, property] of Object.entries(schema.properties ?? {})) {
+    const [description, known] = PROPERTY_TEXTS[`${title}.${name}`] ?? PROPERTY_TEXTS[name] ?? []
+    const own = property.anyOf?.find((each) => each.description)?.description
+    const text = property.description ?? own ?? description
+    if (text !== undefined) property.description = text
+    if (!refersToSchema(property) && !property.examples && !property.readOnly) {
+      const isFixed = property.enum !== undefined
+      const shown = example[name] ?? (isFixed ? undefined : known)
+      property.examples = [shown ?? exampleOf(property as TSchema, name)]
+    }
+    completeInner(property, title, example[name])
+  }
+}
+
+/** A named schema has an example of its own. */
+const refersToSchema = ({ $ref, items, anyOf = [] }: Property): boolean =>
+  $ref !== undefined ||
+  [items ?? {}, ...anyOf].some(
+    (inner) => '$ref' in inner || ('items' in inner && refersToSchema(inner)),
+  )
+
+function withoutReferences(value: unknown, schemas: Record<string, Json>): TSchema {
+  const resolve = (inner: unknown): unknown => {
+    if (Array.isArray(inner)) return inner.map(resolve)
+    if (typeof inner !== 'object' || inner === null) return inner
+    const { $ref } = inner as { $ref?: string }
+    if ($ref) return resolve(schemas[$ref.replace('#/components/schemas/', '')])
+    return Object.fromEntries(
+      Object.entries(inner).map(([key, each]) => [key, key === 'examples' ? each : resolve(each)]),
+    )
+  }
+  return resolve(value) as TSchema
+}
+
+function completeInner(schema: Property, title: string, example: unknown) {
+  if (schema.properties) completeProperties(schema, title, example)
+  for (const each of schema.anyOf ?? []) completeInner(each, title, example)
+  if (schema.items) completeInner(schema.items, title, Array.isArray(example) ? example[0] : {})
+}
+
+type Content = Record<string, { schema?: Property }>
+type Paths = Record<
+  string,
+  Record<
+    string,
+    {
+      operationId?: string
+      parameters?: { in: string; name: string; description?: string }[]
+      requestBody?: { content?: Content }
+      responses?: Record<string, { content?: Content; headers?: Json }>
+    }
+  >
+>
+
+function completePaths(paths: Paths) {
+  for (const operation of Object.values(paths).flatMap((methods) => Object.values(methods))) {
+    const { operationId = '', parameters = [], requestBody, responses = {} } = operation
+    addAnswerHeaders(operation)
+    for (const parameter of parameters) {
+      const text = parameter.description ?? PROPERTY_TEXTS[parameter.name]?.[0]
+      if (text !== undefined) parameter.description = text
+    }
+    for (const { schema } of Object.values(requestBody?.content ?? {})) {
+      if (schema) completeInner(schema, `${operationId}Body`, schema.examples?.[0])
+    }
+    for (const { schema } of Object.values(responses).flatMap(({ content = {} }) =>
+      Object.values(content),
+    )) {
+      if (schema) completeInner(schema, operationId, schema.examples?.[0])
+    }
+  }
+}

@@ -6,6 +6,7 @@ import swagger from '@fastify/swagger'
 import type { FastifyInstance, FastifyReply, RouteOptions } from 'fastify'
 import { Type, type TSchema } from 'typebox'
 import { PROBLEMS } from '../../contract/problem-codes.ts'
+import { Named } from '../../contract/schema.ts'
 import { exampleOf } from './openapi-examples.ts'
 import { operationIdOf } from './openapi-operation-ids.ts'
 import { moveSchemasToComponents } from './openapi-schemas.ts'
@@ -98,6 +99,7 @@ type Described = {
   security?: { [scheme: string]: string[] }[]
   headers?: TSchema
   body?: TSchema
+  consumes?: string[]
   response?: Record<string, TSchema | MediaTypes>
 }
 
@@ -107,13 +109,16 @@ type MediaTypes = { description?: string; content: Record<string, { schema: TSch
 const Problem = Type.Object(
   {
     type: Type.String({ description: 'The URL of a page about this kind of problem.' }),
-    code: Type.Enum(Object.keys(PROBLEMS), { description: 'Stable: clients may depend on it.' }),
+    code: Type.Enum(Object.keys(PROBLEMS), {
+      title: 'ProblemCode',
+      description: 'Stable: clients may depend on it.',
+    }),
     title: Type.String(),
     status: Type.Integer(),
     detail: Type.String(),
     instance: Type.String(),
     errors: Type.Optional(
-      Type.Array(Type.Object({ pointer: Type.String(), detail: Type.String() })),
+      Type.Array(Named('Fault', { pointer: Type.String(), detail: Type.String() })),
     ),
   },
   {
@@ -144,6 +149,8 @@ function describe(schema: Described | undefined, route: RouteOptions): Described
     ...(config.etag && route.method !== 'GET' ? { 'If-Match': Type.Optional(IfMatch) } : {}),
   }
   const operationId = operationIdOf(String(route.method), route.url)
+  // A stream has no schema of its own, because its lines are read one by one.
+  const stream = STREAMS[schema?.consumes?.[0] ?? '']
   const given = (schema?.headers as { properties?: Record<string, TSchema> } | undefined)
     ?.properties
   return {
@@ -152,6 +159,7 @@ function describe(schema: Described | undefined, route: RouteOptions): Described
     summary: schema?.summary ?? summaryOf(route, schema?.tags?.[0] ?? 'object'),
     security: config.open ? [] : [{ key: [] }, ...(config.metrics ? [] : [{ session: [] }])],
     ...(schema?.body ? { body: withExample(refuseUnknown(schema.body)) } : {}),
+    ...(stream ? { body: stream } : {}),
     ...(Object.keys({ ...headers, ...given }).length > 0
       ? { headers: Type.Object({ ...headers, ...given }) }
       : {}),
@@ -161,8 +169,25 @@ function describe(schema: Described | undefined, route: RouteOptions): Described
         description: 'The request is refused.',
         content: { 'application/problem+json': { schema: Problem } },
       },
+      '5XX': {
+        description: 'The service failed, or is not available; try again.',
+        content: { 'application/problem+json': { schema: Problem } },
+      },
     },
   }
+}
+
+const STREAMS: Record<string, TSchema> = {
+  'application/x-ndjson': Type.String({
+    description: 'One JSON object on each line: the body of its POST, with its `kind`.',
+    examples: [
+      '{"kind":"client","externalId":"C1","firstName":"Anna","lastName":"Müller"}\n{"kind":"location","externalId":"L1","name":"Seestrasse"}\n',
+    ],
+  }),
+  'text/csv': Type.String({
+    description: 'A CSV file. The first row names the columns.',
+    examples: ['externalId,firstName,lastName\nC1,Anna,Müller\n'],
+  }),
 }
 
 /** Unknown properties are refused in every object that names its properties. */
