@@ -51,7 +51,7 @@ const MAX_ACCOUNTS = 10
 
 const Token = Type.String({ minLength: 1, maxLength: 200 })
 
-/** Invitations and forgotten passwords: see docs/decisions/0187-password-links.md. */
+/** Invitations and forgotten passwords: see docs/decisions/0006-password-links.md. */
 export const passwordLinks: Routes = async (app, services) => {
   for (const route of [postInvitation, postForgottenPassword, postReadLink, postNewPassword]) {
     await app.register(route, services)
