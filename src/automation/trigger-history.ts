@@ -32,7 +32,7 @@ const MAX_STATES = 500
 
 /**
  * The history of a trigger, read from the audit of its object and its definition. No history is
- * written when objects are saved or triggers fire (docs/decisions/0181).
+ * written when objects are saved or triggers fire (docs/decisions/0013-one-set-of-rules.md).
  */
 export async function readTriggerHistory(
   db: Db,

@@ -7,7 +7,7 @@ import type { CheckedHtml, RenderedHtml } from './read-html.ts'
 /**
  * Parsing, sanitising and inlining the HTML of templates on worker threads, so that no template can
  * block the event loop. A task that uses too much CPU time or memory ends with its thread. See
- * docs/decisions/0141-html-on-worker-threads.md.
+ * docs/decisions/0023-template-html.md.
  */
 
 /** Checks the HTML of a template that is being saved. Call it before the transaction begins. */

@@ -5,7 +5,7 @@ import type { StoredObject } from '../store/objects.ts'
 /**
  * The body of an appointment with the price, currency and moment of booking that the caller leaves
  * out. `base` is the stored appointment, or the empty one that is being created. See
- * docs/decisions/0171.
+ * docs/decisions/0027-prices-and-money.md.
  */
 export function withBookingTerms(
   input: ObjectInput,

@@ -32,7 +32,7 @@ const DESCRIPTION = `The connection stays open. Each event holds the kind and th
 
 Each change is sent at least once, usually within a second. After a lost connection send the last \`id:\` as \`Last-Event-ID\`, as browsers do, to resume there. A comment every 15 s keeps the connection alive. The stream ends when the credential is revoked. A credential can open ${MAX_STREAMS_PER_CREDENTIAL} streams; one more is 429.`
 
-/** See docs/decisions/0188-live-updates.md. */
+/** See docs/decisions/0009-change-stream.md. */
 export const changes: Routes = async (app, services) => {
   const { database, log } = services
   const feed = new ChangeFeed(database, (err) =>

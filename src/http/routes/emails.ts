@@ -295,7 +295,7 @@ async function requireEmail({ db, businessId, scope }: Viewer, emailId: number) 
 
 /**
  * While an email holds a valid password link, only callers who could set that password anyway may read
- * it: see docs/decisions/0187-password-links.md.
+ * it: see docs/decisions/0006-password-links.md.
  */
 async function requireReadableEmail(caller: Caller, emailId: number, now: Temporal.Instant) {
   const email = await requireEmail(caller, emailId)

@@ -55,7 +55,7 @@ const Accepted = Type.Literal(true, {
 })
 const Token = Type.String({ minLength: 1, maxLength: 200 })
 
-/** Invitations and forgotten passwords: see docs/decisions/0187-password-links.md. */
+/** Invitations and forgotten passwords: see docs/decisions/0006-password-links.md. */
 export const passwordLinks: Routes = async (app, services) => {
   for (const route of [postInvitation, postForgottenPassword, postReadLink, postNewPassword]) {
     await app.register(route, services)
