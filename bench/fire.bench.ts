@@ -1,13 +1,14 @@
 import { bellwether } from './peers/bellwether.ts'
 import { bullmq } from './peers/bullmq.ts'
+import { floor } from './peers/floor.ts'
 import { graphileWorker } from './peers/graphile-worker.ts'
 import { pgBossEach, pgBossInSets } from './peers/pg-boss.ts'
 import { book, median, openStage, type Contender } from './peers/stage.ts'
 import { DELIVERIES } from './peers/work.ts'
 
 /**
- * Due reminders fired and recorded, beside graphile-worker, pg-boss and BullMQ: the same server, the
- * same run, turn by turn, and the same work (see peers/work.ts).
+ * Due reminders fired and recorded, compared with graphile-worker, pg-boss, BullMQ and the floor: the
+ * same server, the same run, in turn, and the same work (see peers/work.ts, peers/floor.ts).
  * `node bench/fire.bench.ts [jobs] [rounds] [names…]`. The peers come from bench/package.json
  * (`npm --prefix bench install`), Redis from Debian's redis-server.
  */
@@ -24,9 +25,7 @@ async function measure({ name, fire }: Contender) {
   const dueFrom = Temporal.Now.instant().subtract({ seconds: 30 })
   const ids = await book(stage, JOBS, { dueFrom, spreadMs: 1_000 })
   // The peers have queues of their own.
-  if (name !== 'Bellwether') {
-    await pool.query('delete from pending_trigger')
-  }
+  if (name !== 'Bellwether' && name !== 'floor') await pool.query('delete from pending_trigger')
   await pool.query('vacuum analyze')
   await pool.query('checkpoint')
   return fire(ids)
@@ -34,6 +33,7 @@ async function measure({ name, fire }: Contender) {
 
 const makers = {
   Bellwether: bellwether,
+  floor,
   'graphile-worker': graphileWorker,
   'pg-boss': pgBossEach,
   'pg-boss, in sets': pgBossInSets,
