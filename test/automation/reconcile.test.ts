@@ -14,7 +14,7 @@ const health = ({ database, clock }: World) => readQueueHealth(database.engine, 
 const change = ({ database }: World, statement: ReturnType<typeof sql>) =>
   database.engine.query(statement)
 
-test('what is overdue, and since when, is seen', async (t) => {
+test('overdue triggers are shown, and since when the oldest is due', async (t) => {
   const world = await startWorld(t)
   await world.save('/eventDefinition', reminder(world.businessId, -24))
   await world.book(world.clock.in({ hours: 25 }))
@@ -32,7 +32,7 @@ test('what is overdue, and since when, is seen', async (t) => {
   assert.equal(after.oldestOverdue, null)
 })
 
-test('how late what fired after an outage was, and how much was of no use, is seen', async (t) => {
+test('late and useless triggers after an outage are shown', async (t) => {
   const world = await startWorld(t)
   await world.save('/eventDefinition', reminder(world.businessId, -24))
   await world.book(world.clock.in({ hours: 30 }))
@@ -45,7 +45,7 @@ test('how late what fired after an outage was, and how much was of no use, is se
   assert.equal((await health(world)).late, 0, 'of the last day only')
 })
 
-test('a lease that nobody took over and a trigger that was set aside are seen', async (t) => {
+test('an expired lease and a trigger that was given up are shown', async (t) => {
   const world = await startWorld(t)
   await world.save('/eventDefinition', reminder(world.businessId, -24))
   await world.book(world.clock.in({ hours: 25 }))
@@ -53,7 +53,7 @@ test('a lease that nobody took over and a trigger that was set aside are seen', 
   const until = world.clock.in({ seconds: 10 })
   await change(
     world,
-    sql`with held as (insert into worker_lease select 'dead', ${until}, max(scheduled_time) from pending_trigger)
+    sql`with held as (insert into worker_lease values ('dead', ${until}))
         update pending_trigger set worker = 'dead', attempts = 9`,
   )
   world.clock.advance({ seconds: 12 })
@@ -66,13 +66,13 @@ test('a lease that nobody took over and a trigger that was set aside are seen', 
   assert.deepEqual([stuckLeases, gaveUp], [0, 1])
 })
 
-test('what is in the hands of nobody at all is shown', async (t) => {
+test('a trigger whose worker has no lease at all is shown', async (t) => {
   const world = await startWorld(t)
   await world.save('/eventDefinition', reminder(world.businessId, -24))
   await world.book(world.clock.in({ hours: 25 }))
   world.clock.advance({ hours: 1 })
   await world.database.engine.query(sql`
-    update pending_trigger set worker = 'without a lane'`)
+    update pending_trigger set worker = 'without a lease'`)
   assert.equal((await health(world)).stuckLeases, 1)
 })
 
@@ -125,9 +125,9 @@ test('reconciliation finds a reminder that is missing, one without reason and on
   await asOwner(
     world.database,
     `insert into pending_trigger (business_id, event_defn_id, defn_version, object_type, object_id,
-       anchor_time, scheduled_time, created_date)
+       anchor_time, scheduled_time, next_attempt_time, created_date)
      select business_id, event_defn_id, defn_version, object_type, object_id, anchor_time,
-       scheduled_time, created_date from pending_trigger where object_id = ${twice.calendarId}`,
+       scheduled_time, next_attempt_time, created_date from pending_trigger where object_id = ${twice.calendarId}`,
   )
   const { missing, unfounded, doubled, samples } = await findings(world)
   assert.deepEqual({ missing, unfounded, doubled }, { missing: 1, unfounded: 1, doubled: 1 })
