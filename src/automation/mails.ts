@@ -13,9 +13,12 @@ import { keepTransactionAlive, type ClaimedTrigger, type Ending } from '../store
 import { calendarEntry, compose, senderOf, type Composed } from './compose.ts'
 import type { RenderedTemplate } from './templates.ts'
 import { TimeSlice } from './time-slice.ts'
+import type { WorkQueue } from '../work-queue.ts'
 
 /** What emails are made with. */
 export type MailParts = {
+  /** Large batches of an engine are made one after the other. */
+  batches: WorkQueue
   /** Emails are stored and shown, none is sent. */
   captures: boolean
   mailFrom: Mailbox
@@ -55,7 +58,7 @@ export async function makeMails(tx: Db, parts: MailParts, ready: Ready[], making
     unsubscribeLink: parts.unsubscribeLink,
   }
 
-  const composed = await eachInTurn(tx, ready, (one) => ({
+  const composed = await eachInTurn(tx, parts.batches, ready, (one) => ({
     ...one,
     ...composeAll(
       actions.get(one.trigger.eventDefnId) ?? [],
@@ -71,11 +74,16 @@ export async function makeMails(tx: Db, parts: MailParts, ready: Ready[], making
   )
 
   const emails: NewEmail[] = []
-  const endings = await eachInTurn(tx, composed, ({ trigger, mails, skipped, broken }): Ending => {
-    const own = mails.map((mail) => emailOf(parts, trigger, mail, isSuppressed(mail), now))
-    emails.push(...own)
-    return ended(trigger, endingOf(own, skipped, broken))
-  })
+  const endings = await eachInTurn(
+    tx,
+    parts.batches,
+    composed,
+    ({ trigger, mails, skipped, broken }): Ending => {
+      const own = mails.map((mail) => emailOf(parts, trigger, mail, isSuppressed(mail), now))
+      emails.push(...own)
+      return ended(trigger, endingOf(own, skipped, broken))
+    },
+  )
   return { endings, emails }
 }
 
@@ -86,18 +94,16 @@ export async function makeMails(tx: Db, parts: MailParts, ready: Ready[], making
  */
 function eachInTurn<Item, Made>(
   tx: Db,
+  batches: WorkQueue,
   items: Item[],
   make: (item: Item) => Made,
 ): Promise<Made[]> {
   if (items.length <= AT_A_TIME) return inPortions(items, make)
-  const made = lastBatch.then(() => inPortions(items, make))
-  lastBatch = made.catch(() => {})
+  const made = batches.run({}, () => inPortions(items, make))
   // With those of other lanes before them, thousands of mails take longer than the server waits.
   const awake = setInterval(() => void keepTransactionAlive(tx).catch(() => {}), STAY_AWAKE_MS)
   return made.finally(() => clearInterval(awake))
 }
-
-let lastBatch: Promise<unknown> = Promise.resolve()
 
 async function inPortions<Item, Made>(items: Item[], make: (item: Item) => Made) {
   const made: Made[] = []

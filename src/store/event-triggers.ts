@@ -99,7 +99,11 @@ export function countTriggersOfObjects(
 export type TriggerState = Pick<
   StoredTrigger,
   'eventTriggerId' | 'eventDefnId' | 'scheduledTime' | 'status' | 'statusReason'
-> & { anchorTime: Temporal.Instant }
+> & {
+  anchorTime: Temporal.Instant
+  /** It has not fired yet, though a worker may have claimed it. */
+  isPending: boolean
+}
 
 /** Newest first; far more than any one object has. */
 export function listTriggerStates(
@@ -111,7 +115,10 @@ export function listTriggerStates(
   return db.query<TriggerState>(sql`
     select event_trigger_id as "eventTriggerId", event_defn_id as "eventDefnId",
            anchor_time as "anchorTime", scheduled_time as "scheduledTime", status,
-           status_reason as "statusReason"
+           status_reason as "statusReason",
+           exists (select from pending_trigger p
+                   where p.business_id = any_trigger.business_id
+                     and p.event_trigger_id = any_trigger.event_trigger_id) as "isPending"
     from any_trigger where ${ofObject(businessId, objectType, id)}
     order by event_trigger_id desc limit 10000`)
 }
