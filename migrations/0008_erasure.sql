@@ -104,6 +104,7 @@ declare
   former text[];
   ids bigint[];
   trigger_ids bigint[];
+  uncertain bigint[];
 begin
   select max(email_id) into last_id
   from (select email_id from email
@@ -124,17 +125,24 @@ begin
   perform from event_trigger t where t.business_id = business and t.event_trigger_id = any (trigger_ids)
   order by t.event_trigger_id for no key update;
   -- A worker that has claimed one of these mails finds its claim gone and does not end the message.
-  delete from email_queue q where q.business_id = business and q.email_id = any (ids);
+  -- The mail server may already have those whose message it ended (see takeOverEmails).
+  with gone as (
+    delete from email_queue q where q.business_id = business and q.email_id = any (ids)
+    returning q.email_id, q.status = 'UNCERTAIN' or q.message_ended
+      or q.worker is not null and q.epoch is distinct from (select epoch from server_epoch) as may_be_sent
+  )
+  select coalesce(array_agg(email_id) filter (where may_be_sent), '{}') into uncertain from gone;
   update email e
   set to_address = case when lower(e.to_address) = any (former) or e.recipient_key = 'client ' || client
                         then 'erased@erased.invalid' else e.to_address end,
       subject = 'Erased', html = null, text = null, message = null,
-      status_reason = case when e.status_reason is not null then 'erased' end,
+      status_reason = case when e.status_reason is not null or e.email_id = any (uncertain) then 'erased' end,
       attempts = (select coalesce(jsonb_agg(one || case when one ->> 'reply' is null then '{}'::jsonb
                                                         else '{"reply": "erased"}' end), '[]')
                   from jsonb_array_elements(e.attempts) one),
       -- A mail that has not been sent is never sent.
-      status = case when e.status in ('QUEUED', 'RETRYING', 'UNCERTAIN') then 'CANCELLED' else e.status end,
+      status = case when e.email_id = any (uncertain) then 'FAILED'
+                    when e.status in ('QUEUED', 'RETRYING', 'UNCERTAIN') then 'CANCELLED' else e.status end,
       next_attempt_time = null
   where e.business_id = business and e.email_id = any (ids);
   get diagnostics mails = row_count;
@@ -144,7 +152,8 @@ begin
   where t.business_id = business and t.event_trigger_id = any (trigger_ids) and t.status_reason is not null
     and t.status_reason <> 'erased' and (t.status = 'FAILED' or position('@' in t.status_reason) > 0);
   get diagnostics triggers = row_count;
-  -- No worker ends a trigger whose last mail was cancelled here.
+  -- No worker ends a trigger whose last mail was cancelled here. If its object moved, the replan loop
+  -- ends it and plans it again.
   update event_trigger t
   set status = case when failed or t.status_reason is not null then 'FAILED'
                     when sent then 'COMPLETED' else 'CANCELLED' end,
@@ -157,7 +166,7 @@ begin
         where e.business_id = business and e.event_trigger_id = any (trigger_ids)
         group by e.event_trigger_id) mails
   where t.business_id = business and t.event_trigger_id = mails.event_trigger_id
-    and t.status = 'RUNNING' and not is_queued;
+    and t.status = 'RUNNING' and t.replan_since is null and not is_queued;
 end $$;
 
 -- Step 3: errors and reasons of triggers, suppressed addresses, stored answers and printed reports.
