@@ -1635,21 +1635,25 @@ AS $function$
 declare
   former record;
   pending bigint;
+  ended_ids bigint[];
   ended bigint;
   suppressions bigint;
 begin
   select * into former from former_values_of_client(business, client);
 
+  -- Pending triggers before finished ones, each in the order of their ids (docs/engine.md, lock order).
   update pending_trigger p set last_error = 'erased'
-  where p.business_id = business and p.last_error is not null and p.last_error <> 'erased'
-    and exists (select from objects_of_client(business, client) o
-                where o.object_type = p.object_type
-                  and (o.object_id = p.object_id or o.object_uuid = p.object_uuid));
+  where p.business_id = business and p.event_trigger_id = any (array(
+    select w.event_trigger_id from pending_trigger w
+    where w.business_id = business and w.last_error is not null and w.last_error <> 'erased'
+      and exists (select from objects_of_client(business, client) o
+                  where o.object_type = w.object_type
+                    and (o.object_id = w.object_id or o.object_uuid = w.object_uuid))
+    order by w.event_trigger_id for update));
   get diagnostics pending = row_count;
 
   -- Each object by the two indexes that together contain all of its triggers.
-  update event_trigger t
-  set status_reason = 'erased'
+  select coalesce(array_agg(about.event_trigger_id), '{}') into ended_ids
   from objects_of_client(business, client) o cross join lateral (
     select event_trigger_id from event_trigger x
     where x.business_id = business and x.object_id = o.object_id and x.object_uuid is null
@@ -1665,8 +1669,13 @@ begin
     union all
     select event_trigger_id from event_trigger x
     where x.business_id = business and x.object_id is null and x.object_uuid = o.object_uuid
-      and x.object_type = o.object_type and (x.status = 'CANCELLED' or x.occurrence is not null)) about
-  where t.business_id = business and t.event_trigger_id = about.event_trigger_id
+      and x.object_type = o.object_type and (x.status = 'CANCELLED' or x.occurrence is not null)) about;
+  perform from event_trigger t where t.business_id = business and t.event_trigger_id = any (ended_ids)
+    and t.status_reason is not null
+  order by t.event_trigger_id for no key update;
+  update event_trigger t
+  set status_reason = 'erased'
+  where t.business_id = business and t.event_trigger_id = any (ended_ids)
     and t.status_reason is not null and t.status_reason <> 'erased'
     and (t.status = 'FAILED' or position('@' in t.status_reason) > 0);
   get diagnostics ended = row_count;

@@ -89,10 +89,16 @@ export async function lockClaimed(tx: Db, worker: string, claimed: ClaimedTrigge
   return new Set(rows.map((row) => row.id))
 }
 
-const keysOf = (triggers: Pick<ClaimedTrigger, 'businessId' | 'eventTriggerId'>[]) => sql`
-  unnest(${triggers.map((trigger) => trigger.businessId)}::bigint[],
-         ${triggers.map((trigger) => trigger.eventTriggerId)}::bigint[])
-    as k (business_id, event_trigger_id)`
+/** In the order in which every transaction locks them. */
+function keysOf(triggers: Pick<ClaimedTrigger, 'businessId' | 'eventTriggerId'>[]) {
+  const sorted = triggers.toSorted(
+    (a, b) => a.businessId - b.businessId || a.eventTriggerId - b.eventTriggerId,
+  )
+  return sql`
+    unnest(${sorted.map((trigger) => trigger.businessId)}::bigint[],
+           ${sorted.map((trigger) => trigger.eventTriggerId)}::bigint[])
+      as k (business_id, event_trigger_id)`
+}
 
 /** How a trigger that a worker claimed has ended. */
 export type Ending = {

@@ -4,6 +4,10 @@ import { decide } from '../../src/automation/decide.ts'
 import type { EngineParts } from '../../src/automation/engine.ts'
 import type { Db } from '../../src/database/database.ts'
 import { sql, type Sql } from '../../src/database/sql.ts'
+import { lockExpiredLeases } from '../../src/store/queue.ts'
+import { takeOverTriggers } from '../../src/store/trigger-queue.ts'
+import { isLockAwaited } from '../support/locks.ts'
+import { until } from '../support/until.ts'
 import { reminder, startEngine, startWorld } from '../support/world.ts'
 
 type World = Awaited<ReturnType<typeof startWorld>>
@@ -211,3 +215,43 @@ test('a trigger that is postponed when it fires starts again without failed atte
   assert.deepEqual([status, statusReason], ['SCHEDULED', null])
   assert.equal(await failedAttempts(world, booked), 0)
 })
+
+test('a reminder that moves while its trigger is given up is planned for its new time', async (t) => {
+  const world = await startWorld(t)
+  const { clock, database, save } = world
+  await remind(world)
+  const { calendarId } = await world.book(clock.in({ hours: 25 }))
+  clock.advance({ hours: 1 })
+  await loseLastAttempt(world)
+  const saved = await database.engine.transaction(async (tx) => {
+    await takeOver(world, tx)
+    const startTime = clock.in({ hours: 96 }).epochMilliseconds
+    // As a promise in an object: it is not waited for here.
+    const saved = {
+      done: save('/calendar', { calendarId, startTime, endTime: startTime + 60_000 }),
+    }
+    await until(() => isLockAwaited(database.engine))
+    return saved
+  })
+  await saved.done
+  assert.deepEqual(await statusesOf(world, calendarId), ['FAILED', 'SCHEDULED'])
+})
+
+/** The worker that died had one attempt left. */
+const loseLastAttempt = ({ clock, database }: World) =>
+  database.engine.query(sql`
+    with lease as (insert into worker_lease values ('dead', ${clock.now().subtract({ seconds: 1 })}))
+    update pending_trigger
+    set worker = 'dead', attempts = 3, scheduled_time = ${clock.now().subtract({ seconds: 2 })},
+        next_attempt_time = ${clock.now().subtract({ seconds: 2 })}`)
+
+async function takeOver({ clock }: World, tx: Db) {
+  const now = clock.now()
+  const expired = await lockExpiredLeases(tx, now)
+  assert.equal(await takeOverTriggers(tx, expired, { retrySeconds: 10, now }), 1)
+}
+
+const statusesOf = async ({ call }: World, calendarId: number) =>
+  (await call('GET', `/eventTriggers/CALENDAR/${calendarId}`)).body.map(
+    (trigger: { status: string }) => trigger.status,
+  )
