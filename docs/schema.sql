@@ -806,7 +806,7 @@ create table pending_trigger (
 CREATE INDEX pending_trigger_by_business ON pending_trigger USING btree (business_id, scheduled_time, event_trigger_id) WITH (deduplicate_items=off);
 CREATE INDEX pending_trigger_due ON pending_trigger USING btree (next_attempt_time);
 CREATE INDEX pending_trigger_failed ON pending_trigger USING btree (next_attempt_time) WHERE attempts > 0;
-CREATE INDEX pending_trigger_of_definition ON pending_trigger USING btree (business_id, event_defn_id, object_id, object_uuid);
+CREATE UNIQUE INDEX pending_trigger_of_definition ON pending_trigger USING btree (business_id, event_defn_id, object_id, object_uuid, object_type, occurrence) NULLS NOT DISTINCT;
 CREATE INDEX pending_trigger_with_error ON pending_trigger USING btree (business_id) WHERE last_error IS NOT NULL;
 create policy bellwether_app on pending_trigger to bellwether_app using ((business_id = app_business()));
 create policy bellwether_engine on pending_trigger to bellwether_engine using (true);
