@@ -144,7 +144,8 @@ test('reconciliation finds a reminder that is missing, one without reason and on
   )
   await asOwner(
     world.database,
-    `insert into pending_trigger (business_id, event_defn_id, defn_version, object_type, object_id,
+    `drop index pending_trigger_of_definition;
+     insert into pending_trigger (business_id, event_defn_id, defn_version, object_type, object_id,
        anchor_time, scheduled_time, next_attempt_time, created_date)
      select business_id, event_defn_id, defn_version, object_type, object_id, anchor_time,
        scheduled_time, next_attempt_time, created_date from pending_trigger where object_id = ${twice.calendarId}`,
