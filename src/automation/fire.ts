@@ -3,8 +3,8 @@ import { isDatabaseAway, isTransient } from '../database/refusals.ts'
 import { hintChangedTriggers } from '../store/changes.ts'
 import { drawEmailIds, insertEmails } from '../store/emails.ts'
 import type { SettingsCache } from '../store/settings.ts'
-import { holdTemplatesOfDefinitions } from '../store/email-templates.ts'
-import { holdActionsOfDefinitions } from '../store/event-actions.ts'
+import { lockTemplatesOfDefinitions } from '../store/email-templates.ts'
+import { lockActionsOfDefinitions } from '../store/event-actions.ts'
 import {
   endTriggers,
   lockClaimed,
@@ -14,7 +14,11 @@ import {
 } from '../store/trigger-queue.ts'
 import type { Throttle } from './throttle.ts'
 import { decide } from './decide.ts'
-import { definitionsOf, holdDefinitionsOf, holdWholeObjects } from './hold.ts'
+import {
+  distinctDefinitions,
+  lockDefinitionsOfTriggers,
+  lockWholeObjectsForShare,
+} from './share-locks.ts'
 import { ended, makeMails, type MailParts, type Ready } from './mails.ts'
 import { planAgainFor, type Moved } from './schedule.ts'
 import { objectKeyOf } from '../store/subject.ts'
@@ -110,14 +114,14 @@ const textOf = (error: unknown) =>
  * object that was cancelled before is not mailed about, one that is cancelled after is too late.
  */
 async function fireBatch(tx: Db, firing: Firing, claimed: ClaimedTrigger[], rendering: Rendering) {
-  const keys = definitionsOf(claimed)
+  const keys = distinctDefinitions(claimed)
   // One round trip. Objects are locked first; the time is read last, when all locks are held.
   const [objects, mine, definitions, actions, stored, ids, now] = await Promise.all([
-    holdWholeObjects(tx, firing.settings, claimed),
+    lockWholeObjectsForShare(tx, firing.settings, claimed),
     lockClaimed(tx, firing.worker, claimed),
-    holdDefinitionsOf(tx, keys),
-    holdActionsOfDefinitions(tx, keys),
-    holdTemplatesOfDefinitions(tx, keys),
+    lockDefinitionsOfTriggers(tx, keys),
+    lockActionsOfDefinitions(tx, keys),
+    lockTemplatesOfDefinitions(tx, keys),
     drawEmailIds(tx, claimed.length),
     firing.confirmNow(tx),
   ])

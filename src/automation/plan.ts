@@ -6,7 +6,7 @@ import { nominalMinutes } from '../contract/offset.ts'
 import type { Database, Db } from '../database/database.ts'
 import {
   findDefinition,
-  holdDefinitions,
+  lockDefinitionsForShare,
   lockPlans,
   markPlanned,
   waitForBookings,
@@ -26,8 +26,8 @@ import {
 import {
   listSubjectIds,
   listSubjectsFrom,
-  lockObjectsOf,
-  lockSubjects,
+  lockObjectsForShare,
+  lockSubjectsForUpdate,
   type Anchor,
   type SubjectCursor,
 } from '../store/subjects.ts'
@@ -104,7 +104,7 @@ async function planInPages(
       // One round trip. The definition is locked last; see docs/engine.md, lock order.
       const [read, [current]] = await Promise.all([
         work.read(tx),
-        holdDefinitions(tx, [definition]),
+        lockDefinitionsForShare(tx, [definition]),
       ])
       if (current?.version !== definition.version) throw new Stopped()
       const plan = work.plan(current, read)
@@ -137,7 +137,7 @@ async function cancelOtherKindPages(db: Db, definition: StoredDefinition, page: 
     after = rows.at(-1)!.eventTriggerId
     await page({
       read: async (tx) =>
-        lockObjectsOf(
+        lockObjectsForShare(
           tx,
           rows.map((row) => ({ ...row, businessId })),
         ),
@@ -161,7 +161,7 @@ async function planReminderPages(
     page({
       read: (tx) =>
         Promise.all([
-          lockSubjects(tx, businessId, objectType, ids),
+          lockSubjectsForUpdate(tx, businessId, objectType, ids),
           readReminders(tx, businessId, objectType, ids, [eventDefnId]),
         ]),
       plan: (current, [subjects, rows]) => {
@@ -233,7 +233,7 @@ async function planEventPages(
   for await (const rows of pendingEvents(db, definition)) {
     const ids = [...new Set(rows.map(objectIdOf))]
     await page({
-      read: (tx) => lockSubjects(tx, definition.businessId, objectType, ids),
+      read: (tx) => lockSubjectsForUpdate(tx, definition.businessId, objectType, ids),
       plan: (current, subjects) => {
         const byId = new Map(subjects.map((subject) => [objectIdOf(subject), subject]))
         const update = rows.flatMap((row) =>

@@ -3,7 +3,7 @@ import type { Db } from '../database/database.ts'
 import { findRendered, renderHtml, type Unusable } from '../email/html-pool.ts'
 import type { RenderedHtml } from '../email/read-html.ts'
 import {
-  holdTemplatesWithVariants,
+  lockTemplatesWithVariants,
   type NamedTemplate,
   type StoredTemplate,
 } from '../store/email-templates.ts'
@@ -16,7 +16,7 @@ export async function listTemplates(
   db: Db,
   actions: { businessId: number; emailTemplateId: number }[],
 ) {
-  const rows = actions.length === 0 ? [] : await holdTemplatesWithVariants(db, actions)
+  const rows = actions.length === 0 ? [] : await lockTemplatesWithVariants(db, actions)
   const rendering = new Rendering()
   await rendering.render(rows)
   return rendering.split(rows).templates
@@ -27,7 +27,7 @@ export async function findTemplate(
   db: Db,
   key: { businessId: number; emailTemplateId: number },
 ): Promise<RenderedTemplate | undefined> {
-  const rows = await holdTemplatesWithVariants(db, [key])
+  const rows = await lockTemplatesWithVariants(db, [key])
   const row = rows.find(({ emailTemplateId }) => emailTemplateId === key.emailTemplateId)
   return row && { ...row, rendered: await renderHtml(row.businessId, row.emailBody) }
 }

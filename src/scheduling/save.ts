@@ -14,7 +14,7 @@ import { lockPlans, lockSettings } from '../store/event-definitions.ts'
 import {
   drawObjectIds,
   insertObjects,
-  lockObjects,
+  lockObjectsForUpdate,
   readStored,
   updateObjects,
   type StoredObject,
@@ -176,7 +176,7 @@ async function lockCurrent(
   requests: SaveRequest[],
   { businessId, visibility = null }: Saving,
 ): Promise<FindCurrent> {
-  const objects = await lockObjects(tx, businessId, kind, {
+  const objects = await lockObjectsForUpdate(tx, businessId, kind, {
     ids: requests.flatMap(({ input }) => input.id ?? []),
     externalIds: requests.flatMap(({ input }) => input.externalId ?? []),
     visibility,

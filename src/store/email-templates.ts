@@ -35,7 +35,7 @@ export type StoredTemplate = {
  * The templates that actions name, each with its variants, which have the same name. They are locked
  * for share until the transaction ends.
  */
-export const holdTemplatesWithVariants = (
+export const lockTemplatesWithVariants = (
   tx: Db,
   keys: { businessId: number; emailTemplateId: number }[],
 ) =>
@@ -47,7 +47,7 @@ export const holdTemplatesWithVariants = (
   )
 
 /** The same of all active actions of these definitions. */
-export const holdTemplatesOfDefinitions = (tx: Db, keys: DefinitionKey[]) =>
+export const lockTemplatesOfDefinitions = (tx: Db, keys: DefinitionKey[]) =>
   tx.query<NamedTemplate>(
     withVariants(sql`
       select distinct a.business_id, a.email_template_id

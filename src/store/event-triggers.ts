@@ -11,7 +11,7 @@ import { columnsFor, insertRows, rowTable } from './rows.ts'
 import type { ObjectKey } from './subject.ts'
 import { clientsNamed } from './client-words.ts'
 import { aboutVisibleObject, type Visibility } from './visibility.ts'
-import { lockObjectsOf } from './subjects.ts'
+import { lockObjectsForShare } from './subjects.ts'
 import { asPlanned, recordEnded } from './trigger-queue.ts'
 
 /** As answered, with moments still moments. */
@@ -686,7 +686,7 @@ async function lockObjectsOfTriggers(tx: Db, businessId: number, ids: number[]) 
     select distinct business_id as "businessId", object_type as "objectType",
            object_id as "objectId", object_uuid as "objectUUId"
     from pending_trigger where business_id = ${businessId} and event_trigger_id = any (${ids}::bigint[])`)
-  lockObjectsOf(tx, objects)
+  lockObjectsForShare(tx, objects)
 }
 
 type Who = { user: string; now: Temporal.Instant }
