@@ -6,24 +6,24 @@ import {
 } from '../store/trigger-queue.ts'
 import type { Claim } from '../store/queue.ts'
 import { FairShare } from './fair-share.ts'
-import type { Firing } from './fire.ts'
+import type { FireContext } from './fire.ts'
 
 type ClaimContext = Pick<
-  Firing,
+  FireContext,
   'db' | 'worker' | 'now' | 'leaseSeconds' | 'batchSize' | 'throttle'
 >
 
 /** Claims in the order of time; after a full batch, first a fair share for each business. */
-export async function claim(firing: ClaimContext, state: ClaimState): Promise<ClaimedTrigger[]> {
-  const { db, worker, batchSize: limit } = firing
-  const now = firing.now()
+export async function claim(context: ClaimContext, state: ClaimState): Promise<ClaimedTrigger[]> {
+  const { db, worker, batchSize: limit } = context
+  const now = context.now()
   state.claimedAt = now
   const { resets } = state
-  const request = { worker, now, leaseUntil: now.add({ seconds: firing.leaseSeconds }), limit }
-  const throttled = await firing.throttle?.listThrottled(now)
+  const request = { worker, now, leaseUntil: now.add({ seconds: context.leaseSeconds }), limit }
+  const throttled = await context.throttle?.listThrottled(now)
   state.isThrottled = throttled !== undefined && throttled.size > 0
-  if (throttled && state.isThrottled) return claimUnthrottled(throttled, firing, state, request)
-  const shared = state.isCrowded ? await claimNextShares(firing, state, request) : []
+  if (throttled && state.isThrottled) return claimUnthrottled(throttled, context, state, request)
+  const shared = state.isCrowded ? await claimNextShares(context, state, request) : []
   const rest = limit - shared.length
   if (rest <= 0) return shared
   sweepSometimes(state, now)

@@ -1,5 +1,6 @@
-import { REASONS } from '../contract/reasons.ts'
 import { randomUUID } from 'node:crypto'
+import { LONG_AGO } from '../clock.ts'
+import { REASONS } from '../contract/reasons.ts'
 import type { Definition } from '../contract/event-definition.ts'
 import { eventTypeById, type ObjectType } from '../contract/event-type.ts'
 import { nominalMinutes } from '../contract/offset.ts'
@@ -48,7 +49,7 @@ const PAGE = 500
 export type Planned = { created: number; updated: number }
 
 /** A plan that stops for this long is continued by another worker. */
-const LEASE_SECONDS = 10
+const PLAN_LEASE_SECONDS = 10
 
 /**
  * Brings the triggers of a saved definition in line with it, in pages next to bookings: each page is
@@ -65,7 +66,7 @@ export async function planDefinition(
   const claim = { name: `plan ${businessId} ${eventDefnId}`, worker: randomUUID() }
   const extendLease = () => {
     const moment = now()
-    const leaseUntil = moment.add({ seconds: LEASE_SECONDS })
+    const leaseUntil = moment.add({ seconds: PLAN_LEASE_SECONDS })
     return claimWork(engine, claim, { now: moment, leaseUntil })
   }
   if (!(await extendLease())) return undefined
@@ -263,7 +264,7 @@ export const eventOf = (row: EventRow, subject: Subject): SchedulingEvent => ({
   happenedAt: row.anchorTime,
 })
 
-/** What becomes of a pending trigger of a change under a definition that was saved since. */
+/** The new plan of a pending trigger of an event, after its definition was saved again. */
 export function planEvent(
   definition: StoredDefinition,
   row: EventRow,
@@ -313,8 +314,6 @@ export function candidates(
       }
   }
 }
-
-const LONG_AGO = Temporal.Instant.fromEpochMilliseconds(0)
 
 const cursorOf = (subject: Subject, anchor: Anchor): SubjectCursor => ({
   anchor: subject[anchor]!,

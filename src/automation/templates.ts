@@ -39,17 +39,17 @@ export async function findTemplate(
 export class Rendering {
   readonly #rendered = new Map<string, RenderedHtml | Unusable>()
 
-  /** Returns false if it takes longer than `patienceMs`; rendering then continues. */
-  async render(rows: StoredTemplate[], patienceMs = Infinity): Promise<boolean> {
+  /** Returns false if it takes longer than `maxWaitMs`; rendering then continues. */
+  async render(rows: StoredTemplate[], maxWaitMs = Infinity): Promise<boolean> {
     const rendered = Promise.all(
       rows.map(async ({ businessId, emailBody }) => {
         this.#rendered.set(emailBody, await renderHtml(businessId, emailBody))
       }),
     ).then(() => true)
-    if (patienceMs === Infinity) return rendered
+    if (maxWaitMs === Infinity) return rendered
     const enough = new AbortController()
-    const patience = sleep(patienceMs, false, { signal: enough.signal }).catch(() => false)
-    return Promise.race([rendered, patience]).finally(() => enough.abort())
+    const timeLimit = sleep(maxWaitMs, false, { signal: enough.signal }).catch(() => false)
+    return Promise.race([rendered, timeLimit]).finally(() => enough.abort())
   }
 
   /** The rendered templates by the id in the action, and the rows that are not rendered yet. */

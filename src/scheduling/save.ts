@@ -187,7 +187,7 @@ async function lockCurrent(
     id === undefined ? (externalId && byExternalId.get(externalId)) || undefined : byId.get(id)
 }
 
-/** Leaves out bodies about the same object as an earlier one: the only place that knows of repeats. */
+/** Removes bodies that are about the same object as an earlier body of the batch. */
 function withoutRepeats(requests: SaveRequest[], findCurrent: FindCurrent) {
   const seen = new Set<unknown>()
   return requests.filter(({ input }) => {
@@ -198,7 +198,7 @@ function withoutRepeats(requests: SaveRequest[], findCurrent: FindCurrent) {
   })
 }
 
-/** Decides what becomes of the object that a body is about. */
+/** Returns the function that merges a body into its object, or refuses it. */
 const decider =
   (kind: ObjectKind, references: References, newIds: Iterator<number | string>, saving: Saving) =>
   ({ body, input, allow }: SaveRequest, before: StoredObject | undefined): Outcome => {

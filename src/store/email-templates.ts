@@ -65,8 +65,8 @@ const withVariants = (names: Sql) =>
            t.template_name as "templateName", t.subject, t.email_body as "emailBody",
            t.email_body_text as "emailBodyText", t.email_because as "emailBecause",
            t.email_category_id as "emailCategoryId",
-           -- By itself: joined, it would still be that of the category which a template had that is
-           -- saved while this waits for it.
+           -- A subquery, because a join would read the category that the template had before a save
+           -- that this statement waited for.
            coalesce((select g.transactional from email_category g
                      where (g.business_id, g.email_category_id)
                          = (t.business_id, t.email_category_id)), true) as transactional,

@@ -43,13 +43,13 @@ const isAbout = (id: number | string) =>
     ? sql`object_id is null and object_uuid = ${id}`
     : sql`object_uuid is null and object_id = ${id}`
 
-/** Whichever of the two indexes they are in, what became of the triggers of an object has one. */
+/** The finished triggers of an object. Each is in one of two indexes. */
 export const endedOfObjects = sql`(
   select * from event_trigger where status <> 'CANCELLED' and occurrence is null
   union all
   select * from event_trigger where status = 'CANCELLED' or occurrence is not null)`
 
-/** All triggers of one object. What waits has an index by definition, and then by object. */
+/** All triggers of one object. Pending triggers have an index by definition and object. */
 const ofObject = (businessId: number, objectType: ObjectType, id: number | string) => sql`
   business_id = ${businessId} and object_type = ${objectType} and ${isAbout(id)}
   and event_defn_id = any (array(
@@ -500,7 +500,7 @@ const ofOtherKinds = (
   w.business_id = ${businessId} and w.event_defn_id = ${eventDefnId} and w.worker is null
   and (w.object_type <> ${objectType} or (w.occurrence is null) <> ${isReminder})`
 
-/** Of what waits, that for which this holds is taken out and recorded as cancelled. */
+/** Moves matching pending triggers to the outcome table as CANCELLED. */
 const cancelling = (condition: Sql, reason: string, who: Who) => sql`
   with gone as (
     delete from pending_trigger w where ${condition}
