@@ -149,7 +149,7 @@ async function sendOurs(port: number, mails: number, dkim: DkimSigner[]) {
       from: 'hello@harbour.example',
       to: 'ada@example.org',
       message,
-      onMessageEnded: async () => {},
+      beforeMessageEnd: async () => {},
     })
     if (outcome.kind !== 'sent') throw new Error(outcome.reply)
   })

@@ -117,7 +117,7 @@ create table email_queue (
   worker            text,                            -- that has claimed it, by a lease in worker_lease
   attempts          integer not null default 0,
   next_attempt_time timestamptz not null,
-  message_ended     boolean not null default false,  -- the end of the message was sent; no answer is recorded yet
+  message_ended     boolean not null default false,  -- the end of the message may be sent, or was; no answer is recorded yet
   epoch             uuid,                            -- of the server when the mail was claimed: see server_epoch
   primary key (business_id, email_id),
   foreign key (business_id, email_id) references email,

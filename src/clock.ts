@@ -55,3 +55,6 @@ export class DatabaseClock implements Clock {
 const READINGS = 3
 
 export const monotonicMs = () => performance.now()
+
+/** Before every time that is stored. */
+export const LONG_AGO = Temporal.Instant.fromEpochMilliseconds(0)

@@ -58,7 +58,7 @@ function readUserId(body: unknown) {
 
 const isId = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) > 0
 
-export type Saving = By & {
+export type UserSave = By & {
   businessId: number
   /** The role of the caller; `null` for the operator and for a key that belongs to the business. */
   role: Role | null
@@ -67,7 +67,7 @@ export type Saving = By & {
 }
 
 /** Creates or changes a person, in the caller's transaction. */
-export async function saveUser(tx: Db, input: UserInput, saving: Saving) {
+export async function saveUser(tx: Db, input: UserInput, saving: UserSave) {
   const { businessId } = saving
   const current = input.userId ? await lockUser(tx, businessId, input.userId) : undefined
   if (input.userId && !current) throw notFound('user', input.userId)

@@ -6,19 +6,24 @@ import {
 } from '../store/trigger-queue.ts'
 import type { Claim } from '../store/queue.ts'
 import { FairShare } from './fair-share.ts'
-import type { Firing } from './fire.ts'
+import type { FireContext } from './fire.ts'
+
+type ClaimContext = Pick<
+  FireContext,
+  'db' | 'worker' | 'now' | 'leaseSeconds' | 'batchSize' | 'throttle'
+>
 
 /** Claims in the order of time; after a full batch, first a fair share for each business. */
-export async function claim(firing: Firing, state: ClaimState): Promise<ClaimedTrigger[]> {
-  const { db, worker, batchSize: limit } = firing
-  const now = firing.now()
+export async function claim(context: ClaimContext, state: ClaimState): Promise<ClaimedTrigger[]> {
+  const { db, worker, batchSize: limit } = context
+  const now = context.now()
   state.claimedAt = now
   const { resets } = state
-  const request = { worker, now, leaseUntil: now.add({ seconds: firing.leaseSeconds }), limit }
-  const throttled = await firing.throttle?.listThrottled(now)
+  const request = { worker, now, leaseUntil: now.add({ seconds: context.leaseSeconds }), limit }
+  const throttled = await context.throttle?.listThrottled(now)
   state.isThrottled = throttled !== undefined && throttled.size > 0
-  if (throttled && state.isThrottled) return claimUnthrottled(throttled, firing, state, request)
-  const shared = state.isCrowded ? await claimNextShares(firing, state, request) : []
+  if (throttled && state.isThrottled) return claimUnthrottled(throttled, context, state, request)
+  const shared = state.isCrowded ? await claimNextShares(context, state, request) : []
   const rest = limit - shared.length
   if (rest <= 0) return shared
   sweepSometimes(state, now)
@@ -82,25 +87,28 @@ function sweepSometimes(state: ClaimState, now: Temporal.Instant) {
   state.sweptAt = now
 }
 
-async function claimNextShares({ db }: Firing, { shares }: ClaimState, request: Claim) {
+async function claimNextShares({ db }: ClaimContext, { shares }: ClaimState, request: Claim) {
   const next = await shares.next(db, request)
   // If only one business has due triggers, it delays no other.
   return next && !next.isOnlyBusiness ? claimTriggerShares(db, request, next) : []
 }
 
-/** Only of businesses that are not throttled, page by page. */
+/** Claims only triggers of businesses that are not throttled, page by page. */
 async function claimUnthrottled(
   throttled: ReadonlySet<number>,
-  { db }: Firing,
+  { db }: ClaimContext,
   state: ClaimState,
   request: Claim,
 ) {
   // Throttled triggers stay in the queue before those that are claimed.
   Object.assign(state, { isCrowded: false, doneUntil: undefined })
-  state.shares.restart()
-  for (;;) {
+  // From where the last claim ended to the last business, and then once from the first to the last.
+  let passesLeft = state.shares.isAtStart ? 1 : 2
+  while (passesLeft > 0) {
     const next = await state.shares.next(db, request, (businessId) => throttled.has(businessId))
     const claimed = next ? await claimTriggerShares(db, request, next) : []
-    if (claimed.length > 0 || state.shares.isAtStart) return claimed
+    if (claimed.length > 0) return claimed
+    if (state.shares.isAtStart) passesLeft -= 1
   }
+  return []
 }

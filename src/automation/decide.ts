@@ -8,11 +8,11 @@ import { planEvent } from './plan.ts'
 import type { Subject } from '../store/subject.ts'
 import { firingTime, isOfUse, isReminder } from './timing.ts'
 
-/** What becomes of a trigger that does not fire (now). */
+/** How a trigger ends that does not fire, or when it is due again. */
 export type Decision = Pick<Ending, 'status' | 'statusReason'> &
   Partial<Pick<Ending, 'plan'>> & { isMoved?: boolean }
 
-/** Is it still what the definition asks for, and still of use? */
+/** Does the trigger still match its definition, is it due, and is it still useful? */
 export function decide(
   trigger: ClaimedTrigger,
   definition: StoredDefinition,
@@ -27,7 +27,7 @@ export function decide(
   if (trigger.fireNow) return 'fire'
   if (isReminder(definition)) {
     const asked = firingTime(definition, subject)
-    // A zone may have changed since, and the plan not yet be made again: nothing fires early.
+    // The time zone may have changed and the plan not be complete yet: nothing fires early.
     const isOther = asked && !asked.scheduledTime.equals(trigger.scheduledTime)
     const isEarly = isOther && Temporal.Instant.compare(asked.scheduledTime, now) > 0
     const isOld = trigger.defnVersion < definition.version
@@ -46,7 +46,7 @@ export function decide(
       return { status: again.status, statusReason: again.statusReason, plan: again }
     }
   }
-  // The clock was set back since it was claimed: its time is still to come.
+  // The clock was set back after the claim: the trigger is not due yet.
   if (Temporal.Instant.compare(trigger.scheduledTime, now) > 0) {
     return { status: 'SCHEDULED', statusReason: null }
   }

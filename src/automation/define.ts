@@ -148,8 +148,8 @@ function writeAction(
     eventDefnId,
     active: input.active ?? before!.active,
     emailTemplateId: input.emailTemplateId ?? before!.emailTemplateId,
-    emailCategoryId: said(input.emailCategoryId, before?.emailCategoryId),
-    recipient: said(input.recipient, before?.recipient),
+    emailCategoryId: keepUnlessGiven(input.emailCategoryId, before?.emailCategoryId),
+    recipient: keepUnlessGiven(input.recipient, before?.recipient),
   }
   if (!before) return insertAction(tx, wanted, defining)
   const isSame = Object.entries(wanted).every(([key, value]) => before[key as 'active'] === value)
@@ -158,7 +158,7 @@ function writeAction(
 }
 
 /** An absent value stays as it was; null clears it. */
-const said = <T>(value: T | null | undefined, before: T | null | undefined): T | null =>
+const keepUnlessGiven = <T>(value: T | null | undefined, before: T | null | undefined): T | null =>
   value === undefined ? (before ?? null) : value
 
 const isUnchanged = (before: StoredDefinition, wanted: object) =>

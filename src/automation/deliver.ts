@@ -13,7 +13,7 @@ import {
   endEmails,
   endTriggersOf,
   lockTriggersOf,
-  markMessagesEnded,
+  allowMessageEnds,
   releaseEmails,
   releaseUnendedEmails,
   type ClaimedEmail,
@@ -39,7 +39,7 @@ export type Delivering = {
   /** The operator's address, which is the envelope sender of every mail: bounces go there. */
   mailFrom: Mailbox
   /** How long a stop waits for mails that are being sent. The service must stop within ten seconds. */
-  stopPatienceMs?: number
+  maxStopWaitMs?: number
   onError(error: unknown): void
 }
 
@@ -69,7 +69,7 @@ export class Deliveries {
     // Mails that end at about the same moment share a commit. Waiting for two iterations of the event
     // loop makes four mails a commit instead of two, over five connections.
     const shared = { gather: () => nextIteration().then(() => nextIteration()) }
-    this.#ended = new Batcher((mails) => markMessagesEnded(parts.db, mails), shared)
+    this.#ended = new Batcher((mails) => allowMessageEnds(parts.db, mails), shared)
     this.#recorded = new Batcher((attempts) => this.#record(attempts), shared)
     this.#replanned = new Batcher(async (moved) => {
       await replanMoved(parts, moved)
@@ -121,10 +121,10 @@ export class Deliveries {
 
   /** Waits a while for mails that are being sent, and releases the rest. */
   async stop() {
-    const { db, stopPatienceMs = STOP_PATIENCE_MS } = this.#parts
+    const { db, maxStopWaitMs = MAX_STOP_WAIT_MS } = this.#parts
     const enough = new AbortController()
-    const patience = sleep(stopPatienceMs, undefined, { signal: enough.signal })
-    await Promise.race([this.settle(), patience.catch(() => {})])
+    const timeLimit = sleep(maxStopWaitMs, undefined, { signal: enough.signal })
+    await Promise.race([this.settle(), timeLimit.catch(() => {})])
     enough.abort()
     if (this.#inProgress.size > 0) await releaseUnendedEmails(db, [...this.#inProgress])
   }
@@ -191,7 +191,7 @@ export class Deliveries {
   /** If the end of the message was not committed, it was not sent: the server has no mail. */
   async #send(mail: ClaimedEmail): Promise<Outcome | 'not attempted'> {
     let isEndRefused = false
-    const onMessageEnded = async () => {
+    const beforeMessageEnd = async () => {
       try {
         if (await this.#ended.add(mail)) return
       } catch (error) {
@@ -204,7 +204,7 @@ export class Deliveries {
     const from = this.#parts.mailFrom.address
     const to = mail.toAddress
     try {
-      const outcome = await this.#parts.mailer.send({ from, to, message, onMessageEnded })
+      const outcome = await this.#parts.mailer.send({ from, to, message, beforeMessageEnd })
       return isEndRefused ? 'not attempted' : outcome
     } catch (error) {
       if (isEndRefused) return 'not attempted'
@@ -293,4 +293,4 @@ const AHEAD_MS = 250
 const MAX_RECORDINGS = 5
 const RETRY_MS = 500
 
-const STOP_PATIENCE_MS = 5_000
+const MAX_STOP_WAIT_MS = 5_000

@@ -7,7 +7,7 @@ import type { SettingsCache } from '../store/settings.ts'
 import { createDeliverLoop } from './deliver-loop.ts'
 import { Deliveries } from './deliver.ts'
 import { FireLoops } from './fire-loops.ts'
-import type { Firing } from './fire.ts'
+import type { FireContext } from './fire.ts'
 import { createHeartbeatLoop, createTakeoverLoop, takeoverMs } from './lease-loops.ts'
 import { Hint, repeat } from './loop.ts'
 import { createPlanLoop, type PlannerParts } from './planner.ts'
@@ -29,16 +29,16 @@ export type EngineParts = {
   captures: boolean
   mailFrom: Mailbox
   host: string
-  unsubscribeLink: Firing['unsubscribeLink']
+  unsubscribeLink: FireContext['unsubscribeLink']
   onError(error: unknown): void
-  onEnded?: NonNullable<Firing['onEnded']>
-  decide?: NonNullable<Firing['decide']>
+  onEnded?: NonNullable<FireContext['onEnded']>
+  decide?: NonNullable<FireContext['decide']>
   onPlanned?: PlannerParts['onPlanned']
   batchSize?: number
   /** With more queued mails than this, the triggers of a business are not fired. */
   maxQueuedEmails?: number
-  renderPatienceMs?: number
-  stopPatienceMs?: number
+  maxRenderWaitMs?: number
+  maxStopWaitMs?: number
 }
 
 export type Engine = ReturnType<typeof createEngine>

@@ -22,10 +22,6 @@ export class FairShare {
     return this.#after === 0
   }
 
-  restart() {
-    this.#after = 0
-  }
-
   /** The next businesses with due rows and the share of each; undefined if their page has none. */
   async next(
     db: Db,

@@ -8,11 +8,11 @@ import {
   type ClaimedTrigger,
 } from '../store/trigger-queue.ts'
 import { claim, claimFromStart, newClaimState } from './claim.ts'
-import { fireClaimed, type Firing } from './fire.ts'
+import { fireClaimed, type FireContext } from './fire.ts'
 import { Hint, MAX_REST_MS, pause, restUntilDue, type Loop } from './loop.ts'
 import { THROTTLE_READ_EVERY_MS } from './throttle.ts'
 
-type FireLoopsParts = Omit<Firing, 'worker'> & {
+type FireLoopsParts = Omit<FireContext, 'worker'> & {
   /** A name that no worker has had before. */
   nextWorker(): string
   /** Told when triggers have fired and their mails are queued. */
@@ -37,13 +37,13 @@ export class FireLoops {
     this.#parts = parts
     this.#retryFrom = parts.now().add({ seconds: parts.leaseSeconds })
     this.#batches = new WorkerSlots('fire', parts, {
-      claim: (firing) => this.#claimBatch(firing),
+      claim: (context) => this.#claimBatch(context),
       isMoreDue: () => this.#state.isCrowded || this.#state.isThrottled,
       readRestMs: () => this.#readRestMs(),
       onReleased: () => this.claimFromStart(),
     })
     this.#retries = new WorkerSlots('retry', parts, {
-      claim: (firing) => this.#claimFailed(firing),
+      claim: (context) => this.#claimFailed(context),
       isMoreDue: () => true,
       readRestMs: () => this.#readRetryRestMs(),
       onReleased: () => {},
@@ -76,14 +76,14 @@ export class FireLoops {
     return this.#retries.loops
   }
 
-  async #claimBatch(firing: Firing) {
-    const claimed = await claim(firing, this.#state)
-    this.#lastClaimTime = firing.now()
+  async #claimBatch(context: FireContext) {
+    const claimed = await claim(context, this.#state)
+    this.#lastClaimTime = context.now()
     return claimed
   }
 
   /** If a service is killed again and again just after its start, it must not give up triggers. */
-  async #claimFailed({ db, worker, leaseSeconds, now }: Firing) {
+  async #claimFailed({ db, worker, leaseSeconds, now }: FireContext) {
     const moment = now()
     this.#retriedAt = moment
     if (Temporal.Instant.compare(moment, this.#retryFrom) < 0) return []
@@ -144,7 +144,7 @@ export class FireLoops {
 
 /** How the slots of a group find their triggers. */
 type Source = {
-  claim(firing: Firing): Promise<ClaimedTrigger[]>
+  claim(context: FireContext): Promise<ClaimedTrigger[]>
   /** Whether a claim that found triggers may be followed by the next one without a rest. */
   isMoreDue(): boolean
   readRestMs(): Promise<number>
@@ -216,28 +216,28 @@ class WorkerSlots {
 /** Claims and fires under a worker name of its own. */
 class WorkerSlot {
   readonly #parts: FireLoopsParts
-  #firing: Firing
+  #context: FireContext
   /** From the claim until its triggers have ended, or were freed. */
   isBusy = false
 
   constructor(parts: FireLoopsParts) {
     this.#parts = parts
-    this.#firing = { ...parts, worker: parts.nextWorker() }
+    this.#context = { ...parts, worker: parts.nextWorker() }
   }
 
   get worker() {
-    return this.#firing.worker
+    return this.#context.worker
   }
 
   async claim({ claim }: Source) {
     this.isBusy = true
-    const claimed = await claim(this.#firing)
+    const claimed = await claim(this.#context)
     if (claimed.length === 0) this.isBusy = false
     return claimed
   }
 
   async fire(claimed: ClaimedTrigger[]) {
-    if (claimed.length > 0) await fireClaimed(this.#firing, claimed)
+    if (claimed.length > 0) await fireClaimed(this.#context, claimed)
     this.isBusy = false
   }
 
@@ -248,8 +248,8 @@ class WorkerSlot {
    */
   async releaseBroken() {
     if (!this.isBusy) return false
-    await releaseRows(this.#firing.db, TRIGGER_QUEUE, this.worker)
-    this.#firing = { ...this.#parts, worker: this.#parts.nextWorker() }
+    await releaseRows(this.#context.db, TRIGGER_QUEUE, this.worker)
+    this.#context = { ...this.#parts, worker: this.#parts.nextWorker() }
     this.isBusy = false
     return true
   }

@@ -3,8 +3,8 @@ import { isDatabaseAway, isTransient } from '../database/refusals.ts'
 import { hintChangedTriggers } from '../store/changes.ts'
 import { drawEmailIds, insertEmails } from '../store/emails.ts'
 import type { SettingsCache } from '../store/settings.ts'
-import { holdTemplatesOfDefinitions } from '../store/email-templates.ts'
-import { holdActionsOfDefinitions } from '../store/event-actions.ts'
+import { lockTemplatesOfDefinitions } from '../store/email-templates.ts'
+import { lockActionsOfDefinitions } from '../store/event-actions.ts'
 import {
   endTriggers,
   lockClaimed,
@@ -14,14 +14,18 @@ import {
 } from '../store/trigger-queue.ts'
 import type { Throttle } from './throttle.ts'
 import { decide } from './decide.ts'
-import { definitionsOf, holdDefinitionsOf, holdWholeObjects } from './hold.ts'
+import {
+  distinctDefinitions,
+  lockDefinitionsOfTriggers,
+  lockWholeObjectsForShare,
+} from './share-locks.ts'
 import { ended, makeMails, type MailParts, type Ready } from './mails.ts'
 import { planAgainFor, type Moved } from './schedule.ts'
 import { objectKeyOf } from '../store/subject.ts'
 import { Rendering } from './templates.ts'
 
 /** What firing needs. */
-export type Firing = MailParts & {
+export type FireContext = MailParts & {
   db: Db
   settings: SettingsCache
   now(): Temporal.Instant
@@ -32,7 +36,7 @@ export type Firing = MailParts & {
   leaseSeconds: number
   batchSize: number
   /** How long a batch waits for templates that are not rendered yet; unset: until they are. */
-  renderPatienceMs?: number
+  maxRenderWaitMs?: number
   /** Unset if mails are only captured. */
   throttle?: Throttle
   /** Proofs replace it, to show that they notice. */
@@ -45,17 +49,17 @@ export type Firing = MailParts & {
 }
 
 /** Fires the triggers that this worker has claimed. One that fails does not stop the others. */
-export async function fireClaimed(firing: Firing, claimed: ClaimedTrigger[]): Promise<void> {
+export async function fireClaimed(context: FireContext, claimed: ClaimedTrigger[]): Promise<void> {
   try {
-    await fireInOneTransaction(firing, claimed)
+    await fireInOneTransaction(context, claimed)
   } catch (error) {
     // The worker releases its triggers when the database is back.
     if (isDatabaseAway(error)) throw error
-    firing.onError(error)
-    if (claimed.length === 1) return retryLater(firing, claimed, error)
+    context.onError(error)
+    if (claimed.length === 1) return retryLater(context, claimed, error)
     const half = Math.ceil(claimed.length / 2)
-    await fireClaimed(firing, claimed.slice(0, half))
-    await fireClaimed(firing, claimed.slice(half))
+    await fireClaimed(context, claimed.slice(0, half))
+    await fireClaimed(context, claimed.slice(half))
   }
 }
 
@@ -64,16 +68,16 @@ export async function fireClaimed(firing: Firing, claimed: ClaimedTrigger[]): Pr
  * fired by then. If that takes long, their triggers are retried later: slow templates of one business
  * must not delay the others.
  */
-async function fireInOneTransaction(firing: Firing, claimed: ClaimedTrigger[]) {
+async function fireInOneTransaction(context: FireContext, claimed: ClaimedTrigger[]) {
   const rendering = new Rendering()
   let left = claimed
   for (let isInTime = true; ;) {
-    const fired = await firing.db.transaction((tx) => fireBatch(tx, firing, left, rendering))
-    firing.onEnded?.(fired.endings, fired.now)
+    const fired = await context.db.transaction((tx) => fireBatch(tx, context, left, rendering))
+    context.onEnded?.(fired.endings, fired.now)
     left = fired.unready
     if (left.length === 0) return
-    if (!isInTime) return retryLater(firing, left, new NotRendered())
-    isInTime = await rendering.render(fired.unrendered, firing.renderPatienceMs)
+    if (!isInTime) return retryLater(context, left, new NotRendered())
+    isInTime = await rendering.render(fired.unrendered, context.maxRenderWaitMs)
   }
 }
 
@@ -85,14 +89,14 @@ class NotRendered extends Error {
 }
 
 /** A transient error, or a template that is not rendered yet, is no failed attempt. */
-async function retryLater(firing: Firing, triggers: ClaimedTrigger[], error: unknown) {
+async function retryLater(context: FireContext, triggers: ClaimedTrigger[], error: unknown) {
   const isRendering = error instanceof NotRendered
-  await retryTriggers(firing.db, triggers, {
-    worker: firing.worker,
+  await retryTriggers(context.db, triggers, {
+    worker: context.worker,
     isFault: !isRendering && !isTransient(error),
     lastError: textOf(error),
-    retrySeconds: isRendering ? RENDER_SECONDS : firing.leaseSeconds,
-    now: firing.now(),
+    retrySeconds: isRendering ? RENDER_SECONDS : context.leaseSeconds,
+    now: context.now(),
   })
 }
 
@@ -109,17 +113,22 @@ const textOf = (error: unknown) =>
  * Object, definition, actions and templates are read again under locks that a booking waits for: an
  * object that was cancelled before is not mailed about, one that is cancelled after is too late.
  */
-async function fireBatch(tx: Db, firing: Firing, claimed: ClaimedTrigger[], rendering: Rendering) {
-  const keys = definitionsOf(claimed)
+async function fireBatch(
+  tx: Db,
+  context: FireContext,
+  claimed: ClaimedTrigger[],
+  rendering: Rendering,
+) {
+  const keys = distinctDefinitions(claimed)
   // One round trip. Objects are locked first; the time is read last, when all locks are held.
   const [objects, mine, definitions, actions, stored, ids, now] = await Promise.all([
-    holdWholeObjects(tx, firing.settings, claimed),
-    lockClaimed(tx, firing.worker, claimed),
-    holdDefinitionsOf(tx, keys),
-    holdActionsOfDefinitions(tx, keys),
-    holdTemplatesOfDefinitions(tx, keys),
+    lockWholeObjectsForShare(tx, context.settings, claimed),
+    lockClaimed(tx, context.worker, claimed),
+    lockDefinitionsOfTriggers(tx, keys),
+    lockActionsOfDefinitions(tx, keys),
+    lockTemplatesOfDefinitions(tx, keys),
     drawEmailIds(tx, claimed.length),
-    firing.confirmNow(tx),
+    context.confirmNow(tx),
   ])
   const endings: Ending[] = []
   const actionsOf = Map.groupBy(actions, (action) => action.eventDefnId)
@@ -135,7 +144,7 @@ async function fireBatch(tx: Db, firing: Firing, claimed: ClaimedTrigger[], rend
     if (!mine.has(trigger.eventTriggerId)) continue
     const definition = definitions.get(trigger.eventDefnId)!
     const { subject, rows } = objects.get(objectKeyOf(trigger))!
-    const decision = (firing.decide ?? decide)(trigger, definition, subject, now)
+    const decision = (context.decide ?? decide)(trigger, definition, subject, now)
     if (decision === 'fire') {
       if (isReady(trigger)) firable.push({ trigger, rows })
       else unready.push(trigger)
@@ -147,7 +156,7 @@ async function fireBatch(tx: Db, firing: Firing, claimed: ClaimedTrigger[], rend
       }
     }
   }
-  const made = await makeMails(tx, firing, firable, {
+  const made = await makeMails(tx, context, firable, {
     actions: actionsOf,
     templates,
     ids,
@@ -155,7 +164,7 @@ async function fireBatch(tx: Db, firing: Firing, claimed: ClaimedTrigger[], rend
   })
   endings.push(...made.endings)
   // Before the mails: inserting a mail checks that its trigger is recorded.
-  endTriggers(tx, firing.worker, endings, now)
+  endTriggers(tx, context.worker, endings, now)
   // The lock of the trigger prevents a second mail. If there is one all the same, the batch fails and
   // is tried in halves; alone, the trigger ends as if it had made the mail.
   insertEmails(tx, made.emails, claimed.length === 1 ? 'skip' : 'refuse')

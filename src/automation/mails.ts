@@ -28,27 +28,27 @@ export type MailParts = {
   onError(error: unknown): void
 }
 
-/** A trigger that fires, and what its mails can speak of, as it was read under locks. */
+/** A trigger that fires, and the rows that its mails can mention, read under locks. */
 export type Ready = { trigger: ClaimedTrigger; rows: ContextRow[] }
 
-/** What mails are made of beside their object, as it was read under locks. */
+/** What mails need in addition to their object, read under locks. */
 export type Making = {
   /** By definition, in the order in which they run. */
   actions: Map<number, RunningAction[]>
   /** By the id that actions name. */
   templates: Map<number, RenderedTemplate[]>
-  /** For the mails; more are drawn where these do not suffice. */
+  /** Ids for the mails; more are drawn if these are too few. */
   ids: number[]
   now: Temporal.Instant
 }
 
-/** The mails of what fires, and what becomes of its triggers. */
+/** Makes the mails of triggers that fire, and says how each trigger ends. */
 export async function makeMails(tx: Db, parts: MailParts, ready: Ready[], making: Making) {
   if (ready.length === 0) return { endings: [], emails: [] }
   const { actions, templates, ids, now } = making
-  // Copies are rare: three mails for one only where there are any.
-  const most = (haveCopies(templates) ? 3 : 1) * countMails(ready, actions)
-  if (most > ids.length) ids.push(...(await drawEmailIds(tx, most - ids.length)))
+  // To, Cc and Bcc are three mails. Most templates have no copies.
+  const maxMails = (haveCopies(templates) ? 3 : 1) * countMails(ready, actions)
+  if (maxMails > ids.length) ids.push(...(await drawEmailIds(tx, maxMails - ids.length)))
   let drawn = 0
   const addressing = {
     drawName: (businessId: number) => {
@@ -58,7 +58,7 @@ export async function makeMails(tx: Db, parts: MailParts, ready: Ready[], making
     unsubscribeLink: parts.unsubscribeLink,
   }
 
-  const composed = await eachInTurn(tx, parts.batches, ready, (one) => ({
+  const composed = await mapInSlices(tx, parts.batches, ready, (one) => ({
     ...one,
     ...composeAll(
       actions.get(one.trigger.eventDefnId) ?? [],
@@ -74,7 +74,7 @@ export async function makeMails(tx: Db, parts: MailParts, ready: Ready[], making
   )
 
   const emails: NewEmail[] = []
-  const endings = await eachInTurn(
+  const endings = await mapInSlices(
     tx,
     parts.batches,
     composed,
@@ -88,24 +88,23 @@ export async function makeMails(tx: Db, parts: MailParts, ready: Ready[], making
 }
 
 /**
- * Lets others have their turn in between: five hundred mails take a tenth of a second, in which
- * answers of the mail server, and requests, would wait. Only not another batch: of two that are made
- * at once both are done late, and the database has nothing to do meanwhile.
+ * Lets the event loop run in between: 500 mails take 0.1 s, and requests would wait. One large batch at
+ * a time: two that take turns would both end late, while the database is idle.
  */
-function eachInTurn<Item, Made>(
+function mapInSlices<Item, Made>(
   tx: Db,
   batches: WorkQueue,
   items: Item[],
   make: (item: Item) => Made,
 ): Promise<Made[]> {
-  if (items.length <= AT_A_TIME) return inPortions(items, make)
-  const made = batches.run({}, () => inPortions(items, make))
-  // With those of other lanes before them, thousands of mails take longer than the server waits.
-  const awake = setInterval(() => void keepTransactionAlive(tx).catch(() => {}), STAY_AWAKE_MS)
-  return made.finally(() => clearInterval(awake))
+  if (items.length <= MAX_SMALL_BATCH) return mapWithYields(items, make)
+  const made = batches.run({}, () => mapWithYields(items, make))
+  // Behind the batches of other worker slots, this may wait longer than the idle timeout of a transaction.
+  const keepAlive = setInterval(() => void keepTransactionAlive(tx).catch(() => {}), KEEP_ALIVE_MS)
+  return made.finally(() => clearInterval(keepAlive))
 }
 
-async function inPortions<Item, Made>(items: Item[], make: (item: Item) => Made) {
+async function mapWithYields<Item, Made>(items: Item[], make: (item: Item) => Made) {
   const made: Made[] = []
   const slice = new TimeSlice()
   for (const item of items) {
@@ -115,8 +114,8 @@ async function inPortions<Item, Made>(items: Item[], make: (item: Item) => Made)
   return made
 }
 
-const AT_A_TIME = 10
-const STAY_AWAKE_MS = 1_000
+const MAX_SMALL_BATCH = 10
+const KEEP_ALIVE_MS = 1_000
 
 export const ended = (
   { businessId, eventTriggerId, scheduledTime }: ClaimedTrigger,
@@ -160,7 +159,7 @@ function composeAll(
   return { mails, skipped, broken }
 }
 
-/** Captured mails are done when they are written; others when the mail server has taken them. */
+/** A captured mail ends when it is inserted; another one when the mail server has accepted it. */
 function endingOf(emails: NewEmail[], skipped: string[], broken: string | undefined) {
   const isLeaving = emails.some((email) => email.status === 'QUEUED')
   if (isLeaving) return { status: 'RUNNING' as const, statusReason: broken ?? null }
@@ -223,9 +222,9 @@ function wireForm(
   return messageText(message)
 }
 
-/** Bounced addresses get nothing; unsubscribed ones what they need and no more. */
+/** Bounced addresses get no mail; unsubscribed ones only transactional mail. */
 async function suppressions(tx: Db, mails: Composed[]) {
-  // What is said of a client's own address was read with the client.
+  // Suppressions of the client's own address were read with the client.
   const asked = mails
     .filter((mail) => !isToClient(mail))
     .map(({ row, recipient }) => ({

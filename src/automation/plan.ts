@@ -1,12 +1,13 @@
-import { REASONS } from '../contract/reasons.ts'
 import { randomUUID } from 'node:crypto'
+import { LONG_AGO } from '../clock.ts'
+import { REASONS } from '../contract/reasons.ts'
 import type { Definition } from '../contract/event-definition.ts'
 import { eventTypeById, type ObjectType } from '../contract/event-type.ts'
 import { nominalMinutes } from '../contract/offset.ts'
 import type { Database, Db } from '../database/database.ts'
 import {
   findDefinition,
-  holdDefinitions,
+  lockDefinitionsForShare,
   lockPlans,
   markPlanned,
   waitForBookings,
@@ -26,8 +27,8 @@ import {
 import {
   listSubjectIds,
   listSubjectsFrom,
-  lockObjectsOf,
-  lockSubjects,
+  lockObjectsForShare,
+  lockSubjectsForUpdate,
   type Anchor,
   type SubjectCursor,
 } from '../store/subjects.ts'
@@ -48,7 +49,7 @@ const PAGE = 500
 export type Planned = { created: number; updated: number }
 
 /** A plan that stops for this long is continued by another worker. */
-const LEASE_SECONDS = 10
+const PLAN_LEASE_SECONDS = 10
 
 /**
  * Brings the triggers of a saved definition in line with it, in pages next to bookings: each page is
@@ -65,7 +66,7 @@ export async function planDefinition(
   const claim = { name: `plan ${businessId} ${eventDefnId}`, worker: randomUUID() }
   const extendLease = () => {
     const moment = now()
-    const leaseUntil = moment.add({ seconds: LEASE_SECONDS })
+    const leaseUntil = moment.add({ seconds: PLAN_LEASE_SECONDS })
     return claimWork(engine, claim, { now: moment, leaseUntil })
   }
   if (!(await extendLease())) return undefined
@@ -104,7 +105,7 @@ async function planInPages(
       // One round trip. The definition is locked last; see docs/engine.md, lock order.
       const [read, [current]] = await Promise.all([
         work.read(tx),
-        holdDefinitions(tx, [definition]),
+        lockDefinitionsForShare(tx, [definition]),
       ])
       if (current?.version !== definition.version) throw new Stopped()
       const moment = now()
@@ -138,7 +139,7 @@ async function cancelOtherKindPages(db: Db, definition: StoredDefinition, page: 
     after = rows.at(-1)!.eventTriggerId
     await page({
       read: async (tx) =>
-        lockObjectsOf(
+        lockObjectsForShare(
           tx,
           rows.map((row) => ({ ...row, businessId })),
         ),
@@ -162,7 +163,7 @@ async function planReminderPages(
     page({
       read: (tx) =>
         Promise.all([
-          lockSubjects(tx, businessId, objectType, ids),
+          lockSubjectsForUpdate(tx, businessId, objectType, ids),
           readReminders(tx, businessId, objectType, ids, [eventDefnId]),
         ]),
       plan: (current, [subjects, rows], moment) => {
@@ -229,7 +230,7 @@ async function planEventPages(db: Db, definition: StoredDefinition, page: Page) 
   for await (const rows of pendingEvents(db, definition)) {
     const ids = [...new Set(rows.map(objectIdOf))]
     await page({
-      read: (tx) => lockSubjects(tx, definition.businessId, objectType, ids),
+      read: (tx) => lockSubjectsForUpdate(tx, definition.businessId, objectType, ids),
       plan: (current, subjects, now) => {
         const byId = new Map(subjects.map((subject) => [objectIdOf(subject), subject]))
         const update = rows.flatMap((row) =>
@@ -259,7 +260,7 @@ export const eventOf = (row: EventRow, subject: Subject): SchedulingEvent => ({
   happenedAt: row.anchorTime,
 })
 
-/** What becomes of a pending trigger of a change under a definition that was saved since. */
+/** The new plan of a pending trigger of an event, after its definition was saved again. */
 export function planEvent(
   definition: StoredDefinition,
   row: EventRow,
@@ -309,8 +310,6 @@ export function candidates(
       }
   }
 }
-
-const LONG_AGO = Temporal.Instant.fromEpochMilliseconds(0)
 
 const cursorOf = (subject: Subject, anchor: Anchor): SubjectCursor => ({
   anchor: subject[anchor]!,

@@ -11,7 +11,7 @@ import {
   type MatchCounts,
 } from '../store/reconciliation.ts'
 import { objectIdOf } from '../store/subject.ts'
-import { listSubjects, lockSubjects } from '../store/subjects.ts'
+import { listSubjects, lockSubjectsForUpdate } from '../store/subjects.ts'
 import { claimWork, releaseWork } from '../store/work-leases.ts'
 import { pause, type Loop } from './loop.ts'
 import { candidates, objectTypeOf, pendingObjects, subjectsFrom } from './plan.ts'
@@ -125,7 +125,7 @@ async function comparePage(
   if (suspects.length === 0) return
   const confirmed = await db.transaction(async (tx) => {
     const suspectIds = [...new Set(suspects.map(({ id }) => id))]
-    const locked = await lockSubjects(tx, businessId, objectType, suspectIds)
+    const locked = await lockSubjectsForUpdate(tx, businessId, objectType, suspectIds)
     const current = await findDefinition(tx, businessId, eventDefnId)
     // If it was saved since, its own plan corrects its triggers.
     if (current?.version !== definition.version || current.plannedVersion !== current.version)

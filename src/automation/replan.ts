@@ -1,8 +1,7 @@
 import type { Db } from '../database/database.ts'
 import { endMovedTrigger, listTriggersToReplan, type MovedTrigger } from '../store/email-queue.ts'
 import type { SettingsCache } from '../store/settings.ts'
-import { holdSubjects } from '../store/subjects.ts'
-import { holdDefinitionsOf } from './hold.ts'
+import { lockDefinitionsOfTriggers, lockSubjectsForShare } from './share-locks.ts'
 import { pause, type Loop } from './loop.ts'
 import { planAgainFor } from './schedule.ts'
 
@@ -55,8 +54,8 @@ async function planMoved(
   trigger: MovedTrigger,
   now: Temporal.Instant,
 ) {
-  const [subject] = await holdSubjects(tx, settings, trigger.objectType, [trigger])
-  const definition = (await holdDefinitionsOf(tx, [trigger])).get(trigger.eventDefnId)
+  const [subject] = (await lockSubjectsForShare(tx, settings, [trigger])).values()
+  const definition = (await lockDefinitionsOfTriggers(tx, [trigger])).get(trigger.eventDefnId)
   const ended = await endMovedTrigger(tx, trigger, now)
   if (!ended || !subject || !definition) return
   const since = ended.replanSince

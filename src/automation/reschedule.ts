@@ -3,7 +3,14 @@ import type { StoredDefinition } from '../store/event-definitions.ts'
 import type { NewTrigger, Plan, ReminderRow } from '../store/event-triggers.ts'
 import { refusals } from './match.ts'
 import { objectIdOf, type Subject } from '../store/subject.ts'
-import { firingTime, firstPlan, isBefore, isReminder, isSameMoment, type Firing } from './timing.ts'
+import {
+  firingTime,
+  firstPlan,
+  isBefore,
+  isReminder,
+  isSameMoment,
+  type FiringTime,
+} from './timing.ts'
 
 /**
  * Why reminders are planned. An object that was saved may be late for its reminder, and that is
@@ -114,10 +121,11 @@ const cancelled = (row: ReminderRow, definition: StoredDefinition, statusReason:
   statusReason,
 })
 
-const isAt = (row: ReminderRow, firing: Firing) => isSameMoment(row.anchorTime, firing.anchorTime)
+const isAt = (row: ReminderRow, firing: FiringTime) =>
+  isSameMoment(row.anchorTime, firing.anchorTime)
 
 /** Its definition counts otherwise since, from the same anchor. */
-const isOutdated = (row: ReminderRow, { version }: StoredDefinition, firing: Firing) =>
+const isOutdated = (row: ReminderRow, { version }: StoredDefinition, firing: FiringTime) =>
   row.defnVersion !== version && !isSameMoment(row.scheduledTime, firing.scheduledTime)
 
 /** Sent late, so due at another time than the definition's: it only waits for the engine. */
@@ -128,7 +136,11 @@ const isDueAsPlanned = (row: ReminderRow, { version }: StoredDefinition, now: Te
  * The same reminder was asked for before this save, and its moment passed without it: the
  * definition is younger than the object. What passes in silence is not brought up by a later save.
  */
-function wasAskedFor(definition: StoredDefinition, before: Subject | undefined, firing: Firing) {
+function wasAskedFor(
+  definition: StoredDefinition,
+  before: Subject | undefined,
+  firing: FiringTime,
+) {
   if (!before || refusals(definition, before).length > 0) return false
   const was = firingTime(definition, before)
   return was !== undefined && isSameMoment(was.anchorTime, firing.anchorTime)

@@ -25,7 +25,7 @@ export type SavedObject = {
   changes: Change[]
 }
 
-type Saving = { businessId: number; now: Temporal.Instant; history?: boolean }
+type ScheduleContext = { businessId: number; now: Temporal.Instant; history?: boolean }
 
 /**
  * Writes the triggers of everything that was saved, and lets pending reminders follow. Runs in the
@@ -36,7 +36,7 @@ export async function scheduleTriggers(
   objectType: ObjectType,
   saved: SavedObject[],
   definitions: StoredDefinition[],
-  { businessId, now, history }: Saving,
+  { businessId, now, history }: ScheduleContext,
 ) {
   const known = saved.filter((object) => object.before).map(({ subject }) => objectIdOf(subject))
   const rows =

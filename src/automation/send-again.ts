@@ -6,7 +6,7 @@ import { dateText, mailboxHeader } from '../email/headers.ts'
 import { compileTemplate, mergeMail } from '../email/merge.ts'
 import type { UnsubscribedMail } from '../email/unsubscribe.ts'
 import { findBusiness } from '../store/businesses.ts'
-import { holdTemplatesWithVariants } from '../store/email-templates.ts'
+import { lockTemplatesWithVariants } from '../store/email-templates.ts'
 import { drawEmailIds, insertEmails, type NewEmail, type WholeEmail } from '../store/emails.ts'
 import { listMailContexts, type ContextRow } from '../store/mail-contexts.ts'
 import { calendarEntry, withoutClient, senderOf, type SendingBusiness } from './compose.ts'
@@ -175,7 +175,7 @@ async function findContext(tx: Db, objectType: ObjectType, email: WholeEmail) {
 async function mergeAgain(tx: Db, email: WholeEmail, row: ContextRow) {
   const { businessId, emailTemplateId } = email
   if (emailTemplateId === null) return undefined
-  const rows = await holdTemplatesWithVariants(tx, [{ businessId, emailTemplateId }])
+  const rows = await lockTemplatesWithVariants(tx, [{ businessId, emailTemplateId }])
   const template = rows.find((one) => one.emailTemplateId === emailTemplateId)
   return template && mergeMail(compileTemplate({ ...template, html: '', text: '' }), row.context)
 }

@@ -3,7 +3,7 @@ import type { Db } from '../database/database.ts'
 import { findRendered, renderHtml, type Unusable } from '../email/html-pool.ts'
 import type { RenderedHtml } from '../email/read-html.ts'
 import {
-  holdTemplatesWithVariants,
+  lockTemplatesWithVariants,
   type NamedTemplate,
   type StoredTemplate,
 } from '../store/email-templates.ts'
@@ -16,7 +16,7 @@ export async function listTemplates(
   db: Db,
   actions: { businessId: number; emailTemplateId: number }[],
 ) {
-  const rows = actions.length === 0 ? [] : await holdTemplatesWithVariants(db, actions)
+  const rows = actions.length === 0 ? [] : await lockTemplatesWithVariants(db, actions)
   const rendering = new Rendering()
   await rendering.render(rows)
   return rendering.split(rows).templates
@@ -27,7 +27,7 @@ export async function findTemplate(
   db: Db,
   key: { businessId: number; emailTemplateId: number },
 ): Promise<RenderedTemplate | undefined> {
-  const rows = await holdTemplatesWithVariants(db, [key])
+  const rows = await lockTemplatesWithVariants(db, [key])
   const row = rows.find(({ emailTemplateId }) => emailTemplateId === key.emailTemplateId)
   return row && { ...row, rendered: await renderHtml(row.businessId, row.emailBody) }
 }
@@ -39,17 +39,17 @@ export async function findTemplate(
 export class Rendering {
   readonly #rendered = new Map<string, RenderedHtml | Unusable>()
 
-  /** Returns false if it takes longer than `patienceMs`; rendering then continues. */
-  async render(rows: StoredTemplate[], patienceMs = Infinity): Promise<boolean> {
+  /** Returns false if it takes longer than `maxWaitMs`; rendering then continues. */
+  async render(rows: StoredTemplate[], maxWaitMs = Infinity): Promise<boolean> {
     const rendered = Promise.all(
       rows.map(async ({ businessId, emailBody }) => {
         this.#rendered.set(emailBody, await renderHtml(businessId, emailBody))
       }),
     ).then(() => true)
-    if (patienceMs === Infinity) return rendered
+    if (maxWaitMs === Infinity) return rendered
     const enough = new AbortController()
-    const patience = sleep(patienceMs, false, { signal: enough.signal }).catch(() => false)
-    return Promise.race([rendered, patience]).finally(() => enough.abort())
+    const timeLimit = sleep(maxWaitMs, false, { signal: enough.signal }).catch(() => false)
+    return Promise.race([rendered, timeLimit]).finally(() => enough.abort())
   }
 
   /** The rendered templates by the id in the action, and the rows that are not rendered yet. */

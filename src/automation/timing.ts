@@ -13,7 +13,7 @@ export type AnchorTimes = Pick<
   'objectType' | 'timeZone' | 'startTime' | 'endTime' | 'dueTime' | 'expiresTime' | 'createdDate'
 >
 
-export type Firing = { anchorTime: Temporal.Instant; scheduledTime: Temporal.Instant }
+export type FiringTime = { anchorTime: Temporal.Instant; scheduledTime: Temporal.Instant }
 
 /**
  * When a definition fires for a subject, and the anchor that the offset counts from: the moment of an
@@ -23,7 +23,7 @@ export function firingTime(
   definition: Timing,
   subject: AnchorTimes,
   happenedAt?: Temporal.Instant,
-): Firing | undefined {
+): FiringTime | undefined {
   if (isReminder(definition)) {
     const anchorTime = anchorOf(definition, subject)
     if (!anchorTime) return undefined
@@ -43,7 +43,7 @@ export const firesBefore = (definition: Offset) => nominalMinutes(definition) < 
  */
 export function firstPlan(
   definition: Timing & Pick<Definition, 'latePolicy'>,
-  { anchorTime, scheduledTime }: Firing,
+  { anchorTime, scheduledTime }: FiringTime,
   now: Temporal.Instant,
 ): {
   status: 'SCHEDULED' | 'EXPIRED'

@@ -5,7 +5,7 @@ import type { ClaimedEmail } from '../store/email-queue.ts'
 import type { SettingsCache } from '../store/settings.ts'
 import { objectKeyOf, type Subject } from '../store/subject.ts'
 import type { Unwanted } from './email-outcome.ts'
-import { holdDefinitionsOf, holdObjects } from './hold.ts'
+import { lockDefinitionsOfTriggers, lockSubjectsForShare } from './share-locks.ts'
 import { refusalsAtFiring } from './match.ts'
 import { firingTime, isOfUse, isReminder } from './timing.ts'
 
@@ -56,8 +56,8 @@ async function findStale(
     objectType: Subject['objectType']
   })[]
   if (ofTriggers.length === 0) return stale
-  const subjects = await holdObjects(tx, settings, ofTriggers)
-  const definitions = await holdDefinitionsOf(tx, ofTriggers)
+  const subjects = await lockSubjectsForShare(tx, settings, ofTriggers)
+  const definitions = await lockDefinitionsOfTriggers(tx, ofTriggers)
   for (const mail of ofTriggers) {
     const definition = definitions.get(mail.eventDefnId)!
     const subject = subjects.get(objectKeyOf(mail))!

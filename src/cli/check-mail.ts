@@ -46,7 +46,7 @@ async function sendOne(config: Config, to: string, now: Temporal.Instant): Promi
     from: config.mailFrom.address,
     to,
     message: testMessage(config, to, now),
-    onMessageEnded: async () => {},
+    beforeMessageEnd: async () => {},
   })
   await mailer.close()
   if (outcome.kind === 'sent') {

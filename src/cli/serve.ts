@@ -105,7 +105,7 @@ function makeEngine({ config, database, clock, log, linkSeal, settings }: Parts)
     captures: config.smtpUrl === undefined,
     host: new URL(config.publicUrl).hostname,
     unsubscribeLink: (mail) => unsubscribeLink(config.publicUrl, linkSeal, mail),
-    renderPatienceMs: 2_000,
+    maxRenderWaitMs: 2_000,
     onError: (err) => log.error({ err }, 'engine iteration failed'),
     onEnded: measureEndings,
     onPlanned: (definition, planned) =>

@@ -23,8 +23,9 @@ export function hintSoon(pool: pg.Pool, channel: Channel, payload: string) {
   pendingOfPool.set(pool, channels)
   const pending = channels.get(channel) ?? { notBefore: 0, payloads: new Set() }
   channels.set(channel, pending)
+  const isScheduled = pending.payloads.size > 0
   pending.payloads.add(payload)
-  if (pending.payloads.size > 1) return
+  if (isScheduled) return
   const wait = Math.max(0, pending.notBefore - monotonicMs())
   setTimeout(() => {
     const payloads = [...pending.payloads]

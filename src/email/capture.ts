@@ -3,11 +3,11 @@ import type { Mailer, Outcome, Outgoing } from './mailer.ts'
 
 /** Used without a mail server: runs all steps up to the end of the message, and sends nothing. */
 export class CaptureMailer implements Mailer {
-  async send({ to, onMessageEnded }: Outgoing): Promise<Outcome> {
+  async send({ to, beforeMessageEnd }: Outgoing): Promise<Outcome> {
     if (parseAddress(to) === undefined) {
       return { kind: 'failed', phase: 'rcpt', reply: 'not one plain address' }
     }
-    await onMessageEnded()
+    await beforeMessageEnd()
     return { kind: 'captured', phase: 'end', reply: 'captured: no mail server is set' }
   }
 

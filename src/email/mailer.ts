@@ -11,7 +11,7 @@ export type Outgoing = {
    * So the caller can commit here: before this commit the server cannot have accepted the mail. If it
    * throws, the message is never ended.
    */
-  onMessageEnded: () => Promise<void>
+  beforeMessageEnd: () => Promise<void>
 }
 
 /** The phase of the SMTP dialogue. `end` is the only phase in which an answer can be lost. */

@@ -1,12 +1,12 @@
 /** A limit that falls after failures and rises again after successes. */
 export class Width {
-  readonly most: number
+  readonly max: number
   current: number
   #good = 0
 
-  constructor(most: number) {
-    this.most = most
-    this.current = most
+  constructor(max: number) {
+    this.max = max
+    this.current = max
   }
 
   narrow() {
@@ -15,7 +15,7 @@ export class Width {
   }
 
   widen() {
-    if (this.current >= this.most) return
+    if (this.current >= this.max) return
     if (++this.#good < 10) return
     this.current++
     this.#good = 0
@@ -53,7 +53,7 @@ export class ProviderLimits {
     if (deferred) provider.width.narrow()
     else provider.width.widen()
     const { under, width, nextAt } = provider
-    if (under === 0 && width.current === width.most && nextAt <= now) this.#providers.delete(domain)
+    if (under === 0 && width.current === width.max && nextAt <= now) this.#providers.delete(domain)
   }
 
   #provider(domain: string) {

@@ -21,7 +21,7 @@ export type Delivery = {
   from: string
   to: string
   text: string
-  onMessageEnded: () => Promise<void>
+  beforeMessageEnd: () => Promise<void>
   /** How long the commit took; this time is not charged to the server. */
   committingMs: number
 }
@@ -32,7 +32,7 @@ export type Line = {
   pipelining: boolean
   /** The server supports SIZE; the largest message that it accepts, 0 for no limit. */
   size: boolean
-  most: number
+  maxMessageBytes: number
   timeouts: PhaseTimeouts
   /** Closes the connection. */
   close(): void
@@ -63,9 +63,10 @@ export class SmtpDialogue {
 
   /** `next` returns the mail that follows, when the end of this one is sent; it must be sent next. */
   async send(delivery: Delivery, next: () => Delivery | undefined): Promise<Outcome> {
-    const { most } = this.#line
+    const { maxMessageBytes } = this.#line
     const hasBegun = this.#following?.delivery === delivery
-    if (!hasBegun && most > 0 && delivery.text.length > most) return tooLarge(most)
+    if (!hasBegun && maxMessageBytes > 0 && delivery.text.length > maxMessageBytes)
+      return tooLarge(maxMessageBytes)
     const attempt = hasBegun ? this.#following! : this.#begin(delivery, '')
     this.#following = undefined
     // Nothing of the message was sent.
@@ -184,7 +185,7 @@ export class SmtpDialogue {
       if (trouble) return trouble
     }
     const asked = monotonicMs()
-    const committed = delivery.onMessageEnded().then(
+    const committed = delivery.beforeMessageEnd().then(
       () => {
         delivery.committingMs = monotonicMs() - asked
         return undefined
@@ -346,10 +347,10 @@ export const lost = (error: Error, phase: Phase): Trouble => ({
   reply: wordsOf(error.message),
 })
 
-const tooLarge = (most: number): Trouble => ({
+const tooLarge = (maxMessageBytes: number): Trouble => ({
   kind: 'failed',
   phase: 'mail',
-  reply: `the message is larger than the ${most} bytes that the server takes`,
+  reply: `the message is larger than the ${maxMessageBytes} bytes that the server takes`,
 })
 
 const inUtf8 = (latin1: string) =>

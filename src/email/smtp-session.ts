@@ -98,10 +98,10 @@ export class SmtpSession {
   }
 
   /** Sends QUIT and waits a moment for the reply. */
-  async quit(patience: number) {
+  async quit(maxWaitMs: number) {
     if (this.#closed) return
     const ended = new Promise((resolve) => this.#connection.once('end', resolve))
-    const timer = setTimeout(() => this.close(), patience)
+    const timer = setTimeout(() => this.close(), maxWaitMs)
     this.#dialogue!.quit()
     await ended
     clearTimeout(timer)
@@ -128,7 +128,11 @@ export class SmtpSession {
   /** The server's extensions as the library read them, and its socket, plain or TLS. */
   #takeOver() {
     const opened = this.#connection as unknown as Opened
-    const { _socket: socket, _supportedExtensions: extensions, _maxAllowedSize: most } = opened
+    const {
+      _socket: socket,
+      _supportedExtensions: extensions,
+      _maxAllowedSize: maxMessageBytes,
+    } = opened
     const { _onSocketData: hear } = opened
     socket.off('data', hear)
     socket.setTimeout(0)
@@ -136,7 +140,7 @@ export class SmtpSession {
       socket,
       pipelining: extensions.includes('PIPELINING'),
       size: extensions.includes('SIZE'),
-      most,
+      maxMessageBytes,
       timeouts: this.#options.timeouts,
       close: () => this.close(),
     })
@@ -182,11 +186,11 @@ export class SmtpSession {
     if (!this.#waiting) return
     const phase = this.#phase
     const { timeouts } = this.#options
-    const patience = timeouts[phase] ?? timeouts.command
+    const timeoutMs = timeouts[phase] ?? timeouts.command
     this.#timer = setTimeout(() => {
-      this.#waiting?.(lost(new Error(`no answer within ${patience / 1000} s (${phase})`), phase))
+      this.#waiting?.(lost(new Error(`no answer within ${timeoutMs / 1000} s (${phase})`), phase))
       this.close()
-    }, patience)
+    }, timeoutMs)
   }
 
   /** Reads the phase from the library's log of commands and replies. */

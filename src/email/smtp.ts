@@ -74,8 +74,8 @@ export class SmtpMailer implements Mailer {
       return { kind: 'failed', phase: to ? 'mail' : 'rcpt', reply: 'not one plain address' }
     }
     const text = messageText(await signMessage(mail.message, this.#options.dkim))
-    const { onMessageEnded } = mail
-    const delivery: Delivery = { from, to, text, onMessageEnded, committingMs: 0 }
+    const { beforeMessageEnd } = mail
+    const delivery: Delivery = { from, to, text, beforeMessageEnd, committingMs: 0 }
     const domain = domainOf(to)
     const begun = await this.#turn(domain, delivery)
     let outcome: Outcome | undefined
@@ -128,13 +128,13 @@ export class SmtpMailer implements Mailer {
 
   async #sendOver(session: SmtpSession, delivery: Delivery) {
     const started = monotonicMs()
-    let patience: NodeJS.Timeout | undefined
+    let followingTimer: NodeJS.Timeout | undefined
     const outcome = await session.send(delivery, () => {
       const next = this.#follow(session)
-      if (next) patience = setTimeout(() => this.#release(session), this.#options.followingMs)
+      if (next) followingTimer = setTimeout(() => this.#release(session), this.#options.followingMs)
       return next
     })
-    clearTimeout(patience)
+    clearTimeout(followingTimer)
     const slow = this.#pace.isSlow(monotonicMs() - started - delivery.committingMs)
     if (slow || outcome.reply.startsWith('421')) this.#width.narrow()
     else if (outcome.kind === 'sent') this.#width.widen()

@@ -4,7 +4,7 @@ import type { ObjectKind } from '../contract/objects.ts'
 import type { Db } from '../database/database.ts'
 import { listDefinitionsOfTypes, planAgain, waitForBookings } from '../store/event-definitions.ts'
 import { listObjectsOfClients, type StoredObject } from '../store/objects.ts'
-import { lockSubjects } from '../store/subjects.ts'
+import { lockSubjectsForUpdate } from '../store/subjects.ts'
 import { isSame } from './events.ts'
 import type { Saving } from './saving.ts'
 import { remindersOf } from './statuses.ts'
@@ -55,7 +55,7 @@ async function followTags(tx: Db, clientIds: number[], saving: Saving) {
     const objects = await listObjectsOfClients(tx, businessId, objectType, clientIds)
     for (let start = 0; start < objects.length; start += PAGE) {
       const ids = objects.slice(start, start + PAGE).map(({ id }) => id)
-      const subjects = await lockSubjects(tx, businessId, objectType, ids)
+      const subjects = await lockSubjectsForUpdate(tx, businessId, objectType, ids)
       const saved = subjects.map((subject) => ({
         subject,
         version: 0,

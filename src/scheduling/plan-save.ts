@@ -6,7 +6,7 @@ import type { Db } from '../database/database.ts'
 import { listShownActions } from '../store/event-actions.ts'
 import { lockPlans } from '../store/event-definitions.ts'
 import { listTriggersOfObject, type StoredTrigger } from '../store/event-triggers.ts'
-import { lockObjects } from '../store/objects.ts'
+import { lockObjectsForUpdate } from '../store/objects.ts'
 import { nameTriggers } from '../store/trigger-names.ts'
 import { saveObject } from './save.ts'
 import type { Allow, Saving } from './saving.ts'
@@ -66,7 +66,7 @@ async function lockTriggers(
   lockPlans(tx, businessId)
   const named =
     id === undefined ? { ids: [], externalIds: [externalId!] } : { ids: [id], externalIds: [] }
-  const [object] = await lockObjects(tx, businessId, kind, { ...named, visibility })
+  const [object] = await lockObjectsForUpdate(tx, businessId, kind, { ...named, visibility })
   if (!object) return []
   return listTriggersOfObject(tx, businessId, kind.objectType!, object[kind.id] as number | string)
 }

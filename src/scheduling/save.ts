@@ -14,7 +14,7 @@ import { lockPlans, lockSettings } from '../store/event-definitions.ts'
 import {
   drawObjectIds,
   insertObjects,
-  lockObjects,
+  lockObjectsForUpdate,
   readStored,
   updateObjects,
   type StoredObject,
@@ -176,7 +176,7 @@ async function lockCurrent(
   requests: SaveRequest[],
   { businessId, visibility = null }: Saving,
 ): Promise<FindCurrent> {
-  const objects = await lockObjects(tx, businessId, kind, {
+  const objects = await lockObjectsForUpdate(tx, businessId, kind, {
     ids: requests.flatMap(({ input }) => input.id ?? []),
     externalIds: requests.flatMap(({ input }) => input.externalId ?? []),
     visibility,
@@ -187,7 +187,7 @@ async function lockCurrent(
     id === undefined ? (externalId && byExternalId.get(externalId)) || undefined : byId.get(id)
 }
 
-/** Leaves out bodies about the same object as an earlier one: the only place that knows of repeats. */
+/** Removes bodies that are about the same object as an earlier body of the batch. */
 function withoutRepeats(requests: SaveRequest[], findCurrent: FindCurrent) {
   const seen = new Set<unknown>()
   return requests.filter(({ input }) => {
@@ -198,7 +198,7 @@ function withoutRepeats(requests: SaveRequest[], findCurrent: FindCurrent) {
   })
 }
 
-/** Decides what becomes of the object that a body is about. */
+/** Returns the function that merges a body into its object, or refuses it. */
 const decider =
   (kind: ObjectKind, references: References, newIds: Iterator<number | string>, saving: Saving) =>
   ({ body, input, allow }: SaveRequest, before: StoredObject | undefined): Outcome => {

@@ -7,7 +7,7 @@ import { columnsFor, rowTable } from './rows.ts'
 import {
   claimDue,
   claimShares,
-  lostRows,
+  lockRowsOfExpired,
   type Claim,
   type ExpiredLease,
   type Queue,
@@ -93,10 +93,11 @@ export async function listLongQueues(db: Db, now: Temporal.Instant, max: number)
 }
 
 /**
- * The end of these messages may be sent now: after it only the mail server knows whether it has the
- * mail. Does not wait for the disk, because a connection to the mail server does; see `takeOverEmails`.
+ * Records that the end of these messages may be sent now. Returns false for a mail that is no longer
+ * its worker's. Does not wait for the disk, because a connection to the mail server would wait too;
+ * see `takeOverEmails`.
  */
-export async function markMessagesEnded(db: Db, mails: ClaimedEmail[]) {
+export async function allowMessageEnds(db: Db, mails: ClaimedEmail[]) {
   const rows = await db.query<{ id: number; worker: string }>(sql`
     update email_queue s set message_ended = true
     from (select set_config('synchronous_commit', 'off', true) as waits) disk, ${keys(mails)}
@@ -189,7 +190,8 @@ export function endTriggersOf(tx: Db, endings: EmailEnding[], now: Temporal.Inst
   return tx.query<MovedTrigger>(sql`
     with ended as (
       select * from ${triggerKeys(endings)}
-      -- Each by its key: left to choose, the planner may read all that runs, or all mails.
+      -- Lateral, so that each trigger is read by its key: the planner could choose to read all
+      -- RUNNING triggers, or all mails.
       cross join lateral (
         select t.status, t.replan_since, t.event_defn_id, t.object_type, t.object_id, t.object_uuid
         from event_trigger t
@@ -268,7 +270,7 @@ export async function takeOverEmails(tx: Db, expired: ExpiredLease[], now: Tempo
       select q.business_id, q.email_id,
              q.message_ended or q.epoch is distinct from (select epoch from server_epoch) as ended,
              q.status = 'UNCERTAIN' as was_uncertain
-      from (${lostRows(EMAIL_QUEUE, expired)}) q
+      from (${lockRowsOfExpired(EMAIL_QUEUE, expired)}) q
     ), freed as (
       update email_queue s
       set status = case when ended or was_uncertain then 'UNCERTAIN' else 'RETRYING' end,

@@ -35,7 +35,7 @@ export type StoredTemplate = {
  * The templates that actions name, each with its variants, which have the same name. They are locked
  * for share until the transaction ends.
  */
-export const holdTemplatesWithVariants = (
+export const lockTemplatesWithVariants = (
   tx: Db,
   keys: { businessId: number; emailTemplateId: number }[],
 ) =>
@@ -47,7 +47,7 @@ export const holdTemplatesWithVariants = (
   )
 
 /** The same of all active actions of these definitions. */
-export const holdTemplatesOfDefinitions = (tx: Db, keys: DefinitionKey[]) =>
+export const lockTemplatesOfDefinitions = (tx: Db, keys: DefinitionKey[]) =>
   tx.query<NamedTemplate>(
     withVariants(sql`
       select distinct a.business_id, a.email_template_id
@@ -65,8 +65,8 @@ const withVariants = (names: Sql) =>
            t.template_name as "templateName", t.subject, t.email_body as "emailBody",
            t.email_body_text as "emailBodyText", t.email_because as "emailBecause",
            t.email_category_id as "emailCategoryId",
-           -- By itself: joined, it would still be that of the category which a template had that is
-           -- saved while this waits for it.
+           -- A subquery, because a join would read the category that the template had before a save
+           -- that this statement waited for.
            coalesce((select g.transactional from email_category g
                      where (g.business_id, g.email_category_id)
                          = (t.business_id, t.email_category_id)), true) as transactional,

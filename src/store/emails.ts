@@ -9,7 +9,7 @@ import { aboutVisibleObject, type Visibility } from './visibility.ts'
 
 export type Attempt = { time: number; phase: string; reply: string }
 
-/** A mail as it is first written: made, or known to be unwanted. */
+/** A mail as it is inserted: to be sent, captured, or suppressed. */
 export type NewEmail = {
   businessId: number
   emailId: number
@@ -27,13 +27,13 @@ export type NewEmail = {
   subject: string
   html: string
   text: string
-  /** As it goes over the wire, ASCII only; null where none will leave. It says what html and text do. */
+  /** The message as it is sent, ASCII only; null if it will not be sent. It contains html and text. */
   message: string | null
   messageId: string
   test: boolean
   status: 'QUEUED' | 'CAPTURED' | 'SUPPRESSED'
   statusReason: string | null
-  /** One for all that are written together: then they are captured, or due to be sent. */
+  /** The same for all mails of one insert: when they are captured, or due to be sent. */
   createdDate: Temporal.Instant
 }
 
@@ -108,7 +108,7 @@ const withQueue = (insert: Sql) => sql`
   insert into email_queue (business_id, email_id, next_attempt_time, created_date)
   select * from made where next_attempt_time is not null`
 
-/** As answered, with moments still moments. */
+/** A mail as the API returns it, with times as `Temporal.Instant`. */
 export type StoredEmail = {
   emailId: number
   businessId: number
@@ -130,15 +130,15 @@ export type StoredEmail = {
   attempts: Attempt[]
 }
 
-/** A mail that somebody has in hand is under way, whatever it waits for otherwise. */
-const isUnderWay = sql`
+/** A mail that a worker has claimed is being sent, whatever its stored status. */
+const isClaimed = sql`
   email.next_attempt_time is not null
   and exists (select from email_queue s
               where (s.business_id, s.email_id) = (email.business_id, email.email_id)
                 and s.worker is not null)`
 
 /** A mail's status as it is shown. */
-export const shownStatus = sql`case when ${isUnderWay} then 'SENDING' else email.status end`
+export const shownStatus = sql`case when ${isClaimed} then 'SENDING' else email.status end`
 
 const columns = sql`
   email_id as "emailId", business_id as "businessId", event_trigger_id as "eventTriggerId",
@@ -169,7 +169,7 @@ export type EmailPage = {
 export function listEmails(db: Db, businessId: number, filters: EmailFilters, page: EmailPage) {
   const { statuses, emailTemplateId, eventTriggerId, clientId } = filters
   if (statuses) {
-    // A page of each status, and of these the first: each is found by its index.
+    // One page of each status, read by its index, and of all these the first page.
     const pages = [...new Set(statuses)].map(
       (status) => sql`(${pageOf(businessId, filters, page, { status })})`,
     )
@@ -187,7 +187,7 @@ export function listEmails(db: Db, businessId: number, filters: EmailFilters, pa
     order by e."createdDate" desc, e."emailId" desc limit ${page.limit}`)
 }
 
-/** How many mails of each status the filters let through. */
+/** Counts the mails that match the filters, by status. */
 export async function countEmails(db: Db, businessId: number, filters: EmailFilters) {
   const { statuses, from, to } = filters
   const rows = await db.query<{ status: EmailStatus; count: number }>(sql`
@@ -201,10 +201,10 @@ export async function countEmails(db: Db, businessId: number, filters: EmailFilt
   return Object.fromEntries(rows.map(({ status, count }) => [status, count]))
 }
 
-/** What becomes of mails. */
+/** The final states of mails. */
 const OUTCOMES = ['SENT', 'CAPTURED', 'FAILED', 'SUPPRESSED', 'CANCELLED']
 
-/** To be said where mails are looked for by time: by this their index is in the order of time. */
+/** Always true. With it, a search by time can use the index that begins with the outcome. */
 export const ofAnyOutcome = raw(`outcome in ('${OUTCOMES.join("', '")}')`)
 
 function pageOf(
@@ -246,7 +246,7 @@ function narrowed(businessId: number, filters: EmailFilters) {
 const isOfQueue = (status: EmailStatus) =>
   status === 'SENDING' || status === 'QUEUED' || status === 'RETRYING' || status === 'UNCERTAIN'
 
-/** What waits, or is under way, is found by the queue, in which there are few; all else by an index. */
+/** Mails without a final state are read from the queue, which is short. */
 const inQueue = (businessId: number, status: EmailStatus) => sql`
   (select s.business_id as of, s.email_id as id, s.created_date as made from email_queue s
    where s.business_id = ${businessId}
@@ -277,7 +277,7 @@ export function listEmailsAbout(
     order by created_date, email_id limit ${limit}`)
 }
 
-/** Those of its triggers, and what people sent by hand. */
+/** The mails of its triggers, and those that users sent by hand. */
 function idsAbout(businessId: number, about: { calendarId: number } | { invitationUUID: string }) {
   const object =
     'calendarId' in about
@@ -306,7 +306,7 @@ export function listEmailsById(db: Db, businessId: number, ids: number[]) {
     where business_id = ${businessId} and email_id = any (${ids}::bigint[]) order by email_id`)
 }
 
-/** A mail with what it says, while that is kept: in its message, or as it was only kept here. */
+/** A mail with its content, until that is deleted: `message`, or `html` and `text` if it was captured. */
 export type WholeEmail = StoredEmail & {
   html: string | null
   text: string | null
@@ -353,7 +353,7 @@ export async function noteBounces(tx: Db, businessId: number, bounces: Bounce[])
       and lower(e.to_address) = lower(r.recipient) and e.status in ('SENT', 'CAPTURED')`)
 }
 
-/** What a mail said is kept for a while, then only that it was this. Gives back how many. */
+/** Replaces the content of old mails by its SHA-256. Returns how many. */
 export async function forgetBodies(engine: Db, before: Temporal.Instant, limit: number) {
   const rows = await engine.query(sql`
     update email e

@@ -121,7 +121,7 @@ export const listActionsOfDefinitions = (db: Db, keys: DefinitionKey[]) =>
   db.query<RunningAction>(actionsOf(keys, empty))
 
 /** The same, locked for share until the transaction ends. */
-export const holdActionsOfDefinitions = (tx: Db, keys: DefinitionKey[]) =>
+export const lockActionsOfDefinitions = (tx: Db, keys: DefinitionKey[]) =>
   tx.query<RunningAction>(actionsOf(keys, sql`for share`))
 
 const actionsOf = (keys: DefinitionKey[], locked: Sql) =>

@@ -111,7 +111,7 @@ export function listDefinitions(db: Db, businessId: number, filters: DefinitionF
  * Locks definitions of any business for share. The caller passes each key once, in the order in which
  * every transaction locks them.
  */
-export function holdDefinitions(tx: Db, keys: DefinitionKey[]) {
+export function lockDefinitionsForShare(tx: Db, keys: DefinitionKey[]) {
   return tx.query<StoredDefinition>(
     sql`
       select d.* from ${definitionKeys(keys)} cross join lateral (

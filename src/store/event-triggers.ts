@@ -11,7 +11,7 @@ import { columnsFor, insertRows, rowTable } from './rows.ts'
 import type { ObjectKey } from './subject.ts'
 import { clientsNamed } from './client-words.ts'
 import { aboutVisibleObject, type Visibility } from './visibility.ts'
-import { lockObjectsOf } from './subjects.ts'
+import { lockObjectsForShare } from './subjects.ts'
 import { asPlanned, recordEnded } from './trigger-queue.ts'
 
 /** As answered, with moments still moments. */
@@ -43,13 +43,13 @@ const isAbout = (id: number | string) =>
     ? sql`object_id is null and object_uuid = ${id}`
     : sql`object_uuid is null and object_id = ${id}`
 
-/** Whichever of the two indexes they are in, what became of the triggers of an object has one. */
+/** The finished triggers of an object. Each is in one of two indexes. */
 export const endedOfObjects = sql`(
   select * from event_trigger where status <> 'CANCELLED' and occurrence is null
   union all
   select * from event_trigger where status = 'CANCELLED' or occurrence is not null)`
 
-/** All triggers of one object. What waits has an index by definition, and then by object. */
+/** All triggers of one object. Pending triggers have an index by definition and object. */
 const ofObject = (businessId: number, objectType: ObjectType, id: number | string) => sql`
   business_id = ${businessId} and object_type = ${objectType} and ${isAbout(id)}
   and event_defn_id = any (array(
@@ -509,7 +509,7 @@ const ofOtherKinds = (
   w.business_id = ${businessId} and w.event_defn_id = ${eventDefnId} and w.worker is null
   and (w.object_type <> ${objectType} or (w.occurrence is null) <> ${isReminder})`
 
-/** Of what waits, that for which this holds is taken out and recorded as cancelled. */
+/** Moves matching pending triggers to the outcome table as CANCELLED. */
 const cancelling = (condition: Sql, reason: string, who: Who) => sql`
   with gone as (
     delete from pending_trigger w where ${condition}
@@ -695,7 +695,7 @@ async function lockObjectsOfTriggers(tx: Db, businessId: number, ids: number[]) 
     select distinct business_id as "businessId", object_type as "objectType",
            object_id as "objectId", object_uuid as "objectUUId"
     from pending_trigger where business_id = ${businessId} and event_trigger_id = any (${ids}::bigint[])`)
-  lockObjectsOf(tx, objects)
+  lockObjectsForShare(tx, objects)
 }
 
 type Who = { user: string; now: Temporal.Instant }

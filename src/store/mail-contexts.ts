@@ -69,8 +69,8 @@ export async function listWholeObjects(
     if (known) known.rows.push(context)
     else {
       const { clientTags, campaignExpiresTime } = row
-      const around = { settings: own, clientTags, campaignExpiresTime }
-      const subject = buildSubject(objectType, row, around)
+      const subjectContext = { settings: own, clientTags, campaignExpiresTime }
+      const subject = buildSubject(objectType, row, subjectContext)
       objects.set(key, { subject, rows: [context] })
     }
   }

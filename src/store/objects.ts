@@ -126,7 +126,7 @@ type Named = { ids: (number | string)[]; externalIds: string[] }
  * Locks the objects that a save changes. `no key`: a foreign key to one of them does not wait; see
  * docs/engine.md, lock order.
  */
-export async function lockObjects(
+export async function lockObjectsForUpdate(
   tx: Db,
   businessId: number,
   kind: ObjectKind,

@@ -1,3 +1,4 @@
+import { LONG_AGO } from '../clock.ts'
 import type { Db } from '../database/database.ts'
 import { empty, sql, type Sql } from '../database/sql.ts'
 
@@ -43,8 +44,6 @@ export const claimDue = (queue: Queue, claim: Claim, from?: Temporal.Instant) =>
       for update skip locked`,
   )
 
-const LONG_AGO = Temporal.Instant.fromEpochMilliseconds(0)
-
 /** Businesses of which each may have so many rows of a claim. */
 export type Shares = { businessIds: number[]; share: number }
 
@@ -64,7 +63,10 @@ export function claimShares(queue: Queue, claim: Claim, { businessIds, share }: 
   )
 }
 
-/** The worker's lease is written with the claim: no row is claimed without a lease. */
+/**
+ * The worker's lease is written with the claim: no row is claimed without a lease. The ctid is safe
+ * because this statement has locked the row: a row that was updated since it began is not claimed.
+ */
 const claimRows = (
   { table, onClaim, isClaimDurable }: Queue,
   { worker, leaseUntil }: Claim,
@@ -133,7 +135,7 @@ const MAX_TAKEN_OVER = 5_000
  * Locks rows of these workers. A row was due when it was claimed, and so before the lease ended: the
  * index by time finds it. Rows that a frozen worker still locks are skipped; the lease stays for them.
  */
-export const lostRows = ({ table }: Queue, expired: ExpiredLease[]) => sql`
+export const lockRowsOfExpired = ({ table }: Queue, expired: ExpiredLease[]) => sql`
   select q.ctid, q.* from ${table} q
   where q.worker = any (${expired.map(({ worker }) => worker)}::text[])
     and q.next_attempt_time <= ${latestOf(expired)}

@@ -72,13 +72,17 @@ export class SettingsCache {
   }
 
   async #load(db: Db, versions: SettingsVersion[], named: NamesSettings[]) {
-    const isCurrent = ({ businessId, version }: SettingsVersion) =>
-      version !== null && this.#cached.get(businessId)?.version === version
-    const changed = versions.filter((version) => !isCurrent(version))
-    const settings = changed.length > 0 ? await loadBusinesses(db, changed) : new Map()
-    for (const [businessId, loaded] of settings) this.#cached.set(businessId, loaded)
-    for (const { businessId } of versions) {
-      if (!settings.has(businessId)) settings.set(businessId, this.#cached.get(businessId)!)
+    const settings = new Map<number, Cached>()
+    const changed: SettingsVersion[] = []
+    for (const { businessId, version } of versions) {
+      const cached = this.#cached.get(businessId)
+      if (version !== null && cached?.version === version) settings.set(businessId, cached)
+      else changed.push({ businessId, version })
+    }
+    const loaded = changed.length > 0 ? await loadBusinesses(db, changed) : []
+    for (const [businessId, own] of loaded) {
+      settings.set(businessId, own)
+      this.#cached.set(businessId, own)
     }
     await loadNamed(db, named, settings)
     return settings

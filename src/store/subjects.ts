@@ -38,7 +38,7 @@ export async function listSubjects(
  * They are read by a second statement, because a statement that waits for a lock sees the rows that it
  * joins as they were when it began.
  */
-export function lockSubjects(
+export function lockSubjectsForUpdate(
   tx: Db,
   businessId: number,
   objectType: ObjectType,
@@ -51,14 +51,13 @@ export function lockSubjects(
   return listSubjects(tx, businessId, objectType, ids)
 }
 
-/** Objects of any business, locked for share: what the engine is about to fire or send. */
-export async function holdSubjects(
+/** Objects of one type and of any business. */
+export async function readSubjects(
   tx: Db,
   cache: SettingsCache,
   objectType: ObjectType,
   keys: ObjectKey[],
 ): Promise<Subject[]> {
-  lockObjects(tx, objectType, keys)
   const [versions, rows] = await Promise.all([
     readSettingsVersions(tx, [...new Set(keys.map(({ businessId }) => businessId))]),
     tx.query<Row>(selectRows(objectType, objectsBy(objectType, keys, empty))),
@@ -67,16 +66,16 @@ export async function holdSubjects(
   return rows.map((row) => toSubject(objectType, row, settings))
 }
 
-/** Locks objects for share until the transaction ends. */
-export const lockObjects = (tx: Db, objectType: ObjectType, keys: ObjectKey[]) =>
-  tx.send(sql`select count(*) from ${objectsBy(objectType, keys, sql`for share`)} t`)
-
-/** Locks objects of several types for share, types in alphabetical order: see docs/engine.md, lock order. */
-export function lockObjectsOf(tx: Db, objects: (ObjectKey & { objectType: ObjectType })[]) {
+/**
+ * Locks objects for share until the transaction ends: a save of one of them waits. Types are locked
+ * in alphabetical order; see docs/engine.md, lock order.
+ */
+export function lockObjectsForShare(tx: Db, objects: (ObjectKey & { objectType: ObjectType })[]) {
   const byType = [...Map.groupBy(objects, (object) => object.objectType)]
   for (const [objectType, some] of byType.toSorted(([a], [b]) => (a < b ? -1 : 1))) {
     const distinct = new Map(some.map((object) => [objectIdOf(object), object]))
-    lockObjects(tx, objectType, [...distinct.values()])
+    const rows = objectsBy(objectType, [...distinct.values()], sql`for share`)
+    tx.send(sql`select count(*) from ${rows} t`)
   }
 }
 

@@ -6,7 +6,7 @@ import { empty, sql, type Sql } from '../database/sql.ts'
 import {
   claimDue,
   claimShares,
-  lostRows,
+  lockRowsOfExpired,
   type Claim,
   type ExpiredLease,
   type Queue,
@@ -233,7 +233,7 @@ export function takeOverTriggers(
 ) {
   const rows = sql`
     select lost.ctid, lost.attempts + 1 as attempts, lost.attempts as waits
-    from (${lostRows(TRIGGER_QUEUE, expired)}) lost`
+    from (${lockRowsOfExpired(TRIGGER_QUEUE, expired)}) lost`
   return retryOrGiveUp(tx, rows, { lastError: WORKER_DIED, retrySeconds, now })
 }
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from '../../src/database/sql.ts'
 import type { Mailer, Outcome } from '../../src/email/mailer.ts'
-import { claimDueEmails, markMessagesEnded } from '../../src/store/email-queue.ts'
+import { claimDueEmails, allowMessageEnds } from '../../src/store/email-queue.ts'
 import { eraseClient } from '../../src/scheduling/erase-client.ts'
 import { asOwner } from '../support/owner.ts'
 import { scripted } from '../support/scripted-mailer.ts'
@@ -385,7 +385,7 @@ test('a worker that is stopped leaves to others what it has not ended', async (t
     async send(mail) {
       begun.resolve()
       await goOn.promise
-      const ended = await mail.onMessageEnded().then(
+      const ended = await mail.beforeMessageEnd().then(
         () => true,
         () => false,
       )
@@ -396,7 +396,7 @@ test('a worker that is stopped leaves to others what it has not ended', async (t
     close: async () => {},
   }
   await due(world, slow)
-  const engine = startEngine(world, { mailer: slow, captures: false, stopPatienceMs: 50 })
+  const engine = startEngine(world, { mailer: slow, captures: false, maxStopWaitMs: 50 })
   const stopping = new AbortController()
   const stopped = engine.run(stopping.signal)
   await begun.promise
@@ -420,7 +420,7 @@ function holding() {
     async send(mail) {
       begun.resolve()
       await goOn.promise
-      const isEnded = await mail.onMessageEnded().then(
+      const isEnded = await mail.beforeMessageEnd().then(
         () => true,
         () => false,
       )
@@ -488,7 +488,7 @@ test('a mail that is being taken while its client is forgotten does not leave ei
     return { claimed, erased }
   })
   assert.equal((await erased.done)?.email, 1)
-  assert.deepEqual(await markMessagesEnded(database.engine, claimed), [false])
+  assert.deepEqual(await allowMessageEnds(database.engine, claimed), [false])
   assert.deepEqual(await database.engine.query(sql`select from email_queue`), [])
   assert.equal((await mailOf(world)).status, 'CANCELLED')
 })
@@ -544,7 +544,7 @@ test('a mail whose message has ended when its client is erased fails', async (t)
   const now = clock.now()
   const claim = { worker: 'w 1', now, leaseUntil: now.add({ seconds: 10 }), limit: 10 }
   const claimed = await claimDueEmails(database.engine, claim)
-  assert.deepEqual(await markMessagesEnded(database.engine, claimed), [true])
+  assert.deepEqual(await allowMessageEnds(database.engine, claimed), [true])
   await eraseClient(database, { businessId, clientId: ids.clientId }, now)
   const { status, reason } = await mailOf(world)
   assert.deepEqual([status, reason], ['FAILED', 'erased'])
@@ -623,7 +623,7 @@ test('a worker that is stopped after a crash of the database gives nothing back 
   const answer = Promise.withResolvers<Outcome>()
   const mailer: Mailer = {
     async send(mail) {
-      await mail.onMessageEnded()
+      await mail.beforeMessageEnd()
       ended.resolve()
       return answer.promise
     },
@@ -631,7 +631,7 @@ test('a worker that is stopped after a crash of the database gives nothing back 
     close: async () => {},
   }
   await due(world, mailer)
-  const engine = startEngine(world, { mailer, captures: false, stopPatienceMs: 50 })
+  const engine = startEngine(world, { mailer, captures: false, maxStopWaitMs: 50 })
   const stopping = new AbortController()
   const stopped = engine.run(stopping.signal)
   await ended.promise

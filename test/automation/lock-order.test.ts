@@ -2,7 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from '../../src/database/sql.ts'
 import { eraseClient } from '../../src/scheduling/erase-client.ts'
+import { isLockAwaited } from '../support/locks.ts'
 import { asOwner } from '../support/owner.ts'
+import { scripted } from '../support/scripted-mailer.ts'
+import { until } from '../support/until.ts'
 import { reminder, startEngine, startWorld } from '../support/world.ts'
 
 /** Each of the two operations runs so often at the same moment. */
@@ -12,7 +15,7 @@ type World = Awaited<ReturnType<typeof startWorld>>
 
 test('no two operations on the same business deadlock', async (t) => {
   const world = await startWorld(t)
-  const operations = await prepareOperations(world)
+  const { operations, queueMails } = await prepareOperations(world)
   await asOwner(
     world.database,
     // Found soon, and not retried unnoticed.
@@ -24,6 +27,7 @@ test('no two operations on the same business deadlock', async (t) => {
   for (const [i, one] of names.entries()) {
     for (const other of names.slice(i)) {
       world.clock.advance({ seconds: 1 })
+      if (one === 'deliver' || other === 'deliver') await queueMails()
       const both = Array.from({ length: TIMES }, () => [one, other]).flat()
       const running = both.map((name) => operations[name]!())
       for (const ended of await Promise.allSettled(running)) {
@@ -38,6 +42,27 @@ test('no two operations on the same business deadlock', async (t) => {
   assert.deepEqual(deadlocked, [])
 })
 
+test('delivery locks appointments before recalls, also if the mail about the recall is older', async (t) => {
+  const world = await startWorld(t)
+  const { db } = world
+  const { operations, queueMails, calendarId, recallId } = await prepareOperations(world)
+  await queueMails()
+  const { delivering } = await db.transaction(async (tx) => {
+    await tx.query(sql`select from calendar where calendar_id = ${calendarId} for no key update`)
+    const delivering = operations.deliver!()
+    await until(() => isLockAwaited(db))
+    await tx.query(sql`select from recall where recall_id = ${recallId} for no key update nowait`)
+    return { delivering }
+  })
+  await delivering
+  const sent = await db.query<{ type: string }>(sql`
+    select distinct object_type as type from email where status = 'SENT' order by type`)
+  assert.deepEqual(
+    sent.map(({ type }) => type),
+    ['CALENDAR', 'RECALL'],
+  )
+})
+
 async function countDeadlocks({ db }: World) {
   await db.query(sql`select pg_stat_force_next_flush()`)
   const [row] = await db.query<{ deadlocks: number }>(sql`
@@ -46,7 +71,7 @@ async function countDeadlocks({ db }: World) {
 }
 
 /** Everything that changes the rows of a business, on the same few objects. */
-async function prepareOperations(world: World): Promise<Record<string, Operation>> {
+async function prepareOperations(world: World) {
   const { businessId, call, clock, database, db, ids, save, book } = world
   const { clientId, locationId } = ids
   const template = await save('/emailTemplate', {
@@ -63,7 +88,10 @@ async function prepareOperations(world: World): Promise<Record<string, Operation
   })
   const { eventDefnId } = definition
   const recalled = { objectType: 'RECALL', eventType: { eventTypeId: 10 }, ...tagged }
-  await save('/eventDefinition', reminder(businessId, -24, recalled))
+  await save('/eventDefinition', {
+    ...reminder(businessId, -24, recalled),
+    eventActions: [action],
+  })
   const [shown] = await save('/eventAction', { ...action, eventDefnId }).then((saved) => [saved])
   await save('/client', { clientId, tags: { vip: ['yes'] } })
   const { calendarId } = await book(clock.in({ hours: 9_000 }))
@@ -73,7 +101,7 @@ async function prepareOperations(world: World): Promise<Record<string, Operation
   })
   const second = await save('/client', { firstName: 'Beat', lastName: 'Keller' })
   await book(clock.in({ hours: 9_000 }), { clientId: second.clientId, note: 'Erase me' })
-  const engine = startEngine(world)
+  const engine = startEngine(world, { mailer: scripted().mailer, captures: false })
   const status = { objectType: 'CALENDAR', status: 'LATE', label: 'Late', liveAfter: true }
   await save('/status', { ...status, live: true })
 
@@ -94,7 +122,16 @@ async function prepareOperations(world: World): Promise<Record<string, Operation
     if (status >= 500) throw new Error(`${request[1]}: ${status} ${JSON.stringify(body)}`)
   }
   const timeZone = () => (next() % 2 ? 'Europe/Zurich' : 'Europe/London')
-  return {
+  /** Queues a mail about the recall, and after it one about the appointment. */
+  const queueMails = async () => {
+    const dueTime = clock.in({ hours: 24, seconds: 1 }).epochMilliseconds
+    await save('/client', { clientId, tags: { vip: ['yes'] } })
+    await save('/recall', { recallId, dueTime })
+    await save('/calendar', { calendarId, startTime: dueTime + 1, endTime: dueTime + 1_800_000 })
+    clock.advance({ seconds: 2 })
+    await engine.fire()
+  }
+  const operations: Record<string, Operation> = {
     'save the tags of a client': () =>
       ask('POST', '/client', { clientId, tags: { vip: [next() % 2 ? 'yes' : 'no'] } }),
     'save a recall': () =>
@@ -143,6 +180,7 @@ async function prepareOperations(world: World): Promise<Record<string, Operation
     'save a client that is erased': () =>
       ask('POST', '/client', { clientId: second.clientId, tags: { vip: ['yes'] } }),
   }
+  return { operations, queueMails, calendarId, recallId }
 }
 
 type Operation = () => Promise<unknown>

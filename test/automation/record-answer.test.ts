@@ -50,7 +50,7 @@ async function moveWhileSending(t: TestContext, { mails = 1 } = {}) {
   const mailer: Mailer = {
     async send(mail) {
       const answer = answers[sending++]!
-      await mail.onMessageEnded()
+      await mail.beforeMessageEnd()
       if (sending === mails) begun.resolve()
       await answer.promise
       return { kind: 'sent', phase: 'end', reply: '250 taken' }
@@ -192,7 +192,7 @@ test('a statement that is too slow five times does not lose the answer of the ma
     })
   const mailer: Mailer = {
     async send(mail) {
-      await mail.onMessageEnded()
+      await mail.beforeMessageEnd()
       isSent = true
       return { kind: 'sent', phase: 'end', reply: '250 taken' }
     },

@@ -73,7 +73,7 @@ test('a stored template that takes too long fails its own trigger and blocks not
 
 test('a trigger whose template renders slowly delays no other, and does not fail', async (t) => {
   const slow = `${slowBody}<p>another time</p>`
-  const world = await startWith(t, [slow, '<p>Hello</p>'], { renderPatienceMs: 0 })
+  const world = await startWith(t, [slow, '<p>Hello</p>'], { maxRenderWaitMs: 0 })
   const { book, clock, db, engine, triggers } = world
   const { calendarId } = await book(clock.in({ hours: 48 }))
   await engine.fire()

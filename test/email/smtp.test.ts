@@ -56,10 +56,10 @@ function openMailer(
 
 const send = (
   mailer: SmtpMailer,
-  onMessageEnded = async () => {},
+  beforeMessageEnd = async () => {},
   to = 'ada@example.org',
   mail = message(),
-) => mailer.send({ from: 'hello@harbour.example', to, message: mail, onMessageEnded })
+) => mailer.send({ from: 'hello@harbour.example', to, message: mail, beforeMessageEnd })
 
 /** Large enough that its beginning is sent before its end. */
 const largeMessage = message(1, 'See you, and here is much more to read.\n'.repeat(2000))
@@ -416,7 +416,7 @@ test('without a mail server a mail is captured', async () => {
   const mail = {
     from: 'hello@harbour.example',
     message: message(),
-    onMessageEnded: async () => void commits++,
+    beforeMessageEnd: async () => void commits++,
   }
   assert.equal((await mailer.send({ ...mail, to: 'ada@example.org' })).kind, 'captured')
   assert.equal((await mailer.send({ ...mail, to: 'ada@example.org, x' })).kind, 'failed')
@@ -662,7 +662,7 @@ test('a message inside a message is escaped before it is sent', async (t) => {
       from: 'hello@harbour.example',
       to: 'ada@example.org',
       message: message(i, text),
-      onMessageEnded: async () => {},
+      beforeMessageEnd: async () => {},
     })
     assert.equal(outcome.kind, 'sent')
     const mail = server.taken[i]

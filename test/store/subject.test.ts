@@ -6,7 +6,7 @@ import { listWholeObjects } from '../../src/store/mail-contexts.ts'
 import { findObject } from '../../src/store/objects.ts'
 import { readSettings, SettingsCache } from '../../src/store/settings.ts'
 import { buildSubject, objectKeyOf, type Tags } from '../../src/store/subject.ts'
-import { holdSubjects, listSubjects, listSubjectStates } from '../../src/store/subjects.ts'
+import { readSubjects, listSubjects, listSubjectStates } from '../../src/store/subjects.ts'
 import { asOwner } from '../support/owner.ts'
 import { addBusiness, startWorld } from '../support/world.ts'
 
@@ -66,7 +66,7 @@ test('objects of every type give the same subject when saved, planned, fired, de
     const key = { businessId, objectId: built.objectId, objectUUId: built.objectUUId }
     const cache = new SettingsCache()
     const [held] = await database.engine.transaction((tx) =>
-      holdSubjects(tx, cache, objectType, [key]),
+      readSubjects(tx, cache, objectType, [key]),
     )
     assert.equal(text(held), text(listed), `${type} at delivery`)
     const [whole] = await listWholeObjects(database.engine, cache, objectType, [key])

@@ -6,7 +6,7 @@ export function scripted(...answers: Outcome[]) {
   const mailer: Mailer = {
     async send(mail) {
       const outcome = answers.shift() ?? { kind: 'sent', phase: 'end', reply: '250 taken' }
-      if (outcome.phase === 'end') await mail.onMessageEnded()
+      if (outcome.phase === 'end') await mail.beforeMessageEnd()
       if (outcome.kind === 'sent' || outcome.kind === 'uncertain') taken.push(mail)
       return outcome
     },
