@@ -22,6 +22,7 @@ import {
   writePlan,
   type EventRow,
   type Plan,
+  type ReminderRow,
 } from '../store/event-triggers.ts'
 import {
   listSubjectIds,
@@ -164,10 +165,7 @@ async function planReminderPages(
           lockSubjects(tx, businessId, objectType, ids),
           readReminders(tx, businessId, objectType, ids, [eventDefnId]),
         ]),
-      plan: (current, [subjects, rows]) => {
-        const followed = subjects.map((subject) => ({ subject }))
-        return planReminders(followed, [current], rows, 'saved definition', now())
-      },
+      plan: (current, [subjects, rows]) => planSavedReminders(current, subjects, rows, now()),
     })
   // First pending reminders, which may have to be cancelled; then objects that may need one.
   for await (const ids of pendingObjects(db, definition)) await plan(ids)
@@ -189,6 +187,17 @@ async function* idsFrom(
     if (ids.length < PAGE) return
     after = last
   }
+}
+
+/** How the reminders of these objects must change after the definition was saved. */
+export function planSavedReminders(
+  definition: StoredDefinition,
+  subjects: Subject[],
+  rows: ReminderRow[],
+  now: Temporal.Instant,
+): Plan {
+  const followed = subjects.map((subject) => ({ subject }))
+  return planReminders(followed, [definition], rows, 'saved definition', now)
 }
 
 /** Ids of the objects for which the definition has a reminder pending, page by page. */

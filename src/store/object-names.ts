@@ -24,6 +24,10 @@ export type ObjectReference = {
   objectUUId: string | null
 }
 
+export type DescribedObject = ObjectNames & KnownReference
+
+type KnownReference = ObjectReference & { objectType: ObjectType }
+
 export const NO_NAMES: ObjectNames = {
   clientId: null,
   clientName: null,
@@ -52,6 +56,19 @@ export async function readObjectNames(
     }),
   )
   return (reference) => found.get(`${reference.objectType} ${textIdOf(reference)}`) ?? NO_NAMES
+}
+
+/** Objects by their names, in the same order. */
+export async function describeObjects(
+  db: Db,
+  businessId: number,
+  references: KnownReference[],
+): Promise<DescribedObject[]> {
+  const namesOf = await readObjectNames(db, businessId, references)
+  return references.map((reference) => {
+    const { objectType, objectId, objectUUId } = reference
+    return { objectType, objectId, objectUUId, ...namesOf(reference) }
+  })
 }
 
 const textIdOf = (reference: ObjectReference) => String(objectIdOf(reference))
