@@ -7,7 +7,7 @@ import type { MergedMail } from '../email/merge.ts'
 import { listHappenings, listStatusesAt } from '../store/audit.ts'
 import { findBusiness } from '../store/businesses.ts'
 import {
-  listActionsOfDefinition,
+  listActions,
   listActionsOfDefinitions,
   type RunningAction,
 } from '../store/event-actions.ts'
@@ -116,7 +116,7 @@ async function actionsAfterSaving(
   const [running, stored] = before
     ? await Promise.all([
         listActionsOfDefinitions(db, [before]),
-        listActionsOfDefinition(db, businessId, before.eventDefnId),
+        listActions(db, businessId, { eventDefnIds: [before.eventDefnId] }),
       ])
     : [[], []]
   const changed = running.flatMap((action) => {

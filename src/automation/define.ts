@@ -7,7 +7,7 @@ import { invalid, notFound, type Fault } from '../errors.ts'
 import {
   findAction,
   insertAction,
-  listActionsOfDefinition,
+  listActions,
   lockAction,
   updateAction,
   type ShownAction,
@@ -124,7 +124,7 @@ export async function saveAction(
  */
 async function saveActionOf(tx: Db, eventDefnId: number, input: ActionInput, defining: Defining) {
   const { businessId } = defining
-  const existing = await listActionsOfDefinition(tx, businessId, eventDefnId)
+  const existing = await listActions(tx, businessId, { eventDefnIds: [eventDefnId] })
   const before = input.eventActionId
     ? await lockAction(tx, businessId, input.eventActionId)
     : existing.find((known) => isSameAction(known, input))

@@ -29,7 +29,7 @@ export async function exportBusiness(
   await db.snapshot(async (tx) => {
     const { name, timeZone, emailAddress, phone, language } = (await findBusiness(tx, businessId))!
     await write([{ kind: 'business', name, timeZone, emailAddress, phone, language }])
-    await write((await listAllStatuses(tx, businessId)).map(statusLine))
+    await write((await listAllStatuses(tx, [businessId])).map(statusLine))
 
     const refs = new Refs(await listReferredIds(tx, businessId))
     for (const kind of OBJECT_KINDS) {
