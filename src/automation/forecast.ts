@@ -1,9 +1,9 @@
-import type { ObjectType } from '../contract/event-type.ts'
 import { REASONS } from '../contract/reasons.ts'
 import type { Db } from '../database/database.ts'
 import type { StoredDefinition } from '../store/event-definitions.ts'
 import { countOtherKinds, listReminders, OTHER_EVENT, type Plan } from '../store/event-triggers.ts'
 import { describeObjects, type DescribedObject } from '../store/object-names.ts'
+import { tableOf } from '../store/object-tables.ts'
 import type { Visibility } from '../store/visibility.ts'
 import { listNames, listSubjects } from '../store/subjects.ts'
 import { readAgainst } from './define.ts'
@@ -134,11 +134,9 @@ class Tally {
   }
 }
 
-const WITH_PLACE: ReadonlySet<ObjectType> = new Set(['CALENDAR', 'CLASS_SCHEDULE', 'RECALL'])
-
 /** Counts cover the whole business; samples name people, so they only show what the caller sees. */
 export function isShown(subject: Subject, visibility: Visibility): boolean {
-  if (visibility === null || !WITH_PLACE.has(subject.objectType)) return true
+  if (visibility === null || !tableOf(subject.objectType).hasLocation) return true
   if ('locationIds' in visibility) {
     return subject.locationId != null && visibility.locationIds.includes(subject.locationId)
   }

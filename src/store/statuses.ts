@@ -1,6 +1,7 @@
 import { EVENT_TYPES, type ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
 import { empty, sql, type Sql } from '../database/sql.ts'
+import { tableOf } from './object-tables.ts'
 
 export type Status = {
   businessId: number
@@ -95,7 +96,7 @@ export async function isStatusUsed(
   objectType: ObjectType,
   status: string,
 ) {
-  const table = TABLES[objectType]
+  const { table } = tableOf(objectType)
   const [row] = await tx.query<{ used: boolean }>(sql`
     select exists (select from ${table} where business_id = ${businessId} and status = ${status})
         or exists (select from event_definition
@@ -110,11 +111,3 @@ const changesOf = (objectType: ObjectType) =>
   EVENT_TYPES.filter(
     (type) => type.objectType === objectType && type.eventType.endsWith('_CHANGED'),
   ).map((type) => type.eventTypeId)
-
-const TABLES = {
-  CALENDAR: sql`calendar`,
-  CLASS_SCHEDULE: sql`class_schedule`,
-  INVITATION: sql`invitation`,
-  RECALL: sql`recall`,
-  DISCLAIMER: sql`disclaimer`,
-}
