@@ -6,7 +6,7 @@ import { objectKind, type ObjectKind } from '../contract/objects.ts'
 import type { Db } from '../database/database.ts'
 import { invalid, type Fault } from '../errors.ts'
 import { listReferredObjects } from '../store/objects.ts'
-import type { LineRefs } from './line-refs.ts'
+import { resolveNames, type LineRefs } from './line-refs.ts'
 import type { Author } from './saving.ts'
 
 /**
@@ -20,15 +20,12 @@ export async function saveDefinitionLine(
   refs: LineRefs,
 ) {
   const faults: Fault[] = []
-  const targets = { ...TARGETS, ...targetOfObject(line) }
-  const definition = await named(tx, line, targets, saving.businessId, refs, faults, '')
-  const actions = Array.isArray(line.eventActions) ? line.eventActions : undefined
-  if (actions) {
+  const resolve = nameResolver(tx, saving.businessId, refs, faults)
+  const definition = await resolve(line, { ...TARGETS, ...targetOfObject(line) }, '')
+  if (Array.isArray(line.eventActions)) {
     definition.eventActions = await Promise.all(
-      actions.map((action, i) =>
-        isPlainObject(action)
-          ? named(tx, action, ACTION_TARGETS, saving.businessId, refs, faults, `/eventActions/${i}`)
-          : action,
+      line.eventActions.map((action, i) =>
+        isPlainObject(action) ? resolve(action, ACTION_TARGETS, `/eventActions/${i}`) : action,
       ),
     )
   }
@@ -55,48 +52,34 @@ function targetOfObject({ objectType, eventType }: Record<string, unknown>) {
   return { objectId: kindNamed({ objectType, eventTypeId }) }
 }
 
-/** The same body with ids in the place of names. */
-async function named(
-  tx: Db,
-  body: Record<string, unknown>,
-  targets: Record<string, string>,
-  businessId: number,
-  refs: LineRefs,
-  faults: Fault[],
-  at: string,
-): Promise<Record<string, unknown>> {
-  const filled: Record<string, unknown> = { businessId, ...body }
-  for (const [property, target] of Object.entries(targets)) {
-    const external = externalName(property)
-    const ref = refName(property)
-    const given = filled[property] ?? null
-    const name = given === null && filled[external] != null ? external : ref
-    const value = given === null ? (filled[name] ?? null) : null
-    delete filled[external]
-    delete filled[ref]
-    if (value === null) continue
-    const names = [value].flat().map(String)
-    const kind = objectKind(target)!
-    const known =
-      name === external ? await readIdsOfExternalIds(tx, businessId, kind, names) : undefined
-    const ids = names.map((one) => known?.get(one) ?? (known ? undefined : refs.idOf(target, one)))
-    const missing = names.find((_, i) => ids[i] === undefined)
-    if (missing !== undefined) {
-      faults.push({ pointer: `${at}/${name}`, detail: `there is no ${kind.title} ${missing}` })
-      continue
+/** Returns a body with ids in the place of names. */
+const nameResolver =
+  (tx: Db, businessId: number, refs: LineRefs, faults: Fault[]) =>
+  async (body: Record<string, unknown>, targets: Record<string, string>, at: string) => {
+    const filled: Record<string, unknown> = { businessId, ...body }
+    for (const [property, target] of Object.entries(targets)) {
+      const [external, ref] = [externalName(property), refName(property)]
+      const name = body[external] == null ? ref : external
+      delete filled[external]
+      delete filled[ref]
+      if (filled[property] != null || body[name] == null) continue
+      const kind = objectKind(target)!
+      const known = name === external ? await readIds(tx, businessId, kind, body[name]) : undefined
+      const { ids, missing } = resolveNames(body[name], (one) =>
+        known ? known.get(one) : refs.idOf(target, one),
+      )
+      if (missing.length === 0) filled[property] = ids
+      else
+        faults.push({ pointer: `${at}/${name}`, detail: `there is no ${kind.title} ${missing[0]}` })
     }
-    filled[property] = Array.isArray(value) ? ids : ids[0]
+    return filled
   }
-  return filled
-}
 
-async function readIdsOfExternalIds(
-  tx: Db,
-  businessId: number,
-  kind: ObjectKind,
-  externalIds: string[],
-) {
-  const wanted = new Map([[kind, { ids: new Set<number>(), externalIds: new Set(externalIds) }]])
+async function readIds(tx: Db, businessId: number, kind: ObjectKind, named: unknown) {
+  const externalIds = new Set([named].flat().map(String))
+  const wanted = new Map([[kind, { ids: new Set<number>(), externalIds }]])
   const found = await listReferredObjects(tx, businessId, wanted)
-  return new Map(found.map(({ externalId, id }) => [externalId, id]))
+  return new Map<string | null, number | string>(
+    found.map(({ externalId, id }) => [externalId, id]),
+  )
 }
