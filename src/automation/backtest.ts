@@ -5,7 +5,7 @@ import { kindOfObjectType } from '../contract/objects.ts'
 import type { Db } from '../database/database.ts'
 import type { MergedMail } from '../email/merge.ts'
 import { listHappenings, listStatusesAt } from '../store/audit.ts'
-import { findBusiness } from '../store/businesses.ts'
+import { getBusiness } from '../store/businesses.ts'
 import {
   listActions,
   listActionsOfDefinitions,
@@ -91,7 +91,7 @@ export async function backtest(
 
 /** The days on the business's calendar. */
 async function rangeOf(db: Db, businessId: number, { startDate, endDate }: Days): Promise<Range> {
-  const { timeZone } = (await findBusiness(db, businessId))!
+  const { timeZone } = await getBusiness(db, businessId)
   return {
     from: startDate.toZonedDateTime(timeZone).toInstant(),
     to: endDate.add({ days: 1 }).toZonedDateTime(timeZone).toInstant(),

@@ -162,13 +162,13 @@ const keepUnlessGiven = <T>(value: T | null | undefined, before: T | null | unde
   value === undefined ? (before ?? null) : value
 
 const isUnchanged = (before: StoredDefinition, wanted: object) =>
-  changedOf(before, wanted).length === 0
+  changedProperties(before, wanted).length === 0
 
 /** A change of these does not change since when the definition asks for its triggers. */
 const asksForTheSame = (before: StoredDefinition, wanted: object) =>
-  changedOf(before, wanted).every((key) => key === 'description' || key === 'groupIdList')
+  changedProperties(before, wanted).every((key) => key === 'description' || key === 'groupIdList')
 
-const changedOf = (before: StoredDefinition, wanted: object) =>
+export const changedProperties = (before: StoredDefinition, wanted: object) =>
   Object.entries(wanted)
     .filter(([key, value]) => JSON.stringify(before[key as 'active']) !== JSON.stringify(value))
     .map(([key]) => key)
