@@ -1,10 +1,8 @@
 import type { Db } from '../database/database.ts'
-import { buildMessage, makeMessageId, messageText } from '../email/message.ts'
 import { escapeHtml } from '../email/merge.ts'
-import { findBusiness } from '../store/businesses.ts'
-import { drawEmailIds, insertEmails } from '../store/emails.ts'
+import { getBusiness } from '../store/businesses.ts'
 import { senderOf } from './compose.ts'
-import { queuedEmail, type Sending } from './send-again.ts'
+import { queueMails, type Sending } from './send-again.ts'
 
 export type AccountMail = {
   businessId: number
@@ -26,39 +24,11 @@ export async function sendAccountMail(
   { now, mailFrom, host }: Pick<Sending, 'now' | 'mailFrom' | 'host'>,
 ): Promise<number> {
   const { businessId, to, subject } = mail
-  const business = (await findBusiness(tx, businessId))!
-  const [emailId] = (await drawEmailIds(tx, 1)) as [number]
-  const messageId = makeMessageId(businessId, emailId, host)
-  const wanted = { from: null, fromName: '', replyTo: null }
-  const sender = senderOf(wanted, business, mailFrom)
-  const body = bodyOf(mail)
-  const message = buildMessage({
-    messageId,
-    date: now,
-    ...sender,
-    to: { name: '', address: to },
-    cc: null,
-    subject,
-    ...body,
-    calendar: null,
-    unsubscribeLink: null,
-  })
-  insertEmails(tx, [
-    {
-      ...queuedEmail(now),
-      ...ABOUT_NO_OBJECT,
-      businessId,
-      emailId,
-      toAddress: to,
-      fromAddress: sender.from.address,
-      subject,
-      ...body,
-      message: messageText(message),
-      messageId,
-      test: false,
-    },
-  ])
-  return emailId
+  const business = await getBusiness(tx, businessId)
+  const sender = senderOf({ from: null, fromName: '', replyTo: null }, business, mailFrom)
+  const email = { ...ABOUT_NO_OBJECT, businessId, subject, ...bodyOf(mail), test: false }
+  const [emailId] = await queueMails(tx, email, sender, [to], { now, host })
+  return emailId!
 }
 
 function bodyOf({ before, link, after }: AccountMail) {
@@ -76,7 +46,6 @@ function bodyOf({ before, link, after }: AccountMail) {
 const paragraph = (text: string) => `<p>${escapeHtml(text)}</p>`
 
 const ABOUT_NO_OBJECT = {
-  eventTriggerId: null,
   eventActionId: null,
   emailTemplateId: null,
   emailCategoryId: null,

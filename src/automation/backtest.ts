@@ -1,21 +1,19 @@
 import type { ActionInput } from '../contract/event-action.ts'
-import type { ObjectType } from '../contract/event-type.ts'
 import { changesIn, watchedColumns } from './watched.ts'
 import { nominalMinutes } from '../contract/offset.ts'
 import { kindOfObjectType } from '../contract/objects.ts'
 import type { Db } from '../database/database.ts'
 import type { MergedMail } from '../email/merge.ts'
 import { listHappenings, listStatusesAt } from '../store/audit.ts'
-import { findBusiness } from '../store/businesses.ts'
+import { getBusiness } from '../store/businesses.ts'
 import {
-  listActionsOfDefinition,
+  listActions,
   listActionsOfDefinitions,
   type RunningAction,
 } from '../store/event-actions.ts'
 import type { StoredDefinition } from '../store/event-definitions.ts'
 import { listMailContexts, type ContextRow } from '../store/mail-contexts.ts'
-import { readObjectNames, type ObjectNames } from '../store/object-names.ts'
-import type { Visibility } from '../store/visibility.ts'
+import { describeObjects, type DescribedObject } from '../store/object-names.ts'
 import { listStatusesOf, type Status } from '../store/statuses.ts'
 import { listSubjects } from '../store/subjects.ts'
 import { compose } from './compose.ts'
@@ -23,7 +21,7 @@ import { isSameAction, readAgainst } from './define.ts'
 import { listTemplates } from './templates.ts'
 import { TimeSlice } from './time-slice.ts'
 import { eventTypeOf } from './explain.ts'
-import { asIfStored, isVisible, type ForecastOptions } from './forecast.ts'
+import { asIfStored, isShown, type ForecastOptions } from './forecast.ts'
 import { SendTimes, type SendTimesResult } from './send-times.ts'
 import { checkStatusAtFiring, refusals } from './match.ts'
 import { candidates, objectTypeOf, subjectsFrom } from './plan.ts'
@@ -48,14 +46,7 @@ type Found = {
   to: string | null
   subject: string | null
 }
-type Sample = ObjectNames & {
-  objectType: ObjectType
-  objectId: number | null
-  objectUUId: string | null
-  to: string | null
-  subject: string | null
-  scheduledTime: Temporal.Instant
-}
+type Sample = DescribedObject & Omit<Found, 'firing'> & { scheduledTime: Temporal.Instant }
 
 export type Days = { startDate: Temporal.PlainDate; endDate: Temporal.PlainDate }
 
@@ -73,7 +64,7 @@ export async function backtest(
   const actions = await actionsAfterSaving(db, businessId, before, given)
   const templates = await listTemplates(db, actions)
 
-  const tally = new Tally(options)
+  const tally = new MailTally(options)
   let isComplete = true
   const slice = new TimeSlice()
   for await (const firings of firingsOf(db, definition, range)) {
@@ -93,14 +84,14 @@ export async function backtest(
   }
   return {
     ...tally.result(),
-    samples: await describeSamples(db, businessId, tally.samples),
+    samples: await describeMails(db, businessId, tally.samples),
     ...(isComplete ? {} : { partial: true }),
   }
 }
 
 /** The days on the business's calendar. */
 async function rangeOf(db: Db, businessId: number, { startDate, endDate }: Days): Promise<Range> {
-  const { timeZone } = (await findBusiness(db, businessId))!
+  const { timeZone } = await getBusiness(db, businessId)
   return {
     from: startDate.toZonedDateTime(timeZone).toInstant(),
     to: endDate.add({ days: 1 }).toZonedDateTime(timeZone).toInstant(),
@@ -125,7 +116,7 @@ async function actionsAfterSaving(
   const [running, stored] = before
     ? await Promise.all([
         listActionsOfDefinitions(db, [before]),
-        listActionsOfDefinition(db, businessId, before.eventDefnId),
+        listActions(db, businessId, { eventDefnIds: [before.eventDefnId] }),
       ])
     : [[], []]
   const changed = running.flatMap((action) => {
@@ -275,18 +266,16 @@ const becomesCompleted = (oldStatus: string | null, newStatus: string) =>
 const isWithin = (time: Temporal.Instant, { from, to }: Range) =>
   Temporal.Instant.compare(time, from) >= 0 && Temporal.Instant.compare(time, to) < 0
 
-class Tally {
+class MailTally {
   #mails = 0
   readonly #times = new SendTimes()
   readonly #clients = new Set<number>()
   readonly #empty = new Map<string, number>()
   readonly samples: Found[] = []
-  readonly #limit: number
-  readonly #visibility: Visibility
+  readonly #options: ForecastOptions
 
-  constructor({ limit, visibility }: Pick<ForecastOptions, 'limit' | 'visibility'>) {
-    this.#limit = limit
-    this.#visibility = visibility
+  constructor(options: ForecastOptions) {
+    this.#options = options
   }
 
   add(firing: PastFiring, row: ContextRow, mail: MergedMail | undefined) {
@@ -305,7 +294,8 @@ class Tally {
     for (const token of mail?.emptyTokens ?? []) {
       this.#empty.set(token, (this.#empty.get(token) ?? 0) + 1)
     }
-    if (this.samples.length < this.#limit && isVisible(firing.subject, this.#visibility)) {
+    const { limit, visibility } = this.#options
+    if (this.samples.length < limit && isShown(firing.subject, visibility)) {
       this.samples.push({ firing, clientId, to, subject: mail?.subject ?? null })
     }
   }
@@ -325,14 +315,13 @@ class Tally {
   }
 }
 
-/** Adds the names of their objects to the samples. A mail about a class goes to one student. */
-async function describeSamples(db: Db, businessId: number, found: Found[]): Promise<Sample[]> {
+/** Samples with the names of their objects. A mail about a class goes to one student. */
+async function describeMails(db: Db, businessId: number, found: Found[]): Promise<Sample[]> {
   const subjects = found.map(({ firing }) => firing.subject)
-  const namesOf = await readObjectNames(db, businessId, subjects)
-  return found.map(({ firing, clientId, to, subject }) => {
-    const { objectType, objectId, objectUUId } = firing.subject
-    const names = namesOf(firing.subject)
-    const scheduledTime = firing.time
-    return { objectType, objectId, objectUUId, ...names, clientId, to, subject, scheduledTime }
-  })
+  const objects = await describeObjects(db, businessId, subjects)
+  return found.map(({ firing, ...mail }, i) => ({
+    ...objects[i]!,
+    ...mail,
+    scheduledTime: firing.time,
+  }))
 }

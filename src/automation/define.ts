@@ -1,13 +1,13 @@
 import type { Reference } from '../contract/body.ts'
 import { readAction, type ActionInput } from '../contract/event-action.ts'
 import { mergeDefinition, readDefinition } from '../contract/event-definition.ts'
-import { OBJECT_KINDS, objectKind } from '../contract/objects.ts'
+import { objectKind } from '../contract/objects.ts'
 import type { Db } from '../database/database.ts'
 import { invalid, notFound, type Fault } from '../errors.ts'
 import {
   findAction,
   insertAction,
-  listActionsOfDefinition,
+  listActions,
   lockAction,
   updateAction,
   type ShownAction,
@@ -92,9 +92,9 @@ export async function readAgainst(
   const faults = [
     ...reading.faults,
     ...merged.faults,
-    ...(await unknownReferences(db, businessId, references, eventDefnId)),
+    ...(await faultsOfReferences(db, businessId, references, eventDefnId)),
   ]
-  if (faults.length > 0) throw invalid(withoutRepeats(faults))
+  if (faults.length > 0) throw invalid(withoutRepeatedFaults(faults))
   return { before, wanted: merged.definition, actions }
 }
 
@@ -111,8 +111,8 @@ export async function saveAction(
     : undefined
   allow?.(before)
   if (input.eventActionId && !before) throw notFound('event action', input.eventActionId)
-  faults.push(...(await unknownReferences(tx, businessId, references)))
-  if (faults.length > 0) throw invalid(withoutRepeats(faults))
+  faults.push(...(await faultsOfReferences(tx, businessId, references)))
+  if (faults.length > 0) throw invalid(withoutRepeatedFaults(faults))
 
   const eventDefnId = input.eventDefnId ?? before!.eventDefnId
   return { action: await writeAction(tx, eventDefnId, input, before, defining), before }
@@ -124,7 +124,7 @@ export async function saveAction(
  */
 async function saveActionOf(tx: Db, eventDefnId: number, input: ActionInput, defining: Defining) {
   const { businessId } = defining
-  const existing = await listActionsOfDefinition(tx, businessId, eventDefnId)
+  const existing = await listActions(tx, businessId, { eventDefnIds: [eventDefnId] })
   const before = input.eventActionId
     ? await lockAction(tx, businessId, input.eventActionId)
     : existing.find((known) => isSameAction(known, input))
@@ -162,19 +162,19 @@ const keepUnlessGiven = <T>(value: T | null | undefined, before: T | null | unde
   value === undefined ? (before ?? null) : value
 
 const isUnchanged = (before: StoredDefinition, wanted: object) =>
-  changedOf(before, wanted).length === 0
+  changedProperties(before, wanted).length === 0
 
 /** A change of these does not change since when the definition asks for its triggers. */
 const asksForTheSame = (before: StoredDefinition, wanted: object) =>
-  changedOf(before, wanted).every((key) => key === 'description' || key === 'groupIdList')
+  changedProperties(before, wanted).every((key) => key === 'description' || key === 'groupIdList')
 
-const changedOf = (before: StoredDefinition, wanted: object) =>
+export const changedProperties = (before: StoredDefinition, wanted: object) =>
   Object.entries(wanted)
     .filter(([key, value]) => JSON.stringify(before[key as 'active']) !== JSON.stringify(value))
     .map(([key]) => key)
 
 /** An id that is missing and one of another business get the same answer. */
-async function unknownReferences(
+async function faultsOfReferences(
   db: Db,
   businessId: number,
   references: Reference[],
@@ -188,17 +188,18 @@ async function unknownReferences(
     wanted.set(kind, { ids: ids.add(reference.id as number), externalIds: new Set() })
   }
   const referred = await listReferredObjects(db, businessId, wanted)
-  const known = new Set(referred.map(({ kind, id }) => `${kind}:${id}`))
+  const known = new Set(referred.map(({ kind, id }) => `${kind} ${id}`))
 
   const faults: Fault[] = []
   for (const reference of references) {
-    const detail = await complaint(db, businessId, reference, known, eventDefnId)
+    const detail = await findFault(db, businessId, reference, known, eventDefnId)
     if (detail) faults.push({ pointer: reference.pointer, detail })
   }
   return faults
 }
 
-async function complaint(
+/** Why a reference is refused; undefined if it is not. */
+async function findFault(
   db: Db,
   businessId: number,
   reference: Reference,
@@ -213,21 +214,18 @@ async function complaint(
     return usable.includes(id) ? undefined : `must be * or one of ${usable.join(', ')}`
   }
   if (kind === 'eventDefinition') {
-    return (await findDefinition(db, businessId, id))
-      ? undefined
-      : `there is no event definition ${id}`
+    const definition = await findDefinition(db, businessId, id)
+    return definition ? undefined : `there is no event definition ${id}`
   }
   if (kind === 'eventAction') {
     const action = await findAction(db, businessId, id)
-    return action && action.eventDefnId === eventDefnId
-      ? undefined
-      : `there is no event action ${id} of this definition`
+    const isOfDefinition = action && action.eventDefnId === eventDefnId
+    return isOfDefinition ? undefined : `there is no event action ${id} of this definition`
   }
-  if (known.has(`${kind}:${id}`)) return undefined
-  const title = OBJECT_KINDS.find((declared) => declared.kind === kind)?.title ?? kind
-  return `there is no ${title} ${id}`
+  if (known.has(`${kind} ${id}`)) return undefined
+  return `there is no ${objectKind(kind)?.title ?? kind} ${id}`
 }
 
-const withoutRepeats = (faults: Fault[]) => [
+const withoutRepeatedFaults = (faults: Fault[]) => [
   ...new Map(faults.map((fault) => [`${fault.pointer} ${fault.detail}`, fault])).values(),
 ]

@@ -1,13 +1,14 @@
-import type { ObjectType } from '../contract/event-type.ts'
 import { REASONS } from '../contract/reasons.ts'
 import type { Db } from '../database/database.ts'
 import type { StoredDefinition } from '../store/event-definitions.ts'
 import { countOtherKinds, listReminders, OTHER_EVENT, type Plan } from '../store/event-triggers.ts'
-import { readObjectNames, type ObjectNames } from '../store/object-names.ts'
+import { describeObjects, type DescribedObject } from '../store/object-names.ts'
+import { tableOf } from '../store/object-tables.ts'
 import type { Visibility } from '../store/visibility.ts'
-import { listSubjects } from '../store/subjects.ts'
+import { listNames, listSubjects } from '../store/subjects.ts'
 import { readAgainst } from './define.ts'
-import { checks, refusals, type NameOf, type Selected } from './match.ts'
+import { namedBy } from './explain.ts'
+import { checks, refusals } from './match.ts'
 import {
   candidates,
   eventOf,
@@ -15,9 +16,9 @@ import {
   pendingEvents,
   pendingObjects,
   planEvent,
+  planSavedReminders,
   subjectsFrom,
 } from './plan.ts'
-import { planReminders } from './reschedule.ts'
 import { SendTimes, type SendTimesResult } from './send-times.ts'
 import type { SchedulingEvent } from './occurrence.ts'
 import { objectIdOf, objectKeyOf, type Subject } from '../store/subject.ts'
@@ -32,13 +33,7 @@ type Change = {
   from: Temporal.Instant | null
   to: Temporal.Instant | null
 }
-type Sample = Change &
-  ObjectNames & {
-    objectType: ObjectType
-    objectId: number | null
-    objectUUId: string | null
-    reason: string | null
-  }
+type Sample = Change & DescribedObject & { reason: string | null }
 
 export type ForecastOptions = {
   businessId: number
@@ -114,12 +109,10 @@ class Tally {
   /** The times of the triggers that would be pending. */
   readonly times = new SendTimes()
   readonly #shown = { create: 0, move: 0, cancel: 0, expired: 0 }
-  readonly #limit: number
-  readonly #visibility: Visibility
+  readonly #options: ForecastOptions
 
-  constructor({ limit, visibility }: Pick<ForecastOptions, 'limit' | 'visibility'>) {
-    this.#limit = limit
-    this.#visibility = visibility
+  constructor(options: ForecastOptions) {
+    this.#options = options
   }
 
   add(change: Kind, affected: Affected) {
@@ -134,49 +127,38 @@ class Tally {
 
   /** Adds a sample without counting it. */
   addSample(change: Change['change'], affected: Affected) {
-    if (this.#shown[change] >= this.#limit || !isVisible(affected.subject, this.#visibility)) return
+    const { limit, visibility } = this.#options
+    if (this.#shown[change] >= limit || !isShown(affected.subject, visibility)) return
     this.#shown[change] += 1
     this.samples.push({ change, ...affected })
   }
 }
 
-const WITH_PLACE: ReadonlySet<ObjectType> = new Set(['CALENDAR', 'CLASS_SCHEDULE', 'RECALL'])
-
 /** Counts cover the whole business; samples name people, so they only show what the caller sees. */
-export function isVisible(subject: Subject, visibility: Visibility): boolean {
-  if (visibility === null || !WITH_PLACE.has(subject.objectType)) return true
+export function isShown(subject: Subject, visibility: Visibility): boolean {
+  if (visibility === null || !tableOf(subject.objectType).hasLocation) return true
   if ('locationIds' in visibility) {
     return subject.locationId != null && visibility.locationIds.includes(subject.locationId)
   }
   return visibility.professionalId !== null && subject.professionalId === visibility.professionalId
 }
 
-/** Adds the names of their objects to the samples, and puts names instead of ids into reasons. */
+/** Samples with the names of their objects; their reasons have names instead of ids. */
 async function describeSamples(
   db: Db,
   definition: StoredDefinition,
   found: Found[],
 ): Promise<Sample[]> {
+  const { businessId } = definition
   const subjects = found.map(({ subject }) => subject)
-  const namesOf = await readObjectNames(db, definition.businessId, subjects)
-  return found.map(({ change, subject, from, to, reason = null, checked }) => {
-    const { objectType, objectId, objectUUId } = subject
-    const names = namesOf(subject)
+  const [objects, names] = await Promise.all([
+    describeObjects(db, businessId, subjects),
+    listNames(db, businessId, subjects),
+  ])
+  return found.map(({ change, from, to, reason = null, checked }, i) => {
     const failed = checked && checks(definition, checked, namedBy(names)).find(({ ok }) => !ok)
-    const object = { objectType, objectId, objectUUId }
-    return { change, ...object, from, to, reason: failed?.reason ?? reason, ...names }
+    return { ...objects[i]!, change, from, to, reason: failed?.reason ?? reason }
   })
-}
-
-/** Makes reasons say "location London" instead of "location 3". */
-function namedBy(names: ObjectNames): NameOf {
-  const known: Record<Selected, string | null> = {
-    location: names.locationName,
-    staff: names.professionalName,
-    service: names.reasonName,
-    'disclaimer form': names.objectName,
-  }
-  return (what) => (known[what] ? `${what} ${known[what]}` : undefined)
 }
 
 /** Counts the pending triggers that would move, stay or be cancelled; false if time ran out. */
@@ -223,8 +205,7 @@ async function* planPendingReminders(work: Work): AsyncGenerator<PlannedPage> {
         const subject = byId.get(objectIdOf(row))!
         return { row, subject, checked: subject }
       })
-    const plan = planReminders(asFollowed(subjects), [definition], rows, CAUSE, now)
-    yield { pending, updates: plan.update }
+    yield { pending, updates: planSavedReminders(definition, subjects, rows, now).update }
   }
 }
 
@@ -232,20 +213,16 @@ async function* planPendingEvents(work: Work): AsyncGenerator<PlannedPage> {
   const { db, businessId, definition, now } = work
   const objectType = objectTypeOf(definition)
   for await (const rows of pendingEvents(db, definition)) {
-    const ids = [...new Set(rows.map(objectIdOf))]
-    const subjects = await listSubjects(db, businessId, objectType, ids)
-    const byId = new Map(subjects.map((subject) => [objectIdOf(subject), subject]))
-    const pending = rows.map((row) => {
-      const subject = byId.get(objectIdOf(row))!
-      return { row, subject, checked: eventOf(row, subject) }
-    })
+    const ofType = rows.map((row) => ({ ...row, objectType }))
+    const pending = (await withSubjects(db, businessId, ofType)).map(({ subject, ...row }) => ({
+      row,
+      subject,
+      checked: eventOf(row, subject),
+    }))
     const updates = pending.flatMap(({ row, subject }) => planEvent(definition, row, subject, now))
     yield { pending, updates }
   }
 }
-
-const CAUSE = 'saved definition'
-const asFollowed = (subjects: Subject[]) => subjects.map((subject) => ({ subject }))
 
 function tallyUpdates(tally: Tally, pending: PendingTrigger[], updates: Plan['update']) {
   const updateOf = new Map(updates.map((update) => [update.eventTriggerId, update]))
@@ -291,7 +268,7 @@ async function forecastNew({ db, businessId, definition, tally, now, hasTimeLeft
       eventDefnId === 0 ? [] : await listReminders(db, businessId, objectType, ids, [eventDefnId])
     const known = new Set(rows.map(objectIdOf))
     const byId = new Map(subjects.map((subject) => [objectIdOf(subject), subject]))
-    const plan = planReminders(asFollowed(subjects), [definition], rows, CAUSE, now)
+    const plan = planSavedReminders(definition, subjects, rows, now)
     for (const { scheduledTime: to, ...row } of plan.insert) {
       tally.add('create', { subject: byId.get(objectIdOf(row))!, from: null, to })
     }

@@ -66,7 +66,7 @@ export const reportsFact = ({ eventTypeId }: Pick<Definition, 'eventTypeId'>) =>
 
 /** The name of an object that a definition selects by. */
 export type NameOf = (what: Selected, id: number) => string | undefined
-export type Selected = 'location' | 'staff' | 'service' | 'disclaimer form'
+type Selected = 'location' | 'staff' | 'service' | 'disclaimer form'
 
 type Happening = {
   subject: Subject
@@ -223,13 +223,13 @@ const inWords = (changes: readonly Change[]) =>
   changes.length === 0 ? 'nothing' : changes.map((change) => change.toLowerCase()).join(', ')
 
 const isNamed = (definition: Definition, subject: Subject) =>
-  definition.objectId === null || definition.objectId === namedBy(definition, subject)
+  definition.objectId === null || definition.objectId === namedObjectId(definition, subject)
 
 const isNamedByUUId = ({ objectUUId }: Definition, subject: Subject) =>
   objectUUId === null || objectUUId === subject.objectUUId
 
 /** The id that `objectId` refers to: an invitation's campaign, a disclaimer's appointment. */
-function namedBy({ objectType }: Definition, subject: Subject) {
+function namedObjectId({ objectType }: Definition, subject: Subject) {
   if (subject.objectType === 'INVITATION') return subject.invitationCampaignId ?? null
   if (subject.objectType === 'DISCLAIMER' && objectType === 'CALENDAR') {
     return subject.calendarId ?? null

@@ -23,6 +23,7 @@ import {
   writePlan,
   type EventRow,
   type Plan,
+  type ReminderRow,
 } from '../store/event-triggers.ts'
 import {
   listSubjectIds,
@@ -166,10 +167,8 @@ async function planReminderPages(
           lockSubjectsForUpdate(tx, businessId, objectType, ids),
           readReminders(tx, businessId, objectType, ids, [eventDefnId]),
         ]),
-      plan: (current, [subjects, rows], moment) => {
-        const followed = subjects.map((subject) => ({ subject }))
-        return planReminders(followed, [current], rows, 'saved definition', moment)
-      },
+      plan: (current, [subjects, rows], moment) =>
+        planSavedReminders(current, subjects, rows, moment),
     })
   // First pending reminders, which may have to be cancelled; then objects that may need one.
   for await (const ids of pendingObjects(db, definition)) await plan(ids)
@@ -191,6 +190,17 @@ async function* idsFrom(
     if (ids.length < PAGE) return
     after = last
   }
+}
+
+/** How the reminders of these objects must change after the definition was saved. */
+export function planSavedReminders(
+  definition: StoredDefinition,
+  subjects: Subject[],
+  rows: ReminderRow[],
+  now: Temporal.Instant,
+): Plan {
+  const followed = subjects.map((subject) => ({ subject }))
+  return planReminders(followed, [definition], rows, 'saved definition', now)
 }
 
 /** Ids of the objects for which the definition has a reminder pending, page by page. */

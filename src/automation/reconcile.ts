@@ -14,8 +14,13 @@ import { objectIdOf } from '../store/subject.ts'
 import { listSubjects, lockSubjectsForUpdate } from '../store/subjects.ts'
 import { claimWork, releaseWork } from '../store/work-leases.ts'
 import { pause, type Loop } from './loop.ts'
-import { candidates, objectTypeOf, pendingObjects, subjectsFrom } from './plan.ts'
-import { planReminders } from './reschedule.ts'
+import {
+  candidates,
+  objectTypeOf,
+  pendingObjects,
+  planSavedReminders,
+  subjectsFrom,
+} from './plan.ts'
 import { isReminder } from './timing.ts'
 
 /** What a reconciliation of all definitions found. Every count of faults must be 0. */
@@ -144,8 +149,7 @@ function findFaults(
   rows: ReminderRow[],
   now: Temporal.Instant,
 ): { fault: Fault; id: number | string }[] {
-  const followed = subjects.map((subject) => ({ subject }))
-  const plan = planReminders(followed, [definition], rows, 'saved definition', now)
+  const plan = planSavedReminders(definition, subjects, rows, now)
   const seen = new Set<string>()
   const doubled = rows.filter((row) => {
     if (row.status === 'CANCELLED') return false

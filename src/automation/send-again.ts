@@ -5,7 +5,7 @@ import { buildMessage, makeMessageId, messageText, readMessage } from '../email/
 import { dateText, mailboxHeader } from '../email/headers.ts'
 import { compileTemplate, mergeMail } from '../email/merge.ts'
 import type { UnsubscribedMail } from '../email/unsubscribe.ts'
-import { findBusiness } from '../store/businesses.ts'
+import { getBusiness } from '../store/businesses.ts'
 import { lockTemplatesWithVariants } from '../store/email-templates.ts'
 import { drawEmailIds, insertEmails, type NewEmail, type WholeEmail } from '../store/emails.ts'
 import { listMailContexts, type ContextRow } from '../store/mail-contexts.ts'
@@ -28,7 +28,7 @@ export async function sendAgain(
   sending: Sending,
 ): Promise<number> {
   const { now, host } = sending
-  const business = (await findBusiness(tx, email.businessId))!
+  const business = await getBusiness(tx, email.businessId)
   const [emailId] = (await drawEmailIds(tx, 1)) as [number]
   const messageId = makeMessageId(email.businessId, emailId, host)
   insertEmails(tx, [
@@ -55,40 +55,58 @@ export async function sendTests(
   addresses: string[],
   { now, mailFrom, host }: Sending,
 ): Promise<number[]> {
-  const ids = await drawEmailIds(tx, addresses.length)
-  const { from, replyTo } = senderOf(mail, row.context.business, mailFrom)
+  const { businessId, objectId, objectUUId, clientId } = row
+  const { html, text } = mail
   const subject = `[Test] ${mail.subject}`
-  const emails = addresses.map((address, i): NewEmail => {
-    const emailId = ids[i]!
-    const messageId = makeMessageId(row.businessId, emailId, host)
-    const to = { name: '', address }
-    const parts = { ...mail, subject, from, replyTo, to, cc: null, messageId, date: now }
+  const object = { ...about, businessId, objectId, objectUUId, clientId }
+  const email = { ...object, eventActionId: null, subject, html, text, test: true }
+  const sender = senderOf(mail, row.context.business, mailFrom)
+  return queueMails(tx, email, sender, addresses, { now, host })
+}
+
+/** A mail that no trigger sends, before it has an id and a recipient. */
+type UntriggeredMail = Omit<
+  NewEmail,
+  | keyof ReturnType<typeof queuedEmail>
+  | 'eventTriggerId'
+  | 'emailId'
+  | 'toAddress'
+  | 'fromAddress'
+  | 'message'
+  | 'messageId'
+>
+
+/** Queues a mail to each address, without calendar entry and unsubscribe link. */
+export async function queueMails(
+  tx: Db,
+  email: UntriggeredMail,
+  sender: ReturnType<typeof senderOf>,
+  addresses: string[],
+  { now, host }: Pick<Sending, 'now' | 'host'>,
+): Promise<number[]> {
+  const ids = await drawEmailIds(tx, addresses.length)
+  const emails = ids.map((emailId, i): NewEmail => {
+    const toAddress = addresses[i]!
+    const messageId = makeMessageId(email.businessId, emailId, host)
+    const to = { name: '', address: toAddress }
+    const parts = { ...email, ...sender, to, cc: null, messageId, date: now }
     const message = buildMessage({ ...parts, calendar: null, unsubscribeLink: null })
     return {
       ...queuedEmail(now),
-      ...about,
-      businessId: row.businessId,
+      ...email,
       emailId,
       eventTriggerId: null,
-      eventActionId: null,
-      objectId: row.objectId,
-      objectUUId: row.objectUUId,
-      clientId: row.clientId,
-      toAddress: address,
-      fromAddress: from.address,
-      subject,
-      html: mail.html,
-      text: mail.text,
+      toAddress,
+      fromAddress: sender.from.address,
       message: messageText(message),
       messageId,
-      test: true,
     }
   })
   insertEmails(tx, emails)
   return ids
 }
 
-export const queuedEmail = (now: Temporal.Instant) => ({
+const queuedEmail = (now: Temporal.Instant) => ({
   recipientKey: '',
   status: 'QUEUED' as const,
   statusReason: null,

@@ -83,8 +83,8 @@ const later = (a: Temporal.Instant, b: Temporal.Instant) => (isBefore(a, b) ? b 
 export const isBefore = (a: Temporal.Instant, b: Temporal.Instant) =>
   a.epochNanoseconds < b.epochNanoseconds
 
-export const isSameMoment = (a: Temporal.Instant, b: Temporal.Instant) =>
-  a.epochNanoseconds === b.epochNanoseconds
+export const isSameMoment = (a: Temporal.Instant | null, b: Temporal.Instant | null) =>
+  a?.epochNanoseconds === b?.epochNanoseconds
 
 function anchorOf(definition: Timing, subject: AnchorTimes): Temporal.Instant | null {
   switch (subject.objectType) {

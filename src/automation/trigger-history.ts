@@ -5,10 +5,11 @@ import type { StoredEmail } from '../store/emails.ts'
 import { listDefinitionStates, type StoredDefinition } from '../store/event-definitions.ts'
 import { findTriggerPlan, type StoredTrigger, type TriggerPlan } from '../store/event-triggers.ts'
 import { findClientTagsAt, listNames, listSubjectStates } from '../store/subjects.ts'
+import { changedProperties } from './define.ts'
 import { momentInWords, namedBy, passed } from './explain.ts'
 import { checks, refusals, reportsFact, type Check } from './match.ts'
 import type { Subject } from '../store/subject.ts'
-import { firingTime, firstPlan, isBefore, isReminder } from './timing.ts'
+import { firingTime, firstPlan, isBefore, isReminder, isSameMoment } from './timing.ts'
 import { readOccurrence } from './occurrence.ts'
 
 export type HistoryEntry = {
@@ -229,7 +230,7 @@ function changeOfSubject(
   if (before.active && !after.active) return { change: 'DELETED', detail: 'deleted' }
 
   const words: string[] = []
-  const isMoved = !isSame(timeOf(before), time)
+  const isMoved = !isSameMoment(timeOf(before), time)
   if (isMoved) words.push(`moved from ${at(timeOf(before))} to ${at(time)}`)
   if (before.status !== after.status) {
     words.push(`status changed from ${before.status} to ${after.status}`)
@@ -240,7 +241,8 @@ function changeOfSubject(
       id == null ? 'none' : (names.get(`${what} ${id}`) ?? String(id))
     words.push(`${what} changed from ${named(before[key])} to ${named(after[key])}`)
   }
-  if (!isSame(before.endTime, after.endTime) && !isMoved) words.push(`ends ${at(after.endTime)}`)
+  if (!isSameMoment(before.endTime, after.endTime) && !isMoved)
+    words.push(`ends ${at(after.endTime)}`)
   if (JSON.stringify(before.tags) !== JSON.stringify(after.tags)) words.push('tags changed')
   if (!before.active && after.active) words.push('restored after it was deleted')
   if (words.length === 0) return undefined
@@ -254,9 +256,6 @@ const REFERENCES = [
   ['location', 'locationId'],
   ['client', 'clientId'],
 ] as const
-
-const isSame = (a: Temporal.Instant | null, b: Temporal.Instant | null) =>
-  a === null || b === null ? a === b : a.equals(b)
 
 /** The change in words; undefined if timing and selection stayed the same. */
 function changeOfDefinition(
@@ -272,8 +271,9 @@ function changeOfDefinition(
   if (before.active !== after.active) {
     words.push(after.active ? 'was switched on' : 'was switched off')
   }
-  if (differ(before, after, TIMING)) words.push('now fires at another time')
-  if (differ(before, after, SELECTION)) words.push('now selects other objects')
+  const changed = changedProperties(before, after)
+  if (TIMING.some((key) => changed.includes(key))) words.push('now fires at another time')
+  if (SELECTION.some((key) => changed.includes(key))) words.push('now selects other objects')
   return words.length > 0 ? { change, detail: `the definition ${words.join(' and ')}` } : undefined
 }
 
@@ -299,9 +299,3 @@ const SELECTION = [
   'disclaimerFormIdList',
   'filterTagMapJson',
 ] as const
-
-const differ = (
-  before: StoredDefinition,
-  after: StoredDefinition,
-  keys: readonly (keyof StoredDefinition)[],
-) => keys.some((key) => JSON.stringify(before[key]) !== JSON.stringify(after[key]))

@@ -6,7 +6,7 @@ import { objectKind, type ObjectKind } from '../contract/objects.ts'
 import type { Db } from '../database/database.ts'
 import { invalid, type Fault } from '../errors.ts'
 import { listReferredObjects } from '../store/objects.ts'
-import type { LineRefs } from './line-refs.ts'
+import { resolveNames, type LineRefs } from './line-refs.ts'
 import type { Author } from './saving.ts'
 
 /**
@@ -20,22 +20,12 @@ export async function saveDefinitionLine(
   refs: LineRefs,
 ) {
   const faults: Fault[] = []
-  const targets = { ...TARGETS, ...targetOfObject(line) }
-  const { businessId } = saving
-  const naming = { tx, businessId, refs, faults }
-  const definition = await replaceNames({ ...naming, body: line, targets, at: '' })
-  const actions = Array.isArray(line.eventActions) ? line.eventActions : undefined
-  if (actions) {
+  const resolve = nameResolver(tx, saving.businessId, refs, faults)
+  const definition = await resolve(line, { ...TARGETS, ...targetOfObject(line) }, '')
+  if (Array.isArray(line.eventActions)) {
     definition.eventActions = await Promise.all(
-      actions.map((action, i) =>
-        isPlainObject(action)
-          ? replaceNames({
-              ...naming,
-              body: action,
-              targets: ACTION_TARGETS,
-              at: `/eventActions/${i}`,
-            })
-          : action,
+      line.eventActions.map((action, i) =>
+        isPlainObject(action) ? resolve(action, ACTION_TARGETS, `/eventActions/${i}`) : action,
       ),
     )
   }
@@ -62,54 +52,34 @@ function targetOfObject({ objectType, eventType }: Record<string, unknown>) {
   return { objectId: kindNamed({ objectType, eventTypeId }) }
 }
 
-type Naming = {
-  tx: Db
-  businessId: number
-  refs: LineRefs
-  body: Record<string, unknown>
-  /** The kind of object that each property refers to. */
-  targets: Record<string, string>
-  /** Names that refer to nothing are added here. */
-  faults: Fault[]
-  /** The place of the body in the line, as a JSON pointer. */
-  at: string
-}
-
-/** The same body with ids instead of names. */
-async function replaceNames(naming: Naming): Promise<Record<string, unknown>> {
-  const { tx, businessId, refs, body, targets, faults, at } = naming
-  const filled: Record<string, unknown> = { businessId, ...body }
-  for (const [property, target] of Object.entries(targets)) {
-    const external = externalName(property)
-    const ref = refName(property)
-    const given = filled[property] ?? null
-    const name = given === null && filled[external] != null ? external : ref
-    const value = given === null ? (filled[name] ?? null) : null
-    delete filled[external]
-    delete filled[ref]
-    if (value === null) continue
-    const names = [value].flat().map(String)
-    const kind = objectKind(target)!
-    const known =
-      name === external ? await readIdsOfExternalIds(tx, businessId, kind, names) : undefined
-    const ids = names.map((one) => known?.get(one) ?? (known ? undefined : refs.idOf(target, one)))
-    const missing = names.find((_, i) => ids[i] === undefined)
-    if (missing !== undefined) {
-      faults.push({ pointer: `${at}/${name}`, detail: `there is no ${kind.title} ${missing}` })
-      continue
+/** Returns a body with ids in the place of names. */
+const nameResolver =
+  (tx: Db, businessId: number, refs: LineRefs, faults: Fault[]) =>
+  async (body: Record<string, unknown>, targets: Record<string, string>, at: string) => {
+    const filled: Record<string, unknown> = { businessId, ...body }
+    for (const [property, target] of Object.entries(targets)) {
+      const [external, ref] = [externalName(property), refName(property)]
+      const name = body[external] == null ? ref : external
+      delete filled[external]
+      delete filled[ref]
+      if (filled[property] != null || body[name] == null) continue
+      const kind = objectKind(target)!
+      const known = name === external ? await readIds(tx, businessId, kind, body[name]) : undefined
+      const { ids, missing } = resolveNames(body[name], (one) =>
+        known ? known.get(one) : refs.idOf(target, one),
+      )
+      if (missing.length === 0) filled[property] = ids
+      else
+        faults.push({ pointer: `${at}/${name}`, detail: `there is no ${kind.title} ${missing[0]}` })
     }
-    filled[property] = Array.isArray(value) ? ids : ids[0]
+    return filled
   }
-  return filled
-}
 
-async function readIdsOfExternalIds(
-  tx: Db,
-  businessId: number,
-  kind: ObjectKind,
-  externalIds: string[],
-) {
-  const wanted = new Map([[kind, { ids: new Set<number>(), externalIds: new Set(externalIds) }]])
+async function readIds(tx: Db, businessId: number, kind: ObjectKind, named: unknown) {
+  const externalIds = new Set([named].flat().map(String))
+  const wanted = new Map([[kind, { ids: new Set<number>(), externalIds }]])
   const found = await listReferredObjects(tx, businessId, wanted)
-  return new Map(found.map(({ externalId, id }) => [externalId, id]))
+  return new Map<string | null, number | string>(
+    found.map(({ externalId, id }) => [externalId, id]),
+  )
 }

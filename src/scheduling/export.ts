@@ -2,7 +2,7 @@ import { kindNamed } from '../contract/event-definition.ts'
 import { refName } from '../contract/object-body.ts'
 import { OBJECT_KINDS, type ObjectKind } from '../contract/objects.ts'
 import type { Db } from '../database/database.ts'
-import { findBusiness } from '../store/businesses.ts'
+import { getBusiness } from '../store/businesses.ts'
 import { listAllActions } from '../store/event-actions.ts'
 import { listAllDefinitions, type StoredDefinition } from '../store/event-definitions.ts'
 import {
@@ -27,9 +27,9 @@ export async function exportBusiness(
   write: (lines: ExportLine[]) => Promise<void>,
 ) {
   await db.snapshot(async (tx) => {
-    const { name, timeZone, emailAddress, phone, language } = (await findBusiness(tx, businessId))!
+    const { name, timeZone, emailAddress, phone, language } = await getBusiness(tx, businessId)
     await write([{ kind: 'business', name, timeZone, emailAddress, phone, language }])
-    await write((await listAllStatuses(tx, businessId)).map(statusLine))
+    await write((await listAllStatuses(tx, [businessId])).map(statusLine))
 
     const refs = new Refs(await listReferredIds(tx, businessId))
     for (const kind of OBJECT_KINDS) {

@@ -21,15 +21,24 @@ export class LineRefs {
     for (const { property, name, target } of namesOf(kind)) {
       const named = body[name]
       if (named === undefined || named === null) continue
-      const ids = [named].flat().map((ref) => this.#ids.get(`${target} ${String(ref)}`))
-      const missing = ids.indexOf(undefined)
-      if (missing !== -1) {
+      const { ids, missing } = resolveNames(named, (ref) => this.idOf(target, ref))
+      if (missing.length > 0) {
         const { title } = objectKind(target)!
-        return `/${name}: no line before this one is a ${title} with the ref ${[named].flat()[missing]}`
+        return `/${name}: no line before this one is a ${title} with the ref ${missing[0]}`
       }
-      body[property] = Array.isArray(named) ? ids : ids[0]
+      body[property] = ids
     }
     return undefined
+  }
+}
+
+/** The ids of a name or a list of names, and the names that have none. */
+export function resolveNames<Id>(named: unknown, idOf: (name: string) => Id | undefined) {
+  const names = [named].flat().map(String)
+  const ids = names.map(idOf)
+  return {
+    ids: Array.isArray(named) ? ids : ids[0],
+    missing: names.filter((_, i) => ids[i] === undefined),
   }
 }
 

@@ -3,7 +3,7 @@ import { readObject } from '../contract/object-body.ts'
 import type { ObjectKind } from '../contract/objects.ts'
 import type { PlannedChange } from '../contract/save-plan.ts'
 import type { Db } from '../database/database.ts'
-import { listShownActions } from '../store/event-actions.ts'
+import { listActions } from '../store/event-actions.ts'
 import { lockPlans } from '../store/event-definitions.ts'
 import { listTriggersOfObject, type StoredTrigger } from '../store/event-triggers.ts'
 import { lockObjectsForUpdate } from '../store/objects.ts'
@@ -109,7 +109,7 @@ async function describe(tx: Db, differences: Difference[], businessId: number): 
     shown.map(({ after }) => after),
   )
   const eventDefnIds = [...new Set(named.map(({ eventDefnId }) => eventDefnId))]
-  const actions = await listShownActions(tx, businessId, eventDefnIds)
+  const actions = await listActions(tx, businessId, { eventDefnIds })
   const samples = shown.map(({ change, before }, place): Sample => {
     const { eventDefnId, description, clientName, scheduledTime, statusReason } = named[place]!
     const isEnded = change === 'cancel' || change === 'expired'
@@ -128,7 +128,7 @@ async function describe(tx: Db, differences: Difference[], businessId: number): 
   return { ...counts, samples }
 }
 
-function recipientsOf(actions: Awaited<ReturnType<typeof listShownActions>>, eventDefnId: number) {
+function recipientsOf(actions: Awaited<ReturnType<typeof listActions>>, eventDefnId: number) {
   const own = actions.filter((action) => action.eventDefnId === eventDefnId)
   return [...new Set(own.map((action) => action.writesTo))]
 }

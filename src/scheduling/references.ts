@@ -10,6 +10,7 @@ import {
 } from '../store/objects.ts'
 import { readSettingsVersions, type NamesSettings, type SaveSettings } from '../store/settings.ts'
 import type { Tags } from '../store/subject.ts'
+import { resolveNames } from './line-refs.ts'
 import type { Saving } from './saving.ts'
 
 /** What the objects of a save refer to, as far as the business has it. */
@@ -105,24 +106,21 @@ function fillExternalReferences(
   inputs: ObjectInput[],
   referred: ReferredObject[],
 ) {
-  const ids = new Map(referred.map(({ kind, externalId, id }) => [`${kind} ${externalId}`, id]))
+  const idOf = new Map(referred.map(({ kind, externalId, id }) => [`${kind} ${externalId}`, id]))
   for (const { property, refersTo } of kind.references) {
     for (const { externals, values, faults } of inputs) {
       const named = externals?.[property]
       if (named === undefined) continue
-      const found = [named].flat().map((externalId) => ids.get(`${refersTo} ${externalId}`))
-      const missing = [named].flat().filter((_, i) => found[i] === undefined)
-      for (const externalId of missing) faults.push(noSuchObject(property, refersTo, externalId))
-      if (missing.length > 0) continue
-      values[property] = Array.isArray(named) ? [...new Set(found)] : found[0]
+      const found = resolveNames(named, (externalId) => idOf.get(`${refersTo} ${externalId}`))
+      for (const externalId of found.missing) {
+        const detail = `there is no ${objectKind(refersTo)!.title} with the externalId ${externalId}`
+        faults.push({ pointer: `/${externalName(property)}`, detail })
+      }
+      if (found.missing.length > 0) continue
+      values[property] = Array.isArray(found.ids) ? [...new Set(found.ids)] : found.ids
     }
   }
 }
-
-const noSuchObject = (property: string, refersTo: string, externalId: string): Fault => ({
-  pointer: `/${externalName(property)}`,
-  detail: `there is no ${objectKind(refersTo)!.title} with the externalId ${externalId}`,
-})
 
 /** An id that is missing and one of another business get the same answer. */
 export function unknownReferences(

@@ -35,9 +35,7 @@ export async function saveStatusOf(
   const key = readFields<Pick<Status, 'objectType' | 'status'>>(STATUS_KEY, body)
   const isKnowable = key.faults.length === 0
   const { objectType, status } = key.values
-  const before = isKnowable
-    ? await lockStatus(tx, saving.businessId, objectType, status)
-    : undefined
+  const before = isKnowable ? await lockStatus(tx, { ...saving, objectType, status }) : undefined
   allow?.(before)
   const { values, faults } = readFields<Said>(STATUS_FIELDS, body, before)
   const all = [
@@ -66,7 +64,7 @@ export async function removeStatus(
   allow: (current: Status) => void,
 ) {
   lockSettings(tx, saving.businessId)
-  const before = await lockStatus(tx, saving.businessId, objectType, status)
+  const before = await lockStatus(tx, { ...saving, objectType, status })
   if (!before) return undefined
   allow(before)
   return change(tx, before, { ...before, active: false }, saving)

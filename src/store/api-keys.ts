@@ -1,6 +1,6 @@
 import type { ApiKey, Role, Scope } from '../contract/credentials.ts'
 import type { Db } from '../database/database.ts'
-import { sql } from '../database/sql.ts'
+import { empty, sql, type Sql } from '../database/sql.ts'
 import type { By } from './businesses.ts'
 
 const columns = sql`
@@ -19,6 +19,8 @@ const columns = sql`
   k.modified_date  as "modifiedDate",
   k.modified_user  as "modifiedUser"`
 
+const keys = sql`api_key k left join api_key_use u using (business_id, api_key_id)`
+
 type Moments = 'expiresTime' | 'lastUsedTime' | 'createdDate' | 'modifiedDate'
 
 export type ApiKeyRow = Omit<ApiKey, Moments> & {
@@ -28,18 +30,16 @@ export type ApiKeyRow = Omit<ApiKey, Moments> & {
   modifiedDate: Temporal.Instant
 }
 
-export async function findApiKey(db: Db, businessId: number, apiKeyId: number) {
-  const [key] = await db.query<ApiKeyRow>(sql`
-    select ${columns} from api_key k left join api_key_use u using (business_id, api_key_id)
-    where k.business_id = ${businessId} and k.api_key_id = ${apiKeyId}`)
-  return key
-}
+export const findApiKey = (db: Db, businessId: number, apiKeyId: number) =>
+  readKeyRow(db, businessId, apiKeyId, empty)
 
-export async function lockApiKey(db: Db, businessId: number, apiKeyId: number) {
+export const lockApiKey = (tx: Db, businessId: number, apiKeyId: number) =>
+  readKeyRow(tx, businessId, apiKeyId, sql`for update of k`)
+
+async function readKeyRow(db: Db, businessId: number, apiKeyId: number, lock: Sql) {
   const [key] = await db.query<ApiKeyRow>(sql`
-    select ${columns} from api_key k left join api_key_use u using (business_id, api_key_id)
-    where k.business_id = ${businessId} and k.api_key_id = ${apiKeyId}
-    for update of k`)
+    select ${columns} from ${keys}
+    where k.business_id = ${businessId} and k.api_key_id = ${apiKeyId} ${lock}`)
   return key
 }
 
@@ -47,7 +47,7 @@ type Page = { after: number; limit: number }
 
 export function listApiKeys(db: Db, businessId: number, { after, limit }: Page) {
   return db.query<ApiKeyRow>(sql`
-    select ${columns} from api_key k left join api_key_use u using (business_id, api_key_id)
+    select ${columns} from ${keys}
     where k.business_id = ${businessId} and k.active and k.api_key_id > ${after}
     order by k.api_key_id
     limit ${limit}`)

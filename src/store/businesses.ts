@@ -46,6 +46,13 @@ export async function findBusiness(db: Db, businessId: number) {
   return business
 }
 
+/** The business of a caller, which exists. */
+export async function getBusiness(db: Db, businessId: number) {
+  const business = await findBusiness(db, businessId)
+  if (!business) throw new Error(`there is no business ${businessId}`)
+  return business
+}
+
 export async function lockBusiness(tx: Db, businessId: number) {
   lockSettings(tx, businessId)
   const [business] = await tx.query<BusinessRow>(sql`

@@ -38,45 +38,36 @@ const writesTo = sql`
 /** An action as it is shown, and to whom it would write if it were left to its template. */
 export type ShownAction = StoredAction & { writesTo: RecipientValue; byTemplate: RecipientValue }
 
+type ActionFilters = {
+  /** Unset: of all definitions. */
+  eventDefnIds?: number[]
+  afterId?: number
+  limit?: number
+}
+
 /** The active ones, oldest first. */
-export function listActionsOfDefinition(db: Db, businessId: number, eventDefnId: number) {
-  return db.query<ShownAction>(sql`
-    select ${columns}, ${writesTo} from event_action
-    where business_id = ${businessId} and event_defn_id = ${eventDefnId} and active
-    order by event_action_id`)
-}
-
-/** The active ones of these definitions, oldest first. */
-export function listShownActions(db: Db, businessId: number, eventDefnIds: number[]) {
-  return db.query<ShownAction>(sql`
-    select ${columns}, ${writesTo} from event_action
-    where business_id = ${businessId} and event_defn_id = any (${eventDefnIds}::bigint[]) and active
-    order by event_action_id`)
-}
-
-/** Those of all definitions, in pages. */
 export function listActions(
   db: Db,
   businessId: number,
-  { afterId, limit }: { afterId: number; limit: number },
+  { eventDefnIds, afterId = 0, limit }: ActionFilters,
 ) {
   return db.query<ShownAction>(sql`
     select ${columns}, ${writesTo} from event_action
     where business_id = ${businessId} and active and event_action_id > ${afterId}
-    order by event_action_id limit ${limit}`)
+      ${eventDefnIds ? sql`and event_defn_id = any (${eventDefnIds}::bigint[])` : empty}
+    order by event_action_id limit ${limit ?? null}`)
 }
 
-export async function findAction(db: Db, businessId: number, eventActionId: number) {
+export const findAction = (db: Db, businessId: number, eventActionId: number) =>
+  readActionRow(db, businessId, eventActionId, empty)
+
+export const lockAction = (tx: Db, businessId: number, eventActionId: number) =>
+  readActionRow(tx, businessId, eventActionId, sql`for no key update`)
+
+async function readActionRow(db: Db, businessId: number, eventActionId: number, lock: Sql) {
   const [action] = await db.query<ShownAction>(sql`
     select ${columns}, ${writesTo} from event_action
-    where business_id = ${businessId} and event_action_id = ${eventActionId}`)
-  return action
-}
-
-export async function lockAction(tx: Db, businessId: number, eventActionId: number) {
-  const [action] = await tx.query<ShownAction>(sql`
-    select ${columns}, ${writesTo} from event_action
-    where business_id = ${businessId} and event_action_id = ${eventActionId} for no key update`)
+    where business_id = ${businessId} and event_action_id = ${eventActionId} ${lock}`)
   return action
 }
 

@@ -2,6 +2,7 @@ import type { Definition } from '../contract/event-definition.ts'
 import type { Db } from '../database/database.ts'
 import { empty, raw, sql, type Sql } from '../database/sql.ts'
 import { recordedColumns, recordedEntries, type Recorded } from './audit.ts'
+import { columnsFor, rowTable } from './rows.ts'
 
 /** A definition as it is stored. */
 export type StoredDefinition = Definition & {
@@ -19,32 +20,51 @@ export type StoredDefinition = Definition & {
   modifiedUser: string
 }
 
+/** The columns that a save sets. */
+const WRITTEN = columnsFor<Definition>({
+  businessId: 'bigint',
+  active: 'boolean',
+  description: 'text',
+  eventTypeId: 'int',
+  objectType: 'text',
+  objectId: 'bigint',
+  objectUUId: 'text',
+  oldStatus: 'text',
+  newStatus: 'text',
+  locationIdList: 'bigint[]',
+  professionalIdList: 'bigint[]',
+  reasonIdList: 'bigint[]',
+  disclaimerFormIdList: 'bigint[]',
+  groupIdList: 'jsonb',
+  filterTagMapJson: 'text',
+  triggerMonths: 'int',
+  triggerHours: 'int',
+  triggerMinutes: 'int',
+  offsetMode: 'text',
+  latePolicy: 'text',
+  triggerAnchor: 'text',
+  changes: 'text[]',
+  onlyIfStatus: 'text[]',
+})
+const writtenNames = raw(WRITTEN.map(({ column }) => column).join(', '))
+
 const columns = sql`
-  business_id as "businessId", event_defn_id as "eventDefnId", active, description,
-  event_type_id as "eventTypeId", object_type as "objectType", object_id as "objectId",
-  object_uuid as "objectUUId", old_status as "oldStatus", new_status as "newStatus",
-  location_id_list as "locationIdList", professional_id_list as "professionalIdList",
-  reason_id_list as "reasonIdList", disclaimer_form_id_list as "disclaimerFormIdList",
-  group_id_list as "groupIdList", filter_tag_map_json as "filterTagMapJson",
-  trigger_months as "triggerMonths", trigger_hours as "triggerHours",
-  trigger_minutes as "triggerMinutes", offset_mode as "offsetMode", late_policy as "latePolicy",
-  trigger_anchor as "triggerAnchor", changes,
-  only_if_status as "onlyIfStatus", version, planned_version as "plannedVersion",
+  ${raw(WRITTEN.map(({ property, column }) => `${column} as "${property}"`).join(', '))},
+  event_defn_id as "eventDefnId", version, planned_version as "plannedVersion",
   asked_since as "askedSince", deleted_date as "deletedDate",
   created_date as "createdDate", created_user as "createdUser",
   modified_date as "modifiedDate", modified_user as "modifiedUser"`
 
-export async function findDefinition(db: Db, businessId: number, eventDefnId: number) {
+export const findDefinition = (db: Db, businessId: number, eventDefnId: number) =>
+  readDefinitionRow(db, businessId, eventDefnId, empty)
+
+export const lockDefinition = (tx: Db, businessId: number, eventDefnId: number) =>
+  readDefinitionRow(tx, businessId, eventDefnId, sql`for no key update`)
+
+async function readDefinitionRow(db: Db, businessId: number, eventDefnId: number, lock: Sql) {
   const [definition] = await db.query<StoredDefinition>(sql`
     select ${columns} from event_definition
-    where business_id = ${businessId} and event_defn_id = ${eventDefnId}`)
-  return definition
-}
-
-export async function lockDefinition(tx: Db, businessId: number, eventDefnId: number) {
-  const [definition] = await tx.query<StoredDefinition>(sql`
-    select ${columns} from event_definition
-    where business_id = ${businessId} and event_defn_id = ${eventDefnId} for no key update`)
+    where business_id = ${businessId} and event_defn_id = ${eventDefnId} ${lock}`)
   return definition
 }
 
@@ -151,46 +171,14 @@ export async function planCalendarDefinitionsAgain(engine: Db) {
   return rows.length
 }
 
-const WRITTEN: [keyof Definition, string, string][] = [
-  ['active', 'active', 'boolean'],
-  ['description', 'description', 'text'],
-  ['eventTypeId', 'event_type_id', 'int'],
-  ['objectType', 'object_type', 'text'],
-  ['objectId', 'object_id', 'bigint'],
-  ['objectUUId', 'object_uuid', 'text'],
-  ['oldStatus', 'old_status', 'text'],
-  ['newStatus', 'new_status', 'text'],
-  ['locationIdList', 'location_id_list', 'bigint[]'],
-  ['professionalIdList', 'professional_id_list', 'bigint[]'],
-  ['reasonIdList', 'reason_id_list', 'bigint[]'],
-  ['disclaimerFormIdList', 'disclaimer_form_id_list', 'bigint[]'],
-  ['groupIdList', 'group_id_list', 'jsonb'],
-  ['filterTagMapJson', 'filter_tag_map_json', 'text'],
-  ['triggerMonths', 'trigger_months', 'int'],
-  ['triggerHours', 'trigger_hours', 'int'],
-  ['triggerMinutes', 'trigger_minutes', 'int'],
-  ['offsetMode', 'offset_mode', 'text'],
-  ['latePolicy', 'late_policy', 'text'],
-  ['triggerAnchor', 'trigger_anchor', 'text'],
-  ['changes', 'changes', 'text[]'],
-  ['onlyIfStatus', 'only_if_status', 'text[]'],
-]
-const names = raw(WRITTEN.map(([, column]) => column).join(', '))
-const types = raw(WRITTEN.map(([, column, type]) => `${column} ${type}`).join(', '))
-
-const record = (definition: Definition) => sql`
-  json_to_record(${JSON.stringify(
-    Object.fromEntries(WRITTEN.map(([property, column]) => [column, definition[property]])),
-  )}::json) as r (${types})`
-
 type Who = { user: string; now: Temporal.Instant }
 
 export async function insertDefinition(tx: Db, definition: Definition, { user, now }: Who) {
   const [saved] = await tx.query<StoredDefinition>(sql`
-    insert into event_definition (business_id, ${names}, asked_since, created_date, created_user,
+    insert into event_definition (${writtenNames}, asked_since, created_date, created_user,
                                   modified_date, modified_user)
-    select ${definition.businessId}, ${names}, ${now}, ${now}, ${user}, ${now}, ${user}
-    from ${record(definition)}
+    select ${writtenNames}, ${now}, ${now}, ${user}, ${now}, ${user}
+    from ${rowTable(WRITTEN, [definition])}
     returning ${columns}`)
   return saved!
 }
@@ -209,7 +197,7 @@ export async function updateDefinition(
 ) {
   const [saved] = await tx.query<StoredDefinition>(sql`
     update event_definition t
-    set (${names}) = (select ${names} from ${record(definition)}),
+    set (${writtenNames}) = (select ${writtenNames} from ${rowTable(WRITTEN, [definition])}),
         version = version + 1, asked_since = ${askedSince}, deleted_date = ${deletedDate},
         modified_date = ${now},
         modified_user = ${user}

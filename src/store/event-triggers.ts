@@ -7,6 +7,7 @@ import {
 } from '../contract/event-trigger.ts'
 import type { Db } from '../database/database.ts'
 import { empty, join, raw, sql, type Sql } from '../database/sql.ts'
+import { OBJECT_TABLES } from './object-tables.ts'
 import { columnsFor, insertRows, rowTable } from './rows.ts'
 import type { ObjectKey } from './subject.ts'
 import { clientsNamed } from './client-words.ts'
@@ -290,10 +291,10 @@ function aboutObjectsOf(businessId: number, { clientId, locationId, text }: Trig
     )
   }
   if (conditions.length === 0) return empty
-  const cases = SEARCHED.map(
+  const cases = OBJECT_TABLES.map(
     ({ objectType, table, id, key, ...objects }) => sql`
-      when ${raw(`'${objectType}'`)} then t.${raw(key)} in (
-        select o.${raw(id)} from ${raw(table)} o where o.business_id = ${businessId}
+      when ${raw(`'${objectType}'`)} then t.${key} in (
+        select o.${id} from ${table} o where o.business_id = ${businessId}
         ${join(
           conditions.map((condition) => condition(objects)),
           ' ',
@@ -301,21 +302,6 @@ function aboutObjectsOf(businessId: number, { clientId, locationId, text }: Trig
   )
   return sql`and case t.object_type ${join(cases, ' ')} else false end`
 }
-
-const SEARCHED = [
-  ['CALENDAR', 'calendar', 'calendar_id', true, true],
-  ['CLASS_SCHEDULE', 'class_schedule', 'class_schedule_id', false, true],
-  ['INVITATION', 'invitation', 'invitation_uuid', true, false],
-  ['RECALL', 'recall', 'recall_id', true, true],
-  ['DISCLAIMER', 'disclaimer', 'disclaimer_id', true, false],
-].map(([objectType, table, id, hasClient, hasLocation]) => ({
-  objectType: objectType as ObjectType,
-  table: table as string,
-  id: id as string,
-  key: objectType === 'INVITATION' ? 'object_uuid' : 'object_id',
-  hasClient: hasClient as boolean,
-  hasLocation: hasLocation as boolean,
-}))
 
 const RECORDED = TRIGGER_STATUSES.filter((status) => status !== 'SCHEDULED')
 

@@ -1,7 +1,8 @@
 import type { ObjectType } from '../contract/event-type.ts'
 import type { MailContext } from '../contract/mail-context.ts'
 import type { Db } from '../database/database.ts'
-import { raw, sql, type Sql } from '../database/sql.ts'
+import { sql, type Sql } from '../database/sql.ts'
+import { tableOf } from './object-tables.ts'
 import { findStatus, readSettingsVersions, SettingsCache, type Settings } from './settings.ts'
 import {
   buildSubject,
@@ -57,7 +58,7 @@ export async function listWholeObjects(
                   ${keys.map((key) => key.objectId)}::bigint[],
                   ${keys.map((key) => key.objectUUId)}::text[])
         as k (business_id, object_id, object_uuid)
-      ${FROM[objectType]}`),
+      ${theObject(objectType)} ${JOINS[objectType]}`),
   ])
   const settings = await cache.read(db, versions, rows)
   const objects = new Map<string, WholeObject>()
@@ -103,23 +104,25 @@ const COLUMNS: Record<ObjectType, Sql> = {
 
 const theClient = sql`join client c on c.business_id = t.business_id and c.client_id = t.client_id`
 
-const theObject = (table: string, id: string, key: string) => sql`
-  cross join lateral (
-    select * from ${raw(table)} o
-    where o.business_id = k.business_id and o.${raw(id)} = k.${raw(key)} limit 1) t`
+const theObject = (objectType: ObjectType) => {
+  const { table, id, key } = tableOf(objectType)
+  return sql`
+    cross join lateral (
+      select * from ${table} o
+      where o.business_id = k.business_id and o.${id} = k.${key} limit 1) t`
+}
 
-const FROM: Record<ObjectType, Sql> = {
-  CALENDAR: sql`${theObject('calendar', 'calendar_id', 'object_id')} ${theClient}`,
+const JOINS: Record<ObjectType, Sql> = {
+  CALENDAR: theClient,
   CLASS_SCHEDULE: sql`
-    ${theObject('class_schedule', 'class_schedule_id', 'object_id')}
     left join client c on c.business_id = t.business_id and c.client_id = any (t.client_id_list)`,
   INVITATION: sql`
-    ${theObject('invitation', 'invitation_uuid', 'object_uuid')} ${theClient}
+    ${theClient}
     join invitation_campaign g on g.business_id = t.business_id
       and g.invitation_campaign_id = t.invitation_campaign_id`,
-  RECALL: sql`${theObject('recall', 'recall_id', 'object_id')} ${theClient}`,
+  RECALL: theClient,
   DISCLAIMER: sql`
-    ${theObject('disclaimer', 'disclaimer_id', 'object_id')} ${theClient}
+    ${theClient}
     join disclaimer_form f on f.business_id = t.business_id
       and f.disclaimer_form_id = t.disclaimer_form_id`,
 }

@@ -1,6 +1,7 @@
 import type { ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
-import { raw, sql, type Sql } from '../database/sql.ts'
+import { sql, type Sql } from '../database/sql.ts'
+import { tableOf } from './object-tables.ts'
 import { objectIdOf } from './subject.ts'
 
 /** The names by which people recognise an object: client, staff, service, location and time. */
@@ -23,6 +24,10 @@ export type ObjectReference = {
   objectId: number | null
   objectUUId: string | null
 }
+
+export type DescribedObject = ObjectNames & KnownReference
+
+type KnownReference = ObjectReference & { objectType: ObjectType }
 
 export const NO_NAMES: ObjectNames = {
   clientId: null,
@@ -47,21 +52,35 @@ export async function readObjectNames(
   await Promise.all(
     [...byType].map(async ([objectType, some]) => {
       if (objectType === null) return
-      const rows = await listNames(db, businessId, objectType, some.map(textIdOf))
+      const rows = await listNamesOfType(db, businessId, objectType, some.map(textIdOf))
       for (const { id, ...names } of rows) found.set(`${objectType} ${id}`, names)
     }),
   )
   return (reference) => found.get(`${reference.objectType} ${textIdOf(reference)}`) ?? NO_NAMES
 }
 
+/** Objects by their names, in the same order. */
+export async function describeObjects(
+  db: Db,
+  businessId: number,
+  references: KnownReference[],
+): Promise<DescribedObject[]> {
+  const namesOf = await readObjectNames(db, businessId, references)
+  return references.map((reference) => {
+    const { objectType, objectId, objectUUId } = reference
+    return { objectType, objectId, objectUUId, ...namesOf(reference) }
+  })
+}
+
 const textIdOf = (reference: ObjectReference) => String(objectIdOf(reference))
 
-function listNames(db: Db, businessId: number, objectType: ObjectType, ids: string[]) {
-  const { table, id, type, columns, joins } = OBJECTS[objectType]
+function listNamesOfType(db: Db, businessId: number, objectType: ObjectType, ids: string[]) {
+  const { table, id, idType } = tableOf(objectType)
+  const { columns, joins } = NAMES[objectType]
   return db.query<ObjectNames & { id: string }>(sql`
-    select o.${raw(id)}::text as id, o.status as "objectStatus", ${columns}
-    from ${raw(table)} o ${joins}
-    where o.business_id = ${businessId} and o.${raw(id)} = any (${[...new Set(ids)]}::text[]::${raw(type)}[])`)
+    select o.${id}::text as id, o.status as "objectStatus", ${columns}
+    from ${table} o ${joins}
+    where o.business_id = ${businessId} and o.${id} = any (${[...new Set(ids)]}::text[]::${idType}[])`)
 }
 
 const NO_CLIENT = sql`null::bigint as "clientId", null as "clientName"`
@@ -81,27 +100,16 @@ const WITH_PLACE = sql`
   left join reason r on r.business_id = o.business_id and r.reason_id = o.reason_id
   left join location l on l.business_id = o.business_id and l.location_id = o.location_id`
 
-type Named = { table: string; id: string; type: 'bigint' | 'text'; columns: Sql; joins: Sql }
-
-const OBJECTS: Record<ObjectType, Named> = {
+const NAMES: Record<ObjectType, { columns: Sql; joins: Sql }> = {
   CALENDAR: {
-    table: 'calendar',
-    id: 'calendar_id',
-    type: 'bigint',
     columns: sql`${CLIENT}, ${PLACE}, null as "objectName", o.start_time as "objectTime"`,
     joins: sql`${WITH_CLIENT} ${WITH_PLACE}`,
   },
   CLASS_SCHEDULE: {
-    table: 'class_schedule',
-    id: 'class_schedule_id',
-    type: 'bigint',
     columns: sql`${NO_CLIENT}, ${PLACE}, o.name as "objectName", o.start_time as "objectTime"`,
     joins: WITH_PLACE,
   },
   INVITATION: {
-    table: 'invitation',
-    id: 'invitation_uuid',
-    type: 'text',
     columns: sql`
       ${CLIENT}, ${NO_PLACE}, g.name as "objectName",
       coalesce(o.expires_time, g.expires_time) as "objectTime"`,
@@ -110,16 +118,10 @@ const OBJECTS: Record<ObjectType, Named> = {
         on g.business_id = o.business_id and g.invitation_campaign_id = o.invitation_campaign_id`,
   },
   RECALL: {
-    table: 'recall',
-    id: 'recall_id',
-    type: 'bigint',
     columns: sql`${CLIENT}, ${PLACE}, null as "objectName", o.due_time as "objectTime"`,
     joins: sql`${WITH_CLIENT} ${WITH_PLACE}`,
   },
   DISCLAIMER: {
-    table: 'disclaimer',
-    id: 'disclaimer_id',
-    type: 'bigint',
     columns: sql`${CLIENT}, ${NO_PLACE}, f.name as "objectName", o.created_date as "objectTime"`,
     joins: sql`${WITH_CLIENT}
       left join disclaimer_form f

@@ -1,7 +1,8 @@
 import type { ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
-import { raw, sql } from '../database/sql.ts'
+import { sql } from '../database/sql.ts'
 import type { StoredDefinition } from './event-definitions.ts'
+import { tableOf } from './object-tables.ts'
 
 /** A page of all active definitions of all businesses whose plan is complete. */
 export type DefinitionCursor = Pick<StoredDefinition, 'businessId' | 'eventDefnId'>
@@ -52,17 +53,18 @@ export async function countMatches(
   objectType: ObjectType,
   { since, newest, before }: { since: Temporal.Instant; newest: number; before: number },
 ) {
-  const { table, id, order, key, other } = OBJECTS[objectType]
+  const { table, id, key, otherKey } = tableOf(objectType)
+  const order = objectType === 'INVITATION' ? sql`created_date` : id
   const [counts] = await db.query<MatchCounts>(sql`
     with objects as (
-      select ${raw(id)} as id, created_date, row_number() over (order by ${raw(order)} desc) as place
-      from ${raw(table)} where business_id = ${businessId}
-      order by ${raw(order)} desc limit ${newest + before}
+      select ${id} as id, created_date, row_number() over (order by ${order} desc) as place
+      from ${table} where business_id = ${businessId}
+      order by ${order} desc limit ${newest + before}
     ), sampled as (
       select place <= ${newest} and created_date > ${since} as recent, exists (
         select from any_trigger
         where business_id = ${businessId} and object_type = ${objectType}
-          and ${raw(key)} = objects.id and ${raw(other)} is null and event_defn_id = ${eventDefnId}) as matched
+          and ${key} = objects.id and ${otherKey} is null and event_defn_id = ${eventDefnId}) as matched
       from objects
     )
     select count(*) filter (where recent) as objects,
@@ -71,29 +73,4 @@ export async function countMatches(
            count(*) filter (where not recent and matched) as "matchedBefore"
     from sampled`)
   return counts!
-}
-
-/** `key` is the column of triggers that refers to the object; `other` is then null. */
-type ObjectTable = { table: string; id: string; order: string; key: string; other: string }
-
-const byId = (table: string): ObjectTable => ({
-  table,
-  id: `${table}_id`,
-  order: `${table}_id`,
-  key: 'object_id',
-  other: 'object_uuid',
-})
-
-const OBJECTS: Record<ObjectType, ObjectTable> = {
-  CALENDAR: byId('calendar'),
-  CLASS_SCHEDULE: byId('class_schedule'),
-  RECALL: byId('recall'),
-  DISCLAIMER: byId('disclaimer'),
-  INVITATION: {
-    table: 'invitation',
-    id: 'invitation_uuid',
-    order: 'created_date',
-    key: 'object_uuid',
-    other: 'object_id',
-  },
 }

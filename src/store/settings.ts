@@ -4,7 +4,7 @@ import type { Db } from '../database/database.ts'
 import { sql, type Sql } from '../database/sql.ts'
 import { listActiveDefinitions, type StoredDefinition } from './event-definitions.ts'
 import { RecentlyUsed } from './recently-used.ts'
-import { listStatusesOfBusinesses, type Status } from './statuses.ts'
+import { listAllStatuses, type Status } from './statuses.ts'
 
 /** What every booking and every email needs to know about its business, and people rarely change. */
 export type Settings = {
@@ -117,7 +117,7 @@ async function loadBusinesses(db: Db, versions: SettingsVersion[]): Promise<Map<
       select business_id as "businessId", active, name, email_address as "emailAddress", phone,
              time_zone as "timeZone", language, sender_domains as "senderDomains"
       from business where business_id = any (${businessIds}::bigint[])`),
-    listStatusesOfBusinesses(db, businessIds),
+    listAllStatuses(db, businessIds),
   ])
   const statusesOf = Map.groupBy(statuses, ({ businessId }) => businessId)
   const settingsOf = (business: (typeof businesses)[number]): Cached => ({

@@ -1,6 +1,7 @@
 import { EVENT_TYPES, type ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
-import { sql } from '../database/sql.ts'
+import { empty, sql, type Sql } from '../database/sql.ts'
+import { tableOf } from './object-tables.ts'
 
 export type Status = {
   businessId: number
@@ -22,48 +23,40 @@ const columns = sql`
   live_after as "liveAfter", active, version, created_date as "createdDate",
   created_user as "createdUser", modified_date as "modifiedDate", modified_user as "modifiedUser"`
 
-export function listStatuses(db: Db, businessId: number) {
-  return db.query<Status>(sql`
-    select ${columns} from status
-    where business_id = ${businessId} and active
-    order by created_date, object_type, status`)
-}
-
-export async function findStatus(db: Db, businessId: number, objectType: string, status: string) {
-  const [found] = await db.query<Status>(sql`
-    select ${columns} from status
-    where business_id = ${businessId} and object_type = ${objectType} and status = ${status}`)
-  return found
-}
-
-/** The same, locked until the transaction ends. */
-export async function lockStatus(tx: Db, businessId: number, objectType: string, status: string) {
-  const [found] = await tx.query<Status>(sql`
-    select ${columns} from status
-    where business_id = ${businessId} and object_type = ${objectType} and status = ${status}
-    for no key update`)
-  return found
-}
+/** The active ones, oldest first. */
+export const listStatuses = (db: Db, businessId: number) =>
+  listWhere(
+    db,
+    sql`business_id = ${businessId} and active order by created_date, object_type, status`,
+  )
 
 /** Of every type, also removed ones. */
-export function listAllStatuses(db: Db, businessId: number) {
-  return db.query<Status>(sql`
-    select ${columns} from status where business_id = ${businessId} order by object_type, status`)
+export const listAllStatuses = (db: Db, businessIds: number[]) =>
+  listWhere(
+    db,
+    sql`business_id = any (${businessIds}::bigint[]) order by business_id, object_type, status`,
+  )
+
+/** Of one type of object, also removed ones. */
+export const listStatusesOf = (db: Db, businessId: number, objectType: ObjectType) =>
+  listWhere(db, sql`business_id = ${businessId} and object_type = ${objectType} order by status`)
+
+type StatusKey = { businessId: number; objectType: string; status: string }
+
+export const findStatus = (db: Db, key: StatusKey) => readStatusRow(db, key, empty)
+
+export const lockStatus = (tx: Db, key: StatusKey) => readStatusRow(tx, key, sql`for no key update`)
+
+async function readStatusRow(db: Db, { businessId, objectType, status }: StatusKey, lock: Sql) {
+  const [found] = await listWhere(
+    db,
+    sql`business_id = ${businessId} and object_type = ${objectType} and status = ${status} ${lock}`,
+  )
+  return found
 }
 
-/** The same of several businesses. */
-export function listStatusesOfBusinesses(db: Db, businessIds: number[]) {
-  return db.query<Status>(sql`
-    select ${columns} from status where business_id = any (${businessIds}::bigint[])
-    order by business_id, object_type, status`)
-}
-
-/** Those of one type of object, the removed ones too. */
-export function listStatusesOf(db: Db, businessId: number, objectType: ObjectType) {
-  return db.query<Status>(sql`
-    select ${columns} from status where business_id = ${businessId} and object_type = ${objectType}
-    order by status`)
-}
+const listWhere = (db: Db, condition: Sql) =>
+  db.query<Status>(sql`select ${columns} from status where ${condition}`)
 
 export type StatusInput = Pick<
   Status,
@@ -103,7 +96,7 @@ export async function isStatusUsed(
   objectType: ObjectType,
   status: string,
 ) {
-  const table = TABLES[objectType]
+  const { table } = tableOf(objectType)
   const [row] = await tx.query<{ used: boolean }>(sql`
     select exists (select from ${table} where business_id = ${businessId} and status = ${status})
         or exists (select from event_definition
@@ -118,11 +111,3 @@ const changesOf = (objectType: ObjectType) =>
   EVENT_TYPES.filter(
     (type) => type.objectType === objectType && type.eventType.endsWith('_CHANGED'),
   ).map((type) => type.eventTypeId)
-
-const TABLES = {
-  CALENDAR: sql`calendar`,
-  CLASS_SCHEDULE: sql`class_schedule`,
-  INVITATION: sql`invitation`,
-  RECALL: sql`recall`,
-  DISCLAIMER: sql`disclaimer`,
-}

@@ -3,6 +3,7 @@ import { kindOfObjectType, toColumn } from '../contract/objects.ts'
 import type { Db } from '../database/database.ts'
 import { empty, raw, sql, type Sql } from '../database/sql.ts'
 import { recordedColumns, recordedEntries, type Recorded } from './audit.ts'
+import { tableOf } from './object-tables.ts'
 import {
   readSettings,
   readSettingsVersions,
@@ -81,15 +82,14 @@ export function lockObjectsForShare(tx: Db, objects: (ObjectKey & { objectType: 
 
 /** Objects by their keys, in the order in which every transaction locks them. */
 function objectsBy(objectType: ObjectType, keys: ObjectKey[], lock: Sql) {
-  const { table, id } = tableOf(objectType)
+  const { table, id, idType } = tableOf(objectType)
   const sorted = keys.toSorted(
     (a, b) =>
       a.businessId - b.businessId ||
       (objectIdOf(a) < objectIdOf(b) ? -1 : Number(objectIdOf(a) > objectIdOf(b))),
   )
-  const ids = objectType === 'INVITATION' ? sql`text[]` : sql`bigint[]`
   return sql`
-    unnest(${sorted.map((key) => key.businessId)}::bigint[], ${sorted.map(objectIdOf)}::${ids})
+    unnest(${sorted.map((key) => key.businessId)}::bigint[], ${sorted.map(objectIdOf)}::${idType}[])
       as k (business_id, id)
     cross join lateral (
       select * from ${table} o where o.business_id = k.business_id and o.${id} = k.id
@@ -256,7 +256,7 @@ const toSubject = (objectType: ObjectType, row: Row, settings: Map<number, Setti
 
 /** Selects rows for `buildSubject`; `from` becomes `t`. */
 function selectRows(objectType: ObjectType, from: Sql, more: Sql = empty) {
-  const hasClient = 'clientId' in kindOfObjectType(objectType).fields
+  const { hasClient } = tableOf(objectType)
   const isInvitation = objectType === 'INVITATION'
   return sql`
     select ${subjectColumns(objectType)} ${more},
@@ -279,8 +279,3 @@ export const subjectColumns = (objectType: ObjectType) =>
       .map((property) => `t.${toColumn(property)} as "${property}"`)
       .join(', '),
   )
-
-function tableOf(objectType: ObjectType) {
-  const { table, id } = kindOfObjectType(objectType)
-  return { table: raw(table), id: raw(toColumn(id)) }
-}

@@ -1,6 +1,6 @@
 import type { Role, User } from '../contract/credentials.ts'
 import type { Db } from '../database/database.ts'
-import { empty, sql } from '../database/sql.ts'
+import { empty, sql, type Sql } from '../database/sql.ts'
 import type { By } from './businesses.ts'
 
 const columns = sql`
@@ -23,24 +23,20 @@ export type UserRow = Omit<User, 'createdDate' | 'modifiedDate'> & {
   modifiedDate: Temporal.Instant
 }
 
-export async function findUser(db: Db, businessId: number, userId: number) {
-  const [user] = await db.query<UserRow>(sql`
-    select ${columns} from user_account where business_id = ${businessId} and user_id = ${userId}`)
-  return user
-}
+export const findUser = (db: Db, businessId: number, userId: number) =>
+  readUserRow(db, businessId, userId, empty)
 
-export async function lockUser(db: Db, businessId: number, userId: number) {
-  const [user] = await db.query<UserRow>(sql`
-    select ${columns} from user_account where business_id = ${businessId} and user_id = ${userId}
-    for update`)
-  return user
-}
+export const lockUser = (tx: Db, businessId: number, userId: number) =>
+  readUserRow(tx, businessId, userId, sql`for update`)
 
 /** Locks a user against changes of role and activity until the transaction ends. */
-export async function shareUser(tx: Db, businessId: number, userId: number) {
-  const [user] = await tx.query<UserRow>(sql`
-    select ${columns} from user_account where business_id = ${businessId} and user_id = ${userId}
-    for share`)
+export const shareUser = (tx: Db, businessId: number, userId: number) =>
+  readUserRow(tx, businessId, userId, sql`for share`)
+
+async function readUserRow(db: Db, businessId: number, userId: number, lock: Sql) {
+  const [user] = await db.query<UserRow>(sql`
+    select ${columns} from user_account
+    where business_id = ${businessId} and user_id = ${userId} ${lock}`)
   return user
 }
 

@@ -1,5 +1,6 @@
 import type { ObjectKind } from '../contract/objects.ts'
 import { empty, join, raw, sql, type Sql } from '../database/sql.ts'
+import { OBJECT_TABLES } from './object-tables.ts'
 
 /** The part of a business that a caller sees: all of it (null), some locations, or their own work. */
 export type Visibility = { locationIds: number[] } | { professionalId: number | null } | null
@@ -26,23 +27,17 @@ export function aboutVisibleObject(
   visibility: Visibility,
 ): Sql {
   if (visibility === null) return empty
-  const cases = LIMITED.map(
-    ([objectType, objects, id]) => sql`
+  // Objects without a location have no staff either: everyone sees them.
+  const cases = OBJECT_TABLES.filter(({ hasLocation }) => hasLocation).map(
+    ({ objectType, table: objects, id }) => sql`
       when ${raw(`'${objectType}'`)} then exists (
-        select from ${raw(objects)} o
-        where o.business_id = ${raw(table)}.business_id and o.${raw(id)} = ${raw(table)}.object_id
+        select from ${objects} o
+        where o.business_id = ${raw(table)}.business_id and o.${id} = ${raw(table)}.object_id
           ${atVisiblePlace(visibility, 'o.')})`,
   )
   return sql`and case ${raw(table)}.object_type ${join(cases, ' ')}
                  else ${raw(table)}.object_type is not null end`
 }
-
-/** The other types of objects have neither location nor staff: everyone sees them. */
-const LIMITED = [
-  ['CALENDAR', 'calendar', 'calendar_id'],
-  ['CLASS_SCHEDULE', 'class_schedule', 'class_schedule_id'],
-  ['RECALL', 'recall', 'recall_id'],
-] as const
 
 /** The property that puts an object outside the caller's visibility; undefined if the caller sees it. */
 export function findHidingProperty(

@@ -8,12 +8,7 @@ import {
 } from '../../contract/event-action.ts'
 import { PageOf, PageQuery } from '../../contract/page.ts'
 import { notFound } from '../../errors.ts'
-import {
-  findAction,
-  listActions,
-  listActionsOfDefinition,
-  type ShownAction,
-} from '../../store/event-actions.ts'
+import { findAction, listActions, type ShownAction } from '../../store/event-actions.ts'
 import { findDefinition } from '../../store/event-definitions.ts'
 import { pageOf, readPage } from '../server/cursor.ts'
 import { requireMatch } from '../server/etag.ts'
@@ -44,7 +39,9 @@ const getActionsOfDefinition: Routes = async (app) => {
       const { db, businessId } = caller
       const definition = await findDefinition(db, businessId, eventDefinitionId)
       if (!definition?.active) throw notFound('event definition', eventDefinitionId)
-      return (await listActionsOfDefinition(db, businessId, eventDefinitionId)).map(answerOf)
+      return (await listActions(db, businessId, { eventDefnIds: [eventDefinitionId] })).map(
+        answerOf,
+      )
     },
   )
 }

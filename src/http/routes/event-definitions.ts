@@ -18,7 +18,7 @@ import {
   type StoredDefinition,
 } from '../../store/event-definitions.ts'
 import type { Caller } from '../../auth/caller.ts'
-import { listShownActions } from '../../store/event-actions.ts'
+import { listActions } from '../../store/event-actions.ts'
 import { readActivities } from '../../store/definition-activity.ts'
 import { findLastReconciliation } from '../../store/reconciliation.ts'
 import { answerOf as actionAnswerOf } from './event-actions.ts'
@@ -213,7 +213,7 @@ async function expandDefinitions(
   const ids = definitions.map((definition) => definition.eventDefnId)
   const wants = (name: string) => expand?.split(',').includes(name) && ids.length > 0
   const [actions, activities, reconciliation] = await Promise.all([
-    wants('actions') ? listShownActions(db, businessId, ids) : undefined,
+    wants('actions') ? listActions(db, businessId, { eventDefnIds: ids }) : undefined,
     wants('activity') ? readActivities(db, businessId, definitions, clock.now()) : undefined,
     wants('activity') ? findLastReconciliation<Findings>(database.engine) : undefined,
   ])

@@ -2,7 +2,7 @@ import type { Caller } from '../../auth/caller.ts'
 import { monotonicMs } from '../../clock.ts'
 import { Overview } from '../../contract/overview.ts'
 import { OverviewQuery } from '../../contract/queries.ts'
-import { findBusiness } from '../../store/businesses.ts'
+import { getBusiness } from '../../store/businesses.ts'
 import {
   countOverdue,
   countSettings,
@@ -47,7 +47,7 @@ async function gatherOverview(
 ) {
   const now = clock.now()
   const startedAt = monotonicMs()
-  const { timeZone } = (await findBusiness(db, businessId))!
+  const { timeZone } = await getBusiness(db, businessId)
   const milliseconds = Math.round(10 * (monotonicMs() - startedAt)) / 10
   const today = now.toZonedDateTimeISO(timeZone).toPlainDate()
   const startOf = (day: Temporal.PlainDate) => day.toZonedDateTime(timeZone).toInstant()

@@ -13,7 +13,7 @@ import { readFields } from '../../contract/read-fields.ts'
 import type { Db } from '../../database/database.ts'
 import { brokenConstraint } from '../../database/refusals.ts'
 import { conflict, invalid, RequestError } from '../../errors.ts'
-import { findBusiness } from '../../store/businesses.ts'
+import { getBusiness } from '../../store/businesses.ts'
 import {
   deletePasswordLink,
   deletePasswordLinksBefore,
@@ -260,7 +260,7 @@ async function sendPasswordLink(
 ) {
   const token = makeSecret('bwl_')
   const { duration, words } = LIFETIME[purpose]
-  const { name } = (await findBusiness(tx, businessId))!
+  const { name } = await getBusiness(tx, businessId)
   const before =
     purpose === 'INVITATION'
       ? [

@@ -5,7 +5,7 @@ import { MAX_SESSION, signIn } from '../../auth/sessions.ts'
 import { Session } from '../../contract/credentials.ts'
 import type { Db } from '../../database/database.ts'
 import { forbidden, unauthorized } from '../../errors.ts'
-import { findBusiness } from '../../store/businesses.ts'
+import { getBusiness } from '../../store/businesses.ts'
 import { deleteSession } from '../../store/sessions.ts'
 import type { KnownUser } from '../../store/users.ts'
 import { clearSessionCookie, isCrossSite, setSessionCookie } from '../server/cookies.ts'
@@ -109,6 +109,6 @@ async function describe(db: Db, user: KnownUser) {
     functions: FUNCTIONS_OF_ROLE[role],
     professionalId,
     locationIdList,
-    business: (await findBusiness(db, businessId))!,
+    business: await getBusiness(db, businessId),
   })
 }

@@ -47,7 +47,11 @@ const getStatus: Routes = async (app) => {
       schema: { tags, summary: 'Read a status', params: ByName, response: { 200: Status } },
     },
     async ({ caller, params: { objectType, status } }) => {
-      const found = await findStatus(caller.db, caller.businessId, objectType, status)
+      const found = await findStatus(caller.db, {
+        businessId: caller.businessId,
+        objectType,
+        status,
+      })
       if (!found) throw notFound(`${objectType} status`, status)
       return toWire(found)
     },

@@ -102,7 +102,8 @@ async function findCaller(
   const { authorization } = request.headers
   if (authorization !== undefined) {
     const key = bearerOf(authorization)
-    if (request.routeOptions.config.metrics && isSame(key, config.metricsToken)) return 'metrics'
+    if (request.routeOptions.config.metrics && isSameToken(key, config.metricsToken))
+      return 'metrics'
     return credentials.findByKey(key)
   }
   const token = readSessionCookie(request, config.publicUrl)
@@ -130,7 +131,7 @@ function missingCredential(request: FastifyRequest, publicUrl: string) {
     : unauthorized('expired-session', 'The session has ended; sign in again with POST /session.')
 }
 
-const isSame = (key: string, token: string | undefined) =>
+const isSameToken = (key: string, token: string | undefined) =>
   token !== undefined && isSameDigest(digest(key), digest(token))
 
 type Route = FastifyRequest['routeOptions']['config']
