@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { StartError } from '../errors.ts'
-import { isReadOnly, ReadOnlyServerError } from './refusals.ts'
+import { isReadOnly, ReadOnlyServerError } from './postgres-errors.ts'
 import { serverUrls } from './server-urls.ts'
 
 /** Opens all connections: to the server of the URL that accepts writes. */
@@ -69,10 +69,7 @@ export async function assertWritable(client: pg.ClientBase) {
   if (rows[0].transaction_read_only === 'on') throw new ReadOnlyServerError()
 }
 
-/**
- * A pooler sends a process id of its own. It would share one server connection among several of
- * ours, which then could neither listen nor keep prepared statements.
- */
+/** A pooler, recognised by its own process id, would break LISTEN and prepared statements. */
 export async function refusePooler(client: pg.Client) {
   const { rows } = await client.query('select pg_backend_pid() as pid')
   const { processID } = client as pg.Client & { processID: number }

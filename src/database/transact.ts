@@ -4,7 +4,7 @@ import type { Db } from './database.ts'
 import { hintSoon, type Channel } from './hint.ts'
 import type { RolePool } from './pool.ts'
 import { toQuery, unnamed } from './query.ts'
-import { isConnectionError, isDeadlock } from './refusals.ts'
+import { isConnectionError, isDeadlock } from './postgres-errors.ts'
 import { raw, sql, type Sql } from './sql.ts'
 
 type Who = { businessId?: number; user: string }

@@ -1,5 +1,5 @@
 import { Batcher } from '../automation/batcher.ts'
-import { isDatabaseAway } from '../database/refusals.ts'
+import { isDatabaseAway } from '../database/postgres-errors.ts'
 import {
   readBodies,
   readWithCommit,
