@@ -1,7 +1,19 @@
 import pg from 'pg'
 import { StartError } from '../errors.ts'
 import { isReadOnly, ReadOnlyServerError } from './postgres-errors.ts'
-import { serverUrls } from './server-urls.ts'
+
+/** `postgres://user@one:5432,two/base` names two servers: one URL for each. */
+export function serverUrls(url: string): string[] {
+  const [, before, hosts, after] = /^(\w+:\/\/(?:[^/?#]*@)?)([^/?#]*)(.*)$/s.exec(url) ?? []
+  if (hosts === undefined) return [url]
+  return hosts.split(',').map((host) => `${before}${host}${after}`)
+}
+
+/** Where the URL points, for messages: no user and no password. */
+export const serverNames = (url: string) =>
+  serverUrls(url)
+    .map((each) => URL.parse(each)?.host || 'DATABASE_URL')
+    .join(', ')
 
 /** Opens all connections: to the server of the URL that accepts writes. */
 export function newClient(url: string, config: pg.ClientConfig): pg.Client {

@@ -27,9 +27,8 @@ export function dbOf(rolePool: RolePool, who: Who): Db {
 }
 
 /**
- * The role, the business and every other setting are local to the transaction: a setting of the
- * session would leak to the next borrower. See docs/decisions/0016-transaction-settings.md.
- * They are one column, because the client parses the description of each column.
+ * All settings are local to the transaction: see docs/decisions/0016-transaction-settings.md. They are
+ * one column, because the client parses the description of each column.
  */
 function transactionSettings({ settings }: RolePool, { businessId, user }: Who): Sql {
   // The engine has no business and is SYSTEM, which is what unset settings mean.
