@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { parseMailbox } from './contract/addresses.ts'
-import { serverUrls } from './database/server-urls.ts'
+import { serverUrls } from './database/servers.ts'
 import { StartError } from './errors.ts'
 
 export type Config = {

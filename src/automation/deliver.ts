@@ -2,7 +2,7 @@ import { setImmediate as nextIteration, setTimeout as sleep } from 'node:timers/
 import { monotonicMs } from '../clock.ts'
 import type { Mailbox } from '../contract/addresses.ts'
 import type { Db } from '../database/database.ts'
-import { isTransient } from '../database/refusals.ts'
+import { isTransient } from '../database/postgres-errors.ts'
 import type { Mailer, Outcome } from '../email/mailer.ts'
 import { readMessage } from '../email/message.ts'
 import { hintChangedTriggers } from '../store/changes.ts'

@@ -1,5 +1,5 @@
 import type { Db } from '../database/database.ts'
-import { isDatabaseAway, isTransient } from '../database/refusals.ts'
+import { isDatabaseAway, isTransient } from '../database/postgres-errors.ts'
 import { hintChangedTriggers } from '../store/changes.ts'
 import { drawEmailIds, insertEmails } from '../store/emails.ts'
 import type { SettingsCache } from '../store/settings.ts'

@@ -1,5 +1,5 @@
 import type { Db } from '../database/database.ts'
-import { isDatabaseAway } from '../database/refusals.ts'
+import { isDatabaseAway } from '../database/postgres-errors.ts'
 import { beginServerEpoch, EMAIL_QUEUE, takeOverEmails } from '../store/email-queue.ts'
 import { deleteUnusedLeases, lockExpiredLeases, renewLeases } from '../store/queue.ts'
 import { takeOverTriggers, TRIGGER_QUEUE } from '../store/trigger-queue.ts'

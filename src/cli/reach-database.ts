@@ -1,8 +1,8 @@
 import type { Config } from '../config.ts'
 import { openEmbedded, type Purpose } from '../database/embedded.ts'
 import { migrate } from '../database/migrate.ts'
-import { isDatabaseAway, isReadOnly } from '../database/refusals.ts'
-import { serverNames } from '../database/server-urls.ts'
+import { isDatabaseAway, isReadOnly } from '../database/postgres-errors.ts'
+import { serverNames } from '../database/servers.ts'
 import { POOLER } from '../database/servers.ts'
 import { StartError } from '../errors.ts'
 

@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import type { Database } from '../database/database.ts'
-import { APPOINTMENTS, DEMO_BUSINESS, loadDemo } from '../scheduling/demo/demo.ts'
+import { APPOINTMENTS, DEMO_BUSINESS, loadDemo } from '../demo/demo.ts'
 import { insertBusiness } from '../store/businesses.ts'
 import { findNamedBusiness, wholeNumber } from './named-business.ts'
 import { withProgress } from './progress.ts'

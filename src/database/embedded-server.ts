@@ -5,6 +5,7 @@ import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { StartError } from '../errors.ts'
 import { findPostgresProgram, giveTo, type PostgresProgram } from './postgres-program.ts'
+import { isAlive, readPostmaster } from './postmaster-pid.ts'
 
 const SETTINGS = {
   listen_addresses: '',
@@ -39,7 +40,7 @@ export function prepareFolder(dataDir: string) {
     return path.join(fs.realpathSync(dataDir), 'postgres')
   } catch (error) {
     throw new StartError(
-      `DATA_DIR ${dataDir} cannot be used: ${reasonOf(error)}. Give this user the folder, or name another in DATA_DIR.`,
+      `DATA_DIR ${dataDir} cannot be used: ${describeError(error)}. Give this user the folder, or name another in DATA_DIR.`,
     )
   }
 }
@@ -84,13 +85,13 @@ export async function startServer(folder: string, settings: Settings) {
   const ended = new AbortController()
   child.once('error', () => ended.abort())
   child.once('exit', () => ended.abort())
-  while (!ended.signal.aborted && !isListening(folder)) await sleep(5)
+  while (!ended.signal.aborted && !readPostmaster(folder)?.isReady) await sleep(5)
   if (!ended.signal.aborted) return
 
-  const said = fs.readFileSync(logOf(folder)).subarray(size).toString()
-  if (/lock file "postmaster.pid" already exists/.test(said)) return // another process was faster
-  if (/pre-existing shared memory block/.test(said)) return // processes of a killed server are still ending
-  throw new StartError(`The embedded database in ${folder} does not start: ${complaintIn(said)}`)
+  const logged = fs.readFileSync(logOf(folder)).subarray(size).toString()
+  if (/lock file "postmaster.pid" already exists/.test(logged)) return // another process was faster
+  if (/pre-existing shared memory block/.test(logged)) return // processes of a killed server are still ending
+  throw new StartError(`The embedded database in ${folder} does not start: ${findCause(logged)}`)
 }
 
 function refuseOtherVersion(folder: string, program: PostgresProgram) {
@@ -113,15 +114,7 @@ function openLog(folder: string) {
     if (fs.fstatSync(log).size > MAX_LOG_BYTES) fs.ftruncateSync(log)
     return { log, size: fs.fstatSync(log).size }
   } catch (error) {
-    throw new StartError(`${file} cannot be written: ${reasonOf(error)}.`)
-  }
-}
-
-const isListening = (folder: string) => {
-  try {
-    return /^ready/m.test(fs.readFileSync(path.join(folder, 'postmaster.pid'), 'utf8'))
-  } catch {
-    return false
+    throw new StartError(`${file} cannot be written: ${describeError(error)}.`)
   }
 }
 
@@ -142,7 +135,7 @@ async function initialise(folder: string, program: PostgresProgram) {
     const code = (error as NodeJS.ErrnoException).code
     if (code === 'ENOTEMPTY' || code === 'EEXIST') return // another process was faster
     throw new StartError(
-      `The embedded database cannot be made in ${path.dirname(folder)}: ${reasonOf(error)}`,
+      `The embedded database cannot be made in ${path.dirname(folder)}: ${describeError(error)}`,
     )
   }
 }
@@ -159,29 +152,28 @@ async function runInitdb(fresh: string, program: PostgresProgram) {
       .map((word) => (word === PLACE ? fresh : word)),
     { cwd: '/', detached: true, stdio: ['ignore', 'ignore', 'pipe'] },
   )
-  let said = ''
-  child.stderr!.setEncoding('utf8').on('data', (text: string) => (said += text))
+  let output = ''
+  child.stderr!.setEncoding('utf8').on('data', (text: string) => (output += text))
   const status = await new Promise((resolve, reject) => {
     child.once('error', reject)
     child.once('close', resolve)
   })
-  if (status !== 0) throw new Error(complaintIn(said))
+  if (status !== 0) throw new Error(findCause(output))
 }
 
 function removeLeftovers(folder: string) {
   const parent = path.dirname(folder)
   for (const name of fs.readdirSync(parent)) {
-    const maker = /^postgres\.new-(\d+)$/.exec(name)?.[1]
-    if (maker && (Number(maker) === process.pid || !isAlive(Number(maker)))) {
+    const creator = /^postgres\.new-(\d+)$/.exec(name)?.[1]
+    if (creator && (Number(creator) === process.pid || !isAlive(Number(creator)))) {
       fs.rmSync(path.join(parent, name), { recursive: true, force: true, maxRetries: 5 })
     }
   }
 }
 
 /**
- * The folder of the socket: the database's own, which no other user can enter. If its path is too
- * long for a socket (104 bytes on macOS, 108 on Linux), a short temporary folder whose name is
- * derived from it, so that a restarted server is found.
+ * The database's own folder, which no other user can enter. If its path is too long for a socket (104
+ * bytes on macOS, 108 on Linux), a temporary folder with a name derived from it.
  */
 function chooseSocketFolder(folder: string, program: PostgresProgram) {
   if (Buffer.byteLength(path.join(folder, '.s.PGSQL.5432')) <= 103) return folder
@@ -227,17 +219,20 @@ function syncFolder(folder: string) {
 
 export const logOf = (folder: string) => `${folder}.log`
 
-/** The line of the log that names the cause. */
-function complaintIn(said: string) {
-  const lines = said.split('\n').filter((line) => line.trim())
-  const worst = lines.find((line) => /(FATAL|PANIC|error):/.test(line)) ?? lines.at(-1) ?? 'no word'
+/** The line of the server's output that names the cause. */
+function findCause(output: string) {
+  const lines = output.split('\n').filter((line) => line.trim())
+  const worst =
+    lines.find((line) => /(FATAL|PANIC|error):/.test(line)) ??
+    lines.at(-1) ??
+    'it ended without a message'
   return worst
     .replace(/^.*?(FATAL|PANIC|error):\s*/, '')
     .replace('No space left on device', 'no space left on the disk')
     .trim()
 }
 
-function reasonOf(error: unknown) {
+function describeError(error: unknown) {
   const { code, message } = error as NodeJS.ErrnoException
   const known: Record<string, string> = {
     EACCES: 'permission denied',
@@ -249,13 +244,4 @@ function reasonOf(error: unknown) {
     ENOENT: 'it cannot be made there',
   }
   return known[code ?? ''] ?? message
-}
-
-export function isAlive(pid: number) {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
-  }
 }

@@ -1,19 +1,26 @@
-import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { monotonicMs } from '../clock.ts'
 import { StartError } from '../errors.ts'
-import { isAlive, logOf, prepareFolder, startServer, type Settings } from './embedded-server.ts'
+import { logOf, prepareFolder, startServer, type Settings } from './embedded-server.ts'
+import {
+  clearPid,
+  isAlive,
+  isServerOf,
+  parsePostmaster,
+  readPostmaster,
+  removePostmaster,
+} from './postmaster-pid.ts'
 
 export type Embedded = { url: string; stop(): Promise<void> }
 
 export type Purpose = 'service' | 'command'
 
 /**
- * Opens the PostgreSQL of this folder: uses the server that runs, also one that a killed service left
- * behind, or starts one. The last process that uses it stops it. Only one service can use it.
+ * Opens the PostgreSQL of this folder: the server that runs, also if a killed service started it, or a
+ * new one. The last process that uses it stops it; only one service can use it.
  */
 export async function openEmbedded(
   dataDir: string,
@@ -21,63 +28,67 @@ export async function openEmbedded(
   settings: Settings = {},
 ): Promise<Embedded> {
   const folder = prepareFolder(path.resolve(dataDir))
-  const leaving = new AbortController()
-  const { signal } = leaving
+  const stopping = new AbortController()
+  const { signal } = stopping
 
-  const enter = async () => {
-    const presence = await join(folder, purpose, settings, signal)
+  const connect = async () => {
+    const presence = await openPresence(folder, purpose, settings, signal)
     // If the server ends before this process, it is started again.
-    presence.client.once('end', () => (place = signal.aborted ? place : comeBack()))
+    presence.client.once('end', () => (current = signal.aborted ? current : reconnect()))
     return presence
   }
-  const comeBack = async (): Promise<Presence | undefined> => {
+  const reconnect = async (): Promise<Presence | undefined> => {
     try {
-      return await enter()
+      return await connect()
     } catch {
       if (signal.aborted) return connectRunning(folder)
       await sleep(500)
-      return comeBack()
+      return reconnect()
     }
   }
-  const first = await enter()
-  let place: Promise<Presence | undefined> = Promise.resolve(first)
+  const first = await connect()
+  let current: Promise<Presence | undefined> = Promise.resolve(first)
 
   return {
     url: urlOf(first.socketFolder, 'bellwether'),
     stop: async () => {
       if (signal.aborted) return
-      leaving.abort()
-      const presence = await place
-      if (presence) await leave(folder, presence)
+      stopping.abort()
+      const presence = await current
+      if (presence) await release(folder, presence)
     },
   }
 }
 
-// Locks of its users -------------------------------------------------------------------------------------
+// The locks of its users --------------------------------------------------------------------------
 
 /** A connection that is held while this process uses the server, with its advisory locks. */
 type Presence = { client: pg.Client; socketFolder: string }
 
-const IN_USE = 7_230_001 // shared by everyone who uses the server
-const SERVICE = 7_230_002 // held by the one service
+const IN_USE_LOCK = 7_230_001 // shared by all processes that use the server
+const SERVICE_LOCK = 7_230_002 // held by the one service
 
 /** After a crash a server can need minutes of recovery before it answers. */
 const MAX_START_SECONDS = 300
 
-async function join(
+/** A server writes its postmaster.pid within this time, unless it was killed. */
+const MAX_EMPTY_MS = 3_000
+
+async function openPresence(
   folder: string,
   purpose: Purpose,
   settings: Settings,
   signal: AbortSignal,
 ): Promise<Presence> {
   let deadline = monotonicMs() + MAX_START_SECONDS * 1000
-  let emptySince: number | undefined
+  let emptySinceMs: number | undefined
   for (;;) {
-    emptySince = isNoteEmpty(folder) ? (emptySince ?? monotonicMs()) : undefined
-    if (emptySince && monotonicMs() - emptySince > MAX_EMPTY_MS) forgetNote(folder)
+    const isEmpty = readPostmaster(folder)?.pid === 0
+    emptySinceMs = isEmpty ? (emptySinceMs ?? monotonicMs()) : undefined
+    if (emptySinceMs && monotonicMs() - emptySinceMs > MAX_EMPTY_MS) removePostmaster(folder)
     const found = await connectRunning(folder)
     if (found) {
-      const presence = await takePlace(found, folder, purpose)
+      const presence = await lockPresence(found, folder, purpose)
       if (presence) return presence
     } else if (!isStarting(folder)) {
       await startServer(folder, settings)
@@ -93,12 +104,12 @@ async function join(
   }
 }
 
-async function takePlace(presence: Presence, folder: string, purpose: Purpose) {
+async function lockPresence(presence: Presence, folder: string, purpose: Purpose) {
   const { client } = presence
   try {
-    if (purpose === 'service') await becomeTheService(client, folder)
+    if (purpose === 'service') await lockAsService(client, folder)
     // Waits while the last user stops the server; this connection then ends too.
-    await client.query('select pg_advisory_lock_shared($1)', [IN_USE])
+    await client.query('select pg_advisory_lock_shared($1)', [IN_USE_LOCK])
     await createDatabase(client)
     return presence
   } catch (error) {
@@ -112,9 +123,9 @@ async function takePlace(presence: Presence, folder: string, purpose: Purpose) {
 }
 
 /** The server notices the death of a service after a moment. */
-async function becomeTheService(client: pg.Client, folder: string) {
+async function lockAsService(client: pg.Client, folder: string) {
   for (let tries = 0; tries < 20; tries += 1) {
-    if (await tryLock(client, SERVICE)) return
+    if (await tryLock(client, SERVICE_LOCK)) return
     await sleep(25)
   }
   throw new StartError(
@@ -126,24 +137,24 @@ async function createDatabase(client: pg.Client) {
   const { rowCount } = await client.query(`select from pg_database where datname = 'bellwether'`)
   if (rowCount) return
   await client.query('create database bellwether').catch((error: pg.DatabaseError) => {
-    const madeByAnother = error.code === '42P04' || error.code === '23505'
-    if (!madeByAnother) throw error
+    const isCreatedByAnother = error.code === '42P04' || error.code === '23505'
+    if (!isCreatedByAnother) throw error
   })
 }
 
-async function leave(folder: string, { client, socketFolder }: Presence) {
+async function release(folder: string, { client, socketFolder }: Presence) {
   const pid = readPostmaster(folder)?.pid
-  let last = false
+  let isLast = false
   try {
     await client.query('select pg_advisory_unlock_all()')
-    last = await tryLock(client, IN_USE)
-    if (last && pid) process.kill(pid, 'SIGINT')
+    isLast = await tryLock(client, IN_USE_LOCK)
+    if (isLast && pid) process.kill(pid, 'SIGINT')
   } catch {
     // The server has ended already.
   }
   await client.end().catch(() => {})
-  if (last && pid) await waitForEnd(folder, pid)
-  if (last && socketFolder !== folder) fs.rmSync(socketFolder, { recursive: true, force: true })
+  if (isLast && pid) await waitForEnd(folder, pid)
+  if (isLast && socketFolder !== folder) fs.rmSync(socketFolder, { recursive: true, force: true })
 }
 
 const STOP_SECONDS = 8
@@ -177,8 +188,8 @@ async function connectRunning(folder: string): Promise<Presence | undefined> {
   client.on('error', () => {})
   try {
     await client.connect()
-    const { rows } = await client.query(`select pg_read_file('postmaster.pid') as note`)
-    const isSame = parsePostmaster(rows[0].note).started === postmaster.started
+    const { rows } = await client.query(`select pg_read_file('postmaster.pid') as text`)
+    const isSame = parsePostmaster(rows[0].text).started === postmaster.started
     if (isSame) return { client, socketFolder }
   } catch {
     // No server, or not ready yet.
@@ -193,62 +204,8 @@ function isStarting(folder: string) {
   if (!postmaster) return false
   if (!postmaster.pid) return true // not yet written
   if (isServerOf(folder, postmaster.pid)) return true
-  if (isAlive(postmaster.pid)) disown(folder, postmaster)
+  if (isAlive(postmaster.pid)) clearPid(folder, postmaster)
   return false
-}
-
-const NO_PROCESS = 2_147_483_646
-
-/**
- * The process id of a dead server can belong to another process now, and PostgreSQL would refuse to
- * start. Only the id is removed from postmaster.pid: with the rest the next server checks whether a
- * process of the dead one still uses the shared memory.
- */
-function disown(folder: string, { pid, socketFolder }: Postmaster) {
-  const note = path.join(folder, 'postmaster.pid')
-  const text = fs.readFileSync(note, 'utf8')
-  fs.writeFileSync(note, text.replace(String(pid), String(NO_PROCESS)))
-  fs.rmSync(path.join(socketFolder || folder, '.s.PGSQL.5432.lock'), { force: true })
-}
-
-function isServerOf(folder: string, pid: number) {
-  if (!isAlive(pid)) return false
-  try {
-    return fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').includes(folder)
-  } catch {
-    const { stdout } = spawnSync('ps', ['-ww', '-o', 'command=', '-p', String(pid)])
-    return !stdout || stdout.toString().includes(folder)
-  }
-}
-
-type Postmaster = ReturnType<typeof parsePostmaster>
-
-function readPostmaster(folder: string) {
-  try {
-    return parsePostmaster(fs.readFileSync(path.join(folder, 'postmaster.pid'), 'utf8'))
-  } catch {
-    return undefined
-  }
-}
-
-/**
- * A server that is killed while it creates postmaster.pid leaves an empty file, with which PostgreSQL
- * would never start again.
- */
-const MAX_EMPTY_MS = 3_000
-
-const isNoteEmpty = (folder: string) => readPostmaster(folder)?.pid === 0
-
-function forgetNote(folder: string) {
-  for (const name of ['postmaster.pid', '.s.PGSQL.5432.lock']) {
-    fs.rmSync(path.join(folder, name), { force: true })
-  }
-}
-
-/** postmaster.pid: process id, data folder, start time, port, socket folder … */
-function parsePostmaster(note: string) {
-  const lines = note.split('\n')
-  return { pid: Number(lines[0]), started: `${lines[0]} ${lines[2]}`, socketFolder: lines[4] }
 }
 
 const urlOf = (socketFolder: string, database: string) =>

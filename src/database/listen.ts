@@ -1,11 +1,11 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import type { PostgresOptions } from './pool.ts'
+import { repeat } from './repeat.ts'
 import { cut, newClient } from './servers.ts'
 
-/**
- * Listens on one connection, and opens a new one a second after it was lost. Returns at once.
- */
+const RECONNECT_MS = 1_000
+
+/** Listens on one connection, and opens a new one a second after it was lost. Returns at once. */
 export function listen(
   { url, onError }: PostgresOptions,
   listeners: Set<pg.Client>,
@@ -15,9 +15,7 @@ export function listen(
     onListening,
   }: { heard: (payload: string) => void; onListening?: (() => void) | undefined },
 ) {
-  const stopping = new AbortController()
-  const { signal } = stopping
-  const listenOnce = async () => {
+  const listening = repeat(RECONNECT_MS, async (signal) => {
     const client = newClient(url, { keepAlive: true })
     listeners.add(client)
     const ended = new Promise((resolve) => client.once('end', resolve))
@@ -36,18 +34,6 @@ export function listen(
       listeners.delete(client)
       cut(client)
     }
-  }
-  const keepListening = async () => {
-    while (!signal.aborted) {
-      await listenOnce().catch(() => {})
-      await sleep(RECONNECT_MS, undefined, { signal, ref: false }).catch(() => {})
-    }
-  }
-  const listening = keepListening()
-  return () => {
-    stopping.abort()
-    return listening
-  }
+  })
+  return listening.stop
 }
-
-const RECONNECT_MS = 1_000

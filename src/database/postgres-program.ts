@@ -17,11 +17,7 @@ export type PostgresProgram = {
   ): ReturnType<typeof spawn>
 }
 
-const PLATFORMS: Record<string, string> = {
-  'linux-x64': 'linux-x64',
-  'linux-arm64': 'linux-arm64',
-  'darwin-arm64': 'darwin-arm64',
-}
+const PLATFORMS = ['linux-x64', 'linux-arm64', 'darwin-arm64']
 
 /** `folder` is the database's; `ownerOfFolder` is the owner of its files, if there are any. */
 export function findPostgresProgram(folder: string, ownerOfFolder?: Owner): PostgresProgram {
@@ -42,8 +38,8 @@ export function findPostgresProgram(folder: string, ownerOfFolder?: Owner): Post
 }
 
 function locatePackage() {
-  const platform = PLATFORMS[`${process.platform}-${process.arch}`]
-  if (!platform) {
+  const platform = `${process.platform}-${process.arch}`
+  if (!PLATFORMS.includes(platform)) {
     throw new StartError(
       `There is no embedded database for ${process.platform} on ${process.arch}: set DATABASE_URL to a PostgreSQL 15 or newer.`,
     )
@@ -87,9 +83,8 @@ type User = { owner: Owner | undefined; prefix: string[]; spawnAs: SpawnOptions 
 const NOBODY: Owner = { uid: 65534, gid: 65534 }
 
 /**
- * PostgreSQL refuses to run as root, so it runs as an unprivileged user. If that user cannot reach
- * the programs or the folder, it runs in a user namespace, which also helps users without a name:
- * containers have such users, and initdb refuses them.
+ * PostgreSQL refuses to run as root, and initdb refuses users without a name, as in containers. Then
+ * they run as an unprivileged user, or in a user namespace if that user cannot reach the files.
  */
 function userFor(bin: string, parent: string, ownerOfFolder?: Owner): User {
   const isRoot = process.getuid?.() === 0

@@ -1,7 +1,19 @@
 import pg from 'pg'
 import { StartError } from '../errors.ts'
-import { isReadOnly, ReadOnlyServerError } from './refusals.ts'
-import { serverUrls } from './server-urls.ts'
+import { isReadOnly, ReadOnlyServerError } from './postgres-errors.ts'
+
+/** `postgres://user@one:5432,two/base` names two servers: one URL for each. */
+export function serverUrls(url: string): string[] {
+  const [, before, hosts, after] = /^(\w+:\/\/(?:[^/?#]*@)?)([^/?#]*)(.*)$/s.exec(url) ?? []
+  if (hosts === undefined) return [url]
+  return hosts.split(',').map((host) => `${before}${host}${after}`)
+}
+
+/** Where the URL points, for messages: no user and no password. */
+export const serverNames = (url: string) =>
+  serverUrls(url)
+    .map((each) => URL.parse(each)?.host || 'DATABASE_URL')
+    .join(', ')
 
 /** Opens all connections: to the server of the URL that accepts writes. */
 export function newClient(url: string, config: pg.ClientConfig): pg.Client {
@@ -69,10 +81,7 @@ export async function assertWritable(client: pg.ClientBase) {
   if (rows[0].transaction_read_only === 'on') throw new ReadOnlyServerError()
 }
 
-/**
- * A pooler sends a process id of its own. It would share one server connection among several of
- * ours, which then could neither listen nor keep prepared statements.
- */
+/** A pooler, recognised by its own process id, would break LISTEN and prepared statements. */
 export async function refusePooler(client: pg.Client) {
   const { rows } = await client.query('select pg_backend_pid() as pid')
   const { processID } = client as pg.Client & { processID: number }

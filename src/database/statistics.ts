@@ -1,29 +1,11 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
+import { repeat } from './repeat.ts'
 
 /**
- * Runs ANALYZE on tables that grew by half since their last one, every second. Autovacuum looks once a
- * minute: until then plans that were made for an empty table would serve thousands of new rows.
- * ANALYZE also discards the generic plans that use the table. See docs/database.md, query plans.
+ * Runs ANALYZE every second on tables that grew by half since their last one. Autovacuum would let
+ * plans for an empty table serve thousands of rows for a minute: see docs/database.md, query plans.
  */
-export function startAnalyzing(pool: pg.Pool): { stop(): Promise<void> } {
-  const stopping = new AbortController()
-  const { signal } = stopping
-  const analyze = async () => {
-    while (!signal.aborted) {
-      await sleep(EVERY_MS, undefined, { signal, ref: false }).catch(() => {})
-      // A lost connection is in the log already, and the next run is soon.
-      if (!signal.aborted) await analyzeGrownTables(pool).catch(() => {})
-    }
-  }
-  const analyzing = analyze()
-  return {
-    stop: () => {
-      stopping.abort()
-      return analyzing
-    },
-  }
-}
+export const startAnalyzing = (pool: pg.Pool) => repeat(EVERY_MS, () => analyzeGrownTables(pool))
 
 const EVERY_MS = 1_000
 

@@ -4,7 +4,7 @@ import type { Db } from './database.ts'
 import { hintSoon, type Channel } from './hint.ts'
 import type { RolePool } from './pool.ts'
 import { toQuery, unnamed } from './query.ts'
-import { isConnectionError, isDeadlock } from './refusals.ts'
+import { isConnectionError, isDeadlock } from './postgres-errors.ts'
 import { raw, sql, type Sql } from './sql.ts'
 
 type Who = { businessId?: number; user: string }
@@ -27,9 +27,8 @@ export function dbOf(rolePool: RolePool, who: Who): Db {
 }
 
 /**
- * The role, the business and every other setting are local to the transaction: a setting of the
- * session would leak to the next borrower. See docs/decisions/0016-transaction-settings.md.
- * They are one column, because the client parses the description of each column.
+ * All settings are local to the transaction: see docs/decisions/0016-transaction-settings.md. They are
+ * one column, because the client parses the description of each column.
  */
 function transactionSettings({ settings }: RolePool, { businessId, user }: Who): Sql {
   // The engine has no business and is SYSTEM, which is what unset settings mean.

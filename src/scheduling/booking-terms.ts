@@ -3,9 +3,8 @@ import type { Settings } from '../store/settings.ts'
 import type { StoredObject } from '../store/objects.ts'
 
 /**
- * The body of an appointment with the price, currency and moment of booking that the caller leaves
- * out. `base` is the stored appointment, or the empty one that is being created. See
- * docs/decisions/0027-prices-and-money.md.
+ * Adds the price, currency and time of booking that the body omits, from the stored appointment or the
+ * empty one that is created: see docs/decisions/0027-prices-and-money.md.
  */
 export function withBookingTerms(
   input: ObjectInput,

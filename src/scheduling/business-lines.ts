@@ -7,9 +7,8 @@ import { changeBusiness } from './business.ts'
 import type { Author } from './saving.ts'
 
 /**
- * A `business` line of an import changes the business only if it names it by `businessId`. Without
- * one, as in an export, it says where the lines come from: it is checked and changes nothing, so an
- * import never renames the business that it goes into (docs/decisions/0025-import-and-export.md).
+ * Changes the business only if the line has its `businessId`. Lines of an export have none: they are
+ * checked and change nothing. See docs/decisions/0025-import-and-export.md.
  */
 export async function saveBusinessLine(tx: Db, body: Record<string, unknown>, saving: Author) {
   if (body.businessId === saving.businessId) return changeBusiness(tx, body, saving)

@@ -11,9 +11,8 @@ import {
 const PAGE = 5_000
 
 /**
- * Overwrites the personal data of a client everywhere, in short steps. Each step may be repeated: if
- * it is interrupted, run it again. Returns how many rows of each table it overwrote, or undefined if
- * there is no such client. Former names and addresses are read from the audit, so that comes last.
+ * Overwrites the personal data of a client in steps that can be repeated after an interruption. The
+ * audit comes last, because former names and addresses are read from it.
  */
 export async function eraseClient(
   { maintenance }: Database,

@@ -1,4 +1,3 @@
-import { CAUSES } from '../automation/causes.ts'
 import {
   WATCHED,
   type Change,
@@ -6,6 +5,17 @@ import {
   type ObjectType,
 } from '../contract/event-type.ts'
 import type { StoredObject } from '../store/objects.ts'
+
+type Causes = { created?: EventTypeName; changed?: EventTypeName }
+
+/** The event that each kind of object causes when it is first saved, and when it changes. */
+export const CAUSES: Record<ObjectType, Causes> = {
+  CALENDAR: { created: 'APPT_CREATED', changed: 'APPT_CHANGED' },
+  CLASS_SCHEDULE: { created: 'CLASS_SCHEDULE_CREATED', changed: 'CLASS_SCHEDULE_CHANGED' },
+  INVITATION: { created: 'INVITE_CREATED', changed: 'INVITE_CHANGED' },
+  RECALL: {},
+  DISCLAIMER: { created: 'DISCLAIMER_CREATED', changed: 'DISCLAIMER_CHANGED' },
+}
 
 /** The events that a save causes, and what it changed. Deleting an object causes none. */
 export function eventsOf(

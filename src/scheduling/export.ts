@@ -10,16 +10,15 @@ import {
   streamObjects,
   type ExportedObject,
   type ReferredIds,
-} from '../store/everything.ts'
+} from '../store/exported-objects.ts'
 import { listAllStatuses } from '../store/statuses.ts'
 import { listSuppressions } from '../store/suppressions.ts'
 
 export type ExportLine = { kind: string } & Record<string, unknown>
 
 /**
- * Everything of a business as an import takes it back, as it is at one moment: hands each page of
- * lines to `write`. Objects are named by the place of their line, so that no id need be the same
- * where they are imported: the export of an import is the same export.
+ * Writes one snapshot of a business as lines that can be imported. Lines refer to each other by their
+ * position and not by id, so that exporting an import gives the same lines.
  */
 export async function exportBusiness(
   db: Db,

@@ -1,5 +1,5 @@
 import { Batcher } from '../automation/batcher.ts'
-import { isDatabaseAway } from '../database/refusals.ts'
+import { isDatabaseAway } from '../database/postgres-errors.ts'
 import {
   readBodies,
   readWithCommit,
@@ -10,10 +10,8 @@ import {
 } from './save.ts'
 
 /**
- * Saves that arrive at the same moment share one transaction: for ten bookings that costs the server
- * little more than three alone. Only saves of the same user, kind, business and visibility are
- * shared, so each is audited as if it were alone. To switch this off, delete this file and let
- * http/routes/objects.ts call `saveAlone`.
+ * Concurrent saves of the same user, kind, business and visibility share one transaction: ten bookings
+ * cost the server little more than three alone. Each is audited as if it were alone.
  */
 export class SharedSaves {
   readonly #now: () => Temporal.Instant

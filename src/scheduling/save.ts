@@ -74,9 +74,8 @@ export function readWithCommit(tx: Db, kind: ObjectKind, objects: StoredObject[]
 }
 
 /**
- * Saves objects of one kind with all that follows from their changes, in the caller's transaction.
- * One body and a thousand take the same path; a faulty one does not affect the others. `allows` belong to
- * the bodies of the same index.
+ * Saves objects of one kind and schedules what follows from their changes, in the caller's transaction.
+ * A faulty body does not affect the others. `allows` belong to the bodies of the same index.
  */
 export async function saveObjects(
   tx: Db,

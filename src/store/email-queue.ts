@@ -258,9 +258,8 @@ export function listTriggersToReplan(db: Db, { after, limit }: { after: number; 
 }
 
 /**
- * Frees the mails of workers whose lease has expired. If the end of the message was sent, the server
- * may have the mail, and it may be sent twice. After a crash of the database every claimed mail
- * counts as such, because the crash may have lost the mark. Returns how many.
+ * Frees the mails of workers whose lease has expired, and returns how many. A mail whose end was sent
+ * is uncertain; after a crash of the database all claimed mails are, because it may have lost the mark.
  */
 export async function takeOverEmails(tx: Db, expired: ExpiredLease[], now: Temporal.Instant) {
   const died = (phase: string) =>

@@ -229,9 +229,8 @@ export function planAgain(tx: Db, businessId: number, eventTypeIds: number[]) {
 }
 
 /**
- * Bookings share this lock from before they read the definitions until they commit. A saved definition
- * passes `waitForBookings` before it is planned: by then every booking that has read its older version
- * is committed, and its triggers are seen.
+ * Bookings hold this shared lock from before they read the definitions until they commit. With
+ * `waitForBookings`, planning a saved definition sees the triggers of bookings that read its old version.
  */
 export const lockPlans = (tx: Db, businessId: number) =>
   tx.send(sql`select pg_advisory_xact_lock_shared(${PLANS}::int, hashint8(${businessId}::bigint))`)
@@ -242,8 +241,7 @@ export const waitForBookings = (tx: Db, businessId: number) =>
 const PLANS = 7_230_004
 
 /**
- * One transaction at a time changes the settings of a business: definitions, statuses, locations,
- * staff, services, campaigns and the business itself. It takes this lock before any row; see
+ * One transaction at a time changes the settings of a business. It takes this lock before any row: see
  * docs/engine.md, lock order.
  */
 export const lockSettings = (tx: Db, businessId: number) =>

@@ -35,9 +35,8 @@ export async function listSubjects(
 }
 
 /**
- * The same, locked: until the transaction ends, they do not change and their triggers do not fire.
- * They are read by a second statement, because a statement that waits for a lock sees the rows that it
- * joins as they were when it began.
+ * The same, locked until the transaction ends. A second statement reads them, because one that waits
+ * for a lock sees the rows that it joins as they were when it began.
  */
 export function lockSubjectsForUpdate(
   tx: Db,

@@ -18,9 +18,8 @@ export function atVisiblePlace(visibility: Visibility, prefix: '' | 't.' | 'o.' 
 }
 
 /**
- * Limits rows about an object (`object_type`, `object_id`), such as triggers and emails, to those
- * whose object the caller sees. `table` is the name or alias of their table. Rows about no object are
- * visible only to callers who see everything.
+ * Limits rows about an object, such as triggers and emails, to those whose object the caller sees.
+ * Rows about no object are visible only to callers who see everything.
  */
 export function aboutVisibleObject(
   table: 'event_trigger' | 'email' | 't' | 'e' | 'w',

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Database, Db } from '../../src/database/database.ts'
-import { isDatabaseAway } from '../../src/database/refusals.ts'
+import { isDatabaseAway } from '../../src/database/postgres-errors.ts'
 import { sql, type Sql } from '../../src/database/sql.ts'
 import type { Random } from './random.ts'
 

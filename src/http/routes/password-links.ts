@@ -11,7 +11,7 @@ import type { PasswordLinkPurpose } from '../../contract/credentials.ts'
 import { required } from '../../contract/fields.ts'
 import { readFields } from '../../contract/read-fields.ts'
 import type { Db } from '../../database/database.ts'
-import { brokenConstraint } from '../../database/refusals.ts'
+import { brokenConstraint } from '../../database/postgres-errors.ts'
 import { conflict, invalid, RequestError } from '../../errors.ts'
 import { getBusiness } from '../../store/businesses.ts'
 import {

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { notFound } from '../../errors.ts'
-import { loadDemo } from '../../scheduling/demo/demo.ts'
+import { loadDemo } from '../../demo/demo.ts'
 import { findBusiness } from '../../store/businesses.ts'
 import { answerOnce, ok } from '../server/idempotency.ts'
 import type { Routes } from '../server/services.ts'

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { escapeHtml } from '../../email/merge.ts'
 import { isSealOf, readUnsubscribe } from '../../email/unsubscribe.ts'
 import { RequestError } from '../../errors.ts'
-import { findSignedMail } from '../../store/link-seal.ts'
+import { findSignedMail } from '../../store/unsubscribe-links.ts'
 import { suppress } from '../../store/suppressions.ts'
 import type { Routes } from '../server/services.ts'
 

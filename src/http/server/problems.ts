@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { brokenConstraint, isDatabaseAway, isTooSlow } from '../../database/refusals.ts'
+import { brokenConstraint, isDatabaseAway, isTooSlow } from '../../database/postgres-errors.ts'
 import { codeOfStatus, PROBLEMS, type ProblemCode } from '../../contract/problem-codes.ts'
 import { RequestError, type Fault } from '../../errors.ts'
 

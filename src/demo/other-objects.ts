@@ -1,29 +1,29 @@
-import type { Dice } from './dice.ts'
-import { noonOf, type Span } from './days.ts'
-import { clientId } from './people.ts'
-import { PLACES, serviceId, staffId } from './places.ts'
+import { noonOf, type Period } from './appointments.ts'
+import { clientId } from './clients.ts'
+import { LOCATIONS, serviceId, staffId } from './practice.ts'
+import type { Random } from './random.ts'
 
-/** What a practice does beside its appointments: classes, campaigns, recalls, forms to sign. */
+/** Everything except appointments: classes, campaigns, recalls, forms to sign. */
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
 
 const COURSES = [
-  { name: 'Pilates for backs', weekday: 1, hour: 18, place: 0, staff: 1, capacity: 12 },
-  { name: 'Prenatal yoga', weekday: 3, hour: 17, place: 1, staff: 4, capacity: 10 },
-  { name: 'Running school', weekday: 6, hour: 9, place: 1, staff: 5, capacity: 14 },
-  { name: 'Mobility at lunch', weekday: 4, hour: 12, place: 2, staff: 6, capacity: 8 },
+  { name: 'Pilates for backs', weekday: 1, hour: 18, location: 0, staff: 1, capacity: 12 },
+  { name: 'Prenatal yoga', weekday: 3, hour: 17, location: 1, staff: 4, capacity: 10 },
+  { name: 'Running school', weekday: 6, hour: 9, location: 1, staff: 5, capacity: 14 },
+  { name: 'Mobility at lunch', weekday: 4, hour: 12, location: 2, staff: 6, capacity: 8 },
 ]
 
-export function* classes({ first, today, last }: Span, dice: Dice) {
-  for (const [course, { name, weekday, hour, place, staff, capacity }] of COURSES.entries()) {
-    const { zone, externalId } = PLACES[place]!
+export function* classes({ first, today, last }: Period, random: Random) {
+  for (const [course, { name, weekday, hour, location, staff, capacity }] of COURSES.entries()) {
+    const { timeZone, externalId } = LOCATIONS[location]!
     let day = first.add({ days: (weekday - first.dayOfWeek + 7) % 7 })
     for (let week = 0; Temporal.PlainDate.compare(day, last) <= 0; week += 1) {
-      const startTime = noonOf(day, zone) + (hour - 12) * HOUR
+      const startTime = noonOf(day, timeZone) + (hour - 12) * HOUR
       const isPast = Temporal.PlainDate.compare(day, today) < 0
       const students = new Set(
-        Array.from({ length: dice.between(3, capacity) }, () => clientId(dice.between(0, 399))),
+        Array.from({ length: random.between(3, capacity) }, () => clientId(random.between(0, 399))),
       )
       yield {
         kind: 'classSchedule',
@@ -34,7 +34,7 @@ export function* classes({ first, today, last }: Span, dice: Dice) {
         startTime,
         endTime: startTime + HOUR,
         capacity,
-        status: dice.chance(0.03) ? 'CANCELLED' : isPast ? 'CLOSED' : 'OPEN',
+        status: random.chance(0.03) ? 'CANCELLED' : isPast ? 'CLOSED' : 'OPEN',
         clientExternalIdList: [...students],
         createdDate: Math.min(startTime - 42 * DAY, noonOf(today, 'UTC') - DAY),
       }
@@ -43,7 +43,7 @@ export function* classes({ first, today, last }: Span, dice: Dice) {
   }
 }
 
-export function* campaigns({ today }: Span, dice: Dice) {
+export function* campaigns({ today }: Period, random: Random) {
   const noon = noonOf(today, 'UTC')
   yield {
     kind: 'invitationCampaign',
@@ -71,32 +71,33 @@ export function* campaigns({ today }: Span, dice: Dice) {
       invitationCampaignExternalId: isOver ? 'demo-campaign-0' : 'demo-campaign-1',
       clientExternalId: clientId((i * 7) % 400),
       status: isOver
-        ? dice.weigh({ COMPLETED: 35, EXPIRED: 60, CANCELLED: 5 })
-        : dice.weigh({ SENT: 70, COMPLETED: 28, CANCELLED: 2 }),
+        ? random.pickWeighted({ COMPLETED: 35, EXPIRED: 60, CANCELLED: 5 })
+        : random.pickWeighted({ SENT: 70, COMPLETED: 28, CANCELLED: 2 }),
       createdDate: noon - (isOver ? 168 : 13) * DAY + i * HOUR,
     }
   }
 }
 
-export function* recalls({ today }: Span, dice: Dice) {
+export function* recalls({ today }: Period, random: Random) {
   const noon = noonOf(today, 'Europe/Zurich')
   for (let i = 0; i < 160; i += 1) {
-    const dueIn = dice.between(-300, 180)
-    const place = PLACES[dice.between(0, 2)]!
+    const dueInDays = random.between(-300, 180)
+    const location = random.pick(LOCATIONS)
     yield {
       kind: 'recall',
       externalId: `demo-recall-${i}`,
       clientExternalId: clientId((i * 11) % 400),
-      dueTime: noon + dueIn * DAY,
-      reasonExternalId: serviceId(dice.pick([0, 5, 8])),
-      locationExternalId: place.externalId,
-      status: dueIn > 0 ? 'DUE' : dice.weigh({ COMPLETED: 70, DUE: 18, CANCELLED: 12 }),
-      createdDate: noon + Math.min(dueIn - 180, -1) * DAY,
+      dueTime: noon + dueInDays * DAY,
+      reasonExternalId: serviceId(random.pick([0, 5, 8])),
+      locationExternalId: location.externalId,
+      status:
+        dueInDays > 0 ? 'DUE' : random.pickWeighted({ COMPLETED: 70, DUE: 18, CANCELLED: 12 }),
+      createdDate: noon + Math.min(dueInDays - 180, -1) * DAY,
     }
   }
 }
 
-export function* disclaimers({ today }: Span, dice: Dice) {
+export function* disclaimers({ today }: Period, random: Random) {
   const noon = noonOf(today, 'Europe/Zurich')
   yield {
     kind: 'disclaimerForm',
@@ -118,8 +119,8 @@ export function* disclaimers({ today }: Span, dice: Dice) {
       externalId: `demo-disclaimer-${i}`,
       disclaimerFormExternalId: `demo-form-${i % 2}`,
       clientExternalId: clientId((i * 3) % 400),
-      status: dice.weigh({ SIGNED: 82, PENDING: 14, WAIVED: 4 }),
-      createdDate: noon - dice.between(1, 400) * DAY,
+      status: random.pickWeighted({ SIGNED: 82, PENDING: 14, WAIVED: 4 }),
+      createdDate: noon - random.between(1, 400) * DAY,
     }
   }
 }

@@ -4,7 +4,7 @@ import { raw, sql } from '../database/sql.ts'
 
 const BATCH = 500
 
-/** An object as it is exported: moments are milliseconds, as on the wire. */
+/** An object as it is exported: times are milliseconds, as on the wire. */
 export type ExportedObject = Record<string, unknown>
 
 /**
@@ -24,9 +24,7 @@ export function streamObjects(tx: Db, businessId: number, kind: ObjectKind) {
   )
 }
 
-/**
- * Moments stay numbers: a million Temporal.Instants use more memory than is collected in time.
- */
+/** Times stay numbers: a million Temporal.Instants use more memory than is collected in time. */
 function wireColumns(kind: ObjectKind) {
   const own = Object.entries(kind.fields).map(([property, { column, instant }]) =>
     instant ? `${milliseconds(column)} as "${property}"` : `t.${column} as "${property}"`,

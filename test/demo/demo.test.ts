@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from '../../src/database/sql.ts'
-import { loadDemo } from '../../src/scheduling/demo/demo.ts'
+import { loadDemo } from '../../src/demo/demo.ts'
 import { runCommand } from '../support/command.ts'
 import { urlOf } from '../support/owner.ts'
 import { addBusiness, startWorld } from '../support/world.ts'
@@ -11,7 +11,7 @@ type World = Awaited<ReturnType<typeof startWorld>>
 const load = ({ db, businessId, clock }: Pick<World, 'db' | 'businessId' | 'clock'>, more = {}) =>
   loadDemo(db, { businessId, user: 'SYSTEM', now: clock.now, ...more })
 
-test('the demo is a believable practice, and a second time adds nothing', async (t) => {
+test('the demo data has plausible shares and dates, and loading it again adds nothing', async (t) => {
   const world = await startWorld(t)
   const { db, call } = world
   const { accepted, refusedCount } = await load(world)
@@ -67,7 +67,7 @@ test('the demo is a believable practice, and a second time adds nothing', async 
   assert.deepEqual(await counts(), before)
 })
 
-test('the same seed and day make the same practice in any business; another seed another', async (t) => {
+test('the same seed and day make the same data in every business, and another seed makes other data', async (t) => {
   const world = await startWorld(t)
   const others = [await addBusiness(world), await addBusiness(world)]
   const read = ({ db }: Pick<World, 'db'>) =>
@@ -89,7 +89,7 @@ test('the same seed and day make the same practice in any business; another seed
   assert.notDeepEqual(other, one)
 })
 
-test('bellwether seed makes the business and prints its id', async (t) => {
+test('bellwether seed creates the business and prints its id', async (t) => {
   const world = await startWorld(t)
   const DATABASE_URL = await urlOf(world.database)
   const { code, stdout, stderr } = await runCommand(['seed', '--appointments', '800'], {
@@ -107,7 +107,7 @@ test('bellwether seed makes the business and prints its id', async (t) => {
   assert.equal(bad.stderr.trim().split('\n').length, 1)
 })
 
-test('the operator loads the demo over HTTP, and nobody else does', async (t) => {
+test('only the operator can load the demo data over HTTP', async (t) => {
   const key = 'operator-key-for-this-test'
   const world = await startWorld(t, { ADMIN_API_KEY: key })
   const { app, businessId, call } = world

@@ -39,10 +39,7 @@ export const isTooSlow = (error: unknown) =>
 export const isRefusedValue = (error: unknown) =>
   error instanceof pg.DatabaseError && /^(22|23|54)/.test(error.code ?? '')
 
-/**
- * The statement may succeed if it is run again: it took too long, waited too long for a lock, or
- * was in conflict with another transaction.
- */
+/** The statement may succeed if it is run again: a time limit, a lock or a conflict stopped it. */
 export const isTransient = (error: unknown) =>
   isConnectionError(error) ||
   (error instanceof pg.DatabaseError && /^(40|57014|55P03|25P0[34])/.test(error.code ?? ''))

@@ -1,5 +1,5 @@
-/** Numbers that look random and are the same for the same seed on every machine. */
-export class Dice {
+/** Pseudo-random numbers: the same for the same seed on every machine (mulberry32). */
+export class Random {
   #state: number
 
   constructor(seed: number) {
@@ -18,9 +18,9 @@ export class Dice {
     return this.next() < share
   }
 
-  /** A whole number from `least` to `most`, both included. */
-  between(least: number, most: number) {
-    return least + Math.floor(this.next() * (most - least + 1))
+  /** An integer from `min` to `max`, both included. */
+  between(min: number, max: number) {
+    return min + Math.floor(this.next() * (max - min + 1))
   }
 
   pick<T>(choices: readonly T[]): T {
@@ -28,7 +28,7 @@ export class Dice {
   }
 
   /** A choice in proportion to its weight. */
-  weigh<T extends string>(weights: Record<T, number>): T {
+  pickWeighted<T extends string>(weights: Record<T, number>): T {
     const entries = Object.entries(weights) as [T, number][]
     let rest = this.next() * entries.reduce((sum, [, weight]) => sum + weight, 0)
     for (const [choice, weight] of entries) {
@@ -41,9 +41,7 @@ export class Dice {
   shuffle<T>(items: T[]): T[] {
     for (let i = items.length - 1; i > 0; i -= 1) {
       const j = this.between(0, i)
-      const held = items[i]!
-      items[i] = items[j]!
-      items[j] = held
+      ;[items[i], items[j]] = [items[j]!, items[i]!]
     }
     return items
   }

@@ -1,0 +1,92 @@
+import type { Db } from '../database/database.ts'
+import { findBusiness } from '../store/businesses.ts'
+import { listDefinitions } from '../store/event-definitions.ts'
+import { importLines, type Imported, type Line } from '../scheduling/import.ts'
+import { appointments, noonOf, type Period } from './appointments.ts'
+import { clientLine } from './clients.ts'
+import { categoryLines, definitionLines, templateLines } from './messages.ts'
+import { campaigns, classes, disclaimers, recalls } from './other-objects.ts'
+import { LOCATIONS, serviceLines, staffLine, TEAM_SIZE } from './practice.ts'
+import { Random } from './random.ts'
+
+export type Demo = {
+  businessId: number
+  user: string
+  now: () => Temporal.Instant
+  /** The same seed makes the same data on the same day. */
+  seed?: number
+  appointments?: number
+  onProgress?: (share: number, lines: number) => void
+}
+
+export const APPOINTMENTS = 9_000
+const CLIENTS = 400
+const MAX_TEAMS = 25
+const MAX_CLIENTS = 60_000
+
+/** The business that `bellwether seed` creates unless it is given one. */
+export const DEMO_BUSINESS = {
+  name: 'Lindenhof Physiotherapy',
+  timeZone: 'Europe/Zurich',
+  emailAddress: 'hello@lindenhof.example',
+  phone: '+41 44 555 01 00',
+  language: 'en',
+  externalId: null,
+  senderDomains: [],
+  active: true,
+}
+
+/**
+ * Fills a business with 15 past and 3 future months of a practice. All objects have an `externalId`,
+ * so that loading them again adds nothing.
+ */
+export async function loadDemo(db: Db, demo: Demo): Promise<Imported> {
+  const { businessId, user, now, seed = 1, appointments: count = APPOINTMENTS } = demo
+  const business = await findBusiness(db, businessId)
+  const today = now()
+    .toZonedDateTimeISO(business?.timeZone ?? DEMO_BUSINESS.timeZone)
+    .toPlainDate()
+  const period = { first: today.subtract({ months: 15 }), today, last: today.add({ months: 3 }) }
+  const known = await listDefinitions(db, businessId, { afterId: 0, limit: 500 })
+  const described = new Set(known.map((definition) => definition.description))
+
+  const lines = numbered(demoLines(period, count, new Random(seed), described))
+  const expected = count + CLIENTS + 1_200
+  return importLines(db, lines, {
+    businessId,
+    user,
+    now,
+    history: true,
+    recordedAt: ({ createdDate }) =>
+      typeof createdDate === 'number'
+        ? Temporal.Instant.fromEpochMilliseconds(createdDate)
+        : undefined,
+    onRefused: (line, reason) => {
+      throw new Error(`line ${line} of the demo: ${reason}`)
+    },
+    onProgress: (done) => demo.onProgress?.(Math.min(1, done / expected), done),
+  })
+}
+
+function* demoLines(period: Period, count: number, random: Random, described: Set<string | null>) {
+  const teams = Math.min(MAX_TEAMS, Math.max(1, Math.round(count / APPOINTMENTS)))
+  const clients = Math.min(MAX_CLIENTS, Math.max(CLIENTS, Math.round(count / 25)))
+  const staff = teams * TEAM_SIZE
+  const createdDate = noonOf(period.first.subtract({ days: 1 }), 'UTC')
+  for (const line of [...LOCATIONS, ...serviceLines]) yield { ...line, createdDate }
+  for (let i = 0; i < staff; i += 1) yield { ...staffLine(i), createdDate }
+  for (let i = 0; i < clients; i += 1) yield { ...clientLine(i, random), createdDate }
+  yield* appointments(period, { count, clients, staff }, random)
+  yield* classes(period, random)
+  yield* campaigns(period, random)
+  yield* recalls(period, random)
+  yield* disclaimers(period, random)
+  for (const line of [...categoryLines, ...templateLines]) yield { ...line, createdDate }
+  // Definitions have no externalId and are recognised by their description.
+  yield* definitionLines.filter(({ description }) => !described.has(description))
+}
+
+function* numbered(bodies: Iterable<Record<string, unknown>>): Iterable<Line[]> {
+  let number = 0
+  for (const body of bodies) yield [{ number: (number += 1), body }]
+}
