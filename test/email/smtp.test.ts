@@ -701,5 +701,5 @@ test('an invalid SMTP_URL is refused with one line', () => {
     'smtp://a?tls=maybe',
     'smtp://a?pool=1',
   ])
-    assert.throws(() => parseSmtpUrl(url), /must be|knows only/)
+    assert.throws(() => parseSmtpUrl(url), /must be|supports only/)
 })
