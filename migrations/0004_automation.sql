@@ -245,8 +245,9 @@ create index pending_trigger_failed on pending_trigger (next_attempt_time) where
 -- Claims of one business, and lists. No two entries are equal, so deduplication would only cost.
 create index pending_trigger_by_business on pending_trigger (business_id, scheduled_time, event_trigger_id)
   with (deduplicate_items = off);
--- The pending triggers of a definition, and of its objects.
-create index pending_trigger_of_definition on pending_trigger (business_id, event_defn_id, object_id, object_uuid);
+-- The pending triggers of a definition, and of its objects: one reminder, and one trigger for each change.
+create unique index pending_trigger_of_definition
+  on pending_trigger (business_id, event_defn_id, object_id, object_uuid, object_type, occurrence) nulls not distinct;
 -- Errors that may name a client who is erased.
 create index pending_trigger_with_error on pending_trigger (business_id) where last_error is not null;
 call secure_table('pending_trigger', app => 'select, insert, update, delete', engine => 'select, insert, update, delete');

@@ -114,10 +114,10 @@ function variantFor(row: ContextRow, action: RunningAction, templates: RenderedT
 
 type Variant = ReturnType<typeof variantOf>
 
-/** One mail for all students of a class names none of them. */
+/** One mail for all students of a class names none of them, also if there is only one. */
 function asOne(rows: ContextRow[]): ContextRow[] {
   const [first] = rows
-  return !first || rows.length === 1 ? rows : [withoutClient(first)]
+  return first?.context.classSchedule ? [withoutClient(first)] : rows
 }
 
 export const withoutClient = (row: ContextRow): ContextRow => ({

@@ -37,7 +37,9 @@ export function decideEmailEnding(
         const statusReason = `gave up after ${attempts} attempts: ${reply}`
         return { ...base, status: 'FAILED', statusReason, attempt }
       }
-      const status = outcome.kind === 'retry' ? 'RETRYING' : 'UNCERTAIN'
+      // An earlier attempt may have delivered it, whatever the server says now.
+      const isUncertain = outcome.kind === 'uncertain' || mail.status === 'UNCERTAIN'
+      const status = isUncertain ? 'UNCERTAIN' : 'RETRYING'
       return { ...base, status, statusReason: reply, attempt, nextAttemptTime: now.add(wait) }
     }
   }

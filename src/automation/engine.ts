@@ -14,6 +14,7 @@ import { createPlanLoop, type PlannerParts } from './planner.ts'
 import { createReconciler } from './reconcile.ts'
 import { createReplanLoop } from './replan.ts'
 import { Throttle } from './throttle.ts'
+import { WorkQueue } from '../work-queue.ts'
 
 /** The engine gets everything it uses as a parameter, so that a simulation can drive the real one. */
 export type EngineParts = {
@@ -62,6 +63,7 @@ export function createEngine(parts: EngineParts) {
     now,
     confirmNow: async (tx) => clock.confirm?.(() => readDatabaseTime(tx)) ?? now(),
     nextWorker,
+    batches: new WorkQueue({ total: 1 }),
     batchSize: parts.batchSize ?? 500,
   })
   const leaseParts = { db, now, leaseSeconds }

@@ -13,6 +13,7 @@ import { listActionsOfDefinitions } from '../store/event-actions.ts'
 import { listDefinitionsOfTypes, type StoredDefinition } from '../store/event-definitions.ts'
 import { listTriggerStates, type TriggerState } from '../store/event-triggers.ts'
 import { listStatusesOf } from '../store/statuses.ts'
+import { GAVE_UP } from '../store/trigger-queue.ts'
 import { listNames, listSubjects } from '../store/subjects.ts'
 import { checks, checkStatusAtFiring, reportsFact, type Check, type NameOf } from './match.ts'
 import { typesOf } from './schedule.ts'
@@ -149,13 +150,17 @@ export const eventTypeOf = ({ eventTypeId }: StoredDefinition): EventTypeName =>
 
 /** A pending trigger comes first, then one that fired, then any other. */
 function outcomeOf(rows: TriggerState[]): Pick<Explanation, 'outcome'> & Pick<Facts, 'row'> {
-  const pending = rows.find(({ status }) => status === 'SCHEDULED')
+  const pending = rows.find(({ isPending }) => isPending)
   if (pending) return { outcome: 'WAITING', row: pending }
-  const fired = rows.find(({ status }) => FIRED.has(status))
+  const fired = rows.find((row) => FIRED.has(row.status) && !isGivenUp(row))
   return fired ? { outcome: 'FIRED', row: fired } : { outcome: 'NOT', row: rows[0] }
 }
 
 const FIRED: ReadonlySet<string> = new Set(['RUNNING', 'COMPLETED', 'FAILED'])
+
+/** No attempt to fire it succeeded, so it has no mails. */
+const isGivenUp = ({ status, statusReason }: TriggerState) =>
+  status === 'FAILED' && statusReason?.startsWith(GAVE_UP)
 
 /**
  * A trigger fires only if its object passes every check: a change when it happens, everything else
@@ -191,7 +196,7 @@ function explainReminder({ definition, subject, rows, nameOf, now }: Facts): Che
   const firing = firingTime(definition, subject)
   if (!firing) return [...rules, no('time', NO_END_TIME)]
   const row =
-    rows.find(({ status }) => status === 'SCHEDULED') ??
+    rows.find(({ isPending }) => isPending) ??
     rows.find((each) => isOfAnchor(each, firing.anchorTime))
   if (row) return [...rules, describeTrigger(row, subject)]
 
@@ -293,11 +298,8 @@ const isOlder = (time: Temporal.Instant, { modifiedDate }: StoredDefinition) =>
   Temporal.Instant.compare(time, modifiedDate) < 0
 
 /** The state of a trigger, for a reader who asks where the mail is. */
-function describeTrigger(
-  { status, statusReason, scheduledTime }: TriggerState,
-  subject: Subject,
-  mails?: MailCounts,
-): Check {
+function describeTrigger(trigger: TriggerState, subject: Subject, mails?: MailCounts): Check {
+  const { status, statusReason, scheduledTime, isPending } = trigger
   const moment = momentInWords(scheduledTime, subject)
   const ended = (what: string) =>
     `${what}${statusReason ? `: ${statusReason}` : ''}; it was due on ${moment}`
@@ -305,11 +307,17 @@ function describeTrigger(
     case 'SCHEDULED':
       return yes('time', `due on ${moment}${statusReason ? `; ${statusReason}` : ''}`)
     case 'RUNNING':
-      return yes('time', `its mails are being sent; it was due on ${moment}`)
+      return yes(
+        'time',
+        `${isPending ? 'a worker is firing it' : 'its mails are being sent'}; it was due on ${moment}`,
+      )
     case 'COMPLETED':
       return yes('time', ended(describeMails(mails)))
     case 'FAILED':
-      return no('mail', ended('a mail could not be delivered'))
+      return no(
+        'mail',
+        ended(isGivenUp(trigger) ? 'nothing was sent' : 'a mail could not be delivered'),
+      )
     case 'SKIPPED':
       return no('mail', ended('nothing was sent'))
     case 'EXPIRED':

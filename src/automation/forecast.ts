@@ -270,7 +270,7 @@ async function withSubjects<Row extends ObjectReference>(db: Db, businessId: num
   )
   const byKey = new Map(subjects.flat().map((subject) => [objectKeyOf(subject), subject]))
   return rows.flatMap((row) => {
-    const subject = byKey.get(objectKeyOf(row))
+    const subject = byKey.get(objectKeyOf({ ...row, businessId }))
     return subject ? [{ ...row, subject }] : []
   })
 }

@@ -30,24 +30,26 @@ export function createHeartbeatLoop(
 
 /** Takes over the triggers and mails of workers whose lease has expired, on any node. */
 export function createTakeoverLoop({ db, now, leaseSeconds }: LeaseLoopParts): Loop {
-  let wasAway = false
+  // A node may have started just after an outage.
+  let mayHaveBeenAway = true
   const takeOver = async () => {
     await beginServerEpoch(db)
     return db.transaction((tx) => takeOverExpired(tx, now(), leaseSeconds))
   }
 
   /**
-   * Every lease expires during an outage of the database. The first step after it takes over nothing,
-   * so that workers can release what they claimed: an outage is no failed attempt.
+   * Every lease expires during an outage of the database. The first step after it, and after the start
+   * of the node, takes over nothing, so that workers can release what they claimed: an outage is no
+   * failed attempt.
    */
   const runOnce = async () => {
     try {
-      if (!wasAway) return await takeOver()
+      if (!mayHaveBeenAway) return await takeOver()
       await beginServerEpoch(db)
-      wasAway = false
+      mayHaveBeenAway = false
       return 0
     } catch (error) {
-      wasAway ||= isDatabaseAway(error)
+      mayHaveBeenAway ||= isDatabaseAway(error)
       throw error
     }
   }

@@ -13,9 +13,12 @@ import { keepTransactionAlive, type ClaimedTrigger, type Ending } from '../store
 import { calendarEntry, compose, senderOf, type Composed } from './compose.ts'
 import type { RenderedTemplate } from './templates.ts'
 import { TimeSlice } from './time-slice.ts'
+import type { WorkQueue } from '../work-queue.ts'
 
 /** What emails are made with. */
 export type MailParts = {
+  /** Large batches of an engine are made one after the other. */
+  batches: WorkQueue
   /** Emails are stored and shown, none is sent. */
   captures: boolean
   mailFrom: Mailbox
@@ -55,7 +58,7 @@ export async function makeMails(tx: Db, parts: MailParts, ready: Ready[], making
     unsubscribeLink: parts.unsubscribeLink,
   }
 
-  const composed = await mapInSlices(tx, ready, (one) => ({
+  const composed = await mapInSlices(tx, parts.batches, ready, (one) => ({
     ...one,
     ...composeAll(
       actions.get(one.trigger.eventDefnId) ?? [],
@@ -71,11 +74,16 @@ export async function makeMails(tx: Db, parts: MailParts, ready: Ready[], making
   )
 
   const emails: NewEmail[] = []
-  const endings = await mapInSlices(tx, composed, ({ trigger, mails, skipped, broken }): Ending => {
-    const own = mails.map((mail) => emailOf(parts, trigger, mail, isSuppressed(mail), now))
-    emails.push(...own)
-    return ended(trigger, endingOf(own, skipped, broken))
-  })
+  const endings = await mapInSlices(
+    tx,
+    parts.batches,
+    composed,
+    ({ trigger, mails, skipped, broken }): Ending => {
+      const own = mails.map((mail) => emailOf(parts, trigger, mail, isSuppressed(mail), now))
+      emails.push(...own)
+      return ended(trigger, endingOf(own, skipped, broken))
+    },
+  )
   return { endings, emails }
 }
 
@@ -85,18 +93,16 @@ export async function makeMails(tx: Db, parts: MailParts, ready: Ready[], making
  */
 function mapInSlices<Item, Made>(
   tx: Db,
+  batches: WorkQueue,
   items: Item[],
   make: (item: Item) => Made,
 ): Promise<Made[]> {
   if (items.length <= MAX_SMALL_BATCH) return mapWithYields(items, make)
-  const made = lastBatch.then(() => mapWithYields(items, make))
-  lastBatch = made.catch(() => {})
+  const made = batches.run({}, () => mapWithYields(items, make))
   // Behind the batches of other worker slots, this may wait longer than the idle timeout of a transaction.
   const keepAlive = setInterval(() => void keepTransactionAlive(tx).catch(() => {}), KEEP_ALIVE_MS)
   return made.finally(() => clearInterval(keepAlive))
 }
-
-let lastBatch: Promise<unknown> = Promise.resolve()
 
 async function mapWithYields<Item, Made>(items: Item[], make: (item: Item) => Made) {
   const made: Made[] = []

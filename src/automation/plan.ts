@@ -108,8 +108,9 @@ async function planInPages(
         lockDefinitionsForShare(tx, [definition]),
       ])
       if (current?.version !== definition.version) throw new Stopped()
-      const plan = work.plan(current, read)
-      writePlan(tx, businessId, plan, now())
+      const moment = now()
+      const plan = work.plan(current, read, moment)
+      writePlan(tx, businessId, plan, moment)
       return plan
     })
     planned.created += plan.insert.length
@@ -117,7 +118,7 @@ async function planInPages(
   }
   await cancelOtherKindPages(db, definition, page)
   if (isReminder(definition)) await planReminderPages(db, definition, page, now)
-  else await planEventPages(db, definition, page, now)
+  else await planEventPages(db, definition, page)
   await db.transaction((tx) => markPlanned(tx, definition))
   return planned
 }
@@ -125,7 +126,7 @@ async function planInPages(
 /** Reads under locks, then decides with the definition as it is under its lock. */
 type Page = <Read>(work: {
   read(tx: Db): Promise<Read>
-  plan(current: StoredDefinition, read: Read): Plan
+  plan(current: StoredDefinition, read: Read, now: Temporal.Instant): Plan
 }) => Promise<void>
 
 /** A definition that asks for another event now does not ask for these triggers. */
@@ -165,9 +166,9 @@ async function planReminderPages(
           lockSubjectsForUpdate(tx, businessId, objectType, ids),
           readReminders(tx, businessId, objectType, ids, [eventDefnId]),
         ]),
-      plan: (current, [subjects, rows]) => {
+      plan: (current, [subjects, rows], moment) => {
         const followed = subjects.map((subject) => ({ subject }))
-        return planReminders(followed, [current], rows, 'saved definition', now())
+        return planReminders(followed, [current], rows, 'saved definition', moment)
       },
     })
   // First pending reminders, which may have to be cancelled; then objects that may need one.
@@ -224,21 +225,16 @@ export async function* subjectsFrom(
 }
 
 /** Pending triggers of changes that happened: they have a new time, or are no longer asked for. */
-async function planEventPages(
-  db: Db,
-  definition: StoredDefinition,
-  page: Page,
-  now: () => Temporal.Instant,
-) {
+async function planEventPages(db: Db, definition: StoredDefinition, page: Page) {
   const objectType = objectTypeOf(definition)
   for await (const rows of pendingEvents(db, definition)) {
     const ids = [...new Set(rows.map(objectIdOf))]
     await page({
       read: (tx) => lockSubjectsForUpdate(tx, definition.businessId, objectType, ids),
-      plan: (current, subjects) => {
+      plan: (current, subjects, now) => {
         const byId = new Map(subjects.map((subject) => [objectIdOf(subject), subject]))
         const update = rows.flatMap((row) =>
-          planEvent(current, row, byId.get(objectIdOf(row))!, now()),
+          planEvent(current, row, byId.get(objectIdOf(row))!, now),
         )
         return { insert: [], update, replan: [] }
       },

@@ -19,18 +19,27 @@ export async function findUnwanted(
   const unwanted = new Map<number, Unwanted>()
   const stale = await findStale(tx, settings, claimed, now)
   for (const mail of claimed) {
-    const reason = mail.businessActive ? stale.get(mail.emailId) : REASONS.businessInactive
-    const { emailId, suppressed, attempts } = mail
-    if (reason) unwanted.set(emailId, { status: 'CANCELLED', statusReason: reason })
-    else if (suppressed) {
-      unwanted.set(emailId, { status: 'SUPPRESSED', statusReason: SUPPRESSED_REASONS[suppressed] })
-    } else if (waitAfter(attempts) === undefined) {
-      const statusReason = `gave up after ${attempts} attempts: the worker stopped before it recorded the answer`
-      unwanted.set(emailId, { status: 'FAILED', statusReason })
-    }
+    const found = whyUnwanted(mail, stale.get(mail.emailId))
+    if (found) unwanted.set(mail.emailId, mail.status === 'UNCERTAIN' ? asMaybeSent(found) : found)
   }
   return unwanted
 }
+
+function whyUnwanted(mail: ClaimedEmail, staleReason: string | undefined): Unwanted | undefined {
+  const { businessActive, suppressed, attempts } = mail
+  const reason = businessActive ? staleReason : REASONS.businessInactive
+  if (reason) return { status: 'CANCELLED', statusReason: reason }
+  if (suppressed) return { status: 'SUPPRESSED', statusReason: SUPPRESSED_REASONS[suppressed] }
+  if (waitAfter(attempts)) return undefined
+  const statusReason = `gave up after ${attempts} attempts: the worker stopped before it recorded the answer`
+  return { status: 'FAILED', statusReason }
+}
+
+/** Not CANCELLED: the same reminder could be planned again, and be sent a second time. */
+const asMaybeSent = ({ statusReason }: Unwanted): Unwanted => ({
+  status: 'FAILED',
+  statusReason: `${REASONS.maybeSent}: ${statusReason}`,
+})
 
 /** Mails whose object was cancelled or moved, or whose reminder is no longer useful. */
 async function findStale(

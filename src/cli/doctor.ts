@@ -61,7 +61,7 @@ async function examine(config: Config, mailTo: string | undefined): Promise<Find
   try {
     const database = await inspectDatabase(url, zones.moments)
     clock.set(database.time.ms, database.time.answeredAt)
-    const engine = await examineEngine(url, database, clock)
+    const engine = await examineEngine(url, database, clock, config.leaseSeconds)
     const facts = { config, database, clock, zones, engine }
     const findings = CHECKS.flatMap((check) => check(facts) ?? [])
     return mailTo ? [...findings, ...(await checkMail(config, mailTo, clock))] : findings
@@ -75,11 +75,16 @@ async function examine(config: Config, mailTo: string | undefined): Promise<Find
 /** A full reconciliation of a large database takes longer; the service runs it in the background. */
 const MAX_RECONCILE_MS = 30_000
 
-async function examineEngine(url: string, { schema, rolesMissing }: Inspection, clock: Clock) {
+async function examineEngine(
+  url: string,
+  { schema, rolesMissing }: Inspection,
+  clock: Clock,
+  leaseSeconds: number,
+) {
   if (schema.version !== schema.known || rolesMissing.length > 0) return undefined
   const database = openDatabase({ url, connections: 1 })
   try {
-    const health = await readQueueHealth(database.engine, clock.now())
+    const health = await readQueueHealth(database.engine, clock.now(), leaseSeconds)
     const reconciliation = new Reconciliation(database.engine, () => clock.now())
     const startedAt = monotonicMs()
     let isWhole = false

@@ -28,6 +28,7 @@ export const REASONS = {
 
   // Mails
   businessInactive: 'the business is not active',
+  maybeSent: 'it may have been delivered, and was not sent again',
   uselessNow: 'it could not be sent while it was still useful',
 } as const
 

@@ -5,7 +5,8 @@ export type CsvRecord = { number: number; cells: string[] } | { number: number; 
 
 /** A cell may contain line breaks, but a quote that stays open this long is a mistake. */
 const MAX_LINES = 100
-const MAX_LINE_LENGTH = 1_048_576
+/** Of a row, with all its lines. */
+const MAX_LENGTH = 1_048_576
 
 /**
  * The rows of a CSV file. A faulty row ends with its line, and reading continues with the next one; a
@@ -41,7 +42,7 @@ function take(
   const { number } = first
   const text = waiting.length === 1 ? first.text : waiting.map((line) => line.text).join('\n')
   if (text.trim() === '') return []
-  const split = text.includes('\ufffd') ? 'is not UTF-8' : splitCells(text, delimiter)
+  const split = faultOf(text) ?? splitCells(text, delimiter)
   if (Array.isArray(split)) {
     records.push({ number, cells: split })
     return []
@@ -53,6 +54,11 @@ function take(
   let rest: Numbered[] = []
   for (const line of waiting.slice(1)) rest = take([...rest, line], delimiter, records, false)
   return rest
+}
+
+function faultOf(text: string) {
+  if (text.length > MAX_LENGTH) return 'is longer than 1 MiB'
+  return text.includes('\ufffd') ? 'is not UTF-8' : undefined
 }
 
 /** The cells of a row or its fault; undefined while a quote is open. */
@@ -107,8 +113,8 @@ async function* linesOf(pieces: AsyncIterable<Buffer>): AsyncIterable<Numbered[]
   for await (const piece of pieces) {
     const lines = (rest + decoder.write(piece)).split('\n')
     rest = lines.pop()!
-    // No valid line is this long; what is left of it is refused.
-    if (rest.length > MAX_LINE_LENGTH) rest = rest.slice(0, MAX_LINE_LENGTH)
+    // Enough to be refused as too long, even if a carriage return is removed at its end.
+    rest = rest.slice(0, MAX_LENGTH + 2)
     if (lines.length > 0) yield lines.map(numbered)
   }
   rest += decoder.end()

@@ -21,13 +21,20 @@ export async function saveDefinitionLine(
 ) {
   const faults: Fault[] = []
   const targets = { ...TARGETS, ...targetOfObject(line) }
-  const definition = await named(tx, line, targets, saving.businessId, refs, faults, '')
+  const { businessId } = saving
+  const naming = { tx, businessId, refs, faults }
+  const definition = await replaceNames({ ...naming, body: line, targets, at: '' })
   const actions = Array.isArray(line.eventActions) ? line.eventActions : undefined
   if (actions) {
     definition.eventActions = await Promise.all(
       actions.map((action, i) =>
         isPlainObject(action)
-          ? named(tx, action, ACTION_TARGETS, saving.businessId, refs, faults, `/eventActions/${i}`)
+          ? replaceNames({
+              ...naming,
+              body: action,
+              targets: ACTION_TARGETS,
+              at: `/eventActions/${i}`,
+            })
           : action,
       ),
     )
@@ -55,16 +62,22 @@ function targetOfObject({ objectType, eventType }: Record<string, unknown>) {
   return { objectId: kindNamed({ objectType, eventTypeId }) }
 }
 
-/** The same body with ids in the place of names. */
-async function named(
-  tx: Db,
-  body: Record<string, unknown>,
-  targets: Record<string, string>,
-  businessId: number,
-  refs: LineRefs,
-  faults: Fault[],
-  at: string,
-): Promise<Record<string, unknown>> {
+type Naming = {
+  tx: Db
+  businessId: number
+  refs: LineRefs
+  body: Record<string, unknown>
+  /** The kind of object that each property refers to. */
+  targets: Record<string, string>
+  /** Names that refer to nothing are added here. */
+  faults: Fault[]
+  /** The place of the body in the line, as a JSON pointer. */
+  at: string
+}
+
+/** The same body with ids instead of names. */
+async function replaceNames(naming: Naming): Promise<Record<string, unknown>> {
+  const { tx, businessId, refs, body, targets, faults, at } = naming
   const filled: Record<string, unknown> = { businessId, ...body }
   for (const [property, target] of Object.entries(targets)) {
     const external = externalName(property)

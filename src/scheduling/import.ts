@@ -2,7 +2,7 @@ import { OBJECT_KINDS, type ObjectKind } from '../contract/objects.ts'
 import { isPlainObject } from '../contract/json.ts'
 import type { Db } from '../database/database.ts'
 import { RequestError } from '../errors.ts'
-import { isRefusedValue, isTooSlow } from '../database/refusals.ts'
+import { isDeadlock, isRefusedValue, isTooSlow } from '../database/refusals.ts'
 import { SettingsCache } from '../store/settings.ts'
 import { saveBusinessLine } from './business-lines.ts'
 import { checkHtmlOf } from './email-templates.ts'
@@ -69,7 +69,10 @@ export async function importLines(
   return run.imported
 }
 
-/** A dry run: the same in one transaction, which is rolled back. */
+/**
+ * A dry run: the same in one transaction, which is rolled back. It is not run again after a deadlock,
+ * because the lines can be read only once.
+ */
 export async function tryLines(
   db: Db,
   lines: AsyncIterable<Line[]> | Iterable<Line[]>,
@@ -79,7 +82,11 @@ export async function tryLines(
   let imported: Imported | undefined
   const everything = async (tx: Db) => {
     const run = new Run(importing, (work) => tx.attempt(work))
-    for await (const window of windowsOf(lines)) await run.save(window)
+    try {
+      for await (const window of windowsOf(lines)) await run.save(window)
+    } catch (error) {
+      throw isDeadlock(error) ? deadlocked() : error
+    }
     imported = run.imported
     throw new Tried()
   }
@@ -88,6 +95,14 @@ export async function tryLines(
   })
   return imported!
 }
+
+const deadlocked = () =>
+  new RequestError(
+    503,
+    'The dry run ended in a deadlock with another change. Try again.',
+    undefined,
+    { 'retry-after': '1' },
+  )
 
 async function* windowsOf(lines: AsyncIterable<Line[]> | Iterable<Line[]>) {
   let window: Line[] = []

@@ -16,7 +16,9 @@ const FIELDS = {
     schema: Type.Enum([...REASONS]),
     sqlType: 'text',
     faults: (value) =>
-      REASONS.includes(value as never) ? [] : [{ detail: `must be one of ${REASONS.join(', ')}` }],
+      REASONS.some((reason) => reason === value)
+        ? []
+        : [{ detail: `must be one of ${REASONS.join(', ')}` }],
   }),
   detail: optional(text(2_000)),
 }

@@ -26,6 +26,8 @@ export type ClaimedEmail = {
   objectUUId: string | null
   toAddress: string
   message: string
+  /** UNCERTAIN: the mail server may have it already. */
+  status: 'QUEUED' | 'RETRYING' | 'UNCERTAIN'
   /** How many attempts were made before this one. */
   attempts: number
   businessActive: boolean
@@ -66,7 +68,7 @@ const claimEmails = (db: Db, claim: Sql) =>
       select e.business_id as "businessId", e.email_id as "emailId", k.worker,
              e.event_trigger_id as "eventTriggerId", e.object_type as "objectType",
              e.object_id as "objectId", e.object_uuid as "objectUUId", e.to_address as "toAddress",
-             convert_from(e.message, 'UTF8') as message, k.attempts,
+             convert_from(e.message, 'UTF8') as message, k.status, k.attempts,
              b.active as "businessActive",
              (select min(s.reason) from suppression s
               where (s.business_id, s.email_address) = (e.business_id, lower(e.to_address))
@@ -266,18 +268,19 @@ export async function takeOverEmails(tx: Db, expired: ExpiredLease[], now: Tempo
   const rows = await tx.query(sql`
     with lost as (
       select q.business_id, q.email_id,
-             q.message_ended or q.epoch is distinct from (select epoch from server_epoch) as ended
+             q.message_ended or q.epoch is distinct from (select epoch from server_epoch) as ended,
+             q.status = 'UNCERTAIN' as was_uncertain
       from (${lockRowsOfExpired(EMAIL_QUEUE, expired)}) q
     ), freed as (
       update email_queue s
-      set status = case when ended then 'UNCERTAIN' else 'RETRYING' end,
+      set status = case when ended or was_uncertain then 'UNCERTAIN' else 'RETRYING' end,
           next_attempt_time = ${now}, attempts = s.attempts + 1, ${FREE}
       from lost
       where (s.business_id, s.email_id) = (lost.business_id, lost.email_id)
-      returning s.business_id, s.email_id, ended
+      returning s.business_id, s.email_id, s.status, ended
     )
     update email e
-    set status = case when ended then 'UNCERTAIN' else 'RETRYING' end,
+    set status = freed.status,
         status_reason = case when ended then 'the worker died before the answer came'
                              else 'the worker died before the message ended' end,
         next_attempt_time = ${now},

@@ -263,9 +263,9 @@ export const lockSettings = (tx: Db, businessId: number) =>
 
 const SETTINGS = 7_230_006
 
-/** All definitions, also inactive ones. */
+/** All definitions that were not deleted, also inactive ones. */
 export function listAllDefinitions(db: Db, businessId: number) {
   return db.query<StoredDefinition>(sql`
     select ${columns} from event_definition
-    where business_id = ${businessId} order by event_defn_id`)
+    where business_id = ${businessId} and deleted_date is null order by event_defn_id`)
 }

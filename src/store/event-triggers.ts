@@ -99,7 +99,11 @@ export function countTriggersOfObjects(
 export type TriggerState = Pick<
   StoredTrigger,
   'eventTriggerId' | 'eventDefnId' | 'scheduledTime' | 'status' | 'statusReason'
-> & { anchorTime: Temporal.Instant }
+> & {
+  anchorTime: Temporal.Instant
+  /** It has not fired yet, though a worker may have claimed it. */
+  isPending: boolean
+}
 
 /** Newest first; far more than any one object has. */
 export function listTriggerStates(
@@ -111,7 +115,10 @@ export function listTriggerStates(
   return db.query<TriggerState>(sql`
     select event_trigger_id as "eventTriggerId", event_defn_id as "eventDefnId",
            anchor_time as "anchorTime", scheduled_time as "scheduledTime", status,
-           status_reason as "statusReason"
+           status_reason as "statusReason",
+           exists (select from pending_trigger p
+                   where p.business_id = any_trigger.business_id
+                     and p.event_trigger_id = any_trigger.event_trigger_id) as "isPending"
     from any_trigger where ${ofObject(businessId, objectType, id)}
     order by event_trigger_id desc limit 10000`)
 }
@@ -327,8 +334,8 @@ export type ReminderRow = {
 }
 
 /**
- * The reminders of these objects, pending and past, for one who holds the objects: nobody fires what
- * waits for them meanwhile. What is about to be sent is kept still, so that it can be marked.
+ * The reminders of these objects, pending and finished. The caller holds the objects, so none of them
+ * fires meanwhile. The locks wait for workers that give up a trigger or end one whose mails are sent.
  */
 export async function readReminders(
   tx: Db,
@@ -337,21 +344,25 @@ export async function readReminders(
   ids: (number | string)[],
   eventDefnIds: number[],
 ): Promise<ReminderRow[]> {
-  const { pending, standing, cancelledByUser } = remindersOf(
+  const { recorded, pending, standing, cancelledByUser } = remindersOf(
     businessId,
     objectType,
     ids,
     eventDefnIds,
   )
+  const inLockOrder = sql`order by event_trigger_id for update`
+  // One round trip. Pending triggers are locked first; see docs/engine.md, lock order.
   const rows = await Promise.all([
-    tx.query<ReminderRow>(pending),
-    tx.query<ReminderRow>(standing(sql`for update`)),
+    tx.query<ReminderRow>(sql`${pending} ${inLockOrder}`),
+    tx.query<ReminderRow>(sql`
+      ${recorded} and status <> 'CANCELLED'
+        and event_trigger_id = any (array(select r."eventTriggerId" from (${standing}) r)) ${inLockOrder}`),
     tx.query<ReminderRow>(cancelledByUser),
   ])
   return rows.flat()
 }
 
-/** The same, for those who only look. */
+/** The same, without locks. */
 export function listReminders(
   db: Db,
   businessId: number,
@@ -365,12 +376,10 @@ export function listReminders(
     ids,
     eventDefnIds,
   )
-  return db.query<ReminderRow>(
-    sql`${pending} union all ${standing(sql`offset 0`)} union all ${cancelledByUser}`,
-  )
+  return db.query<ReminderRow>(sql`${pending} union all ${standing} union all ${cancelledByUser}`)
 }
 
-/** Those that wait, those that stand, and those that a person cancelled, which stay so; each has an index. */
+/** Pending reminders, those that are not cancelled, and those that a user cancelled; each has an index. */
 function remindersOf(
   businessId: number,
   objectType: ObjectType,
@@ -391,14 +400,14 @@ function remindersOf(
       and event_defn_id = any (${eventDefnIds}::bigint[])`
   const recorded = reminder(sql`event_trigger`, sql`status, replan_since as "replanSince"`)
   return {
+    recorded,
     pending: sql`
       ${reminder(sql`pending_trigger`, sql`'SCHEDULED' as status, null::timestamptz as "replanSince"`)}
         and ${id} = any (${list})`,
-    // One by one: left to choose, the planner may read all triggers of the business for a page. In
-    // the order of the objects, which whoever plans has locked before: within one any order will do.
-    standing: (held: Sql) => sql`
-      select r.* from (select unnest(${list}) as id order by 1) o
-      cross join lateral (${recorded} and ${id} = o.id and status <> 'CANCELLED' ${held}) r`,
+    // One by one: left to choose, the planner may read all triggers of the business for a page.
+    standing: sql`
+      select r.* from unnest(${list}) as o (id)
+      cross join lateral (${recorded} and ${id} = o.id and status <> 'CANCELLED' offset 0) r`,
     cancelledByUser: sql`
       ${recorded} and ${id} = any (${list}) and status = 'CANCELLED' and modified_user <> 'SYSTEM'`,
   }

@@ -5,7 +5,7 @@ import { raw, sql, type Sql } from '../database/sql.ts'
 import { findStatus, readSettingsVersions, SettingsCache, type Settings } from './settings.ts'
 import {
   buildSubject,
-  objectIdOf,
+  objectKeyOf,
   type ObjectKey,
   type Subject,
   type SubjectContext,
@@ -60,17 +60,18 @@ export async function listWholeObjects(
       ${FROM[objectType]}`),
   ])
   const settings = await cache.read(db, versions, rows)
-  const objects = new Map<number | string, WholeObject>()
+  const objects = new Map<string, WholeObject>()
   for (const row of rows) {
     const own = settings.get(row.businessId)!
     const context = contextRowOf(objectType, row, own)
-    const known = objects.get(objectIdOf(row))
+    const key = objectKeyOf({ ...context, objectType })
+    const known = objects.get(key)
     if (known) known.rows.push(context)
     else {
       const { clientTags, campaignExpiresTime } = row
       const subjectContext = { settings: own, clientTags, campaignExpiresTime }
       const subject = buildSubject(objectType, row, subjectContext)
-      objects.set(objectIdOf(row), { subject, rows: [context] })
+      objects.set(key, { subject, rows: [context] })
     }
   }
   return [...objects.values()]

@@ -22,7 +22,9 @@ export type QueueHealth = {
 
 const MAX_COUNTED = 100_000
 
-export async function readQueueHealth(db: Db, now: Temporal.Instant) {
+/** `leaseSeconds`: of the workers. They take over expired leases every quarter of it. */
+export async function readQueueHealth(db: Db, now: Temporal.Instant, leaseSeconds: number) {
+  const takenOverUntil = now.subtract({ milliseconds: leaseSeconds * 500 })
   const [health] = await db.query<QueueHealth>(sql`
     select
       (select count(*) from (
@@ -34,7 +36,7 @@ export async function readQueueHealth(db: Db, now: Temporal.Instant) {
       (select count(*) from (
          select from pending_trigger w left join worker_lease using (worker)
          where w.next_attempt_time <= ${now} and w.worker is not null
-           and coalesce(worker_lease.lease_until, '-infinity') < ${now.subtract({ seconds: TAKEOVER_SECONDS })}
+           and coalesce(worker_lease.lease_until, '-infinity') < ${takenOverUntil}
          limit ${MAX_COUNTED}) stuck) as "stuckLeases",
       (select count(*) from event_definition where planned_version < version) as unplanned,
       (select min(modified_date) from event_definition where planned_version < version) as "oldestUnplanned",
@@ -54,9 +56,6 @@ export async function readQueueHealth(db: Db, now: Temporal.Instant) {
         and modified_date > ${now.subtract({ hours: 24 })}) late`)
   return health!
 }
-
-/** An expired lease is taken over within this time if any node is up. */
-const TAKEOVER_SECONDS = 5
 
 /** The reason of a trigger begins so if an outage made it useless. */
 export const CAME_LATE = 'the service was '

@@ -126,7 +126,6 @@ export type ObjectKey = { businessId: number; objectId: number | null; objectUUI
 export const objectIdOf = ({ objectId, objectUUId }: Omit<ObjectKey, 'businessId'>) =>
   (objectId ?? objectUUId)!
 
-/** Identifies an object of any type within its business. */
-export const objectKeyOf = (
-  object: Omit<ObjectKey, 'businessId'> & { objectType: string | null },
-) => `${object.objectType} ${objectIdOf(object)}`
+/** Identifies an object of any type and business. */
+export const objectKeyOf = (object: ObjectKey & { objectType: string | null }) =>
+  `${object.businessId} ${object.objectType} ${objectIdOf(object)}`

@@ -1,3 +1,4 @@
+import { REASONS } from '../contract/reasons.ts'
 import type { TriggerStatus } from '../contract/event-trigger.ts'
 import type { ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
@@ -89,10 +90,16 @@ export async function lockClaimed(tx: Db, worker: string, claimed: ClaimedTrigge
   return new Set(rows.map((row) => row.id))
 }
 
-const keysOf = (triggers: Pick<ClaimedTrigger, 'businessId' | 'eventTriggerId'>[]) => sql`
-  unnest(${triggers.map((trigger) => trigger.businessId)}::bigint[],
-         ${triggers.map((trigger) => trigger.eventTriggerId)}::bigint[])
-    as k (business_id, event_trigger_id)`
+/** In the order in which every transaction locks them. */
+function keysOf(triggers: Pick<ClaimedTrigger, 'businessId' | 'eventTriggerId'>[]) {
+  const sorted = triggers.toSorted(
+    (a, b) => a.businessId - b.businessId || a.eventTriggerId - b.eventTriggerId,
+  )
+  return sql`
+    unnest(${sorted.map((trigger) => trigger.businessId)}::bigint[],
+           ${sorted.map((trigger) => trigger.eventTriggerId)}::bigint[])
+      as k (business_id, event_trigger_id)`
+}
 
 /** How a trigger that a worker claimed has ended. */
 export type Ending = {
@@ -247,8 +254,23 @@ async function retryOrGiveUp(
       from failed where w.ctid = failed.ctid and not ${isGivenUp}
     ), given_up as (
       delete from pending_trigger w using failed where w.ctid = failed.ctid and ${isGivenUp}
-      returning w.*, 'FAILED' as status, ${GAVE_UP + lastError}::text as status_reason, ${asPlanned}
-    ), recorded as (${recordEnded(sql`given_up`, { user: 'SYSTEM', now })} on conflict do nothing)
+      returning w.*, ${asPlanned}
+    ), recorded as (
+      ${recordGivenUp('FAILED', GAVE_UP + lastError, now)} on conflict do nothing
+      returning event_trigger_id
+    ), doubled as (
+      ${recordGivenUp('CANCELLED', REASONS.alreadyReminded, now)}
+      where event_trigger_id not in (select event_trigger_id from recorded) on conflict do nothing
+    )
     select count(*) from failed`)
   return row!.count
+}
+
+/**
+ * A unique key refuses FAILED if the same reminder has an outcome already. The second conflict is left
+ * to a trigger of a change, whose outcome is recorded already.
+ */
+const recordGivenUp = (status: TriggerStatus, reason: string, now: Temporal.Instant) => {
+  const gone = sql`(select *, ${status}::text as status, ${reason}::text as status_reason from given_up)`
+  return recordEnded(gone, { user: 'SYSTEM', now })
 }

@@ -171,6 +171,39 @@ test('an unknown answer is marked so, and sent again with the same bytes', async
   assert.deepEqual(taken[0]!.message, taken[1]!.message)
 })
 
+test('an uncertain mail that no longer applies fails, and its reminder is not sent again', async (t) => {
+  const world = await startWorld(t)
+  const { mailer, taken } = scripted({ kind: 'uncertain', phase: 'end', reply: 'connection lost' })
+  const { runEngine, booked } = await due(world, mailer)
+  await runEngine()
+  const { calendarId } = booked
+  await world.save('/calendar', { calendarId, status: 'CANCELLED' })
+  world.clock.advance({ minutes: 1 })
+  await runEngine()
+  const { status, reason } = await mailOf(world)
+  assert.equal(status, 'FAILED')
+  assert.match(reason, /^it may have been delivered, and was not sent again: .*CANCELLED/)
+  assert.equal((await triggerOf(world, booked)).status, 'FAILED')
+  await world.save('/calendar', { calendarId, status: 'OPEN' })
+  await runEngine()
+  assert.equal((await triggersOf(world, booked)).length, 1)
+  assert.equal(taken.length, 1)
+})
+
+test('an uncertain mail stays uncertain when a later attempt is refused for now', async (t) => {
+  const world = await startWorld(t)
+  const { mailer } = scripted(
+    { kind: 'uncertain', phase: 'end', reply: 'connection lost' },
+    { kind: 'retry', phase: 'rcpt', reply: '451 busy' },
+  )
+  const { runEngine } = await due(world, mailer)
+  await runEngine()
+  world.clock.advance({ minutes: 1 })
+  await runEngine()
+  const { status, reason } = await mailOf(world)
+  assert.deepEqual([status, reason], ['UNCERTAIN', '451 busy'])
+})
+
 test('a worker that dies before the end of a message leaves it safe to send, after it uncertain', async (t) => {
   const world = await startWorld(t)
   const { mailer, taken } = scripted()
@@ -471,6 +504,50 @@ test('a trigger whose last waiting mail is erased with its client ends', async (
   assert.equal((await mailOf(world)).status, 'CANCELLED')
   const { status, statusReason } = await triggerOf(world, booked)
   assert.deepEqual([status, statusReason], ['CANCELLED', 'erased'])
+})
+
+test('a reminder that moved is planned again after its last mail is erased', async (t) => {
+  const world = await startWorld(t)
+  const { mailer } = scripted({ kind: 'retry', phase: 'rcpt', reply: '451 busy' })
+  const { runEngine, booked } = await due(world, mailer)
+  await runEngine()
+  const { database, businessId, ids, clock } = world
+  const startTime = clock.in({ hours: 96 }).epochMilliseconds
+  const { calendarId } = booked
+  await world.save('/calendar', { calendarId, startTime, endTime: startTime + 60_000 })
+  await eraseClient(database, { businessId, clientId: ids.clientId }, clock.now())
+  await runEngine()
+  assert.deepEqual(
+    (await triggersOf(world, booked)).map((one) => one.status),
+    ['CANCELLED', 'SCHEDULED'],
+  )
+})
+
+test('a mail that may have been delivered fails when its client is erased', async (t) => {
+  const world = await startWorld(t)
+  const { mailer } = scripted({ kind: 'uncertain', phase: 'end', reply: 'connection lost' })
+  const { runEngine, booked } = await due(world, mailer)
+  await runEngine()
+  const { database, businessId, ids, clock } = world
+  await eraseClient(database, { businessId, clientId: ids.clientId }, clock.now())
+  const { status, reason } = await mailOf(world)
+  assert.deepEqual([status, reason], ['FAILED', 'erased'])
+  assert.equal((await triggerOf(world, booked)).status, 'FAILED')
+})
+
+test('a mail whose message has ended when its client is erased fails', async (t) => {
+  const world = await startWorld(t)
+  const { mailer } = scripted()
+  const { fire } = await due(world, mailer)
+  await fire()
+  const { database, businessId, ids, clock } = world
+  const now = clock.now()
+  const claim = { worker: 'w 1', now, leaseUntil: now.add({ seconds: 10 }), limit: 10 }
+  const claimed = await claimDueEmails(database.engine, claim)
+  assert.deepEqual(await allowMessageEnds(database.engine, claimed), [true])
+  await eraseClient(database, { businessId, clientId: ids.clientId }, now)
+  const { status, reason } = await mailOf(world)
+  assert.deepEqual([status, reason], ['FAILED', 'erased'])
 })
 
 test('a worker that takes its own mail back and again ends the message once', async (t) => {

@@ -1,9 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { REASONS } from '../../src/contract/reasons.ts'
 import { decide } from '../../src/automation/decide.ts'
 import type { EngineParts } from '../../src/automation/engine.ts'
 import type { Db } from '../../src/database/database.ts'
 import { sql, type Sql } from '../../src/database/sql.ts'
+import { lockExpiredLeases } from '../../src/store/queue.ts'
+import { takeOverTriggers } from '../../src/store/trigger-queue.ts'
+import { asOwner } from '../support/owner.ts'
+import { isLockAwaited } from '../support/locks.ts'
+import { until } from '../support/until.ts'
 import { reminder, startEngine, startWorld } from '../support/world.ts'
 
 type World = Awaited<ReturnType<typeof startWorld>>
@@ -147,12 +153,13 @@ test('an outage of the database that outlasts the lease is no failed attempt', a
   world.clock.advance({ seconds: 11 })
   await assert.rejects(holder.fire(), /terminated/)
   world.clock.advance({ seconds: 11 })
-  await assert.rejects(other.takeOver(), /terminated/)
-  await assert.rejects(holder.takeOver(), /terminated/)
+  await assert.rejects(other.loops.takeover.runOnce(), /terminated/)
+  await assert.rejects(holder.loops.takeover.runOnce(), /terminated/)
   isAway = false
   database.engine.transaction = engine.transaction
-  await other.takeOver()
-  await holder.takeOver()
+  const startedAfterOutage = startEngine(world)
+  for (const { loops } of [other, startedAfterOutage, holder])
+    assert.equal(await loops.takeover.runOnce(), 0)
   assert.equal(await holder.fire(), 1)
   assert.equal((await triggerOf(world, booked)).status, 'COMPLETED')
 })
@@ -211,3 +218,83 @@ test('a trigger that is postponed when it fires starts again without failed atte
   assert.deepEqual([status, statusReason], ['SCHEDULED', null])
   assert.equal(await failedAttempts(world, booked), 0)
 })
+
+test('a reminder that moves while its trigger is given up is planned for its new time', async (t) => {
+  const world = await startWorld(t)
+  const { clock, database, save } = world
+  await remind(world)
+  const { calendarId } = await world.book(clock.in({ hours: 25 }))
+  clock.advance({ hours: 1 })
+  await loseLastAttempt(world)
+  const saved = await database.engine.transaction(async (tx) => {
+    await takeOver(world, tx)
+    const startTime = clock.in({ hours: 96 }).epochMilliseconds
+    // As a promise in an object: it is not waited for here.
+    const saved = {
+      done: save('/calendar', { calendarId, startTime, endTime: startTime + 60_000 }),
+    }
+    await until(() => isLockAwaited(database.engine))
+    return saved
+  })
+  await saved.done
+  assert.deepEqual(await statusesOf(world, calendarId), ['FAILED', 'SCHEDULED'])
+})
+
+test('a trigger that is given up is CANCELLED if its reminder has an outcome already', async (t) => {
+  const world = await startWorld(t)
+  const { clock, database } = world
+  await remind(world)
+  const booked = await world.book(clock.in({ hours: 25 }))
+  clock.advance({ hours: 1 })
+  // As a restore gone wrong would leave it.
+  await asOwner(
+    database,
+    `insert into event_trigger (business_id, event_defn_id, defn_version, object_type, object_id,
+       anchor_time, scheduled_time, status, status_reason, created_date)
+     select business_id, event_defn_id, defn_version, object_type, object_id, anchor_time,
+       scheduled_time - interval '1 hour', 'SKIPPED', 'no address', created_date from pending_trigger`,
+  )
+  await loseLastAttempt(world)
+  await database.engine.transaction((tx) => takeOver(world, tx))
+  const { body } = await world.call('GET', `/eventTriggers/CALENDAR/${booked.calendarId}`)
+  assert.deepEqual(
+    body.map(({ status, statusReason }: Record<string, string>) => [status, statusReason]),
+    [
+      ['SKIPPED', 'no address'],
+      ['CANCELLED', REASONS.alreadyReminded],
+    ],
+  )
+})
+
+test('an object has at most one pending reminder of a definition', async (t) => {
+  const world = await startWorld(t)
+  await remind(world)
+  await world.book(world.clock.in({ hours: 48 }))
+  const double = asOwner(
+    world.database,
+    `insert into pending_trigger (business_id, event_defn_id, defn_version, object_type, object_id,
+       anchor_time, scheduled_time, next_attempt_time, created_date)
+     select business_id, event_defn_id, defn_version, object_type, object_id,
+       anchor_time + interval '1 hour', scheduled_time, next_attempt_time, created_date from pending_trigger`,
+  )
+  await assert.rejects(double, /pending_trigger_of_definition/)
+})
+
+/** The worker that died had one attempt left. */
+const loseLastAttempt = ({ clock, database }: World) =>
+  database.engine.query(sql`
+    with lease as (insert into worker_lease values ('dead', ${clock.now().subtract({ seconds: 1 })}))
+    update pending_trigger
+    set worker = 'dead', attempts = 3, scheduled_time = ${clock.now().subtract({ seconds: 2 })},
+        next_attempt_time = ${clock.now().subtract({ seconds: 2 })}`)
+
+async function takeOver({ clock }: World, tx: Db) {
+  const now = clock.now()
+  const expired = await lockExpiredLeases(tx, now)
+  assert.equal(await takeOverTriggers(tx, expired, { retrySeconds: 10, now }), 1)
+}
+
+const statusesOf = async ({ call }: World, calendarId: number) =>
+  (await call('GET', `/eventTriggers/CALENDAR/${calendarId}`)).body.map(
+    (trigger: { status: string }) => trigger.status,
+  )

@@ -133,6 +133,27 @@ test('a class mails each student, or once if the address has no client token', a
   assert.match(forAya, new RegExp(`UID:class_schedule-\\d+-${classScheduleId}@`))
 })
 
+test('a mail for a whole class names no student, also if there is only one', async (t) => {
+  const { clock, define, runEngine, taken, emails, save, ids, client } = await mailing(t)
+  await define(4, { subject: 'For staff' }, { action: { recipient: { value: 'staff' } } })
+  const startTime = clock.in({ hours: 24 }).epochMilliseconds
+  await save('/classSchedule', {
+    name: 'Yoga',
+    professionalId: ids.professionalId,
+    locationId: ids.locationId,
+    startTime,
+    endTime: startTime + 3_600_000,
+    clientIdList: [await client('Aya')],
+  })
+  await runEngine()
+  assert.deepEqual(
+    taken.map((mail) => mail.to),
+    ['elena@example.org'],
+  )
+  assert.doesNotMatch(textOf(taken[0]!), /Aya|Student/)
+  assert.equal((await emails())[0]!.clientId, null)
+})
+
 test('a trigger of a class without students is skipped', async (t) => {
   const { clock, define, runEngine, taken, save, ids, call } = await mailing(t)
   await define(4, {})

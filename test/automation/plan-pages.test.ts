@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { planDefinition } from '../../src/automation/plan.ts'
 import { sql } from '../../src/database/sql.ts'
 import { isLockAwaited } from '../support/locks.ts'
 import { until } from '../support/until.ts'
@@ -28,4 +29,24 @@ test('a plan that waits for a trigger which fires holds no other of its appointm
   })
   await planning()
   assert.deepEqual(free, ['EXPIRED', 'SCHEDULED'])
+})
+
+test('a plan asks the clock as often for many rows of a page as for one', async (t) => {
+  const { book, businessId, clock, database, db, save } = await startWorld(t)
+  const body = reminder(businessId, 1, { eventType: { eventTypeId: 1 } })
+  const { eventDefnId } = await save('/eventDefinition', body)
+  const countReadings = async () => {
+    await db.query(sql`update event_definition set planned_version = planned_version - 1`)
+    let readings = 0
+    const now = () => {
+      readings += 1
+      return clock.now()
+    }
+    const planned = await planDefinition(database, { businessId, eventDefnId }, now)
+    return { readings, updated: planned?.updated }
+  }
+  await book(clock.in({ hours: 72 }))
+  const one = await countReadings()
+  for (let i = 0; i < 4; i += 1) await book(clock.in({ hours: 72 }))
+  assert.deepEqual(await countReadings(), { readings: one.readings, updated: 5 })
 })

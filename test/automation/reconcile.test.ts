@@ -10,7 +10,7 @@ import { reminder, startEngine, startWorld } from '../support/world.ts'
 type World = Awaited<ReturnType<typeof startWorld>>
 
 const findings = ({ database, clock }: World) => reconcileAll(database.engine, () => clock.now())
-const health = ({ database, clock }: World) => readQueueHealth(database.engine, clock.now())
+const health = ({ database, clock }: World) => readQueueHealth(database.engine, clock.now(), 10)
 const change = ({ database }: World, statement: ReturnType<typeof sql>) =>
   database.engine.query(statement)
 
@@ -64,6 +64,26 @@ test('an expired lease and a trigger that was given up are shown', async (t) => 
   await startEngine(world).takeOver()
   const { stuckLeases, gaveUp } = await health(world)
   assert.deepEqual([stuckLeases, gaveUp], [0, 1])
+})
+
+test('an expired lease is shown only after other nodes had time to take it over', async (t) => {
+  const world = await startWorld(t)
+  const { database, clock } = world
+  await world.save('/eventDefinition', reminder(world.businessId, -24))
+  await world.book(clock.in({ hours: 25 }))
+  clock.advance({ hours: 1 })
+  await change(
+    world,
+    sql`with held as (insert into worker_lease values ('dead', ${clock.now()}))
+        update pending_trigger set worker = 'dead'`,
+  )
+  const stuckAfter = async (seconds: number, leaseSeconds: number) => {
+    const moment = clock.now().add({ seconds })
+    return (await readQueueHealth(database.engine, moment, leaseSeconds)).stuckLeases
+  }
+  assert.equal(await stuckAfter(1_000, 3_600), 0, 'takeover runs every 900 s')
+  assert.equal(await stuckAfter(1_900, 3_600), 1)
+  assert.equal(await stuckAfter(1, 1), 1, 'takeover runs every 0.25 s')
 })
 
 test('a trigger whose worker has no lease at all is shown', async (t) => {
@@ -124,7 +144,8 @@ test('reconciliation finds a reminder that is missing, one without reason and on
   )
   await asOwner(
     world.database,
-    `insert into pending_trigger (business_id, event_defn_id, defn_version, object_type, object_id,
+    `drop index pending_trigger_of_definition;
+     insert into pending_trigger (business_id, event_defn_id, defn_version, object_type, object_id,
        anchor_time, scheduled_time, next_attempt_time, created_date)
      select business_id, event_defn_id, defn_version, object_type, object_id, anchor_time,
        scheduled_time, next_attempt_time, created_date from pending_trigger where object_id = ${twice.calendarId}`,

@@ -48,7 +48,11 @@ test('an export, imported into another business, is exported the same but for th
     ...reminder(businessId, -3, { objectId: calendarId, locationIdList: [ids.locationId] }),
     triggerMonths: -1,
   })
-  const { eventDefnId } = await save('/eventDefinition', reminder(businessId, -5))
+  await save('/eventDefinition', reminder(businessId, -6, { active: false, description: 'paused' }))
+  const { eventDefnId } = await save(
+    '/eventDefinition',
+    reminder(businessId, -5, { description: 'deleted' }),
+  )
   await call('DELETE', `/eventDefinition/${eventDefnId}`)
   await suppress(
     db,
@@ -97,6 +101,9 @@ test('an export, imported into another business, is exported the same but for th
     phone: '+41 1',
     language: null,
   })
+
+  assert.match(again.stdout, /"description":"paused"/)
+  assert.doesNotMatch(again.stdout, /"description":"deleted"/)
 
   // The ids are others, and the definitions name the same objects by them.
   const theirs = database.forBusiness(other.businessId, 'SYSTEM')

@@ -28,13 +28,13 @@ test('the metrics contain the state of the queue and the findings of the last re
     'bellwether_overdue_triggers 1',
     'bellwether_oldest_overdue_trigger_seconds 120',
     'bellwether_stuck_leases 0',
-    'bellwether_set_aside_triggers 0',
+    'bellwether_given_up_triggers 0',
     'bellwether_late_triggers 0',
     'bellwether_missing_triggers 0',
     'bellwether_unfounded_triggers 0',
     'bellwether_doubled_triggers 0',
-    'bellwether_silent_definitions 0',
-    'bellwether_watch_round_age_seconds 30',
+    'bellwether_stopped_definitions 0',
+    'bellwether_reconciliation_age_seconds 30',
   ]) {
     assert.ok(body.includes(`\n${line}\n`), line)
   }

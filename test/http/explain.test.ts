@@ -262,6 +262,34 @@ test('explain tells captured, sent and failed mails apart', async (t) => {
   ])
 })
 
+test('a trigger that a worker has claimed still waits, and one that was given up did not fire', async (t) => {
+  const world = await startWorld(t)
+  const { book, businessId, clock, database, save } = world
+  await save(
+    '/eventDefinition',
+    reminder(businessId, -24, { eventActions: [await actionOf(world)] }),
+  )
+  const { calendarId } = await book(clock.in({ hours: 48 }))
+  clock.advance({ hours: 24 })
+  await database.engine.query(sql`
+    with held as (insert into worker_lease values ('dead', ${clock.in({ seconds: 10 })}))
+    update pending_trigger set worker = 'dead', attempts = 9`)
+  const due = 'it was due on Tuesday, 3 March 2026 at 10:00 (Europe/Zurich)'
+  const claimed = await explained(world, calendarId)
+  assert.equal(claimed.outcome, 'WAITING')
+  assert.deepEqual(against(claimed), [])
+  assert.equal(reasonOf(claimed, 'time'), `a worker is firing it; ${due}`)
+
+  clock.advance({ seconds: 11 })
+  await startEngine(world).takeOver()
+  const givenUp = await explained(world, calendarId)
+  assert.equal(givenUp.outcome, 'NOT')
+  assert.ok(givenUp.eventTriggerId)
+  assert.deepEqual(against(givenUp), [
+    `mail: nothing was sent: gave up after 3 failed attempts: the worker died or lost its lease; ${due}`,
+  ])
+})
+
 const REFUSED = { kind: 'failed', phase: 'rcpt', reply: '550 no' } as const
 
 test('a fired change event is explained by that change, not by later ones', async (t) => {

@@ -119,7 +119,10 @@ const GUARDS: Guard[] = [
   {
     name: 'an occasion is planned once',
     seed: 1_447_168_838,
-    without: ['drop index event_trigger_once_per_anchor'],
+    without: [
+      'drop index event_trigger_once_per_anchor',
+      'drop index pending_trigger_of_definition',
+    ],
     mutation: { rewrite: rewriting(withoutTurnsAtObjects), planning: 0.9, freezing: 0 },
     sign: /twice planned|doubled/,
   },

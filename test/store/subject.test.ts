@@ -5,9 +5,10 @@ import { kindOfObjectType, objectKind, type ObjectKind } from '../../src/contrac
 import { listWholeObjects } from '../../src/store/mail-contexts.ts'
 import { findObject } from '../../src/store/objects.ts'
 import { readSettings, SettingsCache } from '../../src/store/settings.ts'
-import { buildSubject, type Tags } from '../../src/store/subject.ts'
+import { buildSubject, objectKeyOf, type Tags } from '../../src/store/subject.ts'
 import { readSubjects, listSubjects, listSubjectStates } from '../../src/store/subjects.ts'
-import { startWorld } from '../support/world.ts'
+import { asOwner } from '../support/owner.ts'
+import { addBusiness, startWorld } from '../support/world.ts'
 
 test('objects of every type give the same subject when saved, planned, fired, delivered and explained', async (t) => {
   const { book, businessId, clock, database, db, ids, save } = await startWorld(t)
@@ -75,4 +76,30 @@ test('objects of every type give the same subject when saved, planned, fired, de
     ).map(({ auditId: _auditId, time: _time, user: _user, change: _change, ...subject }) => subject)
     assert.equal(text(latest), text(listed), `${type} in its history`)
   }
+})
+
+test('objects of two businesses with the same id are not confused', async (t) => {
+  const world = await startWorld(t)
+  const { database, clock } = world
+  const other = await addBusiness(world)
+  const dueTime = clock.in({ hours: 9 }).epochMilliseconds
+  const recallOf = ({ save, ids: { clientId } }: Pick<typeof world, 'save' | 'ids'>) =>
+    save('/recall', { clientId, dueTime })
+  const { recallId } = await recallOf(world)
+  const theirs = await recallOf(other)
+  await asOwner(
+    database,
+    `update recall set recall_id = ${recallId} where recall_id = ${theirs.recallId}`,
+  )
+  const keys = [world, other].map(({ businessId }) => ({
+    businessId,
+    objectId: recallId as number,
+    objectUUId: null,
+  }))
+  const whole = await listWholeObjects(database.engine, new SettingsCache(), 'RECALL', keys)
+  assert.deepEqual(
+    whole.map(({ subject }) => subject.businessId).toSorted((a, b) => a - b),
+    [world.businessId, other.businessId],
+  )
+  assert.equal(new Set(whole.map(({ subject }) => objectKeyOf(subject))).size, 2)
 })

@@ -60,8 +60,8 @@ const GAUGES: [name: string, help: string, value: (measured: Measured) => number
     ({ health, now }) => since(health.oldestUnplanned, now),
   ],
   [
-    'set_aside_triggers',
-    'Triggers of the last 7 days that were dead-lettered: FAILED after too many failed attempts.',
+    'given_up_triggers',
+    'Triggers of the last 7 days that were given up: FAILED after too many failed attempts.',
     ({ health }) => health.gaveUp,
   ],
   [
@@ -95,24 +95,24 @@ const GAUGES: [name: string, help: string, value: (measured: Measured) => number
     ({ reconciliation }) => reconciliation?.findings.doubled,
   ],
   [
-    'silent_definitions',
+    'stopped_definitions',
     'Active definitions that stopped matching objects.',
     ({ reconciliation }) => reconciliation?.findings.stoppedMatching,
   ],
   [
-    'watch_round_age_seconds',
+    'reconciliation_age_seconds',
     'How long ago the last reconciliation of all definitions ended.',
     ({ reconciliation, now }) => reconciliation && since(reconciliation.endedAt, now),
   ],
 ]
 
 /** Gauges that are read from the database when Prometheus scrapes. */
-export function engineMetrics({ database, clock }: Services): Registry {
+export function engineMetrics({ config, database, clock }: Services): Registry {
   const registry = new Registry()
   const measure = cacheBriefly(async (): Promise<Measured> => {
     const now = clock.now()
     const [health, reconciliation] = await Promise.all([
-      readQueueHealth(database.engine, now),
+      readQueueHealth(database.engine, now, config.leaseSeconds),
       findLastReconciliation<Findings>(database.engine),
     ])
     return { health, reconciliation, now }
