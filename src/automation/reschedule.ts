@@ -22,7 +22,7 @@ export type Cause = 'saved object' | 'saved definition' | 'history'
 export type Followed = {
   subject: Subject
   before?: Subject | undefined
-  /** When it became so, if it could not be planned at once. */
+  /** When it changed, if it could not be planned at once. */
   since?: Temporal.Instant | undefined
 }
 
@@ -56,21 +56,16 @@ function planReminder(
   const refused = refusals(definition, subject)
   const firing = refused.length === 0 ? firingTime(definition, subject) : undefined
   const pending = existing.find((row) => row.status === 'SCHEDULED' || row.status === 'RUNNING')
-  const isNews = () =>
-    cause === 'saved definition'
-      ? definition.askedSince !== null
-      : !firing || !wasAskedFor(definition, before, firing)
-  // The object moved while emails of the reminder were being sent, and is not planned yet.
-  const owedSince = pending?.replanSince && !isNews() ? pending.replanSince : undefined
-  const asOf = since ?? owedSince ?? askedFrom(definition, cause, now)
+  const reminder = { definition, before, since, firing, pending, cause, now }
   const cancel = (reason: string) => {
     if (pending) plan.update.push(cancelled(pending, definition, reason))
   }
 
   if (pending?.status === 'RUNNING') {
-    // Its emails exist: it is planned again when the last of them has ended.
+    // Its mails exist: it is planned again when the last of them has ended.
     if (!firing || !isAt(pending, firing) || isOutdated(pending, definition, firing)) {
-      plan.replan.push({ eventTriggerId: pending.eventTriggerId, since: asOf })
+      const { eventTriggerId } = pending
+      plan.replan.push({ eventTriggerId, since: askedSince(reminder) })
     }
     return
   }
@@ -86,27 +81,54 @@ function planReminder(
     }
     if (isDueAsPlanned(pending, definition, now)) return
   }
-  const isLate = isBefore(firing.scheduledTime, asOf)
-  const isRecorded = cause === 'saved object' && (owedSince !== undefined || isNews())
-  if (isLate && !isRecorded) return cancel(NEW_TIME_PASSED)
+  const from = askedSince(reminder)
+  const isLate = isBefore(firing.scheduledTime, from)
+  if (isLate && !isLatenessRecorded(reminder)) return cancel(NEW_TIME_PASSED)
   const planned =
     cause === 'saved definition'
       ? { ...firing, status: 'SCHEDULED' as const, statusReason: null }
-      : { ...firing, ...firstPlan(definition, firing, asOf) }
+      : { ...firing, ...firstPlan(definition, firing, from) }
   if (pending) {
     plan.update.push({ eventTriggerId: pending.eventTriggerId, defnVersion, ...planned })
   } else plan.insert.push({ ...reminderOf(definition, subject), ...planned })
 }
 
-/**
- * A saved definition counts from when it began to ask for what is not yet planned, however often its
- * plan was interrupted: what came due meanwhile is late, not lost. Planned again for another reason,
- * it counts from now.
- */
-function askedFrom({ askedSince }: StoredDefinition, cause: Cause, now: Temporal.Instant) {
-  if (cause !== 'saved definition' || !askedSince) return now
-  return isBefore(askedSince, now) ? askedSince : now
+/** One definition and one object, and what is known about their reminder. */
+type Reminder = Pick<Followed, 'before' | 'since'> & {
+  definition: StoredDefinition
+  /** Undefined if the definition does not ask for a reminder. */
+  firing: FiringTime | undefined
+  pending: ReminderRow | undefined
+  cause: Cause
+  now: Temporal.Instant
 }
+
+/**
+ * Since when this time of the reminder is asked for; a time before that is late. Example: a definition
+ * is saved at 9:00 and planned at 9:10, after a restart. A reminder for 9:05 is not late: it is sent.
+ */
+function askedSince(reminder: Reminder): Temporal.Instant {
+  const { definition, since, pending, cause, now } = reminder
+  if (since) return since
+  // The object moved while mails of the reminder were being sent, and is not planned yet.
+  if (pending?.replanSince && !isNewTime(reminder)) return pending.replanSince
+  const ofDefinition = cause === 'saved definition' ? definition.askedSince : null
+  return ofDefinition && isBefore(ofDefinition, now) ? ofDefinition : now
+}
+
+/**
+ * Whether a late reminder is recorded, as EXPIRED or to be sent at once, instead of dropped. Example: a
+ * booking for tomorrow is too late for a reminder two days before, which is EXPIRED. A definition that
+ * is saved after the booking records nothing, and neither does a later change of the booking's note.
+ */
+const isLatenessRecorded = (reminder: Reminder) =>
+  reminder.cause === 'saved object' && isNewTime(reminder)
+
+/** Whether the save is the first to ask for this time of the reminder. */
+const isNewTime = ({ definition, before, firing, cause }: Reminder) =>
+  cause === 'saved definition'
+    ? definition.askedSince !== null
+    : !firing || !wasAskedFor(definition, before, firing)
 
 const NO_ANCHOR = REASONS.noAnchor
 const ALREADY_REMINDED = REASONS.alreadyReminded
@@ -124,18 +146,15 @@ const cancelled = (row: ReminderRow, definition: StoredDefinition, statusReason:
 const isAt = (row: ReminderRow, firing: FiringTime) =>
   isSameMoment(row.anchorTime, firing.anchorTime)
 
-/** Its definition counts otherwise since, from the same anchor. */
+/** Its definition was saved since, with another offset from the same anchor. */
 const isOutdated = (row: ReminderRow, { version }: StoredDefinition, firing: FiringTime) =>
   row.defnVersion !== version && !isSameMoment(row.scheduledTime, firing.scheduledTime)
 
-/** Sent late, so due at another time than the definition's: it only waits for the engine. */
+/** It was planned to be sent late, so not at the time of its definition, and is due. */
 const isDueAsPlanned = (row: ReminderRow, { version }: StoredDefinition, now: Temporal.Instant) =>
   row.defnVersion === version && !isBefore(now, row.scheduledTime)
 
-/**
- * The same reminder was asked for before this save, and its moment passed without it: the
- * definition is younger than the object. What passes in silence is not brought up by a later save.
- */
+/** Whether the object, as it was before this save, asked for a reminder with the same anchor. */
 function wasAskedFor(
   definition: StoredDefinition,
   before: Subject | undefined,
