@@ -24,7 +24,7 @@ import { eventTypeOf } from './explain.ts'
 import { asIfStored, isShown, type ForecastOptions } from './forecast.ts'
 import { SendTimes, type SendTimesResult } from './send-times.ts'
 import { checkStatusAtFiring, refusals } from './match.ts'
-import { candidates, objectTypeOf, subjectsFrom } from './plan.ts'
+import { earliestAnchor, objectTypeOf, subjectsFrom } from './plan.ts'
 import { objectIdOf, type Subject } from '../store/subject.ts'
 import { firingTime, firstPlan, isReminder } from './timing.ts'
 
@@ -165,7 +165,7 @@ async function* reminders(
   const { businessId } = definition
   const objectType = objectTypeOf(definition)
   const statuses = await listStatusesOf(db, businessId, objectType)
-  const { anchor, from } = candidates(definition, objectType, range.from)
+  const { anchor, from } = earliestAnchor(definition, objectType, range.from)
   const room = 2 * 1440 + Math.abs(definition.triggerMonths) * 3 * 1440
   const beyond = range.to.add({ minutes: Math.ceil(room - nominalMinutes(definition)) })
   const listing = anchor === 'createdDate' ? { anchor, from } : { anchor, from, to: beyond }

@@ -202,7 +202,8 @@ const RULES: Rule[] = [
   {
     check: 'still live',
     applies: ofSubjects,
-    holds: (definition, { subject }) => (isBefore(definition) ? subject.live : subject.liveAfter),
+    holds: (definition, { subject }) =>
+      isReminderBefore(definition) ? subject.live : subject.liveAfter,
     yes: (_, { subject }) => statusInWords(subject),
     no: (_, { subject }) => statusInWords(subject),
   },
@@ -311,4 +312,5 @@ const allows = (wanted: string | null, actual: string | null | undefined) =>
   isAny(wanted) || wanted === actual
 
 /** Reminders before their anchor need a live status; follow-ups also fire after COMPLETED. */
-const isBefore = (definition: Definition) => isReminder(definition) && firesBefore(definition)
+const isReminderBefore = (definition: Definition) =>
+  isReminder(definition) && firesBefore(definition)

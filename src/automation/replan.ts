@@ -6,7 +6,7 @@ import { holdDefinitionsOf } from './hold.ts'
 import { pause, type Loop } from './loop.ts'
 import { planAgainFor } from './schedule.ts'
 
-export type ReplanParts = {
+type ReplanParts = {
   db: Db
   settings: SettingsCache
   now(): Temporal.Instant

@@ -75,7 +75,7 @@ async function change(tx: Db, before: Status, wanted: StatusInput, saving: Autho
   if (!wanted.active) await refuseWhileUsed(tx, wanted, saving.businessId)
   const saved = await updateStatus(tx, saving, wanted)
   if (before.live !== saved.live || before.liveAfter !== saved.liveAfter) {
-    await planAgain(tx, saving.businessId, remindersOf([saved.objectType]))
+    await planAgain(tx, saving.businessId, reminderTypesOf([saved.objectType]))
   }
   return saved
 }
@@ -100,7 +100,7 @@ function foreignBusiness(body: unknown, { businessId }: Author) {
 }
 
 /** The event types whose triggers are planned from objects of these types. */
-export const remindersOf = (objectTypes: readonly ObjectType[]): number[] =>
+export const reminderTypesOf = (objectTypes: readonly ObjectType[]): number[] =>
   EVENT_TYPES.filter(
     (type) => type.eventCategory === 'REMINDER' && objectTypes.includes(type.objectType),
   ).map((type) => type.eventTypeId)

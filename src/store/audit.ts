@@ -12,7 +12,7 @@ export type AuditRow = {
   after: Record<string, unknown>
 }
 
-export type AuditFilter = {
+type AuditFilter = {
   object?: string | undefined
   id?: string | undefined
   user?: string | undefined
@@ -82,7 +82,7 @@ const isChangeOf = (columns: string[]) => sql`
    from (select before as was offset 0) entry)`
 
 /** Something that happened to an object, with its status before and after; new ones had none. */
-export type Happened = {
+type Happened = {
   auditId: number
   id: string
   time: Temporal.Instant
