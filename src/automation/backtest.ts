@@ -4,7 +4,7 @@ import { nominalMinutes } from '../contract/offset.ts'
 import { kindOfObjectType } from '../contract/objects.ts'
 import type { Db } from '../database/database.ts'
 import type { MergedMail } from '../email/merge.ts'
-import { listHappenings, listStatusesAt } from '../store/audit.ts'
+import { listRecordedEvents, listStatusesAt } from '../store/audit.ts'
 import { getBusiness } from '../store/businesses.ts'
 import {
   listActions,
@@ -238,7 +238,7 @@ async function* events(
   }
   const statuses = await listStatusesOf(db, businessId, objectType)
   for (let after: number | undefined; ;) {
-    const page = await listHappenings(db, businessId, { ...asked, after })
+    const page = await listRecordedEvents(db, businessId, { ...asked, after })
     if (page.length === 0) return
     const ids = [...new Set(page.map((one) => (id.endsWith('UUID') ? one.id : Number(one.id))))]
     const subjects = await listSubjects(db, businessId, objectType, ids)

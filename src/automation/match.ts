@@ -14,10 +14,10 @@ export type Check = { check: string; ok: boolean; reason: string }
  */
 export function refusals(definition: Definition, asked: SchedulingEvent | Subject): string[] {
   const refused: string[] = []
-  const happening = happeningOf(asked)
+  const checked = checkedEventOf(asked)
   for (const rule of RULES) {
-    if (rule.applies(happening) && !rule.holds(definition, happening)) {
-      refused.push(rule.no(definition, happening))
+    if (rule.applies(checked) && !rule.holds(definition, checked)) {
+      refused.push(rule.no(definition, checked))
     }
   }
   return refused
@@ -29,10 +29,10 @@ export function checks(
   asked: SchedulingEvent | Subject,
   nameOf?: NameOf,
 ): Check[] {
-  const happening = { ...happeningOf(asked), nameOf }
-  return RULES.filter((rule) => rule.applies(happening)).map((rule) => {
-    const ok = rule.holds(definition, happening)
-    return { check: rule.check, ok, reason: (ok ? rule.yes : rule.no)(definition, happening) }
+  const checked = { ...checkedEventOf(asked), nameOf }
+  return RULES.filter((rule) => rule.applies(checked)).map((rule) => {
+    const ok = rule.holds(definition, checked)
+    return { check: rule.check, ok, reason: (ok ? rule.yes : rule.no)(definition, checked) }
   })
 }
 
@@ -68,7 +68,7 @@ export const reportsFact = ({ eventTypeId }: Pick<Definition, 'eventTypeId'>) =>
 export type NameOf = (what: Selected, id: number) => string | undefined
 type Selected = 'location' | 'staff' | 'service' | 'disclaimer form'
 
-type Happening = {
+type CheckedEvent = {
   subject: Subject
   event: SchedulingEvent | undefined
   nameOf?: NameOf | undefined
@@ -76,20 +76,20 @@ type Happening = {
 
 type Rule = {
   check: string
-  applies: (happening: Happening) => boolean
-  holds: (definition: Definition, happening: Happening) => boolean
-  yes: (definition: Definition, happening: Happening) => string
-  no: (definition: Definition, happening: Happening) => string
+  applies: (checked: CheckedEvent) => boolean
+  holds: (definition: Definition, checked: CheckedEvent) => boolean
+  yes: (definition: Definition, checked: CheckedEvent) => string
+  no: (definition: Definition, checked: CheckedEvent) => string
 }
 
-const happeningOf = (asked: SchedulingEvent | Subject): Happening =>
+const checkedEventOf = (asked: SchedulingEvent | Subject): CheckedEvent =>
   'subject' in asked
     ? { subject: asked.subject, event: asked }
     : { subject: asked, event: undefined }
 
 const always = () => true
-const ofChanges = ({ event }: Happening) => event?.eventType.endsWith('_CHANGED') ?? false
-const ofSubjects = ({ event }: Happening) => event === undefined
+const ofChanges = ({ event }: CheckedEvent) => event?.eventType.endsWith('_CHANGED') ?? false
+const ofSubjects = ({ event }: CheckedEvent) => event === undefined
 
 /** In the order in which explanations show them. */
 const RULES: Rule[] = [
@@ -153,17 +153,17 @@ const RULES: Rule[] = [
   {
     check: 'what changed',
     applies: ofChanges,
-    holds: (definition, happening) =>
+    holds: (definition, checked) =>
       definition.changes.length === 0 ||
-      (isAskedFor(definition, happening) && !endsToo(definition, happening)),
+      (isAskedFor(definition, checked) && !endsToo(definition, checked)),
     yes: ({ changes }, { event }) =>
       changes.length === 0
         ? 'any change'
         : `changed: ${inWords(changes.filter((change) => event?.changes.includes(change)))}`,
-    no: (definition, happening) =>
-      isAskedFor(definition, happening)
-        ? `the status also changed to ${happening.subject.status}, which is not live; add STATUS to the definition's changes to send it`
-        : `changed: ${inWords(happening.event?.changes ?? [])}; the definition asks for: ${inWords(definition.changes)}`,
+    no: (definition, checked) =>
+      isAskedFor(definition, checked)
+        ? `the status also changed to ${checked.subject.status}, which is not live; add STATUS to the definition's changes to send it`
+        : `changed: ${inWords(checked.event?.changes ?? [])}; the definition asks for: ${inWords(definition.changes)}`,
   },
   {
     check: 'status moved',
@@ -212,11 +212,11 @@ const RULES: Rule[] = [
 const statusInWords = ({ objectType, status }: Subject) =>
   `the ${OBJECT_NAMES[objectType]}'s status is ${status}`
 
-const isAskedFor = ({ changes }: Definition, { event }: Happening) =>
+const isAskedFor = ({ changes }: Definition, { event }: CheckedEvent) =>
   changes.some((change) => event?.changes.includes(change))
 
 /** A mail about a move must not be sent if the same save also cancelled the object. */
-const endsToo = ({ changes }: Definition, { event }: Happening) =>
+const endsToo = ({ changes }: Definition, { event }: CheckedEvent) =>
   !changes.includes('STATUS') && (event?.ended ?? false)
 
 const inWords = (changes: readonly Change[]) =>

@@ -475,12 +475,12 @@ export const isDefinitionObjectType = (value: unknown): value is DefinitionObjec
 const unsetAs = <T>(none: T, value: T | null | undefined) => (value === null ? none : value)
 
 function withoutUndefined<T extends object>(object: T) {
-  type Said = { [Key in keyof T as undefined extends T[Key] ? never : Key]: T[Key] } & {
+  type Given = { [Key in keyof T as undefined extends T[Key] ? never : Key]: T[Key] } & {
     [Key in keyof T as undefined extends T[Key] ? Key : never]?: Exclude<T[Key], undefined>
   }
   return Object.fromEntries(
     Object.entries(object).filter(([, value]) => value !== undefined),
-  ) as Said
+  ) as Given
 }
 
 /** Inside `eventType` it is the object type of the event type, which may differ from the definition's. */
