@@ -13,7 +13,7 @@ export const hasEnded = (session: KnownSession, now: Temporal.Instant) =>
 const isOver = (since: Temporal.Instant, max: Temporal.Duration, now: Temporal.Instant) =>
   Temporal.Instant.compare(since.add(max), now) <= 0
 
-export type SignedIn = { user: KnownUser; token: string }
+type SignedIn = { user: KnownUser; token: string }
 
 /** An unknown username and a wrong password give the same result after the same time. */
 export async function signIn(

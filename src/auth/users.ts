@@ -22,7 +22,7 @@ import { hashPassword } from './passwords.ts'
 import { makeSecret } from './secrets.ts'
 
 /** A body whose password is hashed already: hashing is slow, so it happens before the transaction. */
-export type UserInput = {
+type UserInput = {
   userId: number | undefined
   body: unknown
   passwordHash: string | undefined

@@ -4,7 +4,7 @@ import { getBusiness } from '../store/businesses.ts'
 import { senderOf } from './compose.ts'
 import { queueMails, type Sending } from './send-again.ts'
 
-export type AccountMail = {
+type AccountMail = {
   businessId: number
   to: string
   subject: string

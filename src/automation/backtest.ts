@@ -4,7 +4,7 @@ import { nominalMinutes } from '../contract/offset.ts'
 import { kindOfObjectType } from '../contract/objects.ts'
 import type { Db } from '../database/database.ts'
 import type { MergedMail } from '../email/merge.ts'
-import { listHappenings, listStatusesAt } from '../store/audit.ts'
+import { listRecordedEvents, listStatusesAt } from '../store/audit.ts'
 import { getBusiness } from '../store/businesses.ts'
 import {
   listActions,
@@ -24,7 +24,7 @@ import { eventTypeOf } from './explain.ts'
 import { asIfStored, isShown, type ForecastOptions } from './forecast.ts'
 import { SendTimes, type SendTimesResult } from './send-times.ts'
 import { checkStatusAtFiring, refusals } from './match.ts'
-import { candidates, objectTypeOf, subjectsFrom } from './plan.ts'
+import { earliestAnchor, objectTypeOf, subjectsFrom } from './plan.ts'
 import { objectIdOf, type Subject } from '../store/subject.ts'
 import { firingTime, firstPlan, isReminder } from './timing.ts'
 
@@ -165,7 +165,7 @@ async function* reminders(
   const { businessId } = definition
   const objectType = objectTypeOf(definition)
   const statuses = await listStatusesOf(db, businessId, objectType)
-  const { anchor, from } = candidates(definition, objectType, range.from)
+  const { anchor, from } = earliestAnchor(definition, objectType, range.from)
   const room = 2 * 1440 + Math.abs(definition.triggerMonths) * 3 * 1440
   const beyond = range.to.add({ minutes: Math.ceil(room - nominalMinutes(definition)) })
   const listing = anchor === 'createdDate' ? { anchor, from } : { anchor, from, to: beyond }
@@ -238,7 +238,7 @@ async function* events(
   }
   const statuses = await listStatusesOf(db, businessId, objectType)
   for (let after: number | undefined; ;) {
-    const page = await listHappenings(db, businessId, { ...asked, after })
+    const page = await listRecordedEvents(db, businessId, { ...asked, after })
     if (page.length === 0) return
     const ids = [...new Set(page.map((one) => (id.endsWith('UUID') ? one.id : Number(one.id))))]
     const subjects = await listSubjects(db, businessId, objectType, ids)

@@ -23,7 +23,7 @@ import {
 import { listReferredObjects, type WantedReferences } from '../store/objects.ts'
 import { listStatusesOf } from '../store/statuses.ts'
 
-export type Defining = { businessId: number; user: string; now: Temporal.Instant }
+type Defining = { businessId: number; user: string; now: Temporal.Instant }
 
 /** Looks at the stored object under its lock, and throws if it may not be changed. */
 type Allow<Stored> = (current: Stored | undefined) => void

@@ -28,7 +28,7 @@ import { FairShare } from './fair-share.ts'
 import { replanMoved } from './replan.ts'
 import { findUnwanted } from './unwanted-emails.ts'
 
-export type Delivering = {
+type Delivering = {
   db: Db
   settings: SettingsCache
   now(): Temporal.Instant

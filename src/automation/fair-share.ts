@@ -1,5 +1,5 @@
 import type { Db } from '../database/database.ts'
-import { listBusinesses, type Queue, type Shares } from '../store/queue.ts'
+import { listBusinessesInQueue, type Queue, type Shares } from '../store/queue.ts'
 
 /** How many businesses are read at a time, with and without due rows. */
 const PAGE = 200
@@ -29,7 +29,11 @@ export class FairShare {
     isExcluded: (businessId: number) => boolean = () => false,
   ): Promise<(Shares & { isOnlyBusiness: boolean }) | undefined> {
     const wasAtStart = this.isAtStart
-    const page = await listBusinesses(db, this.#queue, { now, after: this.#after, limit: PAGE })
+    const page = await listBusinessesInQueue(db, this.#queue, {
+      now,
+      after: this.#after,
+      limit: PAGE,
+    })
     const due = page
       .filter(({ businessId, isDue }) => isDue && !isExcluded(businessId))
       .map(({ businessId }) => businessId)

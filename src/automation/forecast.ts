@@ -10,8 +10,8 @@ import { readAgainst } from './define.ts'
 import { namedBy } from './explain.ts'
 import { checks, refusals } from './match.ts'
 import {
-  candidates,
-  eventOf,
+  earliestAnchor,
+  reportedEvent,
   objectTypeOf,
   pendingEvents,
   pendingObjects,
@@ -69,7 +69,7 @@ type Work = ForecastOptions & { db: Db; definition: StoredDefinition; tally: Tal
 
 /** The definition as it would be stored: a new version that no trigger is planned by yet. */
 export const asIfStored = (
-  wanted: Parameters<typeof candidates>[0],
+  wanted: Parameters<typeof earliestAnchor>[0],
   before: StoredDefinition | undefined,
   now: Temporal.Instant,
 ): StoredDefinition => ({
@@ -217,7 +217,7 @@ async function* planPendingEvents(work: Work): AsyncGenerator<PlannedPage> {
     const pending = (await withSubjects(db, businessId, ofType)).map(({ subject, ...row }) => ({
       row,
       subject,
-      checked: eventOf(row, subject),
+      checked: reportedEvent(row, subject),
     }))
     const updates = pending.flatMap(({ row, subject }) => planEvent(definition, row, subject, now))
     yield { pending, updates }
@@ -259,7 +259,7 @@ async function forecastNew({ db, businessId, definition, tally, now, hasTimeLeft
   if (!definition.active || !isReminder(definition)) return true
   const { eventDefnId } = definition
   const objectType = objectTypeOf(definition)
-  const listing = candidates(definition, objectType, now)
+  const listing = earliestAnchor(definition, objectType, now)
   // Includes objects that begin so soon that the time of their reminder has already passed.
   const from = isBefore(now, listing.from) ? now : listing.from
   for await (const subjects of subjectsFrom(db, businessId, objectType, { ...listing, from })) {

@@ -2,7 +2,7 @@ import { CHANGES, type Change, type EventTypeName } from '../contract/event-type
 import type { Subject } from '../store/subject.ts'
 
 /** What happened to an object, as its trigger stores it. */
-export type Occurrence = {
+type Occurrence = {
   eventType: EventTypeName
   /** Of a change: what changed. */
   changes: readonly Change[]

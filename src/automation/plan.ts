@@ -173,7 +173,7 @@ async function planReminderPages(
   // First pending reminders, which may have to be cancelled; then objects that may need one.
   for await (const ids of pendingObjects(db, definition)) await plan(ids)
   if (!definition.active) return
-  const ahead = candidates(definition, objectType, now())
+  const ahead = earliestAnchor(definition, objectType, now())
   for await (const ids of idsFrom(db, businessId, objectType, ahead)) await plan(ids)
 }
 
@@ -262,7 +262,7 @@ export async function* pendingEvents(db: Db, { businessId, eventDefnId }: Stored
 }
 
 /** The change that a pending trigger reports. */
-export const eventOf = (row: EventRow, subject: Subject): SchedulingEvent => ({
+export const reportedEvent = (row: EventRow, subject: Subject): SchedulingEvent => ({
   ...readOccurrence(row.occurrence),
   // The change is a fact: it moved to the status it had then.
   subject: { ...subject, status: row.newStatus ?? subject.status },
@@ -277,7 +277,7 @@ export function planEvent(
   subject: Subject,
   now: Temporal.Instant,
 ): Plan['update'] {
-  const [refusal] = refusals(definition, eventOf(row, subject))
+  const [refusal] = refusals(definition, reportedEvent(row, subject))
   const firing = refusal ? undefined : firingTime(definition, subject, row.anchorTime)
   const base = {
     eventTriggerId: row.eventTriggerId,
@@ -298,7 +298,7 @@ export const objectTypeOf = ({ eventTypeId }: { eventTypeId: number }): ObjectTy
   eventTypeById(eventTypeId)!.objectType
 
 /** The earliest anchor whose firing can still lie ahead, with room for clocks and month lengths. */
-export function candidates(
+export function earliestAnchor(
   definition: Definition,
   objectType: ObjectType,
   now: Temporal.Instant,

@@ -31,7 +31,7 @@ export async function previewMail(
 }
 
 /** A token that has no value for some recent objects. */
-export type EmptyToken = {
+type EmptyToken = {
   token: string
   /** For how many of the objects it is empty. */
   objects: number

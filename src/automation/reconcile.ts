@@ -15,7 +15,7 @@ import { listSubjects, lockSubjectsForUpdate } from '../store/subjects.ts'
 import { claimWork, releaseWork } from '../store/work-leases.ts'
 import { pause, type Loop } from './loop.ts'
 import {
-  candidates,
+  earliestAnchor,
   objectTypeOf,
   pendingObjects,
   planSavedReminders,
@@ -107,7 +107,7 @@ async function* reconcileReminders(comparison: Comparison) {
     yield findings
   }
   const objectType = objectTypeOf(definition)
-  const from = candidates(definition, objectType, now())
+  const from = earliestAnchor(definition, objectType, now())
   const pages = subjectsFrom(db, definition.businessId, objectType, from, OBJECTS_PAGE)
   for await (const subjects of pages) {
     findings.objects += subjects.length

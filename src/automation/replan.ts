@@ -5,7 +5,7 @@ import { lockDefinitionsOfTriggers, lockSubjectsForShare } from './share-locks.t
 import { pause, type Loop } from './loop.ts'
 import { planAgainFor } from './schedule.ts'
 
-export type ReplanParts = {
+type ReplanParts = {
   db: Db
   settings: SettingsCache
   now(): Temporal.Instant

@@ -15,7 +15,7 @@ import { objectIdOf, type Subject } from '../store/subject.ts'
 import { firingTime, isReminder } from './timing.ts'
 
 /** A saved object, its state before, and the events that the save causes. */
-export type SavedObject = {
+type SavedObject = {
   subject: Subject
   version: number
   /** Undefined for a new object. */

@@ -7,7 +7,7 @@ export type SendTimesResult = {
   withinAnHour: number
 }
 
-export type SendTime = {
+type SendTime = {
   time: Temporal.Instant
   /** The clock by which days and hours are counted: the location's, else the business's. */
   timeZone: string

@@ -21,7 +21,7 @@ export type HistoryEntry = {
   objectTime: Temporal.Instant | null
 }
 
-export type TriggerHistory = {
+type TriggerHistory = {
   history: HistoryEntry[]
   checks: Check[]
   /** Null while the trigger is pending: then the checks describe the current state. */
@@ -58,7 +58,7 @@ export async function readTriggerHistory(
   const states = { subjects, definitions, names }
   return {
     history: [
-      ...changesOf(trigger, plan, states, firedTime),
+      ...listChanges(trigger, plan, states, firedTime),
       ...ownEntries(trigger, plan, firedTime),
     ].toSorted((a, b) => Temporal.Instant.compare(a.time, b.time)),
     checks: await checksAt(db, {
@@ -83,7 +83,7 @@ type Change = Pick<HistoryEntry, 'change' | 'detail'>
 type Step = Omit<Recorded, 'change'> & Change & { subject?: Subject; definition?: StoredDefinition }
 
 /** The changes of object and definition, each with the trigger's scheduled time after it. */
-function changesOf(
+function listChanges(
   trigger: StoredTrigger,
   plan: TriggerPlan,
   { subjects, definitions, names }: States,

@@ -278,7 +278,7 @@ export const UserInvite = Type.Object(userWrite, {
   examples: [{ username: 'bela', emailAddress: 'bela@praxis.example', role: 'USER' }],
 })
 
-export const PASSWORD_LINK_PURPOSES = ['INVITATION', 'FORGOTTEN'] as const
+const PASSWORD_LINK_PURPOSES = ['INVITATION', 'FORGOTTEN'] as const
 
 export type PasswordLinkPurpose = (typeof PASSWORD_LINK_PURPOSES)[number]
 

@@ -117,7 +117,7 @@ export function readAction(body: unknown): ActionReading {
   reading.faults.push(...unknownProperties(EventActionBody, body))
   return { action, faults: reading.faults, references: reading.references }
 }
-export type ActionReading = { action: ActionInput; faults: Fault[]; references: Reference[] }
+type ActionReading = { action: ActionInput; faults: Fault[]; references: Reference[] }
 
 /** Reads one action. If `linked`, it must name its definition. */
 export function readActionAt(

@@ -25,7 +25,7 @@ import {
 import { isTooLong, readOffset, TOO_LONG } from './offset.ts'
 import { unknownProperties } from './unknown-properties.ts'
 
-export const DEFINITION_OBJECT_TYPES = [
+const DEFINITION_OBJECT_TYPES = [
   'CALENDAR',
   'INVITATION_CAMPAIGN',
   'RECALL',
@@ -273,7 +273,7 @@ const MERGED = [
   'onlyIfStatus',
 ] as const
 
-export type DefinitionReading = {
+type DefinitionReading = {
   definition: DefinitionInput
   faults: Fault[]
   references: Reference[]
@@ -406,8 +406,8 @@ function readInput(reading: Reading, top: Place): DefinitionInput {
   const objectId = find('objectId')
   const changes = find('changes')
   const onlyIfStatus = find('onlyIfStatus')
-  const newStatus = findStatus(reading, find, 'newStatus')
-  const oldStatus = findStatus(reading, find, 'oldStatus')
+  const newStatus = findStatusOfSide(reading, find, 'newStatus')
+  const oldStatus = findStatusOfSide(reading, find, 'oldStatus')
   const definition: DefinitionInput = {
     active: reading.boolean(active) ?? undefined,
     businessId: reading.id(businessId) ?? undefined,
@@ -475,12 +475,12 @@ export const isDefinitionObjectType = (value: unknown): value is DefinitionObjec
 const unsetAs = <T>(none: T, value: T | null | undefined) => (value === null ? none : value)
 
 function withoutUndefined<T extends object>(object: T) {
-  type Said = { [Key in keyof T as undefined extends T[Key] ? never : Key]: T[Key] } & {
+  type Given = { [Key in keyof T as undefined extends T[Key] ? never : Key]: T[Key] } & {
     [Key in keyof T as undefined extends T[Key] ? Key : never]?: Exclude<T[Key], undefined>
   }
   return Object.fromEntries(
     Object.entries(object).filter(([, value]) => value !== undefined),
-  ) as Said
+  ) as Given
 }
 
 /** Inside `eventType` it is the object type of the event type, which may differ from the definition's. */
@@ -538,7 +538,7 @@ function checkChanges(reading: Reading, { eventTypeId, changes }: Definition, po
 }
 
 /** The plain property, else the value of its `{ label, value }` object. */
-function findStatus(reading: Reading, find: Find, side: 'newStatus' | 'oldStatus'): Found {
+function findStatusOfSide(reading: Reading, find: Find, side: 'newStatus' | 'oldStatus'): Found {
   const plain = find(side)
   if (!isMissing(plain.value)) return plain
   const chosen = reading.inside(find(`${side}Object`), 'value')

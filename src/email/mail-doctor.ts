@@ -2,7 +2,7 @@ import { createPublicKey } from 'node:crypto'
 import { domainOf } from '../contract/addresses.ts'
 import { isAligned, type DkimSigner } from './dkim.ts'
 
-export type MailHint = { check: string; ok: boolean; hint: string }
+type MailHint = { check: string; ok: boolean; hint: string }
 
 /** DNS look-ups; in production those of `node:dns/promises`. */
 export type Resolver = {

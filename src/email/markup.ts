@@ -1,6 +1,6 @@
 import { MAX_FAULTS, placeAt, TOKEN } from './tokens.ts'
 
-export type MarkupFault = { line: number; column: number; detail: string }
+type MarkupFault = { line: number; column: number; detail: string }
 
 /**
  * The faults of a template's HTML: tags, quotes, comments and braces that are never closed, tokens in

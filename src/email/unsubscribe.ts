@@ -9,7 +9,7 @@ export const unsubscribeLink = (publicUrl: string, secret: string, mail: Unsubsc
   `${publicUrl.replace(/\/$/, '')}/unsubscribe/${nameOf(mail)}.${sealOf(mail, secret)}`
 
 /** The content of a link; `isSealOf` checks whether it is genuine. */
-export type UnsubscribeToken = { businessId: number; emailId: number; seal: string }
+type UnsubscribeToken = { businessId: number; emailId: number; seal: string }
 
 /** Reads the last part of a link; undefined if it is malformed. */
 export function readUnsubscribe(token: string): UnsubscribeToken | undefined {

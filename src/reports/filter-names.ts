@@ -22,8 +22,8 @@ export function describeFilters(
 ): [label: string, value: string][] {
   const shown = staff.filter(({ id }) => professionalIds?.includes(id))
   const facts: [string, string | null][] = [
-    ['Staff', professionalIds && (listNames(shown) ?? 'none')],
-    ['Services', reasonIdList && listNames(reasons)],
+    ['Staff', professionalIds && (joinNames(shown) ?? 'none')],
+    ['Services', reasonIdList && joinNames(reasons)],
     ['Status', statusList && statusList.join(', ')],
   ]
   return facts.flatMap(([label, value]) => (value === null ? [] : [[label, value]]))
@@ -31,7 +31,7 @@ export function describeFilters(
 
 /** The locations that a reader may see; null if all. */
 export const describeLocations = ({ locationIds }: ReaderScope, { locations }: Names) =>
-  locationIds && (listNames(locations) ?? 'none')
+  locationIds && (joinNames(locations) ?? 'none')
 
 /** The names of the filtered locations, staff and services. Unknown ids have none. */
 export async function findFilterNames(
@@ -59,7 +59,7 @@ export async function findFilterNames(
 const MAX_LISTED = 3
 
 /** Lists the first names and counts the others. */
-function listNames(named: Named[]) {
+function joinNames(named: Named[]) {
   const first = named.slice(0, MAX_LISTED).map(({ name }) => name)
   if (first.length === 0) return null
   const more = named.length - first.length

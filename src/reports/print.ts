@@ -62,7 +62,7 @@ export function printReport<T>(
 
 type Row = Record<string, unknown>
 
-export type PrintOptions = {
+type PrintOptions = {
   /** For formats without figures and charts: reading those costs as much as the rows. */
   rowsOnly?: boolean
   onProgress?: (rowsRead: number) => void

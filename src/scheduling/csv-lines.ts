@@ -6,7 +6,7 @@ import { RequestError } from '../errors.ts'
 import { readCsvRecords } from './csv-records.ts'
 import type { Line } from './import.ts'
 
-export type CsvReading = {
+type CsvReading = {
   kind: ObjectKind
   /** Columns with a name of their own, and the property that each is; '' if it is not imported. */
   map: Record<string, string>

@@ -7,7 +7,7 @@ import { listObjectsOfClients, type StoredObject } from '../store/objects.ts'
 import { lockSubjectsForUpdate } from '../store/subjects.ts'
 import { isSame } from './events.ts'
 import type { Saving } from './saving.ts'
-import { remindersOf } from './statuses.ts'
+import { reminderTypesOf } from './statuses.ts'
 
 /**
  * Reminders depend on more than their own object: on the time zone of its location, the end of its
@@ -23,10 +23,14 @@ export async function followChanges(
     changes.filter(({ before, object }) => before && !isSame(before[property], object[property]))
 
   if (kind.kind === 'location' && changed('timeZone').length > 0) {
-    await planAgain(tx, saving.businessId, remindersOf(['CALENDAR', 'CLASS_SCHEDULE', 'RECALL']))
+    await planAgain(
+      tx,
+      saving.businessId,
+      reminderTypesOf(['CALENDAR', 'CLASS_SCHEDULE', 'RECALL']),
+    )
   }
   if (kind.kind === 'invitationCampaign' && changed('expiresTime').length > 0) {
-    await planAgain(tx, saving.businessId, remindersOf(['INVITATION']))
+    await planAgain(tx, saving.businessId, reminderTypesOf(['INVITATION']))
   }
   if (kind.kind === 'client') {
     const clientIds = changed('tags').map(({ object }) => object.clientId as number)
@@ -36,7 +40,7 @@ export async function followChanges(
 
 /** Plans reminders again after a change of the business's time zone. */
 export const followZone = (tx: Db, businessId: number) =>
-  planAgain(tx, businessId, remindersOf(['CALENDAR', 'CLASS_SCHEDULE', 'INVITATION', 'RECALL']))
+  planAgain(tx, businessId, reminderTypesOf(['CALENDAR', 'CLASS_SCHEDULE', 'INVITATION', 'RECALL']))
 
 /** A class has many clients, so none of their tags count. */
 const OF_ONE_CLIENT: readonly ObjectType[] = ['CALENDAR', 'INVITATION', 'RECALL']
@@ -44,13 +48,13 @@ const PAGE = 1_000
 
 async function followTags(tx: Db, clientIds: number[], saving: Saving) {
   const { businessId } = saving
-  const reminders = await listDefinitionsOfTypes(tx, businessId, remindersOf(OF_ONE_CLIENT))
+  const reminders = await listDefinitionsOfTypes(tx, businessId, reminderTypesOf(OF_ONE_CLIENT))
   if (reminders.every((definition) => !definition.filterTagMapJson)) return
   // Bookings that have read the old tags commit first; later ones read the new tags.
   await waitForBookings(tx, businessId)
   for (const objectType of OF_ONE_CLIENT) {
     const ofType = reminders.filter(({ eventTypeId }) =>
-      remindersOf([objectType]).includes(eventTypeId),
+      reminderTypesOf([objectType]).includes(eventTypeId),
     )
     const objects = await listObjectsOfClients(tx, businessId, objectType, clientIds)
     for (let start = 0; start < objects.length; start += PAGE) {

@@ -99,7 +99,7 @@ function namedSettings(
     )
 }
 
-export const idsIn = (value: unknown) => [value ?? []].flat() as number[]
+const idsIn = (value: unknown) => [value ?? []].flat() as number[]
 
 function fillExternalReferences(
   kind: ObjectKind,

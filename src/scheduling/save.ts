@@ -105,7 +105,7 @@ export async function saveObjects(
 const TAKEN = [{ pointer: '/externalId', detail: 'is taken by another object' }]
 
 /** A body as it was read. */
-export type SaveRequest = { body: unknown; input: ObjectInput; allow: Allow | undefined }
+type SaveRequest = { body: unknown; input: ObjectInput; allow: Allow | undefined }
 
 /**
  * The outcome of a body, or why it must be saved again: another body of the round is about the same
@@ -120,7 +120,7 @@ export async function saveRound(
   requests: SaveRequest[],
   saving: Saving,
 ): Promise<RoundResult[]> {
-  lockBusiness(tx, kind, saving)
+  lockPlansAndSettings(tx, kind, saving)
   const findCurrent = await lockCurrent(tx, kind, requests, saving)
   const firsts = withoutRepeats(requests, findCurrent)
   const inputs = firsts.map(({ input }) => input)
@@ -133,11 +133,11 @@ export async function saveRound(
   const outcomes = new Map(
     firsts.map((request) => [request, decide(request, findCurrent(request.input))]),
   )
-  const conflicts = await writeChanges(tx, kind, changesOf(outcomes.values()))
+  const conflicts = await writeChanges(tx, kind, onlyChanges(outcomes.values()))
   for (const [request, outcome] of outcomes) {
     if (!outcome.refused && conflicts.has(outcome.object)) outcomes.delete(request)
   }
-  await scheduleFollowUps(tx, kind, changesOf(outcomes.values()), references, saving)
+  await scheduleFollowUps(tx, kind, onlyChanges(outcomes.values()), references, saving)
   const wasTried = new Set(firsts)
   return requests.map(
     (request) => outcomes.get(request) ?? (wasTried.has(request) ? 'conflict' : 'repeated'),
@@ -158,7 +158,7 @@ export function readBodies(
 }
 
 /** Taken before any row; see docs/engine.md, lock order. */
-function lockBusiness(tx: Db, kind: ObjectKind, { businessId }: Saving) {
+function lockPlansAndSettings(tx: Db, kind: ObjectKind, { businessId }: Saving) {
   if (kind.objectType) lockPlans(tx, businessId)
   if (SETTINGS.has(kind.kind)) lockSettings(tx, businessId)
 }
@@ -329,7 +329,7 @@ function invisibleFaults(
 /** An object that was created or changed. */
 type Change = { object: StoredObject; before: StoredObject | undefined }
 
-const changesOf = (outcomes: Iterable<Outcome>): Change[] =>
+const onlyChanges = (outcomes: Iterable<Outcome>): Change[] =>
   [...outcomes].flatMap((outcome) =>
     outcome.refused || outcome.object === outcome.before ? [] : outcome,
   )

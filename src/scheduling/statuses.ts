@@ -37,7 +37,7 @@ export async function saveStatusOf(
   const { objectType, status } = key.values
   const before = isKnowable ? await lockStatus(tx, { ...saving, objectType, status }) : undefined
   allow?.(before)
-  const { values, faults } = readFields<Said>(STATUS_FIELDS, body, before)
+  const { values, faults } = readFields<StatusFields>(STATUS_FIELDS, body, before)
   const all = [
     ...key.faults,
     ...faults,
@@ -54,7 +54,7 @@ export async function saveStatusOf(
   return made ? { status: made, before } : saveStatusOf(tx, body, saving, allow)
 }
 
-type Said = Pick<Status, 'label' | 'live' | 'active'> & { liveAfter: boolean | null }
+type StatusFields = Pick<Status, 'label' | 'live' | 'active'> & { liveAfter: boolean | null }
 
 /** Removes a status that no object has; returns undefined if it does not exist. */
 export async function removeStatus(
@@ -71,16 +71,16 @@ export async function removeStatus(
 }
 
 async function change(tx: Db, before: Status, wanted: StatusInput, saving: Author) {
-  if (SAID.every((property) => before[property] === wanted[property])) return before
+  if (CHANGEABLE.every((property) => before[property] === wanted[property])) return before
   if (!wanted.active) await refuseWhileUsed(tx, wanted, saving.businessId)
   const saved = await updateStatus(tx, saving, wanted)
   if (before.live !== saved.live || before.liveAfter !== saved.liveAfter) {
-    await planAgain(tx, saving.businessId, remindersOf([saved.objectType]))
+    await planAgain(tx, saving.businessId, reminderTypesOf([saved.objectType]))
   }
   return saved
 }
 
-const SAID = ['label', 'live', 'liveAfter', 'active'] as const
+const CHANGEABLE = ['label', 'live', 'liveAfter', 'active'] as const
 
 async function refuseWhileUsed(tx: Db, { objectType, status }: StatusInput, businessId: number) {
   if (status === firstStatus(objectType)) {
@@ -100,7 +100,7 @@ function foreignBusiness(body: unknown, { businessId }: Author) {
 }
 
 /** The event types whose triggers are planned from objects of these types. */
-export const remindersOf = (objectTypes: readonly ObjectType[]): number[] =>
+export const reminderTypesOf = (objectTypes: readonly ObjectType[]): number[] =>
   EVENT_TYPES.filter(
     (type) => type.eventCategory === 'REMINDER' && objectTypes.includes(type.objectType),
   ).map((type) => type.eventTypeId)

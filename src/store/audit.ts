@@ -12,7 +12,7 @@ export type AuditRow = {
   after: Record<string, unknown>
 }
 
-export type AuditFilter = {
+type AuditFilter = {
   object?: string | undefined
   id?: string | undefined
   user?: string | undefined
@@ -82,7 +82,7 @@ const isChangeOf = (columns: string[]) => sql`
    from (select before as was offset 0) entry)`
 
 /** Something that happened to an object, with its status before and after; new ones had none. */
-export type Happened = {
+type RecordedEvent = {
   auditId: number
   id: string
   time: Temporal.Instant
@@ -93,7 +93,7 @@ export type Happened = {
 }
 
 /** What happened to objects of a kind in a range of time, oldest first, page by page. */
-export function listHappenings(
+export function listRecordedEvents(
   db: Db,
   businessId: number,
   asked: {
@@ -108,7 +108,7 @@ export function listHappenings(
   },
 ) {
   const { after } = asked
-  return db.query<Happened>(sql`
+  return db.query<RecordedEvent>(sql`
     select audit_id as "auditId", id, time, before ->> 'status' as "oldStatus",
            after ->> 'status' as "newStatus",
            ${asked.change === 'CHANGED' ? changedOf(asked.columns) : sql`'{}'::text[]`} as columns

@@ -3,7 +3,7 @@ import type { Db } from '../database/database.ts'
 import { empty, sql, type Sql } from '../database/sql.ts'
 import { definitionKeys, type DefinitionKey } from './event-definitions.ts'
 
-export type StoredAction = {
+type StoredAction = {
   businessId: number
   eventActionId: number
   eventDefnId: number

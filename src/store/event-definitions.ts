@@ -108,7 +108,7 @@ function listActiveWhere(db: Db, businessId: number, condition: Sql) {
     order by event_defn_id`)
 }
 
-export type DefinitionFilters = {
+type DefinitionFilters = {
   /** Unset: active and paused ones. */
   active?: boolean | undefined
   eventDefnId?: number | undefined

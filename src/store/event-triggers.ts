@@ -181,7 +181,7 @@ export type TriggerFilters = {
   now: Temporal.Instant
 }
 
-export type TriggerPage = {
+type TriggerPage = {
   newestFirst: boolean
   after?: { scheduledTime: string; eventTriggerId: number } | undefined
   limit: number
@@ -467,10 +467,7 @@ export function listOtherKinds(
     order by event_trigger_id limit ${page.limit}`)
 }
 
-export type OtherKind = Pick<
-  StoredTrigger,
-  'objectType' | 'objectId' | 'objectUUId' | 'scheduledTime'
->
+type OtherKind = Pick<StoredTrigger, 'objectType' | 'objectId' | 'objectUUId' | 'scheduledTime'>
 
 /** How many there are, and the first of them. */
 export async function countOtherKinds(
@@ -512,7 +509,7 @@ export type Plan = {
   replan: Replanned[]
 }
 
-export type Replanned = {
+type Replanned = {
   eventTriggerId: number
   /** From when the other time is asked for. */
   since: Temporal.Instant
@@ -533,7 +530,7 @@ export type NewTrigger = {
   statusReason: string | null
 }
 
-export type PlannedUpdate = {
+type PlannedUpdate = {
   eventTriggerId: number
   defnVersion: number
   anchorTime: Temporal.Instant

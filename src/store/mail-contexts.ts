@@ -3,7 +3,12 @@ import type { MailContext } from '../contract/mail-context.ts'
 import type { Db } from '../database/database.ts'
 import { sql, type Sql } from '../database/sql.ts'
 import { tableOf } from './object-tables.ts'
-import { findStatus, readSettingsVersions, SettingsCache, type Settings } from './settings.ts'
+import {
+  findStatusInSettings,
+  readSettingsVersions,
+  SettingsCache,
+  type Settings,
+} from './settings.ts'
 import {
   buildSubject,
   objectKeyOf,
@@ -145,7 +150,7 @@ const contextRowOf = (objectType: ObjectType, row: Row, settings: Settings): Con
 
 function contextOf(objectType: ObjectType, row: Row, settings: Settings): MailContext {
   const { locations, professionals, services } = settings
-  const label = findStatus(settings, objectType, row.status)?.label ?? row.status
+  const label = findStatusInSettings(settings, objectType, row.status)?.label ?? row.status
   return {
     business: settings.business,
     location: locations.get(row.locationId) ?? null,

@@ -29,7 +29,7 @@ export type DescribedObject = ObjectNames & KnownReference
 
 type KnownReference = ObjectReference & { objectType: ObjectType }
 
-export const NO_NAMES: ObjectNames = {
+const NO_NAMES: ObjectNames = {
   clientId: null,
   clientName: null,
   professionalName: null,

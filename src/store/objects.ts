@@ -73,7 +73,7 @@ function asStored(kind: ObjectKind, object: StoredObject): StoredObject | undefi
 const isStoredAsWritten = (value: unknown, sqlType: string) =>
   sqlType === 'jsonb' ? Object.keys(value ?? {}).length === 0 : !sqlType.endsWith('[]')
 
-export type Listing = {
+type Listing = {
   filters: Record<string, unknown>
   /** Where the page before ended. */
   after: (string | number)[] | undefined

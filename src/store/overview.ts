@@ -18,15 +18,19 @@ export type Overview = {
   emailsOfLastDay: Record<string, number>
 }
 
-type Look = {
+type OverviewQuery = {
   now: Temporal.Instant
   dayStart: Temporal.Instant
   dayEnd: Temporal.Instant
   visibility: Visibility
 }
 
-export async function readOverview(db: Db, businessId: number, look: Look): Promise<Overview> {
-  const { now, dayStart, dayEnd, visibility } = look
+export async function readOverview(
+  db: Db,
+  businessId: number,
+  query: OverviewQuery,
+): Promise<Overview> {
+  const { now, dayStart, dayEnd, visibility } = query
   const place = atVisiblePlace(visibility)
   const waits = aboutVisibleObject('w', visibility)
   const triggers = aboutVisibleObject('event_trigger', visibility)

@@ -19,7 +19,7 @@ export function insertPasswordLink(tx: Db, link: NewPasswordLink) {
             ${link.tokenHash}, ${link.expiresTime})`)
 }
 
-export type KnownPasswordLink = {
+type KnownPasswordLink = {
   businessId: number
   userId: number
   username: string

@@ -85,7 +85,7 @@ const claimRows = (
   )`
 
 /** The next businesses after one of them, and whether the queue has a due row of theirs. */
-export function listBusinesses(
+export function listBusinessesInQueue(
   db: Db,
   queue: Queue,
   { now, after, limit }: { now: Temporal.Instant; after: number; limit: number },

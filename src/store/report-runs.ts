@@ -30,7 +30,7 @@ const columns = sql`
   created_date as "createdDate",
   beat_time    as "beatTime"`
 
-export type NewRun = {
+type NewRun = {
   credential: string
   reportId: number
   format: string
@@ -68,7 +68,7 @@ export function updateRun(
     where business_id = ${businessId} and run_id = ${runId} and status in ('QUEUED', 'RUNNING')`)
 }
 
-export type RunProgress = {
+type RunProgress = {
   runId: number
   status: ReportRun['status']
   rowsDone: number

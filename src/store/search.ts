@@ -5,7 +5,7 @@ import { searchableWordsOf } from './client-words.ts'
 import { atVisiblePlace, type Visibility } from './visibility.ts'
 
 /** Something that a search has found, as it is shown. */
-export type FoundRow = {
+type FoundRow = {
   kind: (typeof FOUND_KINDS)[number]
   id: number
   title: string

@@ -100,7 +100,7 @@ export async function readSettings(db: Db, named: NamesSettings[]) {
   return settings
 }
 
-export const findStatus = (settings: Settings, objectType: ObjectType, name: unknown) =>
+export const findStatusInSettings = (settings: Settings, objectType: ObjectType, name: unknown) =>
   settings.statuses.get(objectType)?.find(({ status }) => status === name)
 
 /** The location's time zone, or else the business's. */

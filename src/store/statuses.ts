@@ -101,13 +101,13 @@ export async function isStatusUsed(
     select exists (select from ${table} where business_id = ${businessId} and status = ${status})
         or exists (select from event_definition
                    where business_id = ${businessId} and active
-                     and event_type_id = any (${changesOf(objectType)}::int[])
+                     and event_type_id = any (${changeTypesOf(objectType)}::int[])
                      and (old_status = ${status} or new_status = ${status})) as used`)
   return row!.used
 }
 
 /** Definitions of other event types store a status without using it. */
-const changesOf = (objectType: ObjectType) =>
+const changeTypesOf = (objectType: ObjectType) =>
   EVENT_TYPES.filter(
     (type) => type.objectType === objectType && type.eventType.endsWith('_CHANGED'),
   ).map((type) => type.eventTypeId)

@@ -1,6 +1,6 @@
 import type { ObjectType } from '../contract/event-type.ts'
 import { kindOfObjectType } from '../contract/objects.ts'
-import { findStatus, timeZoneOf, type Settings } from './settings.ts'
+import { findStatusInSettings, timeZoneOf, type Settings } from './settings.ts'
 
 export type Tags = Record<string, string[]>
 
@@ -66,7 +66,7 @@ export function buildSubject(
   const kind = kindOfObjectType(objectType)
   const own = <Value>(property: string) => (row[property] ?? null) as Value
   const isInvitation = objectType === 'INVITATION'
-  const status = findStatus(settings, objectType, row.status)
+  const status = findStatusInSettings(settings, objectType, row.status)
   const subject: Subject = {
     businessId: row.businessId,
     objectType,

@@ -2,7 +2,7 @@ import type { Db } from '../database/database.ts'
 import { sql } from '../database/sql.ts'
 
 /** Work that one worker at a time must do, by its name. */
-export type WorkClaim = { name: string; worker: string }
+type WorkClaim = { name: string; worker: string }
 
 /**
  * Claims the work, or extends the worker's own lease. Returns false if another worker's lease is

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Db } from '../../src/database/database.ts'
 import { sql } from '../../src/database/sql.ts'
-import { listAudit, listHappenings } from '../../src/store/audit.ts'
+import { listAudit, listRecordedEvents } from '../../src/store/audit.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { asOwner } from '../support/owner.ts'
 import { statementOf } from '../support/statement.ts'
@@ -32,7 +32,7 @@ test('a page of what happened looks up what was for no more than it reads', asyn
     after: undefined,
     limit: 50,
   }
-  const { rows, lookUps } = await run((db) => listHappenings(db, 3, asked))
+  const { rows, lookUps } = await run((db) => listRecordedEvents(db, 3, asked))
   assert.equal(rows, 50)
   // None of the first change of an object is of its status.
   assert.ok(lookUps <= OBJECTS + 2 * asked.limit, `${lookUps} look-ups`)
@@ -55,12 +55,14 @@ test('a backtest of a short range reads the entries of that range alone', async 
     assert.ok(discarded <= 20, `${discarded} discarded`)
   }
   const asked = { object: 'calendar', change: 'CHANGED' as const, columns: ['note'], limit: 5 }
-  const first = await run((db) => listHappenings(db, 3, { ...asked, ...range, after: undefined }))
+  const first = await run((db) =>
+    listRecordedEvents(db, 3, { ...asked, ...range, after: undefined }),
+  )
   assertFew(first)
   const [, , last] = await database.forBusiness(3, 'test').query<{ auditId: number }>(sql`
       select audit_id as "auditId" from audit where time >= ${range.from} order by time`)
   const { auditId: after } = last!
-  const next = await run((db) => listHappenings(db, 3, { ...asked, ...range, after }))
+  const next = await run((db) => listRecordedEvents(db, 3, { ...asked, ...range, after }))
   assertFew(next)
   const listed = await run((db) => listAudit(db, 3, range, { after: undefined, limit: 5 }))
   assertFew(listed)

@@ -7,7 +7,7 @@ import {
   listPendingEvents,
   listTriggersOfObject,
 } from '../../src/store/event-triggers.ts'
-import { listBusinesses } from '../../src/store/queue.ts'
+import { listBusinessesInQueue } from '../../src/store/queue.ts'
 import {
   claimTriggerShares,
   takeOverTriggers,
@@ -49,7 +49,7 @@ const untilLatest = /"Index Cond":"[^"]*next_attempt_time <= /g
 
 test('the fair share is read and claimed business by business', async () => {
   const page = { now, after: 0, limit: 200 }
-  const plan = await planOf((db) => listBusinesses(db, TRIGGER_QUEUE, page))
+  const plan = await planOf((db) => listBusinessesInQueue(db, TRIGGER_QUEUE, page))
   assert.match(plan, ofBusiness)
   const claim = { worker: 'w', now, leaseUntil: now, limit: 500 }
   const shares = { businessIds: [1, 2, 3], share: 50 }

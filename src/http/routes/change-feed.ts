@@ -17,7 +17,7 @@ export type ChangeBatch = {
   position: number
 }
 
-export type ChangeListener = (batch: ChangeBatch) => void
+type ChangeListener = (batch: ChangeBatch) => void
 
 /** Above this, changes are reported as `many`. */
 export const MAX_NAMED_CHANGES = 1_000

@@ -83,7 +83,7 @@ export async function* readChunks(payload: Readable, idleSeconds = BODY_SECONDS)
 }
 
 /** The value of a body; `undefined` if it is empty. Throws a RequestError if it is not valid. */
-export function parseJson(body: Buffer): unknown {
+function parseJson(body: Buffer): unknown {
   if (body.length === 0) return undefined
   if (!isUtf8(body)) throw notUtf8()
   refuseOversizedJson(body)

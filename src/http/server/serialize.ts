@@ -3,7 +3,7 @@ import { Compile } from 'typebox/compile'
 import type { TSchema } from 'typebox'
 
 /** A value as JSON carries it: each `Temporal.Instant` is a number of milliseconds. */
-export type OnWire<T> = T extends Temporal.Instant
+type OnWire<T> = T extends Temporal.Instant
   ? number
   : T extends readonly (infer Item)[]
     ? OnWire<Item>[]

@@ -27,7 +27,7 @@ export const appointmentCount: Kpi = {
   better: 'more',
 }
 
-export const completedShare: Kpi = {
+const completedShare: Kpi = {
   name: 'completed',
   label: 'Completed',
   unit: 'percent',

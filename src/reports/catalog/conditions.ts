@@ -13,7 +13,7 @@ export const classesIn = (scope: Scope) => sql`
   and k.start_time >= ${scope.from} and k.start_time < ${scope.until}
   ${ofScope('k', scope)} ${anyOf('k.status', scope.statuses, 'text')}`
 
-export const ofScope = (table: string, { locationIds, professionalIds, reasonIds }: Scope) => sql`
+const ofScope = (table: string, { locationIds, professionalIds, reasonIds }: Scope) => sql`
   ${anyOf(`${table}.location_id`, locationIds)}
   ${anyOf(`${table}.professional_id`, professionalIds)}
   ${anyOf(`${table}.reason_id`, reasonIds)}`
