@@ -88,7 +88,7 @@ class NotRendered extends Error {
   override message = 'its template is not rendered yet'
 }
 
-/** A transient error, or a template that is not rendered yet, is no failed attempt. */
+/** A transient error, or a template that is not rendered yet, does not count as a failed attempt. */
 async function retryLater(context: FireContext, triggers: ClaimedTrigger[], error: unknown) {
   const isRendering = error instanceof NotRendered
   await retryTriggers(context.db, triggers, {
