@@ -1,31 +1,23 @@
 import pg from 'pg'
-import { listsIn, toParameters, type Lists } from './parameters.ts'
+import { toParameters } from './parameters.ts'
 import type { Sql } from './sql.ts'
 
-/** Statements by text. Each has a name, under which a connection prepares it once. */
-const prepared = new Map<string, Prepared>()
+/** The names of statements by text: a connection prepares each once. */
+const names = new Map<string, string>()
 const MAX_PREPARED = 2_000
 
-type Prepared = { name?: string; lists: Lists }
-
-export function toQuery({ text, values }: Sql): pg.QueryConfig {
-  const { lists, ...named } = prepared.get(text) ?? prepare(text)
-  return { ...named, text, values: toParameters(values, lists), types: TYPES }
-}
-
-function prepare(text: string): Prepared {
-  const lists = listsIn(text)
-  if (prepared.size >= MAX_PREPARED) return { lists }
-  const statement = { name: `s${prepared.size}`, lists }
-  prepared.set(text, statement)
-  return statement
+export function toQuery(statement: Sql): pg.QueryConfig {
+  const { text } = statement
+  const name = names.get(text) ?? `s${names.size}`
+  if (names.size < MAX_PREPARED) names.set(text, name)
+  return names.has(text) ? { name, ...unnamed(statement) } : unnamed(statement)
 }
 
 export const TYPES = { getTypeParser }
 
 export const unnamed = ({ text, values }: Sql): pg.QueryConfig => ({
   text,
-  values: toParameters(values, listsIn(text)),
+  values: toParameters(values),
   types: TYPES,
 })
 
