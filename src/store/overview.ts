@@ -3,6 +3,7 @@ import type { ObjectType } from '../contract/event-type.ts'
 import { join, raw, sql } from '../database/sql.ts'
 import { ofAnyOutcome, shownStatus } from './emails.ts'
 import { readObjectNames } from './object-names.ts'
+import { overdueAt } from './queue-health.ts'
 import type { TriggerStatus } from '../contract/event-trigger.ts'
 import { aboutVisibleObject, atVisiblePlace, type Visibility } from './visibility.ts'
 
@@ -181,11 +182,9 @@ export async function readMailState(db: Db, businessId: number, now: Temporal.In
   return state!
 }
 
-/** How many triggers of a business should have fired a second ago. */
 export async function countOverdue(db: Db, businessId: number, now: Temporal.Instant) {
   const [row] = await db.query<{ overdue: number }>(sql`
     select count(*) as overdue from pending_trigger
-    where business_id = ${businessId} and worker is null
-      and scheduled_time < ${now.subtract({ seconds: 1 })}`)
+    where business_id = ${businessId} and ${overdueAt(now)}`)
   return row!.overdue
 }

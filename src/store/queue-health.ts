@@ -22,17 +22,18 @@ export type QueueHealth = {
 
 const MAX_COUNTED = 100_000
 
+/** Pending triggers that should have been claimed a second ago. */
+export const overdueAt = (now: Temporal.Instant) =>
+  sql`worker is null and next_attempt_time < ${now.subtract({ seconds: 1 })}`
+
 /** `leaseSeconds`: of the workers. They take over expired leases every quarter of it. */
 export async function readQueueHealth(db: Db, now: Temporal.Instant, leaseSeconds: number) {
   const takenOverUntil = now.subtract({ milliseconds: leaseSeconds * 500 })
   const [health] = await db.query<QueueHealth>(sql`
     select
       (select count(*) from (
-         select from pending_trigger where worker is null
-           and next_attempt_time < ${now.subtract({ seconds: 1 })} limit ${MAX_COUNTED}) due) as overdue,
-      (select min(next_attempt_time) from pending_trigger
-       where worker is null
-         and next_attempt_time < ${now.subtract({ seconds: 1 })}) as "oldestOverdue",
+         select from pending_trigger where ${overdueAt(now)} limit ${MAX_COUNTED}) due) as overdue,
+      (select min(next_attempt_time) from pending_trigger where ${overdueAt(now)}) as "oldestOverdue",
       (select count(*) from (
          select from pending_trigger w left join worker_lease using (worker)
          where w.next_attempt_time <= ${now} and w.worker is not null
