@@ -54,7 +54,7 @@ async function sendOne(config: Config, to: string, now: Temporal.Instant): Promi
     return { state: 'ok', about, says }
   }
   const says = `${host}:${port} did not accept an email for ${to}, at ${outcome.phase}: ${outcome.reply}`
-  return { state: 'bad', about, says, todo: TODO[outcome.phase] ?? adviceFor(outcome) }
+  return { state: 'bad', about, says, todo: ADVICE_BY_PHASE[outcome.phase] ?? adviceFor(outcome) }
 }
 
 function testMessage({ mailFrom, publicUrl }: Config, to: string, now: Temporal.Instant) {
@@ -79,7 +79,7 @@ function testMessage({ mailFrom, publicUrl }: Config, to: string, now: Temporal.
   })
 }
 
-const TODO: Partial<Record<Phase, string>> = {
+const ADVICE_BY_PHASE: Partial<Record<Phase, string>> = {
   connect: 'check host and port in SMTP_URL, and whether a firewall blocks them',
   greeting:
     'check the port in SMTP_URL: smtps:// is for TLS from the start (465), smtp:// for STARTTLS (587)',

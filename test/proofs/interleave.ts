@@ -14,7 +14,7 @@ export class Crash extends Error {
 
 /**
  * The machine was so busy that the server lost patience with a statement or a silent transaction,
- * which goes by real time: such a history is not the seed's, and is played again.
+ * which goes by real time: such a simulated run is not the seed's, and is played again.
  */
 export class Disturbed extends Error {
   constructor(cause: unknown) {
@@ -22,7 +22,7 @@ export class Disturbed extends Error {
   }
 }
 
-export const isImpatience = (error: unknown) =>
+export const isServerTimeout = (error: unknown) =>
   !(error instanceof Crash) &&
   (isDatabaseAway(error) || /57014|25P03/.test((error as { code?: string })?.code ?? ''))
 
@@ -47,8 +47,8 @@ export type Process = {
 }
 
 /**
- * Which of the works it is that takes a step: a process may be at several. One for all histories: what
- * a history begins goes on in the next one's, and would carry along those of all before.
+ * Which of the works it is that takes a step: a process may be at several. One for all simulated runs: what
+ * a simulated run begins goes on in the next one's, and would carry along those of all before.
  */
 const strand = new AsyncLocalStorage<number>()
 
@@ -73,7 +73,7 @@ type Session = {
  * that a process does, with or without its effect.
  *
  * Nobody goes on until all that was let through has been answered or waits for a lock, and which
- * of the two the database says itself: so the same seed is the same history, on any machine. And
+ * of the two the database says itself: so the same seed is the same run, on any machine. And
  * as only one goes at a time, the number of the step at which a transaction is committed says what
  * was before and after what; the clock, which jumps, does not.
  */
@@ -95,7 +95,7 @@ export class Interleaving {
   steps = 0
   crashes = 0
   frozen = 0
-  /** Who went when, as a number: the same history has the same. */
+  /** Who went when, as a number: the same run has the same. */
   fingerprint = 0
   /** Transactions that changed something, by their number in the database. */
   readonly spans = new Map<string, Span>()
@@ -360,5 +360,5 @@ const XID = sql`select pg_current_xact_id_if_assigned()::text as xid`
 /** Most answers come sooner; the list of locks costs more than they do. */
 const ASK_AFTER_MS = 8
 const GIVE_UP_MS = 5_000
-/** More than a history has. */
+/** More than a simulated run has. */
 const MOST_SESSIONS = 1e6

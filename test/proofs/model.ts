@@ -34,7 +34,7 @@ export type Trigger = {
 export type Mail = { trigger: number; action: number; at: number; step: number }
 export type Settled = { step: number; at: number }
 
-export type History = {
+export type RunRecord = {
   appointments: Map<number, Appointment[]>
   definitions: Map<number, Definition[]>
   actions: Map<number, number[]>
@@ -50,27 +50,27 @@ const HOUR = 3_600_000
 const LIVE = new Set(['OPEN', 'CONFIRMED', 'CHECKED_IN', 'IN_PROGRESS'])
 const LIVE_AFTER = new Set([...LIVE, 'COMPLETED'])
 
-/** Every sentence of the promise that this history breaks. */
-export function brokenPromises(history: History): string[] {
+/** Every sentence of the promise that this run breaks. */
+export function brokenPromises(record: RunRecord): string[] {
   const broken: string[] = []
   const say = (sentence: string) => broken.push(sentence)
-  const mailsOf = Map.groupBy(history.mails, (mail) => mail.trigger)
-  noTwins(history, say)
-  for (const trigger of history.triggers) {
+  const mailsOf = Map.groupBy(record.mails, (mail) => mail.trigger)
+  noTwins(record, say)
+  for (const trigger of record.triggers) {
     const mails = mailsOf.get(trigger.id) ?? []
-    rightNumber(history, trigger, mails, say)
-    for (const mail of mails) rightMoment(history, trigger, mail, say)
+    rightNumber(record, trigger, mails, say)
+    for (const mail of mails) rightMoment(record, trigger, mail, say)
   }
-  noReminderLost(history, mailsOf, say)
-  changesTold(history, say)
-  noneSetAsideInVain(history, say)
+  noReminderLost(record, mailsOf, say)
+  changesTold(record, say)
+  noneGivenUpInVain(record, say)
   return broken
 }
 
 type Say = (sentence: string) => void
 
 /** The same occasion is never reminded of twice, nor one mail of it sent twice. */
-function noTwins({ triggers, mails }: History, say: Say) {
+function noTwins({ triggers, mails }: RunRecord, say: Say) {
   const seen = new Set<string>()
   for (const one of triggers.filter((trigger) => trigger.status !== 'CANCELLED')) {
     const key = `${one.definition} ${one.object} ${one.anchor}`
@@ -84,13 +84,13 @@ function noTwins({ triggers, mails }: History, say: Say) {
 }
 
 /** A completed trigger has one mail for each action, any other none: never some of them. */
-function rightNumber({ actions }: History, trigger: Trigger, mails: Mail[], say: Say) {
+function rightNumber({ actions }: RunRecord, trigger: Trigger, mails: Mail[], say: Say) {
   const wanted = trigger.status === 'COMPLETED' ? actions.get(trigger.definition)!.length : 0
   if (mails.length !== wanted) {
     say(`${trigger.status} trigger ${trigger.id} has ${mails.length} mails instead of ${wanted}`)
   }
   if (trigger.status === 'RUNNING') say(`trigger ${trigger.id} is still running`)
-  if (trigger.status === 'FAILED' && !isSetAside(trigger))
+  if (trigger.status === 'FAILED' && !isGivenUp(trigger))
     say(`trigger ${trigger.id} failed: ${trigger.reason}`)
 }
 
@@ -98,19 +98,19 @@ function rightNumber({ actions }: History, trigger: Trigger, mails: Mail[], say:
  * One over which node after node dies is given up, and shown. Who is innocent of it cannot be told
  * from outside; but a node must have been lost with it among others, and three with it alone.
  */
-function noneSetAsideInVain({ triggers, mishaps }: History, say: Say) {
-  const aside = triggers.filter(isSetAside).length
+function noneGivenUpInVain({ triggers, mishaps }: RunRecord, say: Say) {
+  const aside = triggers.filter(isGivenUp).length
   if (aside > 0 && mishaps < 4)
     say(`${aside} set aside though a node was lost ${mishaps} times only`)
 }
 
-export const isSetAside = ({ status, reason }: Trigger) =>
+export const isGivenUp = ({ status, reason }: Trigger) =>
   status === 'FAILED' && reason!.startsWith('gave up after 3 failed attempts: ')
 
 /** When a mail was made, what stood at that moment asked for it. */
-function rightMoment(history: History, trigger: Trigger, mail: Mail, say: Say) {
-  const definition = standingAt(history.definitions.get(trigger.definition)!, mail.step)
-  const appointment = standingAt(history.appointments.get(trigger.object)!, mail.step)
+function rightMoment(record: RunRecord, trigger: Trigger, mail: Mail, say: Say) {
+  const definition = standingAt(record.definitions.get(trigger.definition)!, mail.step)
+  const appointment = standingAt(record.appointments.get(trigger.object)!, mail.step)
   if (!definition || !appointment || !asks(definition, appointment, trigger, mail)) {
     say(`mail of trigger ${trigger.id} was not asked for at step ${mail.step}`)
   }
@@ -136,26 +136,26 @@ function asks(
 }
 
 /** Whatever was asked for in time and until somebody was there to send it, was sent. */
-function noReminderLost(history: History, mailsOf: Map<number, Mail[]>, say: Say) {
-  for (const [definitionId, definitions] of history.definitions) {
+function noReminderLost(record: RunRecord, mailsOf: Map<number, Mail[]>, say: Say) {
+  for (const [definitionId, definitions] of record.definitions) {
     if (definitions[0]!.kind !== 'REMINDER') continue
-    for (const [object, appointments] of history.appointments) {
+    for (const [object, appointments] of record.appointments) {
       for (const { start, offset, from, until, at } of stretches(definitions, appointments)) {
         const due = start + offset
         const last = offset < 0 ? start - 1 : due + 72 * HOUR
-        const hadItsChance = history.settled.some(
+        const hadItsChance = record.settled.some(
           (moment) =>
             from < moment.step && moment.step < until && due <= moment.at && moment.at <= last,
         )
         // What is asked for after its moment is late, and recorded as such.
         if (at > due || !hadItsChance) continue
-        const own = history.triggers.filter(
+        const own = record.triggers.filter(
           (one) => one.definition === definitionId && one.object === object && one.anchor === start,
         )
         const isSent = own.some((one) => mailsOf.has(one.id))
         // Booked after its time once, it stays so for this occasion.
         const wasLate = own.some((one) => one.status === 'EXPIRED' && one.step! <= from)
-        if (!isSent && !wasLate && !own.some(isSetAside)) {
+        if (!isSent && !wasLate && !own.some(isGivenUp)) {
           say(`lost: definition ${definitionId}, object ${object}, due ${due}, from step ${from}`)
         }
       }
@@ -198,11 +198,11 @@ function stretches(definitions: Definition[], appointments: Appointment[]) {
  * transaction, by none that was not; one that was saved meanwhile may or may not have been seen.
  * And what was told was sent, where it still stood when somebody was there to send it.
  */
-function changesTold(history: History, say: Say) {
-  for (const [definitionId, definitions] of history.definitions) {
+function changesTold(record: RunRecord, say: Say) {
+  for (const [definitionId, definitions] of record.definitions) {
     const { kind } = definitions[0]!
     if (kind === 'REMINDER') continue
-    for (const [object, versions] of history.appointments) {
+    for (const [object, versions] of record.appointments) {
       // Deleting an appointment, and changing a deleted one, is no news.
       const happened =
         kind === 'CREATED'
@@ -212,7 +212,7 @@ function changesTold(history: History, say: Say) {
         const seen = together.map(({ began, from }) => during(definitions, began, from))
         const least = seen.filter((some) => some.every((one) => one?.active)).length
         const most = seen.filter((some) => some.some((one) => one?.active)).length
-        const told = history.triggers.filter(
+        const told = record.triggers.filter(
           (one) => one.definition === definitionId && one.object === object && one.anchor === at,
         )
         if (told.length < least || told.length > most) {
@@ -220,7 +220,7 @@ function changesTold(history: History, say: Say) {
           say(`${kind} of ${object} at ${at} told ${told.length} times instead of ${wanted}`)
         }
         const [first, last] = [together[0]!, together.at(-1)!]
-        const settled = history.settled.find(
+        const settled = record.settled.find(
           (moment) => moment.step > last.from && at <= moment.at && moment.at <= at + 72 * HOUR,
         )
         if (!settled) continue
@@ -232,7 +232,7 @@ function changesTold(history: History, say: Say) {
             ))
         for (const one of stood ? told : []) {
           const { id, status, reason } = one
-          if (status !== 'COMPLETED' && !isSetAside(one))
+          if (status !== 'COMPLETED' && !isGivenUp(one))
             say(`news ${id} was not sent: ${status}, ${reason}`)
         }
       }

@@ -1,13 +1,13 @@
-import { playHistories } from './histories.ts'
+import { playRuns } from './simulated-runs.ts'
 import type { Word } from './players.ts'
 
-// A process that plays histories for another, see players.ts.
+// A process that plays simulated runs for another, see players.ts.
 const say = (word: Word) => process.send!(word)
 const waiting: ((seed: number | undefined) => void)[] = []
 process.on('message', ({ seed }: { seed?: number }) => waiting.shift()!(seed))
 process.once('disconnect', () => process.exit(1)) // nobody is left to tell
 
-await playHistories({
+await playRuns({
   next: () => {
     const { promise, resolve } = Promise.withResolvers<number | undefined>()
     waiting.push(resolve)

@@ -1,6 +1,6 @@
 import type { TestContext } from 'node:test'
 
-/** A seeded source: the same seed gives the same history. */
+/** A seeded source: the same seed gives the same run. */
 export function randomFrom(seed: number) {
   let state = seed >>> 0
   const next = () => {

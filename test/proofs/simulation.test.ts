@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { availableParallelism } from 'node:os'
 import { test, type TestContext } from 'node:test'
-import { playHistories, type Playing } from './histories.ts'
+import { playRuns, type Playing } from './simulated-runs.ts'
 import { Disturbed } from './interleave.ts'
 import { playInProcesses } from './players.ts'
 import { isFull, proofSeed } from './random.ts'
@@ -11,11 +11,11 @@ import {
   withoutRetries,
   withoutTurnsAtObjects,
 } from './without-guards.ts'
-import { playHistory, startWorld, type Mutation, type Told } from './simulation.ts'
+import { playRun, startWorld, type Mutation, type Told } from './simulation.ts'
 
 type Extent = { most: number; seed?: number }
 
-/** Plays histories until one breaks a promise or enough were played. */
+/** Plays simulated runs until one breaks a promise or enough were played. */
 async function play(
   t: TestContext,
   { most, seed = proofSeed(t) }: Extent,
@@ -23,13 +23,13 @@ async function play(
 ) {
   const startedAt = performance.now()
   const counts = {
-    histories: 0,
+    runs: 0,
     steps: 0,
     crashes: 0,
     frozen: 0,
     triggers: 0,
     mails: 0,
-    setAside: 0,
+    givenUp: 0,
     disturbed: 0,
   }
   const found: { at: number; told: Told }[] = []
@@ -43,13 +43,13 @@ async function play(
   }
   const tell = (at: number, told: Told) => {
     begun.delete(at)
-    counts.histories += 1
+    counts.runs += 1
     for (const key of COUNTED) counts[key] += told[key]
     if (told.broken.length > 0) found.push({ at, told })
-    if (counts.histories % SAID_EVERY > 0) return
+    if (counts.runs % SAID_EVERY > 0) return
     // A long run says how far it is, and how another goes on where this one is ended.
     const undone = Math.min(first, ...begun)
-    const rest = `PROOF_SEED=${undone} PROOF_HISTORIES=${seed + most - undone} plays the rest`
+    const rest = `PROOF_SEED=${undone} PROOF_RUNS=${seed + most - undone} plays the rest`
     const minutes = ((performance.now() - startedAt) / 60_000).toFixed(1)
     console.log(`seed ${seed}, ${minutes} min: ${JSON.stringify(counts)}; ${rest}`)
   }
@@ -61,28 +61,28 @@ async function play(
 }
 
 const SAID_EVERY = 500
-const COUNTED = ['steps', 'crashes', 'frozen', 'triggers', 'mails', 'setAside'] as const
+const COUNTED = ['steps', 'crashes', 'frozen', 'triggers', 'mails', 'givenUp'] as const
 
-const HISTORIES = isFull ? Number(process.env.PROOF_HISTORIES ?? 100_000) : 60
+const RUNS = isFull ? Number(process.env.PROOF_RUNS ?? 100_000) : 60
 
-test('no history of bookings, edits, crashes and clock jumps breaks a promise', async (t) => {
+test('no simulated run of bookings, edits, crashes and clock jumps breaks a promise', async (t) => {
   const processes = isFull ? availableParallelism() : 1
-  const { broken, story, at } = await play(t, { most: HISTORIES }, (playing) =>
+  const { broken, story, at } = await play(t, { most: RUNS }, (playing) =>
     playInProcesses(processes, playing),
   )
   for (const line of story) t.diagnostic(line)
-  assert.deepEqual(broken, [], `history of seed ${at}`)
+  assert.deepEqual(broken, [], `run of seed ${at}`)
 })
 
 /** One in which the server never has to choose between two who waited for the same row. */
 const WITHOUT_RACE = 2
 
-test('a seed brings its history back', async (t) => {
+test('a seed repeats its simulated run', async (t) => {
   const twice = async () => {
     const world = await startWorld(t)
     const [{ story: _, ...first }, { story: _again, ...again }] = [
-      await playHistory(world, WITHOUT_RACE),
-      await playHistory(world, WITHOUT_RACE),
+      await playRun(world, WITHOUT_RACE),
+      await playRun(world, WITHOUT_RACE),
     ]
     return { first, again }
   }
@@ -98,7 +98,7 @@ test('a seed brings its history back', async (t) => {
 
 /**
  * The proof is worth something if it fails where a guard is missing. The seeds are those of
- * histories that did; where the engine takes other steps since, a later one does.
+ * simulated runs that did; where the engine takes other steps since, a later one does.
  */
 type Guard = { name: string; seed: number; without: string[]; mutation: Mutation; sign: RegExp }
 const GUARDS: Guard[] = [
@@ -143,11 +143,11 @@ const GUARDS: Guard[] = [
 ]
 
 for (const { name, sign, seed, mutation, without } of GUARDS) {
-  test(`a history breaks a promise without this guard: ${name}`, async (t) => {
+  test(`a simulated run breaks a promise without this guard: ${name}`, async (t) => {
     const { broken, at } = await play(t, { most: 2_000, seed }, (playing) =>
-      playHistories({ ...playing, mutation, without }),
+      playRuns({ ...playing, mutation, without }),
     )
-    t.diagnostic(`broken in the history of seed ${at}`)
+    t.diagnostic(`broken in the run of seed ${at}`)
     assert.match(broken.join('\n'), sign)
   })
 }

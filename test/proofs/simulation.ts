@@ -19,16 +19,16 @@ import {
   Crash,
   Disturbed,
   Interleaving,
-  isImpatience,
+  isServerTimeout,
   type Process,
   type Span,
 } from './interleave.ts'
 import {
   brokenPromises,
-  isSetAside,
+  isGivenUp,
   type Appointment,
   type Definition,
-  type History,
+  type RunRecord,
   type Settled,
   type Version,
 } from './model.ts'
@@ -44,7 +44,7 @@ const NODES = 3
 export type Mutation = {
   rewrite?: (statement: Sql) => Sql
   parts?: Partial<EngineParts>
-  /** Instead of the history's own mood, where that is what a guard is for. */
+  /** Instead of the run's own fault rates, where that is what a guard is for. */
   freezing?: number
   planning?: number
   firing?: number
@@ -54,14 +54,14 @@ export type Told = {
   broken: string[]
   /** What happened and what was found, where a promise was broken. */
   story: string[]
-  /** The same for the same history. */
+  /** The same for the same run. */
   fingerprint: number
   steps: number
   crashes: number
   frozen: number
   mails: number
   triggers: number
-  setAside: number
+  givenUp: number
 }
 
 export type World = Awaited<ReturnType<typeof startWorld>>
@@ -97,7 +97,7 @@ const SETTINGS = {
 }
 
 /**
- * Takes away what a history left, also what nobody else could: the next one begins with nothing but
+ * Takes away what a simulated run left, also what nobody else could: the next one begins with nothing but
  * the business itself.
  */
 async function clearing(owner: pg.Client) {
@@ -204,12 +204,8 @@ async function openBusiness(database: Database) {
   return { db, businessId, clock, move, begin, ids, emailTemplateId: emailTemplateId! }
 }
 
-/** One history from its seed: what was done, and which promises it broke. */
-export async function playHistory(
-  world: World,
-  seed: number,
-  mutation: Mutation = {},
-): Promise<Told> {
+/** One simulated run from its seed: what was done, and which promises it broke. */
+export async function playRun(world: World, seed: number, mutation: Mutation = {}): Promise<Told> {
   world.begin()
   const play = new Play(world, seed, mutation)
   try {
@@ -218,7 +214,7 @@ export async function playHistory(
     return told
   } catch (error) {
     await play.abandon()
-    throw isImpatience(error) ? new Disturbed(error) : error
+    throw isServerTimeout(error) ? new Disturbed(error) : error
   }
 }
 
@@ -226,7 +222,7 @@ class Play {
   readonly #world: World
   readonly #random: Random
   readonly #parts: Partial<EngineParts>
-  readonly #mood: Mood
+  readonly #faultRates: FaultRates
   readonly #rewrite: (statement: Sql) => Sql
   readonly #steps: Interleaving
   readonly #settings = new SettingsCache()
@@ -239,7 +235,7 @@ class Play {
   readonly #broken: string[] = []
   #frozen: Process[] = []
   #processes = 0
-  #impatience: unknown
+  #serverTimeout: unknown
   /** The latest that the clock ever said: leases may last until a little after it. */
   #latest = START
 
@@ -248,7 +244,7 @@ class Play {
     this.#world = world
     this.#random = randomFrom(seed)
     this.#parts = parts
-    this.#mood = moodOf(this.#random, mutation)
+    this.#faultRates = faultRatesOf(this.#random, mutation)
     this.#rewrite = (statement) => asWritten(rewrite(statement))
     this.#steps = new Interleaving(this.#random, world.countBlocked)
   }
@@ -261,7 +257,7 @@ class Play {
     for (let moment = 0; moment < moments; moment += 1) {
       const together = 1 + random.below(4)
       const works = Array.from({ length: together }, () => this.#something())
-      if (random.chance(this.#mood.planning)) works.push(...(await this.#planTogether()))
+      if (random.chance(this.#faultRates.planning)) works.push(...(await this.#planTogether()))
       await this.#together(works)
       if (random.chance(0.25)) await this.#settle()
       this.#passTime()
@@ -274,14 +270,14 @@ class Play {
       this.#move(15 * HOUR)
       await this.#settle()
     }
-    const history = await this.#read()
-    this.#broken.push(...brokenPromises(history), ...(await this.#watchman()))
+    const record = await this.#read()
+    this.#broken.push(...brokenPromises(record), ...(await this.#reconcile()))
     const { steps, crashes, frozen, fingerprint } = this.#steps
-    const [mails, triggers] = [history.mails.length, history.triggers.length]
-    const setAside = history.triggers.filter(isSetAside).length
+    const [mails, triggers] = [record.mails.length, record.triggers.length]
+    const givenUp = record.triggers.filter(isGivenUp).length
     const isBroken = this.#broken.length > 0
-    const story = isBroken ? [...this.#steps.story, ...shown(history)] : []
-    const counts = { steps, crashes, frozen, mails, triggers, setAside }
+    const story = isBroken ? [...this.#steps.story, ...shown(record)] : []
+    const counts = { steps, crashes, frozen, mails, triggers, givenUp }
     return { broken: this.#broken, story, fingerprint, ...counts }
   }
 
@@ -315,7 +311,7 @@ class Play {
 
   #process(what: string): Process {
     const name = `${what} (process ${(this.#processes += 1)})`
-    const { crashing, freezing } = this.#mood
+    const { crashing, freezing } = this.#faultRates
     const crashIn = this.#random.chance(crashing) ? 1 + this.#random.below(40) : Infinity
     const freezes = this.#random.chance(freezing)
     const freezeIn = freezes ? 2 + this.#random.below(4) : Infinity
@@ -325,7 +321,7 @@ class Play {
 
   /** Nobody may stumble over anything but a crash. */
   #note(error: unknown) {
-    if (isImpatience(error)) this.#impatience ??= error
+    if (isServerTimeout(error)) this.#serverTimeout ??= error
     else if (!(error instanceof Crash)) {
       const { detail = '', where = '' } = error as { detail?: string; where?: string }
       this.#broken.push(`stumbled: ${String(error)} ${detail} ${where}`.trim())
@@ -341,7 +337,7 @@ class Play {
 
   async #together(works: (() => Promise<unknown>)[]) {
     for (const error of await this.#steps.run(works)) if (error) this.#note(error)
-    if (this.#impatience) throw new Disturbed(this.#impatience)
+    if (this.#serverTimeout) throw new Disturbed(this.#serverTimeout)
     this.#nodes.forEach((node, place) => {
       // A frozen node is not missed: another stands in for it, and one day it wakes.
       if (node.process.isFrozen) this.#frozen.push(node.process)
@@ -360,7 +356,7 @@ class Play {
   #something(): () => Promise<unknown> {
     const random = this.#random
     const node = random.pick(this.#nodes)
-    if (random.chance(this.#mood.firing)) return () => node.engine.fire()
+    if (random.chance(this.#faultRates.firing)) return () => node.engine.fire()
     const choice = random.below(15)
     if (choice < 3) return () => node.engine.fire()
     if (choice < 4) return () => node.engine.takeOver()
@@ -382,7 +378,7 @@ class Play {
   }
 
   #anAppointment() {
-    const { isNarrow } = this.#mood
+    const { isNarrow } = this.#faultRates
     return isNarrow ? this.#appointments[0]! : this.#random.pick(this.#appointments)
   }
 
@@ -576,14 +572,14 @@ class Play {
   }
 
   /** The watchman too must find everything in order. */
-  async #watchman(): Promise<string[]> {
+  async #reconcile(): Promise<string[]> {
     const { database, clock } = this.#world
     const found = await reconcileAll(database.engine, () => clock.now())
     const faults = found.missing + found.unfounded + found.doubled
     return faults === 0 ? [] : [`the watchman found ${JSON.stringify(found)}`]
   }
 
-  async #read(): Promise<History> {
+  async #read(): Promise<RunRecord> {
     const { db, businessId } = this.#world
     const { spans } = this.#steps
     const audit = await db.query<AuditRow & { object: string }>(sql`
@@ -594,7 +590,7 @@ class Play {
       order by audit_id`)
     const of = (object: string) => audit.filter((row) => row.object === object)
     const triggers = await db.query<
-      Omit<History['triggers'][number], 'step'> & { xid: string }
+      Omit<RunRecord['triggers'][number], 'step'> & { xid: string }
     >(sql`
       select event_trigger_id as id, event_defn_id as definition, object_id as object,
              (extract(epoch from anchor_time) * 1000)::bigint as anchor,
@@ -607,7 +603,7 @@ class Play {
             union all select event_trigger_id, xmin::text from event_trigger) written
         using (event_trigger_id)
       where business_id = ${businessId} order by event_trigger_id`)
-    const mails = await db.query<Omit<History['mails'][number], 'step'> & { xid: string }>(sql`
+    const mails = await db.query<Omit<RunRecord['mails'][number], 'step'> & { xid: string }>(sql`
       select event_trigger_id as trigger, event_action_id as action,
              (extract(epoch from created_date) * 1000)::bigint as at, xmin::text as xid
       from email where business_id = ${businessId} order by email_id`)
@@ -642,8 +638,8 @@ class Play {
 
 type Node = { process: Process; engine: ReturnType<typeof stepsOf> }
 
-/** How often what happens: histories that are alike find the same faults. */
-type Mood = {
+/** How often what happens: simulated runs that are alike find the same faults. */
+type FaultRates = {
   crashing: number
   freezing: number
   planning: number
@@ -652,7 +648,7 @@ type Mood = {
   isNarrow: boolean
 }
 
-const moodOf = (random: Random, { freezing, planning, firing }: Mutation): Mood => ({
+const faultRatesOf = (random: Random, { freezing, planning, firing }: Mutation): FaultRates => ({
   crashing: random.pick([0.1, 0.3, 0.6]),
   freezing: freezing ?? random.pick([0.1, 0.2, 0.6]),
   planning: planning ?? random.pick([0, 0.15, 0.4]),
@@ -696,7 +692,7 @@ function versionsOf<V extends Version>(
 }
 
 /** All that was found, for whoever must understand a disagreement. */
-function shown({ appointments, definitions, triggers, mails, settled }: History) {
+function shown({ appointments, definitions, triggers, mails, settled }: RunRecord) {
   const lines = (what: string, all: object[]) => all.map((one) => `${what} ${JSON.stringify(one)}`)
   return [
     ...lines('definition', [...definitions.values()].flat()),

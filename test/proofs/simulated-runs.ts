@@ -1,9 +1,9 @@
 import { asOwner } from '../support/owner.ts'
 import { Disturbed } from './interleave.ts'
-import { playHistory, startWorld, type Mutation, type Told, type World } from './simulation.ts'
+import { playRun, startWorld, type Mutation, type Told, type World } from './simulation.ts'
 
 export type Playing = {
-  /** The seed of the next history; none when enough were played. */
+  /** The seed of the next run; none when enough were played. */
   next(): number | undefined | Promise<number | undefined>
   tell(seed: number, told: Told): void
   /** The machine played a part that it should not: it is played again. */
@@ -12,8 +12,8 @@ export type Playing = {
   without?: string[]
 }
 
-/** Plays histories beside each other, each in a world of its own. */
-export async function playHistories(playing: Playing) {
+/** Plays simulated runs concurrently, each in a world of its own. */
+export async function playRuns(playing: Playing) {
   await Promise.all(Array.from({ length: WORLDS }, () => playOneByOne(playing)))
 }
 
@@ -51,7 +51,7 @@ async function openWorld(without: string[]) {
 /** Nothing where the machine played a part that it should not. */
 async function playUndisturbed(world: World, seed: number, mutation?: Mutation) {
   try {
-    return await playHistory(world, seed, mutation)
+    return await playRun(world, seed, mutation)
   } catch (error) {
     if (error instanceof Disturbed) return undefined
     throw error
