@@ -17,8 +17,8 @@ import { insertBusiness } from '../src/store/businesses.ts'
 import { SettingsCache } from '../src/store/settings.ts'
 
 /**
- * Bookings with five definitions that match, beside the bare statement that writes the same rows
- * into the same tables, turn by turn in one run; then 100,000 appointments planned beside bookings.
+ * Bookings with five definitions that match, compared with the bare statement that writes the same rows
+ * into the same tables, turn by turn in one run; then 100,000 appointments planned during bookings.
  * `node bench/book.bench.ts [rounds]`. BENCH_DATABASE_URL: another server than the embedded one.
  */
 const CALLERS = 16
@@ -205,13 +205,13 @@ async function planBesideBookings(
   const plan = timed(() =>
     define(db, businessId, { eventType: { eventTypeId: 3 }, triggerHours: -72 }),
   ).finally(() => (planning.isOver = true))
-  const beside = await during(() => planning.isOver, book)
+  const whilePlanning = await during(() => planning.isOver, book)
   const planned = await plan
   console.log(
     `${alone.result?.created} appointments planned in ${alone.seconds.toFixed(1)} s alone; ` +
-      `${planned.result?.created} beside bookings in ${planned.seconds.toFixed(1)} s (wanted under 10 s), ` +
-      `bookings ${beside.rate.toFixed(0)}/s against ${undisturbed.rate.toFixed(0)}/s undisturbed: ` +
-      `${((100 * beside.rate) / undisturbed.rate).toFixed(0)} % (wanted 50 %)`,
+      `${planned.result?.created} during bookings in ${planned.seconds.toFixed(1)} s (wanted under 10 s), ` +
+      `bookings ${whilePlanning.rate.toFixed(0)}/s against ${undisturbed.rate.toFixed(0)}/s undisturbed: ` +
+      `${((100 * whilePlanning.rate) / undisturbed.rate).toFixed(0)} % (wanted 50 %)`,
   )
 }
 

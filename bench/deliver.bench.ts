@@ -10,7 +10,7 @@ import { SmtpMailer } from '../src/email/smtp.ts'
 import { fullContext, plainTemplate } from '../test/support/mail-context.ts'
 
 /**
- * Our mailer beside nodemailer's own pool: the same message, the same server in another process,
+ * Our mailer compared with nodemailer's own pool: the same message, the same server in another process,
  * the same number of connections, turn by turn in one run. Ours also merges each mail from its
  * template, nodemailer gets its texts ready. `memory` sends 100,000 mails instead and watches the memory.
  */

@@ -11,7 +11,7 @@ import { inPieces, median, openStage, rateOf } from './peers/stage.ts'
 
 /**
  * Appointments with five reminders each, booked one by one by sixteen callers, and moved in bulk,
- * beside peers that enqueue in the same transaction. A peer's appointment goes into the same table,
+ * compared with peers that enqueue in the same transaction. A peer's appointment goes into the same table,
  * with the same history and audit; which reminders it wants is known beforehand.
  * `node bench/enqueue.bench.ts [rounds] [moved]`
  */

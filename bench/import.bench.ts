@@ -9,7 +9,7 @@ import { importLines } from '../src/scheduling/import.ts'
 import { readNdjson } from '../src/scheduling/ndjson.ts'
 
 /**
- * How fast a calendar is imported, beside a plain multi-row insert of the same rows into a table
+ * How fast a calendar is imported, compared with a plain multi-row insert of the same rows into a table
  * with the same columns, checks and indexes: node bench/import.bench.ts [appointments, 1000000]
  * Both take turns, a tenth of the rows at a time, so that whatever else the machine does meets both.
  */

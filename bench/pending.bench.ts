@@ -52,7 +52,7 @@ async function timeOf(step: () => Promise<unknown>) {
   return `p50 ${at(times, 0.5).toFixed(2)} ms, p99 ${at(times, 0.99).toFixed(2)} ms`
 }
 
-/** A hundred a second for half a minute, beside all that is pending. */
+/** A hundred a second for half a minute, in addition to all pending triggers. */
 async function measureLateness() {
   const late: number[] = []
   const memory: number[] = []

@@ -20,7 +20,7 @@ import { findBrowser } from '../test/support/browser.ts'
 import { sampleResult, sampleRow } from '../test/reports/sample-result.ts'
 
 /**
- * The reports beside what others would print the same table with, turn by turn in one run.
+ * The reports compared with other libraries that print the same table, in turn in one run.
  * Each turn is a process of its own, so that start, fonts and children count for everybody.
  * `npm install --prefix bench` brings pdfmake; Chromium is the machine's own. `paper` and `data`
  * are the two halves of it.
@@ -38,7 +38,7 @@ async function paper() {
 
   const long = await turn(['pdf-ours', '20000'])
   console.log(
-    `20,000 rows as PDF: ${long.ms} ms, ${long.childMb} MB at most in the child, ${long.mb} beside it`,
+    `20,000 rows as PDF: ${long.ms} ms, ${long.childMb} MB at most in the child, ${long.mb} in the parent`,
   )
 }
 
@@ -84,7 +84,7 @@ async function medians(tasks: string[], rest: string[]) {
   return tasks.map((task, i) => [task, found[i]!] as const)
 }
 
-/** Turn by turn: what the machine does beside is the same for all. */
+/** In turn, so that other load on the machine affects all alike. */
 async function medianOf(rounds: number, wanted: () => string[][]) {
   const turns: Turn[][] = wanted().map(() => [])
   for (let round = 0; round < rounds; round++) {
@@ -205,13 +205,13 @@ async function printWithChromium(count: number) {
 const LIST = { reportId: 101, startDate: '2026-03-01', endDate: '2026-04-05' }
 const SUMMARY = { reportId: 102, startDate: '2026-03-01', endDate: '2026-03-31' }
 
-async function orderOf(url: string, businessId: number, wish: typeof LIST) {
+async function orderOf(url: string, businessId: number, request: typeof LIST) {
   const database = openDatabase({ url, connections: 2 })
   const db = database.reportsOf(businessId)
   const functions = { has: () => true } as unknown as ReadonlySet<string>
   const reader = { businessId, functions, locationIds: null, professionalIds: null }
   const now = Temporal.Instant.from('2026-05-01T00:00:00Z')
-  return { database, db, order: await checkPrintRequest(db, wish, reader, now) }
+  return { database, db, order: await checkPrintRequest(db, request, reader, now) }
 }
 
 async function printFromDatabase(url: string, businessId: number, what: ReportFormat | 'summary') {

@@ -20,7 +20,7 @@ import { debianPrograms, startInstalledServer } from '../test/support/installed-
 
 /**
  * The whole way: triggers that are due become mails, mails reach the server, its 250 reaches the
- * rows, on a database that syncs every commit. Beside it nodemailer's pool alone, which keeps
+ * rows, on a database that syncs every commit. Compared with nodemailer's pool alone, which stores
  * nothing: the same message, the same server in another process, the same connections, turn by turn.
  *
  *   node bench/whole-way.bench.ts            against nodemailer's pool

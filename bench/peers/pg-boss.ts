@@ -60,7 +60,7 @@ async function pgBoss(
   }
 }
 
-/** Each job by itself, as with the others; those of a batch beside each other. */
+/** Each job by itself, as with the others; those of a batch run concurrently. */
 export const pgBossEach = (stage: Stage) =>
   pgBoss(stage, 'pg-boss', (jobs) => Promise.all(jobs.map((job) => deliver(stage, [job.data.id]))))
 

@@ -46,7 +46,7 @@ type Input<O extends Operation> = O extends { body: string | Blob | Iterable<unk
   ? O['body']
   : Loose<RawInput<O>>
 
-/** An operation that takes a body takes its query parameters beside it. */
+/** An operation that takes a body takes its query parameters next to it. */
 type Options<O extends Operation> = O extends { body: unknown; query: infer Q }
   ? CallOptions & ({} extends Q ? { query?: Loose<Q> } : { query: Loose<Q> })
   : CallOptions

@@ -435,7 +435,7 @@ function holding() {
   return { mailer, begun: begun.promise, goOn: () => goOn.resolve(), ended }
 }
 
-test('a mail that somebody has in hand is SENDING, wherever it is shown', async (t) => {
+test('a mail that a worker has claimed is shown as SENDING everywhere', async (t) => {
   const world = await startWorld(t)
   const { mailer, begun, goOn } = holding()
   const engine = await due(world, mailer)

@@ -142,10 +142,7 @@ test('a plan that was asked for again while it ran is made again', async (t) => 
   const begun = (await findDefinition(db, businessId, eventDefnId))!
   await planAgain(db, businessId, [3])
   await db.transaction((tx) => markPlanned(tx, begun))
-  assert.ok(
-    (await plannedVersion()) < 1,
-    'the second wish is not swallowed by the end of the first',
-  )
+  assert.ok((await plannedVersion()) < 1, 'the second request is not lost when the first ends')
   await startEngine(world).runEngine()
   assert.equal(await plannedVersion(), 1)
 })
@@ -164,7 +161,7 @@ const MEANWHILE: { name: string; happens: (world: World, id: number) => Promise<
       ),
   },
   {
-    name: 'a wish to plan again',
+    name: 'a request to plan again',
     happens: ({ businessId, db }) => planAgain(db, businessId, [3]),
   },
 ]

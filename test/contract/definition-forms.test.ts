@@ -29,7 +29,7 @@ const action = fc.record({
 })
 
 /** What somebody wants, before it is put into words. */
-const wish = fc.record({
+const wantedForm = fc.record({
   type: fc.constantFrom(...EVENT_TYPES),
   disclaimersOf: fc.constantFrom('CALENDAR', 'RECALL', 'CLASS_SCHEDULE', 'INVITATION_CAMPAIGN'),
   active: fc.boolean(),
@@ -51,14 +51,14 @@ const wish = fc.record({
   triggerAnchor: fc.constantFrom('START', 'END'),
   actions: fc.array(action, { maxLength: 3 }),
 })
-type Wish = typeof wish extends fc.Arbitrary<infer T> ? T : never
+type Wanted = typeof wantedForm extends fc.Arbitrary<infer T> ? T : never
 
-const kindOf = ({ type, disclaimersOf }: Wish) => {
+const kindOf = ({ type, disclaimersOf }: Wanted) => {
   if (type.objectType === 'DISCLAIMER') return disclaimersOf
   return type.objectType === 'INVITATION' ? 'INVITATION_CAMPAIGN' : type.objectType
 }
 
-function objectForm(wanted: Wish): Body {
+function objectForm(wanted: Wanted): Body {
   const { type, disclaimersOf: _, offset, actions, ...plain } = wanted
   const sign = offset.when === 'before' ? -1 : 1
   return {
@@ -81,7 +81,7 @@ function objectForm(wanted: Wish): Body {
 const choice = (list: number[]) => ({ label: 'x', value: list.length === 0 ? 'all' : 'select' })
 
 /** Each property of 2.5 on the level that the coins say, with all that its screens send along. */
-function writeForm(wanted: Wish, coins: boolean[]): Body {
+function writeForm(wanted: Wanted, coins: boolean[]): Body {
   const { type, offset, actions, newStatus, oldStatus } = wanted
   const flip = (index: number) => coins[index % coins.length]!
   const properties: Body = {
@@ -150,33 +150,37 @@ function writeForm(wanted: Wish, coins: boolean[]): Body {
 
 test('5,000 definitions read the same from the object form and from the write form', (t) => {
   fc.assert(
-    fc.property(wish, fc.array(fc.boolean(), { minLength: 7, maxLength: 40 }), (wanted, coins) => {
-      const one = readDefinition(wire(objectForm(wanted)))
-      const other = readDefinition(wire(writeForm(wanted, coins)))
-      assert.deepEqual([one.faults, other.faults], [[], []])
-      const { pointers: _places, ...said } = one.definition
-      const { pointers: _others, ...alsoSaid } = other.definition
-      assert.deepEqual(alsoSaid, said)
+    fc.property(
+      wantedForm,
+      fc.array(fc.boolean(), { minLength: 7, maxLength: 40 }),
+      (wanted, coins) => {
+        const one = readDefinition(wire(objectForm(wanted)))
+        const other = readDefinition(wire(writeForm(wanted, coins)))
+        assert.deepEqual([one.faults, other.faults], [[], []])
+        const { pointers: _places, ...said } = one.definition
+        const { pointers: _others, ...alsoSaid } = other.definition
+        assert.deepEqual(alsoSaid, said)
 
-      const { definition } = mergeDefinition(one.definition)
-      assert.deepEqual(definition.locationIdList, wanted.locationIdList)
-      assert.equal(definition.eventTypeId, wanted.type.eventTypeId)
-      assert.equal(definition.newStatus, wanted.newStatus)
-      assert.equal(Math.abs(definition.triggerMinutes), wanted.offset.minutes)
-      assert.deepEqual(
-        one.definition.actions?.map(({ emailTemplateId, recipient }) => [
-          emailTemplateId,
-          recipient,
-        ]),
-        wanted.actions.map(({ emailTemplateId, recipient }) => [emailTemplateId, recipient]),
-      )
-    }),
+        const { definition } = mergeDefinition(one.definition)
+        assert.deepEqual(definition.locationIdList, wanted.locationIdList)
+        assert.equal(definition.eventTypeId, wanted.type.eventTypeId)
+        assert.equal(definition.newStatus, wanted.newStatus)
+        assert.equal(Math.abs(definition.triggerMinutes), wanted.offset.minutes)
+        assert.deepEqual(
+          one.definition.actions?.map(({ emailTemplateId, recipient }) => [
+            emailTemplateId,
+            recipient,
+          ]),
+          wanted.actions.map(({ emailTemplateId, recipient }) => [emailTemplateId, recipient]),
+        )
+      },
+    ),
     { numRuns: 5000, seed: proofSeed(t) },
   )
 })
 
 const names = [
-  ...Object.keys(writeForm(fc.sample(wish, { numRuns: 1, seed: 1 })[0]!, [true])),
+  ...Object.keys(writeForm(fc.sample(wantedForm, { numRuns: 1, seed: 1 })[0]!, [true])),
   'eventDefnId',
   'eventActions',
   'allOrNoneSelect',
@@ -196,7 +200,7 @@ const mess = fc.dictionary(fc.constantFrom(...names), junk, { noNullPrototype: t
 test('5,000 bodies of any kind are read or refused with pointers into them, and never throw', (t) => {
   fc.assert(
     fc.property(
-      wish,
+      wantedForm,
       fc.array(fc.boolean(), { minLength: 7, maxLength: 40 }),
       mess,
       mess,

@@ -101,7 +101,7 @@ test('a number left by a server long dead, now another process, is not believed'
   assert.equal(await ask(url, 'select 1'), 1)
 })
 
-test('an empty note, left by a server that was killed as it began, keeps nobody from starting', async (t) => {
+test('an empty postmaster.pid of a killed server does not prevent a start', async (t) => {
   const dataDir = await readyFolder(t)
   await (await openEmbedded(dataDir, 'command')).stop()
   for (const file of ['postmaster.pid', '.s.PGSQL.5432.lock']) {
@@ -162,7 +162,7 @@ test('a command alone starts a server and stops it', async (t) => {
   assert.ok(!isAlive(server))
 })
 
-test('whoever leaves last stops the server, in whatever order they came', async (t) => {
+test('the last process that leaves stops the server, whatever the order', async (t) => {
   const dataDir = await readyFolder(t)
   const command = await opened(t, dataDir, 'command')
   const service = await opened(t, dataDir, 'service')

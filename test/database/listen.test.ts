@@ -41,12 +41,12 @@ test('while the database is away there is one attempt at a time to listen again'
   t.after(() => server.close())
   const { port } = server.address() as net.AddressInfo
   const database = openDatabase({ url: `postgres://nobody@127.0.0.1:${port}/none` })
-  const deaf = database.listen('bellwether_due', () => {})
+  const stopListening = database.listen('bellwether_due', () => {})
   const third = Promise.withResolvers<void>()
   server.on('connection', () => attempts >= 3 && third.resolve())
   await third.promise
   assert.equal(most, 1)
   assert.equal(attempts, 3)
-  await deaf()
+  await stopListening()
   await database.close()
 })

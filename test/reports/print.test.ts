@@ -282,36 +282,36 @@ test('a LOCATION_SUPER_USER prints the own locations, a USER the own appointment
   await book({ at: '2026-10-05T10:00+02:00', locationId: zurich, professionalId: tom })
   await book({ at: '2026-10-05T11:00+02:00', locationId: newYork, professionalId: tom })
 
-  const wish = { reportId: 101, ...OCTOBER }
+  const request = { reportId: 101, ...OCTOBER }
   const reader = everything(business.businessId)
-  const ofZurich = await print(business, wish, { ...reader, locationIds: [zurich] })
+  const ofZurich = await print(business, request, { ...reader, locationIds: [zurich] })
   assert.deepEqual(column(ofZurich, 'time'), ['09:00', '10:00'])
-  const ofTom = await print(business, wish, { ...reader, professionalIds: [tom] })
+  const ofTom = await print(business, request, { ...reader, professionalIds: [tom] })
   assert.deepEqual(column(ofTom, 'time'), ['10:00', '11:00'])
-  const ofNobody = await print(business, wish, { ...reader, professionalIds: [] })
+  const ofNobody = await print(business, request, { ...reader, professionalIds: [] })
   assert.deepEqual(ofNobody.rows, [])
   const beyond = await print(
     business,
-    { ...wish, filters: { professionalIdList: [elena] } },
+    { ...request, filters: { professionalIdList: [elena] } },
     { ...reader, professionalIds: [tom] },
   )
   assert.deepEqual(beyond.rows, [])
   await assert.rejects(
-    print(business, { ...wish, locationId: newYork }, { ...reader, locationIds: [zurich] }),
+    print(business, { ...request, locationId: newYork }, { ...reader, locationIds: [zurich] }),
     faults('?locationId'),
   )
 })
 
 test('the head of a report names its filters', async (t) => {
   const { zurich, elena, tom, massage, ...business } = await openBusiness(t)
-  const wish = { reportId: 101, ...OCTOBER }
+  const request = { reportId: 101, ...OCTOBER }
   const reader = everything(business.businessId)
 
-  const whole = await print(business, wish)
+  const whole = await print(business, request)
   assert.equal(whole.locationName, null)
   assert.deepEqual(whole.appliedFilters, [])
   const filters = { reasonIdList: [massage], statusList: ['OPEN', 'NO_SHOW'] }
-  const part = await print(business, { ...wish, filters }, { ...reader, locationIds: [zurich] })
+  const part = await print(business, { ...request, filters }, { ...reader, locationIds: [zurich] })
   assert.equal(part.locationName, 'Zürich')
   assert.deepEqual(part.appliedFilters, [
     ['Services', 'Massage'],
@@ -320,7 +320,7 @@ test('the head of a report names its filters', async (t) => {
   const both = { professionalIdList: [elena, tom] }
   const own = await print(
     business,
-    { ...wish, filters: both },
+    { ...request, filters: both },
     { ...reader, professionalIds: [tom] },
   )
   assert.deepEqual(own.appliedFilters, [['Staff', 'Tom Becker']])
@@ -382,16 +382,16 @@ test('without VIEW_REVENUE_REPORTS no report shows money', async (t) => {
   functions.delete('VIEW_REVENUE_REPORTS')
 
   for (const { reportId, securityFunctions } of REPORTS) {
-    const wish = { reportId, ...OCTOBER }
+    const request = { reportId, ...OCTOBER }
     if (securityFunctions.includes('VIEW_REVENUE_REPORTS')) {
       await assert.rejects(
-        print(business, wish, { ...reader, functions }),
+        print(business, request, { ...reader, functions }),
         (error: RequestError) => error.status === 403,
       )
       continue
     }
-    const whole = await print(business, wish, reader)
-    const shown = await print(business, wish, { ...reader, functions })
+    const whole = await print(business, request, reader)
+    const shown = await print(business, request, { ...reader, functions })
     const isShown = whole.columns.map(({ type }) => type !== 'money')
     const kept = <T>(cells: T[]) => cells.filter((_, i) => isShown[i])
     assert.deepEqual(shown.columns, kept(whole.columns))
@@ -425,87 +425,87 @@ test('deleted appointments and those of other businesses are not in reports', as
   assert.deepEqual(rows, [])
 })
 
-const refused: { name: string; wish: PrintRequest; at: string[] }[] = [
-  { name: 'no report', wish: OCTOBER, at: ['/reportId'] },
-  { name: 'an unknown report', wish: { reportId: 999, ...OCTOBER }, at: ['/reportId'] },
-  { name: 'a report as text', wish: { reportId: '101', ...OCTOBER }, at: ['/reportId'] },
+const refused: { name: string; request: PrintRequest; at: string[] }[] = [
+  { name: 'no report', request: OCTOBER, at: ['/reportId'] },
+  { name: 'an unknown report', request: { reportId: 999, ...OCTOBER }, at: ['/reportId'] },
+  { name: 'a report as text', request: { reportId: '101', ...OCTOBER }, at: ['/reportId'] },
   {
     name: 'an unknown name',
-    wish: { reportFileName: '../101', ...OCTOBER },
+    request: { reportFileName: '../101', ...OCTOBER },
     at: ['/reportFileName'],
   },
-  { name: 'no dates', wish: { reportId: 101 }, at: ['?startDate', '?endDate'] },
+  { name: 'no dates', request: { reportId: 101 }, at: ['?startDate', '?endDate'] },
   {
     name: 'a day that is not',
-    wish: { reportId: 101, ...OCTOBER, startDate: '2026-02-30' },
+    request: { reportId: 101, ...OCTOBER, startDate: '2026-02-30' },
     at: ['?startDate'],
   },
   {
     name: 'a short year',
-    wish: { reportId: 101, ...OCTOBER, startDate: '26-10-01' },
+    request: { reportId: 101, ...OCTOBER, startDate: '26-10-01' },
     at: ['?startDate'],
   },
   {
     name: 'a moment',
-    wish: { reportId: 101, ...OCTOBER, startDate: '2026-10-01T00:00' },
+    request: { reportId: 101, ...OCTOBER, startDate: '2026-10-01T00:00' },
     at: ['?startDate'],
   },
   {
     name: 'a day in deep time',
-    wish: { reportId: 101, ...OCTOBER, startDate: '0001-01-01' },
+    request: { reportId: 101, ...OCTOBER, startDate: '0001-01-01' },
     at: ['?startDate'],
   },
   {
     name: 'two days for one',
-    wish: { reportId: 101, ...OCTOBER, startDate: ['2026-10-01', '2026-10-02'] },
+    request: { reportId: 101, ...OCTOBER, startDate: ['2026-10-01', '2026-10-02'] },
     at: ['?startDate'],
   },
   {
     name: 'a range turned round',
-    wish: { reportId: 101, startDate: '2026-10-31', endDate: '2026-10-01' },
+    request: { reportId: 101, startDate: '2026-10-31', endDate: '2026-10-01' },
     at: ['?endDate'],
   },
   {
     name: 'a range of eleven years',
-    wish: { reportId: 101, startDate: '2015-10-01', endDate: '2026-10-01' },
+    request: { reportId: 101, startDate: '2015-10-01', endDate: '2026-10-01' },
     at: ['?endDate'],
   },
   {
     name: 'an unknown location',
-    wish: { reportId: 101, ...OCTOBER, locationId: 999_999 },
+    request: { reportId: 101, ...OCTOBER, locationId: 999_999 },
     at: ['?locationId'],
   },
   {
     name: 'a location that is no number',
-    wish: { reportId: 101, ...OCTOBER, locationId: '1 or 1=1' },
+    request: { reportId: 101, ...OCTOBER, locationId: '1 or 1=1' },
     at: ['?locationId'],
   },
   {
     name: 'a location beyond all numbers',
-    wish: { reportId: 101, ...OCTOBER, locationId: '9'.repeat(30) },
+    request: { reportId: 101, ...OCTOBER, locationId: '9'.repeat(30) },
     at: ['?locationId'],
   },
   {
     name: 'filters that are no object',
-    wish: { reportId: 101, ...OCTOBER, filters: [] },
+    request: { reportId: 101, ...OCTOBER, filters: [] },
     at: ['/filters'],
   },
   {
     name: 'an unknown professional',
-    wish: { reportId: 101, ...OCTOBER, filters: { professionalIdList: [999_999] } },
+    request: { reportId: 101, ...OCTOBER, filters: { professionalIdList: [999_999] } },
     at: ['/filters/professionalIdList/0'],
   },
   {
     name: 'all of it at once',
-    wish: { reportId: 7, startDate: 'x', locationId: 'y', filters: 'z' },
+    request: { reportId: 7, startDate: 'x', locationId: 'y', filters: 'z' },
     at: ['/reportId', '?startDate', '?endDate', '/filters', '?locationId'],
   },
 ]
 
 test('an invalid print request is refused with all faults and their pointers', async (t) => {
   const business = await openBusiness(t)
-  for (const { name, wish, at } of refused) {
-    await t.test(name, () => assert.rejects(print(business, wish), faults(...at)))
+  for (const { name, request, at } of refused) {
+    await t.test(name, () => assert.rejects(print(business, request), faults(...at)))
   }
 })
 
@@ -541,10 +541,10 @@ type Read = Omit<ReportResult, 'rows' | 'totals'> & {
 
 async function print(
   { reports, businessId }: Business,
-  wish: PrintRequest,
+  request: PrintRequest,
   reader: Reader = everything(businessId),
 ): Promise<Read> {
-  const order = await checkPrintRequest(reports, wish, reader, NOW)
+  const order = await checkPrintRequest(reports, request, reader, NOW)
   return printReport(reports, order, async (result) => {
     const rows: Cell[][] = []
     for await (const batch of result.rows) rows.push(...batch)

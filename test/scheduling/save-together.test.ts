@@ -154,7 +154,7 @@ test('a crowd is saved in bounded rounds, two at a time', async (t) => {
   assert.equal(await transactions(), 4)
 })
 
-test('where nobody knows whether a round was committed, it is not tried again', async (t) => {
+test('a round whose commit is uncertain is not tried again', async (t) => {
   const { booking, db, saveAtOnce } = await start(t)
   let tries = 0
   const cut: Db = {
