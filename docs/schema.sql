@@ -84,8 +84,12 @@ create table business (
   created_user text not null,
   modified_date timestamp with time zone not null,
   modified_user text not null,
+  accent_color text,
+  website text,
+  reply_to text,
   constraint business_pkey PRIMARY KEY (business_id),
-  constraint business_external_id_key UNIQUE (external_id)
+  constraint business_external_id_key UNIQUE (external_id),
+  constraint business_accent_color_check CHECK (accent_color ~ '^#[0-9a-f]{6}$'::text)
 ) with ();
 create policy bellwether_app on business to bellwether_app using ((business_id = app_business()));
 create policy bellwether_engine on business to bellwether_engine using (true);

@@ -30,6 +30,7 @@ export type EngineParts = {
   mailFrom: Mailbox
   host: string
   unsubscribeLink: FireContext['unsubscribeLink']
+  calendarLink: FireContext['calendarLink']
   onError(error: unknown): void
   onEnded?: NonNullable<FireContext['onEnded']>
   decide?: NonNullable<FireContext['decide']>

@@ -18,7 +18,7 @@ export async function previewMail(
   db: Db,
   template: RenderedTemplate,
   object: { objectType: ObjectType; objectId: number | string },
-  unsubscribeLink: string,
+  links: { unsubscribeLink: string; calendarLink: string },
 ): Promise<Preview | undefined> {
   const { businessId } = template
   const { objectType, objectId: id } = object
@@ -27,8 +27,8 @@ export async function previewMail(
   const rows = await listMailContexts(db, objectType, [{ businessId, ...key }])
   const row = rows.toSorted((a, b) => (a.clientId ?? 0) - (b.clientId ?? 0))[0]
   if (!row) return undefined
-  const link = template.transactional ? null : unsubscribeLink
-  return { mail: mergeMail(compiled(template), { ...row.context, unsubscribeLink: link }), row }
+  const unsubscribeLink = template.transactional ? null : links.unsubscribeLink
+  return { mail: mergeMail(compiled(template), { ...row.context, ...links, unsubscribeLink }), row }
 }
 
 /** A token that has no value for some recent objects. */

@@ -3,6 +3,7 @@ import { Maybe, serverOwned } from './schema.ts'
 import {
   address,
   boolean,
+  color,
   domains,
   language,
   line,
@@ -10,6 +11,7 @@ import {
   optional,
   required,
   timeZone,
+  url,
 } from './fields.ts'
 
 const SenderDomains = Type.Array(Type.String(), {
@@ -29,12 +31,22 @@ export const businessExample = {
   language: 'de-CH',
   externalId: null,
   senderDomains: ['praxis.example'],
+  accentColor: '#2f5d50',
+  website: 'https://praxis.example',
+  replyTo: 'desk@praxis.example',
   active: true,
   version: 1,
   createdDate: 1_789_000_000_000,
   createdUser: 'OPERATOR',
   modifiedDate: 1_789_000_000_000,
   modifiedUser: 'OPERATOR',
+}
+
+/** How emails look, and where replies to them go. */
+const mailing = {
+  accentColor: OrNull('The colour of buttons and lines in emails, such as #2f5d50.'),
+  website: OrNull('The website, which every email links to.'),
+  replyTo: OrNull('Where replies to emails go. Null: to `emailAddress`.'),
 }
 
 export const Business = Type.Object(
@@ -47,6 +59,7 @@ export const Business = Type.Object(
     language: OrNull('A language tag, such as de-CH.'),
     externalId: OrNull('The id of the object in another system.'),
     senderDomains: SenderDomains,
+    ...mailing,
     active: Type.Boolean(),
     version: Type.Integer({ description: 'Incremented by every change.' }),
     createdDate: Type.Integer(),
@@ -67,6 +80,9 @@ export const BUSINESS_FIELDS = {
   language: optional(language()),
   externalId: optional(name(200)),
   senderDomains: optional(domains()),
+  accentColor: optional(color()),
+  website: optional(url()),
+  replyTo: optional(address()),
   active: optional(boolean(true)),
 }
 
@@ -89,6 +105,9 @@ export const BusinessWrite = Type.Object(
     senderDomains: Type.Optional(
       Type.Union([SenderDomains, Type.Null()], { description: 'Only the operator can set it.' }),
     ),
+    accentColor: Type.Optional(mailing.accentColor),
+    website: Type.Optional(mailing.website),
+    replyTo: Type.Optional(mailing.replyTo),
     active: Maybe(Type.Boolean({ description: 'Only the operator can set it.' })),
     ...serverOwned,
   },

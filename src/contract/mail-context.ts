@@ -11,6 +11,12 @@ export type MailContext = {
     language: string | null
     /** The domains from which it may send, as the operator allowed them. */
     senderDomains: string[]
+    /** `#rrggbb`. */
+    accentColor: string | null
+    website: string | null
+    replyTo: string | null
+    /** The file of its logo. */
+    logo: string | null
   }
   location: {
     name: string
@@ -36,6 +42,9 @@ export type MailContext = {
     endTime: Temporal.Instant
     /** The label of its status, as people read it. */
     status: string
+    isCancelled: boolean
+    /** Whether it is going to take place. */
+    isLive: boolean
     note: string | null
     changeNote: string | null
     externalId: string | null
@@ -47,6 +56,8 @@ export type MailContext = {
     startTime: Temporal.Instant
     endTime: Temporal.Instant
     status: string
+    isCancelled: boolean
+    isLive: boolean
     capacity: number | null
     externalId: string | null
     tags: Tags
@@ -63,6 +74,8 @@ export type MailContext = {
   recall: { dueTime: Temporal.Instant; status: string } | null
   disclaimer: { formName: string; formBody: string | null; status: string } | null
   unsubscribeLink: string | null
+  /** Where the reader gets the calendar file. */
+  calendarLink: string | null
 }
 
 type Person = {

@@ -13,6 +13,9 @@ const columns = sql`
   language,
   external_id   as "externalId",
   sender_domains as "senderDomains",
+  accent_color  as "accentColor",
+  website,
+  reply_to      as "replyTo",
   active,
   version,
   created_date  as "createdDate",
@@ -35,6 +38,9 @@ export type BusinessFields = Pick<
   | 'language'
   | 'externalId'
   | 'senderDomains'
+  | 'accentColor'
+  | 'website'
+  | 'replyTo'
   | 'active'
 >
 
@@ -79,9 +85,10 @@ export function listBusinesses(db: Db, { after, limit }: { after: number; limit:
 export async function insertBusiness(db: Db, fields: BusinessFields, { user, now }: By) {
   const [business] = await db.query<BusinessRow>(sql`
     insert into business (name, time_zone, email_address, phone, language, external_id, sender_domains,
-                          active, created_date, created_user, modified_date, modified_user)
+                          accent_color, website, reply_to, active, created_date, created_user, modified_date, modified_user)
     values (${fields.name}, ${fields.timeZone}, ${fields.emailAddress}, ${fields.phone},
             ${fields.language}, ${fields.externalId}, ${wireDomains(fields)}::text[],
+            lower(${fields.accentColor}), ${fields.website}, ${fields.replyTo},
             ${fields.active}, ${now}, ${user}, ${now}, ${user})
     returning ${columns}`)
   return business!
@@ -92,7 +99,9 @@ export async function updateBusiness(db: Db, businessId: number, fields: Busines
     update business
     set name = ${fields.name}, time_zone = ${fields.timeZone}, email_address = ${fields.emailAddress},
         phone = ${fields.phone}, language = ${fields.language}, external_id = ${fields.externalId},
-        sender_domains = ${wireDomains(fields)}::text[], active = ${fields.active}, version = version + 1,
+        sender_domains = ${wireDomains(fields)}::text[],
+        accent_color = lower(${fields.accentColor}), website = ${fields.website},
+        reply_to = ${fields.replyTo}, active = ${fields.active}, version = version + 1,
         modified_date = ${by.now}, modified_user = ${by.user}
     where business_id = ${businessId}
     returning ${columns}`)

@@ -28,6 +28,8 @@ export type StoredTemplate = {
   level: string | null
   location: string | null
   reasonIdList: number[]
+  /** The layout is not put around it. */
+  noHeader: boolean
   sortOrder: number | null
 }
 
@@ -74,6 +76,7 @@ const withVariants = (names: Sql) =>
            t.from_address as "fromAddress", t.to_name as "toName", t.to_address as "toAddress",
            t.cc_address as "ccAddress", t.bcc_address as "bccAddress",
            t.reply_to_address as "replyToAddress", t.language, t.level, t.location,
+           t.no_header as "noHeader",
            t.reason_id_list as "reasonIdList", t.sort_order as "sortOrder"
     from (${names}) n
     join email_template named using (business_id, email_template_id)

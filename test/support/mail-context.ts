@@ -10,6 +10,10 @@ export const fullContext = (changes: Partial<MailContext> = {}): MailContext => 
     timeZone: 'Europe/London',
     language: 'en',
     senderDomains: [],
+    accentColor: '#2f5d50',
+    website: 'https://harbour.example',
+    replyTo: null,
+    logo: null,
   },
   location: {
     name: 'Quayside',
@@ -49,6 +53,8 @@ export const fullContext = (changes: Partial<MailContext> = {}): MailContext => 
     startTime: Temporal.Instant.from('2026-11-03T14:30:00Z'),
     endTime: Temporal.Instant.from('2026-11-03T15:15:00Z'),
     status: 'Confirmed',
+    isCancelled: false,
+    isLive: true,
     note: 'Please bring your letter.',
     changeNote: 'Moved by an hour.',
     externalId: 'visit-90210',
@@ -60,6 +66,8 @@ export const fullContext = (changes: Partial<MailContext> = {}): MailContext => 
     startTime: Temporal.Instant.from('2026-11-03T18:00:00Z'),
     endTime: Temporal.Instant.from('2026-11-03T19:00:00Z'),
     status: 'Open',
+    isCancelled: false,
+    isLive: true,
     capacity: 12,
     externalId: 'class-31',
     tags: { room: ['hall'] },
@@ -75,6 +83,7 @@ export const fullContext = (changes: Partial<MailContext> = {}): MailContext => 
   recall: { dueTime: Temporal.Instant.from('2027-01-11T09:00:00Z'), status: 'Due' },
   disclaimer: { formName: 'Consent', formBody: 'I agree.', status: 'Pending' },
   unsubscribeLink: 'https://bellwether.example/unsubscribe/7d1f',
+  calendarLink: 'https://bellwether.example/addToCalendar/7d1f',
   ...changes,
 })
 
@@ -90,5 +99,8 @@ export const plainTemplate = (changes: Partial<MailTemplate> = {}): MailTemplate
   bccAddress: null,
   replyToAddress: null,
   language: null,
+  because: null,
+  styles: '',
+  hasLayout: false,
   ...changes,
 })

@@ -150,8 +150,11 @@ async function renderPreview(
   const kind = kindOfObjectType(objectType)
   const isOfKind = (typeof objectId === 'string') === (objectType === 'INVITATION')
   const isSeen = isOfKind && (await findObject(db, businessId, kind, objectId, scope))
-  const link = `${publicUrl}/unsubscribe/…`
-  const preview = isSeen ? await previewMail(db, template, about, link) : undefined
+  const links = {
+    unsubscribeLink: `${publicUrl}/unsubscribe/…`,
+    calendarLink: `${publicUrl}/addToCalendar/…`,
+  }
+  const preview = isSeen ? await previewMail(db, template, about, links) : undefined
   if (!preview) {
     throw invalid([{ pointer: '/objectId', detail: `there is no ${kind.title} ${objectId}` }])
   }

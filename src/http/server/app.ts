@@ -48,6 +48,7 @@ import { sessions } from '../routes/sessions.ts'
 import { statuses } from '../routes/statuses.ts'
 import { suppressions } from '../routes/suppressions.ts'
 import { unsubscribe } from '../routes/unsubscribe.ts'
+import { addToCalendar } from '../routes/add-to-calendar.ts'
 import { users } from '../routes/users.ts'
 import { seed } from '../routes/seed.ts'
 import { openQueues, type Routes, type Services } from './services.ts'
@@ -71,6 +72,7 @@ const ROUTES: Routes[] = [
   bounces,
   suppressions,
   unsubscribe,
+  addToCalendar,
   objects, // the scheduling objects
   statuses,
   imports,

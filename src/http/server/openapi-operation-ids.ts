@@ -73,6 +73,7 @@ const NAMES = new Map<string, string>([
   ['DELETE /suppression/:emailAddress', 'deleteSuppression'],
   ['GET /unsubscribe/:token', 'showUnsubscribe'],
   ['POST /unsubscribe/:token', 'unsubscribe'],
+  ['GET /addToCalendar/:token', 'addToCalendar'],
   ['GET /status', 'listStatuses'],
   ['POST /status', 'createStatus'],
   ['GET /status/:objectType/:status', 'getStatus'],
