@@ -16,9 +16,13 @@ export type MessageParts = {
   text: string
   html: string
   calendar: CalendarFile | null
+  attachment?: Attachment | undefined
   /** The one-click unsubscribe link (RFC 8058); null for mail without one. */
   unsubscribeLink: string | null
 }
+
+/** A file of any type. The name contains no input of users. */
+export type Attachment = { fileName: string; contentType: string; bytes: Buffer }
 
 /** A mail as it is sent: ASCII, CRLF line ends, headers and body each end with CRLF. */
 export type Message = { messageId: string; headers: string; body: string }
@@ -28,11 +32,15 @@ export type Message = { messageId: string; headers: string; body: string }
  * a parameter. A retry sends the same mail.
  */
 export function buildMessage(parts: MessageParts): Message {
-  const { messageId, calendar, unsubscribeLink } = parts
+  const { messageId, calendar, attachment, unsubscribeLink } = parts
   if (!MESSAGE_ID.test(messageId)) throw new Error(`not a Message-ID: ${messageId}`)
   // No body contains `=_`: in quoted-printable hex digits follow `=`, in base64 nothing does.
   const boundary = `=_${messageId.replace(/[^A-Za-z0-9.-]/g, '').slice(0, 60)}`
 
+  const files = [
+    ...(calendar ? [calendarPart(calendar)] : []),
+    ...(attachment ? [attachmentPart(attachment)] : []),
+  ]
   const headers =
     mailboxHeader('From', checked(parts.from)) +
     mailboxHeader('To', checked(parts.to)) +
@@ -46,15 +54,17 @@ export function buildMessage(parts: MessageParts): Message {
     header('MIME-Version', '1.0') +
     header(
       'Content-Type',
-      calendar ? `multipart/mixed;\r\n boundary="${boundary}"` : alternativeType(boundary),
+      files.length > 0 ? `multipart/mixed;\r\n boundary="${boundary}"` : alternativeType(boundary),
     )
 
-  if (!calendar) return { messageId, headers, body: alternatives(parts, boundary) }
+  if (files.length === 0) return { messageId, headers, body: alternatives(parts, boundary) }
 
   const inner = `${boundary}_a`
   const body =
     `--${boundary}\r\n${header('Content-Type', alternativeType(inner))}\r\n` +
-    `${alternatives(parts, inner)}--${boundary}\r\n${calendarPart(calendar)}--${boundary}--\r\n`
+    alternatives(parts, inner) +
+    files.map((file) => `--${boundary}\r\n${file}`).join('') +
+    `--${boundary}--\r\n`
   return { messageId, headers, body }
 }
 
@@ -139,7 +149,13 @@ const calendarPart = ({ method, fileName, content }: CalendarFile) =>
   header('Content-Transfer-Encoding', 'base64') +
   `\r\n${base64(content)}\r\n`
 
-const base64 = (content: string) =>
-  Buffer.from(content, 'utf8')
+const attachmentPart = ({ fileName, contentType, bytes }: Attachment) =>
+  header('Content-Type', `${contentType};\r\n name="${fileName}"`) +
+  header('Content-Disposition', `attachment; filename="${fileName}"`) +
+  header('Content-Transfer-Encoding', 'base64') +
+  `\r\n${base64(bytes)}\r\n`
+
+const base64 = (content: string | Buffer) =>
+  Buffer.from(content)
     .toString('base64')
     .replace(/.{76}(?=.)/g, '$&\r\n')
