@@ -392,7 +392,7 @@ export const status = (initially: string): Of<TString> & { initially: string } =
     faultIf(textFault(value, 60) ?? (value === '' ? 'must not be empty' : undefined)),
 })
 
-const TOKEN = /%[A-Z][A-Z0-9_]{2,}%/
+const TOKEN = /%[A-Z][A-Z0-9_]{2,}[%|]|%IF:/
 
 /** An address in a template: one plain address, or tokens, which `email/` checks. */
 export const addressOrToken = (): Of<TString> => ({
