@@ -254,7 +254,7 @@ function recipientFields(
 }
 
 /** Created on first use: few mails contain times in the format of the staff. */
-function readersOf(context: MailContext, templateLanguage: string | null): Readers {
+export function readersOf(context: MailContext, templateLanguage: string | null): Readers {
   const { business, client, location, professional } = context
   let reader: Formats | undefined
   let staff: Formats | undefined
