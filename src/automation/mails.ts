@@ -201,6 +201,7 @@ function emailOf(
     message:
       status === 'QUEUED' ? wireForm(parts, trigger.objectType, composed, sender, now) : null,
     messageId,
+    attachments: template.attachments,
     test: false,
     status,
     statusReason: suppressed ?? null,
@@ -216,10 +217,11 @@ function wireForm(
   sender: ReturnType<typeof senderOf>,
   date: Temporal.Instant,
 ) {
-  const { mail, messageId, unsubscribeLink } = composed
+  const { mail, template, messageId, unsubscribeLink } = composed
   const calendar = calendarEntry(objectType, composed, sender.from, parts.host)
-  const message = buildMessage({ ...mail, ...sender, messageId, date, calendar, unsubscribeLink })
-  return messageText(message)
+  const files = template.attachments ?? []
+  const more = { messageId, date, calendar, files, unsubscribeLink }
+  return messageText(buildMessage({ ...mail, ...sender, ...more }))
 }
 
 /** Bounced addresses get no mail; unsubscribed ones only transactional mail. */

@@ -51,7 +51,7 @@ export async function sendAgain(
 export async function sendTests(
   tx: Db,
   { mail, row }: Preview,
-  about: Pick<NewEmail, 'emailTemplateId' | 'emailCategoryId' | 'objectType'>,
+  about: Pick<NewEmail, 'emailTemplateId' | 'emailCategoryId' | 'objectType' | 'attachments'>,
   addresses: string[],
   { now, mailFrom, host }: Sending,
 ): Promise<number[]> {
@@ -90,7 +90,8 @@ export async function queueMails(
     const messageId = makeMessageId(email.businessId, emailId, host)
     const to = { name: '', address: toAddress }
     const parts = { ...email, ...sender, to, cc: null, messageId, date: now }
-    const message = buildMessage({ ...parts, calendar: null, unsubscribeLink: null })
+    const files = email.attachments ?? []
+    const message = buildMessage({ ...parts, calendar: null, files, unsubscribeLink: null })
     return {
       ...queuedEmail(now),
       ...email,
@@ -177,6 +178,7 @@ async function buildCaptured(
       objectType && row && !email.test
         ? calendarEntry(objectType, { mail: email, row, recipient }, from, host)
         : null,
+    files: email.attachments ?? [],
     // The same link as in its body.
     unsubscribeLink: email.transactional ? null : unsubscribeLink(email),
   })

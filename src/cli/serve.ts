@@ -17,6 +17,7 @@ import { measureEndings } from '../http/routes/engine-metrics.ts'
 import { deleteOldAnswers } from '../http/server/idempotency.ts'
 import { openLog, type Log } from '../log.ts'
 import { forgetBodies } from '../store/emails.ts'
+import { forgetContents } from '../store/files.ts'
 import { findOrSaveLinkSecret } from '../store/unsubscribe-links.ts'
 import { SettingsCache } from '../store/settings.ts'
 import { reachDatabase } from './reach-database.ts'
@@ -138,7 +139,9 @@ function cleanUpPeriodically({ config, database, clock, log }: Parts) {
   const cleanUp = async () => {
     const now = clock.now()
     await deleteOldAnswers(database.engine, now)
-    await deleteOldBodies(database.engine, now.subtract({ hours: 24 * config.bodyRetentionDays }))
+    const before = now.subtract({ hours: 24 * config.bodyRetentionDays })
+    await deleteOldBodies(database.engine, before)
+    while ((await forgetContents(database.engine, before, BODY_BATCH)) === BODY_BATCH);
   }
   const timer = setInterval(() => {
     cleanUp().catch((err) => log.warn({ err }, 'cleanup failed'))

@@ -62,12 +62,13 @@ const postPreview: Routes = async (app, { config, queues }) => {
       },
     },
     async ({ caller, params: { emailTemplateId }, body }, reply) => {
-      const { mail } = await queues.interactive.run(
+      const { mail, template } = await queues.interactive.run(
         { businessId: caller.businessId, signal: abortOnDisconnect(reply) },
         () => renderPreview(caller, emailTemplateId, body, config.publicUrl),
       )
       const { subject, html, text, to, emptyTokens } = mail
-      return { subject, html, text, to: to?.address ?? null, emptyTokens }
+      const attachments = template.attachments ?? []
+      return { subject, html, text, to: to?.address ?? null, emptyTokens, attachments }
     },
   )
 }

@@ -31,6 +31,7 @@ import { eventDefinitions } from '../routes/event-definitions.ts'
 import { eventTriggers } from '../routes/event-triggers.ts'
 import { eventTypes } from '../routes/event-types.ts'
 import { explain } from '../routes/explain.ts'
+import { fileLibrary } from '../routes/file-library.ts'
 import { forecasts } from '../routes/forecasts.ts'
 import { health } from '../routes/health.ts'
 import { imports } from '../routes/import.ts'
@@ -67,6 +68,7 @@ const ROUTES: Routes[] = [
   search,
   changes,
   emailTemplates,
+  fileLibrary,
   emails,
   bounces,
   suppressions,
