@@ -10,7 +10,7 @@ import type { RunningAction } from '../store/event-actions.ts'
 import type { ContextRow } from '../store/mail-contexts.ts'
 import { listSuppressed } from '../store/suppressions.ts'
 import { keepTransactionAlive, type ClaimedTrigger, type Ending } from '../store/trigger-queue.ts'
-import { calendarEntry, compose, senderOf, type Composed } from './compose.ts'
+import { calendarEntry, compose, senderOf, type AnswerLinks, type Composed } from './compose.ts'
 import type { RenderedTemplate } from './templates.ts'
 import { TimeSlice } from './time-slice.ts'
 import type { WorkQueue } from '../work-queue.ts'
@@ -25,6 +25,7 @@ export type MailParts = {
   /** The name of this installation in Message-IDs and calendar entries. */
   host: string
   unsubscribeLink(mail: UnsubscribedMail): string | null
+  answerLinks?: AnswerLinks
   onError(error: unknown): void
 }
 
@@ -56,6 +57,7 @@ export async function makeMails(tx: Db, parts: MailParts, ready: Ready[], making
       return { businessId, emailId, messageId: makeMessageId(businessId, emailId, parts.host) }
     },
     unsubscribeLink: parts.unsubscribeLink,
+    answerLinks: parts.answerLinks,
   }
 
   const composed = await mapInSlices(tx, parts.batches, ready, (one) => ({

@@ -17,7 +17,7 @@ export async function previewMail(
   db: Db,
   template: RenderedTemplate,
   object: { objectType: ObjectType; objectId: number | string },
-  unsubscribeLink: string,
+  links: { unsubscribe: string; answer: string },
 ): Promise<Preview | undefined> {
   const { businessId } = template
   const { objectType, objectId: id } = object
@@ -26,8 +26,18 @@ export async function previewMail(
   const rows = await listMailContexts(db, objectType, [{ businessId, ...key }])
   const row = rows.toSorted((a, b) => (a.clientId ?? 0) - (b.clientId ?? 0))[0]
   if (!row) return undefined
-  const link = template.transactional ? null : unsubscribeLink
-  return { mail: mergeMail(compiled(template), { ...row.context, unsubscribeLink: link }), row }
+  const context = {
+    ...row.context,
+    unsubscribeLink: template.transactional ? null : links.unsubscribe,
+    ...(row.context.calendar && { answerLinks: { confirm: links.answer, cancel: links.answer } }),
+  }
+  return { mail: mergeMail(compiled(template), context), row }
+}
+
+/** For counting tokens without a value. */
+export const EXAMPLE_ANSWERS = {
+  confirm: 'https://example.org/answer/confirm',
+  cancel: 'https://example.org/answer/cancel',
 }
 
 /** A token that has no value for some recent objects. */
@@ -73,7 +83,8 @@ export async function findEmptyTokens(db: Db, template: RenderedTemplate): Promi
 
 function emptyIn(template: RenderedTemplate, context: MailContext) {
   const unsubscribeLink = template.transactional ? null : 'https://example.org/'
-  return emptyTokensOf(compiled(template), { ...context, unsubscribeLink }).map(
+  const answers = context.calendar && { answerLinks: EXAMPLE_ANSWERS }
+  return emptyTokensOf(compiled(template), { ...context, unsubscribeLink, ...answers }).map(
     (name) => `%${name}%`,
   )
 }

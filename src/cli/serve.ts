@@ -10,6 +10,7 @@ import { addressOf, readConfig, type Config } from '../config.ts'
 import type { Database, Db } from '../database/database.ts'
 import { openDatabase } from '../database/postgres.ts'
 import { warmUp } from '../email/html-pool.ts'
+import { answerLinks } from '../email/answer-links.ts'
 import { unsubscribeLink } from '../email/unsubscribe.ts'
 import { StartError } from '../errors.ts'
 import { buildApp, type App } from '../http/server/app.ts'
@@ -106,6 +107,7 @@ function makeEngine({ config, database, clock, log, linkSeal, settings }: Parts)
     captures: config.smtpUrl === undefined,
     host: new URL(config.publicUrl).hostname,
     unsubscribeLink: (mail) => unsubscribeLink(config.publicUrl, linkSeal, mail),
+    answerLinks: (mail) => answerLinks(config.publicUrl, linkSeal, mail),
     maxRenderWaitMs: 2_000,
     onError: (err) => log.error({ err }, 'engine iteration failed'),
     onEnded: measureEndings,

@@ -151,8 +151,8 @@ async function renderPreview(
   const kind = kindOfObjectType(objectType)
   const isOfKind = (typeof objectId === 'string') === (objectType === 'INVITATION')
   const isSeen = isOfKind && (await findObject(db, businessId, kind, objectId, scope))
-  const link = `${publicUrl}/unsubscribe/…`
-  const preview = isSeen ? await previewMail(db, template, about, link) : undefined
+  const links = { unsubscribe: `${publicUrl}/unsubscribe/…`, answer: `${publicUrl}/answer/…` }
+  const preview = isSeen ? await previewMail(db, template, about, links) : undefined
   if (!preview) {
     throw invalid([{ pointer: '/objectId', detail: `there is no ${kind.title} ${objectId}` }])
   }

@@ -12,6 +12,7 @@ import {
 } from 'fastify'
 import { Credentials } from '../../auth/credentials.ts'
 import type { Config } from '../../config.ts'
+import { answers } from '../routes/answers.ts'
 import { apiKeys } from '../routes/api-keys.ts'
 import { audit } from '../routes/audit.ts'
 import { authenticate } from './authenticate.ts'
@@ -73,6 +74,7 @@ const ROUTES: Routes[] = [
   bounces,
   suppressions,
   unsubscribe,
+  answers,
   objects, // the scheduling objects
   statuses,
   imports,

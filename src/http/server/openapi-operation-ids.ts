@@ -78,6 +78,8 @@ const NAMES = new Map<string, string>([
   ['DELETE /suppression/:emailAddress', 'deleteSuppression'],
   ['GET /unsubscribe/:token', 'showUnsubscribe'],
   ['POST /unsubscribe/:token', 'unsubscribe'],
+  ['GET /answer/:token', 'showAnswer'],
+  ['POST /answer/:token', 'sendAnswer'],
   ['GET /status', 'listStatuses'],
   ['POST /status', 'createStatus'],
   ['GET /status/:objectType/:status', 'getStatus'],

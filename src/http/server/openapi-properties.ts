@@ -12,7 +12,7 @@ export const PROPERTY_TEXTS: Readonly<Record<string, Text>> = {
   active: ['False if it is switched off or deleted.', true],
   createdDate: ['When it was created, in ms.', 1_789_000_000_000],
   createdUser: [
-    'Who created it: a username, `key:<name>`, `OPERATOR` or `SYSTEM`.',
+    'Who created it: a username, `key:<name>`, `OPERATOR`, `SYSTEM`, or `CLIENT` who answered by a link.',
     'key:front desk',
   ],
   modifiedDate: ['When it was last changed, in ms.', 1_789_000_000_000],
