@@ -84,8 +84,14 @@ create table business (
   created_user text not null,
   modified_date timestamp with time zone not null,
   modified_user text not null,
+  logo text,
+  confirm_status text,
+  cancel_status text,
+  cancel_until_hours integer,
+  booking_url text,
   constraint business_pkey PRIMARY KEY (business_id),
-  constraint business_external_id_key UNIQUE (external_id)
+  constraint business_external_id_key UNIQUE (external_id),
+  constraint business_logo FOREIGN KEY (business_id, logo) REFERENCES file_library(business_id, file_uuid)
 ) with ();
 create policy bellwether_app on business to bellwether_app using ((business_id = app_business()));
 create policy bellwether_engine on business to bellwether_engine using (true);
@@ -337,6 +343,7 @@ CASE
     WHEN (status = ANY (ARRAY['QUEUED'::text, 'RETRYING'::text, 'UNCERTAIN'::text])) THEN 'SENT'::text
     ELSE status
 END) stored,
+  attachments jsonb,
   constraint email_pkey PRIMARY KEY (business_id, email_id),
   constraint email_next_attempt CHECK ((status = ANY (ARRAY['QUEUED'::text, 'RETRYING'::text, 'UNCERTAIN'::text])) = (next_attempt_time IS NOT NULL)),
   constraint email_status_check CHECK (status = ANY (ARRAY['QUEUED'::text, 'SENT'::text, 'CAPTURED'::text, 'RETRYING'::text, 'FAILED'::text, 'SUPPRESSED'::text, 'UNCERTAIN'::text, 'CANCELLED'::text]))
@@ -354,8 +361,11 @@ create policy owner on email to current_user using (true);
 grant insert, select, update on email to bellwether_app;
 grant insert, select, update on email to bellwether_engine;
 grant select on email (business_id) to bellwether_operator;
+grant select on email (client_id) to bellwether_operator;
 grant select on email (email_id) to bellwether_operator;
 grant select on email (message_id) to bellwether_operator;
+grant select on email (object_id) to bellwether_operator;
+grant select on email (object_type) to bellwether_operator;
 grant select on email (to_address) to bellwether_operator;
 grant usage on sequence email_email_id_seq to bellwether_app;
 grant usage on sequence email_email_id_seq to bellwether_engine;
@@ -612,6 +622,49 @@ CREATE TRIGGER check_references AFTER INSERT ON event_trigger REFERENCING NEW TA
 CREATE TRIGGER final_states BEFORE UPDATE ON event_trigger FOR EACH ROW WHEN (old.status <> 'RUNNING'::text) EXECUTE FUNCTION refuse_final_change();
 CREATE TRIGGER never_deleted BEFORE DELETE ON event_trigger FOR EACH ROW EXECUTE FUNCTION refuse_final_change();
 CREATE TRIGGER same_definition BEFORE UPDATE OF event_defn_id ON event_trigger FOR EACH ROW WHEN (old.event_defn_id <> new.event_defn_id) EXECUTE FUNCTION refuse_definition_change();
+
+-- The bytes of a file. A mail names its files and is sent with their bytes, so these outlive a deleted file for a while.
+create table file_content (
+  business_id bigint not null,
+  file_uuid text not null,
+  bytes bytea storage e not null,
+  constraint file_content_pkey PRIMARY KEY (business_id, file_uuid),
+  constraint file_content_business_id_file_uuid_fkey FOREIGN KEY (business_id, file_uuid) REFERENCES file_library(business_id, file_uuid)
+) with ();
+create policy bellwether_app on file_content to bellwether_app using ((business_id = app_business()));
+create policy bellwether_engine on file_content to bellwether_engine using (true);
+create policy owner on file_content to current_user using (true);
+grant insert, select on file_content to bellwether_app;
+grant delete, select on file_content to bellwether_engine;
+
+-- A file that templates attach to mails, or the logo of the business. Its content never changes.
+create table file_library (
+  business_id bigint not null,
+  file_uuid text not null,
+  name text not null,
+  type text not null,
+  size integer not null,
+  sha256 text not null,
+  active boolean not null default true,
+  version bigint not null default 1,
+  created_date timestamp with time zone not null,
+  created_user text not null,
+  modified_date timestamp with time zone not null,
+  modified_user text not null,
+  constraint file_library_pkey PRIMARY KEY (business_id, file_uuid),
+  constraint file_library_business_id_fkey FOREIGN KEY (business_id) REFERENCES business(business_id)
+) with ();
+CREATE INDEX file_library_by_date ON file_library USING btree (business_id, created_date, file_uuid) WHERE active;
+create policy bellwether_app on file_library to bellwether_app using ((business_id = app_business()));
+create policy bellwether_engine on file_library to bellwether_engine using (true);
+create policy bellwether_operator on file_library to bellwether_operator using (true);
+create policy owner on file_library to current_user using (true);
+grant insert, select, update on file_library to bellwether_app;
+grant select on file_library to bellwether_engine;
+grant select on file_library to bellwether_operator;
+grant update on file_library (version) to bellwether_operator;
+CREATE TRIGGER audit_insert AFTER INSERT ON file_library REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_insert('fileLibrary', 'file_uuid');
+CREATE TRIGGER audit_update AFTER UPDATE ON file_library REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_update('fileLibrary', 'file_uuid');
 
 -- The answers to requests with an Idempotency-Key. Written in the transaction of the request, so that a repeated request is not executed again.
 create table idempotency_key (
@@ -1196,9 +1249,11 @@ create table status (
 ) with ();
 create policy bellwether_app on status to bellwether_app using ((business_id = app_business()));
 create policy bellwether_engine on status to bellwether_engine using (true);
+create policy bellwether_operator on status to bellwether_operator using (true);
 create policy owner on status to current_user using (true);
 grant insert, select, update on status to bellwether_app;
 grant select on status to bellwether_engine;
+grant select on status to bellwether_operator;
 CREATE TRIGGER audit_insert AFTER INSERT ON status REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_insert('status', 'audit_key', 'audit_key');
 CREATE TRIGGER audit_update AFTER UPDATE ON status REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_update('status', 'audit_key', 'audit_key');
 CREATE TRIGGER settings_inserted AFTER INSERT ON status REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION change_settings_version();

@@ -1,6 +1,6 @@
 import type { Db } from '../database/database.ts'
 import { escapeHtml } from '../email/merge.ts'
-import type { Attachment } from '../email/message.ts'
+import type { MessageAttachment } from '../email/message.ts'
 import { getBusiness } from '../store/businesses.ts'
 import { senderOf } from './compose.ts'
 import { queueMails, type Sending } from './send-again.ts'
@@ -13,7 +13,7 @@ type AccountMail = {
   before: string[]
   link: string | null
   after: string[]
-  attachment?: Attachment | undefined
+  attachment?: MessageAttachment | undefined
 }
 
 /**

@@ -30,6 +30,7 @@ export type EngineParts = {
   mailFrom: Mailbox
   host: string
   unsubscribeLink: FireContext['unsubscribeLink']
+  answerLinks?: NonNullable<FireContext['answerLinks']>
   onError(error: unknown): void
   onEnded?: NonNullable<FireContext['onEnded']>
   decide?: NonNullable<FireContext['decide']>

@@ -6,7 +6,7 @@ import {
   makeMessageId,
   messageText,
   readMessage,
-  type Attachment,
+  type MessageAttachment,
 } from '../email/message.ts'
 import { dateText, mailboxHeader } from '../email/headers.ts'
 import { compileTemplate, mergeMail } from '../email/merge.ts'
@@ -57,7 +57,7 @@ export async function sendAgain(
 export async function sendTests(
   tx: Db,
   { mail, row }: Preview,
-  about: Pick<NewEmail, 'emailTemplateId' | 'emailCategoryId' | 'objectType'>,
+  about: Pick<NewEmail, 'emailTemplateId' | 'emailCategoryId' | 'objectType' | 'attachments'>,
   addresses: string[],
   { now, mailFrom, host }: Sending,
 ): Promise<number[]> {
@@ -92,7 +92,7 @@ export async function queueMails(
     now,
     host,
     attachment,
-  }: Pick<Sending, 'now' | 'host'> & { attachment?: Attachment | undefined },
+  }: Pick<Sending, 'now' | 'host'> & { attachment?: MessageAttachment | undefined },
 ): Promise<number[]> {
   const ids = await drawEmailIds(tx, addresses.length)
   const emails = ids.map((emailId, i): NewEmail => {
@@ -100,7 +100,9 @@ export async function queueMails(
     const messageId = makeMessageId(email.businessId, emailId, host)
     const to = { name: '', address: toAddress }
     const parts = { ...email, ...sender, to, cc: null, messageId, date: now }
-    const message = buildMessage({ ...parts, calendar: null, attachment, unsubscribeLink: null })
+    const files = email.attachments ?? []
+    const own = { calendar: null, files, attachment, unsubscribeLink: null }
+    const message = buildMessage({ ...parts, ...own })
     return {
       ...queuedEmail(now),
       ...email,
@@ -187,6 +189,7 @@ async function buildCaptured(
       objectType && row && !email.test
         ? calendarEntry(objectType, { mail: email, row, recipient }, from, host)
         : null,
+    files: email.attachments ?? [],
     // The same link as in its body.
     unsubscribeLink: email.transactional ? null : unsubscribeLink(email),
   })

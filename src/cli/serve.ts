@@ -10,6 +10,7 @@ import { addressOf, readConfig, type Config } from '../config.ts'
 import type { Database, Db } from '../database/database.ts'
 import { openDatabase } from '../database/postgres.ts'
 import { warmUp } from '../email/html-pool.ts'
+import { answerLinks } from '../email/answer-links.ts'
 import { unsubscribeLink } from '../email/unsubscribe.ts'
 import { StartError } from '../errors.ts'
 import { buildApp, type App } from '../http/server/app.ts'
@@ -18,6 +19,7 @@ import { deleteOldAnswers } from '../http/server/idempotency.ts'
 import { openLog, type Log } from '../log.ts'
 import { createReportScheduleLoops } from '../report-delivery/schedule-loops.ts'
 import { forgetBodies } from '../store/emails.ts'
+import { forgetContents } from '../store/files.ts'
 import { findOrSaveLinkSecret } from '../store/unsubscribe-links.ts'
 import { SettingsCache } from '../store/settings.ts'
 import { reachDatabase } from './reach-database.ts'
@@ -107,6 +109,7 @@ function makeEngine({ config, database, clock, log, linkSeal, settings }: Parts)
     mailer: makeMailer(config),
     captures: config.smtpUrl === undefined,
     unsubscribeLink: (mail) => unsubscribeLink(config.publicUrl, linkSeal, mail),
+    answerLinks: (mail) => answerLinks(config.publicUrl, linkSeal, mail),
     maxRenderWaitMs: 2_000,
     moreLoops: createReportScheduleLoops(schedules),
     onError: (err) => log.error({ err }, 'engine iteration failed'),
@@ -141,7 +144,9 @@ function cleanUpPeriodically({ config, database, clock, log }: Parts) {
   const cleanUp = async () => {
     const now = clock.now()
     await deleteOldAnswers(database.engine, now)
-    await deleteOldBodies(database.engine, now.subtract({ hours: 24 * config.bodyRetentionDays }))
+    const before = now.subtract({ hours: 24 * config.bodyRetentionDays })
+    await deleteOldBodies(database.engine, before)
+    while ((await forgetContents(database.engine, before, BODY_BATCH)) === BODY_BATCH);
   }
   const timer = setInterval(() => {
     cleanUp().catch((err) => log.warn({ err }, 'cleanup failed'))

@@ -32,6 +32,7 @@ import type {
 } from '../contract/event-trigger.ts'
 import type { EventTypeInfo, ObjectType } from '../contract/event-type.ts'
 import type { Explanation } from '../contract/explanation.ts'
+import type { FileWrite, LibraryFile } from '../contract/file-library.ts'
 import type { Backtest, Forecast } from '../contract/forecast.ts'
 import type { CsvImportResult, CsvQuery, ImportQuery, ImportResult } from '../contract/import.ts'
 import type {
@@ -105,7 +106,7 @@ export type EventActionInput = Writable<Static<typeof EventActionBody>>
 export type ImportLine =
   | { [K in keyof ObjectBodies]: { kind: K; ref?: string } & ObjectBodies[K] }[keyof ObjectBodies]
   | {
-      kind: 'business' | 'status' | 'suppression' | 'eventDefinition'
+      kind: 'business' | 'status' | 'fileLibrary' | 'suppression' | 'eventDefinition'
       [property: string]: unknown
     }
 
@@ -222,6 +223,11 @@ type OtherOperations = {
     body: Static<typeof MailTest>
     answer: { items: Email[] }
   }
+  listFiles: { query: PageParameters; answer: Page<LibraryFile> }
+  uploadFile: { body: Writable<Static<typeof FileWrite>>; answer: LibraryFile }
+  getFile: { path: { fileUUId: string }; answer: LibraryFile }
+  getFileContent: { path: { fileUUId: string }; answer: Blob }
+  deleteFile: { path: { fileUUId: string }; answer: LibraryFile }
   listStatuses: { answer: Status[] }
   getStatus: { path: { objectType: ObjectType; status: string }; answer: Status }
   createStatus: { body: Writable<Static<typeof StatusWrite>>; answer: Status }

@@ -1,7 +1,7 @@
 import { sendAccountMail } from '../automation/account-mails.ts'
 import type { Sending } from '../automation/send-again.ts'
 import type { Db } from '../database/database.ts'
-import type { Attachment } from '../email/message.ts'
+import type { MessageAttachment } from '../email/message.ts'
 import type { ScheduleObject } from '../store/report-schedules.ts'
 
 /** A printed report as one group of recipients gets it. */
@@ -13,7 +13,7 @@ export type MailedReport = {
   endDate: string
   sentences: string[]
   /** The file, or its size if it is too large for a mail and the mail has a link instead. */
-  attachment: Attachment | undefined
+  attachment: MessageAttachment | undefined
   fileSize: number
 }
 

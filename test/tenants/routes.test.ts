@@ -19,6 +19,7 @@ const PUBLIC = [
   /^POST \/user\/password\/(forgotten|link|set)$/,
   /^(GET|HEAD|POST) \/unsubscribe\/.*$/,
   /^(GET|HEAD) \/report\/link\/.*$/,
+  /^(GET|HEAD|POST) \/answer\/.*$/,
 ]
 
 const OPERATORS = /^(GET|HEAD|POST|DELETE) \/business(\/|$)|^(GET|HEAD) \/metrics$/

@@ -85,10 +85,13 @@ async function furnish(call: Call, businessId: number, word: string, startTime: 
   const { disclaimerFormId } = made
   await make('/disclaimer', 'disclaimerId', { disclaimerFormId, clientId, calendarId })
   await make('/emailCategory', 'emailCategoryId', { name: word })
+  const content = Buffer.from(word).toString('base64')
+  await make('/fileLibrary', 'fileUUId', { name: `${word}.txt`, content })
   await make('/emailTemplate', 'emailTemplateId', {
     templateName: word,
     subject: word,
     emailBody: `<p>${word}</p>`,
+    attachFileLibraryUUids: [made.fileUUId],
   })
   await make('/eventDefinition', 'eventDefnId', {
     active: true,
@@ -178,6 +181,7 @@ function readIds(url: string, tables: Table[], businessId: number) {
     )
     ids.eventTriggerId = Number(waits.rows[0].id)
     ids.invitationUUID = ids.invitationUuid!
+    ids.fileUUId = ids.fileUuid!
     ids.eventDefinitionId = ids.eventDefnId!
     return ids
   })

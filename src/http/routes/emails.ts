@@ -26,6 +26,7 @@ import {
   type StoredEmail,
   type WholeEmail as StoredWholeEmail,
 } from '../../store/emails.ts'
+import { countContents } from '../../store/files.ts'
 import { findObject } from '../../store/objects.ts'
 import type { Visibility } from '../../store/visibility.ts'
 import { findRoleOfLinkIn } from '../../store/password-links.ts'
@@ -182,7 +183,8 @@ const getEmail: Routes = async (app, { clock }) => {
     },
     async ({ caller, params: { emailId } }) => {
       const email = await requireReadableEmail(caller, emailId, clock.now())
-      return { ...toWire(withoutContent(email)), html: email.html, text: email.text }
+      const { html, text, attachments } = email
+      return { ...toWire(withoutContent(email)), html, text, attachments: attachments ?? [] }
     },
   )
 }
@@ -338,6 +340,10 @@ async function resend(
       'This email holds a report, and the rights of its recipient may have changed. Print the report instead.',
     )
   }
+  const files = (email.attachments ?? []).map(({ fileUUId }) => fileUUId)
+  if (files.length > 0 && (await countContents(tx, businessId, files)) < files.length) {
+    throw conflict('A file that this email attaches was deleted, so it cannot be sent again.')
+  }
   const bounced = await listSuppressed(tx, [{ businessId, emailAddress: email.to }])
   if (bounced.some((one) => one.reason === 'BOUNCED')) {
     throw conflict(`${email.to} bounced before. Remove it with DELETE /suppression first.`)
@@ -353,6 +359,7 @@ function withoutContent({
   fromAddress: _from,
   emailCategoryId: _category,
   transactional: _transactional,
+  attachments: _attachments,
   ...email
 }: StoredWholeEmail): StoredEmail {
   return email

@@ -12,6 +12,7 @@ import {
 } from 'fastify'
 import { Credentials } from '../../auth/credentials.ts'
 import type { Config } from '../../config.ts'
+import { answers } from '../routes/answers.ts'
 import { apiKeys } from '../routes/api-keys.ts'
 import { audit } from '../routes/audit.ts'
 import { authenticate } from './authenticate.ts'
@@ -31,6 +32,7 @@ import { eventDefinitions } from '../routes/event-definitions.ts'
 import { eventTriggers } from '../routes/event-triggers.ts'
 import { eventTypes } from '../routes/event-types.ts'
 import { explain } from '../routes/explain.ts'
+import { fileLibrary } from '../routes/file-library.ts'
 import { forecasts } from '../routes/forecasts.ts'
 import { health } from '../routes/health.ts'
 import { imports } from '../routes/import.ts'
@@ -73,10 +75,12 @@ const ROUTES: Routes[] = [
   search,
   changes,
   emailTemplates,
+  fileLibrary,
   emails,
   bounces,
   suppressions,
   unsubscribe,
+  answers,
   objects, // the scheduling objects
   statuses,
   imports,

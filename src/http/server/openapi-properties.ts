@@ -12,7 +12,7 @@ export const PROPERTY_TEXTS: Readonly<Record<string, Text>> = {
   active: ['False if it is switched off or deleted.', true],
   createdDate: ['When it was created, in ms.', 1_789_000_000_000],
   createdUser: [
-    'Who created it: a username, `key:<name>`, `OPERATOR` or `SYSTEM`.',
+    'Who created it: a username, `key:<name>`, `OPERATOR`, `SYSTEM`, or `CLIENT` who answered by a link.',
     'key:front desk',
   ],
   modifiedDate: ['When it was last changed, in ms.', 1_789_000_000_000],
@@ -56,6 +56,22 @@ export const PROPERTY_TEXTS: Readonly<Record<string, Text>> = {
   reasonIdList: [ID_LISTS, [3]],
   disclaimerFormIdList: [ID_LISTS, [4]],
   groupIdList: ['Stored as sent; not used for matching.', []],
+
+  // Files
+  fileUUId: ['The id of the file.', '7d1f0c9a1be2d34c5f8a6b7c8d9e0f1a'],
+  'LibraryFile.name': ['The name of the file.', 'How to find us.pdf'],
+  'LibraryFileBody.name': ['The name of the file.', 'How to find us.pdf'],
+  'Attachment.name': ['The name of the file.', 'How to find us.pdf'],
+  'LibraryFile.type': ['The media type.', 'application/pdf'],
+  'LibraryFileBody.type': ['The media type.', 'application/pdf'],
+  'Attachment.type': ['The media type.', 'application/pdf'],
+  size: ['The size in bytes.', 48_213],
+  logo: ['The `fileUUId` of the logo.', '7d1f0c9a1be2d34c5f8a6b7c8d9e0f1a'],
+  confirmStatus: ['The status of a confirmed appointment.', 'CONFIRMED'],
+  cancelStatus: ['The status of a cancelled appointment.', 'CANCELLED'],
+  cancelUntilHours: ['Hours before the start.', 24],
+  bookingUrl: ['The address of a booking page.', 'https://praxis.example/book'],
+  attachments: ['The attached files.'],
 
   // Objects and their names
   attendance: ['Who of the students was present.', [{ clientId: 17, present: true }]],
