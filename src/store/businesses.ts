@@ -13,6 +13,8 @@ const columns = sql`
   language,
   external_id   as "externalId",
   sender_domains as "senderDomains",
+  bulk_limit    as "bulkLimit",
+  quiet_hours   as "quietHours",
   active,
   version,
   created_date  as "createdDate",
@@ -35,6 +37,8 @@ export type BusinessFields = Pick<
   | 'language'
   | 'externalId'
   | 'senderDomains'
+  | 'bulkLimit'
+  | 'quietHours'
   | 'active'
 >
 
@@ -76,13 +80,18 @@ export function listBusinesses(db: Db, { after, limit }: { after: number; limit:
     limit ${limit}`)
 }
 
-export async function insertBusiness(db: Db, fields: BusinessFields, { user, now }: By) {
+/** A new business has the default settings unless it is given others. */
+type NewBusiness = Omit<BusinessFields, Setting> & Partial<Pick<BusinessFields, Setting>>
+type Setting = 'bulkLimit' | 'quietHours'
+
+export async function insertBusiness(db: Db, fields: NewBusiness, { user, now }: By) {
   const [business] = await db.query<BusinessRow>(sql`
     insert into business (name, time_zone, email_address, phone, language, external_id, sender_domains,
-                          active, created_date, created_user, modified_date, modified_user)
+                          bulk_limit, quiet_hours, active, created_date, created_user, modified_date, modified_user)
     values (${fields.name}, ${fields.timeZone}, ${fields.emailAddress}, ${fields.phone},
             ${fields.language}, ${fields.externalId}, ${wireDomains(fields)}::text[],
-            ${fields.active}, ${now}, ${user}, ${now}, ${user})
+            ${fields.bulkLimit ?? null}, ${wireQuietHours(fields)}::jsonb, ${fields.active}, ${now}, ${user},
+            ${now}, ${user})
     returning ${columns}`)
   return business!
 }
@@ -92,7 +101,8 @@ export async function updateBusiness(db: Db, businessId: number, fields: Busines
     update business
     set name = ${fields.name}, time_zone = ${fields.timeZone}, email_address = ${fields.emailAddress},
         phone = ${fields.phone}, language = ${fields.language}, external_id = ${fields.externalId},
-        sender_domains = ${wireDomains(fields)}::text[], active = ${fields.active}, version = version + 1,
+        sender_domains = ${wireDomains(fields)}::text[], bulk_limit = ${fields.bulkLimit},
+        quiet_hours = ${wireQuietHours(fields)}::jsonb, active = ${fields.active}, version = version + 1,
         modified_date = ${by.now}, modified_user = ${by.user}
     where business_id = ${businessId}
     returning ${columns}`)
@@ -100,6 +110,9 @@ export async function updateBusiness(db: Db, businessId: number, fields: Busines
 }
 
 /** Each domain once, in lower case. */
-const wireDomains = ({ senderDomains }: BusinessFields) => [
+const wireDomains = ({ senderDomains }: Pick<BusinessFields, 'senderDomains'>) => [
   ...new Set(senderDomains.flatMap((domain) => parseDomain(domain) ?? [])),
 ]
+
+const wireQuietHours = ({ quietHours }: Partial<BusinessFields>) =>
+  quietHours == null ? null : JSON.stringify({ from: quietHours.from, to: quietHours.to })

@@ -46,6 +46,7 @@ import { reports } from '../routes/reports.ts'
 import { search } from '../routes/search.ts'
 import { sessions } from '../routes/sessions.ts'
 import { statuses } from '../routes/statuses.ts'
+import { approvals } from '../routes/approvals.ts'
 import { suppressions } from '../routes/suppressions.ts'
 import { unsubscribe } from '../routes/unsubscribe.ts'
 import { users } from '../routes/users.ts'
@@ -70,6 +71,7 @@ const ROUTES: Routes[] = [
   emails,
   bounces,
   suppressions,
+  approvals,
   unsubscribe,
   objects, // the scheduling objects
   statuses,
