@@ -11,6 +11,7 @@ import {
   type ExportedObject,
   type ReferredIds,
 } from '../store/exported-objects.ts'
+import { withItemRefs } from './inner-references.ts'
 import { listAllStatuses } from '../store/statuses.ts'
 import { listSuppressions } from '../store/suppressions.ts'
 
@@ -104,8 +105,12 @@ function objectLine(kind: ObjectKind, object: ExportedObject, refs: Refs): Expor
   const ref = refs.give(kind, object[kind.id])
   if (ref) line.ref = ref
   line.externalId = object.externalId
-  for (const [property, { refersTo }] of Object.entries(kind.fields)) {
+  for (const [property, { refersTo, itemsReferTo }] of Object.entries(kind.fields)) {
     const value = object[property]
+    if (itemsReferTo) {
+      line[property] = withItemRefs(itemsReferTo, value, (id) => refs.of(itemsReferTo.refersTo, id))
+      continue
+    }
     if (refersTo && value !== null) {
       line[refName(property)] = Array.isArray(value)
         ? value.map((id) => refs.of(refersTo, id))
@@ -119,11 +124,20 @@ function objectLine(kind: ObjectKind, object: ExportedObject, refs: Refs): Expor
 
 type Statuses = Awaited<ReturnType<typeof listAllStatuses>>
 
-const statusLine = ({ objectType, status, label, live, liveAfter, active }: Statuses[number]) => ({
+const statusLine = ({
+  objectType,
+  status,
+  label,
+  outcome,
+  live,
+  liveAfter,
+  active,
+}: Statuses[number]) => ({
   kind: 'status',
   objectType,
   status,
   label,
+  outcome,
   live,
   liveAfter,
   active,
