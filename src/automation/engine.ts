@@ -4,6 +4,7 @@ import type { Mailbox } from '../contract/addresses.ts'
 import type { Mailer } from '../email/mailer.ts'
 import { readDatabaseTime } from '../store/database-time.ts'
 import type { SettingsCache } from '../store/settings.ts'
+import { createApprovalLoop } from './approval-loop.ts'
 import { createDeliverLoop } from './deliver-loop.ts'
 import { Deliveries } from './deliver.ts'
 import { FireLoops } from './fire-loops.ts'
@@ -79,6 +80,7 @@ export function createEngine(parts: EngineParts) {
     heartbeat: createHeartbeatLoop(leaseParts, { fireLoops, deliveries }),
     replan: createReplanLoop({ ...parts, db, now }, takeoverMs(leaseSeconds)),
     plan: createPlanLoop({ ...parts, now }),
+    approve: createApprovalLoop({ ...parts, now }),
     reconcile: createReconciler({ db, now, worker, leaseSeconds }).loop,
   }
 
