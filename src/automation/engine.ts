@@ -5,7 +5,7 @@ import type { Mailer } from '../email/mailer.ts'
 import { readDatabaseTime } from '../store/database-time.ts'
 import type { SettingsCache } from '../store/settings.ts'
 import { createDeliverLoop } from './deliver-loop.ts'
-import { Deliveries } from './deliver.ts'
+import { Deliveries, type DeliveryEvents } from './deliver.ts'
 import { FireLoops } from './fire-loops.ts'
 import type { FireContext } from './fire.ts'
 import { createHeartbeatLoop, createTakeoverLoop, takeoverMs } from './lease-loops.ts'
@@ -39,7 +39,7 @@ export type EngineParts = {
   maxQueuedEmails?: number
   maxRenderWaitMs?: number
   maxStopWaitMs?: number
-}
+} & DeliveryEvents
 
 export type Engine = ReturnType<typeof createEngine>
 
