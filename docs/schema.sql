@@ -119,6 +119,9 @@ create table business (
   created_user text not null,
   modified_date timestamp with time zone not null,
   modified_user text not null,
+  mail_paused boolean not null default false,
+  mail_paused_reason text,
+  mail_resumed_time timestamp with time zone,
   bulk_limit integer,
   quiet_hours jsonb,
   logo text,
@@ -129,7 +132,8 @@ create table business (
   constraint business_pkey PRIMARY KEY (business_id),
   constraint business_external_id_key UNIQUE (external_id),
   constraint business_logo FOREIGN KEY (business_id, logo) REFERENCES file_library(business_id, file_uuid),
-  constraint business_bulk_limit_check CHECK (bulk_limit >= 0)
+  constraint business_bulk_limit_check CHECK (bulk_limit >= 0),
+  constraint business_mail_paused CHECK (mail_paused OR mail_paused_reason IS NULL)
 ) with ();
 create policy bellwether_app on business to bellwether_app using ((business_id = app_business()));
 create policy bellwether_engine on business to bellwether_engine using (true);
@@ -142,6 +146,7 @@ grant usage on sequence business_business_id_seq to bellwether_operator;
 CREATE TRIGGER audit_insert AFTER INSERT ON business REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_insert('business', 'business_id');
 CREATE TRIGGER audit_update AFTER UPDATE ON business REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_update('business', 'business_id');
 CREATE TRIGGER create_default_statuses AFTER INSERT ON business FOR EACH ROW EXECUTE FUNCTION create_default_statuses();
+CREATE TRIGGER resume_mail AFTER UPDATE ON business FOR EACH ROW WHEN (old.mail_paused AND NOT new.mail_paused) EXECUTE FUNCTION resume_mail();
 CREATE TRIGGER settings_inserted AFTER INSERT ON business REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION change_settings_version();
 CREATE TRIGGER settings_updated AFTER UPDATE ON business REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION change_settings_version();
 CREATE TRIGGER wake_report_schedules AFTER UPDATE OF time_zone ON business FOR EACH ROW WHEN (old.time_zone IS DISTINCT FROM new.time_zone) EXECUTE FUNCTION wake_report_schedules();
@@ -833,6 +838,21 @@ CREATE TRIGGER audit_update AFTER UPDATE ON location REFERENCING OLD TABLE AS ol
 CREATE TRIGGER settings_inserted AFTER INSERT ON location REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION change_settings_version();
 CREATE TRIGGER settings_updated AFTER UPDATE ON location REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION change_settings_version();
 CREATE TRIGGER wake_report_schedules AFTER UPDATE OF time_zone ON location FOR EACH ROW WHEN (old.time_zone IS DISTINCT FROM new.time_zone) EXECUTE FUNCTION wake_report_schedules();
+
+-- Whether the mail server takes mails, as the nodes that send found it. Shown by metrics, doctor and overview.
+create table mail_server (
+  server text not null,
+  last_accepted_time timestamp with time zone,
+  failing_since timestamp with time zone,
+  last_failed_time timestamp with time zone,
+  phase text,
+  reply text,
+  constraint mail_server_pkey PRIMARY KEY (server),
+  constraint mail_server_failing CHECK (num_nulls(failing_since, last_failed_time, phase, reply) = ANY (ARRAY[0, 4]))
+) with ();
+create policy bellwether_engine on mail_server to bellwether_engine using (true);
+create policy owner on mail_server to current_user using (true);
+grant insert, select, update on mail_server to bellwether_engine;
 
 -- The key of the operator of the installation. One row, created at the first start.
 create table operator_key (
@@ -2056,6 +2076,24 @@ begin
     return new;
   end if;
   raise exception 'event trigger % is %, which is final', old.event_trigger_id, old.status;
+end $function$;
+
+CREATE OR REPLACE FUNCTION resume_mail()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public'
+AS $function$
+begin
+  update pending_trigger p
+  set next_attempt_time = p.scheduled_time, last_error = null
+  where p.business_id = new.business_id and p.worker is null
+    and p.last_error = 'all mail of the business is paused';
+  update email_queue q
+  set next_attempt_time = least(q.next_attempt_time, new.mail_resumed_time)
+  where q.business_id = new.business_id and q.worker is null
+    and q.next_attempt_time > new.mail_resumed_time;
+  return null;
 end $function$;
 
 CREATE OR REPLACE PROCEDURE secure_table(IN target regclass, IN app text DEFAULT ''::text, IN engine text DEFAULT ''::text, IN operator text DEFAULT ''::text)

@@ -6,7 +6,7 @@ import { readDatabaseTime } from '../store/database-time.ts'
 import type { SettingsCache } from '../store/settings.ts'
 import { createApprovalLoop } from './approval-loop.ts'
 import { createDeliverLoop } from './deliver-loop.ts'
-import { Deliveries } from './deliver.ts'
+import { Deliveries, type DeliveryEvents } from './deliver.ts'
 import { FireLoops } from './fire-loops.ts'
 import type { FireContext } from './fire.ts'
 import { createHeartbeatLoop, createTakeoverLoop, takeoverMs } from './lease-loops.ts'
@@ -43,7 +43,7 @@ export type EngineParts = {
   maxQueuedEmails?: number
   maxRenderWaitMs?: number
   maxStopWaitMs?: number
-}
+} & DeliveryEvents
 
 export type Engine = ReturnType<typeof createEngine>
 
