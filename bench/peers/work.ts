@@ -78,6 +78,7 @@ function contextOf(row: any): Parameters<typeof mergeMail>[1] {
       website: null,
       replyTo: null,
       logo: null,
+      bookingUrl: null,
       name: row.business_name,
       emailAddress: null,
       phone: null,

@@ -11,9 +11,11 @@ import {
   type MergedAddresses,
   type MergedMail,
 } from '../email/merge.ts'
+import type { AskingMail } from '../email/answer-links.ts'
 import type { UnsubscribedMail } from '../email/unsubscribe.ts'
 import { chooseVariant } from '../email/variants.ts'
 import type { ObjectType } from '../contract/event-type.ts'
+import type { MailContext } from '../contract/mail-context.ts'
 import { REASONS } from '../contract/reasons.ts'
 import type { RunningAction } from '../store/event-actions.ts'
 import type { ContextRow } from '../store/mail-contexts.ts'
@@ -41,7 +43,11 @@ export type Addressing = {
   unsubscribeLink(mail: UnsubscribedMail): string | null
   calendarLink(mail: UnsubscribedMail): string | null
   now: Temporal.Instant
+  answerLinks?: AnswerLinks | undefined
 }
+
+/** The links with which the client of an appointment answers. */
+export type AnswerLinks = (mail: AskingMail) => { confirm: string; cancel: string }
 
 /** The mails of an action, or the reasons why there are none. */
 export type Composition = { mails: Composed[]; skipped: string[] }
@@ -63,6 +69,7 @@ export function compose(
   const written = new Set<string>()
   for (const row of once ? asOne(rows) : rows) {
     const template = templates.length === 1 ? named : variantFor(row, action, templates)
+    const key = once ? '' : `client ${row.clientId}`
     const canUnsubscribe = !(action.transactional ?? template.transactional)
     const addresses = mergeAddresses(compiled(template), row.context, action.recipient)
     const { to } = addresses
@@ -77,7 +84,14 @@ export function compose(
       // Each recipient has their own link, so that it unsubscribes only that address.
       const unsubscribeLink = canUnsubscribe ? addressing.unsubscribeLink(name) : null
       const calendarLink = isVisit(row.context) ? addressing.calendarLink(name) : null
-      const context = { ...row.context, unsubscribeLink, calendarLink }
+      const asking = recipientKey === key && askingMail(name, row, template, recipient)
+      const answerLinks = asking ? addressing.answerLinks?.(asking) : undefined
+      const context = {
+        ...row.context,
+        unsubscribeLink,
+        calendarLink,
+        ...(answerLinks && { answerLinks }),
+      }
       const content = mergeContent(compiled(template), context, action.recipient, addressing.now)
       composition.mails.push({
         ...name,
@@ -90,7 +104,6 @@ export function compose(
         unsubscribeLink,
       })
     }
-    const key = once ? '' : `client ${row.clientId}`
     add(key, to)
     for (const { field, recipient } of copiesOf(addresses)) {
       // A copy goes once to an address that is the same for every client.
@@ -110,6 +123,21 @@ const union = (...parts: Pick<MergedMail, 'emptyTokens'>[]) => [
 
 const isVisit = ({ calendar, classSchedule }: ContextRow['context']) =>
   calendar !== null || classSchedule !== null
+/** Only a mail to the client of an appointment has answer links. A copy would give them to others. */
+function askingMail(
+  name: UnsubscribedMail,
+  { context: { calendar, client }, clientId }: ContextRow,
+  template: RenderedTemplate,
+  { address }: Mailbox,
+): AskingMail | undefined {
+  const isClient = client?.emailAddress?.toLowerCase() === address.toLowerCase()
+  if (!calendar || clientId === null || !isClient) return undefined
+  if (!compiled(template).tokens.some((token) => ANSWER_TOKENS.has(token))) return undefined
+  const { calendarId, startTime } = calendar
+  return { ...name, toAddress: address, calendarId, startTime }
+}
+
+const ANSWER_TOKENS = new Set<string>(['CONFIRM_URL', 'CANCEL_URL'])
 
 function variantFor(row: ContextRow, action: RunningAction, templates: RenderedTemplate[]) {
   const variants = templates.map(variantOf) as [Variant, ...Variant[]]

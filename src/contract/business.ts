@@ -5,10 +5,13 @@ import {
   boolean,
   color,
   domains,
+  fileUUId,
+  integer,
   language,
   line,
   name,
   optional,
+  quietHours,
   required,
   timeZone,
   url,
@@ -22,6 +25,35 @@ const SenderDomains = Type.Array(Type.String(), {
 
 const OrNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description })
 
+const MAX_BULK_LIMIT = 1_000_000
+
+const BulkLimit = Type.Union([Type.Integer({ minimum: 0, maximum: MAX_BULK_LIMIT }), Type.Null()], {
+  description:
+    'An import or bulk call that would send more mails than this at once waits for approval. null: ' +
+    'the larger of 50 and three times the busiest hour of the last 30 days.',
+  examples: [200],
+})
+
+/** A schema of a body and one of an answer cannot have the same title. */
+const QuietHoursAs = (title: string) =>
+  Type.Object(
+    {
+      from: Type.String({ description: 'When quiet hours begin.', examples: ['21:00'] }),
+      to: Type.String({
+        description: 'When they end; on the next day if it is earlier than `from`.',
+        examples: ['08:00'],
+      }),
+    },
+    {
+      title,
+      description:
+        'Automations send nothing between these times, on the clock of the location or else of the ' +
+        'business. null: no quiet hours.',
+    },
+  )
+const QuietHours = QuietHoursAs('QuietHours')
+export type QuietHours = Static<typeof QuietHours>
+
 export const businessExample = {
   businessId: 1,
   name: 'Praxis am See',
@@ -29,11 +61,18 @@ export const businessExample = {
   emailAddress: 'hello@praxis.example',
   phone: '+41 44 000 00 00',
   language: 'de-CH',
+  logo: '7d1f0c9a1be2d34c5f8a6b7c8d9e0f1a',
+  confirmStatus: 'CONFIRMED',
+  cancelStatus: 'CANCELLED',
+  cancelUntilHours: 24,
+  bookingUrl: 'https://praxis.example/book',
   externalId: null,
   senderDomains: ['praxis.example'],
   accentColor: '#2f5d50',
   website: 'https://praxis.example',
   replyTo: 'desk@praxis.example',
+  bulkLimit: null,
+  quietHours: { from: '21:00', to: '08:00' },
   active: true,
   version: 1,
   createdDate: 1_789_000_000_000,
@@ -49,6 +88,22 @@ const mailing = {
   replyTo: OrNull('Where replies to emails go. Null: to `emailAddress`.'),
 }
 
+/** The logo in mails, and what clients can do by the links in them. */
+const answering = {
+  logo: OrNull('The `fileUUId` of a PNG or JPEG of the file library, up to 200 KB.'),
+  confirmStatus: OrNull(
+    'The status of an appointment that its client confirms by `%CONFIRM_URL%`. Null: CONFIRMED.',
+  ),
+  cancelStatus: OrNull(
+    'The status of an appointment that its client cancels by `%CANCEL_URL%`. Null: CANCELLED.',
+  ),
+  cancelUntilHours: Type.Union([Type.Integer({ minimum: 0, maximum: 8_760 }), Type.Null()], {
+    description:
+      'Clients can cancel by the link until so many hours before the start. Null: until the start.',
+  }),
+  bookingUrl: OrNull('The booking page of the business: `%RESCHEDULE_URL%` in an email.'),
+}
+
 export const Business = Type.Object(
   {
     businessId: Type.Integer(),
@@ -57,9 +112,12 @@ export const Business = Type.Object(
     emailAddress: OrNull('The email address for clients.'),
     phone: OrNull('The phone number for clients.'),
     language: OrNull('A language tag, such as de-CH.'),
+    ...answering,
     externalId: OrNull('The id of the object in another system.'),
     senderDomains: SenderDomains,
     ...mailing,
+    bulkLimit: BulkLimit,
+    quietHours: Type.Union([QuietHours, Type.Null()]),
     active: Type.Boolean(),
     version: Type.Integer({ description: 'Incremented by every change.' }),
     createdDate: Type.Integer(),
@@ -78,11 +136,18 @@ export const BUSINESS_FIELDS = {
   emailAddress: optional(address()),
   phone: optional(line(60)),
   language: optional(language()),
+  logo: optional(fileUUId()),
+  confirmStatus: optional(name(60)),
+  cancelStatus: optional(name(60)),
+  cancelUntilHours: optional(integer(0, 8_760)),
+  bookingUrl: optional(url()),
   externalId: optional(name(200)),
   senderDomains: optional(domains()),
   accentColor: optional(color()),
   website: optional(url()),
   replyTo: optional(address()),
+  bulkLimit: optional(integer(0, MAX_BULK_LIMIT)),
+  quietHours: optional(quietHours()),
   active: optional(boolean(true)),
 }
 
@@ -99,6 +164,11 @@ export const BusinessWrite = Type.Object(
     emailAddress: Type.Optional(OrNull('The email address for clients.')),
     phone: Type.Optional(OrNull('The phone number for clients.')),
     language: Type.Optional(OrNull('A language tag, such as de-CH.')),
+    logo: Type.Optional(answering.logo),
+    confirmStatus: Type.Optional(answering.confirmStatus),
+    cancelStatus: Type.Optional(answering.cancelStatus),
+    cancelUntilHours: Type.Optional(answering.cancelUntilHours),
+    bookingUrl: Type.Optional(answering.bookingUrl),
     externalId: Type.Optional(
       OrNull('The id of the business in another system. Only the operator can set it.'),
     ),
@@ -108,6 +178,8 @@ export const BusinessWrite = Type.Object(
     accentColor: Type.Optional(mailing.accentColor),
     website: Type.Optional(mailing.website),
     replyTo: Type.Optional(mailing.replyTo),
+    bulkLimit: Type.Optional(BulkLimit),
+    quietHours: Maybe(QuietHoursAs('QuietHoursBody')),
     active: Maybe(Type.Boolean({ description: 'Only the operator can set it.' })),
     ...serverOwned,
   },

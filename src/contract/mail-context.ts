@@ -16,7 +16,8 @@ export type MailContext = {
     website: string | null
     replyTo: string | null
     /** The file of its logo. */
-    logo: string | null
+    logo: { fileUUId: string; name: string; type: string } | null
+    bookingUrl: string | null
   }
   location: {
     name: string
@@ -76,6 +77,8 @@ export type MailContext = {
   unsubscribeLink: string | null
   /** Where the reader gets the calendar file. */
   calendarLink: string | null
+  /** Where the client of an appointment answers; absent in mails to others. */
+  answerLinks?: { confirm: string; cancel: string }
 }
 
 type Person = {

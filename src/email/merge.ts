@@ -103,7 +103,7 @@ export function mergeMail(
   recipient: Recipient | null = null,
   now: Temporal.Instant | null = null,
 ): MergedMail {
-  const values = new Values(context, readersOf(template, context, recipient, now))
+  const values = valuesOf(template, context, recipient, now)
   return {
     ...addressesOf(template, values, recipient),
     ...contentOf(template, context, values),
@@ -115,12 +115,7 @@ export const mergeAddresses = (
   template: CompiledTemplate,
   context: MailContext,
   recipient: Recipient | null,
-): MergedAddresses =>
-  addressesOf(
-    template,
-    new Values(context, readersOf(template, context, recipient, null)),
-    recipient,
-  )
+): MergedAddresses => addressesOf(template, valuesOf(template, context, recipient, null), recipient)
 
 /** Only the subject and the bodies of a mail that is made now. */
 export const mergeContent = (
@@ -128,8 +123,17 @@ export const mergeContent = (
   context: MailContext,
   recipient: Recipient | null,
   now: Temporal.Instant,
-): MergedContent =>
-  contentOf(template, context, new Values(context, readersOf(template, context, recipient, now)))
+): MergedContent => contentOf(template, context, valuesOf(template, context, recipient, now))
+
+function valuesOf(
+  template: CompiledTemplate,
+  context: MailContext,
+  recipient: Recipient | null,
+  now: Temporal.Instant | null,
+) {
+  const isForStaff = !isForEachClient(template, recipient)
+  return new Values(context, readersOf(context, template.language, { isForStaff, now }))
+}
 
 function addressesOf(
   template: CompiledTemplate,
@@ -167,7 +171,7 @@ function contentOf(
   context: MailContext,
   values: Values,
 ): MergedContent {
-  const language = languageOf(template, context)
+  const language = languageOf(template.language, context)
   const direction = directionOf(language)
   const inHtml = values.escapedBy(direction === 'rtl' ? htmlValueInRightToLeft : htmlValue)
   try {
@@ -195,8 +199,8 @@ function contentOf(
 }
 
 /** A template without a language is in the language of the business. */
-const languageOf = (template: Pick<CompiledTemplate, 'language'>, { business }: MailContext) =>
-  template.language ?? knownLanguage(business.language) ?? 'en'
+const languageOf = (templateLanguage: string | null, { business }: MailContext) =>
+  templateLanguage ?? knownLanguage(business.language) ?? 'en'
 
 /** The tokens without a value in a mail. */
 export const emptyTokensOf = (template: CompiledTemplate, context: MailContext): TokenName[] =>
@@ -218,6 +222,8 @@ export type CompiledTemplate = {
   styles: string
   hasLayout: boolean
   hasOwnColors: boolean
+  /** The tokens of the subject and the bodies, each once. */
+  tokens: TokenName[]
 }
 
 export function compileTemplate(template: MailTemplate): CompiledTemplate {
@@ -239,6 +245,7 @@ export function compileTemplate(template: MailTemplate): CompiledTemplate {
     styles,
     hasLayout,
     hasOwnColors: hasOwnColors(template.html),
+    tokens: tokensIn(`${template.subject}\n${template.html}\n${template.text}`),
   }
 }
 
@@ -329,15 +336,14 @@ function recipientFields(
  * Dates, numbers and our own words are in the language of the mail, whatever language its reader
  * speaks. Formats are created on first use: few mails contain times in the format of the staff.
  */
-function readersOf(
-  template: CompiledTemplate,
+export function readersOf(
   context: MailContext,
-  recipient: Recipient | null,
-  now: Temporal.Instant | null,
+  templateLanguage: string | null,
+  { isForStaff = false, now = null }: { isForStaff?: boolean; now?: Temporal.Instant | null } = {},
 ): Readers {
   const { business, client, location, professional } = context
   const visit = context.calendar ?? context.classSchedule
-  const mailLanguage = languageOf(template, context)
+  const mailLanguage = languageOf(templateLanguage, context)
   const formatsIn = (language: string | null | undefined, zones: (string | null | undefined)[]) =>
     formatsFor(
       [withRegion(mailLanguage, [language, business.language])],
@@ -357,7 +363,7 @@ function readersOf(
       return (atLocation ??= formatsIn(client?.language, [location?.timeZone]))
     },
     words: wordsFor(mailLanguage),
-    isForStaff: !isForEachClient(template, recipient),
+    isForStaff,
     hasStarted:
       now !== null && visit !== null && Temporal.Instant.compare(visit.startTime, now) < 0,
   }

@@ -14,6 +14,7 @@ export const fullContext = (changes: Partial<MailContext> = {}): MailContext => 
     website: 'https://harbour.example',
     replyTo: null,
     logo: null,
+    bookingUrl: 'https://book.harbour.example/',
   },
   location: {
     name: 'Quayside',
@@ -84,6 +85,10 @@ export const fullContext = (changes: Partial<MailContext> = {}): MailContext => 
   disclaimer: { formName: 'Consent', formBody: 'I agree.', status: 'Pending' },
   unsubscribeLink: 'https://bellwether.example/unsubscribe/7d1f',
   calendarLink: 'https://bellwether.example/addToCalendar/7d1f',
+  answerLinks: {
+    confirm: 'https://bellwether.example/answer/confirm.7d1f',
+    cancel: 'https://bellwether.example/answer/cancel.7d1f',
+  },
   ...changes,
 })
 

@@ -19,6 +19,8 @@ const PUBLIC = [
   /^POST \/user\/password\/(forgotten|link|set)$/,
   /^(GET|HEAD|POST) \/unsubscribe\/.*$/,
   /^(GET|HEAD) \/addToCalendar\/.*$/,
+  /^(GET|HEAD) \/report\/link\/.*$/,
+  /^(GET|HEAD|POST) \/answer\/.*$/,
 ]
 
 const OPERATORS = /^(GET|HEAD|POST|DELETE) \/business(\/|$)|^(GET|HEAD) \/metrics$/
