@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { senderOf } from '../../automation/compose.ts'
 import { findEmptyTokens, listTokenValues, previewMail } from '../../automation/preview.ts'
 import { findTemplate } from '../../automation/templates.ts'
+import { showLogo } from '../../automation/logo.ts'
 import { sendTests } from '../../automation/send-again.ts'
 import type { Caller } from '../../auth/caller.ts'
 import { parseAddress } from '../../contract/addresses.ts'
@@ -96,7 +97,8 @@ const postPreview: Routes = async (app, services) => {
           )
         },
       )
-      const { subject, html, text, to, cc, bcc, emptyTokens } = mail
+      const { subject, text, to, cc, bcc, emptyTokens } = mail
+      const html = await showLogo(caller.db, caller.businessId, mail.html)
       const { from, replyTo } = senderOf(mail, row.context.business, services.config.mailFrom)
       return {
         subject,
@@ -166,7 +168,7 @@ const getPreviewHtml: Routes = async (app, { config, queues }) => {
         { businessId: caller.businessId, signal: abortOnDisconnect(reply) },
         () => renderPreview(caller, emailTemplateId, query, config.publicUrl),
       )
-      return sendFramed(reply, mail.html)
+      return sendFramed(reply, await showLogo(caller.db, caller.businessId, mail.html))
     },
   )
 }
