@@ -39,6 +39,21 @@ const BUTTON =
 
 const button = (url: string, label: string) => `<a href="${url}" style="${BUTTON}">${label}</a>`
 
+const ANSWER: Record<Language, string> = {
+  en: answerLinks('I will be there', 'I cannot come', 'Find another time'),
+  de: answerLinks('Ich komme', 'Ich kann nicht kommen', 'Anderen Termin suchen'),
+  fr: answerLinks('Je viendrai', 'Je ne peux pas venir', 'Choisir une autre date'),
+}
+
+/** Buttons and links with which the client answers; mails to others have none. */
+function answerLinks(confirm: string, cancel: string, reschedule: string) {
+  return (
+    `%IF:CONFIRM_URL%${button('%CONFIRM_URL%', confirm)}&nbsp;&nbsp; %END:IF%` +
+    `%IF:CANCEL_URL%<a href="%CANCEL_URL%">${cancel}</a>&nbsp;&nbsp; %END:IF%` +
+    `%IF:RESCHEDULE_URL%<a href="%RESCHEDULE_URL%">${reschedule}</a>%END:IF%`
+  )
+}
+
 const call = (phone: string) => `<a href="tel:${phone}">${phone}</a>`
 
 const DIRECTIONS = '%LOCATION_DIRECTIONS%'
@@ -108,6 +123,7 @@ const MESSAGES: Message[] = [
         'See you on %APPT_DATE% at %APPT_TIME%',
         'We look forward to seeing you in two days.',
         '%APPT_CARD%',
+        ANSWER.en,
         DIRECTIONS,
         `You cannot come? Please call us, so that somebody else can have your place: ${call('%LOCATION_PHONE%')}.`,
       ],
@@ -115,6 +131,7 @@ const MESSAGES: Message[] = [
         'Bis %APPT_DATE% um %APPT_TIME%',
         'In zwei Tagen sehen wir uns. Wir freuen uns auf Sie.',
         '%APPT_CARD%',
+        ANSWER.de,
         DIRECTIONS,
         `Sie können nicht kommen? Rufen Sie uns bitte an, damit jemand anders den Termin bekommt: ${call('%LOCATION_PHONE%')}.`,
       ],
@@ -122,6 +139,7 @@ const MESSAGES: Message[] = [
         'Rendez-vous le %APPT_DATE% à %APPT_TIME%',
         'Nous nous réjouissons de vous voir dans deux jours.',
         '%APPT_CARD%',
+        ANSWER.fr,
         DIRECTIONS,
         `Vous ne pouvez pas venir ? Appelez-nous, afin que quelqu’un d’autre puisse en profiter : ${call('%LOCATION_PHONE%')}.`,
       ],
