@@ -21,17 +21,25 @@ for (const { zone, at, shown } of printed) {
       locationId: null,
       printedTime: Temporal.Instant.from(at).epochMilliseconds,
     }
-    const facts = new Map(describeScope({ parameters, locationName: null, appliedFilters: [] }))
+    const head = {
+      timeZones: [zone],
+      parameters,
+      locationName: null,
+      appliedFilters: [],
+      comparison: null,
+      notes: [],
+    }
+    const facts = new Map(describeScope(head))
     assert.equal(facts.get('Printed'), shown)
   })
 }
 
 const changes: { value: number | null; previous: number | null; shown: string }[] = [
-  { value: 110, previous: 100, shown: '+10.0 % vs. previous period' },
-  { value: 95, previous: 100, shown: '−5.0 % vs. previous period' },
+  { value: 110, previous: 100, shown: '+10.0 % vs. the period before' },
+  { value: 95, previous: 100, shown: '−5.0 % vs. the period before' },
   { value: 100, previous: 100, shown: 'as before' },
-  { value: 5, previous: 0, shown: 'from 0 in the previous period' },
-  { value: 2500, previous: 100, shown: '25 times the previous period' },
+  { value: 5, previous: 0, shown: 'from 0 in the period before' },
+  { value: 2500, previous: 100, shown: '25 times the period before' },
   { value: 100, previous: null, shown: 'no earlier figure' },
   { value: null, previous: 100, shown: 'nothing to compare' },
 ]
@@ -42,11 +50,22 @@ for (const { value, previous, shown } of changes) {
       name: 'booked',
       label: 'Booked',
       value,
+      valueToDate: value,
       previous,
       unit: 'count',
+      currency: null,
       definition: '',
       better: 'more',
     }
-    assert.equal(writeChange(kpi).text, shown)
+    const comparison = {
+      startDate: '2026-09-01',
+      endDate: '2026-09-30',
+      until: null,
+      isLikeForLike: true,
+      note: null,
+    }
+    assert.equal(writeChange(kpi, comparison).text, shown)
+    const unlike = writeChange(kpi, { ...comparison, isLikeForLike: false })
+    assert.deepEqual(unlike, { text: 'no earlier figure', trend: 'even' })
   })
 }
