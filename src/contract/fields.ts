@@ -173,6 +173,17 @@ export const timeZone = (): Of<TString> => ({
     ),
 })
 
+/** The id of a file of the library. */
+export const fileUUId = (): Of<TString> => ({
+  schema: Type.String({ pattern: '^[a-z0-9]{32}$' }),
+  sqlType: 'text',
+  faults: (value) =>
+    faultIf(
+      !(typeof value === 'string' && /^[a-z0-9]{32}$/.test(value)) &&
+        'must be the fileUUId of a file: 32 lower-case letters and digits',
+    ),
+})
+
 export const language = (): Of<TString> => ({
   schema: Type.String({ examples: ['de-CH'] }),
   sqlType: 'text',
@@ -532,7 +543,7 @@ export const status = (initially: string): Of<TString> & { initially: string } =
     faultIf(textFault(value, 60) ?? (value === '' ? 'must not be empty' : undefined)),
 })
 
-const TOKEN = /%[A-Z][A-Z0-9_]{2,}%/
+const TOKEN = /%[A-Z][A-Z0-9_]{2,}[%|]|%IF:/
 
 /** An address in a template: one plain address, or tokens, which `email/` checks. */
 export const addressOrToken = (): Of<TString> => ({

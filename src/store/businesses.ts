@@ -11,6 +11,11 @@ const columns = sql`
   email_address as "emailAddress",
   phone,
   language,
+  logo,
+  confirm_status as "confirmStatus",
+  cancel_status as "cancelStatus",
+  cancel_until_hours as "cancelUntilHours",
+  booking_url   as "bookingUrl",
   external_id   as "externalId",
   sender_domains as "senderDomains",
   active,
@@ -33,6 +38,11 @@ export type BusinessFields = Pick<
   | 'emailAddress'
   | 'phone'
   | 'language'
+  | 'logo'
+  | 'confirmStatus'
+  | 'cancelStatus'
+  | 'cancelUntilHours'
+  | 'bookingUrl'
   | 'externalId'
   | 'senderDomains'
   | 'active'
@@ -76,12 +86,33 @@ export function listBusinesses(db: Db, { after, limit }: { after: number; limit:
     limit ${limit}`)
 }
 
-export async function insertBusiness(db: Db, fields: BusinessFields, { user, now }: By) {
+/** Of a new business, unless they are given. */
+const DEFAULTS = {
+  emailAddress: null,
+  phone: null,
+  language: null,
+  logo: null,
+  confirmStatus: null,
+  cancelStatus: null,
+  cancelUntilHours: null,
+  bookingUrl: null,
+  externalId: null,
+  senderDomains: [],
+  active: true,
+}
+
+type NewBusiness = Pick<BusinessFields, 'name' | 'timeZone'> & Partial<BusinessFields>
+
+export async function insertBusiness(db: Db, given: NewBusiness, { user, now }: By) {
+  const fields: BusinessFields = { ...DEFAULTS, ...given }
   const [business] = await db.query<BusinessRow>(sql`
-    insert into business (name, time_zone, email_address, phone, language, external_id, sender_domains,
+    insert into business (name, time_zone, email_address, phone, language, logo, confirm_status,
+                          cancel_status, cancel_until_hours, booking_url, external_id, sender_domains,
                           active, created_date, created_user, modified_date, modified_user)
     values (${fields.name}, ${fields.timeZone}, ${fields.emailAddress}, ${fields.phone},
-            ${fields.language}, ${fields.externalId}, ${wireDomains(fields)}::text[],
+            ${fields.language}, ${fields.logo}, ${fields.confirmStatus}, ${fields.cancelStatus},
+            ${fields.cancelUntilHours}, ${fields.bookingUrl}, ${fields.externalId},
+            ${wireDomains(fields)}::text[],
             ${fields.active}, ${now}, ${user}, ${now}, ${user})
     returning ${columns}`)
   return business!
@@ -91,7 +122,9 @@ export async function updateBusiness(db: Db, businessId: number, fields: Busines
   const [business] = await db.query<BusinessRow>(sql`
     update business
     set name = ${fields.name}, time_zone = ${fields.timeZone}, email_address = ${fields.emailAddress},
-        phone = ${fields.phone}, language = ${fields.language}, external_id = ${fields.externalId},
+        phone = ${fields.phone}, language = ${fields.language}, logo = ${fields.logo},
+        confirm_status = ${fields.confirmStatus}, cancel_status = ${fields.cancelStatus},
+        cancel_until_hours = ${fields.cancelUntilHours}, booking_url = ${fields.bookingUrl}, external_id = ${fields.externalId},
         sender_domains = ${wireDomains(fields)}::text[], active = ${fields.active}, version = version + 1,
         modified_date = ${by.now}, modified_user = ${by.user}
     where business_id = ${businessId}
