@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { describeScope, writeChange } from '../../src/reports/formats/format-values.ts'
+import {
+  describeScope,
+  looksLikeFormula,
+  writeChange,
+} from '../../src/reports/formats/format-values.ts'
 import type { KpiResult } from '../../src/reports/report.ts'
 
 const printed: { zone: string; at: string; shown: string }[] = [
@@ -67,5 +71,27 @@ for (const { value, previous, shown } of changes) {
     assert.equal(writeChange(kpi, comparison).text, shown)
     const unlike = writeChange(kpi, { ...comparison, isLikeForLike: false })
     assert.deepEqual(unlike, { text: 'no earlier figure', trend: 'even' })
+  })
+}
+
+const texts: { text: string; isFormula: boolean }[] = [
+  { text: '+41 44 555 77 00', isFormula: false },
+  { text: '+41445557700', isFormula: false },
+  { text: '+41 (0)44 555 77 00', isFormula: false },
+  { text: '+1 (555) 010-9999', isFormula: false },
+  { text: '+44.20.7946.0958', isFormula: false },
+  { text: '044 555 77 00', isFormula: false },
+  { text: '+1-555-010-9999', isFormula: true },
+  { text: '+1 - 2', isFormula: true },
+  { text: '+41/44', isFormula: true },
+  { text: '+41 44 555+cmd', isFormula: true },
+  { text: '=1+1', isFormula: true },
+  { text: '-cmd', isFormula: true },
+  { text: ' +1', isFormula: true },
+]
+
+for (const { text, isFormula } of texts) {
+  test(`a spreadsheet ${isFormula ? 'calculates' : 'shows'} ‘${text}’`, () => {
+    assert.equal(looksLikeFormula(text), isFormula)
   })
 }

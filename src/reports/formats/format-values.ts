@@ -173,4 +173,12 @@ const writeMoney = (value: number, currency: string | null) =>
 const NO_CURRENCY = 'XXX'
 
 /** Spreadsheets execute a text that starts like this, some also after blanks. */
-export const looksLikeFormula = (text: string) => /^\s*[=+\-@＝＋－＠]|^[\t\r]/.test(text)
+export const looksLikeFormula = (text: string) =>
+  /^\s*[=+\-@＝＋－＠]|^[\t\r]/.test(text) && !isPhoneNumber(text)
+
+/**
+ * A phone number is not a formula if it has no operators, or if two of its numbers are separated by a
+ * blank only. `+1-2` is calculated.
+ */
+const isPhoneNumber = (text: string) =>
+  /^\+\d[\d .()/-]*$/.test(text) && (!/[/-]/.test(text) || /\d\)? \(?\d/.test(text))
