@@ -53,6 +53,8 @@ async function makeBusiness() {
     language: null,
     externalId: null,
     senderDomains: [],
+    mailPaused: false,
+    mailPausedReason: null,
     active: true,
   }
   const { businessId } = await insertBusiness(database.operator, fields, by)

@@ -20,6 +20,10 @@ const SenderDomains = Type.Array(Type.String(), {
 
 const OrNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description })
 
+const MAIL_PAUSED =
+  'No mail of the business is sent while true. Triggers stay SCHEDULED and mails QUEUED. When it ends, ' +
+  'what is no longer useful becomes EXPIRED or CANCELLED, and the rest is sent.'
+
 export const businessExample = {
   businessId: 1,
   name: 'Praxis am See',
@@ -29,6 +33,8 @@ export const businessExample = {
   language: 'de-CH',
   externalId: null,
   senderDomains: ['praxis.example'],
+  mailPaused: false,
+  mailPausedReason: null,
   active: true,
   version: 1,
   createdDate: 1_789_000_000_000,
@@ -47,6 +53,8 @@ export const Business = Type.Object(
     language: OrNull('A language tag, such as de-CH.'),
     externalId: OrNull('The id of the object in another system.'),
     senderDomains: SenderDomains,
+    mailPaused: Type.Boolean({ description: MAIL_PAUSED }),
+    mailPausedReason: OrNull('Why mail is paused, for people. Null if it is not.'),
     active: Type.Boolean(),
     version: Type.Integer({ description: 'Incremented by every change.' }),
     createdDate: Type.Integer(),
@@ -67,6 +75,8 @@ export const BUSINESS_FIELDS = {
   language: optional(language()),
   externalId: optional(name(200)),
   senderDomains: optional(domains()),
+  mailPaused: optional(boolean(false)),
+  mailPausedReason: optional(line()),
   active: optional(boolean(true)),
 }
 
@@ -89,6 +99,8 @@ export const BusinessWrite = Type.Object(
     senderDomains: Type.Optional(
       Type.Union([SenderDomains, Type.Null()], { description: 'Only the operator can set it.' }),
     ),
+    mailPaused: Maybe(Type.Boolean({ description: MAIL_PAUSED })),
+    mailPausedReason: Type.Optional(OrNull('Why mail is paused, for people.')),
     active: Maybe(Type.Boolean({ description: 'Only the operator can set it.' })),
     ...serverOwned,
   },

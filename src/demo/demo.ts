@@ -33,6 +33,8 @@ export const DEMO_BUSINESS = {
   language: 'en',
   externalId: null,
   senderDomains: [],
+  mailPaused: false,
+  mailPausedReason: null,
   active: true,
 }
 

@@ -71,6 +71,8 @@ test('an export, imported into another business, is exported the same but for th
       language: null,
       externalId: null,
       senderDomains: [],
+      mailPaused: false,
+      mailPausedReason: null,
       active: true,
     },
     by,

@@ -34,6 +34,7 @@ import type { Db } from '../../database/database.ts'
 import { pageOf, readPage } from '../server/cursor.ts'
 import { answerOnce, created, ok } from '../server/idempotency.ts'
 import { toWire } from '../server/serialize.ts'
+import { explainWaiting } from './waiting-emails.ts'
 import type { Routes, Services } from '../server/services.ts'
 
 const tags = ['email']
@@ -57,7 +58,7 @@ export const emails: Routes = async (app, services) => {
   }
 }
 
-const getEmails: Routes = async (app) => {
+const getEmails: Routes = async (app, services) => {
   app.get(
     '/emails',
     {
@@ -81,7 +82,8 @@ const getEmails: Routes = async (app) => {
         limit: limit + 1,
       })
       const page = pageOf(found, limit, list, positionOf)
-      const items = expand ? await nameEmails(db, businessId, page.items) : page.items
+      const explained = await explainWaiting(services, caller, page.items)
+      const items = expand ? await nameEmails(db, businessId, explained) : explained
       return { ...page, items: toWire(items) }
     },
   )
@@ -127,7 +129,7 @@ const LISTS_OF_OBJECTS = [
   },
 ]
 
-const getEmailsOfObject: Routes = async (app) => {
+const getEmailsOfObject: Routes = async (app, services) => {
   for (const { word, idSchema, aboutOf } of LISTS_OF_OBJECTS) {
     const kind = objectKind(word)!
     app.get(
@@ -160,13 +162,13 @@ const getEmailsOfObject: Routes = async (app) => {
         if (page.nextCursor !== null) {
           reply.header('link', `<${path}?limit=${limit}&cursor=${page.nextCursor}>; rel="next"`)
         }
-        return toWire(page.items)
+        return toWire(await explainWaiting(services, caller, page.items))
       },
     )
   }
 }
 
-const getEmail: Routes = async (app, { clock }) => {
+const getEmail: Routes = async (app, services) => {
   app.get(
     '/emails/:emailId',
     {
@@ -179,8 +181,9 @@ const getEmail: Routes = async (app, { clock }) => {
       },
     },
     async ({ caller, params: { emailId } }) => {
-      const email = await requireReadableEmail(caller, emailId, clock.now())
-      return { ...toWire(withoutContent(email)), html: email.html, text: email.text }
+      const found = await requireReadableEmail(caller, emailId, services.clock.now())
+      const [email] = await explainWaiting(services, caller, [found])
+      return { ...toWire(withoutContent(email!)), html: found.html, text: found.text }
     },
   )
 }
