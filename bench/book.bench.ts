@@ -53,8 +53,6 @@ async function makeBusiness() {
     language: null,
     externalId: null,
     senderDomains: [],
-    mailPaused: false,
-    mailPausedReason: null,
     active: true,
   }
   const { businessId } = await insertBusiness(database.operator, fields, by)

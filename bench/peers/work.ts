@@ -71,6 +71,7 @@ function contextOf(row: any): Parameters<typeof mergeMail>[1] {
   return {
     business: {
       senderDomains: [],
+      bookingUrl: null,
       name: row.business_name,
       emailAddress: null,
       phone: null,
@@ -84,12 +85,14 @@ function contextOf(row: any): Parameters<typeof mergeMail>[1] {
       phone: null,
       directions: null,
       timeZone: null,
+      externalId: null,
     },
     professional: {
       firstName: row.staff_first,
       lastName: row.staff_last,
       emailAddress: null,
       timeZone: null,
+      externalId: null,
     },
     client: {
       firstName: row.first_name,
@@ -98,12 +101,15 @@ function contextOf(row: any): Parameters<typeof mergeMail>[1] {
       phone: row.phone,
       timeZone: row.time_zone,
       language: row.language,
+      externalId: null,
+      tags: {},
     },
     reason: {
       name: row.reason_name,
       durationMinutes: row.duration_minutes,
       price: null,
       currency: null,
+      externalId: null,
     },
     calendar: {
       calendarId: Number(row.calendar_id),
@@ -112,6 +118,8 @@ function contextOf(row: any): Parameters<typeof mergeMail>[1] {
       status: row.status,
       note: row.note,
       changeNote: row.change_note,
+      externalId: null,
+      tags: {},
     },
     classSchedule: null,
     invitation: null,

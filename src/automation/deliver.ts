@@ -4,7 +4,7 @@ import type { Mailbox } from '../contract/addresses.ts'
 import type { Db } from '../database/database.ts'
 import { isTransient } from '../database/postgres-errors.ts'
 import type { Mailer, Outcome } from '../email/mailer.ts'
-import { readMessage } from '../email/message.ts'
+import { filesIn, readMessage, type Message } from '../email/message.ts'
 import { lockPausedBusinesses } from '../store/businesses.ts'
 import { hintChangedTriggers } from '../store/changes.ts'
 import {
@@ -25,6 +25,7 @@ import {
 import type { Claim } from '../store/queue.ts'
 import type { SettingsCache } from '../store/settings.ts'
 import { suppress } from '../store/suppressions.ts'
+import { AttachedFiles } from './attached-files.ts'
 import { Batcher } from './batcher.ts'
 import { decideEmailEnding, findBounce, type Attempted, type Unwanted } from './email-outcome.ts'
 import { FairShare } from './fair-share.ts'
@@ -74,6 +75,7 @@ export class Deliveries {
   /** How many mails the mailer is sending. */
   #sending = 0
   readonly #pace = new Pace()
+  readonly #files: AttachedFiles
   readonly #shares = new FairShare(EMAIL_QUEUE)
   /** The last claim was full: more mails are due than it holds. */
   #isCrowded = false
@@ -84,6 +86,7 @@ export class Deliveries {
 
   constructor(parts: Delivering) {
     this.#parts = parts
+    this.#files = new AttachedFiles(parts.db)
     // Mails that end at about the same moment share a commit. Waiting for two iterations of the event
     // loop makes four mails a commit instead of two, over five connections.
     const shared = { gather: () => nextIteration().then(() => nextIteration()) }
@@ -296,16 +299,32 @@ export class Deliveries {
       isEndRefused = true
       throw new Error('the message was not ended')
     }
-    const message = readMessage(mail.message)
     const from = this.#parts.mailFrom.address
     const to = mail.toAddress
+    const send = (message: Message) =>
+      this.#parts.mailer.send({ from, to, message, beforeMessageEnd })
     try {
-      const outcome = await this.#parts.mailer.send({ from, to, message, beforeMessageEnd })
+      const outcome = await this.#withFiles(mail, send)
       return isEndRefused ? 'not attempted' : outcome
     } catch (error) {
       if (isEndRefused) return 'not attempted'
       throw error
     }
+  }
+
+  #withFiles(mail: ClaimedEmail, send: (message: Message) => Promise<Outcome>): Promise<Outcome> {
+    const message = readMessage(mail.message)
+    const fileUUIds = filesIn(message)
+    if (fileUUIds.length === 0) return send(message)
+    return this.#files.use(mail.businessId, message, fileUUIds, async (whole) =>
+      whole
+        ? send(whole)
+        : {
+            kind: 'failed',
+            phase: 'connect',
+            reply: 'the content of an attached file was deleted',
+          },
+    )
   }
 
   /** A pause first: if the database refuses every mark, the mail server is not called in a loop. */

@@ -49,12 +49,13 @@ export function firstPlan(
   status: 'SCHEDULED' | 'EXPIRED'
   scheduledTime: Temporal.Instant
   statusReason: string | null
+  isLate?: boolean
 } {
   if (!isBefore(scheduledTime, now)) {
     return { status: 'SCHEDULED', scheduledTime, statusReason: null }
   }
   if (definition.latePolicy === 'SEND' && isOfUse(definition, anchorTime, now, now)) {
-    return { status: 'SCHEDULED', scheduledTime: now, statusReason: null }
+    return { status: 'SCHEDULED', scheduledTime: now, statusReason: null, isLate: true }
   }
   return { status: 'EXPIRED', scheduledTime, statusReason: REASONS.bookedLate }
 }

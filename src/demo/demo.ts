@@ -33,8 +33,6 @@ export const DEMO_BUSINESS = {
   language: 'en',
   externalId: null,
   senderDomains: [],
-  mailPaused: false,
-  mailPausedReason: null,
   active: true,
 }
 

@@ -64,8 +64,6 @@ export function createBusiness(database: Database, clock: Clock, name = 'Praxis 
     language: null,
     externalId: null,
     senderDomains: [],
-    mailPaused: false,
-    mailPausedReason: null,
     active: true,
   }
   return insertBusiness(database.operator, fields, { user: 'OPERATOR', now: clock.now() })
