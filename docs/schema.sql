@@ -142,6 +142,7 @@ create policy owner on business to current_user using (true);
 grant select, update on business to bellwether_app;
 grant select on business to bellwether_engine;
 grant insert, select, update on business to bellwether_operator;
+grant update on business (version) to bellwether_engine;
 grant usage on sequence business_business_id_seq to bellwether_operator;
 CREATE TRIGGER audit_insert AFTER INSERT ON business REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_insert('business', 'business_id');
 CREATE TRIGGER audit_update AFTER UPDATE ON business REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_update('business', 'business_id');
@@ -2086,7 +2087,7 @@ CREATE OR REPLACE FUNCTION resume_mail()
 AS $function$
 begin
   update pending_trigger p
-  set next_attempt_time = p.scheduled_time, last_error = null
+  set next_attempt_time = greatest(p.scheduled_time, new.mail_resumed_time), last_error = null
   where p.business_id = new.business_id and p.worker is null
     and p.last_error = 'all mail of the business is paused';
   update email_queue q

@@ -5,6 +5,7 @@ import type { Db } from '../database/database.ts'
 import { isTransient } from '../database/postgres-errors.ts'
 import type { Mailer, Outcome } from '../email/mailer.ts'
 import { filesIn, readMessage, type Message } from '../email/message.ts'
+import { lockPausedBusinesses } from '../store/businesses.ts'
 import { hintChangedTriggers } from '../store/changes.ts'
 import {
   claimDueEmails,
@@ -203,10 +204,8 @@ export class Deliveries {
     const { outage } = this.#server
     return db.transaction(async (tx) => {
       const all = await claim(tx, { worker, now, leaseUntil, limit })
-      const paused = all.filter((mail) => mail.mailPaused)
-      const claimed = paused.length > 0 ? all.filter((mail) => !mail.mailPaused) : all
-      if (paused.length > 0)
-        await postponePausedEmails(tx, paused, { now, until: now.add(PAUSE_CHECKED_EVERY) })
+      const paused = await postponePaused(tx, all, now)
+      const claimed = paused.length > 0 ? all.filter((mail) => !paused.includes(mail)) : all
       const unwanted =
         claimed.length > 0
           ? await findUnwanted(tx, claimed, { settings, now, outage })
@@ -384,6 +383,15 @@ export class Deliveries {
     const movedById = new Map(moved.map((trigger) => [trigger.eventTriggerId, trigger]))
     return attempts.map(({ mail }) => movedById.get(mail.eventTriggerId!))
   }
+}
+
+/** Postpones the due mails of businesses whose mail is paused. Returns those of the claim. */
+async function postponePaused(tx: Db, claimed: ClaimedEmail[], now: Temporal.Instant) {
+  if (!claimed.some((mail) => mail.mailPaused)) return []
+  const stillPaused = await lockPausedBusinesses(tx, claimed)
+  const paused = claimed.filter((mail) => stillPaused.has(mail.businessId))
+  await postponePausedEmails(tx, paused, { now, until: now.add(PAUSE_CHECKED_EVERY) })
+  return paused
 }
 
 /** Counts the answers of the mail server, to estimate how many will come in a moment. */

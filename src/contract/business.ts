@@ -24,6 +24,10 @@ const SenderDomains = Type.Array(Type.String(), {
 
 const OrNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description })
 
+const MAIL_PAUSED =
+  'No mail of the business is sent while true. Triggers stay SCHEDULED and mails QUEUED. When it ends, ' +
+  'what is no longer useful becomes EXPIRED or CANCELLED, and the rest is sent.'
+
 const MAX_BULK_LIMIT = 1_000_000
 
 const BulkLimit = Type.Union([Type.Integer({ minimum: 0, maximum: MAX_BULK_LIMIT }), Type.Null()], {
@@ -67,6 +71,8 @@ export const businessExample = {
   bookingUrl: 'https://praxis.example/book',
   externalId: null,
   senderDomains: ['praxis.example'],
+  mailPaused: false,
+  mailPausedReason: null,
   bulkLimit: null,
   quietHours: { from: '21:00', to: '08:00' },
   active: true,
@@ -104,6 +110,8 @@ export const Business = Type.Object(
     ...answering,
     externalId: OrNull('The id of the object in another system.'),
     senderDomains: SenderDomains,
+    mailPaused: Type.Boolean({ description: MAIL_PAUSED }),
+    mailPausedReason: OrNull('Why mail is paused, for people. Null if it is not.'),
     bulkLimit: BulkLimit,
     quietHours: Type.Union([QuietHours, Type.Null()]),
     active: Type.Boolean(),
@@ -131,6 +139,8 @@ export const BUSINESS_FIELDS = {
   bookingUrl: optional(url()),
   externalId: optional(name(200)),
   senderDomains: optional(domains()),
+  mailPaused: optional(boolean(false)),
+  mailPausedReason: optional(line()),
   bulkLimit: optional(integer(0, MAX_BULK_LIMIT)),
   quietHours: optional(quietHours()),
   active: optional(boolean(true)),
@@ -160,6 +170,8 @@ export const BusinessWrite = Type.Object(
     senderDomains: Type.Optional(
       Type.Union([SenderDomains, Type.Null()], { description: 'Only the operator can set it.' }),
     ),
+    mailPaused: Maybe(Type.Boolean({ description: MAIL_PAUSED })),
+    mailPausedReason: Type.Optional(OrNull('Why mail is paused, for people.')),
     bulkLimit: Type.Optional(BulkLimit),
     quietHours: Maybe(QuietHoursAs('QuietHoursBody')),
     active: Maybe(Type.Boolean({ description: 'Only the operator can set it.' })),

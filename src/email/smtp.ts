@@ -310,7 +310,10 @@ export function parseSmtpUrl(text: string): SmtpServer {
 }
 
 /** How the state of a mail server is stored and shown: without user and password. */
-export const serverName = ({ host, port }: Pick<SmtpServer, 'host' | 'port'>) => `${host}:${port}`
+const serverName = ({ host, port }: Pick<SmtpServer, 'host' | 'port'>) => `${host}:${port}`
+
+export const serverOfUrl = (smtpUrl: string | undefined) =>
+  smtpUrl === undefined ? undefined : serverName(parseSmtpUrl(smtpUrl))
 
 const GOODBYE_MS = 1000
 const SLOW_FOR_MS = 10_000
