@@ -176,6 +176,7 @@ create table class_schedule (
   created_user text not null,
   modified_date timestamp with time zone not null,
   modified_user text not null,
+  attendance jsonb not null default '[]'::jsonb,
   constraint class_schedule_pkey PRIMARY KEY (business_id, class_schedule_id),
   constraint class_schedule_business_id_fkey FOREIGN KEY (business_id) REFERENCES business(business_id),
   constraint class_schedule_business_id_location_id_fkey FOREIGN KEY (business_id, location_id) REFERENCES location(business_id, location_id),
@@ -886,6 +887,7 @@ create table professional (
   created_user text not null,
   modified_date timestamp with time zone not null,
   modified_user text not null,
+  working_exceptions jsonb not null default '[]'::jsonb,
   constraint professional_pkey PRIMARY KEY (business_id, professional_id),
   constraint professional_business_id_fkey FOREIGN KEY (business_id) REFERENCES business(business_id)
 ) with ();
@@ -1094,9 +1096,11 @@ create table status (
   modified_date timestamp with time zone not null,
   modified_user text not null,
   audit_key text generated always as (((object_type || '/'::text) || status)) stored,
+  outcome text not null default 'PENDING'::text,
   constraint status_pkey PRIMARY KEY (business_id, object_type, status),
   constraint status_business_id_fkey FOREIGN KEY (business_id) REFERENCES business(business_id),
-  constraint status_object_type_check CHECK (object_type = ANY (ARRAY['CALENDAR'::text, 'CLASS_SCHEDULE'::text, 'INVITATION'::text, 'RECALL'::text, 'DISCLAIMER'::text]))
+  constraint status_object_type_check CHECK (object_type = ANY (ARRAY['CALENDAR'::text, 'CLASS_SCHEDULE'::text, 'INVITATION'::text, 'RECALL'::text, 'DISCLAIMER'::text])),
+  constraint status_outcome_check CHECK (outcome = ANY (ARRAY['PENDING'::text, 'KEPT'::text, 'MISSED'::text, 'CANCELLED'::text]))
 ) with ();
 create policy bellwether_app on status to bellwether_app using ((business_id = app_business()));
 create policy bellwether_engine on status to bellwether_engine using (true);
@@ -1481,9 +1485,10 @@ CREATE OR REPLACE FUNCTION create_default_statuses()
  SET search_path TO 'public'
 AS $function$
 begin
-  insert into status (business_id, object_type, status, label, live, live_after,
+  insert into status (business_id, object_type, status, label, outcome, live, live_after,
                       created_date, created_user, modified_date, modified_user)
-  select new.business_id, s.object_type, s.status, s.label, s.live, s.live_after,
+  select new.business_id, s.object_type, s.status, s.label,
+         default_outcome(s.object_type, s.status, s.live, s.live_after), s.live, s.live_after,
          new.created_date, 'SYSTEM', new.created_date, 'SYSTEM'
   from (values
     ('CALENDAR', 'OPEN', 'Open', true, true),
@@ -1509,6 +1514,12 @@ begin
   ) as s (object_type, status, label, live, live_after);
   return null;
 end $function$;
+
+CREATE OR REPLACE FUNCTION default_outcome(object_type text, status text, live boolean, live_after boolean)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE
+RETURN CASE WHEN ((object_type = 'DISCLAIMER'::text) AND (status = 'SIGNED'::text)) THEN 'KEPT'::text WHEN ((object_type = 'DISCLAIMER'::text) AND (status = 'WAIVED'::text)) THEN 'CANCELLED'::text WHEN (status ~* 'cancel|storn|annul'::text) THEN 'CANCELLED'::text WHEN (status ~* 'no.?show|missed|absent|expired'::text) THEN 'MISSED'::text WHEN (status ~* 'complete|closed|attended'::text) THEN 'KEPT'::text WHEN (live_after AND (NOT live)) THEN 'KEPT'::text ELSE 'PENDING'::text END;
 
 CREATE OR REPLACE FUNCTION erase_audit_row(object text, "row" jsonb)
  RETURNS jsonb

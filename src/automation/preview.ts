@@ -1,8 +1,9 @@
 import { eventTypeById, type ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
 import type { MailContext } from '../contract/mail-context.ts'
-import { emptyTokensOf, mergeMail, type MergedMail } from '../email/merge.ts'
-import { findToken, tokensIn, type TokenKind } from '../email/tokens.ts'
+import { emptyTokensOf, mergeMail, readersOf, type MergedMail } from '../email/merge.ts'
+import { tokensIn } from '../email/token-syntax.ts'
+import { findToken, listTokens, type TokenKind } from '../email/tokens.ts'
 import { listEventTypesOfTemplate } from '../store/email-templates.ts'
 import { listMailContexts, type ContextRow } from '../store/mail-contexts.ts'
 import { listRecentObjects } from '../store/subjects.ts'
@@ -16,23 +17,24 @@ export type Preview = { mail: MergedMail; row: ContextRow }
 export async function previewMail(
   db: Db,
   template: RenderedTemplate,
-  object: { objectType: ObjectType; objectId: number | string },
-  links: { unsubscribe: string; answer: string },
+  object: MailSubject,
+  links: ExampleLinks,
 ): Promise<Preview | undefined> {
-  const { businessId } = template
-  const { objectType, objectId: id } = object
-  const key =
-    typeof id === 'string' ? { objectId: null, objectUUId: id } : { objectId: id, objectUUId: null }
-  const rows = await listMailContexts(db, objectType, [{ businessId, ...key }])
-  const row = rows.toSorted((a, b) => (a.clientId ?? 0) - (b.clientId ?? 0))[0]
+  const row = await findMailContext(db, template.businessId, object)
   if (!row) return undefined
-  const context = {
-    ...row.context,
-    unsubscribeLink: template.transactional ? null : links.unsubscribe,
-    ...(row.context.calendar && { answerLinks: { confirm: links.answer, cancel: links.answer } }),
-  }
+  const unsubscribe = template.transactional ? null : links.unsubscribe
+  const context = withExampleLinks(row.context, { ...links, unsubscribe })
   return { mail: mergeMail(compiled(template), context), row }
 }
+
+/** Links that lead nowhere: only a mail that is sent has real ones. */
+type ExampleLinks = { unsubscribe: string | null; answer: string }
+
+const withExampleLinks = (context: MailContext, { unsubscribe, answer }: ExampleLinks) => ({
+  ...context,
+  unsubscribeLink: unsubscribe,
+  ...(context.calendar && { answerLinks: { confirm: answer, cancel: answer } }),
+})
 
 /** For counting tokens without a value. */
 export const EXAMPLE_ANSWERS = {
@@ -40,13 +42,49 @@ export const EXAMPLE_ANSWERS = {
   cancel: 'https://example.org/answer/cancel',
 }
 
+type MailSubject = { objectType: ObjectType; objectId: number | string }
+
+/** What a mail about an object can contain; about a class, the mail to its first student. */
+async function findMailContext(
+  db: Db,
+  businessId: number,
+  { objectType, objectId: id }: MailSubject,
+): Promise<ContextRow | undefined> {
+  const key =
+    typeof id === 'string' ? { objectId: null, objectUUId: id } : { objectId: id, objectUUId: null }
+  const rows = await listMailContexts(db, objectType, [{ businessId, ...key }])
+  return rows.toSorted((a, b) => (a.clientId ?? 0) - (b.clientId ?? 0))[0]
+}
+
+/** All tokens, each with its value in a mail about an object, in the language of a template. */
+export async function listTokenValues(
+  db: Db,
+  businessId: number,
+  object: MailSubject,
+  { language, links }: { language: string | null; links: ExampleLinks },
+) {
+  const row = await findMailContext(db, businessId, object)
+  if (!row) return undefined
+  const context = withExampleLinks(row.context, links)
+  const readers = readersOf(context, language)
+  const valueOf = (token: string) =>
+    findToken(token.slice(1, -1))?.value(context, readers)?.slice(0, MAX_VALUE_LENGTH) || null
+  return listTokens().map(({ objectType, tokens }) => ({
+    objectType,
+    tokens: tokens.map((token) => ({ ...token, value: valueOf(token.token) })),
+  }))
+}
+
+/** A form's text can be long; a list needs its beginning. */
+const MAX_VALUE_LENGTH = 200
+
 /** A token that has no value for some recent objects. */
 type EmptyToken = {
   token: string
   /** For how many of the objects it is empty. */
   objects: number
   of: number
-  example: { objectType: ObjectType; objectId: number | string }
+  example: MailSubject
 }
 
 const MAX_OBJECTS = 50

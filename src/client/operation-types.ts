@@ -11,7 +11,16 @@ import type {
   UserInvite,
   UserWrite,
 } from '../contract/credentials.ts'
-import type { MailObject, MailPreview, MailTest, TokenGroup } from '../contract/email-template.ts'
+import type { ClientLanguage } from '../contract/client-language.ts'
+import type {
+  CheckedTemplate,
+  MailPreview,
+  MailTest,
+  PreviewRequest,
+  TemplateCheck,
+  TokenGroup,
+  TokenQuery,
+} from '../contract/email-template.ts'
 import type { Email, NamedEmail, Suppression, WholeEmail } from '../contract/email.ts'
 import type { EventAction, EventActionBody } from '../contract/event-action.ts'
 import type { EventDefinition, EventDefinitionBody } from '../contract/event-definition.ts'
@@ -127,6 +136,7 @@ type OtherOperations = {
     query: { from: number; to: number; locationId?: number }
     answer: Record<string, number>
   }
+  countClientsByLanguage: { answer: ClientLanguage[] }
   listEventTypes: { answer: EventTypeInfo[] }
   listEventDefinitions: { query: Static<typeof DefinitionsQuery>; answer: Page<EventDefinition> }
   listEventDefinitionsOfType: { path: { eventTypeId: number }; answer: EventDefinition[] }
@@ -188,11 +198,16 @@ type OtherOperations = {
     answer: Page<Static<typeof Suppression>>
   }
   deleteSuppression: { path: { emailAddress: string }; answer: Static<typeof Suppression> }
-  listTokens: { answer: Static<typeof TokenGroup>[] }
+  listTokens: { query: Static<typeof TokenQuery>; answer: Static<typeof TokenGroup>[] }
   previewEmailTemplate: {
     path: { emailTemplateId: number }
-    body: Static<typeof MailObject>
+    body: Static<typeof PreviewRequest>
     answer: MailPreview
+  }
+  checkEmailTemplate: {
+    path: { emailTemplateId: number }
+    body: Static<typeof TemplateCheck>
+    answer: CheckedTemplate
   }
   testEmailTemplate: {
     path: { emailTemplateId: number }

@@ -24,6 +24,7 @@ const idOf = (kind: string) => (kind === 'invitation' ? 'invitationUUID' : `${ki
 
 const OTHERS = {
   countAppointmentsByDay: 'GET /calendar/days',
+  countClientsByLanguage: 'GET /client/languages',
   listEventTypes: 'GET /eventType',
   listEventDefinitions: 'GET /eventDefinition',
   listEventDefinitionsOfType: 'GET /eventDefinition/eventType/:eventTypeId',
@@ -63,6 +64,7 @@ const OTHERS = {
   deleteSuppression: 'DELETE /suppression/:emailAddress',
   listTokens: 'GET /emailTemplate/token',
   previewEmailTemplate: 'POST /emailTemplate/:emailTemplateId/preview',
+  checkEmailTemplate: 'POST /emailTemplate/:emailTemplateId/check',
   testEmailTemplate: 'POST /emailTemplate/:emailTemplateId/test',
   listFiles: 'GET /fileLibrary',
   uploadFile: 'POST /fileLibrary',

@@ -20,14 +20,16 @@ export type MailContext = {
     phone: string | null
     directions: string | null
     timeZone: string | null
+    externalId: string | null
   } | null
   professional: Person | null
-  client: (Person & { phone: string | null; language: string | null }) | null
+  client: (Person & { phone: string | null; language: string | null; tags: Tags }) | null
   reason: {
     name: string
     durationMinutes: number | null
     price: number | null
     currency: string | null
+    externalId: string | null
   } | null
   calendar: {
     calendarId: number
@@ -37,6 +39,8 @@ export type MailContext = {
     status: string
     note: string | null
     changeNote: string | null
+    externalId: string | null
+    tags: Tags
   } | null
   classSchedule: {
     classScheduleId: number
@@ -45,6 +49,8 @@ export type MailContext = {
     endTime: Temporal.Instant
     status: string
     capacity: number | null
+    externalId: string | null
+    tags: Tags
   } | null
   invitation: {
     invitationUUID: string
@@ -67,4 +73,8 @@ type Person = {
   lastName: string
   emailAddress: string | null
   timeZone: string | null
+  externalId: string | null
 }
+
+/** Tags by name, each with its values. */
+export type Tags = Record<string, string[]>

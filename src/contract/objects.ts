@@ -3,6 +3,7 @@ import {
   address,
   addressOrToken,
   amount,
+  attendance,
   boolean,
   currency,
   instant,
@@ -20,6 +21,7 @@ import {
   text,
   timeZone,
   url,
+  workingExceptions,
   workingHours,
   type Field,
 } from './fields.ts'
@@ -103,6 +105,10 @@ const professional = declare({
     timeZone: optional(timeZone(), 'The time zone for emails to them.'),
     locationIdList: optional(references('location'), 'The locations where they work.'),
     workingHours: optional(workingHours(), 'The working hours, in the time zone of the location.'),
+    workingExceptions: optional(
+      workingExceptions(),
+      'Days off and special hours, which replace `workingHours` on these days.',
+    ),
   },
   filters: { locationId: { field: 'locationIdList', match: 'contains' } },
 })
@@ -219,6 +225,7 @@ const classSchedule = declare({
     status: optional(status('OPEN'), 'One of the CLASS_SCHEDULE statuses.'),
     clientIdList: optional(references('client'), 'The students.'),
     capacity: optional(integer(0, 100_000), 'The number of places. More students are not refused.'),
+    attendance: optional(attendance(), 'Who of `clientIdList` was present.'),
     tags: optional(tags(), 'For `filterTagMapJson` of definitions.'),
   },
   filters: {

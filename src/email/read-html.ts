@@ -1,8 +1,8 @@
 import type { Fault } from '../errors.ts'
-import { unknownIn } from './check-template.ts'
+import { faultIn } from './check-template.ts'
 import { prepareHtml, storedHtml, textOfHtml } from './html.ts'
 import { markupFaults } from './markup.ts'
-import { findUnknownTokens } from './tokens.ts'
+import { findTokenFaults, PIECE } from './token-syntax.ts'
 
 /** The HTML of a template and the text derived from it, ready to be filled with values. */
 export type RenderedHtml = { html: string; text: string }
@@ -17,23 +17,24 @@ export type CheckedHtml = { faults: Fault[]; stored: string; rendered: RenderedH
 export const HTML_TASKS = {
   check(html: string): CheckedHtml {
     const faults = [
-      ...findUnknownTokens(html).map(unknownIn('emailBody')),
-      ...markupFaults(html).map(({ line, column, detail }) => ({
-        pointer: '/emailBody',
-        detail: `line ${line}, column ${column}: ${detail}`,
-      })),
+      ...findTokenFaults(html).map(faultIn('emailBody')),
+      ...markupFaults(html).map(faultIn('emailBody')),
     ]
     if (faults.length > 0) return { faults, stored: html, rendered: { html: '', text: '' } }
     const rendered = HTML_TASKS.render(html)
     return {
-      faults: [...hiddenTokens(rendered.html), ...tooLong(rendered.html)],
-      stored: storedHtml(html, rendered.html),
+      faults: [
+        ...hiddenTokens(rendered.html),
+        ...splitConditions(rendered.html),
+        ...tooLong(rendered.html),
+      ],
+      stored: storedHtml(html, prepareHtml(html)),
       rendered,
     }
   },
 
   render(html: string): RenderedHtml {
-    const prepared = prepareHtml(html)
+    const prepared = unwrapMarks(prepareHtml(html))
     return { html: prepared, text: textOfHtml(prepared) }
   },
 }
@@ -49,7 +50,39 @@ const tooLong = (prepared: string): Fault[] => {
 
 /** Tokens written with entities (`&#37;`) appear only after the HTML was parsed. */
 const hiddenTokens = (prepared: string): Fault[] =>
-  findUnknownTokens(prepared).map(({ token }) => ({
-    pointer: '/emailBody',
-    detail: `there is no token ${token}`,
-  }))
+  findTokenFaults(prepared).map(({ detail }) => ({ pointer: '/emailBody', detail }))
+
+/** Editors put each line in a paragraph. One that holds a mark alone is not part of the mail. */
+function unwrapMarks(html: string): string {
+  const unwrapped = html.replace(MARK_ALONE, '$2')
+  return unwrapped === html ? html : unwrapMarks(unwrapped)
+}
+
+const MARK_ALONE =
+  /<(p|div|span)(?: [^<>]*)?>\s*(%IF:[A-Z][A-Z0-9_]{2,}%|%END:IF%|%APPT_CARD%)\s*(?:<br \/>\s*)?<\/\1>/g
+
+/** A condition that begins and ends in different elements would leave one of them open. */
+function splitConditions(prepared: string): Fault[] {
+  const faults: Fault[] = []
+  let open: { mark: string; depth: number } | undefined
+  let depth = 0
+  for (const [i, part] of prepared.split(/(<[^>]*>)/).entries()) {
+    if (i % 2 === 1) {
+      if (!part.endsWith('/>')) depth += part[1] === '/' ? -1 : 1
+      if (!open || depth >= open.depth) continue
+      const detail = `${open.mark} and its %END:IF% must stand in the same element`
+      faults.push({ pointer: '/emailBody', detail })
+      open = undefined
+      continue
+    }
+    for (const [mark, condition, end] of part.matchAll(PIECE)) {
+      if (condition !== undefined) open = { mark, depth }
+      if (end !== undefined && open && depth !== open.depth) {
+        const detail = `${open.mark} and its %END:IF% must stand in the same element`
+        faults.push({ pointer: '/emailBody', detail })
+      }
+      if (end !== undefined) open = undefined
+    }
+  }
+  return faults
+}

@@ -12,6 +12,7 @@ import {
   type ReferredIds,
 } from '../store/exported-objects.ts'
 import { listAllFiles, readContent, type StoredFile } from '../store/files.ts'
+import { withItemRefs } from './inner-references.ts'
 import { listAllStatuses } from '../store/statuses.ts'
 import { listSuppressions } from '../store/suppressions.ts'
 
@@ -134,8 +135,12 @@ function objectLine(kind: ObjectKind, object: ExportedObject, refs: Refs): Expor
   const ref = refs.give(kind, object[kind.id])
   if (ref) line.ref = ref
   line.externalId = object.externalId
-  for (const [property, { refersTo }] of Object.entries(kind.fields)) {
+  for (const [property, { refersTo, itemsReferTo }] of Object.entries(kind.fields)) {
     const value = object[property]
+    if (itemsReferTo) {
+      line[property] = withItemRefs(itemsReferTo, value, (id) => refs.of(itemsReferTo.refersTo, id))
+      continue
+    }
     if (refersTo && value !== null) {
       line[refName(property)] = Array.isArray(value)
         ? value.map((id) => refs.of(refersTo, id))
@@ -151,11 +156,20 @@ function objectLine(kind: ObjectKind, object: ExportedObject, refs: Refs): Expor
 
 type Statuses = Awaited<ReturnType<typeof listAllStatuses>>
 
-const statusLine = ({ objectType, status, label, live, liveAfter, active }: Statuses[number]) => ({
+const statusLine = ({
+  objectType,
+  status,
+  label,
+  outcome,
+  live,
+  liveAfter,
+  active,
+}: Statuses[number]) => ({
   kind: 'status',
   objectType,
   status,
   label,
+  outcome,
   live,
   liveAfter,
   active,

@@ -23,6 +23,7 @@ import type { Status } from '../store/statuses.ts'
 import { buildSubject } from '../store/subject.ts'
 import { findHidingProperty } from '../store/visibility.ts'
 import { withBookingTerms } from './booking-terms.ts'
+import { strayLocations, strayStudents, withAttendance } from './inner-references.ts'
 import { faultsOfTemplate, readTemplateBody, storedTemplate } from './email-templates.ts'
 import { eventsOf, isSame } from './events.ts'
 import { attachmentFaults } from './files.ts'
@@ -207,8 +208,7 @@ const decider =
     if (input.id !== undefined && !before) return { refused: notFound(kind.title, input.id) }
     const base = before ?? newObject(kind, newIds.next().value!, body, saving)
     const { settings } = references
-    const completed =
-      kind.kind === 'calendar' ? withBookingTerms(input, base, settings.services) : input
+    const completed = complete(kind, input, base, settings)
     const object = mergeInput(completed, base, saving)
     const faults = [
       ...completed.faults,
@@ -227,6 +227,16 @@ const decider =
     const stored = storedTemplate(object, before, input.values.emailBody, saving.html ?? new Map())
     return { object: stored, before }
   }
+
+function complete(
+  { kind }: ObjectKind,
+  input: ObjectInput,
+  base: StoredObject,
+  { services }: References['settings'],
+): ObjectInput {
+  if (kind === 'calendar') return withBookingTerms(input, base, services)
+  return kind === 'classSchedule' ? withAttendance(input, base) : input
+}
 
 function refusalOf(allow: Allow | undefined, current: StoredObject | undefined) {
   try {
@@ -323,6 +333,9 @@ function contradictions(
       (fault) => !faults.some(({ pointer }) => pointer === fault.pointer),
     )
   }
+  if (kind.kind === 'professional') return faults.length > 0 ? [] : strayLocations(object)
+  const stray = kind.kind === 'classSchedule' && faults.length === 0 ? strayStudents(object) : []
+  if (stray.length > 0) return stray
   const { startTime, endTime } = object
   if (!(startTime instanceof Temporal.Instant) || !(endTime instanceof Temporal.Instant)) return []
   if (faults.some((fault) => /^\/(start|end)Time/.test(fault.pointer))) return []

@@ -92,6 +92,7 @@ const SHARED = sql`
   t.modified_date as "modifiedDate", c.client_id as "recipientId", c.first_name as "clientFirst",
   c.last_name as "clientLast", c.email_address as "clientEmail", c.phone as "clientPhone",
   c.time_zone as "clientZone", c.language as "clientLanguage",
+  c.external_id as "clientExternalId", t.external_id as "ownExternalId",
   array(select n.reason from suppression n
         where n.business_id = c.business_id and n.email_address = lower(c.email_address)) as suppressed`
 
@@ -99,7 +100,7 @@ const CLIENT_TAGS = sql`c.tags as "clientTags"`
 
 const COLUMNS: Record<ObjectType, Sql> = {
   CALENDAR: sql`${CLIENT_TAGS}, t.note, t.change_note as "changeNote"`,
-  CLASS_SCHEDULE: sql`t.name as "className", t.capacity`,
+  CLASS_SCHEDULE: sql`t.name as "className", t.capacity, c.tags as "studentTags"`,
   INVITATION: sql`${CLIENT_TAGS}, g.name as "campaignName",
     g.description as "campaignDescription", g.booking_url as "bookingUrl",
     g.expires_time as "campaignExpiresTime"`,
@@ -163,6 +164,8 @@ function contextOf(objectType: ObjectType, row: Row, settings: Settings): MailCo
           phone: row.clientPhone,
           timeZone: row.clientZone,
           language: row.clientLanguage,
+          externalId: row.clientExternalId,
+          tags: row.studentTags ?? row.clientTags ?? {},
         }
       : null,
     reason: services.get(row.reasonId) ?? null,
@@ -183,6 +186,8 @@ function objectContextOf(row: Row, label: string) {
           status: label,
           note: row.note,
           changeNote: row.changeNote,
+          externalId: row.ownExternalId,
+          tags: row.tags ?? {},
         }
       : null
   const classSchedule =
@@ -195,6 +200,8 @@ function objectContextOf(row: Row, label: string) {
           endTime,
           status: label,
           capacity: row.capacity,
+          externalId: row.ownExternalId,
+          tags: row.tags ?? {},
         }
   const invitation = row.objectUUId
     ? {

@@ -163,14 +163,14 @@ async function loadNamed(db: Db, named: NamesSettings[], settings: Map<number, S
 
 const LOCATION = sql`
   select name, address, email_address as "emailAddress", phone, directions,
-         time_zone as "timeZone"
+         time_zone as "timeZone", external_id as "externalId"
   from location where business_id = k.business_id and location_id = k.id`
 
 const PROFESSIONAL = sql`
   select first_name as "firstName", last_name as "lastName", email_address as "emailAddress",
-         time_zone as "timeZone"
+         time_zone as "timeZone", external_id as "externalId"
   from professional where business_id = k.business_id and professional_id = k.id`
 
 const SERVICE = sql`
-  select name, duration_minutes as "durationMinutes", price, currency
+  select name, duration_minutes as "durationMinutes", price, currency, external_id as "externalId"
   from reason where business_id = k.business_id and reason_id = k.id`

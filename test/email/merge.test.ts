@@ -8,7 +8,8 @@ import {
   mergeMail,
   type MailTemplate,
 } from '../../src/email/merge.ts'
-import { findToken, findUnknownTokens, listTokens } from '../../src/email/tokens.ts'
+import { findTokenFaults } from '../../src/email/token-syntax.ts'
+import { findToken, listTokens } from '../../src/email/tokens.ts'
 import { fullContext, plainTemplate } from '../support/mail-context.ts'
 
 const merge = (template: Partial<MailTemplate>, changes = {}) =>
@@ -49,10 +50,10 @@ test('the tokens that the interface and its public field use are there', () => {
 
 test('an unknown token is found with its line and column', () => {
   assert.deepEqual(
-    findUnknownTokens('Dear %CLIENT_FULLNAME%,\nsee %NOBODY% and\r\n%NO_ONE% at 100% or %AB%'),
+    findTokenFaults('Dear %CLIENT_FULLNAME%,\nsee %NOBODY% and\r\n%NO_ONE% at 100% or %AB%'),
     [
-      { line: 2, column: 5, token: '%NOBODY%' },
-      { line: 3, column: 1, token: '%NO_ONE%' },
+      { line: 2, column: 5, detail: 'there is no token %NOBODY%' },
+      { line: 3, column: 1, detail: 'there is no token %NO_ONE%' },
     ],
   )
 })
@@ -136,7 +137,13 @@ const escapes: { name: string; html: string; value: string; expected: string }[]
 
 for (const { name, html, value, expected } of escapes)
   test(`a value is escaped for its place: ${name}`, () => {
-    const reason = { name: value, durationMinutes: null, price: null, currency: null }
+    const reason = {
+      name: value,
+      durationMinutes: null,
+      price: null,
+      currency: null,
+      externalId: null,
+    }
     assert.equal(bodyOf(merge({ html }, { reason }).html), expected)
   })
 

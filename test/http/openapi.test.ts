@@ -163,6 +163,7 @@ const NOT_REPEATED = new Set([
   'POST /user/password/set',
   'POST /eventDefinition/backtest',
   'POST /emailTemplate/{emailTemplateId}/preview',
+  'POST /emailTemplate/{emailTemplateId}/check',
   'POST /unsubscribe/{token}',
 ])
 

@@ -19,12 +19,14 @@ export const fullContext = (changes: Partial<MailContext> = {}): MailContext => 
     phone: '+44 117 496 0000',
     directions: 'Second floor.',
     timeZone: 'Europe/London',
+    externalId: 'loc-7',
   },
   professional: {
     firstName: 'Maya',
     lastName: 'Lindqvist',
     emailAddress: 'maya@harbour.example',
     timeZone: 'Europe/Stockholm',
+    externalId: 'staff-12',
   },
   client: {
     firstName: 'Ada',
@@ -33,8 +35,16 @@ export const fullContext = (changes: Partial<MailContext> = {}): MailContext => 
     phone: '+44 7700 900123',
     timeZone: 'America/New_York',
     language: null,
+    externalId: 'client-4821',
+    tags: { level: ['gold'], 'first-visit': ['yes'] },
   },
-  reason: { name: 'First consultation', durationMinutes: 45, price: 60, currency: 'GBP' },
+  reason: {
+    name: 'First consultation',
+    durationMinutes: 45,
+    price: 60,
+    currency: 'GBP',
+    externalId: 'service-3',
+  },
   calendar: {
     calendarId: 48213,
     startTime: Temporal.Instant.from('2026-11-03T14:30:00Z'),
@@ -42,6 +52,8 @@ export const fullContext = (changes: Partial<MailContext> = {}): MailContext => 
     status: 'Confirmed',
     note: 'Please bring your letter.',
     changeNote: 'Moved by an hour.',
+    externalId: 'visit-90210',
+    tags: { room: ['4'] },
   },
   classSchedule: {
     classScheduleId: 912,
@@ -50,6 +62,8 @@ export const fullContext = (changes: Partial<MailContext> = {}): MailContext => 
     endTime: Temporal.Instant.from('2026-11-03T19:00:00Z'),
     status: 'Open',
     capacity: 12,
+    externalId: 'class-31',
+    tags: { room: ['hall'] },
   },
   invitation: {
     invitationUUID: '4f0c9a1be2d34c5f8a6b7c8d9e0f1a2b',

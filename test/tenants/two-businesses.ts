@@ -121,6 +121,7 @@ async function furnish(call: Call, businessId: number, word: string, startTime: 
   }
   const about = { objectType: 'CALENDAR', objectId: made.calendarId }
   bodies['/emailTemplate/{emailTemplateId}/preview'] = about
+  bodies['/emailTemplate/{emailTemplateId}/check'] = {}
   const test = { ...about, to: [`${word}@example.org`] }
   bodies['/emailTemplate/{emailTemplateId}/test'] = test
   const sent = await call('POST', `/emailTemplate/${made.emailTemplateId}/test`, test)

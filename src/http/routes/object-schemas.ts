@@ -1,8 +1,8 @@
 import { Type, type TSchema } from 'typebox'
-import { OBJECT_TYPES } from '../../contract/event-type.ts'
+import { TemplateWarnings } from '../../contract/email-template.ts'
 import { externalName, idOf, orNull, pascalCase } from '../../contract/object-body.ts'
 import { ExpandedObject } from '../../contract/object-names.ts'
-import { Moment, Named } from '../../contract/schema.ts'
+import { Moment } from '../../contract/schema.ts'
 import type { Filter, ObjectKind } from '../../contract/objects.ts'
 
 /** An object of a list, with the properties that `expand` adds. */
@@ -20,22 +20,12 @@ export function listedObject(kind: ObjectKind) {
 export function savedObject(kind: ObjectKind) {
   const answer = answerOf(kind)
   return kind.kind === 'emailTemplate'
-    ? Type.Object({ ...answer.properties, warnings: Warnings }, { title: 'SavedEmailTemplate' })
+    ? Type.Object(
+        { ...answer.properties, warnings: TemplateWarnings },
+        { title: 'SavedEmailTemplate' },
+      )
     : answer
 }
-
-const Warnings = Type.Array(
-  Named('TemplateWarning', {
-    token: Type.String({ examples: ['%CLIENT_PHONE%'] }),
-    objects: Type.Integer({ description: 'in how many of the checked objects it is empty' }),
-    of: Type.Integer({ description: 'how many recent objects were checked' }),
-    example: Named('WarnedObject', {
-      objectType: Type.Enum([...OBJECT_TYPES], { title: 'ObjectType' }),
-      objectId: Type.Union([Type.Integer(), Type.String()]),
-    }),
-  }),
-  { description: 'Tokens that have no value in some of the most recent objects.' },
-)
 
 /** The description of a POST. */
 export function describeSaving({ objectType, id, references }: ObjectKind) {

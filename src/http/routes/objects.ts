@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { ClientLanguage } from '../../contract/client-language.ts'
 import { bodyOf, idOf, pascalCase } from '../../contract/object-body.ts'
 import { OBJECT_KINDS, type ObjectKind } from '../../contract/objects.ts'
 import { ExpandObject } from '../../contract/object-names.ts'
@@ -14,6 +15,7 @@ import { planSave } from '../../scheduling/plan-save.ts'
 import { saveObject, type Saved } from '../../scheduling/save.ts'
 import { SharedSaves } from '../../scheduling/save-together.ts'
 import type { Allow } from '../../scheduling/saving.ts'
+import { countClientLanguages } from '../../store/client-languages.ts'
 import { countTriggersOfObjects } from '../../store/event-triggers.ts'
 import { readObjectNames } from '../../store/object-names.ts'
 import {
@@ -44,6 +46,7 @@ export const objects: Routes = async (app, services) => {
     for (const route of routesOf(kind, shared)) await app.register(route, services)
   }
   await app.register(appointmentDays, services)
+  await app.register(clientLanguages, services)
 }
 
 const appointmentDays: Routes = async (app) => {
@@ -78,6 +81,22 @@ const appointmentDays: Routes = async (app) => {
       const days = await countAppointmentDays(db, businessId, filters, scope)
       return Object.fromEntries(days.map(({ day, count }) => [day, count]))
     },
+  )
+}
+
+const clientLanguages: Routes = async (app) => {
+  app.get(
+    '/client/languages',
+    {
+      config: { scope: 'scheduling:read' },
+      schema: {
+        tags: ['client'],
+        summary: 'Count the active clients of each language',
+        description: 'The most frequent language first.',
+        response: { 200: Type.Array(ClientLanguage) },
+      },
+    },
+    async ({ caller: { db, businessId } }) => countClientLanguages(db, businessId),
   )
 }
 

@@ -69,6 +69,9 @@ export const PROPERTY_TEXTS: Readonly<Record<string, Text>> = {
   attachments: ['The attached files.'],
 
   // Objects and their names
+  attendance: ['Who of the students was present.', [{ clientId: 17, present: true }]],
+  present: ['Whether the student was present.', true],
+  workingExceptions: ['Days off and special hours.', [{ startDate: '2026-12-24' }]],
   name: ['The name.', 'Zürich Altstadt'],
   firstName: ['The first name.', 'Anna'],
   lastName: ['The last name.', 'Müller'],
