@@ -9,7 +9,7 @@ import { Deliveries } from './deliver.ts'
 import { FireLoops } from './fire-loops.ts'
 import type { FireContext } from './fire.ts'
 import { createHeartbeatLoop, createTakeoverLoop, takeoverMs } from './lease-loops.ts'
-import { Hint, repeat } from './loop.ts'
+import { Hint, repeat, type Loop } from './loop.ts'
 import { createPlanLoop, type PlannerParts } from './planner.ts'
 import { createReconciler } from './reconcile.ts'
 import { createReplanLoop } from './replan.ts'
@@ -36,6 +36,8 @@ export type EngineParts = {
   decide?: NonNullable<FireContext['decide']>
   onPlanned?: PlannerParts['onPlanned']
   batchSize?: number
+  /** Loops of other parts of the service, which start and stop with the engine. */
+  moreLoops?: Loop[]
   /** With more queued mails than this, the triggers of a business are not fired. */
   maxQueuedEmails?: number
   maxRenderWaitMs?: number
@@ -87,9 +89,9 @@ export function createEngine(parts: EngineParts) {
     const wakeAll = () => [fireLoops, queued, deliveries].forEach((one) => one.wake())
     stopping.addEventListener('abort', wakeAll)
     await Promise.all(
-      Object.values(loops)
-        .flat()
-        .map((loop) => repeat(loop, { stopping, onError })),
+      [...Object.values(loops).flat(), ...(parts.moreLoops ?? [])].map((loop) =>
+        repeat(loop, { stopping, onError }),
+      ),
     )
     await stopListening()
     await fireLoops.stop()

@@ -22,15 +22,15 @@ export async function previewMail(
 ): Promise<Preview | undefined> {
   const row = await findMailContext(db, template.businessId, object)
   if (!row) return undefined
-  const unsubscribe = template.transactional ? null : links.unsubscribe
-  const context = withExampleLinks(row.context, { ...links, unsubscribe })
-  return { mail: mergeMail(compiled(template), context), row }
+  const { unsubscribe, answer } = links
+  const shown = { unsubscribe: template.transactional ? null : unsubscribe, answer }
+  return { mail: mergeMail(compiled(template), withLinks(row.context, shown)), row }
 }
 
-/** Links that lead nowhere: only a mail that is sent has real ones. */
+/** Links of a mail that is only shown. */
 type ExampleLinks = { unsubscribe: string | null; answer: string }
 
-const withExampleLinks = (context: MailContext, { unsubscribe, answer }: ExampleLinks) => ({
+const withLinks = (context: MailContext, { unsubscribe, answer }: ExampleLinks): MailContext => ({
   ...context,
   unsubscribeLink: unsubscribe,
   ...(context.calendar && { answerLinks: { confirm: answer, cancel: answer } }),
@@ -65,7 +65,7 @@ export async function listTokenValues(
 ) {
   const row = await findMailContext(db, businessId, object)
   if (!row) return undefined
-  const context = withExampleLinks(row.context, links)
+  const context = withLinks(row.context, links)
   const readers = readersOf(context, language)
   const valueOf = (token: string) =>
     findToken(token.slice(1, -1))?.value(context, readers)?.slice(0, MAX_VALUE_LENGTH) || null

@@ -1,7 +1,13 @@
 import type { ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
 import { domainOf, type Mailbox } from '../contract/addresses.ts'
-import { buildMessage, makeMessageId, messageText, readMessage } from '../email/message.ts'
+import {
+  buildMessage,
+  makeMessageId,
+  messageText,
+  readMessage,
+  type MessageAttachment,
+} from '../email/message.ts'
 import { dateText, mailboxHeader } from '../email/headers.ts'
 import { compileTemplate, mergeMail } from '../email/merge.ts'
 import type { UnsubscribedMail } from '../email/unsubscribe.ts'
@@ -82,7 +88,11 @@ export async function queueMails(
   email: UntriggeredMail,
   sender: ReturnType<typeof senderOf>,
   addresses: string[],
-  { now, host }: Pick<Sending, 'now' | 'host'>,
+  {
+    now,
+    host,
+    attachment,
+  }: Pick<Sending, 'now' | 'host'> & { attachment?: MessageAttachment | undefined },
 ): Promise<number[]> {
   const ids = await drawEmailIds(tx, addresses.length)
   const emails = ids.map((emailId, i): NewEmail => {
@@ -91,7 +101,8 @@ export async function queueMails(
     const to = { name: '', address: toAddress }
     const parts = { ...email, ...sender, to, cc: null, messageId, date: now }
     const files = email.attachments ?? []
-    const message = buildMessage({ ...parts, calendar: null, files, unsubscribeLink: null })
+    const own = { calendar: null, files, attachment, unsubscribeLink: null }
+    const message = buildMessage({ ...parts, ...own })
     return {
       ...queuedEmail(now),
       ...email,

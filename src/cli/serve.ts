@@ -17,6 +17,7 @@ import { buildApp, type App } from '../http/server/app.ts'
 import { measureEndings } from '../http/routes/engine-metrics.ts'
 import { deleteOldAnswers } from '../http/server/idempotency.ts'
 import { openLog, type Log } from '../log.ts'
+import { createReportScheduleLoops } from '../report-delivery/schedule-loops.ts'
 import { forgetBodies } from '../store/emails.ts'
 import { forgetContents } from '../store/files.ts'
 import { findOrSaveLinkSecret } from '../store/unsubscribe-links.ts'
@@ -97,18 +98,20 @@ type Parts = {
 }
 
 function makeEngine({ config, database, clock, log, linkSeal, settings }: Parts) {
+  const shared = { database, random: randomBytes, host: new URL(config.publicUrl).hostname }
+  const onScheduleError = (err: unknown) => log.error({ err }, 'running a report schedule failed')
+  const schedules = { ...config, ...shared, now: () => clock.now(), onError: onScheduleError }
   return createEngine({
     ...config,
-    database,
+    ...shared,
     settings,
     clock,
-    random: randomBytes,
     mailer: makeMailer(config),
     captures: config.smtpUrl === undefined,
-    host: new URL(config.publicUrl).hostname,
     unsubscribeLink: (mail) => unsubscribeLink(config.publicUrl, linkSeal, mail),
     answerLinks: (mail) => answerLinks(config.publicUrl, linkSeal, mail),
     maxRenderWaitMs: 2_000,
+    moreLoops: createReportScheduleLoops(schedules),
     onError: (err) => log.error({ err }, 'engine iteration failed'),
     onEnded: measureEndings,
     onPlanned: (definition, planned) =>

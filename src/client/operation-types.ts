@@ -65,6 +65,15 @@ import type {
   ReportCategory,
   ReportRun,
 } from '../contract/report.ts'
+import type {
+  NewReportLink,
+  ReportLink,
+  ReportLinkWrite,
+  ReportSchedule,
+  ReportScheduleWrite,
+  ReportView,
+  ReportViewWrite,
+} from '../contract/report-delivery.ts'
 import type { SavePlan } from '../contract/save-plan.ts'
 import type { BulkIds, BulkResult as BulkResultSchema } from '../contract/schema.ts'
 import type { Found } from '../contract/search.ts'
@@ -232,6 +241,24 @@ type OtherOperations = {
   }
   getReportRun: { path: { runId: number }; answer: ReportRun }
   getReportRunFile: { path: { runId: number }; answer: Blob }
+  createReportLink: {
+    path: { runId: number }
+    body: Static<typeof ReportLinkWrite>
+    answer: Static<typeof NewReportLink>
+  }
+  listReportLinks: { path: { runId: number }; query: PageParameters; answer: Page<ReportLink> }
+  revokeReportLink: { path: { runId: number; reportLinkId: number }; answer: ReportLink }
+  listReportSchedules: { query: PageParameters; answer: Page<ReportSchedule> }
+  getReportSchedule: { path: { reportScheduleId: number }; answer: ReportSchedule }
+  createReportSchedule: {
+    body: Writable<Static<typeof ReportScheduleWrite>>
+    answer: ReportSchedule
+  }
+  deleteReportSchedule: { path: { reportScheduleId: number }; answer: ReportSchedule }
+  listReportViews: { query: PageParameters & { reportId?: number }; answer: Page<ReportView> }
+  getReportView: { path: { reportViewId: number }; answer: ReportView }
+  createReportView: { body: Writable<Static<typeof ReportViewWrite>>; answer: ReportView }
+  deleteReportView: { path: { reportViewId: number }; answer: ReportView }
   importObjects: { query: Static<typeof ImportQuery>; body: ImportLines; answer: ImportResult }
   importCsv: { query: Static<typeof CsvQuery>; body: string | Blob; answer: CsvImportResult }
   getOverview: { query: Static<typeof OverviewQuery>; answer: Overview }

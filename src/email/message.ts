@@ -18,12 +18,17 @@ export type MessageParts = {
   calendar: CalendarFile | null
   /** Files of the library. The message names them; `fillFiles` puts in their content. */
   files?: MessageFile[]
+  /** A file that is part of the message from the beginning. */
+  attachment?: MessageAttachment | undefined
   /** The one-click unsubscribe link (RFC 8058); null for mail without one. */
   unsubscribeLink: string | null
 }
 
 /** A file of the library: attached, or part of the HTML, which shows it as `cid:<contentId>`. */
 export type MessageFile = { fileUUId: string; name: string; type: string; contentId?: string }
+
+/** A file of any type. The name contains no input of users. */
+export type MessageAttachment = { fileName: string; contentType: string; bytes: Buffer }
 
 /** A mail as it is sent: ASCII, CRLF line ends, headers and body each end with CRLF. */
 export type Message = { messageId: string; headers: string; body: string }
@@ -113,7 +118,8 @@ const unsubscribeHeaders = (link: string) =>
 /** A MIME entity: its Content headers, and its body, which ends with CRLF. */
 type Entity = { headers: string; body: string }
 
-function contentEntity({ messageId, text, html, calendar, files = [] }: MessageParts): Entity {
+function contentEntity(parts: MessageParts): Entity {
+  const { messageId, text, html, calendar, files = [], attachment } = parts
   // No body contains `=_`: in quoted-printable hex digits follow `=`, in base64 nothing does. No
   // boundary begins with another one (RFC 2046, 5.1.2).
   const name = messageId.replace(/[^A-Za-z0-9.-]/g, '').slice(0, 60)
@@ -126,6 +132,7 @@ function contentEntity({ messageId, text, html, calendar, files = [] }: MessageP
     multipart('related', `=_r_${name}`, [alternative, ...files.filter(isInline).map(fileEntity)]),
     ...(calendar ? [calendarEntity(calendar)] : []),
     ...files.filter((file) => !isInline(file)).map(fileEntity),
+    ...(attachment ? [attachmentEntity(attachment)] : []),
   ])
 }
 
@@ -161,6 +168,14 @@ const calendarEntity = ({ method, fileName, content }: CalendarFile): Entity => 
     header('Content-Disposition', `attachment; filename="${fileName}"`) +
     header('Content-Transfer-Encoding', 'base64'),
   body: `${base64(content)}\r\n`,
+})
+
+const attachmentEntity = ({ fileName, contentType, bytes }: MessageAttachment): Entity => ({
+  headers:
+    header('Content-Type', `${contentType};\r\n name="${fileName}"`) +
+    header('Content-Disposition', `attachment; filename="${fileName}"`) +
+    header('Content-Transfer-Encoding', 'base64'),
+  body: encodeFile(bytes),
 })
 
 /** The body is one line that names the file: `fillFiles` replaces it. */

@@ -110,7 +110,16 @@ async function furnish(call: Call, businessId: number, word: string, startTime: 
     eventDefnId: made.eventDefnId,
     emailTemplateId: made.emailTemplateId,
   })
-  await make('/user', 'userId', { username: word, password: 'long enough', role: 'OWNER' })
+  const user = { username: word, password: 'long enough', role: 'OWNER', emailAddress: address }
+  await make('/user', 'userId', user)
+  await make('/reportSchedule', 'reportScheduleId', {
+    name: word,
+    reportId: 101,
+    frequency: 'DAILY',
+    range: 'YESTERDAY',
+    userIdList: [made.userId],
+  })
+  await make('/reportView', 'reportViewId', { name: word, reportId: 101 })
   bodies['/user'] = { username: `${word}2`, password: 'long enough', role: 'OWNER' }
   const definition = bodies['/eventDefinition']!
   bodies['/eventDefinition/plan'] = definition

@@ -30,6 +30,8 @@ import { countContents } from '../../store/files.ts'
 import { findObject } from '../../store/objects.ts'
 import type { Visibility } from '../../store/visibility.ts'
 import { findRoleOfLinkIn } from '../../store/password-links.ts'
+import { findReportInEmail } from '../../store/report-schedules.ts'
+import { mayPrint, REPORTS } from '../../reports/catalog/catalog.ts'
 import { listSuppressed } from '../../store/suppressions.ts'
 import type { Db } from '../../database/database.ts'
 import { pageOf, readPage } from '../server/cursor.ts'
@@ -308,8 +310,16 @@ async function requireReadableEmail(caller: Caller, emailId: number, now: Tempor
     throw forbidden(
       'This email holds a password link. Only those who manage that person may read it.',
     )
+  const reportId = await findReportInEmail(caller.db, caller.businessId, emailId)
+  if (reportId !== undefined && !mayPrintAll(reportId, functions))
+    throw forbidden('This email holds a report that you may not see.')
   return email
 }
+
+/** The report in the email was made for somebody else: a reader must see all of it, money included. */
+const mayPrintAll = (reportId: number, functions: ReadonlySet<string>) =>
+  functions.has('VIEW_REVENUE_REPORTS') &&
+  REPORTS.some((report) => report.reportId === reportId && mayPrint(report, functions))
 
 async function resend(
   tx: Db,
@@ -323,6 +333,11 @@ async function resend(
   if (await findRoleOfLinkIn(tx, businessId, emailId, sending.now)) {
     throw conflict(
       'This email holds a password link that works once. Invite the person again instead.',
+    )
+  }
+  if ((await findReportInEmail(tx, businessId, emailId)) !== undefined) {
+    throw conflict(
+      'This email holds a report, and the rights of its recipient may have changed. Print the report instead.',
     )
   }
   const files = (email.attachments ?? []).map(({ fileUUId }) => fileUUId)

@@ -44,6 +44,9 @@ import { describeRoutes, openapi } from './openapi.ts'
 import { answerBrokenHttp, answerProblems, routeOf, sendProblem } from './problems.ts'
 import { passwordLinks } from '../routes/password-links.ts'
 import { problemPages } from '../routes/problem-pages.ts'
+import { reportLinks } from '../routes/report-links.ts'
+import { reportSchedules } from '../routes/report-schedules.ts'
+import { reportViews } from '../routes/report-views.ts'
 import { reports } from '../routes/reports.ts'
 import { search } from '../routes/search.ts'
 import { sessions } from '../routes/sessions.ts'
@@ -64,6 +67,9 @@ const ROUTES: Routes[] = [
   eventActions,
   eventTriggers,
   reports,
+  reportLinks,
+  reportSchedules,
+  reportViews,
   explain,
   overview,
   search,
