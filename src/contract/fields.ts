@@ -184,6 +184,24 @@ export const fileUUId = (): Of<TString> => ({
     ),
 })
 
+const TIME_OF_DAY = /^([01]\d|2[0-3]):[0-5]\d$/
+
+/** A span of the day, which may include midnight. */
+export const quietHours = (): Of<TObject<{ from: TString; to: TString }>> => ({
+  schema: Type.Object({ from: Type.String(), to: Type.String() }),
+  sqlType: 'jsonb',
+  faults: (value) => {
+    if (!isPlainObject(value)) return faultIf('must be an object with from and to, or null')
+    const ofTimes = (['from', 'to'] as const).flatMap((key) => {
+      const time = value[key]
+      const isTime = typeof time === 'string' && TIME_OF_DAY.test(time)
+      return faultIf(!isTime && 'must be a time of day, such as 21:00', `/${key}`)
+    })
+    if (ofTimes.length > 0) return ofTimes
+    return faultIf(value.from === value.to && 'from and to must differ; null means no quiet hours')
+  },
+})
+
 export const language = (): Of<TString> => ({
   schema: Type.String({ examples: ['de-CH'] }),
   sqlType: 'text',

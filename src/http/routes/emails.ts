@@ -2,6 +2,7 @@ import type { FastifyReply } from 'fastify'
 import { Type, type Static } from 'typebox'
 import type { Caller } from '../../auth/caller.ts'
 import { mayManage } from '../../auth/users.ts'
+import { findExceededLimit, holdResend } from '../../automation/brake.ts'
 import { sendAgain, type Sending } from '../../automation/send-again.ts'
 import { Email, NamedEmail, WholeEmail, type EmailStatus } from '../../contract/email.ts'
 import { objectKind } from '../../contract/objects.ts'
@@ -248,21 +249,53 @@ const postBulkResend: Routes = async (app, services) => {
       const { caller, body } = request
       const now = services.clock.now()
       return answerOnce(caller.db, request, reply, now, async (tx) => {
-        const done: number[] = []
-        const refused: { id: number; status: number; detail: string }[] = []
-        for (const id of new Set(body.ids)) {
-          try {
-            await resend(tx, caller, id, sendingOf(services, now))
-            done.push(id)
-          } catch (error) {
-            if (!(error instanceof RequestError)) throw error
-            refused.push({ id, status: error.status, detail: error.message })
-          }
-        }
-        return ok({ done, refused })
+        const ids = [...new Set(body.ids)]
+        const bulkLimit =
+          ids.length > 1
+            ? await findExceededLimit(tx, caller.businessId, ids.length, now)
+            : undefined
+        if (bulkLimit !== undefined)
+          return ok(await askForApproval(tx, caller, { ids, bulkLimit, now }))
+        return ok(await resendMany(tx, caller, ids, sendingOf(services, now)))
       })
     },
   )
+}
+
+/** Nothing is sent before the approval is released. Mails that the caller does not see are refused now. */
+async function askForApproval(
+  tx: Db,
+  { businessId, user, scope }: Caller,
+  { ids, bulkLimit, now }: { ids: number[]; bulkLimit: number; now: Temporal.Instant },
+) {
+  const emailIds: number[] = []
+  for (const id of ids) if (await findEmail(tx, businessId, id, scope)) emailIds.push(id)
+  const refused = ids
+    .filter((id) => !emailIds.includes(id))
+    .map((id) => ({ id, status: 404, detail: notFound('email', id).message }))
+  const approvalId = await holdResend(tx, businessId, { emailIds, bulkLimit }, { user, now })
+  return { done: [], refused, approvalId }
+}
+
+/** Sends mails again. One that cannot be sent does not stop the others. */
+export async function resendMany(
+  tx: Db,
+  viewer: Omit<Viewer, 'db'>,
+  emailIds: number[],
+  sending: Sending,
+) {
+  const done: number[] = []
+  const refused: { id: number; status: number; detail: string }[] = []
+  for (const id of emailIds) {
+    try {
+      await resend(tx, viewer, id, sending)
+      done.push(id)
+    } catch (error) {
+      if (!(error instanceof RequestError)) throw error
+      refused.push({ id, status: error.status, detail: error.message })
+    }
+  }
+  return { done, refused }
 }
 
 function filtersOf(

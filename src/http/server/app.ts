@@ -51,6 +51,7 @@ import { reports } from '../routes/reports.ts'
 import { search } from '../routes/search.ts'
 import { sessions } from '../routes/sessions.ts'
 import { statuses } from '../routes/statuses.ts'
+import { approvals } from '../routes/approvals.ts'
 import { suppressions } from '../routes/suppressions.ts'
 import { unsubscribe } from '../routes/unsubscribe.ts'
 import { users } from '../routes/users.ts'
@@ -79,6 +80,7 @@ const ROUTES: Routes[] = [
   emails,
   bounces,
   suppressions,
+  approvals,
   unsubscribe,
   answers,
   objects, // the scheduling objects
