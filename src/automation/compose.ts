@@ -122,12 +122,24 @@ function askingMail(
 ): AskingMail | undefined {
   const isClient = client?.emailAddress?.toLowerCase() === address.toLowerCase()
   if (!calendar || clientId === null || !isClient) return undefined
-  if (!compiled(template).tokens.some((token) => ANSWER_TOKENS.has(token))) return undefined
+  if (!hasAnswerTokens(template)) return undefined
   const { calendarId, startTime } = calendar
   return { ...name, toAddress: address, calendarId, startTime }
 }
 
-const ANSWER_TOKENS = new Set<string>(['CONFIRM_URL', 'CANCEL_URL'])
+function hasAnswerTokens(template: RenderedTemplate) {
+  const known = answerTokens.get(template)
+  if (known !== undefined) return known
+  const { subject, emailBody, emailBodyText, emailBecause } = template
+  const texts = [subject, emailBody, emailBodyText, emailBecause]
+  const found = texts.some(
+    (text) => text !== null && /%(?:IF:)?(?:CONFIRM|CANCEL)_URL\b/.test(text),
+  )
+  answerTokens.set(template, found)
+  return found
+}
+
+const answerTokens = new WeakMap<RenderedTemplate, boolean>()
 
 function variantFor(row: ContextRow, action: RunningAction, templates: RenderedTemplate[]) {
   const variants = templates.map(variantOf) as [Variant, ...Variant[]]
