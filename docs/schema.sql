@@ -119,11 +119,21 @@ create table business (
   created_user text not null,
   modified_date timestamp with time zone not null,
   modified_user text not null,
+  mail_paused boolean not null default false,
+  mail_paused_reason text,
+  mail_resumed_time timestamp with time zone,
   bulk_limit integer,
   quiet_hours jsonb,
+  logo text,
+  confirm_status text,
+  cancel_status text,
+  cancel_until_hours integer,
+  booking_url text,
   constraint business_pkey PRIMARY KEY (business_id),
   constraint business_external_id_key UNIQUE (external_id),
-  constraint business_bulk_limit_check CHECK (bulk_limit >= 0)
+  constraint business_logo FOREIGN KEY (business_id, logo) REFERENCES file_library(business_id, file_uuid),
+  constraint business_bulk_limit_check CHECK (bulk_limit >= 0),
+  constraint business_mail_paused CHECK (mail_paused OR mail_paused_reason IS NULL)
 ) with ();
 create policy bellwether_app on business to bellwether_app using ((business_id = app_business()));
 create policy bellwether_engine on business to bellwether_engine using (true);
@@ -136,8 +146,10 @@ grant usage on sequence business_business_id_seq to bellwether_operator;
 CREATE TRIGGER audit_insert AFTER INSERT ON business REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_insert('business', 'business_id');
 CREATE TRIGGER audit_update AFTER UPDATE ON business REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_update('business', 'business_id');
 CREATE TRIGGER create_default_statuses AFTER INSERT ON business FOR EACH ROW EXECUTE FUNCTION create_default_statuses();
+CREATE TRIGGER resume_mail AFTER UPDATE ON business FOR EACH ROW WHEN (old.mail_paused AND NOT new.mail_paused) EXECUTE FUNCTION resume_mail();
 CREATE TRIGGER settings_inserted AFTER INSERT ON business REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION change_settings_version();
 CREATE TRIGGER settings_updated AFTER UPDATE ON business REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION change_settings_version();
+CREATE TRIGGER wake_report_schedules AFTER UPDATE OF time_zone ON business FOR EACH ROW WHEN (old.time_zone IS DISTINCT FROM new.time_zone) EXECUTE FUNCTION wake_report_schedules();
 
 -- An appointment of a client with a member of staff.
 create table calendar (
@@ -374,6 +386,7 @@ CASE
     WHEN (status = ANY (ARRAY['QUEUED'::text, 'RETRYING'::text, 'UNCERTAIN'::text])) THEN 'SENT'::text
     ELSE status
 END) stored,
+  attachments jsonb,
   constraint email_pkey PRIMARY KEY (business_id, email_id),
   constraint email_next_attempt CHECK ((status = ANY (ARRAY['QUEUED'::text, 'RETRYING'::text, 'UNCERTAIN'::text])) = (next_attempt_time IS NOT NULL)),
   constraint email_status_check CHECK (status = ANY (ARRAY['QUEUED'::text, 'SENT'::text, 'CAPTURED'::text, 'RETRYING'::text, 'FAILED'::text, 'SUPPRESSED'::text, 'UNCERTAIN'::text, 'CANCELLED'::text]))
@@ -391,8 +404,11 @@ create policy owner on email to current_user using (true);
 grant insert, select, update on email to bellwether_app;
 grant insert, select, update on email to bellwether_engine;
 grant select on email (business_id) to bellwether_operator;
+grant select on email (client_id) to bellwether_operator;
 grant select on email (email_id) to bellwether_operator;
 grant select on email (message_id) to bellwether_operator;
+grant select on email (object_id) to bellwether_operator;
+grant select on email (object_type) to bellwether_operator;
 grant select on email (to_address) to bellwether_operator;
 grant usage on sequence email_email_id_seq to bellwether_app;
 grant usage on sequence email_email_id_seq to bellwether_engine;
@@ -650,6 +666,49 @@ CREATE TRIGGER final_states BEFORE UPDATE ON event_trigger FOR EACH ROW WHEN (ol
 CREATE TRIGGER never_deleted BEFORE DELETE ON event_trigger FOR EACH ROW EXECUTE FUNCTION refuse_final_change();
 CREATE TRIGGER same_definition BEFORE UPDATE OF event_defn_id ON event_trigger FOR EACH ROW WHEN (old.event_defn_id <> new.event_defn_id) EXECUTE FUNCTION refuse_definition_change();
 
+-- The bytes of a file. A mail names its files and is sent with their bytes, so these outlive a deleted file for a while.
+create table file_content (
+  business_id bigint not null,
+  file_uuid text not null,
+  bytes bytea storage e not null,
+  constraint file_content_pkey PRIMARY KEY (business_id, file_uuid),
+  constraint file_content_business_id_file_uuid_fkey FOREIGN KEY (business_id, file_uuid) REFERENCES file_library(business_id, file_uuid)
+) with ();
+create policy bellwether_app on file_content to bellwether_app using ((business_id = app_business()));
+create policy bellwether_engine on file_content to bellwether_engine using (true);
+create policy owner on file_content to current_user using (true);
+grant insert, select on file_content to bellwether_app;
+grant delete, select on file_content to bellwether_engine;
+
+-- A file that templates attach to mails, or the logo of the business. Its content never changes.
+create table file_library (
+  business_id bigint not null,
+  file_uuid text not null,
+  name text not null,
+  type text not null,
+  size integer not null,
+  sha256 text not null,
+  active boolean not null default true,
+  version bigint not null default 1,
+  created_date timestamp with time zone not null,
+  created_user text not null,
+  modified_date timestamp with time zone not null,
+  modified_user text not null,
+  constraint file_library_pkey PRIMARY KEY (business_id, file_uuid),
+  constraint file_library_business_id_fkey FOREIGN KEY (business_id) REFERENCES business(business_id)
+) with ();
+CREATE INDEX file_library_by_date ON file_library USING btree (business_id, created_date, file_uuid) WHERE active;
+create policy bellwether_app on file_library to bellwether_app using ((business_id = app_business()));
+create policy bellwether_engine on file_library to bellwether_engine using (true);
+create policy bellwether_operator on file_library to bellwether_operator using (true);
+create policy owner on file_library to current_user using (true);
+grant insert, select, update on file_library to bellwether_app;
+grant select on file_library to bellwether_engine;
+grant select on file_library to bellwether_operator;
+grant update on file_library (version) to bellwether_operator;
+CREATE TRIGGER audit_insert AFTER INSERT ON file_library REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_insert('fileLibrary', 'file_uuid');
+CREATE TRIGGER audit_update AFTER UPDATE ON file_library REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_update('fileLibrary', 'file_uuid');
+
 -- The answers to requests with an Idempotency-Key. Written in the transaction of the request, so that a repeated request is not executed again.
 create table idempotency_key (
   business_id bigint not null,
@@ -778,6 +837,22 @@ CREATE TRIGGER audit_insert AFTER INSERT ON location REFERENCING NEW TABLE AS ne
 CREATE TRIGGER audit_update AFTER UPDATE ON location REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_update('location', 'location_id');
 CREATE TRIGGER settings_inserted AFTER INSERT ON location REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION change_settings_version();
 CREATE TRIGGER settings_updated AFTER UPDATE ON location REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION change_settings_version();
+CREATE TRIGGER wake_report_schedules AFTER UPDATE OF time_zone ON location FOR EACH ROW WHEN (old.time_zone IS DISTINCT FROM new.time_zone) EXECUTE FUNCTION wake_report_schedules();
+
+-- Whether the mail server takes mails, as the nodes that send found it. Shown by metrics, doctor and overview.
+create table mail_server (
+  server text not null,
+  last_accepted_time timestamp with time zone,
+  failing_since timestamp with time zone,
+  last_failed_time timestamp with time zone,
+  phase text,
+  reply text,
+  constraint mail_server_pkey PRIMARY KEY (server),
+  constraint mail_server_failing CHECK (num_nulls(failing_since, last_failed_time, phase, reply) = ANY (ARRAY[0, 4]))
+) with ();
+create policy bellwether_engine on mail_server to bellwether_engine using (true);
+create policy owner on mail_server to current_user using (true);
+grant insert, select, update on mail_server to bellwether_engine;
 
 -- The key of the operator of the installation. One row, created at the first start.
 create table operator_key (
@@ -975,6 +1050,52 @@ create policy bellwether_engine on reconciliation to bellwether_engine using (tr
 create policy owner on reconciliation to current_user using (true);
 grant insert, select, update on reconciliation to bellwether_engine;
 
+-- What one recipient got of a run of a report schedule.
+create table report_delivery (
+  business_id bigint not null,
+  report_schedule_run_id bigint not null,
+  user_id bigint not null,
+  email_id bigint,
+  reason text,
+  constraint report_delivery_pkey PRIMARY KEY (business_id, report_schedule_run_id, user_id),
+  constraint report_delivery_business_id_email_id_fkey FOREIGN KEY (business_id, email_id) REFERENCES email(business_id, email_id) ON DELETE SET NULL (email_id),
+  constraint report_delivery_business_id_report_schedule_run_id_fkey FOREIGN KEY (business_id, report_schedule_run_id) REFERENCES report_schedule_run(business_id, report_schedule_run_id),
+  constraint report_delivery_business_id_user_id_fkey FOREIGN KEY (business_id, user_id) REFERENCES user_account(business_id, user_id)
+) with ();
+CREATE INDEX report_delivery_of_email ON report_delivery USING btree (business_id, email_id);
+create policy bellwether_app on report_delivery to bellwether_app using ((business_id = app_business()));
+create policy owner on report_delivery to current_user using (true);
+grant insert, select on report_delivery to bellwether_app;
+
+-- A public link to the file of a report run. Only the hash of its token is stored.
+create table report_link (
+  business_id bigint not null,
+  report_link_id bigint generated by default as identity not null,
+  run_id bigint not null,
+  user_id bigint,
+  token_hash bytea not null,
+  expires_time timestamp with time zone not null,
+  active boolean not null default true,
+  version bigint not null default 1,
+  created_date timestamp with time zone not null,
+  created_user text not null,
+  modified_date timestamp with time zone not null,
+  modified_user text not null,
+  constraint report_link_pkey PRIMARY KEY (business_id, report_link_id),
+  constraint report_link_token_hash_key UNIQUE (token_hash),
+  constraint report_link_business_id_run_id_fkey FOREIGN KEY (business_id, run_id) REFERENCES report_run(business_id, run_id) ON DELETE CASCADE,
+  constraint report_link_business_id_user_id_fkey FOREIGN KEY (business_id, user_id) REFERENCES user_account(business_id, user_id)
+) with ();
+CREATE INDEX report_link_of_run ON report_link USING btree (business_id, run_id);
+create policy bellwether_app on report_link to bellwether_app using ((business_id = app_business()));
+create policy bellwether_operator on report_link to bellwether_operator using (true);
+create policy owner on report_link to current_user using (true);
+grant insert, select, update on report_link to bellwether_app;
+grant select on report_link to bellwether_operator;
+grant usage on sequence report_link_report_link_id_seq to bellwether_app;
+CREATE TRIGGER audit_insert AFTER INSERT ON report_link REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_insert('reportLink', 'report_link_id', 'token_hash');
+CREATE TRIGGER audit_update AFTER UPDATE ON report_link REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_update('reportLink', 'report_link_id', 'token_hash');
+
 -- A report that is printed in the background and fetched later.
 create table report_run (
   business_id bigint not null,
@@ -991,6 +1112,7 @@ create table report_run (
   file_size bigint,
   created_date timestamp with time zone not null,
   beat_time timestamp with time zone not null,
+  keep_until timestamp with time zone,
   constraint report_run_pkey PRIMARY KEY (business_id, run_id),
   constraint report_run_business_id_fkey FOREIGN KEY (business_id) REFERENCES business(business_id),
   constraint report_run_completed CHECK ((status = 'COMPLETED'::text) = (file_size IS NOT NULL)),
@@ -1015,6 +1137,102 @@ create table report_run_part (
 create policy bellwether_app on report_run_part to bellwether_app using ((business_id = app_business()));
 create policy owner on report_run_part to current_user using (true);
 grant delete, insert, select on report_run_part to bellwether_app;
+
+-- A report that is mailed to people of the business every day, week or month.
+create table report_schedule (
+  business_id bigint not null,
+  report_schedule_id bigint generated by default as identity not null,
+  name text,
+  report_id integer not null,
+  format text not null,
+  filters jsonb,
+  group_by jsonb,
+  location_id bigint,
+  frequency text not null,
+  weekday text,
+  day_of_month integer,
+  time_of_day text not null,
+  range text not null,
+  user_id_list bigint[] not null,
+  active boolean not null default true,
+  version bigint not null default 1,
+  created_date timestamp with time zone not null,
+  created_user text not null,
+  modified_date timestamp with time zone not null,
+  modified_user text not null,
+  next_run_time timestamp with time zone not null,
+  done_until timestamp with time zone not null,
+  attempts smallint not null default 0,
+  last_error text,
+  constraint report_schedule_pkey PRIMARY KEY (business_id, report_schedule_id),
+  constraint report_schedule_business_id_fkey FOREIGN KEY (business_id) REFERENCES business(business_id),
+  constraint report_schedule_business_id_location_id_fkey FOREIGN KEY (business_id, location_id) REFERENCES location(business_id, location_id),
+  constraint report_schedule_day_of_month CHECK (frequency <> 'MONTHLY'::text OR day_of_month IS NOT NULL),
+  constraint report_schedule_day_of_month_check CHECK (day_of_month >= 1 AND day_of_month <= 31),
+  constraint report_schedule_frequency_check CHECK (frequency = ANY (ARRAY['DAILY'::text, 'WEEKLY'::text, 'MONTHLY'::text])),
+  constraint report_schedule_weekday CHECK (frequency <> 'WEEKLY'::text OR weekday IS NOT NULL)
+) with ();
+CREATE INDEX report_schedule_due ON report_schedule USING btree (next_run_time) WHERE active;
+create policy bellwether_app on report_schedule to bellwether_app using ((business_id = app_business()));
+create policy bellwether_engine on report_schedule to bellwether_engine using (true);
+create policy owner on report_schedule to current_user using (true);
+grant insert, select, update on report_schedule to bellwether_app;
+grant select on report_schedule to bellwether_engine;
+grant usage on sequence report_schedule_report_schedule_id_seq to bellwether_app;
+CREATE TRIGGER audit_insert AFTER INSERT ON report_schedule REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_insert('reportSchedule', 'report_schedule_id', 'next_run_time', 'done_until', 'attempts', 'last_error');
+CREATE TRIGGER audit_update AFTER UPDATE ON report_schedule REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_update('reportSchedule', 'report_schedule_id', 'next_run_time', 'done_until', 'attempts', 'last_error');
+CREATE TRIGGER check_user_id_list BEFORE INSERT OR UPDATE OF user_id_list ON report_schedule FOR EACH ROW EXECUTE FUNCTION check_array_references('user_id_list', 'user_account', 'user_id');
+
+-- One run of a report schedule: COMPLETED if every recipient got a mail, PARTIAL if some did, FAILED if none did.
+create table report_schedule_run (
+  business_id bigint not null,
+  report_schedule_run_id bigint generated by default as identity not null,
+  report_schedule_id bigint not null,
+  scheduled_time timestamp with time zone not null,
+  first_day date,
+  last_day date,
+  status text not null,
+  status_reason text,
+  ended_time timestamp with time zone not null,
+  constraint report_schedule_run_pkey PRIMARY KEY (business_id, report_schedule_run_id),
+  constraint report_schedule_run_once UNIQUE (business_id, report_schedule_id, scheduled_time),
+  constraint report_schedule_run_business_id_report_schedule_id_fkey FOREIGN KEY (business_id, report_schedule_id) REFERENCES report_schedule(business_id, report_schedule_id),
+  constraint report_schedule_run_status_check CHECK (status = ANY (ARRAY['COMPLETED'::text, 'PARTIAL'::text, 'FAILED'::text]))
+) with ();
+create policy bellwether_app on report_schedule_run to bellwether_app using ((business_id = app_business()));
+create policy owner on report_schedule_run to current_user using (true);
+grant insert, select on report_schedule_run to bellwether_app;
+grant usage on sequence report_schedule_run_report_schedule_run_id_seq to bellwether_app;
+CREATE TRIGGER audit_insert AFTER INSERT ON report_schedule_run REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_report_schedule_run();
+
+-- Filters and grouping of a report under a name, of one person or shared by all.
+create table report_view (
+  business_id bigint not null,
+  report_view_id bigint generated by default as identity not null,
+  name text not null,
+  report_id integer not null,
+  filters jsonb,
+  group_by jsonb,
+  location_id bigint,
+  shared boolean not null,
+  user_id bigint,
+  active boolean not null default true,
+  version bigint not null default 1,
+  created_date timestamp with time zone not null,
+  created_user text not null,
+  modified_date timestamp with time zone not null,
+  modified_user text not null,
+  constraint report_view_pkey PRIMARY KEY (business_id, report_view_id),
+  constraint report_view_business_id_fkey FOREIGN KEY (business_id) REFERENCES business(business_id),
+  constraint report_view_business_id_location_id_fkey FOREIGN KEY (business_id, location_id) REFERENCES location(business_id, location_id),
+  constraint report_view_business_id_user_id_fkey FOREIGN KEY (business_id, user_id) REFERENCES user_account(business_id, user_id)
+) with ();
+create policy bellwether_app on report_view to bellwether_app using ((business_id = app_business()));
+create policy owner on report_view to current_user using (true);
+grant insert, select, update on report_view to bellwether_app;
+grant usage on sequence report_view_report_view_id_seq to bellwether_app;
+CREATE TRIGGER audit_insert AFTER INSERT ON report_view REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_insert('reportView', 'report_view_id');
+CREATE TRIGGER audit_update AFTER UPDATE ON report_view REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_update('reportView', 'report_view_id');
 
 create table schema_migration (
   version integer not null,
@@ -1092,9 +1310,11 @@ create table status (
 ) with ();
 create policy bellwether_app on status to bellwether_app using ((business_id = app_business()));
 create policy bellwether_engine on status to bellwether_engine using (true);
+create policy bellwether_operator on status to bellwether_operator using (true);
 create policy owner on status to current_user using (true);
 grant insert, select, update on status to bellwether_app;
 grant select on status to bellwether_engine;
+grant select on status to bellwether_operator;
 CREATE TRIGGER audit_insert AFTER INSERT ON status REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_insert('status', 'audit_key', 'audit_key');
 CREATE TRIGGER audit_update AFTER UPDATE ON status REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_update('status', 'audit_key', 'audit_key');
 CREATE TRIGGER settings_inserted AFTER INSERT ON status REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION change_settings_version();
@@ -1307,6 +1527,19 @@ begin
   select business_id, modified_date, username, tg_argv[0], after ->> tg_argv[1], 'CREATED',
          after - tg_argv[2:]
   from (select r.business_id, r.modified_date, to_jsonb(r) as after from new_rows r offset 0) n;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION audit_report_schedule_run()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public'
+AS $function$
+begin
+  insert into audit (business_id, time, username, object, id, change, after)
+  select business_id, ended_time, app_user(), 'reportScheduleRun', report_schedule_run_id::text, 'CREATED', to_jsonb(r)
+  from new_rows r;
   return null;
 end $function$;
 
@@ -1754,6 +1987,37 @@ begin
 end $function$;
 grant execute on function erase_client_traces to bellwether_operator;
 
+CREATE OR REPLACE FUNCTION erase_report_mails(business bigint)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public'
+AS $function$
+declare
+  ids bigint[] := array(select d.email_id from report_delivery d
+                        where d.business_id = business and d.email_id is not null order by 1);
+  uncertain bigint[];
+  overwritten bigint;
+begin
+  with gone as (
+    delete from email_queue q where q.business_id = business and q.email_id = any (ids)
+    returning q.email_id, q.status = 'UNCERTAIN' or q.message_ended
+      or q.worker is not null and q.epoch is distinct from (select epoch from server_epoch) as may_be_sent
+  )
+  select coalesce(array_agg(email_id) filter (where may_be_sent), '{}') into uncertain from gone;
+  update email e
+  set html = null, text = null, message = null,
+      status = case when e.email_id = any (uncertain) then 'FAILED'
+                    when e.next_attempt_time is not null then 'CANCELLED' else e.status end,
+      status_reason = case when e.next_attempt_time is not null then 'erased' else e.status_reason end,
+      next_attempt_time = null
+  where e.business_id = business and e.email_id = any (ids)
+    and (e.html is not null or e.text is not null or e.message is not null or e.next_attempt_time is not null);
+  get diagnostics overwritten = row_count;
+  return overwritten;
+end $function$;
+grant execute on function erase_report_mails to bellwether_operator;
+
 CREATE OR REPLACE FUNCTION former_values_of_client(business bigint, client bigint, OUT addresses text[], OUT words text[])
  RETURNS record
  LANGUAGE sql
@@ -1814,6 +2078,24 @@ begin
   raise exception 'event trigger % is %, which is final', old.event_trigger_id, old.status;
 end $function$;
 
+CREATE OR REPLACE FUNCTION resume_mail()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public'
+AS $function$
+begin
+  update pending_trigger p
+  set next_attempt_time = p.scheduled_time, last_error = null
+  where p.business_id = new.business_id and p.worker is null
+    and p.last_error = 'all mail of the business is paused';
+  update email_queue q
+  set next_attempt_time = least(q.next_attempt_time, new.mail_resumed_time)
+  where q.business_id = new.business_id and q.worker is null
+    and q.next_attempt_time > new.mail_resumed_time;
+  return null;
+end $function$;
+
 CREATE OR REPLACE PROCEDURE secure_table(IN target regclass, IN app text DEFAULT ''::text, IN engine text DEFAULT ''::text, IN operator text DEFAULT ''::text)
  LANGUAGE plpgsql
 AS $procedure$
@@ -1835,6 +2117,18 @@ begin
     end if;
   end loop;
 end $procedure$;
+
+CREATE OR REPLACE FUNCTION wake_report_schedules()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public'
+AS $function$
+begin
+  update report_schedule s set next_run_time = new.modified_date
+  where s.business_id = new.business_id and s.active and s.next_run_time > new.modified_date;
+  return null;
+end $function$;
 
 -- Collations
 

@@ -71,6 +71,7 @@ function contextOf(row: any): Parameters<typeof mergeMail>[1] {
   return {
     business: {
       senderDomains: [],
+      bookingUrl: null,
       name: row.business_name,
       emailAddress: null,
       phone: null,

@@ -17,6 +17,7 @@ import { describeObjects, type DescribedObject } from '../store/object-names.ts'
 import { listStatusesOf, type Status } from '../store/statuses.ts'
 import { listSubjects } from '../store/subjects.ts'
 import { compose } from './compose.ts'
+import { EXAMPLE_ANSWERS } from './preview.ts'
 import { isSameAction, readAgainst } from './define.ts'
 import { listTemplates } from './templates.ts'
 import { TimeSlice } from './time-slice.ts'
@@ -104,6 +105,7 @@ type PastFiring = { subject: Subject; time: Temporal.Instant }
 const NO_LINKS = {
   drawName: (businessId: number) => ({ businessId, emailId: 0, messageId: '' }),
   unsubscribeLink: () => 'https://example.org/unsubscribe',
+  answerLinks: () => EXAMPLE_ANSWERS,
 }
 
 /** The stored actions as the body would change them, and those it would add. */

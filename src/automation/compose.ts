@@ -10,9 +10,11 @@ import {
   type CompiledTemplate,
   type MergedMail,
 } from '../email/merge.ts'
+import type { AskingMail } from '../email/answer-links.ts'
 import type { UnsubscribedMail } from '../email/unsubscribe.ts'
 import { chooseVariant } from '../email/variants.ts'
 import type { ObjectType } from '../contract/event-type.ts'
+import type { MailContext } from '../contract/mail-context.ts'
 import { REASONS } from '../contract/reasons.ts'
 import type { RunningAction } from '../store/event-actions.ts'
 import type { ContextRow } from '../store/mail-contexts.ts'
@@ -38,7 +40,11 @@ export type Composed = {
 export type Addressing = {
   drawName(businessId: number): UnsubscribedMail
   unsubscribeLink(mail: UnsubscribedMail): string | null
+  answerLinks?: AnswerLinks | undefined
 }
+
+/** The links with which the client of an appointment answers. */
+export type AnswerLinks = (mail: AskingMail) => { confirm: string; cancel: string }
 
 /** The mails of an action, or the reasons why there are none. */
 export type Composition = { mails: Composed[]; skipped: string[] }
@@ -51,7 +57,7 @@ export function compose(
   action: RunningAction,
   rows: ContextRow[],
   templates: RenderedTemplate[],
-  { drawName, unsubscribeLink }: Addressing,
+  { drawName, unsubscribeLink, answerLinks }: Addressing,
 ): Composition {
   const [named] = templates
   if (!named?.active) return { mails: [], skipped: [REASONS.templateInactive] }
@@ -60,9 +66,10 @@ export function compose(
   const written = new Set<string>()
   for (const row of once ? asOne(rows) : rows) {
     const template = templates.length === 1 ? named : variantFor(row, action, templates)
+    const key = once ? '' : `client ${row.clientId}`
     const canUnsubscribe = !(action.transactional ?? template.transactional)
-    const merge = (link: string | null) => {
-      const context = link === null ? row.context : { ...row.context, unsubscribeLink: link }
+    const merge = (links?: Partial<MailContext>) => {
+      const context = links ? { ...row.context, ...links } : row.context
       return mergeMail(compiled(template), context, action.recipient)
     }
     const add = (recipientKey: string, recipient: Mailbox, known?: MergedMail) => {
@@ -71,7 +78,11 @@ export function compose(
       const name = drawName(row.businessId)
       // Each recipient has their own link, so that it unsubscribes only that address.
       const link = canUnsubscribe ? unsubscribeLink(name) : null
-      const mail = (link === null && known) || merge(link)
+      const asking = recipientKey === key && askingMail(name, row, template, recipient)
+      const answers = asking ? answerLinks?.(asking) : undefined
+      const mail =
+        (link === null && !answers && known) ||
+        merge({ unsubscribeLink: link, ...(answers && { answerLinks: answers }) })
       composition.mails.push({
         emailId: name.emailId,
         messageId: name.messageId,
@@ -84,12 +95,11 @@ export function compose(
         unsubscribeLink: link,
       })
     }
-    const mail = merge(null)
+    const mail = merge()
     if (!mail.to) {
       composition.skipped.push(noAddress(mail))
       continue
     }
-    const key = once ? '' : `client ${row.clientId}`
     add(key, mail.to, mail)
     for (const { field, recipient } of copiesOf(mail)) {
       // A copy goes once to an address that is the same for every client.
@@ -102,6 +112,22 @@ export function compose(
   }
   return composition
 }
+
+/** Only a mail to the client of an appointment has answer links. A copy would give them to others. */
+function askingMail(
+  name: UnsubscribedMail,
+  { context: { calendar, client }, clientId }: ContextRow,
+  template: RenderedTemplate,
+  { address }: Mailbox,
+): AskingMail | undefined {
+  const isClient = client?.emailAddress?.toLowerCase() === address.toLowerCase()
+  if (!calendar || clientId === null || !isClient) return undefined
+  if (!compiled(template).tokens.some((token) => ANSWER_TOKENS.has(token))) return undefined
+  const { calendarId, startTime } = calendar
+  return { ...name, toAddress: address, calendarId, startTime }
+}
+
+const ANSWER_TOKENS = new Set<string>(['CONFIRM_URL', 'CANCEL_URL'])
 
 function variantFor(row: ContextRow, action: RunningAction, templates: RenderedTemplate[]) {
   const variants = templates.map(variantOf) as [Variant, ...Variant[]]

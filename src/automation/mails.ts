@@ -10,7 +10,7 @@ import type { RunningAction } from '../store/event-actions.ts'
 import type { ContextRow } from '../store/mail-contexts.ts'
 import { listSuppressed } from '../store/suppressions.ts'
 import { keepTransactionAlive, type ClaimedTrigger, type Ending } from '../store/trigger-queue.ts'
-import { calendarEntry, compose, senderOf, type Composed } from './compose.ts'
+import { calendarEntry, compose, senderOf, type AnswerLinks, type Composed } from './compose.ts'
 import type { RenderedTemplate } from './templates.ts'
 import { TimeSlice } from './time-slice.ts'
 import type { WorkQueue } from '../work-queue.ts'
@@ -25,6 +25,7 @@ export type MailParts = {
   /** The name of this installation in Message-IDs and calendar entries. */
   host: string
   unsubscribeLink(mail: UnsubscribedMail): string | null
+  answerLinks?: AnswerLinks
   onError(error: unknown): void
 }
 
@@ -56,6 +57,7 @@ export async function makeMails(tx: Db, parts: MailParts, ready: Ready[], making
       return { businessId, emailId, messageId: makeMessageId(businessId, emailId, parts.host) }
     },
     unsubscribeLink: parts.unsubscribeLink,
+    answerLinks: parts.answerLinks,
   }
 
   const composed = await mapInSlices(tx, parts.batches, ready, (one) => ({
@@ -204,6 +206,7 @@ function emailOf(
     message:
       status === 'QUEUED' ? wireForm(parts, trigger.objectType, composed, sender, now) : null,
     messageId,
+    attachments: template.attachments,
     test: false,
     status,
     statusReason: suppressed ?? null,
@@ -219,10 +222,11 @@ function wireForm(
   sender: ReturnType<typeof senderOf>,
   date: Temporal.Instant,
 ) {
-  const { mail, messageId, unsubscribeLink } = composed
+  const { mail, template, messageId, unsubscribeLink } = composed
   const calendar = calendarEntry(objectType, composed, sender.from, parts.host)
-  const message = buildMessage({ ...mail, ...sender, messageId, date, calendar, unsubscribeLink })
-  return messageText(message)
+  const files = template.attachments ?? []
+  const more = { messageId, date, calendar, files, unsubscribeLink }
+  return messageText(buildMessage({ ...mail, ...sender, ...more }))
 }
 
 /** Bounced addresses get no mail; unsubscribed ones only transactional mail. */

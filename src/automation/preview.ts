@@ -18,12 +18,28 @@ export async function previewMail(
   db: Db,
   template: RenderedTemplate,
   object: MailSubject,
-  unsubscribeLink: string,
+  links: ExampleLinks,
 ): Promise<Preview | undefined> {
   const row = await findMailContext(db, template.businessId, object)
   if (!row) return undefined
-  const link = template.transactional ? null : unsubscribeLink
-  return { mail: mergeMail(compiled(template), { ...row.context, unsubscribeLink: link }), row }
+  const { unsubscribe, answer } = links
+  const shown = { unsubscribe: template.transactional ? null : unsubscribe, answer }
+  return { mail: mergeMail(compiled(template), withLinks(row.context, shown)), row }
+}
+
+/** Links of a mail that is only shown. */
+type ExampleLinks = { unsubscribe: string | null; answer: string }
+
+const withLinks = (context: MailContext, { unsubscribe, answer }: ExampleLinks): MailContext => ({
+  ...context,
+  unsubscribeLink: unsubscribe,
+  ...(context.calendar && { answerLinks: { confirm: answer, cancel: answer } }),
+})
+
+/** For counting tokens without a value. */
+export const EXAMPLE_ANSWERS = {
+  confirm: 'https://example.org/answer/confirm',
+  cancel: 'https://example.org/answer/cancel',
 }
 
 type MailSubject = { objectType: ObjectType; objectId: number | string }
@@ -45,11 +61,11 @@ export async function listTokenValues(
   db: Db,
   businessId: number,
   object: MailSubject,
-  { language, unsubscribeLink }: { language: string | null; unsubscribeLink: string },
+  { language, links }: { language: string | null; links: ExampleLinks },
 ) {
   const row = await findMailContext(db, businessId, object)
   if (!row) return undefined
-  const context = { ...row.context, unsubscribeLink }
+  const context = withLinks(row.context, links)
   const readers = readersOf(context, language)
   const valueOf = (token: string) =>
     findToken(token.slice(1, -1))?.value(context, readers)?.slice(0, MAX_VALUE_LENGTH) || null
@@ -105,7 +121,8 @@ export async function findEmptyTokens(db: Db, template: RenderedTemplate): Promi
 
 function emptyIn(template: RenderedTemplate, context: MailContext) {
   const unsubscribeLink = template.transactional ? null : 'https://example.org/'
-  return emptyTokensOf(compiled(template), { ...context, unsubscribeLink }).map(
+  const answers = context.calendar && { answerLinks: EXAMPLE_ANSWERS }
+  return emptyTokensOf(compiled(template), { ...context, unsubscribeLink, ...answers }).map(
     (name) => `%${name}%`,
   )
 }

@@ -1,7 +1,13 @@
 import type { ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
 import { domainOf, type Mailbox } from '../contract/addresses.ts'
-import { buildMessage, makeMessageId, messageText, readMessage } from '../email/message.ts'
+import {
+  buildMessage,
+  makeMessageId,
+  messageText,
+  readMessage,
+  type MessageAttachment,
+} from '../email/message.ts'
 import { dateText, mailboxHeader } from '../email/headers.ts'
 import { compileTemplate, mergeMail } from '../email/merge.ts'
 import type { UnsubscribedMail } from '../email/unsubscribe.ts'
@@ -51,7 +57,7 @@ export async function sendAgain(
 export async function sendTests(
   tx: Db,
   { mail, row }: Preview,
-  about: Pick<NewEmail, 'emailTemplateId' | 'emailCategoryId' | 'objectType'>,
+  about: Pick<NewEmail, 'emailTemplateId' | 'emailCategoryId' | 'objectType' | 'attachments'>,
   addresses: string[],
   { now, mailFrom, host }: Sending,
 ): Promise<number[]> {
@@ -82,7 +88,11 @@ export async function queueMails(
   email: UntriggeredMail,
   sender: ReturnType<typeof senderOf>,
   addresses: string[],
-  { now, host }: Pick<Sending, 'now' | 'host'>,
+  {
+    now,
+    host,
+    attachment,
+  }: Pick<Sending, 'now' | 'host'> & { attachment?: MessageAttachment | undefined },
 ): Promise<number[]> {
   const ids = await drawEmailIds(tx, addresses.length)
   const emails = ids.map((emailId, i): NewEmail => {
@@ -90,7 +100,9 @@ export async function queueMails(
     const messageId = makeMessageId(email.businessId, emailId, host)
     const to = { name: '', address: toAddress }
     const parts = { ...email, ...sender, to, cc: null, messageId, date: now }
-    const message = buildMessage({ ...parts, calendar: null, unsubscribeLink: null })
+    const files = email.attachments ?? []
+    const own = { calendar: null, files, attachment, unsubscribeLink: null }
+    const message = buildMessage({ ...parts, ...own })
     return {
       ...queuedEmail(now),
       ...email,
@@ -177,6 +189,7 @@ async function buildCaptured(
       objectType && row && !email.test
         ? calendarEntry(objectType, { mail: email, row, recipient }, from, host)
         : null,
+    files: email.attachments ?? [],
     // The same link as in its body.
     unsubscribeLink: email.transactional ? null : unsubscribeLink(email),
   })

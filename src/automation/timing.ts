@@ -127,6 +127,23 @@ export function isOfUse(
 
 const MAX_LATE_MS = 72 * 60 * 60 * 1000
 
+/** What is not a reminder before its anchor is useless if it was due before this. */
+export const lateBefore = (now: Temporal.Instant) => now.subtract({ milliseconds: MAX_LATE_MS })
+
+/** The times of a mail that decide how long it is of use; null if it has no trigger. */
+type MailTimes = {
+  anchorTime: Temporal.Instant | null
+  scheduledTime: Temporal.Instant | null
+  fireNow: boolean | null
+  createdDate: Temporal.Instant
+}
+
+/** Until when a mail is retried: see `isOfUse`. One that a user sent counts from its creation. */
+export function usefulUntil({ anchorTime, scheduledTime, fireNow, createdDate }: MailTimes) {
+  if (!anchorTime || !scheduledTime || fireNow) return plus(createdDate, MAX_LATE_MS)
+  return isBefore(scheduledTime, anchorTime) ? anchorTime : plus(scheduledTime, MAX_LATE_MS)
+}
+
 export const isReminder = ({ eventTypeId }: Pick<Timing, 'eventTypeId'>) =>
   eventTypeById(eventTypeId)?.eventCategory === 'REMINDER'
 

@@ -10,13 +10,16 @@ import { addressOf, readConfig, type Config } from '../config.ts'
 import type { Database, Db } from '../database/database.ts'
 import { openDatabase } from '../database/postgres.ts'
 import { warmUp } from '../email/html-pool.ts'
+import { answerLinks } from '../email/answer-links.ts'
 import { unsubscribeLink } from '../email/unsubscribe.ts'
 import { StartError } from '../errors.ts'
 import { buildApp, type App } from '../http/server/app.ts'
 import { measureEndings } from '../http/routes/engine-metrics.ts'
 import { deleteOldAnswers } from '../http/server/idempotency.ts'
 import { openLog, type Log } from '../log.ts'
+import { createReportScheduleLoops } from '../report-delivery/schedule-loops.ts'
 import { forgetBodies } from '../store/emails.ts'
+import { forgetContents } from '../store/files.ts'
 import { findOrSaveLinkSecret } from '../store/unsubscribe-links.ts'
 import { SettingsCache } from '../store/settings.ts'
 import { reachDatabase } from './reach-database.ts'
@@ -95,17 +98,20 @@ type Parts = {
 }
 
 function makeEngine({ config, database, clock, log, linkSeal, settings }: Parts) {
+  const shared = { database, random: randomBytes, host: new URL(config.publicUrl).hostname }
+  const onScheduleError = (err: unknown) => log.error({ err }, 'running a report schedule failed')
+  const schedules = { ...config, ...shared, now: () => clock.now(), onError: onScheduleError }
   return createEngine({
     ...config,
-    database,
+    ...shared,
     settings,
     clock,
-    random: randomBytes,
     mailer: makeMailer(config),
     captures: config.smtpUrl === undefined,
-    host: new URL(config.publicUrl).hostname,
     unsubscribeLink: (mail) => unsubscribeLink(config.publicUrl, linkSeal, mail),
+    answerLinks: (mail) => answerLinks(config.publicUrl, linkSeal, mail),
     maxRenderWaitMs: 2_000,
+    moreLoops: createReportScheduleLoops(schedules),
     onError: (err) => log.error({ err }, 'engine iteration failed'),
     onEnded: measureEndings,
     onPlanned: (definition, planned) =>
@@ -138,7 +144,9 @@ function cleanUpPeriodically({ config, database, clock, log }: Parts) {
   const cleanUp = async () => {
     const now = clock.now()
     await deleteOldAnswers(database.engine, now)
-    await deleteOldBodies(database.engine, now.subtract({ hours: 24 * config.bodyRetentionDays }))
+    const before = now.subtract({ hours: 24 * config.bodyRetentionDays })
+    await deleteOldBodies(database.engine, before)
+    while ((await forgetContents(database.engine, before, BODY_BATCH)) === BODY_BATCH);
   }
   const timer = setInterval(() => {
     cleanUp().catch((err) => log.warn({ err }, 'cleanup failed'))

@@ -4,6 +4,7 @@ import {
   address,
   boolean,
   domains,
+  fileUUId,
   integer,
   language,
   line,
@@ -12,6 +13,7 @@ import {
   quietHours,
   required,
   timeZone,
+  url,
 } from './fields.ts'
 
 const SenderDomains = Type.Array(Type.String(), {
@@ -58,6 +60,11 @@ export const businessExample = {
   emailAddress: 'hello@praxis.example',
   phone: '+41 44 000 00 00',
   language: 'de-CH',
+  logo: '7d1f0c9a1be2d34c5f8a6b7c8d9e0f1a',
+  confirmStatus: 'CONFIRMED',
+  cancelStatus: 'CANCELLED',
+  cancelUntilHours: 24,
+  bookingUrl: 'https://praxis.example/book',
   externalId: null,
   senderDomains: ['praxis.example'],
   bulkLimit: null,
@@ -70,6 +77,22 @@ export const businessExample = {
   modifiedUser: 'OPERATOR',
 }
 
+/** The logo in mails, and what clients can do by the links in them. */
+const answering = {
+  logo: OrNull('The `fileUUId` of a PNG or JPEG of the file library, up to 200 KB.'),
+  confirmStatus: OrNull(
+    'The status of an appointment that its client confirms by `%CONFIRM_URL%`. Null: CONFIRMED.',
+  ),
+  cancelStatus: OrNull(
+    'The status of an appointment that its client cancels by `%CANCEL_URL%`. Null: CANCELLED.',
+  ),
+  cancelUntilHours: Type.Union([Type.Integer({ minimum: 0, maximum: 8_760 }), Type.Null()], {
+    description:
+      'Clients can cancel by the link until so many hours before the start. Null: until the start.',
+  }),
+  bookingUrl: OrNull('The booking page of the business: `%RESCHEDULE_URL%` in an email.'),
+}
+
 export const Business = Type.Object(
   {
     businessId: Type.Integer(),
@@ -78,6 +101,7 @@ export const Business = Type.Object(
     emailAddress: OrNull('The email address for clients.'),
     phone: OrNull('The phone number for clients.'),
     language: OrNull('A language tag, such as de-CH.'),
+    ...answering,
     externalId: OrNull('The id of the object in another system.'),
     senderDomains: SenderDomains,
     bulkLimit: BulkLimit,
@@ -100,6 +124,11 @@ export const BUSINESS_FIELDS = {
   emailAddress: optional(address()),
   phone: optional(line(60)),
   language: optional(language()),
+  logo: optional(fileUUId()),
+  confirmStatus: optional(name(60)),
+  cancelStatus: optional(name(60)),
+  cancelUntilHours: optional(integer(0, 8_760)),
+  bookingUrl: optional(url()),
   externalId: optional(name(200)),
   senderDomains: optional(domains()),
   bulkLimit: optional(integer(0, MAX_BULK_LIMIT)),
@@ -120,6 +149,11 @@ export const BusinessWrite = Type.Object(
     emailAddress: Type.Optional(OrNull('The email address for clients.')),
     phone: Type.Optional(OrNull('The phone number for clients.')),
     language: Type.Optional(OrNull('A language tag, such as de-CH.')),
+    logo: Type.Optional(answering.logo),
+    confirmStatus: Type.Optional(answering.confirmStatus),
+    cancelStatus: Type.Optional(answering.cancelStatus),
+    cancelUntilHours: Type.Optional(answering.cancelUntilHours),
+    bookingUrl: Type.Optional(answering.bookingUrl),
     externalId: Type.Optional(
       OrNull('The id of the business in another system. Only the operator can set it.'),
     ),

@@ -173,6 +173,17 @@ export const timeZone = (): Of<TString> => ({
     ),
 })
 
+/** The id of a file of the library. */
+export const fileUUId = (): Of<TString> => ({
+  schema: Type.String({ pattern: '^[a-z0-9]{32}$' }),
+  sqlType: 'text',
+  faults: (value) =>
+    faultIf(
+      !(typeof value === 'string' && /^[a-z0-9]{32}$/.test(value)) &&
+        'must be the fileUUId of a file: 32 lower-case letters and digits',
+    ),
+})
+
 const TIME_OF_DAY = /^([01]\d|2[0-3]):[0-5]\d$/
 
 /** A span of the day, which may include midnight. */

@@ -11,6 +11,7 @@ export type MailContext = {
     language: string | null
     /** The domains from which it may send, as the operator allowed them. */
     senderDomains: string[]
+    bookingUrl: string | null
   }
   location: {
     name: string
@@ -63,6 +64,8 @@ export type MailContext = {
   recall: { dueTime: Temporal.Instant; status: string } | null
   disclaimer: { formName: string; formBody: string | null; status: string } | null
   unsubscribeLink: string | null
+  /** Where the client of an appointment answers; absent in mails to others. */
+  answerLinks?: { confirm: string; cancel: string }
 }
 
 type Person = {

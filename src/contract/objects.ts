@@ -393,7 +393,10 @@ const emailTemplate = declare({
     replyToAddress: optional(addressOrToken()),
     allowOnline: optional(boolean(false), 'Stored, but not used.'),
     noHeader: optional(boolean(false), 'Stored, but not used.'),
-    attachFileLibraryUUids: optional(lines(), 'Stored, but not used.'),
+    attachFileLibraryUUids: optional(
+      lines(50),
+      'The `fileUUId`s of files of the library to attach, up to 10 MB together.',
+    ),
     reasonIdList: optional(references('reason'), 'The services that this variant is for.'),
     reasonNameList: optional(lines(), 'Stored, but not used.'),
     resellerId: optional(integer(1, Number.MAX_SAFE_INTEGER), 'Stored, but not used.'),

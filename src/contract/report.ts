@@ -90,6 +90,9 @@ export const PrintBody = Type.Object(
     ...Object.fromEntries(Object.keys(Report.properties).map((name) => [name, Ignored])),
     reportId: Maybe(Type.Integer({ description: 'Send this or reportFileName.' })),
     reportFileName: Maybe(Type.String()),
+    reportViewId: Maybe(
+      Type.Integer({ description: 'A saved view: its report, filters and location.' }),
+    ),
     filters: Maybe(
       Named('ReportFilters', {
         professionalIdList: Type.Optional(Type.Array(Type.Integer())),

@@ -177,6 +177,8 @@ export type CompiledTemplate = {
   bccAddress: Segment[] | null
   replyToAddress: Segment[] | null
   language: string | null
+  /** The tokens of the subject and the bodies, each once. */
+  tokens: TokenName[]
 }
 
 export function compileTemplate(template: MailTemplate): CompiledTemplate {
@@ -194,6 +196,7 @@ export function compileTemplate(template: MailTemplate): CompiledTemplate {
     bccAddress: address(template.bccAddress),
     replyToAddress: address(template.replyToAddress),
     language: knownLanguage(template.language) ?? null,
+    tokens: tokensIn(`${template.subject}\n${template.html}\n${template.text}`),
   }
 }
 

@@ -410,6 +410,25 @@ const TOKENS = {
     (c) => withMoment(c.classSchedule?.capacity, String),
   ],
 
+  CONFIRM_URL: [
+    'appointment',
+    'Link with which the client confirms the appointment; empty in mails to others',
+    'https://bellwether.harbour.example/answer/confirm.7d1f',
+    (c) => c.answerLinks?.confirm,
+  ],
+  CANCEL_URL: [
+    'appointment',
+    'Link with which the client cancels the appointment; empty in mails to others',
+    'https://bellwether.harbour.example/answer/cancel.7d1f',
+    (c) => c.answerLinks?.cancel,
+  ],
+  RESCHEDULE_URL: [
+    'appointment',
+    'Booking page of the business, where the client chooses another time',
+    'https://book.harbour.example/',
+    (c) => c.business.bookingUrl,
+  ],
+
   INVITATION_LINK: [
     'invitation',
     'Link to book with this invitation',

@@ -8,6 +8,7 @@ import { SettingsCache } from '../store/settings.ts'
 import { saveBusinessLine } from './business-lines.ts'
 import { checkHtmlOf } from './email-templates.ts'
 import { saveDefinitionLine } from './definition-lines.ts'
+import { saveFileLine } from './files.ts'
 import { LineRefs } from './line-refs.ts'
 import { saveObjects } from './save.ts'
 import type { Saving } from './saving.ts'
@@ -283,6 +284,7 @@ type Save = (tx: Db, body: Read['body'], saving: Saving, refs: LineRefs) => Prom
 
 /** Kinds that are saved line by line. */
 const OTHERS: Record<string, Save> = {
+  fileLibrary: saveFileLine,
   business: saveBusinessLine,
   status: (tx, body, saving) => saveStatusOf(tx, body, saving),
   eventDefinition: saveDefinitionLine,
@@ -291,6 +293,7 @@ const OTHERS: Record<string, Save> = {
 
 /** Kinds come after those that they refer to. */
 const KINDS = [
+  'fileLibrary',
   'business',
   'status',
   ...OBJECT_KINDS.map(({ kind }) => kind),

@@ -26,6 +26,7 @@ import { withBookingTerms } from './booking-terms.ts'
 import { strayLocations, strayStudents, withAttendance } from './inner-references.ts'
 import { faultsOfTemplate, readTemplateBody, storedTemplate } from './email-templates.ts'
 import { eventsOf, isSame } from './events.ts'
+import { attachmentFaults } from './files.ts'
 import { followChanges } from './follow.ts'
 import { resolveReferences, unknownReferences, type References } from './references.ts'
 import type { Allow, Outcome, Saving } from './saving.ts'
@@ -213,6 +214,7 @@ const decider =
       ...completed.faults,
       ...missingProperties(kind, completed, before),
       ...unknownReferences(kind, body, completed, references),
+      ...unknownFiles(kind, object, before, completed, references),
       ...unknownStatus(
         completed,
         (kind.objectType && settings.statuses.get(kind.objectType)) ?? [],
@@ -293,6 +295,22 @@ function missingProperties(
     .filter((property) => !(property in values))
     .filter((property) => !faulty.has(property) && !faulty.has(externalName(property)))
     .map((property) => ({ pointer: `/${property}`, detail: 'is required' }))
+}
+
+/** Of an active template. One that was stored before may name files that never were here. */
+function unknownFiles(
+  kind: ObjectKind,
+  object: StoredObject,
+  before: StoredObject | undefined,
+  { values, faults }: ObjectInput,
+  { files }: References,
+): Fault[] {
+  if (kind.kind !== 'emailTemplate') return []
+  const isGiven = values.attachFileLibraryUUids !== undefined
+  const isRevived = before?.active === false
+  const isFaulty = faults.some(({ pointer }) => pointer.startsWith('/attachFileLibraryUUids'))
+  if (isFaulty || !object.active || !(isGiven || isRevived)) return []
+  return attachmentFaults(object.attachFileLibraryUUids as string[], files)
 }
 
 function unknownStatus({ values: { status } }: ObjectInput, statuses: Status[]): Fault[] {

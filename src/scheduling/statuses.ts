@@ -95,7 +95,7 @@ async function refuseWhileUsed(tx: Db, { objectType, status }: StatusInput, busi
   // Saves in progress may have read this status. After they commit, their objects are seen.
   await waitForBookings(tx, businessId)
   if (await isStatusUsed(tx, businessId, objectType, status)) {
-    throw conflict(`${status} is in use, by an object or a definition.`)
+    throw conflict(`${status} is in use, by an object, a definition or the business.`)
   }
 }
 

@@ -1,52 +1,53 @@
 import { parseDomain } from '../contract/addresses.ts'
 import type { Business } from '../contract/business.ts'
 import type { Db } from '../database/database.ts'
-import { sql } from '../database/sql.ts'
+import { raw, sql } from '../database/sql.ts'
 import { lockSettings } from './event-definitions.ts'
+import { columnsFor, rowTable } from './rows.ts'
 
-const columns = sql`
-  business_id   as "businessId",
-  name,
-  time_zone     as "timeZone",
-  email_address as "emailAddress",
-  phone,
-  language,
-  external_id   as "externalId",
-  sender_domains as "senderDomains",
-  bulk_limit    as "bulkLimit",
-  quiet_hours   as "quietHours",
-  active,
-  version,
-  created_date  as "createdDate",
-  created_user  as "createdUser",
-  modified_date as "modifiedDate",
-  modified_user as "modifiedUser"`
+/** What a caller may write. */
+export type BusinessFields = Omit<
+  Business,
+  'businessId' | 'version' | 'createdDate' | 'createdUser' | 'modifiedDate' | 'modifiedUser'
+>
 
 export type BusinessRow = Omit<Business, 'createdDate' | 'modifiedDate'> & {
   createdDate: Temporal.Instant
   modifiedDate: Temporal.Instant
 }
 
-/** What a caller may write. */
-export type BusinessFields = Pick<
-  Business,
-  | 'name'
-  | 'timeZone'
-  | 'emailAddress'
-  | 'phone'
-  | 'language'
-  | 'externalId'
-  | 'senderDomains'
-  | 'bulkLimit'
-  | 'quietHours'
-  | 'active'
->
+const FIELD_COLUMNS = columnsFor<BusinessFields>({
+  name: 'text',
+  timeZone: 'text',
+  emailAddress: 'text',
+  phone: 'text',
+  language: 'text',
+  logo: 'text',
+  confirmStatus: 'text',
+  cancelStatus: 'text',
+  cancelUntilHours: 'integer',
+  bookingUrl: 'text',
+  externalId: 'text',
+  senderDomains: 'text[]',
+  bulkLimit: 'integer',
+  quietHours: 'jsonb',
+  active: 'boolean',
+} satisfies Record<keyof BusinessFields, string>)
+
+const columns = sql`
+  t.business_id as "businessId",
+  ${raw(FIELD_COLUMNS.map(({ property, column }) => `t.${column} as "${property}"`).join(', '))},
+  t.version,
+  t.created_date  as "createdDate",
+  t.created_user  as "createdUser",
+  t.modified_date as "modifiedDate",
+  t.modified_user as "modifiedUser"`
 
 export type By = { user: string; now: Temporal.Instant }
 
 export async function findBusiness(db: Db, businessId: number) {
   const [business] = await db.query<BusinessRow>(sql`
-    select ${columns} from business where business_id = ${businessId}`)
+    select ${columns} from business t where business_id = ${businessId}`)
   return business
 }
 
@@ -60,13 +61,13 @@ export async function getBusiness(db: Db, businessId: number) {
 export async function lockBusiness(tx: Db, businessId: number) {
   lockSettings(tx, businessId)
   const [business] = await tx.query<BusinessRow>(sql`
-    select ${columns} from business where business_id = ${businessId} for no key update`)
+    select ${columns} from business t where business_id = ${businessId} for no key update`)
   return business
 }
 
 export async function lockBusinessByExternalId(tx: Db, externalId: string) {
   const [found] = await tx.query<{ businessId: number }>(sql`
-    select business_id as "businessId" from business where external_id = ${externalId}`)
+    select business_id as "businessId" from business t where external_id = ${externalId}`)
   const business = found && (await lockBusiness(tx, found.businessId))
   return business?.externalId === externalId ? business : undefined
 }
@@ -74,45 +75,59 @@ export async function lockBusinessByExternalId(tx: Db, externalId: string) {
 /** All active businesses for the operator; for a business only itself. */
 export function listBusinesses(db: Db, { after, limit }: { after: number; limit: number }) {
   return db.query<BusinessRow>(sql`
-    select ${columns} from business
+    select ${columns} from business t
     where active and business_id > ${after}
     order by business_id
     limit ${limit}`)
 }
 
-/** A new business has the default settings unless it is given others. */
-type NewBusiness = Omit<BusinessFields, Setting> & Partial<Pick<BusinessFields, Setting>>
-type Setting = 'bulkLimit' | 'quietHours'
+/** Of a new business, unless they are given. */
+const DEFAULTS = {
+  emailAddress: null,
+  phone: null,
+  language: null,
+  logo: null,
+  confirmStatus: null,
+  cancelStatus: null,
+  cancelUntilHours: null,
+  bookingUrl: null,
+  externalId: null,
+  senderDomains: [],
+  bulkLimit: null,
+  quietHours: null,
+  active: true,
+}
 
-export async function insertBusiness(db: Db, fields: NewBusiness, { user, now }: By) {
+type NewBusiness = Pick<BusinessFields, 'name' | 'timeZone'> & Partial<BusinessFields>
+
+export async function insertBusiness(db: Db, given: NewBusiness, { user, now }: By) {
+  const names = raw(FIELD_COLUMNS.map(({ column }) => column).join(', '))
   const [business] = await db.query<BusinessRow>(sql`
-    insert into business (name, time_zone, email_address, phone, language, external_id, sender_domains,
-                          bulk_limit, quiet_hours, active, created_date, created_user, modified_date, modified_user)
-    values (${fields.name}, ${fields.timeZone}, ${fields.emailAddress}, ${fields.phone},
-            ${fields.language}, ${fields.externalId}, ${wireDomains(fields)}::text[],
-            ${fields.bulkLimit ?? null}, ${wireQuietHours(fields)}::jsonb, ${fields.active}, ${now}, ${user},
-            ${now}, ${user})
+    insert into business as t (${names}, created_date, created_user, modified_date, modified_user)
+    select ${names}, ${now}, ${user}, ${now}, ${user}
+    from ${rowTable(FIELD_COLUMNS, [withDomains({ ...DEFAULTS, ...given })])}
     returning ${columns}`)
   return business!
 }
 
-export async function updateBusiness(db: Db, businessId: number, fields: BusinessFields, by: By) {
+export async function updateBusiness(
+  db: Db,
+  businessId: number,
+  fields: BusinessFields,
+  { user, now }: By,
+) {
   const [business] = await db.query<BusinessRow>(sql`
-    update business
-    set name = ${fields.name}, time_zone = ${fields.timeZone}, email_address = ${fields.emailAddress},
-        phone = ${fields.phone}, language = ${fields.language}, external_id = ${fields.externalId},
-        sender_domains = ${wireDomains(fields)}::text[], bulk_limit = ${fields.bulkLimit},
-        quiet_hours = ${wireQuietHours(fields)}::jsonb, active = ${fields.active}, version = version + 1,
-        modified_date = ${by.now}, modified_user = ${by.user}
-    where business_id = ${businessId}
+    update business t
+    set ${raw(FIELD_COLUMNS.map(({ column }) => `${column} = r.${column}`).join(', '))},
+        version = t.version + 1, modified_date = ${now}, modified_user = ${user}
+    from ${rowTable(FIELD_COLUMNS, [withDomains(fields)])}
+    where t.business_id = ${businessId}
     returning ${columns}`)
   return business!
 }
 
 /** Each domain once, in lower case. */
-const wireDomains = ({ senderDomains }: Pick<BusinessFields, 'senderDomains'>) => [
-  ...new Set(senderDomains.flatMap((domain) => parseDomain(domain) ?? [])),
-]
-
-const wireQuietHours = ({ quietHours }: Partial<BusinessFields>) =>
-  quietHours == null ? null : JSON.stringify({ from: quietHours.from, to: quietHours.to })
+const withDomains = (fields: BusinessFields): BusinessFields => ({
+  ...fields,
+  senderDomains: [...new Set(fields.senderDomains.flatMap((domain) => parseDomain(domain) ?? []))],
+})

@@ -116,7 +116,8 @@ async function loadBusinesses(db: Db, versions: SettingsVersion[]): Promise<Map<
   const [businesses, statuses] = await Promise.all([
     db.query<Settings['business'] & { businessId: number }>(sql`
       select business_id as "businessId", active, name, email_address as "emailAddress", phone,
-             time_zone as "timeZone", language, sender_domains as "senderDomains", quiet_hours as "quietHours"
+             time_zone as "timeZone", language, sender_domains as "senderDomains",
+             booking_url as "bookingUrl", quiet_hours as "quietHours"
       from business where business_id = any (${businessIds}::bigint[])`),
     listAllStatuses(db, businessIds),
   ])

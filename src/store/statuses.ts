@@ -91,7 +91,7 @@ export async function updateStatus(tx: Db, { businessId, user, now }: Who, input
   return saved!
 }
 
-/** Whether an object has this status, or a definition asks for it. */
+/** Whether an object has this status, or a definition or the business asks for it. */
 export async function isStatusUsed(
   tx: Db,
   businessId: number,
@@ -104,7 +104,10 @@ export async function isStatusUsed(
         or exists (select from event_definition
                    where business_id = ${businessId} and active
                      and event_type_id = any (${changeTypesOf(objectType)}::int[])
-                     and (old_status = ${status} or new_status = ${status})) as used`)
+                     and (old_status = ${status} or new_status = ${status}))
+        or (${objectType} = 'CALENDAR' and exists (
+              select from business where business_id = ${businessId}
+                and ${status} in (confirm_status, cancel_status))) as used`)
   return row!.used
 }
 

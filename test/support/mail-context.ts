@@ -10,6 +10,7 @@ export const fullContext = (changes: Partial<MailContext> = {}): MailContext => 
     timeZone: 'Europe/London',
     language: 'en',
     senderDomains: [],
+    bookingUrl: 'https://book.harbour.example/',
   },
   location: {
     name: 'Quayside',
@@ -75,6 +76,10 @@ export const fullContext = (changes: Partial<MailContext> = {}): MailContext => 
   recall: { dueTime: Temporal.Instant.from('2027-01-11T09:00:00Z'), status: 'Due' },
   disclaimer: { formName: 'Consent', formBody: 'I agree.', status: 'Pending' },
   unsubscribeLink: 'https://bellwether.example/unsubscribe/7d1f',
+  answerLinks: {
+    confirm: 'https://bellwether.example/answer/confirm.7d1f',
+    cancel: 'https://bellwether.example/answer/cancel.7d1f',
+  },
   ...changes,
 })
 

@@ -27,9 +27,12 @@ import {
   type StoredEmail,
   type WholeEmail as StoredWholeEmail,
 } from '../../store/emails.ts'
+import { countContents } from '../../store/files.ts'
 import { findObject } from '../../store/objects.ts'
 import type { Visibility } from '../../store/visibility.ts'
 import { findRoleOfLinkIn } from '../../store/password-links.ts'
+import { findReportInEmail } from '../../store/report-schedules.ts'
+import { mayPrint, REPORTS } from '../../reports/catalog/catalog.ts'
 import { listSuppressed } from '../../store/suppressions.ts'
 import type { Db } from '../../database/database.ts'
 import { pageOf, readPage } from '../server/cursor.ts'
@@ -181,7 +184,8 @@ const getEmail: Routes = async (app, { clock }) => {
     },
     async ({ caller, params: { emailId } }) => {
       const email = await requireReadableEmail(caller, emailId, clock.now())
-      return { ...toWire(withoutContent(email)), html: email.html, text: email.text }
+      const { html, text, attachments } = email
+      return { ...toWire(withoutContent(email)), html, text, attachments: attachments ?? [] }
     },
   )
 }
@@ -339,8 +343,16 @@ async function requireReadableEmail(caller: Caller, emailId: number, now: Tempor
     throw forbidden(
       'This email holds a password link. Only those who manage that person may read it.',
     )
+  const reportId = await findReportInEmail(caller.db, caller.businessId, emailId)
+  if (reportId !== undefined && !mayPrintAll(reportId, functions))
+    throw forbidden('This email holds a report that you may not see.')
   return email
 }
+
+/** The report in the email was made for somebody else: a reader must see all of it, money included. */
+const mayPrintAll = (reportId: number, functions: ReadonlySet<string>) =>
+  functions.has('VIEW_REVENUE_REPORTS') &&
+  REPORTS.some((report) => report.reportId === reportId && mayPrint(report, functions))
 
 async function resend(
   tx: Db,
@@ -355,6 +367,15 @@ async function resend(
     throw conflict(
       'This email holds a password link that works once. Invite the person again instead.',
     )
+  }
+  if ((await findReportInEmail(tx, businessId, emailId)) !== undefined) {
+    throw conflict(
+      'This email holds a report, and the rights of its recipient may have changed. Print the report instead.',
+    )
+  }
+  const files = (email.attachments ?? []).map(({ fileUUId }) => fileUUId)
+  if (files.length > 0 && (await countContents(tx, businessId, files)) < files.length) {
+    throw conflict('A file that this email attaches was deleted, so it cannot be sent again.')
   }
   const bounced = await listSuppressed(tx, [{ businessId, emailAddress: email.to }])
   if (bounced.some((one) => one.reason === 'BOUNCED')) {
@@ -371,6 +392,7 @@ function withoutContent({
   fromAddress: _from,
   emailCategoryId: _category,
   transactional: _transactional,
+  attachments: _attachments,
   ...email
 }: StoredWholeEmail): StoredEmail {
   return email

@@ -31,7 +31,7 @@ export type Services = {
 
 export type Routes = FastifyPluginAsyncTypebox<Services>
 
-export type Queues = Record<'interactive' | 'background' | 'imports', WorkQueue>
+export type Queues = Record<'interactive' | 'background' | 'imports' | 'uploads', WorkQueue>
 
 /**
  * Every route that can keep the database or the processor busy for long uses one of these.
@@ -49,6 +49,8 @@ export const openQueues = (): Queues => ({
     maxWaiting: 0,
     retryAfterSeconds: 10,
   }),
+  /** Files, each of which is read into memory. */
+  uploads: new WorkQueue({ perBusiness: 2, total: 6, maxWaiting: 20, retryAfterSeconds: 5 }),
 })
 
 declare module 'fastify' {
@@ -65,6 +67,8 @@ declare module 'fastify' {
     emptyBody?: true
     /** The handler reads the body as it arrives; the size is not limited. */
     streams?: true
+    /** How long a client may take to send the body, if it may be large. */
+    bodySeconds?: number
     /** Called so often that it is logged at `debug` level only. */
     quiet?: true
   }
