@@ -121,8 +121,11 @@ const KEEP_ALIVE_MS = 1_000
 
 export const ended = (
   { businessId, eventTriggerId, scheduledTime }: ClaimedTrigger,
-  { status, statusReason, plan = null }: Pick<Ending, 'status' | 'statusReason'> & Partial<Ending>,
-): Ending => ({ businessId, eventTriggerId, scheduledTime, status, statusReason, plan })
+  ending: Pick<Ending, 'status' | 'statusReason'> & Partial<Ending>,
+): Ending => {
+  const { status, statusReason, plan = null, notBefore = null } = ending
+  return { businessId, eventTriggerId, scheduledTime, status, statusReason, plan, notBefore }
+}
 
 const countMails = (ready: Ready[], actions: Making['actions']) =>
   ready.reduce(

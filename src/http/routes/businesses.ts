@@ -9,7 +9,7 @@ import { PageOf, PageQuery } from '../../contract/page.ts'
 import type { Database, Db } from '../../database/database.ts'
 import { forbidden, invalid, notFound } from '../../errors.ts'
 import { mailPauseFaults, operatorFieldFaults, referenceFaults } from '../../scheduling/business.ts'
-import { followZone } from '../../scheduling/follow.ts'
+import { followBusiness } from '../../scheduling/follow.ts'
 import {
   findBusiness,
   insertBusiness,
@@ -219,7 +219,7 @@ async function saveBusiness(tx: Db, request: FastifyRequest, by: By): Promise<An
   if (current && faults.length === 0) faults.push(...(await referenceFaults(tx, values, current)))
   if (faults.length > 0) throw invalid(faults)
   if (current) {
-    if (values.timeZone !== current.timeZone) await followZone(tx, current.businessId)
+    await followBusiness(tx, current, values)
     return ok(await updateBusiness(tx, current.businessId, values, by))
   }
   // It has no files yet; its statuses are created with it.
