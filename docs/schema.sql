@@ -124,6 +124,9 @@ create table business (
   mail_resumed_time timestamp with time zone,
   bulk_limit integer,
   quiet_hours jsonb,
+  accent_color text,
+  website text,
+  reply_to text,
   logo text,
   confirm_status text,
   cancel_status text,
@@ -132,6 +135,7 @@ create table business (
   constraint business_pkey PRIMARY KEY (business_id),
   constraint business_external_id_key UNIQUE (external_id),
   constraint business_logo FOREIGN KEY (business_id, logo) REFERENCES file_library(business_id, file_uuid),
+  constraint business_accent_color_check CHECK (accent_color ~ '^#[0-9a-f]{6}$'::text),
   constraint business_bulk_limit_check CHECK (bulk_limit >= 0),
   constraint business_mail_paused CHECK (mail_paused OR mail_paused_reason IS NULL)
 ) with ();

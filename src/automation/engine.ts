@@ -31,6 +31,7 @@ export type EngineParts = {
   mailFrom: Mailbox
   host: string
   unsubscribeLink: FireContext['unsubscribeLink']
+  calendarLink: FireContext['calendarLink']
   answerLinks?: NonNullable<FireContext['answerLinks']>
   onError(error: unknown): void
   onEnded?: NonNullable<FireContext['onEnded']>

@@ -25,6 +25,7 @@ export type MailParts = {
   /** The name of this installation in Message-IDs and calendar entries. */
   host: string
   unsubscribeLink(mail: UnsubscribedMail): string | null
+  calendarLink(mail: UnsubscribedMail): string | null
   answerLinks?: AnswerLinks
   onError(error: unknown): void
 }
@@ -57,6 +58,8 @@ export async function makeMails(tx: Db, parts: MailParts, ready: Ready[], making
       return { businessId, emailId, messageId: makeMessageId(businessId, emailId, parts.host) }
     },
     unsubscribeLink: parts.unsubscribeLink,
+    calendarLink: parts.calendarLink,
+    now,
     answerLinks: parts.answerLinks,
   }
 

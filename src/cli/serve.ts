@@ -13,7 +13,7 @@ import { openDatabase } from '../database/postgres.ts'
 import { warmUp } from '../email/html-pool.ts'
 import { answerLinks } from '../email/answer-links.ts'
 import type { Mailer } from '../email/mailer.ts'
-import { unsubscribeLink } from '../email/unsubscribe.ts'
+import { calendarLink, unsubscribeLink } from '../email/unsubscribe.ts'
 import { StartError } from '../errors.ts'
 import { buildApp, type App } from '../http/server/app.ts'
 import {
@@ -119,6 +119,7 @@ function makeEngine({ config, database, clock, log, linkSeal, settings }: Parts,
     mailer,
     captures: config.smtpUrl === undefined,
     unsubscribeLink: (mail) => unsubscribeLink(config.publicUrl, linkSeal, mail),
+    calendarLink: (mail) => calendarLink(config.publicUrl, linkSeal, mail),
     answerLinks: (mail) => answerLinks(config.publicUrl, linkSeal, mail),
     maxRenderWaitMs: 2_000,
     moreLoops: createReportScheduleLoops(schedules),

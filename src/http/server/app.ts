@@ -54,6 +54,7 @@ import { statuses } from '../routes/statuses.ts'
 import { approvals } from '../routes/approvals.ts'
 import { suppressions } from '../routes/suppressions.ts'
 import { unsubscribe } from '../routes/unsubscribe.ts'
+import { addToCalendar } from '../routes/add-to-calendar.ts'
 import { users } from '../routes/users.ts'
 import { seed } from '../routes/seed.ts'
 import { openQueues, type Routes, type Services } from './services.ts'
@@ -82,6 +83,7 @@ const ROUTES: Routes[] = [
   suppressions,
   approvals,
   unsubscribe,
+  addToCalendar,
   answers,
   objects, // the scheduling objects
   statuses,

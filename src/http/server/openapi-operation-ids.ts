@@ -96,6 +96,7 @@ const NAMES = new Map<string, string>([
   ['DELETE /suppression/:emailAddress', 'deleteSuppression'],
   ['GET /unsubscribe/:token', 'showUnsubscribe'],
   ['POST /unsubscribe/:token', 'unsubscribe'],
+  ['GET /addToCalendar/:token', 'addToCalendar'],
   ['GET /answer/:token', 'showAnswer'],
   ['POST /answer/:token', 'sendAnswer'],
   ['GET /status', 'listStatuses'],
