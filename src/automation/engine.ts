@@ -4,8 +4,9 @@ import type { Mailbox } from '../contract/addresses.ts'
 import type { Mailer } from '../email/mailer.ts'
 import { readDatabaseTime } from '../store/database-time.ts'
 import type { SettingsCache } from '../store/settings.ts'
+import { createApprovalLoop } from './approval-loop.ts'
 import { createDeliverLoop } from './deliver-loop.ts'
-import { Deliveries } from './deliver.ts'
+import { Deliveries, type DeliveryEvents } from './deliver.ts'
 import { FireLoops } from './fire-loops.ts'
 import type { FireContext } from './fire.ts'
 import { createHeartbeatLoop, createTakeoverLoop, takeoverMs } from './lease-loops.ts'
@@ -30,6 +31,7 @@ export type EngineParts = {
   mailFrom: Mailbox
   host: string
   unsubscribeLink: FireContext['unsubscribeLink']
+  calendarLink: FireContext['calendarLink']
   answerLinks?: NonNullable<FireContext['answerLinks']>
   onError(error: unknown): void
   onEnded?: NonNullable<FireContext['onEnded']>
@@ -42,7 +44,7 @@ export type EngineParts = {
   maxQueuedEmails?: number
   maxRenderWaitMs?: number
   maxStopWaitMs?: number
-}
+} & DeliveryEvents
 
 export type Engine = ReturnType<typeof createEngine>
 
@@ -79,6 +81,7 @@ export function createEngine(parts: EngineParts) {
     heartbeat: createHeartbeatLoop(leaseParts, { fireLoops, deliveries }),
     replan: createReplanLoop({ ...parts, db, now }, takeoverMs(leaseSeconds)),
     plan: createPlanLoop({ ...parts, now }),
+    approve: createApprovalLoop({ ...parts, now }),
     reconcile: createReconciler({ db, now, worker, leaseSeconds }).loop,
   }
 

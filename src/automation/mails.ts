@@ -25,6 +25,7 @@ export type MailParts = {
   /** The name of this installation in Message-IDs and calendar entries. */
   host: string
   unsubscribeLink(mail: UnsubscribedMail): string | null
+  calendarLink(mail: UnsubscribedMail): string | null
   answerLinks?: AnswerLinks
   onError(error: unknown): void
 }
@@ -57,6 +58,8 @@ export async function makeMails(tx: Db, parts: MailParts, ready: Ready[], making
       return { businessId, emailId, messageId: makeMessageId(businessId, emailId, parts.host) }
     },
     unsubscribeLink: parts.unsubscribeLink,
+    calendarLink: parts.calendarLink,
+    now,
     answerLinks: parts.answerLinks,
   }
 
@@ -121,8 +124,11 @@ const KEEP_ALIVE_MS = 1_000
 
 export const ended = (
   { businessId, eventTriggerId, scheduledTime }: ClaimedTrigger,
-  { status, statusReason, plan = null }: Pick<Ending, 'status' | 'statusReason'> & Partial<Ending>,
-): Ending => ({ businessId, eventTriggerId, scheduledTime, status, statusReason, plan })
+  ending: Pick<Ending, 'status' | 'statusReason'> & Partial<Ending>,
+): Ending => {
+  const { status, statusReason, plan = null, notBefore = null } = ending
+  return { businessId, eventTriggerId, scheduledTime, status, statusReason, plan, notBefore }
+}
 
 const countMails = (ready: Ready[], actions: Making['actions']) =>
   ready.reduce(

@@ -9,7 +9,7 @@ import {
   type MessageAttachment,
 } from '../email/message.ts'
 import { dateText, mailboxHeader } from '../email/headers.ts'
-import { compileTemplate, mergeMail } from '../email/merge.ts'
+import { compileTemplate, mergeAddresses } from '../email/merge.ts'
 import type { UnsubscribedMail } from '../email/unsubscribe.ts'
 import { getBusiness } from '../store/businesses.ts'
 import { lockTemplatesWithVariants } from '../store/email-templates.ts'
@@ -187,7 +187,12 @@ async function buildCaptured(
     date: now,
     calendar:
       objectType && row && !email.test
-        ? calendarEntry(objectType, { mail: email, row, recipient }, from, host)
+        ? calendarEntry(
+            objectType,
+            { mail: { subject: email.subject, to: merged?.to ?? recipient }, row, recipient },
+            from,
+            host,
+          )
         : null,
     files: email.attachments ?? [],
     // The same link as in its body.
@@ -208,5 +213,9 @@ async function mergeAgain(tx: Db, email: WholeEmail, row: ContextRow) {
   if (emailTemplateId === null) return undefined
   const rows = await lockTemplatesWithVariants(tx, [{ businessId, emailTemplateId }])
   const template = rows.find((one) => one.emailTemplateId === emailTemplateId)
-  return template && mergeMail(compileTemplate({ ...template, html: '', text: '' }), row.context)
+  return (
+    template && mergeAddresses(compileTemplate({ ...template, ...EMPTY_BODY }), row.context, null)
+  )
 }
+
+const EMPTY_BODY = { html: '', text: '', styles: '', because: null, hasLayout: false }

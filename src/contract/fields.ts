@@ -184,6 +184,24 @@ export const fileUUId = (): Of<TString> => ({
     ),
 })
 
+const TIME_OF_DAY = /^([01]\d|2[0-3]):[0-5]\d$/
+
+/** A span of the day, which may include midnight. */
+export const quietHours = (): Of<TObject<{ from: TString; to: TString }>> => ({
+  schema: Type.Object({ from: Type.String(), to: Type.String() }),
+  sqlType: 'jsonb',
+  faults: (value) => {
+    if (!isPlainObject(value)) return faultIf('must be an object with from and to, or null')
+    const ofTimes = (['from', 'to'] as const).flatMap((key) => {
+      const time = value[key]
+      const isTime = typeof time === 'string' && TIME_OF_DAY.test(time)
+      return faultIf(!isTime && 'must be a time of day, such as 21:00', `/${key}`)
+    })
+    if (ofTimes.length > 0) return ofTimes
+    return faultIf(value.from === value.to && 'from and to must differ; null means no quiet hours')
+  },
+})
+
 export const language = (): Of<TString> => ({
   schema: Type.String({ examples: ['de-CH'] }),
   sqlType: 'text',
@@ -205,6 +223,17 @@ export const url = (): Of<TString> => ({
     const parsed = URL.parse(String(value))
     return faultIf(!(parsed && /^https?:$/.test(parsed.protocol)) && 'must be an http or https URL')
   },
+})
+
+/** A colour as six hexadecimal digits. */
+export const color = (): Of<TString> => ({
+  schema: Type.String({ pattern: '^#[0-9A-Fa-f]{6}$', examples: ['#2f5d50'] }),
+  sqlType: 'text',
+  faults: (value) =>
+    faultIf(
+      !(typeof value === 'string' && /^#[0-9a-f]{6}$/i.test(value)) &&
+        'must be a colour, such as #2f5d50',
+    ),
 })
 
 export const integer = (min: number, max: number): Of<TInteger> => ({

@@ -18,6 +18,7 @@ const PUBLIC = [
   /^POST \/session$/,
   /^POST \/user\/password\/(forgotten|link|set)$/,
   /^(GET|HEAD|POST) \/unsubscribe\/.*$/,
+  /^(GET|HEAD) \/addToCalendar\/.*$/,
   /^(GET|HEAD) \/report\/link\/.*$/,
   /^(GET|HEAD|POST) \/answer\/.*$/,
 ]

@@ -137,6 +137,10 @@ async function furnish(call: Call, businessId: number, word: string, startTime: 
   assert.equal(sent.status, 201, JSON.stringify(sent.body))
   const bounced = await call('POST', '/emails/bounce', { message: bounceOf(`${word}@example.org`) })
   assert.equal(bounced.status, 200, JSON.stringify(bounced.body))
+  await call('POST', '/business', { businessId, bulkLimit: 0 })
+  const held = await call('POST', '/emails/resend', { ids: [1, 2] })
+  assert.ok(held.body.approvalId, JSON.stringify(held.body))
+  await call('POST', '/business', { businessId, bulkLimit: null })
   bodies['/report/print/file'] = { reportId: 101 }
   bodies['/business'] = { businessId, name: word }
   return bodies

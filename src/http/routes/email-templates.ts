@@ -254,6 +254,7 @@ const TEMPLATE = objectKind('emailTemplate')!
 const exampleLinks = (publicUrl: string) => ({
   unsubscribe: `${publicUrl}/unsubscribe/…`,
   answer: `${publicUrl}/answer/…`,
+  calendar: `${publicUrl}/addToCalendar/…`,
 })
 
 /** Renders a template for an object that the caller may see. */

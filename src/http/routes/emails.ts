@@ -2,6 +2,7 @@ import type { FastifyReply } from 'fastify'
 import { Type, type Static } from 'typebox'
 import type { Caller } from '../../auth/caller.ts'
 import { mayManage } from '../../auth/users.ts'
+import { findExceededLimit, holdResend } from '../../automation/brake.ts'
 import { sendAgain, type Sending } from '../../automation/send-again.ts'
 import { Email, NamedEmail, WholeEmail, type EmailStatus } from '../../contract/email.ts'
 import { objectKind } from '../../contract/objects.ts'
@@ -37,6 +38,7 @@ import type { Db } from '../../database/database.ts'
 import { pageOf, readPage } from '../server/cursor.ts'
 import { answerOnce, created, ok } from '../server/idempotency.ts'
 import { toWire } from '../server/serialize.ts'
+import { explainWaiting } from './waiting-emails.ts'
 import type { Routes, Services } from '../server/services.ts'
 
 const tags = ['email']
@@ -60,7 +62,7 @@ export const emails: Routes = async (app, services) => {
   }
 }
 
-const getEmails: Routes = async (app) => {
+const getEmails: Routes = async (app, services) => {
   app.get(
     '/emails',
     {
@@ -84,7 +86,8 @@ const getEmails: Routes = async (app) => {
         limit: limit + 1,
       })
       const page = pageOf(found, limit, list, positionOf)
-      const items = expand ? await nameEmails(db, businessId, page.items) : page.items
+      const explained = await explainWaiting(services, caller, page.items)
+      const items = expand ? await nameEmails(db, businessId, explained) : explained
       return { ...page, items: toWire(items) }
     },
   )
@@ -130,7 +133,7 @@ const LISTS_OF_OBJECTS = [
   },
 ]
 
-const getEmailsOfObject: Routes = async (app) => {
+const getEmailsOfObject: Routes = async (app, services) => {
   for (const { word, idSchema, aboutOf } of LISTS_OF_OBJECTS) {
     const kind = objectKind(word)!
     app.get(
@@ -163,13 +166,13 @@ const getEmailsOfObject: Routes = async (app) => {
         if (page.nextCursor !== null) {
           reply.header('link', `<${path}?limit=${limit}&cursor=${page.nextCursor}>; rel="next"`)
         }
-        return toWire(page.items)
+        return toWire(await explainWaiting(services, caller, page.items))
       },
     )
   }
 }
 
-const getEmail: Routes = async (app, { clock }) => {
+const getEmail: Routes = async (app, services) => {
   app.get(
     '/emails/:emailId',
     {
@@ -182,9 +185,10 @@ const getEmail: Routes = async (app, { clock }) => {
       },
     },
     async ({ caller, params: { emailId } }) => {
-      const email = await requireReadableEmail(caller, emailId, clock.now())
-      const { html, text, attachments } = email
-      return { ...toWire(withoutContent(email)), html, text, attachments: attachments ?? [] }
+      const found = await requireReadableEmail(caller, emailId, services.clock.now())
+      const [email] = await explainWaiting(services, caller, [found])
+      const { html, text, attachments } = found
+      return { ...toWire(withoutContent(email!)), html, text, attachments: attachments ?? [] }
     },
   )
 }
@@ -248,21 +252,53 @@ const postBulkResend: Routes = async (app, services) => {
       const { caller, body } = request
       const now = services.clock.now()
       return answerOnce(caller.db, request, reply, now, async (tx) => {
-        const done: number[] = []
-        const refused: { id: number; status: number; detail: string }[] = []
-        for (const id of new Set(body.ids)) {
-          try {
-            await resend(tx, caller, id, sendingOf(services, now))
-            done.push(id)
-          } catch (error) {
-            if (!(error instanceof RequestError)) throw error
-            refused.push({ id, status: error.status, detail: error.message })
-          }
-        }
-        return ok({ done, refused })
+        const ids = [...new Set(body.ids)]
+        const bulkLimit =
+          ids.length > 1
+            ? await findExceededLimit(tx, caller.businessId, ids.length, now)
+            : undefined
+        if (bulkLimit !== undefined)
+          return ok(await askForApproval(tx, caller, { ids, bulkLimit, now }))
+        return ok(await resendMany(tx, caller, ids, sendingOf(services, now)))
       })
     },
   )
+}
+
+/** Nothing is sent before the approval is released. Mails that the caller does not see are refused now. */
+async function askForApproval(
+  tx: Db,
+  { businessId, user, scope }: Caller,
+  { ids, bulkLimit, now }: { ids: number[]; bulkLimit: number; now: Temporal.Instant },
+) {
+  const emailIds: number[] = []
+  for (const id of ids) if (await findEmail(tx, businessId, id, scope)) emailIds.push(id)
+  const refused = ids
+    .filter((id) => !emailIds.includes(id))
+    .map((id) => ({ id, status: 404, detail: notFound('email', id).message }))
+  const approvalId = await holdResend(tx, businessId, { emailIds, bulkLimit }, { user, now })
+  return { done: [], refused, approvalId }
+}
+
+/** Sends mails again. One that cannot be sent does not stop the others. */
+export async function resendMany(
+  tx: Db,
+  viewer: Omit<Viewer, 'db'>,
+  emailIds: number[],
+  sending: Sending,
+) {
+  const done: number[] = []
+  const refused: { id: number; status: number; detail: string }[] = []
+  for (const id of emailIds) {
+    try {
+      await resend(tx, viewer, id, sending)
+      done.push(id)
+    } catch (error) {
+      if (!(error instanceof RequestError)) throw error
+      refused.push({ id, status: error.status, detail: error.message })
+    }
+  }
+  return { done, refused }
 }
 
 function filtersOf(

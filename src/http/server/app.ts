@@ -51,8 +51,10 @@ import { reports } from '../routes/reports.ts'
 import { search } from '../routes/search.ts'
 import { sessions } from '../routes/sessions.ts'
 import { statuses } from '../routes/statuses.ts'
+import { approvals } from '../routes/approvals.ts'
 import { suppressions } from '../routes/suppressions.ts'
 import { unsubscribe } from '../routes/unsubscribe.ts'
+import { addToCalendar } from '../routes/add-to-calendar.ts'
 import { users } from '../routes/users.ts'
 import { seed } from '../routes/seed.ts'
 import { openQueues, type Routes, type Services } from './services.ts'
@@ -79,7 +81,9 @@ const ROUTES: Routes[] = [
   emails,
   bounces,
   suppressions,
+  approvals,
   unsubscribe,
+  addToCalendar,
   answers,
   objects, // the scheduling objects
   statuses,

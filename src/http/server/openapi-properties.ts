@@ -40,6 +40,11 @@ export const PROPERTY_TEXTS: Readonly<Record<string, Text>> = {
   eventTriggerId: ['The id of the event trigger.', 41],
   eventTypeId: ['The number of the event type: see `GET /eventType`.', 3],
   emailId: ['The id of the email.', 99],
+  approvalId: ['The id of the approval.', 7],
+  quietHours: [
+    'Automations send nothing in these hours; null: no quiet hours.',
+    { from: '21:00', to: '08:00' },
+  ],
   userId: ['The id of the user.', 3],
   apiKeyId: ['The id of the API key.', 7],
   reportId: ['The number of the report.', 101],

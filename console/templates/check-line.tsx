@@ -1,0 +1,52 @@
+import { IconAlertTriangle, IconCheck } from '@tabler/icons-react'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useTranslation } from 'react-i18next'
+import { checkQuery, type TemplateBody } from '../api/templates.ts'
+import classes from './template.module.css'
+
+type Props = {
+  emailTemplateId: number
+  changes: TemplateBody
+  /** Shows the mail about an object. */
+  onShow: (key: string) => void
+}
+
+/** Says which tokens have no value in the latest appointments. */
+export function CheckLine({ emailTemplateId, changes, onShow }: Props) {
+  const { t } = useTranslation()
+  const { data } = useQuery({
+    ...checkQuery(emailTemplateId, changes),
+    placeholderData: keepPreviousData,
+  })
+  if (!data) return null
+  const { warnings } = data
+  const [first] = warnings
+  if (!first) {
+    return (
+      <div className={classes.check} role="status">
+        <IconCheck size={15} className="accent" aria-hidden />
+        {t('template.check.fine')}
+      </div>
+    )
+  }
+  return (
+    <div className={classes.check} role="status" data-warning>
+      <IconAlertTriangle size={15} className="amber" aria-hidden />
+      <span className="grow">
+        {warnings.map(({ token, objects, of }) => (
+          <span key={token} className={classes.warning}>
+            <span className={classes.tokenName}>{token.slice(1, -1)}</span>{' '}
+            {t('template.check.empty', { count: objects, of })}
+          </span>
+        ))}
+      </span>
+      <button
+        type="button"
+        className={classes.link}
+        onClick={() => onShow(String(first.example.objectId))}
+      >
+        {t('template.check.show')}
+      </button>
+    </div>
+  )
+}
