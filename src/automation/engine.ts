@@ -2,6 +2,7 @@ import type { Clock } from '../clock.ts'
 import type { Database } from '../database/database.ts'
 import type { Mailbox } from '../contract/addresses.ts'
 import type { Mailer } from '../email/mailer.ts'
+import type { BouncedMail } from '../email/verp.ts'
 import { readDatabaseTime } from '../store/database-time.ts'
 import type { SettingsCache } from '../store/settings.ts'
 import { createDeliverLoop } from './deliver-loop.ts'
@@ -13,6 +14,7 @@ import { Hint, repeat } from './loop.ts'
 import { createPlanLoop, type PlannerParts } from './planner.ts'
 import { createReconciler } from './reconcile.ts'
 import { createReplanLoop } from './replan.ts'
+import { createSenderLoop, type SenderCheckParts } from './sender-domains.ts'
 import { Throttle } from './throttle.ts'
 import { WorkQueue } from '../work-queue.ts'
 
@@ -28,6 +30,9 @@ export type EngineParts = {
   /** There is no mail server: mails are stored and shown, none is sent. */
   captures: boolean
   mailFrom: Mailbox
+  bounceAddress?(mail: BouncedMail): string
+  /** Absent: sender domains are not checked. */
+  senderChecks?: SenderCheckParts
   host: string
   unsubscribeLink: FireContext['unsubscribeLink']
   onError(error: unknown): void
@@ -77,6 +82,7 @@ export function createEngine(parts: EngineParts) {
     replan: createReplanLoop({ ...parts, db, now }, takeoverMs(leaseSeconds)),
     plan: createPlanLoop({ ...parts, now }),
     reconcile: createReconciler({ db, now, worker, leaseSeconds }).loop,
+    senders: parts.senderChecks ? [createSenderLoop({ ...parts.senderChecks, db, now })] : [],
   }
 
   /** Runs until stopped. Claimed triggers and mails that were not begun are then released. */

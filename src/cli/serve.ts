@@ -10,6 +10,8 @@ import { addressOf, readConfig, type Config } from '../config.ts'
 import type { Database, Db } from '../database/database.ts'
 import { openDatabase } from '../database/postgres.ts'
 import { warmUp } from '../email/html-pool.ts'
+import { mailRouteOf } from '../email/mail-route.ts'
+import { makeResolver } from '../email/resolver.ts'
 import { unsubscribeLink } from '../email/unsubscribe.ts'
 import { StartError } from '../errors.ts'
 import { buildApp, type App } from '../http/server/app.ts'
@@ -17,11 +19,13 @@ import { measureEndings } from '../http/routes/engine-metrics.ts'
 import { deleteOldAnswers } from '../http/server/idempotency.ts'
 import { openLog, type Log } from '../log.ts'
 import { forgetBodies } from '../store/emails.ts'
+import { deleteOldSoftBounces } from '../store/soft-bounces.ts'
 import { findOrSaveLinkSecret } from '../store/unsubscribe-links.ts'
 import { SettingsCache } from '../store/settings.ts'
 import { reachDatabase } from './reach-database.ts'
 import { buildConsole } from './build-console.ts'
 import { makeMailer } from './make-mailer.ts'
+import { bounceAddressesOf, receiveBounces } from './receive-bounces.ts'
 
 export const command = new Command()
   .addHelpText('after', '\nSettings come from the environment: see docs/configuration.md.')
@@ -75,6 +79,8 @@ async function start(config: Config, log: Log, stops: (() => Promise<unknown> | 
   }
   const app = await buildApp(services)
   await listen(app, config)
+  const stopReceiving = await receiveBounces(parts)
+  if (stopReceiving) stops.push(stopReceiving)
   if (engine) {
     stops.push(runEngine(engine), cleanUpPeriodically(parts))
     followTimeZones(parts).catch((err) => log.error({ err }, 'checking the time zone data failed'))
@@ -102,6 +108,8 @@ function makeEngine({ config, database, clock, log, linkSeal, settings }: Parts)
     clock,
     random: randomBytes,
     mailer: makeMailer(config),
+    ...bounceAddressesOf(config, linkSeal),
+    senderChecks: { route: mailRouteOf(config), resolver: makeResolver(config.dnsServers) },
     captures: config.smtpUrl === undefined,
     host: new URL(config.publicUrl).hostname,
     unsubscribeLink: (mail) => unsubscribeLink(config.publicUrl, linkSeal, mail),
@@ -138,6 +146,7 @@ function cleanUpPeriodically({ config, database, clock, log }: Parts) {
   const cleanUp = async () => {
     const now = clock.now()
     await deleteOldAnswers(database.engine, now)
+    await deleteOldSoftBounces(database.engine, now)
     await deleteOldBodies(database.engine, now.subtract({ hours: 24 * config.bodyRetentionDays }))
   }
   const timer = setInterval(() => {

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readBounces } from '../../src/email/bounce.ts'
+import { readMailReport } from '../../src/email/bounce.ts'
+
+const readBounces = async (raw: string) => (await readMailReport(raw)).bounces
 
 const report = (status: string, changes: { encoding?: string; original?: string } = {}) =>
   [
@@ -37,6 +39,7 @@ const bounce = {
   recipient: 'ada@example.org',
   permanent: true,
   isNoSuchMailbox: true,
+  isSoft: false,
   status: '5.1.1',
   words: '550 5.1.1 no such user',
 }

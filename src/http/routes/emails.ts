@@ -323,9 +323,11 @@ async function resend(
       'This email holds a password link that works once. Invite the person again instead.',
     )
   }
-  const bounced = await listSuppressed(tx, [{ businessId, emailAddress: email.to }])
-  if (bounced.some((one) => one.reason === 'BOUNCED')) {
-    throw conflict(`${email.to} bounced before. Remove it with DELETE /suppression first.`)
+  const suppressed = await listSuppressed(tx, [{ businessId, emailAddress: email.to }])
+  const final = suppressed.find(({ reason }) => reason !== 'UNSUBSCRIBED')
+  if (final) {
+    const why = final.reason === 'BOUNCED' ? 'bounced before' : 'reported an earlier mail as spam'
+    throw conflict(`${email.to} ${why}. Remove it with DELETE /suppression first.`)
   }
   const newId = await sendAgain(tx, { ...(email as StoredWholeEmail), html, text }, sending)
   return withoutContent((await findEmail(tx, businessId, newId, null))!)

@@ -49,6 +49,7 @@ import { statuses } from '../routes/statuses.ts'
 import { suppressions } from '../routes/suppressions.ts'
 import { unsubscribe } from '../routes/unsubscribe.ts'
 import { users } from '../routes/users.ts'
+import { senderDomains } from '../routes/sender-domains.ts'
 import { seed } from '../routes/seed.ts'
 import { openQueues, type Routes, type Services } from './services.ts'
 import { validateRequests } from './validate.ts'
@@ -69,6 +70,7 @@ const ROUTES: Routes[] = [
   emailTemplates,
   emails,
   bounces,
+  senderDomains,
   suppressions,
   unsubscribe,
   objects, // the scheduling objects
