@@ -18,7 +18,7 @@ export function bounceAddressesOf(config: Config, secret: string) {
 
 type Receiving = { config: Config; database: Database; clock: Clock; log: Log; linkSeal: string }
 
-/** Listens at BOUNCE_LISTEN, if it is set; the returned function stops. */
+/** Listens at BOUNCE_LISTEN, if it is set. */
 export async function receiveBounces({ config, database, clock, log, linkSeal }: Receiving) {
   const { bounceListen } = config
   if (!bounceListen) return undefined
@@ -26,7 +26,7 @@ export async function receiveBounces({ config, database, clock, log, linkSeal }:
   const seal = { domain, secret: linkSeal }
   const dbOf = (businessId: number) => database.forBusiness(businessId, 'SYSTEM')
   try {
-    const { close } = await startBounceListener({
+    return await startBounceListener({
       ...bounceListen,
       domain,
       findMail: (address) => findBouncedMail(dbOf, address, seal),
@@ -38,7 +38,6 @@ export async function receiveBounces({ config, database, clock, log, linkSeal }:
       },
       onError: (err) => log.warn({ err }, 'receiving a bounce failed'),
     })
-    return close
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     const { host, port } = bounceListen

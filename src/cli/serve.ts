@@ -79,8 +79,8 @@ async function start(config: Config, log: Log, stops: (() => Promise<unknown> | 
   }
   const app = await buildApp(services)
   await listen(app, config)
-  const stopReceiving = await receiveBounces(parts)
-  if (stopReceiving) stops.push(stopReceiving)
+  const receiving = await receiveBounces(parts)
+  if (receiving) stops.push(receiving.close)
   if (engine) {
     stops.push(runEngine(engine), cleanUpPeriodically(parts))
     followTimeZones(parts).catch((err) => log.error({ err }, 'checking the time zone data failed'))

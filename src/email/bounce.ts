@@ -56,14 +56,15 @@ export type MailReport = {
 /** Reads a delivery status notification or a complaint; has neither if the message is something else. */
 export async function readMailReport(raw: string): Promise<MailReport> {
   const report = await parseMessage(raw)
-  if (!report || !/^multipart\/report\b/i.test(contentType(report))) {
+  // OpenSMTPD writes its notifications as multipart/mixed.
+  if (!report || !/^multipart\/(?:report|mixed)\b/i.test(contentType(report))) {
     return { bounces: [], complaint: undefined, envelopeSenders: [] }
   }
   const quoted = await quotedMail(report)
   const bounces = partsOf(report, /^message\/(?:global-)?delivery-status$/)
     .flatMap((status) => status.split(/\r?\n(?:[ \t]*\r?\n)+/).slice(1))
     .filter((fields) => /-recipient:/i.test(fields))
-    .flatMap((fields) => bounceOf(readFields(fields), quoted.messageId))
+    .flatMap((fields) => bounceOf(readFields(fields), quoted.messageId, report.text ?? ''))
   const [feedback] = partsOf(report, /^message\/feedback-report$/).map(readFields)
   const envelopeSenders = [
     ...valuesOf(report, RECIPIENT_HEADERS),
@@ -122,10 +123,11 @@ const partsOf = ({ attachments }: Email, type: RegExp) =>
     .filter(({ mimeType }) => type.test(mimeType))
     .map(({ content }) => String(content).replaceAll('\0', ''))
 
-function bounceOf(fields: Map<string, string>, messageId: string | null): Bounce[] {
+function bounceOf(fields: Map<string, string>, messageId: string | null, text: string): Bounce[] {
   const recipient = plainAddress(fields.get('original-recipient') ?? fields.get('final-recipient'))
   if (recipient === undefined) return []
-  const words = (fields.get('diagnostic-code') ?? '').replace(/^[^;]*;\s*/, '').slice(0, 500)
+  const diagnostic = fields.get('diagnostic-code') ?? replyInText(text, recipient)
+  const words = diagnostic.replace(/^[a-z0-9-]*;\s*/i, '').slice(0, 500)
   const given = /\b[245]\.\d{1,3}\.\d{1,3}\b/.exec(fields.get('status') ?? '')?.[0] ?? ''
   // `5.0.0` says only that it failed; the reply of the other server may say why.
   const status = /^(?:[245]\.0\.0)?$/.test(given) ? statusOfReply(words) || given : given
@@ -141,6 +143,16 @@ function bounceOf(fields: Map<string, string>, messageId: string | null): Bounce
       words,
     },
   ]
+}
+
+/** `anna@example.org: 550 5.1.1 no such user`, which some servers write for people only. */
+function replyInText(text: string, recipient: string) {
+  const line = text
+    .split('\n')
+    .map((one) => one.trim().replace(/^<([^<>]*)>/, '$1'))
+    .find((one) => one.toLowerCase().startsWith(`${recipient.toLowerCase()}: `))
+  const reply = line?.slice(recipient.length + 2) ?? ''
+  return /^[245]\d\d[ -]/.test(reply) ? reply : ''
 }
 
 /** The report ends with the mail itself, or with its headers. */

@@ -19,6 +19,12 @@ export async function recordSoftBounces(
   const businessIds = [...new Set(mails.map(({ businessId }) => businessId))]
   const keys = sql`unnest(${mails.map(({ businessId }) => businessId)}::bigint[],
                           ${mails.map(({ emailId }) => emailId)}::bigint[]) as k (business_id, email_id)`
+  // Bounces of one address often arrive together: each must see the others to reach the limit.
+  await tx.query(sql`
+    select pg_advisory_xact_lock(hashtextextended(address, 0))
+    from (select distinct 'soft bounce ' || e.business_id || ' ' || lower(e.to_address) as address
+          from ${keys} join email e on (e.business_id, e.email_id) = (k.business_id, k.email_id)
+          order by 1) a`)
   await tx.query(sql`
     insert into soft_bounce (business_id, email_id, bounced_time)
     select k.business_id, k.email_id, ${now} from ${keys}
