@@ -1,8 +1,9 @@
 import { eventTypeById, type ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
 import type { MailContext } from '../contract/mail-context.ts'
-import { emptyTokensOf, mergeMail, type MergedMail } from '../email/merge.ts'
-import { findToken, tokensIn, type TokenKind } from '../email/tokens.ts'
+import { emptyTokensOf, mergeMail, readersOf, type MergedMail } from '../email/merge.ts'
+import { tokensIn } from '../email/token-syntax.ts'
+import { findToken, listTokens, type TokenKind } from '../email/tokens.ts'
 import { listEventTypesOfTemplate } from '../store/email-templates.ts'
 import { listMailContexts, type ContextRow } from '../store/mail-contexts.ts'
 import { listRecentObjects } from '../store/subjects.ts'
@@ -16,19 +17,66 @@ export type Preview = { mail: MergedMail; row: ContextRow }
 export async function previewMail(
   db: Db,
   template: RenderedTemplate,
-  object: { objectType: ObjectType; objectId: number | string },
-  unsubscribeLink: string,
+  object: MailSubject,
+  links: ExampleLinks,
 ): Promise<Preview | undefined> {
-  const { businessId } = template
-  const { objectType, objectId: id } = object
+  const row = await findMailContext(db, template.businessId, object)
+  if (!row) return undefined
+  const shown = { ...links, unsubscribe: template.transactional ? null : links.unsubscribe }
+  return { mail: mergeMail(compiled(template), withLinks(row.context, shown)), row }
+}
+
+/** Links of a mail that is only shown. */
+type ExampleLinks = { unsubscribe: string | null; answer: string; calendar: string }
+
+const withLinks = (context: MailContext, links: ExampleLinks): MailContext => ({
+  ...context,
+  unsubscribeLink: links.unsubscribe,
+  calendarLink: links.calendar,
+  ...(context.calendar && { answerLinks: { confirm: links.answer, cancel: links.answer } }),
+})
+
+/** For counting tokens without a value. */
+export const EXAMPLE_ANSWERS = {
+  confirm: 'https://example.org/answer/confirm',
+  cancel: 'https://example.org/answer/cancel',
+}
+
+type MailSubject = { objectType: ObjectType; objectId: number | string }
+
+/** What a mail about an object can contain; about a class, the mail to its first student. */
+async function findMailContext(
+  db: Db,
+  businessId: number,
+  { objectType, objectId: id }: MailSubject,
+): Promise<ContextRow | undefined> {
   const key =
     typeof id === 'string' ? { objectId: null, objectUUId: id } : { objectId: id, objectUUId: null }
   const rows = await listMailContexts(db, objectType, [{ businessId, ...key }])
-  const row = rows.toSorted((a, b) => (a.clientId ?? 0) - (b.clientId ?? 0))[0]
-  if (!row) return undefined
-  const link = template.transactional ? null : unsubscribeLink
-  return { mail: mergeMail(compiled(template), { ...row.context, unsubscribeLink: link }), row }
+  return rows.toSorted((a, b) => (a.clientId ?? 0) - (b.clientId ?? 0))[0]
 }
+
+/** All tokens, each with its value in a mail about an object, in the language of a template. */
+export async function listTokenValues(
+  db: Db,
+  businessId: number,
+  object: MailSubject,
+  { language, links }: { language: string | null; links: ExampleLinks },
+) {
+  const row = await findMailContext(db, businessId, object)
+  if (!row) return undefined
+  const context = withLinks(row.context, links)
+  const readers = readersOf(context, language)
+  const valueOf = (token: string) =>
+    findToken(token.slice(1, -1))?.value(context, readers)?.slice(0, MAX_VALUE_LENGTH) || null
+  return listTokens().map(({ objectType, tokens }) => ({
+    objectType,
+    tokens: tokens.map((token) => ({ ...token, value: valueOf(token.token) })),
+  }))
+}
+
+/** A form's text can be long; a list needs its beginning. */
+const MAX_VALUE_LENGTH = 200
 
 /** A token that has no value for some recent objects. */
 type EmptyToken = {
@@ -36,7 +84,7 @@ type EmptyToken = {
   /** For how many of the objects it is empty. */
   objects: number
   of: number
-  example: { objectType: ObjectType; objectId: number | string }
+  example: MailSubject
 }
 
 const MAX_OBJECTS = 50
@@ -73,7 +121,8 @@ export async function findEmptyTokens(db: Db, template: RenderedTemplate): Promi
 
 function emptyIn(template: RenderedTemplate, context: MailContext) {
   const unsubscribeLink = template.transactional ? null : 'https://example.org/'
-  return emptyTokensOf(compiled(template), { ...context, unsubscribeLink }).map(
+  const answers = context.calendar && { answerLinks: EXAMPLE_ANSWERS }
+  return emptyTokensOf(compiled(template), { ...context, unsubscribeLink, ...answers }).map(
     (name) => `%${name}%`,
   )
 }

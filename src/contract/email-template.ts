@@ -1,7 +1,8 @@
 import { Type, type Static } from 'typebox'
 import { Email } from './email.ts'
 import { OBJECT_TYPES } from './event-type.ts'
-import { OrNull } from './schema.ts'
+import { Attachment } from './file-library.ts'
+import { Named, OrNull } from './schema.ts'
 
 /** What tokens speak of, in the order in which they are listed. */
 export const TOKEN_KINDS = [
@@ -35,9 +36,51 @@ export const MailObject = Type.Object(about, {
   examples: [{ objectType: 'CALENDAR', objectId: 4711 }],
 })
 
+/** The properties of a template that is not saved yet. `saveObject` checks them. */
+const unsaved = {
+  template: Type.Optional(
+    Type.Object(
+      {},
+      {
+        title: 'UnsavedEmailTemplate',
+        additionalProperties: true,
+        description:
+          'Changes that are not saved: the body of `POST /emailTemplate`. The mail is made as if they were saved; absent properties are those of the stored template.',
+        examples: [{ subject: 'See you on %APPT_DATE%' }],
+      },
+    ),
+  ),
+}
+
+export const PreviewRequest = Type.Object(
+  { ...about, ...unsaved },
+  {
+    title: 'PreviewRequest',
+    examples: [{ objectType: 'CALENDAR', objectId: 4711 }],
+  },
+)
+
+export const TemplateCheck = Type.Object(unsaved, {
+  title: 'TemplateCheck',
+  examples: [{ template: { subject: 'See you on %APPT_DATE%' } }],
+})
+
+/** Both, to list the tokens with their values; or neither. */
+export const TokenQuery = Type.Object({
+  objectType: Type.Optional(about.objectType),
+  objectId: Type.Optional(about.objectId),
+  language: Type.Optional(
+    Type.String({
+      maxLength: 35,
+      description: 'The language of the template; used if the client has none.',
+    }),
+  ),
+})
+
 export const MailTest = Type.Object(
   {
     ...about,
+    ...unsaved,
     to: Type.Array(Type.String({ maxLength: 254, examples: ['anna@praxis.example'] }), {
       minItems: 1,
       maxItems: 5,
@@ -66,6 +109,15 @@ const Token = Type.Object(
       examples: ['The first and last name of the client'],
     }),
     example: Type.String({ description: 'Such as a mail shows it.', examples: ['Anna Müller'] }),
+    value: Type.Optional(
+      OrNull(
+        Type.String({
+          description:
+            'The first 200 characters of its value for the object that was asked for; null if it is empty. Absent if no object was asked for.',
+          examples: ['Zoë Meier'],
+        }),
+      ),
+    ),
   },
   { title: 'Token' },
 )
@@ -101,11 +153,91 @@ export const MailPreview = Type.Object(
         examples: ['anna@example.com'],
       }),
     ),
+    toName: OrNull(
+      Type.String({
+        description: 'The name of the reader; null if there is none.',
+        examples: ['Anna Müller'],
+      }),
+    ),
+    from: Type.String({
+      description: 'The address of the sender.',
+      examples: ['hello@praxis.example'],
+    }),
+    fromName: Type.String({
+      description: 'The name of the sender.',
+      examples: ['Praxis am See'],
+    }),
+    replyTo: OrNull(
+      Type.String({
+        description: 'Where an answer goes; null if to the sender.',
+        examples: ['hello@praxis.example'],
+      }),
+    ),
+    cc: OrNull(
+      Type.String({
+        description: 'The address that gets a copy, shown to the reader.',
+        examples: ['desk@praxis.example'],
+      }),
+    ),
+    bcc: OrNull(
+      Type.String({
+        description: 'The address that gets a copy, not shown to the reader.',
+        examples: ['archive@praxis.example'],
+      }),
+    ),
     emptyTokens: Type.Array(Type.String(), {
       description: 'Tokens that have no value here.',
       examples: [['%CLIENT_PHONE%']],
+    }),
+    attachments: Type.Array(Attachment, {
+      description: 'The attached files of the library. A calendar file is not listed.',
     }),
   },
   { title: 'MailPreview' },
 )
 export type MailPreview = Static<typeof MailPreview>
+
+export const TemplateWarnings = Type.Array(
+  Named('TemplateWarning', {
+    property: Type.Optional(
+      Type.String({
+        description: 'The property that a warning about the sender is about.',
+        examples: ['fromAddress'],
+      }),
+    ),
+    detail: Type.Optional(
+      Type.String({
+        description: 'What is wrong with the sender, and what to do.',
+        examples: [
+          'The DNS records of praxis.example are not checked yet. Publish the DNS records that GET /senderDomain/praxis.example lists.',
+        ],
+      }),
+    ),
+    token: Type.Optional(
+      Type.String({
+        description: 'The token that a warning about a token is about.',
+        examples: ['%CLIENT_PHONE%'],
+      }),
+    ),
+    objects: Type.Optional(
+      Type.Integer({ description: 'in how many of the checked objects it is empty' }),
+    ),
+    of: Type.Optional(Type.Integer({ description: 'how many recent objects were checked' })),
+    example: Type.Optional(
+      Named('WarnedObject', {
+        objectType: Type.Enum([...OBJECT_TYPES], { title: 'ObjectType' }),
+        objectId: Type.Union([Type.Integer(), Type.String()]),
+      }),
+    ),
+  }),
+  {
+    description:
+      'A sender that receivers may not trust, and tokens that have no value in some of the most recent objects.',
+  },
+)
+
+export const CheckedTemplate = Type.Object(
+  { warnings: TemplateWarnings },
+  { title: 'CheckedEmailTemplate' },
+)
+export type CheckedTemplate = Static<typeof CheckedTemplate>

@@ -3,6 +3,7 @@ import { readObject } from '../contract/object-body.ts'
 import type { ObjectKind } from '../contract/objects.ts'
 import type { PlannedChange } from '../contract/save-plan.ts'
 import type { Db } from '../database/database.ts'
+import { runAndRollBack } from '../database/roll-back.ts'
 import { listActions } from '../store/event-actions.ts'
 import { lockPlans } from '../store/event-definitions.ts'
 import { listTriggersOfObject, type StoredTrigger } from '../store/event-triggers.ts'
@@ -38,20 +39,13 @@ export async function planSave(
   saving: Saving,
   allow?: Allow,
 ): Promise<SavePlan> {
-  class RolledBack extends Error {}
-  let plan: SavePlan | undefined
-  const tryToSave = async (tx: Db) => {
+  return runAndRollBack(db, async (tx) => {
     const before = await lockTriggers(tx, kind, body, saving)
     const { object } = await saveObject(tx, kind, body, saving, allow)
     const id = object[kind.id] as number | string
     const after = await listTriggersOfObject(tx, saving.businessId, kind.objectType!, id)
-    plan = await describe(tx, compare(before, after, saving.now), saving.businessId)
-    throw new RolledBack()
-  }
-  await db.transaction(tryToSave).catch((error: unknown) => {
-    if (!(error instanceof RolledBack)) throw error
+    return describe(tx, compare(before, after, saving.now), saving.businessId)
   })
-  return plan!
 }
 
 /** The triggers of the object as it is. Locks in the order of a save; see docs/engine.md, lock order. */

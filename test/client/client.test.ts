@@ -52,6 +52,7 @@ const NOT_IN_CLIENT = [
   'getProblem',
   'getReadiness',
   'listProblems',
+  'openReportLink',
   'reportBounce',
   'showUnsubscribe',
   'streamChanges',
@@ -59,7 +60,8 @@ const NOT_IN_CLIENT = [
 ]
 
 /** They write nothing, or doing them twice is the same as once. */
-const READ_ONLY = /^(plan|backtest|preview|readPasswordLink|requestPasswordLink|printReport)/
+const READ_ONLY =
+  /^(plan|backtest|preview|checkEmailTemplate|readPasswordLink|requestPasswordLink|printReport)/
 
 test('objects are saved, read, listed and deleted', async (t) => {
   const { app, key, ids } = await startWorld(t)

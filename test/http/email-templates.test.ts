@@ -97,3 +97,143 @@ test('a preview equals the email that would be sent, with values escaped for the
   const foreign = await other.call('POST', theirs, { objectType: 'CALENDAR', objectId: calendarId })
   assert.equal(foreign.status, 404)
 })
+
+const WARM = {
+  templateName: 'Reminder',
+  subject: 'Stored',
+  emailBody: '<p>Dear %CLIENT_FULLNAME%</p>',
+}
+
+test('a preview and a test show unsaved changes as if they were saved, and save nothing', async (t) => {
+  const { book, call, clock, save } = await startWorld(t)
+  const template = await save('/emailTemplate', WARM)
+  const path = `/emailTemplate/${template.emailTemplateId}`
+  const { calendarId } = await book(clock.in({ hours: 48 }))
+  const about = { objectType: 'CALENDAR', objectId: calendarId }
+  const changes = {
+    subject: 'At %APPT_TIME%',
+    emailBody: '<p>Hello %CLIENT_FIRSTNAME%<script>x</script></p>',
+    fromName: '%BUSINESS_NAME%',
+    ccAddress: 'desk@example.org',
+  }
+  const preview = await call('POST', `${path}/preview`, { ...about, template: changes })
+  assert.equal(preview.status, 200, JSON.stringify(preview.body))
+  assert.equal(preview.body.subject, 'At 10:00 AM')
+  assert.match(preview.body.html, /<p>Hello Anna<\/p>/)
+  assert.equal(preview.body.cc, 'desk@example.org')
+  assert.equal(preview.body.toName, 'Anna Müller')
+
+  const tested = await call('POST', `${path}/test`, {
+    ...about,
+    to: ['me@example.org'],
+    template: changes,
+  })
+  assert.equal(tested.status, 201, JSON.stringify(tested.body))
+  assert.equal(tested.body.items[0].subject, '[Test] At 10:00 AM')
+  const stored = await call('GET', path)
+  const { warnings: _warnings, ...unchanged } = template
+  assert.deepEqual(stored.body, unchanged)
+})
+
+test('unsaved changes that could not be saved are refused at their property', async (t) => {
+  const world = await startWorld(t)
+  const { book, call, clock, save } = world
+  const { emailTemplateId } = await save('/emailTemplate', WARM)
+  const { calendarId } = await book(clock.in({ hours: 48 }))
+  const about = { objectType: 'CALENDAR', objectId: calendarId }
+  const other = await addBusiness(world)
+  const { emailCategoryId } = await other.save('/emailCategory', { name: 'Theirs' })
+  const wrong: [object, string][] = [
+    [{ subject: '%NO_SUCH%' }, '/template/subject'],
+    [{ emailBody: '<p>%NO_SUCH%</p>' }, '/template/emailBody'],
+    [{ subjekt: 'x' }, '/template/subjekt'],
+    [{ ccAddress: 'nobody' }, '/template/ccAddress'],
+    [{ emailCategoryId }, '/template/emailCategoryId'],
+  ]
+  for (const [template, pointer] of wrong) {
+    for (const step of ['preview', 'check']) {
+      const body = step === 'check' ? { template } : { ...about, template }
+      const answer = await call('POST', `/emailTemplate/${emailTemplateId}/${step}`, body)
+      assert.equal(answer.status, 422, JSON.stringify(answer.body))
+      assert.deepEqual(
+        answer.body.errors.map((fault: { pointer: string }) => fault.pointer),
+        [pointer],
+      )
+    }
+  }
+  const theirs = await other.save('/emailTemplate', WARM)
+  const path = `/emailTemplate/${emailTemplateId}/preview`
+  const template = { emailTemplateId: theirs.emailTemplateId, subject: 'Mine' }
+  const { body } = await call('POST', path, { ...about, template })
+  assert.equal(body.subject, 'Mine', 'the id in the path wins')
+})
+
+test('a check answers the warnings that saving would answer', async (t) => {
+  const { book, call, clock, save } = await startWorld(t)
+  const { emailTemplateId } = await save('/emailTemplate', WARM)
+  const { calendarId } = await book(clock.in({ hours: 48 }))
+  const check = (body: object) => call('POST', `/emailTemplate/${emailTemplateId}/check`, body)
+  assert.deepEqual((await check({})).body, { warnings: [] })
+  const changes = { subject: 'Call %CLIENT_PHONE%' }
+  const { body } = await check({ template: changes })
+  assert.deepEqual(body.warnings, [
+    {
+      token: '%CLIENT_PHONE%',
+      objects: 1,
+      of: 1,
+      example: { objectType: 'CALENDAR', objectId: calendarId },
+    },
+  ])
+  const saved = await call('POST', '/emailTemplate', { emailTemplateId, ...changes })
+  assert.deepEqual(saved.body.warnings, body.warnings)
+  assert.equal((await call('POST', '/emailTemplate/99999/check', {})).status, 404)
+})
+
+test('the tokens are listed with their values for an object', async (t) => {
+  const world = await startWorld(t)
+  const { book, call, clock } = world
+  const { calendarId } = await book(clock.in({ hours: 48 }))
+  const valuesOf = async (query: string) => {
+    const { status, body } = await call('GET', `/emailTemplate/token?${query}`)
+    assert.equal(status, 200, JSON.stringify(body))
+    type Token = { token: string; value: string | null }
+    const tokens = body.flatMap((group: { tokens: Token[] }) => group.tokens) as Token[]
+    return new Map(tokens.map(({ token, value }) => [token, value]))
+  }
+  const about = `objectType=CALENDAR&objectId=${calendarId}`
+  const values = await valuesOf(about)
+  assert.equal(values.get('%CLIENT_FIRSTNAME%'), 'Anna')
+  assert.equal(values.get('%APPT_TIME%'), '10:00 AM')
+  assert.equal(values.get('%CLIENT_PHONE%'), null)
+  assert.equal((await valuesOf(`${about}&language=de`)).get('%APPT_TIME%'), '10:00')
+
+  const refused = async (query: string) => {
+    const { status, body } = await call('GET', `/emailTemplate/token?${query}`)
+    assert.equal(status, 422)
+    return body.errors[0].pointer
+  }
+  assert.equal(await refused('objectType=CALENDAR'), '?objectId')
+  assert.equal(await refused('objectId=1'), '?objectType')
+  assert.equal(await refused('objectType=CALENDAR&objectId=99999'), '?objectId')
+  const other = await addBusiness(world)
+  const foreign = await other.call('GET', `/emailTemplate/token?${about}`)
+  assert.equal(foreign.status, 422)
+})
+
+test('clients are counted by language, without its region', async (t) => {
+  const world = await startWorld(t)
+  const { call, save } = world
+  for (const language of ['de', 'de-CH', 'fr', null]) {
+    await save('/client', { firstName: 'A', lastName: 'B', language })
+  }
+  const other = await addBusiness(world)
+  await other.save('/client', { firstName: 'A', lastName: 'B', language: 'it' })
+  const { status, body } = await call('GET', '/client/languages')
+  assert.equal(status, 200)
+  const counts = new Map(
+    body.map((row: { language: string | null; clients: number }) => [row.language, row.clients]),
+  )
+  assert.equal(counts.get('de'), 2)
+  assert.equal(counts.get('fr'), 1)
+  assert.equal(counts.has('it'), false)
+})

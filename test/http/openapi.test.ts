@@ -163,6 +163,7 @@ const NOT_REPEATED = new Set([
   'POST /user/password/set',
   'POST /eventDefinition/backtest',
   'POST /emailTemplate/{emailTemplateId}/preview',
+  'POST /emailTemplate/{emailTemplateId}/check',
   'POST /unsubscribe/{token}',
 ])
 
@@ -192,6 +193,7 @@ test('only public routes are described as needing no credential', () => {
     'GET /problems',
     'GET /problems/{code}',
     'GET /readyz',
+    'GET /report/link/{token}',
     'GET /unsubscribe/{token}',
     'POST /session',
     'POST /unsubscribe/{token}',

@@ -118,11 +118,14 @@ test('a template whose sender is not allowed or not aligned is saved with a warn
     /^Mails are sent from mail@operator\.example.*Ask the operator to add it to senderDomains\.$/,
   )
   await operator('POST', '/business', { businessId, senderDomains: ['clinic.example'] })
-  assert.match(await warningsOf('hello@Clinic.example'), /not checked yet\. GET \/senderDomain/)
+  assert.match(
+    await warningsOf('hello@Clinic.example'),
+    /not checked yet\. Publish the DNS records/,
+  )
   const failed = (await call('POST', '/senderDomain/clinic.example/check')).body
   assert.match(
     await warningsOf('hello@clinic.example'),
-    /are not aligned.*Add a TXT record at bw.*Add a TXT record at _dmarc/,
+    /are not aligned.*no valid DMARC record\. Publish the DNS records that GET \/senderDomain\/clinic\.example lists\.$/,
   )
   publish(zone, failed)
   await call('POST', '/senderDomain/clinic.example/check')

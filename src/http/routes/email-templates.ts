@@ -1,38 +1,48 @@
 import { Type } from 'typebox'
+import { senderOf } from '../../automation/compose.ts'
+import { listTokenValues, previewMail } from '../../automation/preview.ts'
+import { findTemplateWarnings } from '../../automation/template-warnings.ts'
 import { findTemplate } from '../../automation/templates.ts'
-import { previewMail } from '../../automation/preview.ts'
 import { sendTests } from '../../automation/send-again.ts'
 import type { Caller } from '../../auth/caller.ts'
 import { parseAddress } from '../../contract/addresses.ts'
 import {
+  CheckedTemplate,
   MailObject,
   MailPreview,
   MailTest,
+  PreviewRequest,
   SentTests,
+  TemplateCheck,
   TokenGroup,
+  TokenQuery,
 } from '../../contract/email-template.ts'
 import type { ObjectType } from '../../contract/event-type.ts'
-import { kindOfObjectType } from '../../contract/objects.ts'
+import { kindOfObjectType, objectKind } from '../../contract/objects.ts'
+import type { Db } from '../../database/database.ts'
+import { runAndRollBack } from '../../database/roll-back.ts'
 import { listTokens } from '../../email/tokens.ts'
-import { invalid, notFound } from '../../errors.ts'
+import { forbidden, invalid, notFound, RequestError } from '../../errors.ts'
+import { checkHtmlOf, type HtmlChecks } from '../../scheduling/email-templates.ts'
+import { saveObject } from '../../scheduling/save.ts'
 import { findObject } from '../../store/objects.ts'
 import { listEmailsById } from '../../store/emails.ts'
 import { abortOnDisconnect } from '../server/connections.ts'
 import { sendFramed, sendingOf } from './emails.ts'
 import { answerOnce } from '../server/idempotency.ts'
-import type { Routes } from '../server/services.ts'
+import type { Routes, Services } from '../server/services.ts'
 
 const tags = ['email template']
 const ById = Type.Object({ emailTemplateId: Type.Integer({ minimum: 1 }) })
 
 /** In addition to the routes of objects.ts, which every kind of object has. */
 export const emailTemplates: Routes = async (app, services) => {
-  for (const route of [getTokens, postPreview, getPreviewHtml, postTest]) {
+  for (const route of [getTokens, postPreview, postCheck, getPreviewHtml, postTest]) {
     await app.register(route, services)
   }
 }
 
-const getTokens: Routes = async (app) => {
+const getTokens: Routes = async (app, { config }) => {
   app.get(
     '/emailTemplate/token',
     {
@@ -40,14 +50,29 @@ const getTokens: Routes = async (app) => {
       schema: {
         tags,
         summary: 'List all %TOKENS% by object type, each with an example',
+        description:
+          'With `objectType` and `objectId` also with the value in a mail about that object.',
+        querystring: TokenQuery,
         response: { 200: Type.Array(TokenGroup) },
       },
     },
-    async () => listTokens(),
+    async ({ caller, query: { objectType, objectId, language = null } }) => {
+      if (objectType === undefined && objectId === undefined) return listTokens()
+      if (objectType === undefined || objectId === undefined) {
+        const pointer = objectType === undefined ? '?objectType' : '?objectId'
+        throw invalid([{ pointer, detail: 'objectType and objectId belong together' }])
+      }
+      const about = { objectType, objectId }
+      const options = { language, links: exampleLinks(config.publicUrl) }
+      const isSeen = await canSee(caller, about)
+      const listed = isSeen && (await listTokenValues(caller.db, caller.businessId, about, options))
+      if (!listed) throw noObject(about, '?objectId')
+      return listed
+    },
   )
 }
 
-const postPreview: Routes = async (app, { config, queues }) => {
+const postPreview: Routes = async (app, services) => {
   app.post(
     '/emailTemplate/:emailTemplateId/preview',
     {
@@ -55,19 +80,71 @@ const postPreview: Routes = async (app, { config, queues }) => {
       schema: {
         tags,
         summary: 'Preview the email that a template makes for an object',
-        description: 'Nothing is sent.',
+        description:
+          'Nothing is sent, and nothing is saved: unsaved changes in `template` are saved in a transaction that is rolled back.',
         params: ById,
-        body: MailObject,
+        body: PreviewRequest,
         response: { 200: MailPreview },
       },
     },
     async ({ caller, params: { emailTemplateId }, body }, reply) => {
-      const { mail } = await queues.interactive.run(
+      const { mail, row, template } = await services.queues.interactive.run(
         { businessId: caller.businessId, signal: abortOnDisconnect(reply) },
-        () => renderPreview(caller, emailTemplateId, body, config.publicUrl),
+        async () => {
+          const changes = await prepare(caller, emailTemplateId, body.template)
+          return asIfSaved(services, caller, changes, (db) =>
+            renderPreview({ ...caller, db }, emailTemplateId, body, services.config.publicUrl),
+          )
+        },
       )
-      const { subject, html, text, to, emptyTokens } = mail
-      return { subject, html, text, to: to?.address ?? null, emptyTokens }
+      const { subject, html, text, to, cc, bcc, emptyTokens } = mail
+      const { from, replyTo } = senderOf(mail, row.context.business, services.config.mailFrom)
+      return {
+        subject,
+        html,
+        text,
+        emptyTokens,
+        to: to?.address ?? null,
+        toName: to?.name || null,
+        from: from.address,
+        fromName: from.name,
+        replyTo: replyTo?.address ?? null,
+        cc: cc?.address ?? null,
+        bcc: bcc?.address ?? null,
+        attachments: template.attachments ?? [],
+      }
+    },
+  )
+}
+
+const postCheck: Routes = async (app, services) => {
+  app.post(
+    '/emailTemplate/:emailTemplateId/check',
+    {
+      config: { scope: 'mail:write', function: 'EDIT_TEMPLATES' },
+      schema: {
+        tags,
+        summary: 'Check the sender and the tokens of a template, or of unsaved changes',
+        description:
+          'Answers the warnings that saving would answer. Changes that could not be saved are 422.',
+        params: ById,
+        body: TemplateCheck,
+        response: { 200: CheckedTemplate },
+      },
+    },
+    async ({ caller, params: { emailTemplateId }, body }, reply) => {
+      const warnings = await services.queues.interactive.run(
+        { businessId: caller.businessId, signal: abortOnDisconnect(reply) },
+        async () => {
+          const { businessId } = caller
+          const changes = await prepare(caller, emailTemplateId, body.template)
+          return asIfSaved(services, caller, changes, async (db) => {
+            const template = await findTemplate(db, { businessId, emailTemplateId })
+            return findTemplateWarnings(db, template!, services.config.mailFrom)
+          })
+        },
+      )
+      return { warnings }
     },
   )
 }
@@ -116,15 +193,15 @@ const postTest: Routes = async (app, services) => {
         address === undefined ? [{ pointer: `/to/${i}`, detail: 'must be one plain address' }] : [],
       )
       if (faults.length > 0) throw invalid(faults)
-      // Compiles the template into its cache before the transaction starts.
-      await findTemplate(caller.db, { businessId: caller.businessId, emailTemplateId })
+      // Unsaved changes are text of the caller's own, which only an author of templates may send.
+      if (body.template && !caller.functions.has('EDIT_TEMPLATES')) {
+        throw forbidden('You lack the function EDIT_TEMPLATES.')
+      }
+      const changes = await prepare(caller, emailTemplateId, body.template)
       const now = services.clock.now()
       return answerOnce(caller.db, request, reply, now, async (tx) => {
-        const found = await renderPreview(
-          { ...caller, db: tx },
-          emailTemplateId,
-          body,
-          services.config.publicUrl,
+        const found = await asIfSaved(services, { ...caller, db: tx }, changes, (db) =>
+          renderPreview({ ...caller, db }, emailTemplateId, body, services.config.publicUrl),
         )
         const about = { ...found.template, objectType: body.objectType }
         const to = [...new Set(addresses as string[])]
@@ -136,24 +213,75 @@ const postTest: Routes = async (app, services) => {
   )
 }
 
+type Unsaved = object | undefined
+type About = { objectType: ObjectType; objectId: number | string }
+
+/** A body to save and its checked HTML; undefined if there are no changes. */
+type Prepared = { body: Record<string, unknown>; html: HtmlChecks } | undefined
+
+/** Checks and renders HTML before the transaction starts, because that may take seconds. */
+async function prepare(
+  { db, businessId }: Caller,
+  emailTemplateId: number,
+  changes: Unsaved,
+): Promise<Prepared> {
+  const stored = await findTemplate(db, { businessId, emailTemplateId })
+  if (!stored) throw notFound('email template', emailTemplateId)
+  if (!changes) return undefined
+  const body = { ...changes, emailTemplateId }
+  return { body, html: await checkHtmlOf(TEMPLATE, [body], businessId) }
+}
+
+async function asIfSaved<T>(
+  { clock, settings }: Services,
+  { db, businessId, user, scope: visibility }: Caller,
+  prepared: Prepared,
+  read: (tx: Db) => Promise<T>,
+): Promise<T> {
+  if (!prepared) return read(db)
+  const saving = { businessId, user, now: clock.now(), settings, visibility, html: prepared.html }
+  return runAndRollBack(db, async (tx) => {
+    await saveObject(tx, TEMPLATE, prepared.body, saving).catch((error: unknown) => {
+      throw error instanceof RequestError && error.errors
+        ? invalid(error.errors.map((fault) => ({ ...fault, pointer: `/template${fault.pointer}` })))
+        : error
+    })
+    return read(tx)
+  })
+}
+
+const TEMPLATE = objectKind('emailTemplate')!
+
+const exampleLinks = (publicUrl: string) => ({
+  unsubscribe: `${publicUrl}/unsubscribe/…`,
+  answer: `${publicUrl}/answer/…`,
+  calendar: `${publicUrl}/addToCalendar/…`,
+})
+
 /** Renders a template for an object that the caller may see. */
 async function renderPreview(
   { db, businessId, scope }: Pick<Caller, 'db' | 'businessId' | 'scope'>,
   emailTemplateId: number,
-  about: { objectType: ObjectType; objectId: number | string },
+  about: About,
   publicUrl: string,
 ) {
   const template = await findTemplate(db, { businessId, emailTemplateId })
   if (!template) throw notFound('email template', emailTemplateId)
 
-  const { objectType, objectId } = about
-  const kind = kindOfObjectType(objectType)
-  const isOfKind = (typeof objectId === 'string') === (objectType === 'INVITATION')
-  const isSeen = isOfKind && (await findObject(db, businessId, kind, objectId, scope))
-  const link = `${publicUrl}/unsubscribe/…`
-  const preview = isSeen ? await previewMail(db, template, about, link) : undefined
-  if (!preview) {
-    throw invalid([{ pointer: '/objectId', detail: `there is no ${kind.title} ${objectId}` }])
-  }
+  const isSeen = await canSee({ db, businessId, scope }, about)
+  const preview = isSeen && (await previewMail(db, template, about, exampleLinks(publicUrl)))
+  if (!preview) throw noObject(about, '/objectId')
   return { ...preview, template }
 }
+
+async function canSee(
+  { db, businessId, scope }: Pick<Caller, 'db' | 'businessId' | 'scope'>,
+  { objectType, objectId }: About,
+) {
+  const isOfKind = (typeof objectId === 'string') === (objectType === 'INVITATION')
+  const kind = kindOfObjectType(objectType)
+  return isOfKind && (await findObject(db, businessId, kind, objectId, scope)) !== undefined
+}
+
+const noObject = ({ objectType, objectId }: About, pointer: string) =>
+  invalid([{ pointer, detail: `there is no ${kindOfObjectType(objectType).title} ${objectId}` }])

@@ -1,8 +1,8 @@
 import { Type, type TSchema } from 'typebox'
-import { OBJECT_TYPES } from '../../contract/event-type.ts'
+import { TemplateWarnings } from '../../contract/email-template.ts'
 import { externalName, idOf, orNull, pascalCase } from '../../contract/object-body.ts'
 import { ExpandedObject } from '../../contract/object-names.ts'
-import { Moment, Named } from '../../contract/schema.ts'
+import { Moment } from '../../contract/schema.ts'
 import type { Filter, ObjectKind } from '../../contract/objects.ts'
 
 /** An object of a list, with the properties that `expand` adds. */
@@ -20,48 +20,12 @@ export function listedObject(kind: ObjectKind) {
 export function savedObject(kind: ObjectKind) {
   const answer = answerOf(kind)
   return kind.kind === 'emailTemplate'
-    ? Type.Object({ ...answer.properties, warnings: Warnings }, { title: 'SavedEmailTemplate' })
+    ? Type.Object(
+        { ...answer.properties, warnings: TemplateWarnings },
+        { title: 'SavedEmailTemplate' },
+      )
     : answer
 }
-
-const Warnings = Type.Array(
-  Named('TemplateWarning', {
-    property: Type.Optional(
-      Type.String({
-        description: 'The property that a warning about the sender is about.',
-        examples: ['fromAddress'],
-      }),
-    ),
-    detail: Type.Optional(
-      Type.String({
-        description: 'What is wrong with the sender, and what to do.',
-        examples: [
-          'The DNS records of praxis.example are not checked yet. GET /senderDomain lists the records to publish.',
-        ],
-      }),
-    ),
-    token: Type.Optional(
-      Type.String({
-        description: 'The token that a warning about a token is about.',
-        examples: ['%CLIENT_PHONE%'],
-      }),
-    ),
-    objects: Type.Optional(
-      Type.Integer({ description: 'in how many of the checked objects it is empty' }),
-    ),
-    of: Type.Optional(Type.Integer({ description: 'how many recent objects were checked' })),
-    example: Type.Optional(
-      Named('WarnedObject', {
-        objectType: Type.Enum([...OBJECT_TYPES], { title: 'ObjectType' }),
-        objectId: Type.Union([Type.Integer(), Type.String()]),
-      }),
-    ),
-  }),
-  {
-    description:
-      'A sender that receivers may not trust, and tokens that have no value in some of the most recent objects.',
-  },
-)
 
 /** The description of a POST. */
 export function describeSaving({ objectType, id, references }: ObjectKind) {

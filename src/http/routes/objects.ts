@@ -1,12 +1,12 @@
 import { Type } from 'typebox'
+import { ClientLanguage } from '../../contract/client-language.ts'
 import { bodyOf, idOf, pascalCase } from '../../contract/object-body.ts'
 import { OBJECT_KINDS, type ObjectKind } from '../../contract/objects.ts'
 import { ExpandObject } from '../../contract/object-names.ts'
 import { PageOf, PageQuery } from '../../contract/page.ts'
 import { SavePlan } from '../../contract/save-plan.ts'
 import type { Caller } from '../../auth/caller.ts'
-import { findEmptyTokens } from '../../automation/preview.ts'
-import { findSenderWarnings } from '../../automation/sender-warnings.ts'
+import { findTemplateWarnings } from '../../automation/template-warnings.ts'
 import type { Mailbox } from '../../contract/addresses.ts'
 import { findTemplate } from '../../automation/templates.ts'
 import type { Db } from '../../database/database.ts'
@@ -16,6 +16,7 @@ import { planSave } from '../../scheduling/plan-save.ts'
 import { saveObject, type Saved } from '../../scheduling/save.ts'
 import { SharedSaves } from '../../scheduling/save-together.ts'
 import type { Allow } from '../../scheduling/saving.ts'
+import { countClientLanguages } from '../../store/client-languages.ts'
 import { countTriggersOfObjects } from '../../store/event-triggers.ts'
 import { readObjectNames } from '../../store/object-names.ts'
 import {
@@ -46,6 +47,7 @@ export const objects: Routes = async (app, services) => {
     for (const route of routesOf(kind, shared)) await app.register(route, services)
   }
   await app.register(appointmentDays, services)
+  await app.register(clientLanguages, services)
 }
 
 const appointmentDays: Routes = async (app) => {
@@ -80,6 +82,22 @@ const appointmentDays: Routes = async (app) => {
       const days = await countAppointmentDays(db, businessId, filters, scope)
       return Object.fromEntries(days.map(({ day, count }) => [day, count]))
     },
+  )
+}
+
+const clientLanguages: Routes = async (app) => {
+  app.get(
+    '/client/languages',
+    {
+      config: { scope: 'scheduling:read' },
+      schema: {
+        tags: ['client'],
+        summary: 'Count the active clients of each language',
+        description: 'The most frequent language first.',
+        response: { 200: Type.Array(ClientLanguage) },
+      },
+    },
+    async ({ caller: { db, businessId } }) => countClientLanguages(db, businessId),
   )
 }
 
@@ -342,11 +360,8 @@ async function warningsOf(
   mailFrom: Mailbox,
 ) {
   const id = emailTemplateId as number
-  const template = (await findTemplate(tx, { businessId, emailTemplateId: id }))!
-  return [
-    ...(await findSenderWarnings(tx, template, mailFrom)),
-    ...(await findEmptyTokens(tx, template)),
-  ]
+  const template = await findTemplate(tx, { businessId, emailTemplateId: id })
+  return findTemplateWarnings(tx, template!, mailFrom)
 }
 
 /** Clients belong to the schedule; locations, staff and services to the setup of the business. */
