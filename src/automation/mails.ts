@@ -232,7 +232,7 @@ function wireForm(
   return messageText(buildMessage({ ...mail, ...sender, ...more }))
 }
 
-/** Bounced addresses get no mail; unsubscribed ones only transactional mail. */
+/** Addresses that bounced or complained get no mail; unsubscribed ones only transactional mail. */
 async function suppressions(tx: Db, mails: Composed[]) {
   // Suppressions of the client's own address were read with the client.
   const asked = mails
@@ -253,6 +253,7 @@ async function suppressions(tx: Db, mails: Composed[]) {
     const { action, template } = mail
     const given = reasonsOf(mail)
     if (given.includes('BOUNCED')) return SUPPRESSED_REASONS.BOUNCED
+    if (given.includes('COMPLAINED')) return SUPPRESSED_REASONS.COMPLAINED
     if (action.transactional ?? template.transactional) return undefined
     return given.includes('UNSUBSCRIBED') ? SUPPRESSED_REASONS.UNSUBSCRIBED : undefined
   }

@@ -9,6 +9,7 @@ import { openDatabase } from '../database/postgres.ts'
 import { readQueueHealth, type QueueHealth } from '../store/queue-health.ts'
 import { StartError } from '../errors.ts'
 import { checkMail, type Finding } from './check-mail.ts'
+import { checkSenders } from './check-senders.ts'
 import { findServer, explainFailure } from './reach-database.ts'
 
 export const command = new Command()
@@ -34,7 +35,9 @@ type Facts = {
   clock: DatabaseClock
   zones: Zones
   /** Undefined if the schema is missing or of another version. */
-  engine: { health: QueueHealth; findings: Findings; isWhole: boolean } | undefined
+  engine:
+    | { health: QueueHealth; findings: Findings; isWhole: boolean; senders: Finding[] }
+    | undefined
 }
 
 /** To add a check, add a function. */
@@ -61,9 +64,9 @@ async function examine(config: Config, mailTo: string | undefined): Promise<Find
   try {
     const database = await inspectDatabase(url, zones.moments)
     clock.set(database.time.ms, database.time.answeredAt)
-    const engine = await examineEngine(url, database, clock, config.leaseSeconds)
+    const engine = await examineEngine(url, database, clock, config)
     const facts = { config, database, clock, zones, engine }
-    const findings = CHECKS.flatMap((check) => check(facts) ?? [])
+    const findings = [...CHECKS.flatMap((check) => check(facts) ?? []), ...(engine?.senders ?? [])]
     return mailTo ? [...findings, ...(await checkMail(config, mailTo, clock))] : findings
   } catch (error) {
     throw explainFailure(url, error)
@@ -79,18 +82,19 @@ async function examineEngine(
   url: string,
   { schema, rolesMissing }: Inspection,
   clock: Clock,
-  leaseSeconds: number,
+  config: Config,
 ) {
   if (schema.version !== schema.known || rolesMissing.length > 0) return undefined
   const database = openDatabase({ url, connections: 1 })
   try {
-    const health = await readQueueHealth(database.engine, clock.now(), leaseSeconds)
+    const health = await readQueueHealth(database.engine, clock.now(), config.leaseSeconds)
     const reconciliation = new Reconciliation(database.engine, () => clock.now())
     const startedAt = monotonicMs()
     let isWhole = false
     while (!isWhole && monotonicMs() - startedAt < MAX_RECONCILE_MS)
       isWhole = await reconciliation.comparePage()
-    return { health, findings: reconciliation.findings, isWhole }
+    const senders = await checkSenders(config, database.operator)
+    return { health, findings: reconciliation.findings, isWhole, senders }
   } finally {
     await database.close()
   }

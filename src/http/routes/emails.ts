@@ -380,9 +380,11 @@ async function resend(
   if (files.length > 0 && (await countContents(tx, businessId, files)) < files.length) {
     throw conflict('A file that this email attaches was deleted, so it cannot be sent again.')
   }
-  const bounced = await listSuppressed(tx, [{ businessId, emailAddress: email.to }])
-  if (bounced.some((one) => one.reason === 'BOUNCED')) {
-    throw conflict(`${email.to} bounced before. Remove it with DELETE /suppression first.`)
+  const suppressed = await listSuppressed(tx, [{ businessId, emailAddress: email.to }])
+  const final = suppressed.find(({ reason }) => reason !== 'UNSUBSCRIBED')
+  if (final) {
+    const why = final.reason === 'BOUNCED' ? 'bounced before' : 'reported an earlier mail as spam'
+    throw conflict(`${email.to} ${why}. Remove it with DELETE /suppression first.`)
   }
   const newId = await sendAgain(tx, { ...(email as StoredWholeEmail), html, text }, sending)
   return withoutContent((await findEmail(tx, businessId, newId, null))!)
