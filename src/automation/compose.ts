@@ -221,9 +221,10 @@ export function calendarEntry(
 ): CalendarFile | null {
   const { context } = row
   const visit = context.calendar ?? context.classSchedule
-  if (!visit || row.objectId === null) return null
+  const { objectId } = row
+  if (!visit || objectId === null) return null
   return calendarFile({
-    uid: calendarUid(objectType, row.objectId, row.businessId, host),
+    uid: calendarUid({ ...row, objectType, objectId }, host),
     sequence: row.version,
     cancelled: row.objectStatus === 'CANCELLED',
     startTime: visit.startTime,
