@@ -63,6 +63,9 @@ const template = compileTemplate({
   bccAddress: null,
   replyToAddress: null,
   language: null,
+  because: null,
+  styles: '',
+  hasLayout: false,
 })
 
 // oxlint-disable-next-line typescript/no-explicit-any -- a flat row, given its shape here
@@ -71,6 +74,11 @@ function contextOf(row: any): Parameters<typeof mergeMail>[1] {
   return {
     business: {
       senderDomains: [],
+      accentColor: null,
+      website: null,
+      replyTo: null,
+      logo: null,
+      bookingUrl: null,
       name: row.business_name,
       emailAddress: null,
       phone: null,
@@ -84,12 +92,14 @@ function contextOf(row: any): Parameters<typeof mergeMail>[1] {
       phone: null,
       directions: null,
       timeZone: null,
+      externalId: null,
     },
     professional: {
       firstName: row.staff_first,
       lastName: row.staff_last,
       emailAddress: null,
       timeZone: null,
+      externalId: null,
     },
     client: {
       firstName: row.first_name,
@@ -98,25 +108,33 @@ function contextOf(row: any): Parameters<typeof mergeMail>[1] {
       phone: row.phone,
       timeZone: row.time_zone,
       language: row.language,
+      externalId: null,
+      tags: {},
     },
     reason: {
       name: row.reason_name,
       durationMinutes: row.duration_minutes,
       price: null,
       currency: null,
+      externalId: null,
     },
     calendar: {
       calendarId: Number(row.calendar_id),
       startTime: moment(row.start_time),
       endTime: moment(row.end_time),
       status: row.status,
+      isCancelled: false,
+      isLive: true,
       note: row.note,
       changeNote: row.change_note,
+      externalId: null,
+      tags: {},
     },
     classSchedule: null,
     invitation: null,
     recall: null,
     disclaimer: null,
     unsubscribeLink: null,
+    calendarLink: null,
   }
 }

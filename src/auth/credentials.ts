@@ -152,7 +152,12 @@ class CallerCache {
   }
 }
 
-function scopeOf({ role, locationIdList, professionalId }: KnownSession): CallerScope {
+/** The part of the business that a person sees. */
+export function scopeOf({
+  role,
+  locationIdList,
+  professionalId,
+}: Pick<KnownSession, 'role' | 'locationIdList' | 'professionalId'>): CallerScope {
   if (role === 'LOCATION_SUPER_USER') return { locationIds: locationIdList }
   if (role === 'USER') return { professionalId }
   return null

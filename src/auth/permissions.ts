@@ -21,7 +21,7 @@ const SCOPE_OF_FUNCTION = {
   VIEW_STAFF_REPORTS: 'reports:print',
   VIEW_REVENUE_REPORTS: 'reports:print',
   VIEW_EMAIL_REPORTS: 'reports:print',
-  SCHEDULE_REPORTS: 'reports:print',
+  SCHEDULE_REPORTS: 'admin',
   MANAGE_BUSINESS: 'admin',
   MANAGE_USERS: 'admin',
   MANAGE_KEYS: 'admin',

@@ -1,5 +1,6 @@
 import type { Db } from '../database/database.ts'
 import { escapeHtml } from '../email/merge.ts'
+import type { MessageAttachment } from '../email/message.ts'
 import { getBusiness } from '../store/businesses.ts'
 import { senderOf } from './compose.ts'
 import { queueMails, type Sending } from './send-again.ts'
@@ -10,13 +11,14 @@ type AccountMail = {
   subject: string
   /** The paragraphs before and after the link. */
   before: string[]
-  link: string
+  link: string | null
   after: string[]
+  attachment?: MessageAttachment | undefined
 }
 
 /**
- * Queues a mail about a user's account. It has no template and is transactional: users cannot
- * unsubscribe from it.
+ * Queues a mail to a user of the business, about their account or with a report. It has no template
+ * and is transactional: users cannot unsubscribe from it.
  */
 export async function sendAccountMail(
   tx: Db,
@@ -27,23 +29,27 @@ export async function sendAccountMail(
   const business = await getBusiness(tx, businessId)
   const sender = senderOf({ from: null, fromName: '', replyTo: null }, business, mailFrom)
   const email = { ...ABOUT_NO_OBJECT, businessId, subject, ...bodyOf(mail), test: false }
-  const [emailId] = await queueMails(tx, email, sender, [to], { now, host })
+  const { attachment } = mail
+  const [emailId] = await queueMails(tx, email, sender, [to], { now, host, attachment })
   return emailId!
 }
 
 function bodyOf({ before, link, after }: AccountMail) {
-  const url = escapeHtml(link)
+  const links = link === null ? [] : [link]
   return {
-    text: [...before, link, ...after].join('\n\n'),
-    html: [
-      ...before.map(paragraph),
-      `<p><a href="${url}">${url}</a></p>`,
-      ...after.map(paragraph),
-    ].join('\n'),
+    text: [...before, ...links, ...after].join('\n\n'),
+    html: [...before.map(paragraph), ...links.map(linkParagraph), ...after.map(paragraph)].join(
+      '\n',
+    ),
   }
 }
 
 const paragraph = (text: string) => `<p>${escapeHtml(text)}</p>`
+
+const linkParagraph = (link: string) => {
+  const url = escapeHtml(link)
+  return `<p><a href="${url}">${url}</a></p>`
+}
 
 const ABOUT_NO_OBJECT = {
   eventActionId: null,

@@ -17,6 +17,7 @@ import { describeObjects, type DescribedObject } from '../store/object-names.ts'
 import { listStatusesOf, type Status } from '../store/statuses.ts'
 import { listSubjects } from '../store/subjects.ts'
 import { compose } from './compose.ts'
+import { EXAMPLE_ANSWERS } from './preview.ts'
 import { isSameAction, readAgainst } from './define.ts'
 import { listTemplates } from './templates.ts'
 import { TimeSlice } from './time-slice.ts'
@@ -75,7 +76,10 @@ export async function backtest(
       if (actions.length === 0) tally.addAssumed(firing, rows)
       for (const action of actions) {
         const known = templates.get(action.emailTemplateId) ?? []
-        const { mails } = compose(action, rows, known, NO_LINKS)
+        const { mails } = compose(action, rows, known, {
+          ...LINKS,
+          now: firing.time,
+        })
         for (const { mail, row } of mails) tally.add(firing, row, mail)
       }
     }
@@ -101,9 +105,11 @@ async function rangeOf(db: Db, businessId: number, { startDate, endDate }: Days)
 type Range = { from: Temporal.Instant; to: Temporal.Instant }
 type PastFiring = { subject: Subject; time: Temporal.Instant }
 
-const NO_LINKS = {
+const LINKS = {
   drawName: (businessId: number) => ({ businessId, emailId: 0, messageId: '' }),
   unsubscribeLink: () => 'https://example.org/unsubscribe',
+  calendarLink: () => 'https://example.org/calendar',
+  answerLinks: () => EXAMPLE_ANSWERS,
 }
 
 /** The stored actions as the body would change them, and those it would add. */
@@ -187,7 +193,7 @@ function dueTimeOf(definition: StoredDefinition, subject: Subject) {
   // An object that was entered after its time is imported history, and was known at that time.
   const isHistory = Temporal.Instant.compare(createdDate, firing.anchorTime) >= 0
   if (isHistory) return firing.scheduledTime
-  const { status, scheduledTime } = firstPlan(definition, firing, createdDate)
+  const { status, scheduledTime } = firstPlan(definition, firing, createdDate, subject)
   return status === 'SCHEDULED' ? scheduledTime : undefined
 }
 

@@ -2,13 +2,15 @@ import type { Db } from '../database/database.ts'
 import { EMAIL_QUEUE } from '../store/email-queue.ts'
 import { findNextDueTime } from '../store/queue.ts'
 import type { Deliveries } from './deliver.ts'
-import { Hint, restUntilDue, type Loop } from './loop.ts'
+import { Hint, MAX_REST_MS, restUntilDue, type Loop } from './loop.ts'
 
 type DeliverLoopParts = { db: Db; now(): Temporal.Instant; deliveries: Deliveries }
 
 /** Begins to send due mails. `queued` wakes its rest when mails were queued. */
 export function createDeliverLoop({ db, now, deliveries }: DeliverLoopParts, queued: Hint): Loop {
   const rest = async (stopping: AbortSignal) => {
+    // During an outage of the mail server mails are due, but none is claimed.
+    if (deliveries.isPaused) return queued.wait(MAX_REST_MS, stopping)
     const next = await findNextDueTime(db, EMAIL_QUEUE)
     const { claimedAt } = deliveries
     await queued.wait(restUntilDue({ next, claimedAt, now: now() }), stopping)

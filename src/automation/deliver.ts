@@ -4,16 +4,19 @@ import type { Mailbox } from '../contract/addresses.ts'
 import type { Db } from '../database/database.ts'
 import { isTransient } from '../database/postgres-errors.ts'
 import type { Mailer, Outcome } from '../email/mailer.ts'
-import { readMessage } from '../email/message.ts'
+import { filesIn, readMessage, type Message } from '../email/message.ts'
+import { lockPausedBusinesses } from '../store/businesses.ts'
 import { hintChangedTriggers } from '../store/changes.ts'
 import {
   claimDueEmails,
   claimEmailShares,
+  claimUselessEmails,
   EMAIL_QUEUE,
   endEmails,
   endTriggersOf,
   lockTriggersOf,
   allowMessageEnds,
+  postponePausedEmails,
   releaseEmails,
   releaseUnendedEmails,
   type ClaimedEmail,
@@ -22,10 +25,13 @@ import {
 import type { Claim } from '../store/queue.ts'
 import type { SettingsCache } from '../store/settings.ts'
 import { suppress } from '../store/suppressions.ts'
+import { AttachedFiles } from './attached-files.ts'
 import { Batcher } from './batcher.ts'
 import { decideEmailEnding, findBounce, type Attempted, type Unwanted } from './email-outcome.ts'
 import { FairShare } from './fair-share.ts'
+import { MailServer, type MailServerChange } from './mail-server.ts'
 import { replanMoved } from './replan.ts'
+import { lateBefore } from './timing.ts'
 import { findUnwanted } from './unwanted-emails.ts'
 
 type Delivering = {
@@ -41,6 +47,14 @@ type Delivering = {
   /** How long a stop waits for mails that are being sent. The service must stop within ten seconds. */
   maxStopWaitMs?: number
   onError(error: unknown): void
+} & DeliveryEvents
+
+/** For metrics and the log. */
+export type DeliveryEvents = {
+  /** Told each answer of the mail server, to a mail or a probe. */
+  onAttempt?(outcome: Pick<Outcome, 'kind' | 'phase'>): void
+  onEmailsEnded?(statuses: string[]): void
+  onMailServer?(change: MailServerChange): void
 }
 
 /** Sends due mails, as many at a time as the mail server takes. */
@@ -53,9 +67,15 @@ export class Deliveries {
   readonly #recorded: Batcher<Attempted, MovedTrigger | undefined>
   /** Not with the records: planning may wait for a locked object. */
   readonly #replanned: Batcher<MovedTrigger, void>
+  readonly #released: Batcher<ClaimedEmail, void>
+  readonly #server: MailServer
+  #isProbing = false
+  /** When mails that became useless during an outage were last ended. */
+  #uselessEndedAt: Temporal.Instant | undefined
   /** How many mails the mailer is sending. */
   #sending = 0
   readonly #pace = new Pace()
+  readonly #files: AttachedFiles
   readonly #shares = new FairShare(EMAIL_QUEUE)
   /** The last claim was full: more mails are due than it holds. */
   #isCrowded = false
@@ -66,6 +86,7 @@ export class Deliveries {
 
   constructor(parts: Delivering) {
     this.#parts = parts
+    this.#files = new AttachedFiles(parts.db)
     // Mails that end at about the same moment share a commit. Waiting for two iterations of the event
     // loop makes four mails a commit instead of two, over five connections.
     const shared = { gather: () => nextIteration().then(() => nextIteration()) }
@@ -75,28 +96,40 @@ export class Deliveries {
       await replanMoved(parts, moved)
       return moved.map(() => undefined)
     })
+    this.#released = new Batcher(async (mails) => {
+      await releaseEmails(parts.db, mails)
+      return mails.map(() => undefined)
+    })
+    this.#server = new MailServer(parts)
   }
 
   /** Begins to send due mails; returns how many. Does not wait until they are sent. */
   async begin(): Promise<number> {
-    const { db, settings, now, leaseSeconds } = this.#parts
-    const limit = this.#room()
-    if (limit <= 0) {
+    const moment = this.#parts.now()
+    const server = this.#server
+    await server.synchronise(moment)
+    if (server.isProbeDue(moment)) this.#probe()
+    if (!this.#isProbing && server.isPaused) return this.#endUseless(moment)
+    const limit = Math.min(this.#room(), server.maxInProgress - this.#inProgress.size)
+    if (this.#isProbing || limit <= 0) {
       await this.#waitForEnd()
       return 1
     }
-    const moment = now()
     this.claimedAt = moment
-    const leaseUntil = moment.add({ seconds: leaseSeconds })
-    const worker = this.#parts.nextWorker()
-    const { claimed, unwanted } = await db.transaction(async (tx) => {
-      const claimed = await this.#claim(tx, { worker, now: moment, leaseUntil, limit })
-      const unwanted =
-        claimed.length > 0 ? await findUnwanted(tx, settings, claimed, moment) : new Map()
-      return { claimed, unwanted }
-    })
+    const { claimed, unwanted, postponed } = await this.#claimChecked(moment, limit, (tx, claim) =>
+      this.#claim(tx, claim),
+    )
+    if (claimed.length + postponed === 0) {
+      server.noteNothingDue(moment)
+      await server.synchronise(moment)
+    }
     for (const mail of claimed) this.#track(mail, this.#deliver(mail, unwanted.get(mail.emailId)))
-    return claimed.length
+    return claimed.length + postponed
+  }
+
+  /** The mail server takes no mails; see `MailServer`. */
+  get isPaused() {
+    return this.#server.isPaused
   }
 
   /** The workers whose leases must be renewed: their mails are being sent. */
@@ -111,7 +144,7 @@ export class Deliveries {
 
   /** Waits until all mails that are being sent have ended. */
   async settle() {
-    while (this.#inProgress.size > 0) await this.#waitForEnd()
+    while (this.#inProgress.size > 0 || this.#isProbing) await this.#waitForEnd()
   }
 
   /** Ends every wait for a mail to end. */
@@ -140,6 +173,61 @@ export class Deliveries {
       MAX_IN_PROGRESS,
       Math.max(this.#parts.mailer.room(), more < ahead / 2 ? 0 : more),
     )
+  }
+
+  /** A probe may take as long as a connection attempt, and a stop does not wait for it. */
+  #probe() {
+    if (this.#isProbing) return
+    this.#isProbing = true
+    void this.#server
+      .probe(this.#parts.now)
+      .then((trouble) => trouble && this.#parts.onAttempt?.(trouble))
+      .catch(this.#parts.onError)
+      .finally(() => {
+        this.#isProbing = false
+        this.wake()
+      })
+  }
+
+  /**
+   * Claims mails and finds those that must not be sent. Mails of businesses whose mail is paused are
+   * postponed, with all others of their business that are due.
+   */
+  async #claimChecked(
+    now: Temporal.Instant,
+    limit: number,
+    claim: (tx: Db, claim: Claim) => Promise<ClaimedEmail[]>,
+  ) {
+    const { db, settings, leaseSeconds } = this.#parts
+    const leaseUntil = now.add({ seconds: leaseSeconds })
+    const worker = this.#parts.nextWorker()
+    const { outage } = this.#server
+    return db.transaction(async (tx) => {
+      const all = await claim(tx, { worker, now, leaseUntil, limit })
+      const paused = await postponePaused(tx, all, now)
+      const claimed = paused.length > 0 ? all.filter((mail) => !paused.includes(mail)) : all
+      const unwanted =
+        claimed.length > 0
+          ? await findUnwanted(tx, claimed, { settings, now, outage })
+          : new Map<number, Unwanted>()
+      return { claimed, unwanted, postponed: paused.length }
+    })
+  }
+
+  /** During an outage, mails fail when they become useless, not when the mail server is back. */
+  async #endUseless(now: Temporal.Instant) {
+    const last = this.#uselessEndedAt
+    if (last && Temporal.Instant.compare(now, last.add(USELESS_ENDED_EVERY)) < 0) return 0
+    this.#uselessEndedAt = now
+    const { claimed, unwanted } = await this.#claimChecked(now, MAX_IN_PROGRESS, (tx, claim) =>
+      claimUselessEmails(tx, claim, lateBefore(now)),
+    )
+    for (const mail of claimed) {
+      const why = unwanted.get(mail.emailId)
+      this.#track(mail, why ? this.#deliver(mail, why) : this.#untilDone(() => this.#free(mail)))
+    }
+    if (claimed.length === MAX_IN_PROGRESS) this.#uselessEndedAt = undefined
+    return claimed.length
   }
 
   /** Claims in the order of time; after a full claim, first a fair share for each business. */
@@ -173,6 +261,10 @@ export class Deliveries {
       await this.#untilDone(() => this.#release(mail))
       return
     }
+    if (outcome?.kind === 'unavailable') {
+      await this.#untilDone(() => this.#free(mail))
+      return
+    }
     const moved = await this.#keepRecording({ mail, outcome, unwanted })
     if (moved) await this.#replanned.add(moved)
   }
@@ -180,12 +272,19 @@ export class Deliveries {
   async #attempt(mail: ClaimedEmail): Promise<Outcome | 'not attempted'> {
     this.#sending++
     try {
-      return await this.#send(mail)
+      const outcome = await this.#send(mail)
+      if (outcome !== 'not attempted') this.#note(outcome)
+      return outcome
     } finally {
       this.#sending--
       this.#pace.count()
       this.wake()
     }
+  }
+
+  #note(outcome: Outcome) {
+    this.#server.note(outcome, this.#parts.now())
+    this.#parts.onAttempt?.(outcome)
   }
 
   /** If the end of the message was not committed, it was not sent: the server has no mail. */
@@ -200,11 +299,12 @@ export class Deliveries {
       isEndRefused = true
       throw new Error('the message was not ended')
     }
-    const message = readMessage(mail.message)
     const from = this.#parts.mailFrom.address
     const to = mail.toAddress
+    const send = (message: Message) =>
+      this.#parts.mailer.send({ from, to, message, beforeMessageEnd })
     try {
-      const outcome = await this.#parts.mailer.send({ from, to, message, beforeMessageEnd })
+      const outcome = await this.#withFiles(mail, send)
       return isEndRefused ? 'not attempted' : outcome
     } catch (error) {
       if (isEndRefused) return 'not attempted'
@@ -212,10 +312,29 @@ export class Deliveries {
     }
   }
 
+  #withFiles(mail: ClaimedEmail, send: (message: Message) => Promise<Outcome>): Promise<Outcome> {
+    const message = readMessage(mail.message)
+    const fileUUIds = filesIn(message)
+    if (fileUUIds.length === 0) return send(message)
+    return this.#files.use(mail.businessId, message, fileUUIds, async (whole) =>
+      whole
+        ? send(whole)
+        : {
+            kind: 'failed',
+            phase: 'connect',
+            reply: 'the content of an attached file was deleted',
+          },
+    )
+  }
+
   /** A pause first: if the database refuses every mark, the mail server is not called in a loop. */
   async #release(mail: ClaimedEmail) {
     await sleep(RETRY_MS)
     await releaseEmails(this.#parts.db, [mail])
+  }
+
+  #free(mail: ClaimedEmail) {
+    return this.#released.add(mail)
   }
 
   /** The server's answer must not be lost, or the mail would be sent again. */
@@ -259,9 +378,20 @@ export class Deliveries {
       hintChangedTriggers(tx, endings)
       return moved
     })
+    const ended = endings.filter(({ nextAttemptTime }) => nextAttemptTime === null)
+    this.#parts.onEmailsEnded?.(ended.map(({ status }) => status))
     const movedById = new Map(moved.map((trigger) => [trigger.eventTriggerId, trigger]))
     return attempts.map(({ mail }) => movedById.get(mail.eventTriggerId!))
   }
+}
+
+/** Postpones the due mails of businesses whose mail is paused. Returns those of the claim. */
+async function postponePaused(tx: Db, claimed: ClaimedEmail[], now: Temporal.Instant) {
+  if (!claimed.some((mail) => mail.mailPaused)) return []
+  const stillPaused = await lockPausedBusinesses(tx, claimed)
+  const paused = claimed.filter((mail) => stillPaused.has(mail.businessId))
+  await postponePausedEmails(tx, paused, { now, until: now.add(PAUSE_CHECKED_EVERY) })
+  return paused
 }
 
 /** Counts the answers of the mail server, to estimate how many will come in a moment. */
@@ -289,6 +419,11 @@ const MAX_IN_PROGRESS = 200
 
 /** Short: a claimed mail is not checked again, and no other worker can claim it. */
 const AHEAD_MS = 250
+
+/** How often the mails of a paused business are looked at again. Resuming makes them due at once. */
+const PAUSE_CHECKED_EVERY = { minutes: 5 }
+
+const USELESS_ENDED_EVERY = { minutes: 1 }
 
 const MAX_RECORDINGS = 5
 const RETRY_MS = 500

@@ -1,12 +1,13 @@
 import { isNoSuchMailbox, statusOfReply } from '../email/bounce.ts'
-import { waitAfter, type Outcome } from '../email/mailer.ts'
+import { waitAfter, type Outcome, type Unavailable } from '../email/mailer.ts'
 import type { ClaimedEmail, EmailEnding } from '../store/email-queue.ts'
+import { isBefore, usefulUntil } from './timing.ts'
 
 /** A mail that a worker claimed, and what came of it. */
 export type Attempted = {
   mail: ClaimedEmail
   /** Undefined if it was not attempted; `unwanted` says why. */
-  outcome: Outcome | undefined
+  outcome: Exclude<Outcome, Unavailable> | undefined
   unwanted: Unwanted | undefined
 }
 
@@ -32,18 +33,28 @@ export function decideEmailEnding(
     case 'retry':
     case 'uncertain': {
       const attempts = mail.attempts + 1
-      const wait = waitAfter(attempts)
-      if (!wait) {
-        const statusReason = `gave up after ${attempts} attempts: ${reply}`
-        return { ...base, status: 'FAILED', statusReason, attempt }
-      }
       // An earlier attempt may have delivered it, whatever the server says now.
       const isUncertain = outcome.kind === 'uncertain' || mail.status === 'UNCERTAIN'
+      const until = usefulUntil(mail)
+      if (!isBefore(now, until) || (isUncertain && attempts > MAX_REPEATS)) {
+        return { ...base, status: 'FAILED', statusReason: gaveUp(attempts, reply), attempt }
+      }
       const status = isUncertain ? 'UNCERTAIN' : 'RETRYING'
-      return { ...base, status, statusReason: reply, attempt, nextAttemptTime: now.add(wait) }
+      const next = now.add(waitAfter(attempts))
+      const nextAttemptTime = isBefore(next, until) ? next : until
+      return { ...base, status, statusReason: reply, attempt, nextAttemptTime }
     }
   }
 }
+
+/**
+ * How often a mail is sent again if the server may have it already, or if its worker died. Each time
+ * the recipient may get it once more.
+ */
+export const MAX_REPEATS = 10
+
+export const gaveUp = (attempts: number, answer: string) =>
+  `gave up after ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}: ${answer}`
 
 /** Suppresses the address only if its mailbox does not exist; see `isNoSuchMailbox`. */
 export function findBounce({ mail, outcome }: Attempted) {

@@ -4,12 +4,13 @@ import type { Mailbox } from '../contract/addresses.ts'
 import type { Mailer } from '../email/mailer.ts'
 import { readDatabaseTime } from '../store/database-time.ts'
 import type { SettingsCache } from '../store/settings.ts'
+import { createApprovalLoop } from './approval-loop.ts'
 import { createDeliverLoop } from './deliver-loop.ts'
-import { Deliveries } from './deliver.ts'
+import { Deliveries, type DeliveryEvents } from './deliver.ts'
 import { FireLoops } from './fire-loops.ts'
 import type { FireContext } from './fire.ts'
 import { createHeartbeatLoop, createTakeoverLoop, takeoverMs } from './lease-loops.ts'
-import { Hint, repeat } from './loop.ts'
+import { Hint, repeat, type Loop } from './loop.ts'
 import { createPlanLoop, type PlannerParts } from './planner.ts'
 import { createReconciler } from './reconcile.ts'
 import { createReplanLoop } from './replan.ts'
@@ -30,16 +31,20 @@ export type EngineParts = {
   mailFrom: Mailbox
   host: string
   unsubscribeLink: FireContext['unsubscribeLink']
+  calendarLink: FireContext['calendarLink']
+  answerLinks?: NonNullable<FireContext['answerLinks']>
   onError(error: unknown): void
   onEnded?: NonNullable<FireContext['onEnded']>
   decide?: NonNullable<FireContext['decide']>
   onPlanned?: PlannerParts['onPlanned']
   batchSize?: number
+  /** Loops of other parts of the service, which start and stop with the engine. */
+  moreLoops?: Loop[]
   /** With more queued mails than this, the triggers of a business are not fired. */
   maxQueuedEmails?: number
   maxRenderWaitMs?: number
   maxStopWaitMs?: number
-}
+} & DeliveryEvents
 
 export type Engine = ReturnType<typeof createEngine>
 
@@ -76,6 +81,7 @@ export function createEngine(parts: EngineParts) {
     heartbeat: createHeartbeatLoop(leaseParts, { fireLoops, deliveries }),
     replan: createReplanLoop({ ...parts, db, now }, takeoverMs(leaseSeconds)),
     plan: createPlanLoop({ ...parts, now }),
+    approve: createApprovalLoop({ ...parts, now }),
     reconcile: createReconciler({ db, now, worker, leaseSeconds }).loop,
   }
 
@@ -86,9 +92,9 @@ export function createEngine(parts: EngineParts) {
     const wakeAll = () => [fireLoops, queued, deliveries].forEach((one) => one.wake())
     stopping.addEventListener('abort', wakeAll)
     await Promise.all(
-      Object.values(loops)
-        .flat()
-        .map((loop) => repeat(loop, { stopping, onError })),
+      [...Object.values(loops).flat(), ...(parts.moreLoops ?? [])].map((loop) =>
+        repeat(loop, { stopping, onError }),
+      ),
     )
     await stopListening()
     await fireLoops.stop()

@@ -10,7 +10,7 @@ import type { RunningAction } from '../store/event-actions.ts'
 import type { ContextRow } from '../store/mail-contexts.ts'
 import { listSuppressed } from '../store/suppressions.ts'
 import { keepTransactionAlive, type ClaimedTrigger, type Ending } from '../store/trigger-queue.ts'
-import { calendarEntry, compose, senderOf, type Composed } from './compose.ts'
+import { calendarEntry, compose, senderOf, type AnswerLinks, type Composed } from './compose.ts'
 import type { RenderedTemplate } from './templates.ts'
 import { TimeSlice } from './time-slice.ts'
 import type { WorkQueue } from '../work-queue.ts'
@@ -25,6 +25,8 @@ export type MailParts = {
   /** The name of this installation in Message-IDs and calendar entries. */
   host: string
   unsubscribeLink(mail: UnsubscribedMail): string | null
+  calendarLink(mail: UnsubscribedMail): string | null
+  answerLinks?: AnswerLinks
   onError(error: unknown): void
 }
 
@@ -56,6 +58,9 @@ export async function makeMails(tx: Db, parts: MailParts, ready: Ready[], making
       return { businessId, emailId, messageId: makeMessageId(businessId, emailId, parts.host) }
     },
     unsubscribeLink: parts.unsubscribeLink,
+    calendarLink: parts.calendarLink,
+    now,
+    answerLinks: parts.answerLinks,
   }
 
   const composed = await mapInSlices(tx, parts.batches, ready, (one) => ({
@@ -119,8 +124,11 @@ const KEEP_ALIVE_MS = 1_000
 
 export const ended = (
   { businessId, eventTriggerId, scheduledTime }: ClaimedTrigger,
-  { status, statusReason, plan = null }: Pick<Ending, 'status' | 'statusReason'> & Partial<Ending>,
-): Ending => ({ businessId, eventTriggerId, scheduledTime, status, statusReason, plan })
+  ending: Pick<Ending, 'status' | 'statusReason'> & Partial<Ending>,
+): Ending => {
+  const { status, statusReason, plan = null, notBefore = null } = ending
+  return { businessId, eventTriggerId, scheduledTime, status, statusReason, plan, notBefore }
+}
 
 const countMails = (ready: Ready[], actions: Making['actions']) =>
   ready.reduce(
@@ -201,6 +209,7 @@ function emailOf(
     message:
       status === 'QUEUED' ? wireForm(parts, trigger.objectType, composed, sender, now) : null,
     messageId,
+    attachments: template.attachments,
     test: false,
     status,
     statusReason: suppressed ?? null,
@@ -216,10 +225,11 @@ function wireForm(
   sender: ReturnType<typeof senderOf>,
   date: Temporal.Instant,
 ) {
-  const { mail, messageId, unsubscribeLink } = composed
+  const { mail, template, messageId, unsubscribeLink } = composed
   const calendar = calendarEntry(objectType, composed, sender.from, parts.host)
-  const message = buildMessage({ ...mail, ...sender, messageId, date, calendar, unsubscribeLink })
-  return messageText(message)
+  const files = template.attachments ?? []
+  const more = { messageId, date, calendar, files, unsubscribeLink }
+  return messageText(buildMessage({ ...mail, ...sender, ...more }))
 }
 
 /** Bounced addresses get no mail; unsubscribed ones only transactional mail. */

@@ -2,7 +2,8 @@ import { eventTypeById, type ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
 import type { MailContext } from '../contract/mail-context.ts'
 import { emptyTokensOf, mergeMail, readersOf, type MergedMail } from '../email/merge.ts'
-import { findToken, listTokens, tokensIn, type TokenKind } from '../email/tokens.ts'
+import { tokensIn } from '../email/token-syntax.ts'
+import { findToken, listTokens, type TokenKind } from '../email/tokens.ts'
 import { listEventTypesOfTemplate } from '../store/email-templates.ts'
 import { listMailContexts, type ContextRow } from '../store/mail-contexts.ts'
 import { listRecentObjects } from '../store/subjects.ts'
@@ -17,12 +18,28 @@ export async function previewMail(
   db: Db,
   template: RenderedTemplate,
   object: MailSubject,
-  unsubscribeLink: string,
+  links: ExampleLinks,
 ): Promise<Preview | undefined> {
   const row = await findMailContext(db, template.businessId, object)
   if (!row) return undefined
-  const link = template.transactional ? null : unsubscribeLink
-  return { mail: mergeMail(compiled(template), { ...row.context, unsubscribeLink: link }), row }
+  const shown = { ...links, unsubscribe: template.transactional ? null : links.unsubscribe }
+  return { mail: mergeMail(compiled(template), withLinks(row.context, shown)), row }
+}
+
+/** Links of a mail that is only shown. */
+type ExampleLinks = { unsubscribe: string | null; answer: string; calendar: string }
+
+const withLinks = (context: MailContext, links: ExampleLinks): MailContext => ({
+  ...context,
+  unsubscribeLink: links.unsubscribe,
+  calendarLink: links.calendar,
+  ...(context.calendar && { answerLinks: { confirm: links.answer, cancel: links.answer } }),
+})
+
+/** For counting tokens without a value. */
+export const EXAMPLE_ANSWERS = {
+  confirm: 'https://example.org/answer/confirm',
+  cancel: 'https://example.org/answer/cancel',
 }
 
 type MailSubject = { objectType: ObjectType; objectId: number | string }
@@ -44,11 +61,11 @@ export async function listTokenValues(
   db: Db,
   businessId: number,
   object: MailSubject,
-  { language, unsubscribeLink }: { language: string | null; unsubscribeLink: string },
+  { language, links }: { language: string | null; links: ExampleLinks },
 ) {
   const row = await findMailContext(db, businessId, object)
   if (!row) return undefined
-  const context = { ...row.context, unsubscribeLink }
+  const context = withLinks(row.context, links)
   const readers = readersOf(context, language)
   const valueOf = (token: string) =>
     findToken(token.slice(1, -1))?.value(context, readers)?.slice(0, MAX_VALUE_LENGTH) || null
@@ -104,7 +121,8 @@ export async function findEmptyTokens(db: Db, template: RenderedTemplate): Promi
 
 function emptyIn(template: RenderedTemplate, context: MailContext) {
   const unsubscribeLink = template.transactional ? null : 'https://example.org/'
-  return emptyTokensOf(compiled(template), { ...context, unsubscribeLink }).map(
+  const answers = context.calendar && { answerLinks: EXAMPLE_ANSWERS }
+  return emptyTokensOf(compiled(template), { ...context, unsubscribeLink, ...answers }).map(
     (name) => `%${name}%`,
   )
 }

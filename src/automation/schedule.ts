@@ -8,6 +8,7 @@ import {
 import type { Db } from '../database/database.ts'
 import type { StoredDefinition } from '../store/event-definitions.ts'
 import { readReminders, writePlan, type NewTrigger } from '../store/event-triggers.ts'
+import type { BulkCall } from './brake.ts'
 import { refusals } from './match.ts'
 import { writeOccurrence, type SchedulingEvent } from './occurrence.ts'
 import { planReminders, type Cause } from './reschedule.ts'
@@ -25,7 +26,13 @@ type SavedObject = {
   changes: Change[]
 }
 
-type ScheduleContext = { businessId: number; now: Temporal.Instant; history?: boolean }
+type ScheduleContext = {
+  businessId: number
+  now: Temporal.Instant
+  history?: boolean
+  /** The import that saves these objects. */
+  bulkCall?: BulkCall
+}
 
 /**
  * Writes the triggers of everything that was saved, and lets pending reminders follow. Runs in the
@@ -36,7 +43,7 @@ export async function scheduleTriggers(
   objectType: ObjectType,
   saved: SavedObject[],
   definitions: StoredDefinition[],
-  { businessId, now, history }: ScheduleContext,
+  { businessId, now, history, bulkCall }: ScheduleContext,
 ) {
   const known = saved.filter((object) => object.before).map(({ subject }) => objectIdOf(subject))
   const rows =
@@ -52,6 +59,7 @@ export async function scheduleTriggers(
   const cause: Cause = history ? 'history' : 'saved object'
   const plan = planReminders(saved, definitions, rows, cause, now)
   for (const object of saved) plan.insert.push(...eventTriggers(object, definitions, now))
+  await bulkCall?.hold(tx, plan, now)
   writePlan(tx, businessId, plan, now)
 }
 

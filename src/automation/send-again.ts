@@ -1,9 +1,15 @@
 import type { ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
 import { domainOf, type Mailbox } from '../contract/addresses.ts'
-import { buildMessage, makeMessageId, messageText, readMessage } from '../email/message.ts'
+import {
+  buildMessage,
+  makeMessageId,
+  messageText,
+  readMessage,
+  type MessageAttachment,
+} from '../email/message.ts'
 import { dateText, mailboxHeader } from '../email/headers.ts'
-import { compileTemplate, mergeMail } from '../email/merge.ts'
+import { compileTemplate, mergeAddresses } from '../email/merge.ts'
 import type { UnsubscribedMail } from '../email/unsubscribe.ts'
 import { getBusiness } from '../store/businesses.ts'
 import { lockTemplatesWithVariants } from '../store/email-templates.ts'
@@ -51,7 +57,7 @@ export async function sendAgain(
 export async function sendTests(
   tx: Db,
   { mail, row }: Preview,
-  about: Pick<NewEmail, 'emailTemplateId' | 'emailCategoryId' | 'objectType'>,
+  about: Pick<NewEmail, 'emailTemplateId' | 'emailCategoryId' | 'objectType' | 'attachments'>,
   addresses: string[],
   { now, mailFrom, host }: Sending,
 ): Promise<number[]> {
@@ -82,7 +88,11 @@ export async function queueMails(
   email: UntriggeredMail,
   sender: ReturnType<typeof senderOf>,
   addresses: string[],
-  { now, host }: Pick<Sending, 'now' | 'host'>,
+  {
+    now,
+    host,
+    attachment,
+  }: Pick<Sending, 'now' | 'host'> & { attachment?: MessageAttachment | undefined },
 ): Promise<number[]> {
   const ids = await drawEmailIds(tx, addresses.length)
   const emails = ids.map((emailId, i): NewEmail => {
@@ -90,7 +100,9 @@ export async function queueMails(
     const messageId = makeMessageId(email.businessId, emailId, host)
     const to = { name: '', address: toAddress }
     const parts = { ...email, ...sender, to, cc: null, messageId, date: now }
-    const message = buildMessage({ ...parts, calendar: null, unsubscribeLink: null })
+    const files = email.attachments ?? []
+    const own = { calendar: null, files, attachment, unsubscribeLink: null }
+    const message = buildMessage({ ...parts, ...own })
     return {
       ...queuedEmail(now),
       ...email,
@@ -175,8 +187,14 @@ async function buildCaptured(
     date: now,
     calendar:
       objectType && row && !email.test
-        ? calendarEntry(objectType, { mail: email, row, recipient }, from, host)
+        ? calendarEntry(
+            objectType,
+            { mail: { subject: email.subject, to: merged?.to ?? recipient }, row, recipient },
+            from,
+            host,
+          )
         : null,
+    files: email.attachments ?? [],
     // The same link as in its body.
     unsubscribeLink: email.transactional ? null : unsubscribeLink(email),
   })
@@ -195,5 +213,9 @@ async function mergeAgain(tx: Db, email: WholeEmail, row: ContextRow) {
   if (emailTemplateId === null) return undefined
   const rows = await lockTemplatesWithVariants(tx, [{ businessId, emailTemplateId }])
   const template = rows.find((one) => one.emailTemplateId === emailTemplateId)
-  return template && mergeMail(compileTemplate({ ...template, html: '', text: '' }), row.context)
+  return (
+    template && mergeAddresses(compileTemplate({ ...template, ...EMPTY_BODY }), row.context, null)
+  )
 }
+
+const EMPTY_BODY = { html: '', text: '', styles: '', because: null, hasLayout: false }

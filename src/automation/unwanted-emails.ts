@@ -1,38 +1,57 @@
 import { OBJECT_NAMES, REASONS, SUPPRESSED_REASONS } from '../contract/reasons.ts'
 import type { Db } from '../database/database.ts'
-import { waitAfter } from '../email/mailer.ts'
 import type { ClaimedEmail } from '../store/email-queue.ts'
+import type { MailOutage } from '../store/mail-servers.ts'
 import type { SettingsCache } from '../store/settings.ts'
 import { objectKeyOf, type Subject } from '../store/subject.ts'
-import type { Unwanted } from './email-outcome.ts'
+import { gaveUp, MAX_REPEATS, type Unwanted } from './email-outcome.ts'
 import { lockDefinitionsOfTriggers, lockSubjectsForShare } from './share-locks.ts'
 import { refusalsAtFiring } from './match.ts'
-import { firingTime, isOfUse, isReminder } from './timing.ts'
+import { firingTime, isBefore, isOfUse, isReminder, usefulUntil } from './timing.ts'
+
+type Checking = {
+  settings: SettingsCache
+  now: Temporal.Instant
+  /** Why the mail server takes no mail now. */
+  outage: MailOutage | undefined
+}
 
 /** Checks again which mails must not be sent, by what changed since they were made or last attempted. */
-export async function findUnwanted(
-  tx: Db,
-  settings: SettingsCache,
-  claimed: ClaimedEmail[],
-  now: Temporal.Instant,
-) {
+export async function findUnwanted(tx: Db, claimed: ClaimedEmail[], checking: Checking) {
   const unwanted = new Map<number, Unwanted>()
-  const stale = await findStale(tx, settings, claimed, now)
+  const stale = await findStale(tx, claimed, checking)
   for (const mail of claimed) {
-    const found = whyUnwanted(mail, stale.get(mail.emailId))
+    const found = whyUnwanted(mail, stale.get(mail.emailId), checking.outage)
     if (found) unwanted.set(mail.emailId, mail.status === 'UNCERTAIN' ? asMaybeSent(found) : found)
   }
   return unwanted
 }
 
-function whyUnwanted(mail: ClaimedEmail, staleReason: string | undefined): Unwanted | undefined {
-  const { businessActive, suppressed, attempts } = mail
-  const reason = businessActive ? staleReason : REASONS.businessInactive
-  if (reason) return { status: 'CANCELLED', statusReason: reason }
+function whyUnwanted(
+  mail: ClaimedEmail,
+  staleReason: string | undefined,
+  outage: MailOutage | undefined,
+): Unwanted | undefined {
+  const { businessActive, suppressed, attempts, workerDeaths } = mail
+  if (!businessActive) return { status: 'CANCELLED', statusReason: REASONS.businessInactive }
+  if (staleReason === REASONS.uselessNow) return endUseless(mail, outage)
+  if (staleReason) return { status: 'CANCELLED', statusReason: staleReason }
   if (suppressed) return { status: 'SUPPRESSED', statusReason: SUPPRESSED_REASONS[suppressed] }
-  if (waitAfter(attempts)) return undefined
-  const statusReason = `gave up after ${attempts} attempts: the worker stopped before it recorded the answer`
+  if (workerDeaths <= MAX_REPEATS) return undefined
+  const statusReason = gaveUp(attempts, 'the worker stopped before it recorded the answer')
   return { status: 'FAILED', statusReason }
+}
+
+/** FAILED if the mail server did not take it, CANCELLED if it was never tried. */
+function endUseless(mail: ClaimedEmail, outage: MailOutage | undefined): Unwanted {
+  const { mailResumedTime, attempts, lastAnswer } = mail
+  if (mailResumedTime && !isBefore(mailResumedTime, usefulUntil(mail)))
+    return { status: 'CANCELLED', statusReason: REASONS.uselessWhilePaused }
+  if (attempts > 0)
+    return { status: 'FAILED', statusReason: gaveUp(attempts, lastAnswer ?? REASONS.uselessNow) }
+  if (outage)
+    return { status: 'FAILED', statusReason: `${REASONS.serverTookNone}: ${outage.reply}` }
+  return { status: 'CANCELLED', statusReason: REASONS.uselessNow }
 }
 
 /** Not CANCELLED: the same reminder could be planned again, and be sent a second time. */
@@ -42,13 +61,13 @@ const asMaybeSent = ({ statusReason }: Unwanted): Unwanted => ({
 })
 
 /** Mails whose object was cancelled or moved, or whose reminder is no longer useful. */
-async function findStale(
-  tx: Db,
-  settings: SettingsCache,
-  claimed: ClaimedEmail[],
-  now: Temporal.Instant,
-) {
+async function findStale(tx: Db, claimed: ClaimedEmail[], { settings, now }: Checking) {
   const stale = new Map<number, string>()
+  for (const mail of claimed) {
+    const isSentByUser = mail.eventDefnId === null || mail.fireNow
+    if (isSentByUser && isBefore(usefulUntil(mail), now))
+      stale.set(mail.emailId, REASONS.uselessNow)
+  }
   const ofTriggers = claimed.filter((mail) => mail.eventDefnId !== null) as (ClaimedEmail & {
     eventDefnId: number
     anchorTime: Temporal.Instant

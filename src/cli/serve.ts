@@ -4,19 +4,28 @@ import { Command } from 'commander'
 import { createOperatorKey } from '../auth/api-keys.ts'
 import { makeSecret } from '../auth/secrets.ts'
 import { createEngine, type Engine } from '../automation/engine.ts'
+import type { MailServerChange } from '../automation/mail-server.ts'
 import { followTimeZones } from '../automation/time-zones.ts'
 import { DatabaseClock } from '../clock.ts'
 import { addressOf, readConfig, type Config } from '../config.ts'
 import type { Database, Db } from '../database/database.ts'
 import { openDatabase } from '../database/postgres.ts'
 import { warmUp } from '../email/html-pool.ts'
-import { unsubscribeLink } from '../email/unsubscribe.ts'
+import { answerLinks } from '../email/answer-links.ts'
+import type { Mailer } from '../email/mailer.ts'
+import { calendarLink, unsubscribeLink } from '../email/unsubscribe.ts'
 import { StartError } from '../errors.ts'
 import { buildApp, type App } from '../http/server/app.ts'
-import { measureEndings } from '../http/routes/engine-metrics.ts'
+import {
+  measureAttempt,
+  measureEmailsEnded,
+  measureEndings,
+} from '../http/routes/engine-metrics.ts'
 import { deleteOldAnswers } from '../http/server/idempotency.ts'
 import { openLog, type Log } from '../log.ts'
+import { createReportScheduleLoops } from '../report-delivery/schedule-loops.ts'
 import { forgetBodies } from '../store/emails.ts'
+import { forgetContents } from '../store/files.ts'
 import { findOrSaveLinkSecret } from '../store/unsubscribe-links.ts'
 import { SettingsCache } from '../store/settings.ts'
 import { reachDatabase } from './reach-database.ts'
@@ -67,11 +76,15 @@ async function start(config: Config, log: Log, stops: (() => Promise<unknown> | 
   const linkSeal = await findOrSaveLinkSecret(database.operator, makeSecret('bws_'))
   const settings = new SettingsCache()
   const parts = { config, database, clock, log, linkSeal, settings }
-  const engine = config.role === 'api' ? undefined : makeEngine(parts)
+  const mailer = makeMailer(config)
+  const engine = config.role === 'api' ? undefined : makeEngine(parts, mailer)
   const services = {
     ...parts,
     ...(consoleBuilt && { consoleBuilt }),
-    ...(engine && { lastClaimTime: engine.lastClaimTime }),
+    ...(engine && {
+      lastClaimTime: engine.lastClaimTime,
+      throttledProviders: () => mailer.throttledProviders(),
+    }),
   }
   const app = await buildApp(services)
   await listen(app, config)
@@ -94,23 +107,37 @@ type Parts = {
   settings: SettingsCache
 }
 
-function makeEngine({ config, database, clock, log, linkSeal, settings }: Parts) {
+function makeEngine({ config, database, clock, log, linkSeal, settings }: Parts, mailer: Mailer) {
+  const shared = { database, random: randomBytes, host: new URL(config.publicUrl).hostname }
+  const onScheduleError = (err: unknown) => log.error({ err }, 'running a report schedule failed')
+  const schedules = { ...config, ...shared, now: () => clock.now(), onError: onScheduleError }
   return createEngine({
     ...config,
-    database,
+    ...shared,
     settings,
     clock,
-    random: randomBytes,
-    mailer: makeMailer(config),
+    mailer,
     captures: config.smtpUrl === undefined,
-    host: new URL(config.publicUrl).hostname,
     unsubscribeLink: (mail) => unsubscribeLink(config.publicUrl, linkSeal, mail),
+    calendarLink: (mail) => calendarLink(config.publicUrl, linkSeal, mail),
+    answerLinks: (mail) => answerLinks(config.publicUrl, linkSeal, mail),
     maxRenderWaitMs: 2_000,
+    moreLoops: createReportScheduleLoops(schedules),
     onError: (err) => log.error({ err }, 'engine iteration failed'),
     onEnded: measureEndings,
+    onEmailsEnded: measureEmailsEnded,
+    onAttempt: measureAttempt,
+    onMailServer: (change) => logMailServer(log, change),
     onPlanned: (definition, planned) =>
       log.info({ ...definition, ...planned }, 'definition planned'),
   })
+}
+
+function logMailServer(log: Log, { isWorking, since, ...change }: MailServerChange) {
+  const fields = { ...change, since: String(since) }
+  if (isWorking) log.info(fields, 'the mail server takes mails again: delivery has resumed')
+  else
+    log.error(fields, 'the mail server takes no mail: delivery is paused and will resume by itself')
 }
 
 /** Runs the engine concurrently with the service. The returned function waits until it has released its work. */
@@ -138,7 +165,9 @@ function cleanUpPeriodically({ config, database, clock, log }: Parts) {
   const cleanUp = async () => {
     const now = clock.now()
     await deleteOldAnswers(database.engine, now)
-    await deleteOldBodies(database.engine, now.subtract({ hours: 24 * config.bodyRetentionDays }))
+    const before = now.subtract({ hours: 24 * config.bodyRetentionDays })
+    await deleteOldBodies(database.engine, before)
+    while ((await forgetContents(database.engine, before, BODY_BATCH)) === BODY_BATCH);
   }
   const timer = setInterval(() => {
     cleanUp().catch((err) => log.warn({ err }, 'cleanup failed'))

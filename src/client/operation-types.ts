@@ -32,6 +32,7 @@ import type {
 } from '../contract/event-trigger.ts'
 import type { EventTypeInfo, ObjectType } from '../contract/event-type.ts'
 import type { Explanation } from '../contract/explanation.ts'
+import type { FileWrite, LibraryFile } from '../contract/file-library.ts'
 import type { Backtest, Forecast } from '../contract/forecast.ts'
 import type { CsvImportResult, CsvQuery, ImportQuery, ImportResult } from '../contract/import.ts'
 import type {
@@ -64,6 +65,15 @@ import type {
   ReportCategory,
   ReportRun,
 } from '../contract/report.ts'
+import type {
+  NewReportLink,
+  ReportLink,
+  ReportLinkWrite,
+  ReportSchedule,
+  ReportScheduleWrite,
+  ReportView,
+  ReportViewWrite,
+} from '../contract/report-delivery.ts'
 import type { SavePlan } from '../contract/save-plan.ts'
 import type { BulkIds, BulkResult as BulkResultSchema } from '../contract/schema.ts'
 import type { Found } from '../contract/search.ts'
@@ -96,7 +106,7 @@ export type EventActionInput = Writable<Static<typeof EventActionBody>>
 export type ImportLine =
   | { [K in keyof ObjectBodies]: { kind: K; ref?: string } & ObjectBodies[K] }[keyof ObjectBodies]
   | {
-      kind: 'business' | 'status' | 'suppression' | 'eventDefinition'
+      kind: 'business' | 'status' | 'fileLibrary' | 'suppression' | 'eventDefinition'
       [property: string]: unknown
     }
 
@@ -213,6 +223,11 @@ type OtherOperations = {
     body: Static<typeof MailTest>
     answer: { items: Email[] }
   }
+  listFiles: { query: PageParameters; answer: Page<LibraryFile> }
+  uploadFile: { body: Writable<Static<typeof FileWrite>>; answer: LibraryFile }
+  getFile: { path: { fileUUId: string }; answer: LibraryFile }
+  getFileContent: { path: { fileUUId: string }; answer: Blob }
+  deleteFile: { path: { fileUUId: string }; answer: LibraryFile }
   listStatuses: { answer: Status[] }
   getStatus: { path: { objectType: ObjectType; status: string }; answer: Status }
   createStatus: { body: Writable<Static<typeof StatusWrite>>; answer: Status }
@@ -226,6 +241,24 @@ type OtherOperations = {
   }
   getReportRun: { path: { runId: number }; answer: ReportRun }
   getReportRunFile: { path: { runId: number }; answer: Blob }
+  createReportLink: {
+    path: { runId: number }
+    body: Static<typeof ReportLinkWrite>
+    answer: Static<typeof NewReportLink>
+  }
+  listReportLinks: { path: { runId: number }; query: PageParameters; answer: Page<ReportLink> }
+  revokeReportLink: { path: { runId: number; reportLinkId: number }; answer: ReportLink }
+  listReportSchedules: { query: PageParameters; answer: Page<ReportSchedule> }
+  getReportSchedule: { path: { reportScheduleId: number }; answer: ReportSchedule }
+  createReportSchedule: {
+    body: Writable<Static<typeof ReportScheduleWrite>>
+    answer: ReportSchedule
+  }
+  deleteReportSchedule: { path: { reportScheduleId: number }; answer: ReportSchedule }
+  listReportViews: { query: PageParameters & { reportId?: number }; answer: Page<ReportView> }
+  getReportView: { path: { reportViewId: number }; answer: ReportView }
+  createReportView: { body: Writable<Static<typeof ReportViewWrite>>; answer: ReportView }
+  deleteReportView: { path: { reportViewId: number }; answer: ReportView }
   importObjects: { query: Static<typeof ImportQuery>; body: ImportLines; answer: ImportResult }
   importCsv: { query: Static<typeof CsvQuery>; body: string | Blob; answer: CsvImportResult }
   getOverview: { query: Static<typeof OverviewQuery>; answer: Overview }

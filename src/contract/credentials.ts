@@ -206,7 +206,7 @@ const username = (): Shape => ({
     if (typeof value !== 'string' || !/^[\p{L}\p{M}\p{N}._@+-]{1,254}$/u.test(value)) {
       return [{ detail: 'must be 1 to 254 letters, digits or any of . _ @ + -' }]
     }
-    return /^(system|operator)$/i.test(value)
+    return /^(system|operator|client)$/i.test(value)
       ? [{ detail: 'is reserved; choose another name' }]
       : []
   },

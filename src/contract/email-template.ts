@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { Email } from './email.ts'
 import { OBJECT_TYPES } from './event-type.ts'
+import { Attachment } from './file-library.ts'
 import { Named, OrNull } from './schema.ts'
 
 /** What tokens speak of, in the order in which they are listed. */
@@ -187,6 +188,9 @@ export const MailPreview = Type.Object(
     emptyTokens: Type.Array(Type.String(), {
       description: 'Tokens that have no value here.',
       examples: [['%CLIENT_PHONE%']],
+    }),
+    attachments: Type.Array(Attachment, {
+      description: 'The attached files of the library. A calendar file is not listed.',
     }),
   },
   { title: 'MailPreview' },

@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { OBJECT_TYPES } from './event-type.ts'
+import { Attachment } from './file-library.ts'
 import { ObjectNames } from './object-names.ts'
 import { Moment, Named, OrNull } from './schema.ts'
 
@@ -68,6 +69,9 @@ export const WholeEmail = Type.Object(
     ...Email.properties,
     html: OrNull(Type.String()),
     text: OrNull(Type.String()),
+    attachments: Type.Array(Attachment, {
+      description: 'The attached files of the library. A calendar file is not listed.',
+    }),
   },
   { title: 'EmailWithContent' },
 )

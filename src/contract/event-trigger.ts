@@ -36,6 +36,9 @@ export const EventTrigger = Type.Object(
     scheduledTime: Moment,
     status: Type.Enum([...TRIGGER_STATUSES], { title: 'TriggerStatus' }),
     statusReason: OrNull(Type.String({ description: 'Why it has this status, as text.' })),
+    approvalId: OrNull(
+      Type.Integer({ description: 'The approval that it waits for: see `GET /approval`.' }),
+    ),
   },
   { title: 'EventTrigger' },
 )

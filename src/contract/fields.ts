@@ -5,11 +5,14 @@ import {
   type TBoolean,
   type TEnum,
   type TInteger,
+  type TNull,
   type TNumber,
   type TObject,
+  type TOptional,
   type TRecord,
   type TSchema,
   type TString,
+  type TUnion,
 } from 'typebox'
 import { parseAddress, parseDomain } from './addresses.ts'
 import { escapePointer, isPlainObject } from './json.ts'
@@ -28,6 +31,8 @@ export type Field = {
   initially: unknown
   /** The kind of object whose id, or ids, this property holds. */
   refersTo?: string
+  /** The property of each item that holds the id of another object. */
+  itemsReferTo?: { property: string; refersTo: string }
   /** The faults of a value; empty if it is valid. */
   faults(value: unknown): FieldFault[]
   /** A time: milliseconds in JSON, a Temporal.Instant in our code. */
@@ -168,6 +173,35 @@ export const timeZone = (): Of<TString> => ({
     ),
 })
 
+/** The id of a file of the library. */
+export const fileUUId = (): Of<TString> => ({
+  schema: Type.String({ pattern: '^[a-z0-9]{32}$' }),
+  sqlType: 'text',
+  faults: (value) =>
+    faultIf(
+      !(typeof value === 'string' && /^[a-z0-9]{32}$/.test(value)) &&
+        'must be the fileUUId of a file: 32 lower-case letters and digits',
+    ),
+})
+
+const TIME_OF_DAY = /^([01]\d|2[0-3]):[0-5]\d$/
+
+/** A span of the day, which may include midnight. */
+export const quietHours = (): Of<TObject<{ from: TString; to: TString }>> => ({
+  schema: Type.Object({ from: Type.String(), to: Type.String() }),
+  sqlType: 'jsonb',
+  faults: (value) => {
+    if (!isPlainObject(value)) return faultIf('must be an object with from and to, or null')
+    const ofTimes = (['from', 'to'] as const).flatMap((key) => {
+      const time = value[key]
+      const isTime = typeof time === 'string' && TIME_OF_DAY.test(time)
+      return faultIf(!isTime && 'must be a time of day, such as 21:00', `/${key}`)
+    })
+    if (ofTimes.length > 0) return ofTimes
+    return faultIf(value.from === value.to && 'from and to must differ; null means no quiet hours')
+  },
+})
+
 export const language = (): Of<TString> => ({
   schema: Type.String({ examples: ['de-CH'] }),
   sqlType: 'text',
@@ -189,6 +223,17 @@ export const url = (): Of<TString> => ({
     const parsed = URL.parse(String(value))
     return faultIf(!(parsed && /^https?:$/.test(parsed.protocol)) && 'must be an http or https URL')
   },
+})
+
+/** A colour as six hexadecimal digits. */
+export const color = (): Of<TString> => ({
+  schema: Type.String({ pattern: '^#[0-9A-Fa-f]{6}$', examples: ['#2f5d50'] }),
+  sqlType: 'text',
+  faults: (value) =>
+    faultIf(
+      !(typeof value === 'string' && /^#[0-9a-f]{6}$/i.test(value)) &&
+        'must be a colour, such as #2f5d50',
+    ),
 })
 
 export const integer = (min: number, max: number): Of<TInteger> => ({
@@ -339,18 +384,60 @@ export const WEEKDAYS = [
   'SUNDAY',
 ] as const
 
+/** Who was present at a class. */
+export const attendance = (
+  max = 5_000,
+): Of<TArray<TObject<{ clientId: TInteger; present: TBoolean }>>> & {
+  initially: []
+  itemsReferTo: { property: string; refersTo: string }
+} => ({
+  schema: Type.Array(
+    Type.Object(
+      { clientId: Type.Integer({ minimum: 1 }), present: Type.Boolean() },
+      { title: 'Attendance', additionalProperties: false },
+    ),
+    { maxItems: max },
+  ),
+  sqlType: 'jsonb',
+  initially: [],
+  itemsReferTo: { property: 'clientId', refersTo: 'client' },
+  faults: (value) => {
+    if (!Array.isArray(value)) return faultIf('must be a list of { clientId, present }')
+    if (value.length > max) return faultIf(`must hold at max ${max} entries`)
+    const seen = new Set<unknown>()
+    return value.flatMap((entry, i) => {
+      if (!isPlainObject(entry)) return faultIf('must be { clientId, present }', `/${i}`)
+      const isRepeated = seen.has(entry.clientId)
+      seen.add(entry.clientId)
+      return [
+        ...faultIf(!isId(entry.clientId) && 'must be an id', `/${i}/clientId`),
+        ...faultIf(isRepeated && 'must be there once', `/${i}/clientId`),
+        ...faultIf(typeof entry.present !== 'boolean' && 'must be true or false', `/${i}/present`),
+      ]
+    })
+  },
+})
+
 const DAY_TIME = /^([01]\d|2[0-3]):[0-5]\d$|^24:00$/
 
 /** The working hours of a member of staff, in the time zone of the location. */
 export const workingHours = (): Of<
-  TArray<TObject<{ weekday: TEnum<[...typeof WEEKDAYS]>; from: TString; to: TString }>>
-> & { initially: [] } => ({
+  TArray<
+    TObject<{
+      weekday: TEnum<[...typeof WEEKDAYS]>
+      from: TString
+      to: TString
+      locationId: TOptional<TUnion<[TInteger, TNull]>>
+    }>
+  >
+> & { initially: []; itemsReferTo: { property: string; refersTo: string } } => ({
   schema: Type.Array(
     Type.Object(
       {
         weekday: Type.Enum([...WEEKDAYS], { title: 'Weekday' }),
         from: Type.String({ examples: ['09:00'] }),
         to: Type.String({ examples: ['17:30'] }),
+        locationId: OF_LOCATION,
       },
       { title: 'WorkingHours', additionalProperties: false },
     ),
@@ -358,6 +445,7 @@ export const workingHours = (): Of<
   ),
   sqlType: 'jsonb',
   initially: [],
+  itemsReferTo: { property: 'locationId', refersTo: 'location' },
   faults: (value) => {
     if (!Array.isArray(value)) return faultIf('must be a list of { weekday, from, to }')
     if (value.length > 100) return faultIf('must hold at max 100 entries')
@@ -368,19 +456,111 @@ export const workingHours = (): Of<
 function hoursFaults(entry: unknown, at: string): FieldFault[] {
   if (!isPlainObject(entry)) return faultIf('must be { weekday, from, to }', at)
   const { weekday, from, to } = entry
-  const isTime = (time: unknown) => typeof time === 'string' && DAY_TIME.test(time)
   return [
     ...faultIf(
       !WEEKDAYS.some((known) => known === weekday) && `must be one of ${WEEKDAYS.join(', ')}`,
       `${at}/weekday`,
     ),
-    ...faultIf(!isTime(from) && 'must be a time, HH:MM', `${at}/from`),
-    ...faultIf(!isTime(to) && 'must be a time, HH:MM', `${at}/to`),
-    ...faultIf(
-      isTime(from) && isTime(to) && String(to) <= String(from) && 'must be after from',
-      `${at}/to`,
-    ),
+    ...spanFaults(from, to, at),
+    ...locationFaults(entry, at),
   ]
+}
+
+const isTime = (time: unknown) => typeof time === 'string' && DAY_TIME.test(time)
+
+const spanFaults = (from: unknown, to: unknown, at: string): FieldFault[] => [
+  ...faultIf(!isTime(from) && 'must be a time, HH:MM', `${at}/from`),
+  ...faultIf(!isTime(to) && 'must be a time, HH:MM', `${at}/to`),
+  ...faultIf(
+    isTime(from) && isTime(to) && String(to) <= String(from) && 'must be after from',
+    `${at}/to`,
+  ),
+]
+
+const locationFaults = ({ locationId }: Record<string, unknown>, at: string): FieldFault[] =>
+  faultIf(
+    locationId !== undefined && locationId !== null && !isId(locationId) && 'must be an id',
+    `${at}/locationId`,
+  )
+
+const OF_LOCATION = Type.Optional(
+  Type.Union([Type.Integer({ minimum: 1 }), Type.Null()], {
+    description: 'One of `locationIdList`. Absent: any of them.',
+  }),
+)
+
+/** Days off and special hours of a member of staff, which replace the working hours of these days. */
+export const workingExceptions = (
+  max = 1_000,
+): Of<TArray<typeof WorkingException>> & {
+  initially: []
+  itemsReferTo: { property: string; refersTo: string }
+} => ({
+  schema: Type.Array(WorkingException, { maxItems: max }),
+  sqlType: 'jsonb',
+  initially: [],
+  itemsReferTo: { property: 'locationId', refersTo: 'location' },
+  faults: (value) => {
+    if (!Array.isArray(value)) return faultIf('must be a list of { startDate, endDate, from, to }')
+    if (value.length > max) return faultIf(`must hold at max ${max} entries`)
+    return value.flatMap((entry, i) => exceptionFaults(entry, `/${i}`))
+  },
+})
+
+const WorkingException = Type.Object(
+  {
+    startDate: Type.String({ description: 'The first day.', examples: ['2026-12-24'] }),
+    endDate: Type.Optional(
+      Type.Union([Type.String(), Type.Null()], {
+        description: 'The last day. Default: the first one.',
+        examples: ['2026-12-26'],
+      }),
+    ),
+    from: Type.Optional(
+      Type.Union([Type.String(), Type.Null()], {
+        description: 'The start of special hours. Absent: a day off.',
+        examples: ['09:00'],
+      }),
+    ),
+    to: Type.Optional(
+      Type.Union([Type.String(), Type.Null()], {
+        description: 'The end of special hours.',
+        examples: ['12:00'],
+      }),
+    ),
+    locationId: OF_LOCATION,
+  },
+  { title: 'WorkingException', additionalProperties: false },
+)
+
+function exceptionFaults(entry: unknown, at: string): FieldFault[] {
+  if (!isPlainObject(entry)) return faultIf('must be { startDate, endDate, from, to }', at)
+  const { startDate, endDate, from, to } = entry
+  const isOneDay = (endDate ?? null) === null
+  const isOff = (from ?? null) === null && (to ?? null) === null
+  return [
+    ...faultIf(!isDate(startDate) && 'must be a date, YYYY-MM-DD', `${at}/startDate`),
+    ...faultIf(!isOneDay && !isDate(endDate) && 'must be a date, YYYY-MM-DD', `${at}/endDate`),
+    ...faultIf(
+      isDate(startDate) &&
+        isDate(endDate) &&
+        String(endDate) < String(startDate) &&
+        'must not be before startDate',
+      `${at}/endDate`,
+    ),
+    ...(isOff ? [] : spanFaults(from, to, at)),
+    ...locationFaults(entry, at),
+  ]
+}
+
+function isDate(value: unknown) {
+  if (typeof value !== 'string' || !/^\d{4}-\d\d-\d\d$/.test(value)) return false
+  try {
+    const { year } = Temporal.PlainDate.from(value, { overflow: 'reject' })
+    return year >= 2000 && year <= 2200
+  } catch {
+    return false
+  }
 }
 
 /** The status of an object. */
@@ -392,7 +572,7 @@ export const status = (initially: string): Of<TString> & { initially: string } =
     faultIf(textFault(value, 60) ?? (value === '' ? 'must not be empty' : undefined)),
 })
 
-const TOKEN = /%[A-Z][A-Z0-9_]{2,}%/
+const TOKEN = /%[A-Z][A-Z0-9_]{2,}[%|]|%IF:/
 
 /** An address in a template: one plain address, or tokens, which `email/` checks. */
 export const addressOrToken = (): Of<TString> => ({

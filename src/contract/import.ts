@@ -54,6 +54,12 @@ const counts = {
     description: `The first ${MAX_LISTED_REFUSALS} refused lines, in order.`,
   }),
   refusedCount: Type.Integer(),
+  approvalId: Type.Optional(
+    Type.Integer({
+      description:
+        'The import would send more mails at once than the business allows: they wait for this approval.',
+    }),
+  ),
 }
 
 const countsExample = {

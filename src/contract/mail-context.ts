@@ -11,6 +11,13 @@ export type MailContext = {
     language: string | null
     /** The domains from which it may send, as the operator allowed them. */
     senderDomains: string[]
+    /** `#rrggbb`. */
+    accentColor: string | null
+    website: string | null
+    replyTo: string | null
+    /** The file of its logo. */
+    logo: { fileUUId: string; name: string; type: string } | null
+    bookingUrl: string | null
   }
   location: {
     name: string
@@ -19,14 +26,16 @@ export type MailContext = {
     phone: string | null
     directions: string | null
     timeZone: string | null
+    externalId: string | null
   } | null
   professional: Person | null
-  client: (Person & { phone: string | null; language: string | null }) | null
+  client: (Person & { phone: string | null; language: string | null; tags: Tags }) | null
   reason: {
     name: string
     durationMinutes: number | null
     price: number | null
     currency: string | null
+    externalId: string | null
   } | null
   calendar: {
     calendarId: number
@@ -34,8 +43,13 @@ export type MailContext = {
     endTime: Temporal.Instant
     /** The label of its status, as people read it. */
     status: string
+    isCancelled: boolean
+    /** Whether it is going to take place. */
+    isLive: boolean
     note: string | null
     changeNote: string | null
+    externalId: string | null
+    tags: Tags
   } | null
   classSchedule: {
     classScheduleId: number
@@ -43,7 +57,11 @@ export type MailContext = {
     startTime: Temporal.Instant
     endTime: Temporal.Instant
     status: string
+    isCancelled: boolean
+    isLive: boolean
     capacity: number | null
+    externalId: string | null
+    tags: Tags
   } | null
   invitation: {
     invitationUUID: string
@@ -57,6 +75,10 @@ export type MailContext = {
   recall: { dueTime: Temporal.Instant; status: string } | null
   disclaimer: { formName: string; formBody: string | null; status: string } | null
   unsubscribeLink: string | null
+  /** Where the reader gets the calendar file. */
+  calendarLink: string | null
+  /** Where the client of an appointment answers; absent in mails to others. */
+  answerLinks?: { confirm: string; cancel: string }
 }
 
 type Person = {
@@ -64,4 +86,8 @@ type Person = {
   lastName: string
   emailAddress: string | null
   timeZone: string | null
+  externalId: string | null
 }
+
+/** Tags by name, each with its values. */
+export type Tags = Record<string, string[]>

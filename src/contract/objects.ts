@@ -3,6 +3,7 @@ import {
   address,
   addressOrToken,
   amount,
+  attendance,
   boolean,
   currency,
   instant,
@@ -20,6 +21,7 @@ import {
   text,
   timeZone,
   url,
+  workingExceptions,
   workingHours,
   type Field,
 } from './fields.ts'
@@ -103,6 +105,10 @@ const professional = declare({
     timeZone: optional(timeZone(), 'The time zone for emails to them.'),
     locationIdList: optional(references('location'), 'The locations where they work.'),
     workingHours: optional(workingHours(), 'The working hours, in the time zone of the location.'),
+    workingExceptions: optional(
+      workingExceptions(),
+      'Days off and special hours, which replace `workingHours` on these days.',
+    ),
   },
   filters: { locationId: { field: 'locationIdList', match: 'contains' } },
 })
@@ -219,6 +225,7 @@ const classSchedule = declare({
     status: optional(status('OPEN'), 'One of the CLASS_SCHEDULE statuses.'),
     clientIdList: optional(references('client'), 'The students.'),
     capacity: optional(integer(0, 100_000), 'The number of places. More students are not refused.'),
+    attendance: optional(attendance(), 'Who of `clientIdList` was present.'),
     tags: optional(tags(), 'For `filterTagMapJson` of definitions.'),
   },
   filters: {
@@ -386,7 +393,10 @@ const emailTemplate = declare({
     replyToAddress: optional(addressOrToken()),
     allowOnline: optional(boolean(false), 'Stored, but not used.'),
     noHeader: optional(boolean(false), 'Stored, but not used.'),
-    attachFileLibraryUUids: optional(lines(), 'Stored, but not used.'),
+    attachFileLibraryUUids: optional(
+      lines(50),
+      'The `fileUUId`s of files of the library to attach, up to 10 MB together.',
+    ),
     reasonIdList: optional(references('reason'), 'The services that this variant is for.'),
     reasonNameList: optional(lines(), 'Stored, but not used.'),
     resellerId: optional(integer(1, Number.MAX_SAFE_INTEGER), 'Stored, but not used.'),

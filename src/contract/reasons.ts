@@ -30,6 +30,11 @@ export const REASONS = {
   businessInactive: 'the business is not active',
   maybeSent: 'it may have been delivered, and was not sent again',
   uselessNow: 'it could not be sent while it was still useful',
+  serverTookNone: 'the mail server took no mail while this one was still useful',
+  noMailSince: 'mails are sent when the mail server works again; it has taken none since',
+  uselessWhilePaused: 'all mail of the business was paused until it was no longer useful',
+  // Also in migrations/0009_mail_outages.sql: when mail resumes, triggers with this reason are due.
+  mailPaused: 'all mail of the business is paused',
 } as const
 
 /** Why a suppressed address gets no mail. */

@@ -53,4 +53,10 @@ export const BulkResult = Named('BulkResult', {
   refused: Type.Array(
     Named('RefusedId', { id: Type.Integer(), status: Type.Integer(), detail: Type.String() }),
   ),
+  approvalId: Type.Optional(
+    Type.Integer({
+      description:
+        'The call would send more mails at once than the business allows: nothing is done until this approval is released.',
+    }),
+  ),
 })

@@ -4,6 +4,10 @@ import { boolean, name, optional, required, type Field } from './fields.ts'
 import { kindOfObjectType } from './objects.ts'
 import { Maybe, serverOwned } from './schema.ts'
 
+/** PENDING: not decided yet, also if its time has passed. */
+export const OUTCOMES = ['PENDING', 'KEPT', 'MISSED', 'CANCELLED'] as const
+export type StatusOutcome = (typeof OUTCOMES)[number]
+
 export const Status = Type.Object(
   {
     businessId: Type.Integer(),
@@ -13,6 +17,10 @@ export const Status = Type.Object(
     }),
     status: Type.String({ description: 'The value of the property `status` of objects.' }),
     label: Type.String({ description: 'The name to show.' }),
+    outcome: Type.Enum([...OUTCOMES], {
+      title: 'StatusOutcome',
+      description: 'What reports count an object with this status as.',
+    }),
     live: Type.Boolean({ description: 'Whether reminders before the appointment are still sent.' }),
     liveAfter: Type.Boolean({ description: 'Whether reminders after the appointment are sent.' }),
     active: Type.Boolean(),
@@ -30,6 +38,7 @@ export const Status = Type.Object(
         objectType: 'CALENDAR',
         status: 'WAITING_LIST',
         label: 'On the waiting list',
+        outcome: 'PENDING',
         live: false,
         liveAfter: false,
         active: true,
@@ -51,6 +60,12 @@ export const StatusWrite = Type.Object(
     status: Type.String({ minLength: 1, maxLength: 60 }),
     label: Type.Optional(
       Type.String({ minLength: 1, maxLength: 300, description: 'Required to create one.' }),
+    ),
+    outcome: Maybe(
+      Type.Enum([...OUTCOMES], {
+        title: 'StatusOutcome',
+        description: 'What reports count it as. Default: by the name of the status, else PENDING.',
+      }),
     ),
     live: Maybe(Type.Boolean({ description: 'Default: true.' })),
     liveAfter: Type.Optional(
@@ -94,6 +109,14 @@ export const STATUS_KEY = { objectType: objectTypeField, status: statusField }
 
 export const STATUS_FIELDS = {
   label: required(name()),
+  outcome: optional({
+    schema: Type.Enum([...OUTCOMES], { title: 'StatusOutcome' }),
+    sqlType: 'text',
+    faults: (value) =>
+      OUTCOMES.some((outcome) => outcome === value)
+        ? []
+        : [{ detail: `must be one of ${OUTCOMES.join(', ')}` }],
+  }),
   live: optional(boolean(true)),
   liveAfter: optional(boolean(null)),
   active: optional(boolean(true)),
@@ -104,6 +127,23 @@ export const isFollowedUp = (objectType: ObjectType, status: string, live: boole
   live ||
   (objectType === 'CALENDAR' && status === 'COMPLETED') ||
   (objectType === 'CLASS_SCHEDULE' && status === 'CLOSED')
+
+type NamedStatus = { objectType: ObjectType; status: string; live: boolean; liveAfter: boolean }
+
+/** The default of `outcome`; default_outcome in migrations/0014_report_measures.sql is the same. */
+export function defaultOutcome({
+  objectType,
+  status,
+  live,
+  liveAfter,
+}: NamedStatus): StatusOutcome {
+  if (objectType === 'DISCLAIMER' && status === 'SIGNED') return 'KEPT'
+  if (objectType === 'DISCLAIMER' && status === 'WAIVED') return 'CANCELLED'
+  if (/cancel|storn|annul/i.test(status)) return 'CANCELLED'
+  if (/no.?show|missed|absent|expired/i.test(status)) return 'MISSED'
+  if (/complete|closed|attended/i.test(status)) return 'KEPT'
+  return liveAfter && !live ? 'KEPT' : 'PENDING'
+}
 
 /** The status of an object whose body names none. */
 export const firstStatus = (objectType: ObjectType) =>

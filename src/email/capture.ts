@@ -3,6 +3,8 @@ import type { Mailer, Outcome, Outgoing } from './mailer.ts'
 
 /** Used without a mail server: runs all steps up to the end of the message, and sends nothing. */
 export class CaptureMailer implements Mailer {
+  readonly server = null
+
   async send({ to, beforeMessageEnd }: Outgoing): Promise<Outcome> {
     if (parseAddress(to) === undefined) {
       return { kind: 'failed', phase: 'rcpt', reply: 'not one plain address' }
@@ -13,6 +15,14 @@ export class CaptureMailer implements Mailer {
 
   room() {
     return 500
+  }
+
+  async check() {
+    return undefined
+  }
+
+  throttledProviders() {
+    return []
   }
 
   async close() {}

@@ -1,6 +1,6 @@
 import type { Fault } from '../errors.ts'
 import { addressFieldFault } from './merge.ts'
-import { findUnknownTokens, type TokenPlace } from './tokens.ts'
+import { findTokenFaults, type TextFault } from './token-syntax.ts'
 
 /**
  * The fields of a template that are checked when it is saved, except its HTML, which `html-pool.ts`
@@ -33,19 +33,19 @@ export function templateFaults(fields: CheckedFields): Fault[] {
     ...ADDRESS_FIELDS,
   ] as const
   return [
-    ...texts.flatMap((field) => findUnknownTokens(fields[field] ?? '').map(unknownIn(field))),
+    ...texts.flatMap((field) => findTokenFaults(fields[field] ?? '').map(faultIn(field))),
     ...ADDRESS_FIELDS.flatMap((field) => {
       const text = fields[field]
       const detail =
-        text && findUnknownTokens(text).length === 0 ? addressFieldFault(text) : undefined
+        text && findTokenFaults(text).length === 0 ? addressFieldFault(text) : undefined
       return detail ? [{ pointer: `/${field}`, detail }] : []
     }),
   ]
 }
 
-export const unknownIn =
+export const faultIn =
   (field: string) =>
-  (place: TokenPlace): Fault => ({
+  ({ line, column, detail }: TextFault): Fault => ({
     pointer: `/${field}`,
-    detail: `line ${place.line}, column ${place.column}: there is no token ${place.token}`,
+    detail: `line ${line}, column ${column}: ${detail}`,
   })

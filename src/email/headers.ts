@@ -16,6 +16,20 @@ export const mailboxHeader = (name: string, mailbox: Mailbox) => header(name, ma
 export const dateText = (moment: Temporal.Instant) =>
   new Date(moment.epochMilliseconds).toUTCString().replace('GMT', '+0000')
 
+/**
+ * The name of a file as parameters of Content-Disposition or Content-Type (RFC 2231, 6266): in ASCII
+ * for old readers, and whole.
+ */
+export function fileNameParameters(parameter: 'name' | 'filename', name: string) {
+  const ascii = name.replace(/[^\x20-\x7e]/g, '_').replace(/["\\%]/g, '_')
+  if (ascii === name) return `${parameter}="${name}"`
+  const encoded = encodeURIComponent(name).replace(
+    /['()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
+  return `${parameter}="${ascii}"; ${parameter}*=UTF-8''${encoded}`
+}
+
 function mailboxText({ name, address }: Mailbox) {
   const phrase = headerValue(name)
   if (phrase === '') return `<${address}>`

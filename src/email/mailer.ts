@@ -27,24 +27,39 @@ export type Phase =
   | 'body'
   | 'end'
 
-/** The outcome of an attempt. `reply` is the server's reply, if there was one. */
+/**
+ * The outcome of an attempt. `reply` is the server's reply, if there was one. `unavailable`: the server
+ * takes no mail at all, so this was no attempt of the mail.
+ */
 export type Outcome =
   | { kind: 'sent'; phase: Phase; reply: string }
   | { kind: 'captured'; phase: Phase; reply: string }
   | { kind: 'retry'; phase: Phase; reply: string }
   | { kind: 'failed'; phase: Phase; reply: string }
   | { kind: 'uncertain'; phase: Phase; reply: string }
+  | Unavailable
+
+/** Why the mail server takes no mail: it cannot be reached, or it refuses this installation. */
+export type Unavailable = { kind: 'unavailable'; phase: Phase; reply: string }
+
+/** A recipient domain that gets fewer mails at a time than usual, because it deferred some. */
+export type ThrottledProvider = { provider: string; concurrent: number; maxConcurrent: number }
 
 export type Mailer = {
+  /** Host and port of the mail server; null: mails are captured. */
+  readonly server: string | null
   send(mail: Outgoing): Promise<Outcome>
   /** How many more mails it can begin soon: a worker should not claim more. */
   room(): number
+  /** Opens a connection and signs in, without a mail. Undefined: the server can take mails. */
+  check(): Promise<Unavailable | undefined>
+  throttledProviders(): ThrottledProvider[]
   /** Finishes the mails that it has begun, then closes its connections. */
   close(): Promise<void>
 }
 
-const MAX_RETRIES = 10
+const MAX_WAIT_MINUTES = 30
 
-/** 1, 4, 9, 16 … minutes after each attempt. Undefined: no more attempts. */
-export const waitAfter = (attempts: number): Temporal.Duration | undefined =>
-  attempts <= MAX_RETRIES ? Temporal.Duration.from({ minutes: attempts ** 2 }) : undefined
+/** 1, 4, 9, 16 … minutes after each attempt, at most 30. */
+export const waitAfter = (attempts: number): Temporal.Duration =>
+  Temporal.Duration.from({ minutes: Math.min(attempts ** 2, MAX_WAIT_MINUTES) })

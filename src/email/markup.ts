@@ -1,14 +1,12 @@
-import { MAX_FAULTS, placeAt, TOKEN } from './tokens.ts'
-
-type MarkupFault = { line: number; column: number; detail: string }
+import { MAX_FAULTS, PIECE, placeAt, type TextFault } from './token-syntax.ts'
 
 /**
  * The faults of a template's HTML: tags, quotes, comments and braces that are never closed, tokens in
  * styles, and more elements or style rules than can be processed in a bounded time. A browser would
  * repair most of this silently; the author is told the place instead.
  */
-export function markupFaults(html: string): MarkupFault[] {
-  const faults: MarkupFault[] = []
+export function markupFaults(html: string): TextFault[] {
+  const faults: TextFault[] = []
   const fault = (index: number, detail: string) => {
     if (faults.length < MAX_FAULTS) faults.push(Object.assign(placeAt(html, index), { detail }))
   }
@@ -30,6 +28,9 @@ export function markupFaults(html: string): MarkupFault[] {
       if (tag.fault) return (fault(tag.index, tag.fault), faults)
       end = tag.end
       for (const token of tag.styles) fault(token, TOKEN_IN_STYLE)
+      for (const mark of html.slice(at, end).matchAll(/%(?:IF:|END:IF%)/g)) {
+        fault(at + mark.index, 'a condition cannot stand in a tag')
+      }
       const name = tagNameAt(html, at)
       if (++tags > MAX_TAGS) return (fault(at, `there are more than ${MAX_TAGS} tags`), faults)
       if (name) elements++
@@ -121,7 +122,7 @@ function readTag(html: string, start: number): Tag {
     }
     if (attribute[1]?.toLowerCase() === 'style') {
       const value = html.slice(found.index + 1, close)
-      for (const token of value.matchAll(TOKEN)) styles.push(found.index + 1 + token.index)
+      for (const token of value.matchAll(PIECE)) styles.push(found.index + 1 + token.index)
     }
     quotedLength += close - found.index
     index = close + 1
@@ -140,7 +141,7 @@ function readStyle(css: string): {
   selectors: number
 } {
   const faults = css
-    .matchAll(TOKEN)
+    .matchAll(PIECE)
     .take(MAX_FAULTS)
     .map(({ index }) => ({ index, detail: TOKEN_IN_STYLE }))
     .toArray()

@@ -1,8 +1,34 @@
 import { parseAddress, type Mailbox } from '../contract/addresses.ts'
 import { invalid } from '../errors.ts'
 import type { MailContext } from '../contract/mail-context.ts'
-import { directionOf, formatsFor, knownLanguage, type Formats } from './formats.ts'
-import { findToken, TOKEN, tokensIn, type Readers, type TokenName } from './tokens.ts'
+import { colorsFor } from './colors.ts'
+import { directionOf, formatsFor, knownLanguage, withRegion, type Formats } from './formats.ts'
+import {
+  CARD,
+  colorLinks,
+  findBodyToken,
+  hasOwnColors,
+  htmlDocument,
+  layOutHtml,
+  layOutText,
+  stylesOfLayout,
+} from './layout.ts'
+import {
+  cutHtml,
+  cutText,
+  fillHtml,
+  fillLine,
+  fillText,
+  MAX_MERGED_LENGTH,
+  TooLong,
+  type Place,
+  type Segment,
+  type SegmentValues,
+  type TokenSegment,
+} from './segments.ts'
+import { PIECE, tokensIn } from './token-syntax.ts'
+import { findToken, type Readers, type Token, type TokenName } from './tokens.ts'
+import { wordsFor } from './words.ts'
 
 /** The fields of an email template that a mail uses. `html` is the output of `html.ts`. */
 export type MailTemplate = {
@@ -17,6 +43,12 @@ export type MailTemplate = {
   bccAddress: string | null
   replyToAddress: string | null
   language: string | null
+  /** Why the reader gets this mail. */
+  because: string | null
+  /** The media rules of its style sheets, as `html.ts` returns them. */
+  styles: string
+  /** Whether the layout is put around it. */
+  hasLayout: boolean
 }
 
 /** The recipient of an action; `template` is the template's own `toAddress`. */
@@ -49,6 +81,18 @@ export type AddressField =
   | 'bccAddress'
   | 'replyToAddress'
 
+/** Who a mail comes from and goes to. */
+export type MergedAddresses = Pick<
+  MergedMail,
+  'from' | 'fromName' | 'to' | 'cc' | 'bcc' | 'replyTo' | 'badAddresses' | 'emptyTokens'
+>
+
+/** What a mail says. */
+export type MergedContent = Pick<
+  MergedMail,
+  'subject' | 'html' | 'text' | 'language' | 'emptyTokens'
+>
+
 /**
  * Merges a template with its values into one mail, in one pass: each value is escaped for its place,
  * and is never read as a token or as markup.
@@ -57,57 +101,110 @@ export function mergeMail(
   template: CompiledTemplate,
   context: MailContext,
   recipient: Recipient | null = null,
+  now: Temporal.Instant | null = null,
 ): MergedMail {
-  const readers = readersOf(context, template.language)
-  // A template without a language is in the language of the business.
-  const language = template.language ?? knownLanguage(context.business.language) ?? 'en'
-  const values = new Values(context, readers)
+  const values = valuesOf(template, context, recipient, now)
+  return {
+    ...addressesOf(template, values, recipient),
+    ...contentOf(template, context, values),
+  }
+}
+
+/** Only the addresses of a mail. */
+export const mergeAddresses = (
+  template: CompiledTemplate,
+  context: MailContext,
+  recipient: Recipient | null,
+): MergedAddresses => addressesOf(template, valuesOf(template, context, recipient, null), recipient)
+
+/** Only the subject and the bodies of a mail that is made now. */
+export const mergeContent = (
+  template: CompiledTemplate,
+  context: MailContext,
+  recipient: Recipient | null,
+  now: Temporal.Instant,
+): MergedContent => contentOf(template, context, valuesOf(template, context, recipient, now))
+
+function valuesOf(
+  template: CompiledTemplate,
+  context: MailContext,
+  recipient: Recipient | null,
+  now: Temporal.Instant | null,
+) {
+  const isForStaff = !isForEachClient(template, recipient)
+  return new Values(context, readersOf(context, template.language, { isForStaff, now }))
+}
+
+function addressesOf(
+  template: CompiledTemplate,
+  values: Values,
+  recipient: Recipient | null,
+): MergedAddresses {
   const badAddresses: MergedMail['badAddresses'] = []
+  const inAddress = values.escapedBy(plain)
+  const inName = values.escapedBy(headerValue)
 
-  const address = (field: AddressField, segments: Segment[] | null) => {
-    if (!segments) return null
-    const text = values.fill(segments, plain)
-    if (text === '') return null
-    const parsed = parseAddress(text)
-    if (parsed === undefined) badAddresses.push({ field, text })
-    return parsed ?? null
-  }
   const mailbox = (field: AddressField, segments: Segment[] | null, name = '') => {
-    const parsed = address(field, segments)
-    return parsed === null ? null : { name, address: parsed }
+    const text = segments ? fillLine(segments, inAddress) : ''
+    if (text === '') return null
+    const address = parseAddress(text)
+    if (address === undefined) badAddresses.push({ field, text })
+    return address === undefined ? null : { name, address }
   }
 
-  const direction = directionOf(language)
-  const subject = values.fill(template.subject, headerValue)
   const to = recipientFields(template, recipient)
-  const fromName = values.fill(template.fromName, headerValue)
+  const fromName = fillLine(template.fromName, inName)
   return {
     from: mailbox('fromAddress', template.fromAddress, fromName),
     fromName,
-    to: mailbox('toAddress', to.address, values.fill(to.name, headerValue)),
+    to: mailbox('toAddress', to.address, fillLine(to.name, inName)),
     cc: mailbox('ccAddress', template.ccAddress),
     bcc: mailbox('bccAddress', template.bccAddress),
     replyTo: mailbox('replyToAddress', template.replyToAddress),
-    subject,
-    html: htmlDocument(
-      values.fill(template.html, direction === 'rtl' ? htmlValueInRightToLeft : htmlValue),
-      subject,
-      language,
-      direction,
-    ),
-    text: values.fill(template.text, textValue),
-    language,
-    emptyTokens: values.empty,
     badAddresses,
+    emptyTokens: values.empty,
   }
 }
 
-/** The tokens without a value in a mail, without making the mail. */
-export function emptyTokensOf(template: CompiledTemplate, context: MailContext): TokenName[] {
-  const values = new Values(context, readersOf(context, template.language))
-  for (const name of template.tokens) values.read(name)
-  return values.empty
+function contentOf(
+  template: CompiledTemplate,
+  context: MailContext,
+  values: Values,
+): MergedContent {
+  const language = languageOf(template.language, context)
+  const direction = directionOf(language)
+  const inHtml = values.escapedBy(direction === 'rtl' ? htmlValueInRightToLeft : htmlValue)
+  try {
+    const subject = fillLine(template.subject, values.escapedBy(headerValue))
+    const { hasLayout, hasOwnColors, styles } = template
+    return {
+      subject,
+      html: htmlDocument({
+        body: fillHtml(template.html, inHtml),
+        title: escapeHtml(subject),
+        language,
+        direction,
+        styles,
+        layoutStyles: hasLayout
+          ? stylesOfLayout(colorsFor(context.business.accentColor), hasOwnColors)
+          : null,
+      }),
+      text: fillText(template.text, values.escapedBy(textValue)),
+      language,
+      emptyTokens: values.empty,
+    }
+  } catch (error) {
+    throw error instanceof TooLong ? tooLong() : error
+  }
 }
+
+/** A template without a language is in the language of the business. */
+const languageOf = (templateLanguage: string | null, { business }: MailContext) =>
+  templateLanguage ?? knownLanguage(business.language) ?? 'en'
+
+/** The tokens without a value in a mail. */
+export const emptyTokensOf = (template: CompiledTemplate, context: MailContext): TokenName[] =>
+  mergeMail(template, context).emptyTokens
 
 /** A template split at its tokens once, so that each of its mails only joins strings. */
 export type CompiledTemplate = {
@@ -122,51 +219,62 @@ export type CompiledTemplate = {
   bccAddress: Segment[] | null
   replyToAddress: Segment[] | null
   language: string | null
-  /** The tokens of a mail to the template's own recipient, each once. */
+  styles: string
+  hasLayout: boolean
+  hasOwnColors: boolean
+  /** The tokens of the subject and the bodies, each once. */
   tokens: TokenName[]
 }
 
 export function compileTemplate(template: MailTemplate): CompiledTemplate {
-  const fields = cutFields(template)
-  return { ...fields, tokens: tokensOf(fields) }
-}
-
-function cutFields(template: MailTemplate) {
-  const cutAddress = (text: string | null) => (text ? cut(text, 'text') : null)
+  const { styles, hasLayout } = template
+  const line = (text: string | null) => cutText(text ?? '', { findToken })
+  const address = (text: string | null) => (text ? line(text) : null)
   return {
-    subject: cut(template.subject, 'text'),
-    html: cutHtml(template.html),
-    text: cut(template.text, 'text'),
-    fromName: cut(template.fromName ?? '', 'text'),
-    fromAddress: cutAddress(template.fromAddress),
-    toName: cut(template.toName ?? '', 'text'),
-    toAddress: cutAddress(template.toAddress),
-    ccAddress: cutAddress(template.ccAddress),
-    bccAddress: cutAddress(template.bccAddress),
-    replyToAddress: cutAddress(template.replyToAddress),
+    subject: line(template.subject),
+    html: compileHtml(template),
+    text: compileText(template),
+    fromName: line(template.fromName),
+    fromAddress: address(template.fromAddress),
+    toName: line(template.toName),
+    toAddress: address(template.toAddress),
+    ccAddress: address(template.ccAddress),
+    bccAddress: address(template.bccAddress),
+    replyToAddress: address(template.replyToAddress),
     language: knownLanguage(template.language) ?? null,
+    styles,
+    hasLayout,
+    hasOwnColors: hasOwnColors(template.html),
+    tokens: tokensIn(`${template.subject}\n${template.html}\n${template.text}`),
   }
 }
 
-function tokensOf(fields: Omit<CompiledTemplate, 'tokens'>): TokenName[] {
-  const to = recipientFields(fields, null)
-  const names = new Set<TokenName>()
-  for (const segments of [
-    fields.fromName,
-    fields.fromAddress,
-    to.name,
-    to.address,
-    fields.ccAddress,
-    fields.bccAddress,
-    fields.replyToAddress,
-    fields.subject,
-    fields.html,
-    fields.text,
-  ]) {
-    for (const segment of segments ?? []) if (typeof segment !== 'string') names.add(segment.name)
+function compileHtml({ html, styles, because, hasLayout }: MailTemplate): Segment[] {
+  const body = hasLayout
+    ? cutHtml(colorLinks(html), { findToken: findBodyToken, inserts: { APPT_CARD: CARD.html } })
+    : cutHtml(html, { findToken, inserts: { APPT_CARD: CARD.html } })
+  const note = (style: string) =>
+    because ? cutHtml(`\n<p style="${style}">${escapeHtml(because)}</p>`, { findToken }) : []
+  if (hasLayout) {
+    return layOutHtml({ body, because: note('margin:12px 0 0'), ...placedIn(html) })
   }
-  return [...names]
+  const tag = styles === '' ? '<body>' : '<body class="bw-body">'
+  const [open, close] = [cutHtml(`${tag}\n`, { findToken }), cutHtml('\n</body>', { findToken })]
+  return [...open, ...body, ...note('margin-top:24px;color:#6b7280;font-size:12px'), ...close]
 }
+
+function compileText({ text, because, hasLayout }: MailTemplate): Segment[] {
+  const body = cutText(text, { findToken, inserts: { APPT_CARD: CARD.text } })
+  const note = because ? cutText(because, { findToken }) : []
+  if (hasLayout) return layOutText({ body, because: note, ...placedIn(text) })
+  return because ? [...body, ...cutText('\n\n', { findToken }), ...note] : body
+}
+
+/** What the author has placed, and the layout leaves out. */
+const placedIn = (body: string) => ({
+  hasCard: body.includes('%APPT_CARD%'),
+  hasUnsubscribeLink: body.includes('%UNSUBSCRIBE_LINK'),
+})
 
 /**
  * Whether the address depends on the client. A class mail to the same address for every student is
@@ -180,31 +288,32 @@ export const holdsClientToken = (template: CompiledTemplate, field: 'ccAddress' 
   speaksOfClient(template[field])
 
 const speaksOfClient = (address: Segment[] | null) =>
-  (address ?? []).some(
-    (segment) => typeof segment !== 'string' && findToken(segment.name)?.kind === 'client',
-  )
+  (address ?? []).some((segment) => segment.kind === 'token' && segment.token.kind === 'client')
 
 /**
  * The fault of an address field of a template, or undefined. It is checked with the example values
  * of its tokens: `%CLIENT_EMAILADDRESS%` is an address, `%BUSINESS_NAME%` is not.
  */
 export function addressFieldFault(text: string): string | undefined {
-  const filled = text.replace(TOKEN, (_, name: string) => findToken(name)?.example ?? '')
-  if (parseAddress(filled) !== undefined) return undefined
+  if (/%(?:IF|END):/.test(text)) return 'a condition cannot stand in an address'
+  const filledWith = (value: (name: string, fallback: string | undefined) => string) =>
+    text.replace(PIECE, (_, _if, _end, name: string, fallback?: string) => value(name, fallback))
+  const example = (name: string) => findToken(name)?.example ?? ''
+  const filled = [filledWith(example), filledWith((name, fallback) => fallback ?? example(name))]
+  if (filled.every((address) => parseAddress(address) !== undefined)) return undefined
   return tokensIn(text).length > 0
     ? 'does not become one plain address when its tokens are filled in'
     : 'must be one plain address: local@domain'
 }
 
-type Place = 'text' | 'attribute' | 'style' | 'url' | 'url-part' | 'tel'
-type Segment = string | { name: TokenName; place: Place }
+const tokenLine = (name: TokenName) => cutText(`%${name}%`, { findToken })
 
-const CLIENT_ADDRESS: Segment[] = [{ name: 'CLIENT_EMAILADDRESS', place: 'text' }]
-const CLIENT_NAME: Segment[] = [{ name: 'CLIENT_FULLNAME', place: 'text' }]
-const STAFF_ADDRESS: Segment[] = [{ name: 'STAFF_EMAIL', place: 'text' }]
-const STAFF_NAME: Segment[] = [{ name: 'STAFF_FULLNAME', place: 'text' }]
-const BUSINESS_ADDRESS: Segment[] = [{ name: 'BUSINESS_EMAILADDRESS', place: 'text' }]
-const BUSINESS_NAME: Segment[] = [{ name: 'BUSINESS_NAME', place: 'text' }]
+const CLIENT_ADDRESS = tokenLine('CLIENT_EMAILADDRESS')
+const CLIENT_NAME = tokenLine('CLIENT_FULLNAME')
+const STAFF_ADDRESS = tokenLine('STAFF_EMAIL')
+const STAFF_NAME = tokenLine('STAFF_FULLNAME')
+const BUSINESS_ADDRESS = tokenLine('BUSINESS_EMAILADDRESS')
+const BUSINESS_NAME = tokenLine('BUSINESS_NAME')
 
 /** The explicit recipient, else the template's own address, else the client. */
 function recipientFields(
@@ -223,31 +332,47 @@ function recipientFields(
   }
 }
 
-/** Created on first use: few mails contain times in the format of the staff. */
-export function readersOf(context: MailContext, templateLanguage: string | null): Readers {
+/**
+ * Dates, numbers and our own words are in the language of the mail, whatever language its reader
+ * speaks. Formats are created on first use: few mails contain times in the format of the staff.
+ */
+export function readersOf(
+  context: MailContext,
+  templateLanguage: string | null,
+  { isForStaff = false, now = null }: { isForStaff?: boolean; now?: Temporal.Instant | null } = {},
+): Readers {
   const { business, client, location, professional } = context
+  const visit = context.calendar ?? context.classSchedule
+  const mailLanguage = languageOf(templateLanguage, context)
+  const formatsIn = (language: string | null | undefined, zones: (string | null | undefined)[]) =>
+    formatsFor(
+      [withRegion(mailLanguage, [language, business.language])],
+      [...zones, business.timeZone],
+    )
   let reader: Formats | undefined
   let staff: Formats | undefined
+  let atLocation: Formats | undefined
   return {
     get reader() {
-      return (reader ??= formatsFor(
-        [client?.language, templateLanguage, business.language],
-        [client?.timeZone, location?.timeZone, business.timeZone],
-      ))
+      return (reader ??= formatsIn(client?.language, [client?.timeZone, location?.timeZone]))
     },
     get staff() {
-      return (staff ??= formatsFor(
-        [templateLanguage, business.language],
-        [professional?.timeZone, location?.timeZone, business.timeZone],
-      ))
+      return (staff ??= formatsIn(null, [professional?.timeZone, location?.timeZone]))
     },
+    get atLocation() {
+      return (atLocation ??= formatsIn(client?.language, [location?.timeZone]))
+    },
+    words: wordsFor(mailLanguage),
+    isForStaff,
+    hasStarted:
+      now !== null && visit !== null && Temporal.Instant.compare(visit.startTime, now) < 0,
   }
 }
 
 /** The values of one mail: each is computed once, and empty ones are recorded. */
 class Values {
   readonly empty: TokenName[] = []
-  readonly #known: Partial<Record<TokenName, string>> = {}
+  readonly #known = new Map<Token, string>()
   readonly #context: MailContext
   readonly #readers: Readers
 
@@ -256,82 +381,36 @@ class Values {
     this.#readers = readers
   }
 
-  fill(segments: Segment[], escape: (value: string, place: Place) => string) {
-    let filled = ''
-    for (const segment of segments) {
-      filled +=
-        typeof segment === 'string' ? segment : escape(this.read(segment.name), segment.place)
-      // A long value that many tokens repeat would make a mail of any size.
-      if (filled.length > MAX_MERGED_LENGTH) throw tooLong()
+  /** The values, escaped for one part of the mail. */
+  escapedBy(escape: SegmentValues['escape']): SegmentValues {
+    return {
+      valueOf: (segment) => this.#valueOf(segment),
+      hasValue: (token) => this.#read(token).trim() !== '',
+      escape,
     }
-    return filled
   }
 
-  read(name: TokenName) {
-    let value = this.#known[name]
+  #valueOf({ token, fallback, mayBeEmpty }: TokenSegment) {
+    const value = this.#read(token)
+    if (value !== '') return value
+    if (!mayBeEmpty && !this.empty.includes(token.name)) this.empty.push(token.name)
+    return fallback ?? ''
+  }
+
+  #read(token: Token) {
+    let value = this.#known.get(token)
     if (value === undefined) {
-      value = findToken(name)?.value(this.#context, this.#readers) ?? ''
-      if (value === '') this.empty.push(name)
-      this.#known[name] = value
+      value = token.value(this.#context, this.#readers) ?? ''
+      this.#known.set(token, value)
     }
     return value
   }
 }
 
-const MAX_MERGED_LENGTH = 1_000_000
-
 const tooLong = () => {
   const detail = `with its tokens filled in it is longer than ${MAX_MERGED_LENGTH} characters`
   return invalid([{ pointer: '/emailBody', detail }])
 }
-
-function cut(text: string, place: Place): Segment[] {
-  const segments: Segment[] = []
-  let end = 0
-  for (const match of text.matchAll(TOKEN)) {
-    const name = match[1] as TokenName
-    if (!findToken(name)) continue
-    if (match.index > end) segments.push(text.slice(end, match.index))
-    segments.push({ name, place })
-    end = match.index + match[0].length
-  }
-  if (end < text.length) segments.push(text.slice(end))
-  return segments
-}
-
-/** Sanitised HTML contains `<` and `>` only around tags, and quotes every attribute with `"`. */
-function cutHtml(html: string): Segment[] {
-  return html
-    .split(/(<[^>]*>)/)
-    .flatMap((piece) => (piece.startsWith('<') ? cutTag(piece) : cut(piece, 'text')))
-}
-
-function cutTag(tag: string): Segment[] {
-  if (!tag.includes('%')) return [tag]
-  const segments: Segment[] = []
-  let end = 0
-  for (const attribute of tag.matchAll(/([\w:-]+)="([^"]*)"/g)) {
-    const [whole, name = '', value = ''] = attribute
-    const from = attribute.index + whole.length - value.length - 1
-    segments.push(tag.slice(end, from), ...cutAttribute(name, value))
-    end = from + value.length
-  }
-  segments.push(tag.slice(end))
-  return segments
-}
-
-function cutAttribute(name: string, value: string): Segment[] {
-  if (name.toLowerCase() === 'style') return cut(value, 'style')
-  if (!URL_ATTRIBUTES.has(name.toLowerCase())) return cut(value, 'attribute')
-  if (/^\s*tel:/i.test(value)) return cut(value, 'tel')
-  const segments = cut(value, 'url-part')
-  const [first] = segments
-  // Only a value at the beginning can set the scheme, so only there it is checked as a URL.
-  if (first && typeof first !== 'string') segments[0] = { name: first.name, place: 'url' }
-  return segments
-}
-
-const URL_ATTRIBUTES = new Set(['href', 'src', 'background', 'cite', 'longdesc', 'action'])
 
 const plain = (value: string) => value
 
@@ -412,17 +491,3 @@ const HTML_ESCAPES: Record<string, string> = {
   '"': '&quot;',
   "'": '&#39;',
 }
-
-const htmlDocument = (body: string, title: string, language: string, direction: string) =>
-  `<!doctype html>
-<html lang="${language}" dir="${direction}">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<title>${escapeHtml(title)}</title>
-</head>
-<body>
-${body}
-</body>
-</html>
-`

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { parseAddress, type Mailbox } from '../contract/addresses.ts'
 import type { CalendarFile } from './calendar-file.ts'
-import { dateText, header, mailboxHeader, textHeader } from './headers.ts'
+import { dateText, fileNameParameters, header, mailboxHeader, textHeader } from './headers.ts'
 import { quotedPrintable, unquoted } from './quoted-printable.ts'
 
 export type MessageParts = {
@@ -16,9 +16,19 @@ export type MessageParts = {
   text: string
   html: string
   calendar: CalendarFile | null
+  /** Files of the library. The message names them; `fillFiles` puts in their content. */
+  files?: MessageFile[]
+  /** A file that is part of the message from the beginning. */
+  attachment?: MessageAttachment | undefined
   /** The one-click unsubscribe link (RFC 8058); null for mail without one. */
   unsubscribeLink: string | null
 }
+
+/** A file of the library: attached, or part of the HTML, which shows it as `cid:<contentId>`. */
+export type MessageFile = { fileUUId: string; name: string; type: string; contentId?: string }
+
+/** A file of any type. The name contains no input of users. */
+export type MessageAttachment = { fileName: string; contentType: string; bytes: Buffer }
 
 /** A mail as it is sent: ASCII, CRLF line ends, headers and body each end with CRLF. */
 export type Message = { messageId: string; headers: string; body: string }
@@ -28,11 +38,9 @@ export type Message = { messageId: string; headers: string; body: string }
  * a parameter. A retry sends the same mail.
  */
 export function buildMessage(parts: MessageParts): Message {
-  const { messageId, calendar, unsubscribeLink } = parts
+  const { messageId, unsubscribeLink } = parts
   if (!MESSAGE_ID.test(messageId)) throw new Error(`not a Message-ID: ${messageId}`)
-  // No body contains `=_`: in quoted-printable hex digits follow `=`, in base64 nothing does.
-  const boundary = `=_${messageId.replace(/[^A-Za-z0-9.-]/g, '').slice(0, 60)}`
-
+  const { headers: contentHeaders, body } = contentEntity(parts)
   const headers =
     mailboxHeader('From', checked(parts.from)) +
     mailboxHeader('To', checked(parts.to)) +
@@ -44,17 +52,7 @@ export function buildMessage(parts: MessageParts): Message {
     (unsubscribeLink ? unsubscribeHeaders(unsubscribeLink) : '') +
     header('Auto-Submitted', 'auto-generated') +
     header('MIME-Version', '1.0') +
-    header(
-      'Content-Type',
-      calendar ? `multipart/mixed;\r\n boundary="${boundary}"` : alternativeType(boundary),
-    )
-
-  if (!calendar) return { messageId, headers, body: alternatives(parts, boundary) }
-
-  const inner = `${boundary}_a`
-  const body =
-    `--${boundary}\r\n${header('Content-Type', alternativeType(inner))}\r\n` +
-    `${alternatives(parts, inner)}--${boundary}\r\n${calendarPart(calendar)}--${boundary}--\r\n`
+    contentHeaders
   return { messageId, headers, body }
 }
 
@@ -117,29 +115,107 @@ const unsubscribeHeaders = (link: string) =>
   header('List-Unsubscribe', `<${new URL(link).href.replaceAll('>', '%3E')}>`) +
   header('List-Unsubscribe-Post', 'List-Unsubscribe=One-Click')
 
-const alternativeType = (boundary: string) => `multipart/alternative;\r\n boundary="${boundary}"`
+/** A MIME entity: its Content headers, and its body, which ends with CRLF. */
+type Entity = { headers: string; body: string }
 
-const alternatives = ({ text, html }: MessageParts, boundary: string) =>
-  `--${boundary}\r\n${textPart('text/plain', text)}--${boundary}\r\n${textPart('text/html', html)}--${boundary}--\r\n`
+function contentEntity(parts: MessageParts): Entity {
+  const { messageId, text, html, calendar, files = [], attachment } = parts
+  // No body contains `=_`: in quoted-printable hex digits follow `=`, in base64 nothing does. No
+  // boundary begins with another one (RFC 2046, 5.1.2).
+  const name = messageId.replace(/[^A-Za-z0-9.-]/g, '').slice(0, 60)
+  const isInline = ({ contentId }: MessageFile) => contentId !== undefined
+  const alternative = multipart('alternative', `=_a_${name}`, [
+    textEntity('text/plain', text),
+    textEntity('text/html', html),
+  ])
+  return multipart('mixed', `=_${name}`, [
+    multipart('related', `=_r_${name}`, [alternative, ...files.filter(isInline).map(fileEntity)]),
+    ...(calendar ? [calendarEntity(calendar)] : []),
+    ...files.filter((file) => !isInline(file)).map(fileEntity),
+    ...(attachment ? [attachmentEntity(attachment)] : []),
+  ])
+}
+
+/** Several entities as one. */
+function multipart(kind: string, boundary: string, entities: [Entity, ...Entity[]]): Entity {
+  if (entities.length === 1) return entities[0]
+  const parts = entities.map(({ headers, body }) => `--${boundary}\r\n${headers}\r\n${body}`)
+  return {
+    headers: header('Content-Type', `multipart/${kind};\r\n boundary="${boundary}"`),
+    body: `${parts.join('')}--${boundary}--\r\n`,
+  }
+}
 
 /** The shorter one: quoted-printable for Latin scripts, base64 for most others. */
-function textPart(type: string, content: string) {
+function textEntity(type: string, content: string): Entity {
   const bytes = Buffer.byteLength(content)
   const mostlyAscii = bytes < content.length * 1.2
   const encoding = mostlyAscii ? 'quoted-printable' : 'base64'
   const encoded = mostlyAscii
     ? quotedPrintable(content)
     : base64(content.replace(/\r\n?|\n/g, '\r\n'))
-  return `${header('Content-Type', `${type}; charset=utf-8`)}${header('Content-Transfer-Encoding', encoding)}\r\n${encoded}\r\n`
+  const headers =
+    header('Content-Type', `${type}; charset=utf-8`) + header('Content-Transfer-Encoding', encoding)
+  return { headers, body: `${encoded}\r\n` }
 }
 
-const calendarPart = ({ method, fileName, content }: CalendarFile) =>
-  header('Content-Type', `text/calendar; charset=utf-8; method=${method};\r\n name="${fileName}"`) +
-  header('Content-Disposition', `attachment; filename="${fileName}"`) +
-  header('Content-Transfer-Encoding', 'base64') +
-  `\r\n${base64(content)}\r\n`
+const calendarEntity = ({ method, fileName, content }: CalendarFile): Entity => ({
+  headers:
+    header(
+      'Content-Type',
+      `text/calendar; charset=utf-8; method=${method};\r\n name="${fileName}"`,
+    ) +
+    header('Content-Disposition', `attachment; filename="${fileName}"`) +
+    header('Content-Transfer-Encoding', 'base64'),
+  body: `${base64(content)}\r\n`,
+})
 
-const base64 = (content: string) =>
-  Buffer.from(content, 'utf8')
-    .toString('base64')
-    .replace(/.{76}(?=.)/g, '$&\r\n')
+const attachmentEntity = ({ fileName, contentType, bytes }: MessageAttachment): Entity => ({
+  headers:
+    header('Content-Type', `${contentType};\r\n name="${fileName}"`) +
+    header('Content-Disposition', `attachment; filename="${fileName}"`) +
+    header('Content-Transfer-Encoding', 'base64'),
+  body: encodeFile(bytes),
+})
+
+/** The body is one line that names the file: `fillFiles` replaces it. */
+const fileEntity = ({ fileUUId, name, type, contentId }: MessageFile): Entity => ({
+  headers:
+    header('Content-Type', `${type};\r\n ${folded(fileNameParameters('name', name))}`) +
+    header(
+      'Content-Disposition',
+      `${contentId === undefined ? 'attachment' : 'inline'};\r\n ${folded(fileNameParameters('filename', name))}`,
+    ) +
+    (contentId === undefined ? '' : header('Content-ID', `<${contentId}>`)) +
+    header('Content-Transfer-Encoding', 'base64'),
+  body: `${FILE_LINE}${fileUUId}\r\n`,
+})
+
+const folded = (parameters: string) => parameters.replace('; ', ';\r\n ')
+
+/** No other line of a body begins with `=_`. */
+const FILE_LINE = '=_file '
+const FILE_LINES = /^=_file ([a-z0-9]{32})\r\n/m
+
+/** The files of the library that a message names. */
+export function filesIn({ body }: Message): string[] {
+  if (!body.includes(`\r\n${FILE_LINE}`)) return []
+  // At odd places `split` returns what the group has matched.
+  return body.split(FILE_LINES).filter((_, i) => i % 2 === 1)
+}
+
+/** The message with its files, given in base64 as `encodeFile` returns it. */
+export function fillFiles(message: Message, contents: Map<string, string>): Message {
+  // By `+`, because strings of megabytes are then joined without a copy.
+  const body = message.body
+    .split(FILE_LINES)
+    .reduce((whole, piece, i) => whole + (i % 2 === 1 ? contents.get(piece)! : piece), '')
+  return { ...message, body }
+}
+
+/** A file as it is sent. */
+export const encodeFile = (bytes: Buffer) => `${wrapped(bytes.toString('base64'))}\r\n`
+
+const base64 = (content: string) => wrapped(Buffer.from(content, 'utf8').toString('base64'))
+
+const wrapped = (encoded: string) => encoded.replace(/.{76}(?=.)/g, '$&\r\n')

@@ -1,11 +1,17 @@
 import type { Fault } from '../errors.ts'
-import { unknownIn } from './check-template.ts'
+import { faultIn } from './check-template.ts'
 import { prepareHtml, storedHtml, textOfHtml } from './html.ts'
 import { markupFaults } from './markup.ts'
-import { findUnknownTokens } from './tokens.ts'
+import { readMediaRules, type MediaRules } from './media-rules.ts'
+import { findTokenFaults, PIECE } from './token-syntax.ts'
 
 /** The HTML of a template and the text derived from it, ready to be filled with values. */
-export type RenderedHtml = { html: string; text: string }
+export type RenderedHtml = {
+  html: string
+  text: string
+  /** Its media rules. */
+  styles: string
+}
 
 /** The faults of a template's HTML; if there are none, the HTML to store and what mails are made of. */
 export type CheckedHtml = { faults: Fault[]; stored: string; rendered: RenderedHtml }
@@ -17,25 +23,37 @@ export type CheckedHtml = { faults: Fault[]; stored: string; rendered: RenderedH
 export const HTML_TASKS = {
   check(html: string): CheckedHtml {
     const faults = [
-      ...findUnknownTokens(html).map(unknownIn('emailBody')),
-      ...markupFaults(html).map(({ line, column, detail }) => ({
-        pointer: '/emailBody',
-        detail: `line ${line}, column ${column}: ${detail}`,
-      })),
+      ...findTokenFaults(html).map(faultIn('emailBody')),
+      ...markupFaults(html).map(faultIn('emailBody')),
     ]
-    if (faults.length > 0) return { faults, stored: html, rendered: { html: '', text: '' } }
-    const rendered = HTML_TASKS.render(html)
+    if (faults.length > 0) return { faults, stored: html, rendered: NOTHING }
+    const media = readMediaRules(html)
+    const prepared = prepareHtml(html, media)
+    const whole =
+      media.css === '' ? prepared : `<style>\n${media.css}</style>\n${prepared.trimStart()}`
+    const rendered = renderPrepared(prepared, media)
     return {
-      faults: [...hiddenTokens(rendered.html), ...tooLong(rendered.html)],
-      stored: storedHtml(html, rendered.html),
+      faults: [
+        ...hiddenTokens(rendered.html),
+        ...splitConditions(rendered.html),
+        ...tooLong(whole),
+      ],
+      stored: storedHtml(html, whole),
       rendered,
     }
   },
 
   render(html: string): RenderedHtml {
-    const prepared = prepareHtml(html)
-    return { html: prepared, text: textOfHtml(prepared) }
+    const media = readMediaRules(html)
+    return renderPrepared(prepareHtml(html, media), media)
   },
+}
+
+const NOTHING: RenderedHtml = { html: '', text: '', styles: '' }
+
+function renderPrepared(prepared: string, { scopedCss }: MediaRules): RenderedHtml {
+  const html = unwrapMarks(prepared)
+  return { html, text: textOfHtml(html), styles: scopedCss }
 }
 
 /** The length limit of a body, so that stored HTML can be saved again. */
@@ -49,7 +67,39 @@ const tooLong = (prepared: string): Fault[] => {
 
 /** Tokens written with entities (`&#37;`) appear only after the HTML was parsed. */
 const hiddenTokens = (prepared: string): Fault[] =>
-  findUnknownTokens(prepared).map(({ token }) => ({
-    pointer: '/emailBody',
-    detail: `there is no token ${token}`,
-  }))
+  findTokenFaults(prepared).map(({ detail }) => ({ pointer: '/emailBody', detail }))
+
+/** Editors put each line in a paragraph. One that holds a mark alone is not part of the mail. */
+function unwrapMarks(html: string): string {
+  const unwrapped = html.replace(MARK_ALONE, '$2')
+  return unwrapped === html ? html : unwrapMarks(unwrapped)
+}
+
+const MARK_ALONE =
+  /<(p|div|span)(?: [^<>]*)?>\s*(%IF:[A-Z][A-Z0-9_]{2,}%|%END:IF%|%APPT_CARD%)\s*(?:<br \/>\s*)?<\/\1>/g
+
+/** A condition that begins and ends in different elements would leave one of them open. */
+function splitConditions(prepared: string): Fault[] {
+  const faults: Fault[] = []
+  let open: { mark: string; depth: number } | undefined
+  let depth = 0
+  for (const [i, part] of prepared.split(/(<[^>]*>)/).entries()) {
+    if (i % 2 === 1) {
+      if (!part.endsWith('/>')) depth += part[1] === '/' ? -1 : 1
+      if (!open || depth >= open.depth) continue
+      const detail = `${open.mark} and its %END:IF% must stand in the same element`
+      faults.push({ pointer: '/emailBody', detail })
+      open = undefined
+      continue
+    }
+    for (const [mark, condition, end] of part.matchAll(PIECE)) {
+      if (condition !== undefined) open = { mark, depth }
+      if (end !== undefined && open && depth !== open.depth) {
+        const detail = `${open.mark} and its %END:IF% must stand in the same element`
+        faults.push({ pointer: '/emailBody', detail })
+      }
+      if (end !== undefined) open = undefined
+    }
+  }
+  return faults
+}

@@ -1,3 +1,5 @@
+import type { ThrottledProvider } from './mailer.ts'
+
 /** A limit that falls after failures and rises again after successes. */
 export class Width {
   readonly max: number
@@ -54,6 +56,17 @@ export class ProviderLimits {
     else provider.width.widen()
     const { under, width, nextAt } = provider
     if (under === 0 && width.current === width.max && nextAt <= now) this.#providers.delete(domain)
+  }
+
+  /** The providers that get fewer mails at a time than their limit. */
+  throttled(): ThrottledProvider[] {
+    return [...this.#providers]
+      .filter(([, { width }]) => width.current < width.max)
+      .map(([provider, { width }]) => ({
+        provider,
+        concurrent: width.current,
+        maxConcurrent: width.max,
+      }))
   }
 
   #provider(domain: string) {

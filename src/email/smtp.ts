@@ -2,7 +2,7 @@ import type { ConnectionOptions } from 'node:tls'
 import { monotonicMs } from '../clock.ts'
 import { domainOf, parseAddress } from '../contract/addresses.ts'
 import { signMessage, type DkimSigner } from './dkim.ts'
-import type { Mailer, Outcome, Outgoing } from './mailer.ts'
+import type { Mailer, Outcome, Outgoing, Unavailable } from './mailer.ts'
 import { messageText } from './message.ts'
 import { ProviderLimits, Width, type ProviderLimit } from './send-limits.ts'
 import type { Delivery } from './smtp-dialogue.ts'
@@ -44,6 +44,7 @@ const DEFAULTS: SmtpOptions = {
 
 /** Sends over a pool of connections, fewer while the server is slow or defers mails. */
 export class SmtpMailer implements Mailer {
+  readonly server: string
   readonly #session: SessionOptions
   readonly #options: SmtpOptions
   readonly #limits: ProviderLimits
@@ -53,6 +54,9 @@ export class SmtpMailer implements Mailer {
   readonly #waiting: Waiting[] = []
   /** Mails whose envelope was sent ahead, with the end of the mail before it. */
   readonly #following = new Map<SmtpSession, Waiting>()
+  /** Connections over which a mail is being sent. */
+  readonly #working = new Set<SmtpSession>()
+  #opening = 0
   #followAgainAt = 0
   #active = 0
   #closing: (() => void) | undefined
@@ -60,6 +64,7 @@ export class SmtpMailer implements Mailer {
   #idleTimer: NodeJS.Timeout | undefined
 
   constructor(server: SmtpServer, options: Partial<SmtpOptions> = {}) {
+    this.server = serverName(server)
     this.#options = { ...DEFAULTS, ...options }
     const { name, tls, timeouts, providerLimits, maxConnections } = this.#options
     this.#session = { ...server, name, tls, timeouts }
@@ -77,16 +82,32 @@ export class SmtpMailer implements Mailer {
     const { beforeMessageEnd } = mail
     const delivery: Delivery = { from, to, text, beforeMessageEnd, committingMs: 0 }
     const domain = domainOf(to)
-    const begun = await this.#turn(domain, delivery)
-    let outcome: Outcome | undefined
-    try {
-      outcome = await this.#deliver(delivery, begun)
-      return outcome
-    } finally {
-      this.#active--
-      this.#limits.leave(domain, monotonicMs(), isDeferral(outcome))
-      this.#pump()
+    for (;;) {
+      const begun = await this.#turn(domain, delivery)
+      if (isUnavailable(begun)) return begun
+      let outcome: Outcome | 'connection refused' | undefined
+      try {
+        outcome = await this.#deliver(delivery, begun)
+        if (outcome !== 'connection refused') return outcome
+      } finally {
+        this.#active--
+        this.#limits.leave(domain, monotonicMs(), isDeferral(outcome))
+        // A refused connection: the next turn begins what can begin.
+        if (outcome !== 'connection refused') this.#pump()
+      }
     }
+  }
+
+  async check(): Promise<Unavailable | undefined> {
+    const session = new SmtpSession(this.#session)
+    const trouble = await session.open()
+    if (trouble) return asUnavailable(trouble)
+    this.#keep(session)
+    return undefined
+  }
+
+  throttledProviders() {
+    return this.#limits.throttled()
   }
 
   room() {
@@ -107,8 +128,14 @@ export class SmtpMailer implements Mailer {
     await Promise.all(sessions.map(({ session }) => session.quit(GOODBYE_MS)))
   }
 
-  /** Uses the connection on which the mail has begun, an idle one, or a new one. */
-  async #deliver(delivery: Delivery, begun: SmtpSession | undefined): Promise<Outcome> {
+  /**
+   * Uses the connection on which the mail has begun, an idle one, or a new one. If the server refuses
+   * a further connection while others work, the mail waits for one of those.
+   */
+  async #deliver(
+    delivery: Delivery,
+    begun: SmtpSession | undefined,
+  ): Promise<Outcome | 'connection refused'> {
     const kept = begun ?? this.#takeIdle()
     if (kept) {
       const outcome = await this.#sendOver(kept, delivery)
@@ -118,23 +145,40 @@ export class SmtpMailer implements Mailer {
       if (!stale) return outcome
     }
     const session = new SmtpSession(this.#session)
+    this.#opening++
     const trouble = await session.open()
-    if (trouble) {
-      this.#width.narrow()
-      return trouble
-    }
-    return this.#sendOver(session, delivery)
+    this.#opening--
+    if (!trouble) return this.#sendOver(session, delivery)
+    this.#width.narrow()
+    if (this.#hasOtherConnection()) return 'connection refused'
+    const unavailable = asUnavailable(trouble)
+    this.#refuseWaiting(unavailable)
+    return unavailable
   }
 
-  async #sendOver(session: SmtpSession, delivery: Delivery) {
+  /** Open, or still opening: the last one that fails decides that the server is unavailable. */
+  #hasOtherConnection() {
+    const hasIdle = this.#idle.some(({ session }) => session.alive)
+    return this.#working.size > 0 || this.#opening > 0 || hasIdle
+  }
+
+  /** The mails that have not begun would each wait for the same failure. */
+  #refuseWaiting(unavailable: Unavailable) {
+    for (const { begin } of this.#waiting.splice(0)) begin(unavailable)
+  }
+
+  async #sendOver(session: SmtpSession, delivery: Delivery): Promise<Outcome> {
     const started = monotonicMs()
     let followingTimer: NodeJS.Timeout | undefined
-    const outcome = await session.send(delivery, () => {
+    this.#working.add(session)
+    const sent = await session.send(delivery, () => {
       const next = this.#follow(session)
       if (next) followingTimer = setTimeout(() => this.#release(session), this.#options.followingMs)
       return next
     })
+    this.#working.delete(session)
     clearTimeout(followingTimer)
+    const outcome = isSignInWanted(sent) ? asUnavailable(sent) : sent
     const slow = this.#pace.isSlow(monotonicMs() - started - delivery.committingMs)
     if (slow || outcome.reply.startsWith('421')) this.#width.narrow()
     else if (outcome.kind === 'sent') this.#width.widen()
@@ -174,9 +218,9 @@ export class SmtpMailer implements Mailer {
     }, this.#options.idleMs / 2).unref()
   }
 
-  /** Returns the connection on which the mail has begun, if it has. */
+  /** Returns the connection on which the mail has begun, if it has, or that the server is unavailable. */
   #turn(domain: string, delivery: Delivery) {
-    return new Promise<SmtpSession | undefined>((resolve) => {
+    return new Promise<SmtpSession | Unavailable | undefined>((resolve) => {
       this.#waiting.push({ domain, delivery, begin: resolve })
       this.#pump()
     })
@@ -236,7 +280,7 @@ export class SmtpMailer implements Mailer {
 type Waiting = {
   domain: string
   delivery: Delivery
-  begin: (session: SmtpSession | undefined) => void
+  begin: (session: SmtpSession | Unavailable | undefined) => void
 }
 
 /**
@@ -265,6 +309,12 @@ export function parseSmtpUrl(text: string): SmtpServer {
   }
 }
 
+/** How the state of a mail server is stored and shown: without user and password. */
+const serverName = ({ host, port }: Pick<SmtpServer, 'host' | 'port'>) => `${host}:${port}`
+
+export const serverOfUrl = (smtpUrl: string | undefined) =>
+  smtpUrl === undefined ? undefined : serverName(parseSmtpUrl(smtpUrl))
+
 const GOODBYE_MS = 1000
 const SLOW_FOR_MS = 10_000
 
@@ -273,8 +323,21 @@ const isLoopback = (host: string) =>
 
 const isTimeout = (outcome: Outcome) => outcome.reply.startsWith('no answer within')
 
-const isDeferral = (outcome: Outcome | undefined) =>
-  outcome?.kind === 'retry' && /^4\d\d/.test(outcome.reply)
+const isDeferral = (outcome: Outcome | 'connection refused' | undefined) =>
+  typeof outcome === 'object' && outcome.kind === 'retry' && /^4\d\d/.test(outcome.reply)
+
+const asUnavailable = ({ phase, reply }: Outcome): Unavailable => ({
+  kind: 'unavailable',
+  phase,
+  reply,
+})
+
+const isUnavailable = (begun: SmtpSession | Unavailable | undefined): begun is Unavailable =>
+  begun !== undefined && 'kind' in begun
+
+/** The server takes no mail without a user, or not with this one: every mail would be refused. */
+const isSignInWanted = ({ kind, phase, reply }: Outcome) =>
+  kind === 'failed' && phase === 'mail' && /^53[0458]\b/.test(reply)
 
 /** A server is slow if it takes four times as long as before. */
 class Pace {

@@ -1,12 +1,23 @@
 import { TOKEN_KINDS } from '../contract/email-template.ts'
-import type { MailContext } from '../contract/mail-context.ts'
+import type { MailContext, Tags } from '../contract/mail-context.ts'
 import type { Formats } from './formats.ts'
+import type { Words } from './words.ts'
 
 /** The subject of a token, by which the list of tokens is grouped. */
 export type TokenKind = (typeof TOKEN_KINDS)[number]
 
-/** The formats of the reader, and those of the member of staff. */
-export type Readers = { reader: Formats; staff: Formats }
+/** Who reads a mail, and how dates and numbers are written for them. */
+export type Readers = {
+  reader: Formats
+  staff: Formats
+  /** In the time zone of the location. */
+  atLocation: Formats
+  /** In the language of the mail. */
+  words: Words
+  isForStaff: boolean
+  /** Whether the appointment has begun when the mail is made. */
+  hasStarted: boolean
+}
 
 export type Token = {
   name: TokenName
@@ -17,9 +28,7 @@ export type Token = {
 }
 
 /** The text between the percent signs. */
-export type TokenName = keyof typeof TOKENS
-
-export type TokenPlace = { token: string; line: number; column: number }
+export type TokenName = keyof typeof TOKENS | `${'CLIENT' | 'APPT' | 'CLASS'}_TAG_${string}`
 
 /** All tokens by the kind of object, for authors of templates. */
 export const listTokens = () =>
@@ -30,36 +39,20 @@ export const listTokens = () =>
       .map(({ name, description, example }) => ({ token: `%${name}%`, description, example })),
   }))
 
-export const findToken = (name: string): Token | undefined => tokens.get(name)
+export const findToken = (name: string): Token | undefined => tokens.get(name) ?? findTagToken(name)
 
-/** The first unknown tokens of a text, each with its line and column, counted from 1. */
-export const findUnknownTokens = (text: string): TokenPlace[] =>
-  text
-    .matchAll(TOKEN)
-    .filter((match) => !tokens.has(match[1] as string))
-    .take(MAX_FAULTS)
-    .map((match) => Object.assign(placeAt(text, match.index), { token: match[0] }))
-    .toArray()
-
-/** More faults do not help the author, and each costs a search for its line. */
-export const MAX_FAULTS = 20
-
-/** The names of the known tokens in a text, each once. */
-export const tokensIn = (text: string): TokenName[] => [
-  ...new Set(
-    [...text.matchAll(TOKEN)]
-      .map((match) => match[1] as TokenName)
-      .filter((name) => tokens.has(name)),
-  ),
-]
-
-/** A token, its name as the first group. */
-export const TOKEN = /%([A-Z][A-Z0-9_]{2,})%/g
-
-/** The line and column of a position in a text, both from 1. */
-export function placeAt(text: string, index: number) {
-  const before = text.slice(0, index).split(/\r\n|\r|\n/)
-  return { line: before.length, column: (before.at(-1) as string).length + 1 }
+/** `%CLIENT_TAG_LEVEL%` is the tag `level` of the client. The names of tags are the business's own. */
+function findTagToken(name: string): Token | undefined {
+  const [, prefix, tag] = /^(CLIENT|APPT|CLASS)_TAG_([A-Z0-9_]+)$/.exec(name) ?? []
+  if (prefix === undefined || tag === undefined) return undefined
+  const [kind, tagsOf] = TAGGED[prefix as keyof typeof TAGGED]
+  return {
+    name: name as TokenName,
+    kind,
+    description: `Tag of the ${kind}`,
+    example: 'gold',
+    value: (context) => tagValue(tagsOf(context), tag),
+  }
 }
 
 type Definition = [
@@ -80,6 +73,24 @@ const lengthOf = (visit: { startTime: Temporal.Instant; endTime: Temporal.Instan
 
 const withMoment = <T, R>(moment: T | null | undefined, write: (moment: T) => R) =>
   moment === null || moment === undefined ? null : write(moment)
+
+const listTags = (tags: Tags | null | undefined) =>
+  Object.values(tags ?? {})
+    .flat()
+    .join(', ')
+
+/** Upper case, with an underscore for each character that a token cannot contain. */
+const tagValue = (tags: Tags | null | undefined, name: string) =>
+  Object.entries(tags ?? {})
+    .filter(([tag]) => tag.toUpperCase().replace(/[^A-Z0-9_]/g, '_') === name)
+    .flatMap(([, values]) => values)
+    .join(', ')
+
+const TAGGED = {
+  CLIENT: ['client', (c: MailContext) => c.client?.tags],
+  APPT: ['appointment', (c: MailContext) => visit(c)?.tags],
+  CLASS: ['class', (c: MailContext) => c.classSchedule?.tags],
+} as const
 
 const start = (context: MailContext) => visit(context)?.startTime
 const end = (context: MailContext) => visit(context)?.endTime
@@ -205,6 +216,12 @@ const TOKENS = {
     'Europe/London',
     (c) => c.location && (c.location.timeZone ?? c.business.timeZone),
   ],
+  LOCATION_EXTERNALID: [
+    'location',
+    'Id of the location in another system',
+    'loc-7',
+    (c) => c.location?.externalId,
+  ],
 
   STAFF_FULLNAME: staffFullName,
   STAFF_FIRSTNAME: staffFirstName,
@@ -215,6 +232,12 @@ const TOKENS = {
   PROFESSIONAL_FIRSTNAME: staffFirstName,
   PROFESSIONAL_LASTNAME: staffLastName,
   PROFESSIONAL_EMAIL: staffEmail,
+  STAFF_EXTERNALID: [
+    'staff',
+    'Id of the member of staff in another system',
+    'staff-12',
+    (c) => c.professional?.externalId,
+  ],
 
   CLIENT_FULLNAME: ['client', 'Full name of the client', 'Ada Okafor', (c) => fullName(c.client)],
   CLIENT_FIRSTNAME: ['client', 'First name of the client', 'Ada', (c) => c.client?.firstName],
@@ -226,6 +249,18 @@ const TOKENS = {
     'Telephone number of the client',
     '+44 7700 900123',
     (c) => c.client?.phone,
+  ],
+  CLIENT_EXTERNALID: [
+    'client',
+    'Id of the client in another system',
+    'client-4821',
+    (c) => c.client?.externalId,
+  ],
+  CLIENT_TAGS: [
+    'client',
+    'All tags of the client; %CLIENT_TAG_LEVEL% is the tag “level” alone',
+    'gold, newsletter',
+    (c) => listTags(c.client?.tags),
   ],
 
   REASON: serviceName,
@@ -244,12 +279,39 @@ const TOKENS = {
     (c, { reader }) =>
       withMoment(c.reason?.price, (price) => reader.price(price, c.reason?.currency ?? null)),
   ],
+  SERVICE_EXTERNALID: [
+    'service',
+    'Id of the service in another system',
+    'service-3',
+    (c) => c.reason?.externalId,
+  ],
 
   APPT_ID: [
     'appointment',
     'Number of the appointment or class',
     '48213',
     (c) => withMoment(c.calendar?.calendarId ?? c.classSchedule?.classScheduleId, String),
+  ],
+  APPT_CARD: [
+    'appointment',
+    'A card with day, time, place and staff; without this token it stands below the text',
+    'First consultation, Tuesday, November 3, 2026 at 2:30 PM',
+    (c, readers) =>
+      withMoment(start(c), (moment) =>
+        [serviceName[3](c, readers), readers.reader.dateTime(moment)].filter(Boolean).join(', '),
+      ),
+  ],
+  APPT_EXTERNALID: [
+    'appointment',
+    'Id of the appointment or class in another system',
+    'visit-90210',
+    (c) => visit(c)?.externalId,
+  ],
+  APPT_TAGS: [
+    'appointment',
+    'All tags of the appointment or class; %APPT_TAG_ROOM% is the tag “room” alone',
+    'first visit',
+    (c) => listTags(visit(c)?.tags),
   ],
   APPT_DATE: apptDate,
   APPT_TIME: apptTime,
@@ -325,6 +387,18 @@ const TOKENS = {
     '912',
     (c) => withMoment(c.classSchedule?.classScheduleId, String),
   ],
+  CLASS_EXTERNALID: [
+    'class',
+    'Id of the class in another system',
+    'class-31',
+    (c) => c.classSchedule?.externalId,
+  ],
+  CLASS_TAGS: [
+    'class',
+    'All tags of the class; %CLASS_TAG_ROOM% is the tag “room” alone',
+    'prenatal',
+    (c) => listTags(c.classSchedule?.tags),
+  ],
   CLASS_NAME: ['class', 'Name of the class', 'Prenatal yoga', (c) => c.classSchedule?.name],
   CLASS_DATE: classDate,
   CLASS_TIME: classTime,
@@ -354,6 +428,25 @@ const TOKENS = {
     'How many can take part',
     '12',
     (c) => withMoment(c.classSchedule?.capacity, String),
+  ],
+
+  CONFIRM_URL: [
+    'appointment',
+    'Link with which the client confirms the appointment; empty in mails to others',
+    'https://bellwether.harbour.example/answer/confirm.7d1f',
+    (c) => c.answerLinks?.confirm,
+  ],
+  CANCEL_URL: [
+    'appointment',
+    'Link with which the client cancels the appointment; empty in mails to others',
+    'https://bellwether.harbour.example/answer/cancel.7d1f',
+    (c) => c.answerLinks?.cancel,
+  ],
+  RESCHEDULE_URL: [
+    'appointment',
+    'Booking page of the business, where the client chooses another time',
+    'https://book.harbour.example/',
+    (c) => c.business.bookingUrl,
   ],
 
   INVITATION_LINK: [

@@ -5,14 +5,18 @@ import { join } from 'node:path'
 import type { ReportFormat } from '../contract/report.ts'
 import type { Db } from '../database/database.ts'
 import { CONTENT_TYPES, write } from './formats/formats.ts'
+import { filePartOf } from './filters.ts'
 import type { PrintJob } from './print-request.ts'
 import type { PageSize } from './formats/pdf.ts'
 import { printReport } from './print.ts'
+import { writeSentences } from './sentences.ts'
 
 export type PrintedFile = {
   fileName: string
   contentType: string
   size: number
+  /** The figures in words; empty unless they were asked for. */
+  sentences: string[]
   /** The file is unlinked already: the system deletes it when the handle is closed or the process ends. */
   handle: FileHandle
 }
@@ -22,20 +26,24 @@ export type Printing = {
   pageSize: PageSize
   signal: AbortSignal
   onProgress?: (rowsRead: number) => void
+  /** Also writes the figures in words. */
+  hasSentences?: boolean
 }
 
 /** Prints to a temporary file, so that a client gets a complete report or an error. */
 export async function printToFile(db: Db, job: PrintJob, printing: Printing): Promise<PrintedFile> {
-  const { format, pageSize, signal, onProgress } = printing
+  const { format, pageSize, signal, onProgress, hasSentences = false } = printing
   const path = join(tmpdir(), `bellwether-report-${randomUUID()}`)
   const handle = await open(path, 'wx+', 0o600)
   try {
     await rm(path)
     let size = 0
+    let sentences: string[] = []
     await printReport(
       db,
       job,
       async (result) => {
+        if (hasSentences) sentences = writeSentences(result)
         for await (const bytes of write(format, result, pageSize, signal)) {
           signal.throwIfAborted()
           const chunk = typeof bytes === 'string' ? Buffer.from(bytes) : bytes
@@ -43,9 +51,14 @@ export async function printToFile(db: Db, job: PrintJob, printing: Printing): Pr
           size += chunk.length
         }
       },
-      { rowsOnly: format === 'csv', signal, ...(onProgress ? { onProgress } : {}) },
+      {
+        rowsOnly: format === 'csv' && !hasSentences,
+        signal,
+        ...(onProgress ? { onProgress } : {}),
+      },
     )
-    return { fileName: fileNameOf(job, format), contentType: CONTENT_TYPES[format], size, handle }
+    const fileName = fileNameOf(job, format)
+    return { fileName, contentType: CONTENT_TYPES[format], size, sentences, handle }
   } catch (error) {
     await handle.close()
     throw error
@@ -53,5 +66,13 @@ export async function printToFile(db: Db, job: PrintJob, printing: Printing): Pr
 }
 
 /** Contains no input of users, so it needs no escaping. */
-export const fileNameOf = ({ report, scope, locationId }: PrintJob, format: ReportFormat) =>
-  `${report.reportFileName}${locationId === null ? '' : `-location-${locationId}`}_${scope.startDate}_${scope.endDate}.${format}`
+export const fileNameOf = (
+  { report, scope, locationId, filters, groupBy }: PrintJob,
+  format: ReportFormat,
+) => {
+  const location = locationId === null ? '' : `-location-${locationId}`
+  const isAsked = report.groupedBy?.(scope).join() !== groupBy.join()
+  const grouping = groupBy.length > 0 && isAsked ? `-by-${groupBy.join('-and-')}` : ''
+  const part = `${location}${filePartOf(filters)}${grouping}`
+  return `${report.reportFileName}${part}_${scope.startDate}_${scope.endDate}.${format}`
+}

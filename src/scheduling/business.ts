@@ -4,6 +4,7 @@ import { readFields } from '../contract/read-fields.ts'
 import { unknownProperties } from '../contract/unknown-properties.ts'
 import type { Db } from '../database/database.ts'
 import { invalid, notFound, type Fault } from '../errors.ts'
+import { listStatusesOf } from '../store/statuses.ts'
 import {
   lockBusiness,
   updateBusiness,
@@ -11,7 +12,8 @@ import {
   type BusinessRow,
 } from '../store/businesses.ts'
 import { isSame } from './events.ts'
-import { followZone } from './follow.ts'
+import { logoFaults } from './files.ts'
+import { followBusiness } from './follow.ts'
 import type { Author } from './saving.ts'
 
 /** Changes the caller's own business; reminders follow its time zone. */
@@ -19,17 +21,58 @@ export async function changeBusiness(tx: Db, body: unknown, { businessId, user, 
   const before = await lockBusiness(tx, businessId)
   if (!before) throw notFound('business', businessId)
   const { values, faults } = readFields<BusinessFields>(BUSINESS_FIELDS, body, before)
-  faults.push(...operatorFieldFaults(values, before))
+  faults.push(...operatorFieldFaults(values, before), ...mailPauseFaults(values, before))
   faults.push(...unknownProperties(BusinessWrite, body))
+  if (faults.length === 0) faults.push(...(await referenceFaults(tx, values, before)))
   if (faults.length > 0) throw invalid(faults)
   const wanted = { ...before, ...values }
   if (isSame(before, wanted)) return before
-  if (before.timeZone !== wanted.timeZone) await followZone(tx, businessId)
+  await followBusiness(tx, before, wanted)
   return updateBusiness(tx, businessId, wanted, { user, now })
 }
+
+/** What is wrong with the logo and the statuses that a business names, as far as they change. */
+export async function referenceFaults(
+  tx: Db,
+  values: BusinessFields,
+  current: BusinessRow,
+): Promise<Fault[]> {
+  const { businessId } = current
+  const faults: Fault[] = []
+  if (values.logo && values.logo !== current.logo) {
+    faults.push(...(await logoFaults(tx, businessId, values.logo)))
+  }
+  const changed = ANSWERS.filter(
+    ({ property }) => values[property] !== null && values[property] !== current[property],
+  )
+  if (changed.length === 0) return faults
+  const statuses = await listStatusesOf(tx, businessId, 'CALENDAR')
+  for (const { property, live } of changed) {
+    const usable = statuses.filter((status) => status.active && status.live === live)
+    if (usable.some(({ status }) => status === values[property])) continue
+    const names = usable.map(({ status }) => status).join(', ')
+    faults.push({ pointer: `/${property}`, detail: `must be one of ${names}` })
+  }
+  return faults
+}
+
+/** An appointment that is confirmed takes place; one that is cancelled does not. */
+const ANSWERS = [
+  { property: 'confirmStatus', live: true },
+  { property: 'cancelStatus', live: false },
+] as const
 
 /** The fields that a business may not change about itself. */
 export const operatorFieldFaults = (values: BusinessFields, current: BusinessRow): Fault[] =>
   (['active', 'externalId', 'senderDomains'] as const)
     .filter((property) => !isDeepStrictEqual(values[property], current[property]))
     .map((property) => ({ pointer: `/${property}`, detail: 'is the operator’s to change' }))
+
+/** The reason of a pause that has just ended may be sent back. */
+export const mailPauseFaults = (
+  { mailPaused, mailPausedReason }: BusinessFields,
+  current?: BusinessRow,
+): Fault[] =>
+  mailPaused || mailPausedReason === null || mailPausedReason === current?.mailPausedReason
+    ? []
+    : [{ pointer: '/mailPausedReason', detail: 'needs mailPaused: true' }]

@@ -3,6 +3,7 @@ import {
   eraseAudit,
   eraseClientRows,
   eraseMails,
+  eraseReportMails,
   eraseTraces,
   type ErasedPage,
 } from '../store/erasure.ts'
@@ -41,6 +42,7 @@ export async function eraseClient(
   }
   add(erased)
   await inPages((page) => inTransaction((tx) => eraseMails(tx, client, page, now)))
+  add(await inTransaction((tx) => eraseReportMails(tx, client)))
   add(await inTransaction((tx) => eraseTraces(tx, client)))
   await inPages((page) => inTransaction((tx) => eraseAudit(tx, client, page)))
   return totals

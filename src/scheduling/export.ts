@@ -2,7 +2,7 @@ import { kindNamed } from '../contract/event-definition.ts'
 import { refName } from '../contract/object-body.ts'
 import { OBJECT_KINDS, type ObjectKind } from '../contract/objects.ts'
 import type { Db } from '../database/database.ts'
-import { getBusiness } from '../store/businesses.ts'
+import { getBusiness, type BusinessRow } from '../store/businesses.ts'
 import { listAllActions } from '../store/event-actions.ts'
 import { listAllDefinitions, type StoredDefinition } from '../store/event-definitions.ts'
 import {
@@ -11,6 +11,8 @@ import {
   type ExportedObject,
   type ReferredIds,
 } from '../store/exported-objects.ts'
+import { listAllFiles, readContent, type StoredFile } from '../store/files.ts'
+import { withItemRefs } from './inner-references.ts'
 import { listAllStatuses } from '../store/statuses.ts'
 import { listSuppressions } from '../store/suppressions.ts'
 
@@ -26,11 +28,12 @@ export async function exportBusiness(
   write: (lines: ExportLine[]) => Promise<void>,
 ) {
   await db.snapshot(async (tx) => {
-    const { name, timeZone, emailAddress, phone, language } = await getBusiness(tx, businessId)
-    await write([{ kind: 'business', name, timeZone, emailAddress, phone, language }])
+    await write([businessLine(await getBusiness(tx, businessId))])
     await write((await listAllStatuses(tx, [businessId])).map(statusLine))
+    const files = await listAllFiles(tx, businessId)
+    for (const file of files) await write([await fileLine(tx, file)])
 
-    const refs = new Refs(await listReferredIds(tx, businessId))
+    const refs = new Refs(await listReferredIds(tx, businessId), files)
     for (const kind of OBJECT_KINDS) {
       for await (const page of streamObjects(tx, businessId, kind)) {
         await write(page.map((object) => objectLine(kind, object, refs)))
@@ -54,14 +57,42 @@ export async function exportBusiness(
   })
 }
 
+/** Files keep their UUIDs, which are unique in a business, because templates and the logo name them. */
+async function fileLine(tx: Db, { businessId, fileUUId, name, active }: StoredFile) {
+  const bytes = await readContent(tx, businessId, fileUUId)
+  return { kind: 'fileLibrary', fileUUId, name, active, content: bytes!.toString('base64') }
+}
+
+const businessLine = (business: BusinessRow) => ({
+  kind: 'business',
+  name: business.name,
+  timeZone: business.timeZone,
+  emailAddress: business.emailAddress,
+  phone: business.phone,
+  language: business.language,
+  logo: business.logo,
+  confirmStatus: business.confirmStatus,
+  cancelStatus: business.cancelStatus,
+  cancelUntilHours: business.cancelUntilHours,
+  bookingUrl: business.bookingUrl,
+})
+
 /** The objects that were written, each with the number of its line within its kind. */
 class Refs {
   readonly #places = new Map<string, Map<unknown, number>>()
   readonly #counts = new Map<string, number>()
   readonly #referred: ReferredIds
 
-  constructor(referred: ReferredIds) {
+  readonly #files: Set<unknown>
+
+  constructor(referred: ReferredIds, files: StoredFile[]) {
     this.#referred = referred
+    this.#files = new Set(files.map(({ fileUUId }) => fileUUId))
+  }
+
+  /** Those of these files that were written: a template may name others, which never were here. */
+  withLines(fileUUIds: unknown[]) {
+    return fileUUIds.filter((fileUUId) => this.#files.has(fileUUId))
   }
 
   /** The ref of a line; undefined if nothing refers to its object, as for most appointments. */
@@ -104,12 +135,18 @@ function objectLine(kind: ObjectKind, object: ExportedObject, refs: Refs): Expor
   const ref = refs.give(kind, object[kind.id])
   if (ref) line.ref = ref
   line.externalId = object.externalId
-  for (const [property, { refersTo }] of Object.entries(kind.fields)) {
+  for (const [property, { refersTo, itemsReferTo }] of Object.entries(kind.fields)) {
     const value = object[property]
+    if (itemsReferTo) {
+      line[property] = withItemRefs(itemsReferTo, value, (id) => refs.of(itemsReferTo.refersTo, id))
+      continue
+    }
     if (refersTo && value !== null) {
       line[refName(property)] = Array.isArray(value)
         ? value.map((id) => refs.of(refersTo, id))
         : refs.of(refersTo, value)
+    } else if (property === 'attachFileLibraryUUids') {
+      line[property] = refs.withLines(value as unknown[])
     } else line[property] = value
   }
   line.active = object.active
@@ -119,11 +156,20 @@ function objectLine(kind: ObjectKind, object: ExportedObject, refs: Refs): Expor
 
 type Statuses = Awaited<ReturnType<typeof listAllStatuses>>
 
-const statusLine = ({ objectType, status, label, live, liveAfter, active }: Statuses[number]) => ({
+const statusLine = ({
+  objectType,
+  status,
+  label,
+  outcome,
+  live,
+  liveAfter,
+  active,
+}: Statuses[number]) => ({
   kind: 'status',
   objectType,
   status,
   label,
+  outcome,
   live,
   liveAfter,
   active,

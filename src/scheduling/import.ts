@@ -1,3 +1,4 @@
+import { BulkCall } from '../automation/brake.ts'
 import { OBJECT_KINDS, type ObjectKind } from '../contract/objects.ts'
 import { isPlainObject } from '../contract/json.ts'
 import type { Db } from '../database/database.ts'
@@ -7,6 +8,7 @@ import { SettingsCache } from '../store/settings.ts'
 import { saveBusinessLine } from './business-lines.ts'
 import { checkHtmlOf } from './email-templates.ts'
 import { saveDefinitionLine } from './definition-lines.ts'
+import { saveFileLine } from './files.ts'
 import { LineRefs } from './line-refs.ts'
 import { saveObjects } from './save.ts'
 import type { Saving } from './saving.ts'
@@ -34,7 +36,12 @@ export type Importing = {
   onProgress?: (lines: number) => void
 }
 
-export type Imported = { accepted: Record<string, number>; refusedCount: number }
+export type Imported = {
+  accepted: Record<string, number>
+  refusedCount: number
+  /** Its mails wait for this approval. */
+  approvalId?: number
+}
 
 /** How many lines are saved together. A line may refer to another one of its window. */
 export const WINDOW = 1_000
@@ -57,16 +64,26 @@ export async function importLines(
   lines: AsyncIterable<Line[]> | Iterable<Line[]>,
   importing: Importing,
 ): Promise<Imported> {
-  const run = new Run(importing, (work) => db.transaction(work))
+  const bulkCall = new BulkCall(importing)
+  const run = new Run({ ...importing, bulkCall }, (work) => db.transaction(work))
   let saving: Promise<void> = Promise.resolve()
-  for await (const window of windowsOf(lines)) {
+  try {
+    for await (const window of windowsOf(lines)) {
+      await saving
+      saving = run.save(window)
+      // Awaited above or after the loop; without this, a failure in between would be unhandled.
+      saving.catch(() => {})
+      await bulkCall.renew(db, importing.now())
+    }
     await saving
-    saving = run.save(window)
-    // Awaited above or after the loop; without this, a failure in between would be unhandled.
-    saving.catch(() => {})
+  } catch (error) {
+    // What was saved until now counts. If this fails too, the engine ends the count.
+    await saving.catch(() => {})
+    await bulkCall.end(db, importing.now()).catch(() => {})
+    throw error
   }
-  await saving
-  return run.imported
+  const approvalId = await bulkCall.end(db, importing.now())
+  return approvalId === undefined ? run.imported : { ...run.imported, approvalId }
 }
 
 /**
@@ -123,15 +140,18 @@ async function* windowsOf(lines: AsyncIterable<Line[]> | Iterable<Line[]>) {
 type Read = { number: number; body: Record<string, unknown> }
 type Transact = <T>(work: (tx: Db) => Promise<T>) => Promise<T>
 
+/** A dry run sends nothing, so it needs no brake. */
+type Running = Importing & { bulkCall?: BulkCall }
+
 class Run {
   readonly imported: Imported = { accepted: {}, refusedCount: 0 }
-  readonly #importing: Importing
+  readonly #importing: Running
   readonly #transact: Transact
   readonly #refs = new LineRefs()
   readonly #settings = new SettingsCache()
   #lines = 0
 
-  constructor(importing: Importing, transact: Transact) {
+  constructor(importing: Running, transact: Transact) {
     this.#importing = importing
     this.#transact = transact
   }
@@ -235,6 +255,7 @@ class Run {
       visibility = null,
       history = false,
       recordedAt,
+      bulkCall,
     } = this.#importing
     return {
       businessId,
@@ -245,6 +266,7 @@ class Run {
       history,
       areLines: true,
       ...(recordedAt && { recordedAt }),
+      ...(bulkCall && { bulkCall }),
     }
   }
 
@@ -262,6 +284,7 @@ type Save = (tx: Db, body: Read['body'], saving: Saving, refs: LineRefs) => Prom
 
 /** Kinds that are saved line by line. */
 const OTHERS: Record<string, Save> = {
+  fileLibrary: saveFileLine,
   business: saveBusinessLine,
   status: (tx, body, saving) => saveStatusOf(tx, body, saving),
   eventDefinition: saveDefinitionLine,
@@ -270,6 +293,7 @@ const OTHERS: Record<string, Save> = {
 
 /** Kinds come after those that they refer to. */
 const KINDS = [
+  'fileLibrary',
   'business',
   'status',
   ...OBJECT_KINDS.map(({ kind }) => kind),

@@ -1,5 +1,6 @@
 import { refName } from '../contract/object-body.ts'
 import { objectKind, type ObjectKind } from '../contract/objects.ts'
+import { fillItemRefs } from './inner-references.ts'
 
 /**
  * Lines of an import can refer to earlier ones: `"ref": "c7"` on a client, `"clientRef": "c7"` on its
@@ -28,7 +29,7 @@ export class LineRefs {
       }
       body[property] = ids
     }
-    return undefined
+    return fillItemRefs(kind, body, (target, ref) => this.idOf(target, ref))
   }
 }
 

@@ -1,8 +1,12 @@
 import { isUtf8 } from 'node:buffer'
+import { MAX_FILE_BYTES } from '../contract/file-library.ts'
 import type { Line } from './import.ts'
 
 /** As long as any body may be. */
 const MAX_LINE_LENGTH = 1_048_576
+/** A line with a file, in base64. It must begin with its kind. */
+const MAX_FILE_LINE_LENGTH = Math.ceil((MAX_FILE_BYTES * 4) / 3) + 4_096
+const FILE_LINE = Buffer.from('{"kind":"fileLibrary"')
 const NEWLINE = 0x0a
 
 /**
@@ -16,7 +20,8 @@ export async function* readNdjson(pieces: AsyncIterable<Buffer>): AsyncIterable<
 
   const take = (end: Buffer): Line | undefined => {
     number += 1
-    const isTooLong = length + end.length > MAX_LINE_LENGTH
+    const total = length + end.length
+    const isTooLong = total > MAX_LINE_LENGTH && total > maxLength([...kept, end])
     const bytes = kept.length === 0 ? end : Buffer.concat([...kept, end])
     kept = []
     length = 0
@@ -35,12 +40,18 @@ export async function* readNdjson(pieces: AsyncIterable<Buffer>): AsyncIterable<
     }
     const rest = piece.subarray(start)
     length += rest.length
-    if (length > MAX_LINE_LENGTH) kept = []
+    if (length > MAX_LINE_LENGTH && length > maxLength([...kept, rest])) kept = []
     else if (rest.length > 0) kept.push(rest)
     if (lines.length > 0) yield lines
   }
   const last = length > 0 ? take(Buffer.alloc(0)) : undefined
   if (last) yield [last]
+}
+
+/** How long the line may be that begins with these pieces. */
+function maxLength(pieces: Buffer[]) {
+  const start = Buffer.concat(pieces.slice(0, FILE_LINE.length), FILE_LINE.length)
+  return start.equals(FILE_LINE) ? MAX_FILE_LINE_LENGTH : MAX_LINE_LENGTH
 }
 
 const BOM = Buffer.from([0xef, 0xbb, 0xbf])

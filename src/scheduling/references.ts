@@ -2,6 +2,7 @@ import { externalName, type ObjectInput } from '../contract/object-body.ts'
 import { objectKind, type ObjectKind } from '../contract/objects.ts'
 import type { Db } from '../database/database.ts'
 import type { Fault } from '../errors.ts'
+import { lockActiveFiles, type StoredFile } from '../store/files.ts'
 import {
   listReferredObjects,
   type ReferredObject,
@@ -19,6 +20,8 @@ export type References = {
   has(kind: string, id: number): boolean
   tagsOf(clientId: unknown): Tags | null
   campaignEndOf(invitationCampaignId: unknown): Temporal.Instant | null
+  /** The files that templates attach, by their UUIDs. */
+  files: Map<string, StoredFile>
 }
 
 /**
@@ -32,9 +35,10 @@ export async function resolveReferences(
   current: StoredObject[],
   { businessId, settings: cache }: Saving,
 ): Promise<References> {
-  const [[version], referred] = await Promise.all([
+  const [[version], referred, files] = await Promise.all([
     readSettingsVersions(tx, [businessId]),
     listReferredObjects(tx, businessId, wantedReferences(kind, inputs, current)),
+    lockAttachedFiles(tx, businessId, kind, [...inputs.map(({ values }) => values), ...current]),
   ])
   fillExternalReferences(kind, inputs, referred)
   const named = namedSettings(kind, businessId, [...inputs.map(({ values }) => values), ...current])
@@ -47,7 +51,19 @@ export async function resolveReferences(
     tagsOf: (clientId) => byId.get(`client ${clientId as number}`)?.tags ?? null,
     campaignEndOf: (campaignId) =>
       byId.get(`invitationCampaign ${campaignId as number}`)?.expiresTime ?? null,
+    files: new Map(files.map((file) => [file.fileUUId, file])),
   }
+}
+
+async function lockAttachedFiles(
+  tx: Db,
+  businessId: number,
+  { kind }: ObjectKind,
+  templates: Record<string, unknown>[],
+) {
+  if (kind !== 'emailTemplate') return []
+  const named = templates.flatMap((template) => (template.attachFileLibraryUUids ?? []) as string[])
+  return named.length === 0 ? [] : lockActiveFiles(tx, businessId, [...new Set(named)])
 }
 
 /** The part of the settings that holds objects of this kind. */

@@ -23,8 +23,10 @@ import type { Status } from '../store/statuses.ts'
 import { buildSubject } from '../store/subject.ts'
 import { findHidingProperty } from '../store/visibility.ts'
 import { withBookingTerms } from './booking-terms.ts'
+import { strayLocations, strayStudents, withAttendance } from './inner-references.ts'
 import { faultsOfTemplate, readTemplateBody, storedTemplate } from './email-templates.ts'
 import { eventsOf, isSame } from './events.ts'
+import { attachmentFaults } from './files.ts'
 import { followChanges } from './follow.ts'
 import { resolveReferences, unknownReferences, type References } from './references.ts'
 import type { Allow, Outcome, Saving } from './saving.ts'
@@ -206,13 +208,13 @@ const decider =
     if (input.id !== undefined && !before) return { refused: notFound(kind.title, input.id) }
     const base = before ?? newObject(kind, newIds.next().value!, body, saving)
     const { settings } = references
-    const completed =
-      kind.kind === 'calendar' ? withBookingTerms(input, base, settings.services) : input
+    const completed = complete(kind, input, base, settings)
     const object = mergeInput(completed, base, saving)
     const faults = [
       ...completed.faults,
       ...missingProperties(kind, completed, before),
       ...unknownReferences(kind, body, completed, references),
+      ...unknownFiles(kind, object, before, completed, references),
       ...unknownStatus(
         completed,
         (kind.objectType && settings.statuses.get(kind.objectType)) ?? [],
@@ -225,6 +227,16 @@ const decider =
     const stored = storedTemplate(object, before, input.values.emailBody, saving.html ?? new Map())
     return { object: stored, before }
   }
+
+function complete(
+  { kind }: ObjectKind,
+  input: ObjectInput,
+  base: StoredObject,
+  { services }: References['settings'],
+): ObjectInput {
+  if (kind === 'calendar') return withBookingTerms(input, base, services)
+  return kind === 'classSchedule' ? withAttendance(input, base) : input
+}
 
 function refusalOf(allow: Allow | undefined, current: StoredObject | undefined) {
   try {
@@ -285,6 +297,22 @@ function missingProperties(
     .map((property) => ({ pointer: `/${property}`, detail: 'is required' }))
 }
 
+/** Of an active template. One that was stored before may name files that never were here. */
+function unknownFiles(
+  kind: ObjectKind,
+  object: StoredObject,
+  before: StoredObject | undefined,
+  { values, faults }: ObjectInput,
+  { files }: References,
+): Fault[] {
+  if (kind.kind !== 'emailTemplate') return []
+  const isGiven = values.attachFileLibraryUUids !== undefined
+  const isRevived = before?.active === false
+  const isFaulty = faults.some(({ pointer }) => pointer.startsWith('/attachFileLibraryUUids'))
+  if (isFaulty || !object.active || !(isGiven || isRevived)) return []
+  return attachmentFaults(object.attachFileLibraryUUids as string[], files)
+}
+
 function unknownStatus({ values: { status } }: ObjectInput, statuses: Status[]): Fault[] {
   if (status === undefined) return []
   const usable = statuses.filter((known) => known.active).map((known) => known.status)
@@ -305,6 +333,9 @@ function contradictions(
       (fault) => !faults.some(({ pointer }) => pointer === fault.pointer),
     )
   }
+  if (kind.kind === 'professional') return faults.length > 0 ? [] : strayLocations(object)
+  const stray = kind.kind === 'classSchedule' && faults.length === 0 ? strayStudents(object) : []
+  if (stray.length > 0) return stray
   const { startTime, endTime } = object
   if (!(startTime instanceof Temporal.Instant) || !(endTime instanceof Temporal.Instant)) return []
   if (faults.some((fault) => /^\/(start|end)Time/.test(fault.pointer))) return []

@@ -1,3 +1,4 @@
+import type { BulkCall } from '../automation/brake.ts'
 import type { RequestError } from '../errors.ts'
 import type { StoredObject } from '../store/objects.ts'
 import type { SettingsCache } from '../store/settings.ts'
@@ -18,6 +19,8 @@ export type Saving = Author & {
   history?: boolean
   /** The bodies are lines of an import, which may name objects by the refs of other lines. */
   areLines?: boolean
+  /** The import that the bodies are lines of: it may have to be approved. */
+  bulkCall?: BulkCall
   /** When a new object was really created, if that is known and trusted. */
   recordedAt?: (body: Record<string, unknown>) => Temporal.Instant | undefined
 }

@@ -2,6 +2,7 @@ import { EVENT_TYPES, type ObjectType } from '../contract/event-type.ts'
 import { isPlainObject } from '../contract/json.ts'
 import { readFields } from '../contract/read-fields.ts'
 import {
+  defaultOutcome,
   firstStatus,
   isFollowedUp,
   STATUS_FIELDS,
@@ -47,14 +48,19 @@ export async function saveStatusOf(
   if (all.length > 0) throw invalid(all)
 
   const liveAfter = values.liveAfter ?? isFollowedUp(objectType, status, values.live)
-  const wanted: StatusInput = { objectType, status, ...values, liveAfter }
+  const named = { objectType, status, live: values.live, liveAfter }
+  const outcome = values.outcome ?? defaultOutcome(named)
+  const wanted: StatusInput = { ...named, ...values, liveAfter, outcome }
   if (before) return { status: await change(tx, before, wanted, saving), before }
   const made = await insertStatus(tx, saving, wanted)
   // Another transaction has just created it, so this is a change.
   return made ? { status: made, before } : saveStatusOf(tx, body, saving, allow)
 }
 
-type StatusFields = Pick<Status, 'label' | 'live' | 'active'> & { liveAfter: boolean | null }
+type StatusFields = Pick<Status, 'label' | 'live' | 'active'> & {
+  outcome: Status['outcome'] | null
+  liveAfter: boolean | null
+}
 
 /** Removes a status that no object has; returns undefined if it does not exist. */
 export async function removeStatus(
@@ -80,7 +86,7 @@ async function change(tx: Db, before: Status, wanted: StatusInput, saving: Autho
   return saved
 }
 
-const CHANGEABLE = ['label', 'live', 'liveAfter', 'active'] as const
+const CHANGEABLE = ['label', 'outcome', 'live', 'liveAfter', 'active'] as const
 
 async function refuseWhileUsed(tx: Db, { objectType, status }: StatusInput, businessId: number) {
   if (status === firstStatus(objectType)) {
@@ -89,7 +95,7 @@ async function refuseWhileUsed(tx: Db, { objectType, status }: StatusInput, busi
   // Saves in progress may have read this status. After they commit, their objects are seen.
   await waitForBookings(tx, businessId)
   if (await isStatusUsed(tx, businessId, objectType, status)) {
-    throw conflict(`${status} is in use, by an object or a definition.`)
+    throw conflict(`${status} is in use, by an object, a definition or the business.`)
   }
 }
 

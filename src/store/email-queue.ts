@@ -6,6 +6,7 @@ import type { Attempt } from './emails.ts'
 import { columnsFor, rowTable } from './rows.ts'
 import {
   claimDue,
+  claimRows,
   claimShares,
   lockRowsOfExpired,
   type Claim,
@@ -30,7 +31,15 @@ export type ClaimedEmail = {
   status: 'QUEUED' | 'RETRYING' | 'UNCERTAIN'
   /** How many attempts were made before this one. */
   attempts: number
+  /** How many of them ended because the worker died. */
+  workerDeaths: number
+  /** The answer to the last attempt. */
+  lastAnswer: string | null
+  createdDate: Temporal.Instant
   businessActive: boolean
+  /** All mail of its business is paused, or was until this time. */
+  mailPaused: boolean
+  mailResumedTime: Temporal.Instant | null
   /** Why its address gets no such mail; null: it does. */
   suppressed: 'BOUNCED' | 'UNSUBSCRIBED' | null
   /** Of its trigger, if it has one: checked again before every attempt. */
@@ -61,6 +70,35 @@ export const claimDueEmails = (db: Db, claim: Claim) =>
 export const claimEmailShares = (db: Db, claim: Claim, shares: Shares) =>
   claimEmails(db, claimShares(EMAIL_QUEUE, claim, shares))
 
+/**
+ * Mails that are no longer of use, as `usefulUntil` says: a reminder whose anchor has begun, or another
+ * mail that should have been sent before `lateBefore`.
+ */
+export const claimUselessEmails = (db: Db, claim: Claim, lateBefore: Temporal.Instant) =>
+  claimEmails(
+    db,
+    claimRows(
+      EMAIL_QUEUE,
+      claim,
+      sql`
+        select q.ctid from email_queue q
+        join email e on (e.business_id, e.email_id) = (q.business_id, q.email_id)
+        join business b on b.business_id = q.business_id
+        left join event_trigger t
+          on (t.business_id, t.event_trigger_id) = (e.business_id, e.event_trigger_id)
+        where q.worker is null and q.next_attempt_time <= ${claim.now} and not b.mail_paused
+          and case when t.fire_now is not false then q.created_date < ${lateBefore}
+                   when t.anchor_time > t.scheduled_time then t.anchor_time <= ${claim.now}
+                   else t.scheduled_time < ${lateBefore} end
+        order by q.next_attempt_time
+        limit ${claim.limit}
+        for update of q skip locked`,
+    ),
+  )
+
+/** The reply of an attempt that ended with its worker. */
+const WORKER_DIED = 'the worker died'
+
 const claimEmails = (db: Db, claim: Sql) =>
   db.query<ClaimedEmail>(
     sql`
@@ -69,7 +107,12 @@ const claimEmails = (db: Db, claim: Sql) =>
              e.event_trigger_id as "eventTriggerId", e.object_type as "objectType",
              e.object_id as "objectId", e.object_uuid as "objectUUId", e.to_address as "toAddress",
              convert_from(e.message, 'UTF8') as message, k.status, k.attempts,
-             b.active as "businessActive",
+             k.created_date as "createdDate", e.status_reason as "lastAnswer",
+             case when k.attempts = 0 then 0 else (
+               select count(*) from jsonb_array_elements(e.attempts) one
+               where one ->> 'reply' = ${WORKER_DIED}) end as "workerDeaths",
+             b.active as "businessActive", b.mail_paused as "mailPaused",
+             b.mail_resumed_time as "mailResumedTime",
              (select min(s.reason) from suppression s
               where (s.business_id, s.email_address) = (e.business_id, lower(e.to_address))
                 and (s.reason = 'BOUNCED' or not coalesce(g.transactional, true))) as suppressed,
@@ -263,7 +306,7 @@ export function listTriggersToReplan(db: Db, { after, limit }: { after: number; 
  */
 export async function takeOverEmails(tx: Db, expired: ExpiredLease[], now: Temporal.Instant) {
   const died = (phase: string) =>
-    JSON.stringify({ time: now.epochMilliseconds, phase, reply: 'the worker died' })
+    JSON.stringify({ time: now.epochMilliseconds, phase, reply: WORKER_DIED })
   const rows = await tx.query(sql`
     with lost as (
       select q.business_id, q.email_id,
@@ -295,6 +338,21 @@ export async function takeOverEmails(tx: Db, expired: ExpiredLease[], now: Tempo
 /** A crash of the database empties this unlogged table: the epoch after it is another one. */
 export const beginServerEpoch = (db: Db) =>
   db.query(sql`insert into server_epoch default values on conflict do nothing`)
+
+/**
+ * Postpones all due mails of businesses whose mail is paused, and those that this worker has claimed.
+ * When the business resumes, they are due at once.
+ */
+export const postponePausedEmails = (
+  tx: Db,
+  paused: EmailKey[],
+  { now, until }: { now: Temporal.Instant; until: Temporal.Instant },
+) =>
+  tx.query(sql`
+    update email_queue q set next_attempt_time = ${until}, ${FREE}
+    where q.business_id = any (${[...new Set(paused.map((mail) => mail.businessId))]}::bigint[])
+      and q.next_attempt_time <= ${now}
+      and (q.worker is null or q.worker = any (${paused.map((mail) => mail.worker)}::text[]))`)
 
 /** Frees these mails as if they had not been claimed: the end of their message was not sent. */
 export const releaseEmails = (db: Db, mails: EmailKey[]) =>

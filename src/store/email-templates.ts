@@ -1,6 +1,8 @@
+import type { Attachment } from '../contract/file-library.ts'
 import type { Db } from '../database/database.ts'
 import { sql, type Sql } from '../database/sql.ts'
 import { definitionKeys, type DefinitionKey } from './event-definitions.ts'
+import { attachmentsOfTemplate } from './files.ts'
 
 /** A template as emails are made from it. */
 export type StoredTemplate = {
@@ -28,7 +30,11 @@ export type StoredTemplate = {
   level: string | null
   location: string | null
   reasonIdList: number[]
+  /** The layout is not put around it. */
+  noHeader: boolean
   sortOrder: number | null
+  /** Null: none. */
+  attachments: Attachment[] | null
 }
 
 /**
@@ -74,7 +80,8 @@ const withVariants = (names: Sql) =>
            t.from_address as "fromAddress", t.to_name as "toName", t.to_address as "toAddress",
            t.cc_address as "ccAddress", t.bcc_address as "bccAddress",
            t.reply_to_address as "replyToAddress", t.language, t.level, t.location,
-           t.reason_id_list as "reasonIdList", t.sort_order as "sortOrder"
+           t.reason_id_list as "reasonIdList", t.sort_order as "sortOrder",
+           t.no_header as "noHeader", ${attachmentsOfTemplate} as attachments
     from (${names}) n
     join email_template named using (business_id, email_template_id)
     join email_template t on t.business_id = named.business_id

@@ -1,5 +1,6 @@
 import type { EmailStatus } from '../contract/email.ts'
 import type { ObjectType } from '../contract/event-type.ts'
+import type { Attachment } from '../contract/file-library.ts'
 import type { Db } from '../database/database.ts'
 import { empty, join, raw, sql, type Sql } from '../database/sql.ts'
 import { columnsFor, rowTable } from './rows.ts'
@@ -30,6 +31,8 @@ export type NewEmail = {
   /** The message as it is sent, ASCII only; null if it will not be sent. It contains html and text. */
   message: string | null
   messageId: string
+  /** Files of the library that the message names; null for none. */
+  attachments?: Attachment[] | null
   test: boolean
   status: 'QUEUED' | 'CAPTURED' | 'SUPPRESSED'
   statusReason: string | null
@@ -56,6 +59,7 @@ const COLUMNS = columnsFor<NewEmail>({
   text: 'text',
   message: 'text',
   messageId: 'text',
+  attachments: 'jsonb',
   test: 'boolean',
   status: 'text',
   statusReason: 'text',
@@ -315,6 +319,7 @@ export type WholeEmail = StoredEmail & {
   transactional: boolean
   fromAddress: string
   message: Buffer | null
+  attachments: Attachment[] | null
 }
 
 export async function findEmail(
@@ -328,7 +333,7 @@ export async function findEmail(
            coalesce((select g.transactional from email_category g
                      where (g.business_id, g.email_category_id)
                          = (email.business_id, email.email_category_id)), true) as transactional,
-           from_address as "fromAddress", message
+           from_address as "fromAddress", message, attachments
     from email
     where business_id = ${businessId} and email_id = ${emailId} ${aboutVisibleObject('email', visibility)}`)
   return email

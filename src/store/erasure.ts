@@ -38,6 +38,13 @@ export async function eraseTraces(tx: Db, { businessId, clientId }: ClientKey): 
   return traces!.counts
 }
 
+/** Deletes the content of all mails with reports of the business, because reports name clients. */
+export async function eraseReportMails(tx: Db, { businessId }: ClientKey): Promise<Counts> {
+  const [erased] = await tx.query<{ email: number }>(sql`
+    select erase_report_mails(${businessId}) as email`)
+  return { email: erased!.email }
+}
+
 export async function eraseAudit(
   tx: Db,
   { businessId, clientId }: ClientKey,

@@ -13,6 +13,7 @@ import type { ObjectKey } from './subject.ts'
 import { clientsNamed } from './client-words.ts'
 import { aboutVisibleObject, type Visibility } from './visibility.ts'
 import { lockObjectsForShare } from './subjects.ts'
+import { HELD_UNTIL } from './approvals.ts'
 import { asPlanned, recordEnded } from './trigger-queue.ts'
 
 /** As answered, with moments still moments. */
@@ -30,13 +31,14 @@ const columnsOf = (state: Sql) => sql`
   event_trigger_id as "eventTriggerId", modified_date as "modifiedDate",
   modified_user as "modifiedUser", object_id as "objectId", object_type as "objectType",
   object_uuid as "objectUUId", scheduled_time as "scheduledTime", ${state}`
-const columns = columnsOf(
-  sql`status, status_reason as "statusReason", completed_time as "completedTime"`,
-)
+const STATE = sql`status, status_reason as "statusReason", completed_time as "completedTime"`
+const columns = columnsOf(sql`${STATE}, approval_id as "approvalId"`)
+const finishedColumns = columnsOf(sql`${STATE}, null::bigint as "approvalId"`)
 /** What is in a worker's hands is RUNNING. */
 const pendingColumns = columnsOf(sql`
   case when worker is null then 'SCHEDULED' else 'RUNNING' end as status,
-  'last attempt failed: ' || last_error as "statusReason", null::timestamptz as "completedTime"`)
+  coalesce('last attempt failed: ' || last_error, 'waits for approval ' || approval_id) as "statusReason",
+  null::timestamptz as "completedTime", approval_id as "approvalId"`)
 
 /** It has this id and not one of the other sort: the indexes begin with one and go on with the other. */
 const isAbout = (id: number | string) =>
@@ -211,7 +213,7 @@ export function listTriggers(
     pages.push(sql`(
       select t.* from unnest(${ended.statuses}::text[]) as recorded (status)
       cross join lateral (
-        select ${columns} from event_trigger t
+        select ${finishedColumns} from event_trigger t
         where ${ended.condition} and t.status = recorded.status ${page}) t)`)
   }
   if (pages.length === 0) return Promise.resolve<StoredTrigger[]>([])
@@ -528,7 +530,7 @@ export type NewTrigger = {
   scheduledTime: Temporal.Instant
   status: 'SCHEDULED' | 'EXPIRED'
   statusReason: string | null
-}
+} & Brakeable
 
 type PlannedUpdate = {
   eventTriggerId: number
@@ -537,6 +539,13 @@ type PlannedUpdate = {
   scheduledTime: Temporal.Instant
   status: 'SCHEDULED' | 'EXPIRED' | 'CANCELLED'
   statusReason: string | null
+} & Brakeable
+
+type Brakeable = {
+  /** A reminder whose time had passed: `latePolicy` sends it all the same. */
+  isLate?: boolean
+  /** It waits for this approval. */
+  approvalId?: number
 }
 
 /** What is about to be due wakes the engines; the rest they find by themselves. */
@@ -547,16 +556,16 @@ export function writePlan(tx: Db, businessId: number, plan: Plan, now: Temporal.
   const { insert, update, replan } = plan
   if (insert.length + update.length + replan.length === 0) return
   // Moves first: a new trigger may be planned for the time that a moved one had.
-  const moved = update.filter((one) => one.status === 'SCHEDULED')
+  const moved = update.filter((one) => one.status === 'SCHEDULED').map(withApproval)
   const gone = update.filter((one) => one.status !== 'SCHEDULED')
   if (moved.length > 0) tx.send(moving(businessId, moved, now))
   if (gone.length > 0) tx.send(ending(businessId, gone, now))
   if (replan.length > 0) tx.send(marking(businessId, replan))
   const created = insert.map((one) => ({
-    ...one,
+    ...withApproval(one),
     businessId,
     createdDate: now,
-    nextAttemptTime: one.scheduledTime,
+    nextAttemptTime: one.approvalId === undefined ? one.scheduledTime : HELD_UNTIL,
   }))
   const pending = created.filter((one) => one.status === 'SCHEDULED')
   const late = created.filter((one) => one.status !== 'SCHEDULED')
@@ -565,12 +574,19 @@ export function writePlan(tx: Db, businessId: number, plan: Plan, now: Temporal.
     tx.send(sql`${insertRows('event_trigger', FINISHED_COLUMNS, late)} on conflict do nothing`)
   }
   const isSoon = [...pending, ...moved].some(
-    ({ scheduledTime }) => scheduledTime.epochMilliseconds - now.epochMilliseconds < SOON_MS,
+    ({ scheduledTime, approvalId }) =>
+      approvalId === null && scheduledTime.epochMilliseconds - now.epochMilliseconds < SOON_MS,
   )
   if (isSoon) tx.hint('bellwether_due')
 }
 
-type WrittenTrigger = NewTrigger & {
+const withApproval = <Row extends Brakeable>(row: Row) => ({
+  ...row,
+  approvalId: row.approvalId ?? null,
+})
+
+type WrittenTrigger = Omit<NewTrigger, 'approvalId'> & {
+  approvalId: number | null
   businessId: number
   createdDate: Temporal.Instant
   nextAttemptTime: Temporal.Instant
@@ -593,7 +609,7 @@ const TRIGGER_COLUMNS = columnsFor<WrittenTrigger>({
 
 const PENDING_COLUMNS = [
   ...TRIGGER_COLUMNS,
-  ...columnsFor<WrittenTrigger>({ nextAttemptTime: 'timestamptz' }),
+  ...columnsFor<WrittenTrigger>({ nextAttemptTime: 'timestamptz', approvalId: 'bigint' }),
 ]
 
 const FINISHED_COLUMNS = [
@@ -610,13 +626,25 @@ const PLANNED_COLUMNS = columnsFor<PlannedUpdate>({
   statusReason: 'text',
 })
 
+type MovedUpdate = Omit<PlannedUpdate, 'approvalId'> & { approvalId: number | null }
+
+const MOVED_COLUMNS = [...PLANNED_COLUMNS, ...columnsFor<MovedUpdate>({ approvalId: 'bigint' })]
+
+/** A trigger goes on waiting for its approval; a reminder with another time is planned, and does not wait. */
+const staysHeld = sql`
+  w.approval_id is not null and (w.occurrence is not null or w.scheduled_time = r.scheduled_time)`
+
 /** A claimed trigger is taken from its worker: the caller holds its object, so it is not being fired. */
-const moving = (businessId: number, update: PlannedUpdate[], now: Temporal.Instant) => sql`
+const moving = (businessId: number, update: MovedUpdate[], now: Temporal.Instant) => sql`
   update pending_trigger w
   set anchor_time = r.anchor_time, scheduled_time = r.scheduled_time,
-      next_attempt_time = r.scheduled_time, defn_version = r.defn_version,
+      next_attempt_time = case
+        when r.approval_id is not null or w.next_attempt_time = ${HELD_UNTIL} and ${staysHeld}
+        then ${HELD_UNTIL} else r.scheduled_time end,
+      approval_id = case when ${staysHeld} then w.approval_id else r.approval_id end,
+      defn_version = r.defn_version,
       fire_now = false, worker = null, attempts = 0, last_error = null, modified_date = ${now}, modified_user = 'SYSTEM'
-  from ${rowTable(PLANNED_COLUMNS, update)}
+  from ${rowTable(MOVED_COLUMNS, update)}
   where w.business_id = ${businessId} and w.event_trigger_id = r.event_trigger_id`
 
 /** Moves triggers that end before they fire to the finished ones. */
@@ -651,7 +679,8 @@ export async function fireTriggersNow(
   return tx.query<StoredTrigger>(sql`
     with asked as (
       update pending_trigger
-      set fire_now = true, scheduled_time = ${now}, next_attempt_time = ${now}, modified_date = ${now}, modified_user = ${user}
+      set fire_now = true, approval_id = null, scheduled_time = ${now}, next_attempt_time = ${now},
+          modified_date = ${now}, modified_user = ${user}
       where business_id = ${businessId} and event_trigger_id = any (${ids}::bigint[])
         and worker is null
       returning *
@@ -669,7 +698,7 @@ export async function cancelTriggers(tx: Db, businessId: number, ids: number[], 
     w.business_id = ${businessId} and w.event_trigger_id = any (${ids}::bigint[])
     and w.worker is null`
   return tx.query<StoredTrigger>(
-    sql`${cancelling(condition, `cancelled by ${who.user}`, who)} returning ${columns}`,
+    sql`${cancelling(condition, `cancelled by ${who.user}`, who)} returning ${finishedColumns}`,
   )
 }
 

@@ -92,6 +92,7 @@ const SHARED = sql`
   t.modified_date as "modifiedDate", c.client_id as "recipientId", c.first_name as "clientFirst",
   c.last_name as "clientLast", c.email_address as "clientEmail", c.phone as "clientPhone",
   c.time_zone as "clientZone", c.language as "clientLanguage",
+  c.external_id as "clientExternalId", t.external_id as "ownExternalId",
   array(select n.reason from suppression n
         where n.business_id = c.business_id and n.email_address = lower(c.email_address)) as suppressed`
 
@@ -99,7 +100,7 @@ const CLIENT_TAGS = sql`c.tags as "clientTags"`
 
 const COLUMNS: Record<ObjectType, Sql> = {
   CALENDAR: sql`${CLIENT_TAGS}, t.note, t.change_note as "changeNote"`,
-  CLASS_SCHEDULE: sql`t.name as "className", t.capacity`,
+  CLASS_SCHEDULE: sql`t.name as "className", t.capacity, c.tags as "studentTags"`,
   INVITATION: sql`${CLIENT_TAGS}, g.name as "campaignName",
     g.description as "campaignDescription", g.booking_url as "bookingUrl",
     g.expires_time as "campaignExpiresTime"`,
@@ -150,7 +151,7 @@ const contextRowOf = (objectType: ObjectType, row: Row, settings: Settings): Con
 
 function contextOf(objectType: ObjectType, row: Row, settings: Settings): MailContext {
   const { locations, professionals, services } = settings
-  const label = findStatusInSettings(settings, objectType, row.status)?.label ?? row.status
+  const status = findStatusInSettings(settings, objectType, row.status)
   return {
     business: settings.business,
     location: locations.get(row.locationId) ?? null,
@@ -163,26 +164,40 @@ function contextOf(objectType: ObjectType, row: Row, settings: Settings): MailCo
           phone: row.clientPhone,
           timeZone: row.clientZone,
           language: row.clientLanguage,
+          externalId: row.clientExternalId,
+          tags: row.studentTags ?? row.clientTags ?? {},
         }
       : null,
     reason: services.get(row.reasonId) ?? null,
-    ...objectContextOf(row, label),
+    ...objectContextOf(row, {
+      status: status?.label ?? row.status,
+      isCancelled: row.status === CANCELLED,
+      isLive: status?.live ?? false,
+    }),
     unsubscribeLink: null,
+    calendarLink: null,
   }
 }
 
+const CANCELLED = 'CANCELLED'
+
+type VisitStatus = { status: string; isCancelled: boolean; isLive: boolean }
+
 /** The object itself: one of these is set, the others are null. */
-function objectContextOf(row: Row, label: string) {
+function objectContextOf(row: Row, visitStatus: VisitStatus) {
   const { startTime, endTime } = row
+  const { status } = visitStatus
   const calendar =
     startTime && row.className === undefined
       ? {
           calendarId: row.objectId!,
           startTime,
           endTime,
-          status: label,
+          ...visitStatus,
           note: row.note,
           changeNote: row.changeNote,
+          externalId: row.ownExternalId,
+          tags: row.tags ?? {},
         }
       : null
   const classSchedule =
@@ -193,8 +208,10 @@ function objectContextOf(row: Row, label: string) {
           name: row.className,
           startTime,
           endTime,
-          status: label,
+          ...visitStatus,
           capacity: row.capacity,
+          externalId: row.ownExternalId,
+          tags: row.tags ?? {},
         }
   const invitation = row.objectUUId
     ? {
@@ -203,17 +220,15 @@ function objectContextOf(row: Row, label: string) {
         campaignDescription: row.campaignDescription,
         link: invitationLink(row.bookingUrl, row.objectUUId),
         expiresTime: row.expiresTime ?? row.campaignExpiresTime,
-        status: label,
+        status,
       }
     : null
   return {
     calendar,
     classSchedule,
     invitation,
-    recall: row.dueTime ? { dueTime: row.dueTime, status: label } : null,
-    disclaimer: row.formName
-      ? { formName: row.formName, formBody: row.formBody, status: label }
-      : null,
+    recall: row.dueTime ? { dueTime: row.dueTime, status } : null,
+    disclaimer: row.formName ? { formName: row.formName, formBody: row.formBody, status } : null,
   }
 }
 

@@ -64,10 +64,11 @@ export function claimShares(queue: Queue, claim: Claim, { businessIds, share }: 
 }
 
 /**
+ * Claims the rows whose `ctid` the statement `due` selects and locks.
  * The worker's lease is written with the claim: no row is claimed without a lease. The ctid is safe
  * because this statement has locked the row: a row that was updated since it began is not claimed.
  */
-const claimRows = (
+export const claimRows = (
   { table, onClaim, isClaimDurable }: Queue,
   { worker, leaseUntil }: Claim,
   due: Sql,

@@ -19,4 +19,8 @@ export class RecentlyUsed<Key, Value> {
     this.#entries.set(key, value)
     if (this.#entries.size > this.#max) this.#entries.delete(this.#entries.keys().next().value!)
   }
+
+  delete(key: Key) {
+    this.#entries.delete(key)
+  }
 }

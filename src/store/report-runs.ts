@@ -55,6 +55,13 @@ export async function findRun(db: Db, businessId: number, runId: number, credent
   return run
 }
 
+/** Needs no credential: for the file behind a link. */
+export async function findRunOfLink(db: Db, businessId: number, runId: number) {
+  const [run] = await db.query<ReportRun>(sql`
+    select ${columns} from report_run where business_id = ${businessId} and run_id = ${runId}`)
+  return run
+}
+
 export function updateRun(
   db: Db,
   businessId: number,
@@ -96,7 +103,14 @@ export async function findRunPart(db: Db, businessId: number, runId: number, par
   return found?.bytes
 }
 
-export function deleteRunsBefore(db: Db, businessId: number, before: Temporal.Instant) {
+/** Files with a link are kept until the link expires. */
+export function deleteRunsBefore(
+  db: Db,
+  businessId: number,
+  { before, now }: { before: Temporal.Instant; now: Temporal.Instant },
+) {
   return db.query(sql`
-    delete from report_run where business_id = ${businessId} and created_date < ${before}`)
+    delete from report_run
+    where business_id = ${businessId} and created_date < ${before}
+      and (keep_until is null or keep_until < ${now})`)
 }

@@ -1,4 +1,5 @@
 import { EVENT_TYPES, type ObjectType } from '../contract/event-type.ts'
+import type { StatusOutcome } from '../contract/status.ts'
 import type { Db } from '../database/database.ts'
 import { empty, sql, type Sql } from '../database/sql.ts'
 import { tableOf } from './object-tables.ts'
@@ -8,6 +9,7 @@ export type Status = {
   objectType: ObjectType
   status: string
   label: string
+  outcome: StatusOutcome
   live: boolean
   liveAfter: boolean
   active: boolean
@@ -19,7 +21,7 @@ export type Status = {
 }
 
 const columns = sql`
-  business_id as "businessId", object_type as "objectType", status, label, live,
+  business_id as "businessId", object_type as "objectType", status, label, outcome, live,
   live_after as "liveAfter", active, version, created_date as "createdDate",
   created_user as "createdUser", modified_date as "modifiedDate", modified_user as "modifiedUser"`
 
@@ -60,7 +62,7 @@ const listWhere = (db: Db, condition: Sql) =>
 
 export type StatusInput = Pick<
   Status,
-  'objectType' | 'status' | 'label' | 'live' | 'liveAfter' | 'active'
+  'objectType' | 'status' | 'label' | 'outcome' | 'live' | 'liveAfter' | 'active'
 >
 
 type Who = { businessId: number; user: string; now: Temporal.Instant }
@@ -68,9 +70,9 @@ type Who = { businessId: number; user: string; now: Temporal.Instant }
 /** Returns undefined if another transaction has just created it. */
 export async function insertStatus(tx: Db, { businessId, user, now }: Who, input: StatusInput) {
   const [saved] = await tx.query<Status>(sql`
-    insert into status (business_id, object_type, status, label, live, live_after, active,
+    insert into status (business_id, object_type, status, label, outcome, live, live_after, active,
                         created_date, created_user, modified_date, modified_user)
-    values (${businessId}, ${input.objectType}, ${input.status}, ${input.label}, ${input.live},
+    values (${businessId}, ${input.objectType}, ${input.status}, ${input.label}, ${input.outcome}, ${input.live},
             ${input.liveAfter}, ${input.active}, ${now}, ${user}, ${now}, ${user})
     on conflict (business_id, object_type, status) do nothing
     returning ${columns}`)
@@ -80,7 +82,7 @@ export async function insertStatus(tx: Db, { businessId, user, now }: Who, input
 export async function updateStatus(tx: Db, { businessId, user, now }: Who, input: StatusInput) {
   const [saved] = await tx.query<Status>(sql`
     update status
-    set label = ${input.label}, live = ${input.live}, live_after = ${input.liveAfter},
+    set label = ${input.label}, outcome = ${input.outcome}, live = ${input.live}, live_after = ${input.liveAfter},
         active = ${input.active}, version = version + 1, modified_date = ${now},
         modified_user = ${user}
     where business_id = ${businessId} and object_type = ${input.objectType}
@@ -89,7 +91,7 @@ export async function updateStatus(tx: Db, { businessId, user, now }: Who, input
   return saved!
 }
 
-/** Whether an object has this status, or a definition asks for it. */
+/** Whether an object has this status, or a definition or the business asks for it. */
 export async function isStatusUsed(
   tx: Db,
   businessId: number,
@@ -102,7 +104,10 @@ export async function isStatusUsed(
         or exists (select from event_definition
                    where business_id = ${businessId} and active
                      and event_type_id = any (${changeTypesOf(objectType)}::int[])
-                     and (old_status = ${status} or new_status = ${status})) as used`)
+                     and (old_status = ${status} or new_status = ${status}))
+        or (${objectType} = 'CALENDAR' and exists (
+              select from business where business_id = ${businessId}
+                and ${status} in (confirm_status, cancel_status))) as used`)
   return row!.used
 }
 

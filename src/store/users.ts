@@ -33,6 +33,19 @@ export const lockUser = (tx: Db, businessId: number, userId: number) =>
 export const shareUser = (tx: Db, businessId: number, userId: number) =>
   readUserRow(tx, businessId, userId, sql`for share`)
 
+export const listUsersById = (db: Db, businessId: number, userIds: number[]) =>
+  readUsersById(db, businessId, userIds, empty)
+
+/** The same, locked against changes of role and activity until the transaction ends. */
+export const shareUsersById = (tx: Db, businessId: number, userIds: number[]) =>
+  readUsersById(tx, businessId, userIds, sql`for share`)
+
+const readUsersById = (db: Db, businessId: number, userIds: number[], lock: Sql) =>
+  db.query<UserRow>(sql`
+    select ${columns} from user_account
+    where business_id = ${businessId} and user_id = any (${userIds}::bigint[])
+    order by user_id ${lock}`)
+
 async function readUserRow(db: Db, businessId: number, userId: number, lock: Sql) {
   const [user] = await db.query<UserRow>(sql`
     select ${columns} from user_account

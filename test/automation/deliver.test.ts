@@ -6,7 +6,7 @@ import type { Mailer, Outcome } from '../../src/email/mailer.ts'
 import { claimDueEmails, allowMessageEnds } from '../../src/store/email-queue.ts'
 import { eraseClient } from '../../src/scheduling/erase-client.ts'
 import { asOwner } from '../support/owner.ts'
-import { scripted } from '../support/scripted-mailer.ts'
+import { mailerParts, scripted } from '../support/scripted-mailer.ts'
 import { isLockAwaited } from '../support/locks.ts'
 import { until } from '../support/until.ts'
 import { addBusiness, reminder, startEngine, startWorld } from '../support/world.ts'
@@ -14,7 +14,7 @@ import { addBusiness, reminder, startEngine, startWorld } from '../support/world
 type World = Awaited<ReturnType<typeof startWorld>>
 
 /** One reminder that is due now, with one mail to the client. */
-async function due(world: World, mailer: Mailer, category: object = {}) {
+async function due(world: World, mailer: Mailer, category: object = {}, triggerHours = -24) {
   const { businessId, clock, save } = world
   const { emailTemplateId } = await save('/emailTemplate', {
     templateName: 'Reminder',
@@ -23,8 +23,8 @@ async function due(world: World, mailer: Mailer, category: object = {}) {
     ...category,
   })
   const action = { actionType: 'SEND_EMAIL', active: true, businessId, emailTemplateId }
-  await save('/eventDefinition', reminder(businessId, -24, { eventActions: [action] }))
-  const booked = await world.book(clock.in({ hours: 48 }))
+  await save('/eventDefinition', reminder(businessId, triggerHours, { eventActions: [action] }))
+  const booked = await world.book(clock.in({ hours: 24 - triggerHours }))
   clock.advance({ hours: 24 })
   const engine = startEngine(world, { mailer, captures: false })
   return { ...engine, booked }
@@ -230,23 +230,50 @@ test('a worker that dies before the end of a message leaves it safe to send, aft
   assert.equal(taken.length, 1)
 })
 
-test('ten further attempts, then it is given up', async (t) => {
+test('a reminder is retried until its appointment begins, and then fails with the last answer', async (t) => {
   const world = await startWorld(t)
   const busy: Outcome = { kind: 'retry', phase: 'rcpt', reply: '451 busy' }
   const { mailer } = scripted(...Array.from({ length: 20 }, () => busy))
-  const { runEngine } = await due(world, mailer)
-  await runEngine()
-  for (let i = 0; i < 10; i++) {
-    const { next } = await mailOf(world)
-    world.clock.advance({
-      milliseconds: next.epochMilliseconds - world.clock.now().epochMilliseconds,
-    })
+  const { runEngine, booked } = await due(world, mailer, {}, -1)
+  const waits: number[] = []
+  for (;;) {
     await runEngine()
+    const { next } = await mailOf(world)
+    if (!next) break
+    const milliseconds = next.epochMilliseconds - world.clock.now().epochMilliseconds
+    waits.push(milliseconds / 60_000)
+    world.clock.advance({ milliseconds })
   }
-  const mail = await mailOf(world)
-  assert.equal(mail.attempts.length, 11)
-  assert.equal(mail.status, 'FAILED')
-  assert.equal(mail.reason, 'gave up after 11 attempts: 451 busy')
+  assert.deepEqual(waits, [1, 4, 9, 16, 25, 5])
+  assert.equal(world.clock.now().epochMilliseconds, booked.startTime)
+  const { status, reason, attempts } = await mailOf(world)
+  assert.equal(`${status} ${reason}`, 'FAILED gave up after 6 attempts: 451 busy')
+  assert.equal(attempts.length, 6, 'none after the beginning')
+  assert.equal((await triggerOf(world, booked)).status, 'FAILED')
+})
+
+test('a mail over which workers die is given up after ten deaths', async (t) => {
+  const world = await startWorld(t)
+  const { mailer, taken } = scripted()
+  const { fire, takeOver, runEngine } = await due(world, mailer)
+  await takeOver()
+  await fire()
+  for (let death = 1; death <= 11; death++) {
+    await world.database.engine.query(sql`
+      with lease as (
+        insert into worker_lease values ('dead', ${world.clock.now().subtract({ seconds: 1 })}))
+      update email_queue
+      set worker = 'dead', next_attempt_time = ${world.clock.now().subtract({ seconds: 2 })},
+          epoch = (select epoch from server_epoch)`)
+    await takeOver()
+  }
+  await runEngine()
+  assert.equal(taken.length, 0)
+  const { status, reason } = await mailOf(world)
+  assert.equal(
+    `${status} ${reason}`,
+    'FAILED gave up after 11 attempts: the worker stopped before it recorded the answer',
+  )
 })
 
 test('an address that bounced while its mail waited for a retry gets nothing', async (t) => {
@@ -293,8 +320,9 @@ test('a reminder that cannot be sent before its appointment begins is not sent a
   world.clock.advance({ hours: 24 })
   await runEngine()
   assert.equal(taken.length, 0)
-  assert.equal((await mailOf(world)).status, 'CANCELLED')
-  assert.equal((await triggerOf(world, booked)).status, 'CANCELLED')
+  const { status, reason } = await mailOf(world)
+  assert.equal(`${status} ${reason}`, 'FAILED gave up after 1 attempt: refused')
+  assert.equal((await triggerOf(world, booked)).status, 'FAILED')
 })
 
 test('a business that is no longer active sends nothing', async (t) => {
@@ -348,7 +376,7 @@ test('the many mails of one business do not hold up the one of another', async (
 test('only the leases of workers whose mails are being sent are renewed', async (t) => {
   const world = await startWorld(t)
   const answer = Promise.withResolvers<Outcome>()
-  const mailer: Mailer = { send: () => answer.promise, room: () => 10, close: async () => {} }
+  const mailer: Mailer = { ...mailerParts, send: () => answer.promise }
   const engine = await due(world, mailer)
   await engine.fire()
   await engine.deliver()
@@ -392,8 +420,7 @@ test('a worker that is stopped leaves to others what it has not ended', async (t
       assert.equal(ended, false, 'the end of the message must not leave twice')
       return { kind: 'retry', phase: 'body', reply: 'not ended' }
     },
-    room: () => 10,
-    close: async () => {},
+    ...mailerParts,
   }
   await due(world, slow)
   const engine = startEngine(world, { mailer: slow, captures: false, maxStopWaitMs: 50 })
@@ -429,8 +456,7 @@ function holding() {
         ? { kind: 'sent', phase: 'end', reply: '250 taken' }
         : { kind: 'retry', phase: 'body', reply: 'not ended' }
     },
-    room: () => 10,
-    close: async () => {},
+    ...mailerParts,
   }
   return { mailer, begun: begun.promise, goOn: () => goOn.resolve(), ended }
 }
@@ -598,8 +624,7 @@ test('after a crash of the database what was under way may have been sent', asyn
   const world = await startWorld(t)
   const never: Mailer = {
     send: () => new Promise(() => {}),
-    room: () => 10,
-    close: async () => {},
+    ...mailerParts,
   }
   const engine = await due(world, never)
   await engine.takeOver()
@@ -627,8 +652,7 @@ test('a worker that is stopped after a crash of the database gives nothing back 
       ended.resolve()
       return answer.promise
     },
-    room: () => 10,
-    close: async () => {},
+    ...mailerParts,
   }
   await due(world, mailer)
   const engine = startEngine(world, { mailer, captures: false, maxStopWaitMs: 50 })

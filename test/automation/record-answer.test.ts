@@ -9,6 +9,7 @@ import { isLockAwaited } from '../support/locks.ts'
 import { asOwner } from '../support/owner.ts'
 import { until } from '../support/until.ts'
 import { reminder, startEngine, startWorld } from '../support/world.ts'
+import { mailerParts } from '../support/scripted-mailer.ts'
 
 type World = Awaited<ReturnType<typeof startWorld>>
 
@@ -55,8 +56,7 @@ async function moveWhileSending(t: TestContext, { mails = 1 } = {}) {
       await answer.promise
       return { kind: 'sent', phase: 'end', reply: '250 taken' }
     },
-    room: () => 10,
-    close: async () => {},
+    ...mailerParts,
   }
   const engine = startEngine(world, { mailer, captures: false })
   await engine.fire()
@@ -196,8 +196,7 @@ test('a statement that is too slow five times does not lose the answer of the ma
       isSent = true
       return { kind: 'sent', phase: 'end', reply: '250 taken' }
     },
-    room: () => 10,
-    close: async () => {},
+    ...mailerParts,
   }
   const engine = startEngine(world, {
     mailer,

@@ -40,6 +40,17 @@ test('an export, imported into another business, is exported the same but for th
   for (const about of watched) {
     await save('/eventDefinition', reminder(businessId, 0, { ...about, description: 'watched' }))
   }
+  // Longer than the lines of other kinds may be, and one that was deleted.
+  const content = Buffer.alloc(1_500_000, 'x').toString('base64')
+  const { fileUUId } = await save('/fileLibrary', { name: 'Prices.txt', content })
+  const deletedFile = await save('/fileLibrary', { name: 'Old.txt', content: 'eA==' })
+  await call('DELETE', `/fileLibrary/${deletedFile.fileUUId}`)
+  await save('/emailTemplate', {
+    templateName: 'With prices',
+    subject: 'Prices',
+    emailBody: '<p>Attached.</p>',
+    attachFileLibraryUUids: [fileUUId],
+  })
   await save('/status', { objectType: 'CALENDAR', status: 'LATE', label: 'Late', live: true })
   await save('/status', { objectType: 'RECALL', status: 'GONE', label: 'Gone' })
   await call('DELETE', '/status/RECALL/GONE')
@@ -71,6 +82,9 @@ test('an export, imported into another business, is exported the same but for th
       language: null,
       externalId: null,
       senderDomains: [],
+      accentColor: null,
+      website: null,
+      replyTo: null,
       active: true,
     },
     by,
@@ -100,6 +114,11 @@ test('an export, imported into another business, is exported the same but for th
     emailAddress: null,
     phone: '+41 1',
     language: null,
+    logo: null,
+    confirmStatus: null,
+    cancelStatus: null,
+    cancelUntilHours: null,
+    bookingUrl: null,
   })
 
   assert.match(again.stdout, /"description":"paused"/)
@@ -122,7 +141,7 @@ test('an export, imported into another business, is exported the same but for th
       .split('\n')
       .map((line) => JSON.parse(line).kind),
   )
-  assert.equal(kinds.size, 17)
+  assert.equal(kinds.size, 18)
 })
 
 test('an export to a file that cannot be written is one line and exit code 2', async (t) => {

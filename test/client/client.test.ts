@@ -52,6 +52,7 @@ const NOT_IN_CLIENT = [
   'getProblem',
   'getReadiness',
   'listProblems',
+  'openReportLink',
   'reportBounce',
   'showUnsubscribe',
   'streamChanges',

@@ -42,7 +42,7 @@ test('a change by the API appears on an open page without a reload', async (t) =
 })
 
 test('without the stream the page says that it polls every minute', async (t) => {
-  const { page } = await openAs(t, 'sofia', '/sign-in')
+  const { page } = await openAs(t, 'sofia', '/settings/account')
   await page.route('**/changes', (route) => route.fulfill({ status: 503, body: '{}' }))
   await page.goto(new URL('/console/activity', page.url()).href)
   await page.getByText('Every minute').waitFor()
@@ -131,7 +131,7 @@ test('an offline bar is shown, and loaded data stays', async (t) => {
 })
 
 test('a 429 is retried after Retry-After', async (t) => {
-  const { page } = await openAs(t, 'sofia', '/sign-in')
+  const { page } = await openAs(t, 'sofia', '/settings/account')
   let asked = 0
   await page.route('**/eventDefinition?*', async (route) => {
     if (asked++ > 0) return route.continue()
@@ -155,7 +155,7 @@ test('a 429 is retried after Retry-After', async (t) => {
 })
 
 test('a slow answer shows grey bars after 150 ms, and old data stays while new data loads', async (t: TestContext) => {
-  const { page } = await openAs(t, 'sofia', '/sign-in')
+  const { page } = await openAs(t, 'sofia', '/settings/account')
   const slow = Promise.withResolvers<void>()
   await page.route('**/eventDefinition?*', async (route) => {
     await slow.promise

@@ -237,7 +237,7 @@ test('a role sees only its own messages and only the actions that it may do', as
   await page.getByText('It does not exist, or you may not see it.').waitFor()
   assert.equal(await page.getByRole('button', { name: 'Send again' }).count(), 0)
 
-  const { page: ritas } = await openAs(t, 'rita', '/sign-in')
+  const { page: ritas } = await openAs(t, 'rita')
   await ritas.goto(`${service.base}/console/activity/${failed!.eventTriggerId}`)
   await ritas.getByText('Your role may not see this.').first().waitFor()
 })

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test, type TestContext } from 'node:test'
+import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { openPage } from '../support/browser.ts'
 import { assertAccessible, startConsole } from '../support/console.ts'
@@ -80,7 +80,7 @@ test('Activity is filtered by outcome and by text, and its URL keeps the filters
 })
 
 test('a user sees only the pages of their role', async (t) => {
-  const { page, complaints } = await openAs(t, 'rita', '/sign-in')
+  const { page, complaints } = await openAs(t, 'rita')
   await heading(page, 'Business')
   const navigation = page.getByRole('navigation', { name: 'Main' }).first()
   assert.deepEqual(await navigation.getByRole('link').allInnerTexts(), ['Settings'])
@@ -125,22 +125,16 @@ const PAGES = [
   '/settings/account',
 ]
 
-test('every page follows WCAG 2.2 AA, light and dark', async (t) => {
+test('every page follows WCAG 2.2 AA, light and dark, and fits a phone of 360 px', async (t) => {
   const { page } = await openAs(t, 'sofia')
+  const desktop = page.viewportSize()!
   for (const path of PAGES) {
+    await page.setViewportSize(desktop)
     await page.goto(`${service.base}/console${path}`)
     await page.getByRole('heading', { level: 1 }).waitFor()
     await settled(page)
     for (const scheme of ['light', 'dark'] as const) await assertAccessible(page, scheme)
-  }
-})
-
-test('every page fits a phone of 360 px', async (t: TestContext) => {
-  const { page } = await openAs(t, 'sofia')
-  await page.setViewportSize({ width: 360, height: 740 })
-  for (const path of PAGES) {
-    await page.goto(`${service.base}/console${path}`)
-    await page.getByRole('heading', { level: 1 }).waitFor()
+    await page.setViewportSize({ width: 360, height: 740 })
     await settled(page)
     const overflows = await page.evaluate('document.documentElement.scrollWidth > innerWidth')
     assert.equal(overflows, false, path)

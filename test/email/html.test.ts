@@ -105,7 +105,13 @@ test('an attack in a value never becomes markup, wherever its token is', () => {
     }),
   )
   for (const attack of htmlAttacks) {
-    const reason = { name: attack, durationMinutes: null, price: null, currency: null }
+    const reason = {
+      name: attack,
+      durationMinutes: null,
+      price: null,
+      currency: null,
+      externalId: null,
+    }
     const { html } = mergeMail(template, fullContext({ reason }))
     const body = /<body>(.*)<\/body>/s.exec(html)?.[1] ?? ''
     assert.deepEqual(dangers(body), [], `${attack} became ${body}`)

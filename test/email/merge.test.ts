@@ -8,7 +8,8 @@ import {
   mergeMail,
   type MailTemplate,
 } from '../../src/email/merge.ts'
-import { findToken, findUnknownTokens, listTokens } from '../../src/email/tokens.ts'
+import { findTokenFaults } from '../../src/email/token-syntax.ts'
+import { findToken, listTokens } from '../../src/email/tokens.ts'
 import { fullContext, plainTemplate } from '../support/mail-context.ts'
 
 const merge = (template: Partial<MailTemplate>, changes = {}) =>
@@ -49,10 +50,10 @@ test('the tokens that the interface and its public field use are there', () => {
 
 test('an unknown token is found with its line and column', () => {
   assert.deepEqual(
-    findUnknownTokens('Dear %CLIENT_FULLNAME%,\nsee %NOBODY% and\r\n%NO_ONE% at 100% or %AB%'),
+    findTokenFaults('Dear %CLIENT_FULLNAME%,\nsee %NOBODY% and\r\n%NO_ONE% at 100% or %AB%'),
     [
-      { line: 2, column: 5, token: '%NOBODY%' },
-      { line: 3, column: 1, token: '%NO_ONE%' },
+      { line: 2, column: 5, detail: 'there is no token %NOBODY%' },
+      { line: 3, column: 1, detail: 'there is no token %NO_ONE%' },
     ],
   )
 })
@@ -136,7 +137,13 @@ const escapes: { name: string; html: string; value: string; expected: string }[]
 
 for (const { name, html, value, expected } of escapes)
   test(`a value is escaped for its place: ${name}`, () => {
-    const reason = { name: value, durationMinutes: null, price: null, currency: null }
+    const reason = {
+      name: value,
+      durationMinutes: null,
+      price: null,
+      currency: null,
+      externalId: null,
+    }
     assert.equal(bodyOf(merge({ html }, { reason }).html), expected)
   })
 
@@ -170,16 +177,21 @@ const readers: {
     expected: 'Tuesday, November 3, 2026 at 2:30 PM',
   },
   {
-    name: 'the client’s language first',
+    name: 'the template’s language, whatever the client speaks',
     client: { language: 'de' },
     language: 'fr',
-    expected: 'Dienstag, 3. November 2026 um 09:30',
+    expected: 'mardi 3 novembre 2026 à 09:30',
   },
   {
-    name: 'else the template’s',
-    client: {},
-    language: 'fr',
-    expected: 'mardi 3 novembre 2026 à 09:30',
+    name: 'else the language of the business',
+    client: { language: 'de' },
+    expected: 'Tuesday, November 3, 2026 at 9:30 AM',
+  },
+  {
+    name: 'with the region of the client',
+    client: { language: 'en-GB' },
+    language: 'en',
+    expected: 'Tuesday, 3 November 2026 at 09:30',
   },
   {
     name: 'an unknown language is passed over',

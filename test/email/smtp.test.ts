@@ -77,7 +77,10 @@ const signIn = { user: 'bell', password: 'wether' }
 
 /** Every misbehaviour at one point, with the expected outcome. */
 function at(point: Point, phase: Phase, more: Partial<Case> = {}): Case[] {
-  const lost: Outcome['kind'] = phase === 'end' ? 'uncertain' : 'retry'
+  const isBeforeMail = ['greeting', 'ehlo', 'starttls', 'auth'].includes(phase)
+  const lost = isBeforeMail ? 'unavailable' : phase === 'end' ? 'uncertain' : 'retry'
+  const later = isBeforeMail ? 'unavailable' : 'retry'
+  const never = isBeforeMail ? 'unavailable' : 'failed'
   const act = (name: string, kind: Outcome['kind'], act: Act, rest: Partial<Case> = {}): Case => ({
     name: `${point}: ${name}`,
     at: point,
@@ -88,21 +91,21 @@ function at(point: Point, phase: Phase, more: Partial<Case> = {}): Case[] {
     ...rest,
   })
   return [
-    act('4xx', 'retry', { reply: '451 4.3.0 later\r\n' }, { reply: /^451 4\.3\.0 later$/ }),
+    act('4xx', later, { reply: '451 4.3.0 later\r\n' }, { reply: /^451 4\.3\.0 later$/ }),
     act(
       '4xx over two lines',
-      'retry',
+      later,
       { reply: '450-not\r\n450 now\r\n' },
       { reply: /^450-not 450 now$/ },
     ),
     act(
       '421 and close',
-      'retry',
+      later,
       { reply: '421 4.3.2 closing\r\n', next: 'close' },
       { reply: /^421/ },
     ),
-    act('5xx', 'failed', { reply: '554 5.7.1 never\r\n' }, { reply: /^554 5\.7\.1 never$/ }),
-    act('5xx and close', 'failed', { reply: '550 no\r\n', next: 'close' }, { reply: /^550 no$/ }),
+    act('5xx', never, { reply: '554 5.7.1 never\r\n' }, { reply: /^554 5\.7\.1 never$/ }),
+    act('5xx and close', never, { reply: '550 no\r\n', next: 'close' }, { reply: /^550 no$/ }),
     act(
       'silence',
       lost,
@@ -134,14 +137,14 @@ const cases: Case[] = [
     name: 'connect: closed',
     at: 'connect',
     act: { next: 'close' },
-    kind: 'retry',
+    kind: 'unavailable',
     phase: 'greeting',
   },
   {
     name: 'connect: reset',
     at: 'connect',
     act: { next: 'reset' },
-    kind: 'retry',
+    kind: 'unavailable',
     phase: 'greeting',
   },
   ...at('greeting', 'greeting'),
@@ -166,7 +169,7 @@ const cases: Case[] = [
     name: 'starttls: stripped and refused',
     at: 'starttls',
     act: { reply: '500 what?\r\n' },
-    kind: 'failed',
+    kind: 'unavailable',
     phase: 'starttls',
     options: tls,
   },
@@ -182,7 +185,7 @@ const cases: Case[] = [
     name: 'handshake: closed',
     at: 'handshake',
     act: { next: 'close' },
-    kind: 'retry',
+    kind: 'unavailable',
     phase: 'starttls',
     starttls: true,
     options: tls,
@@ -191,7 +194,7 @@ const cases: Case[] = [
     name: 'handshake: reset',
     at: 'handshake',
     act: { next: 'reset' },
-    kind: 'retry',
+    kind: 'unavailable',
     phase: 'starttls',
     starttls: true,
     options: tls,
@@ -200,7 +203,7 @@ const cases: Case[] = [
     name: 'handshake: no TLS',
     at: 'handshake',
     act: { reply: '250 no need\r\n' },
-    kind: 'retry',
+    kind: 'unavailable',
     phase: 'starttls',
     starttls: true,
     options: { ...tls, timeouts: impatient('starttls') },
@@ -209,21 +212,21 @@ const cases: Case[] = [
     name: 'handshake: silence',
     at: 'handshake',
     act: { next: 'hang' },
-    kind: 'retry',
+    kind: 'unavailable',
     phase: 'starttls',
     starttls: true,
     options: { ...tls, timeouts: impatient('starttls') },
   },
   {
     name: 'handshake: an untrusted certificate',
-    kind: 'retry',
+    kind: 'unavailable',
     phase: 'starttls',
     starttls: true,
     options: { ...tls, tls: {} },
   },
   {
     name: 'handshake: a certificate of another name',
-    kind: 'retry',
+    kind: 'unavailable',
     phase: 'starttls',
     starttls: true,
     options: { ...tls, tls: { ca: testCertificate, servername: 'evil.example' } },
@@ -231,7 +234,7 @@ const cases: Case[] = [
   ...at('auth', 'auth', { auth: true, options: signIn }),
   {
     name: 'auth: not offered',
-    kind: 'retry',
+    kind: 'unavailable',
     phase: 'auth',
     options: signIn,
     reply: /no way to sign in/,
@@ -324,13 +327,13 @@ const cases: Case[] = [
   {
     name: 'TLS from the first byte, an untrusted certificate',
     secure: true,
-    kind: 'retry',
+    kind: 'unavailable',
     phase: 'connect',
     options: { secure: true, tls: {} },
   },
   {
     name: 'TLS wanted, none there: silence',
-    kind: 'retry',
+    kind: 'unavailable',
     phase: 'connect',
     options: { secure: true, timeouts: impatient('connect') },
   },
@@ -385,7 +388,7 @@ for (const { name, kind, phase, reply, options, ...behaviour } of cases) {
     const afterFirst = server.taken.length
     assert.equal(afterFirst, kind === 'sent' || behaviour.act?.takes ? 1 : 0)
 
-    if (kind === 'retry' || kind === 'uncertain') {
+    if (kind === 'retry' || kind === 'uncertain' || kind === 'unavailable') {
       // The server behaves again: the mail is sent, twice only if the first answer was lost.
       const patient = openMailer(t, server, { ...options, ...repaired(name) })
       const second = await send(patient, commit, undefined, mail)
@@ -423,14 +426,15 @@ test('without a mail server a mail is captured', async () => {
   assert.equal(commits, 1)
 })
 
-test('an unreachable server leads to a retry', async (t) => {
+test('an unreachable server is unavailable, which is no attempt of the mail', async (t) => {
   const server = await startMailServer(t)
   const gone = new SmtpMailer(
     { host: '127.0.0.1', port: 1, secure: false, requireTls: false, user: null, password: null },
     { timeouts: PATIENT },
   )
   const outcome = await send(gone)
-  assert.deepEqual([outcome.kind, outcome.phase], ['retry', 'connect'])
+  assert.deepEqual([outcome.kind, outcome.phase], ['unavailable', 'connect'])
+  assert.deepEqual(await gone.check(), outcome)
   assert.match(outcome.reply, /ECONNREFUSED/)
   assert.equal(server.connections(), 0)
 })
@@ -621,6 +625,43 @@ test('fewer mails are sent while the server throttles, and more afterwards', asy
   for (; mailer.room() < 16 && sent < 1_000; sent++) await send(mailer)
   assert.equal(mailer.room(), 16)
   assert.ok(sent >= 40, String(sent))
+})
+
+test('a mail waits for another connection if the server refuses a further one', async (t) => {
+  const server = await startMailServer(t, { maxConnections: 1 })
+  const mailer = openMailer(t, server, { maxConnections: 3 })
+  const sent = await Promise.all(Array.from({ length: 12 }, () => send(mailer)))
+  assert.deepEqual(new Set(sent.map(({ kind }) => kind)), new Set(['sent']))
+  assert.equal(server.taken.length, 12)
+})
+
+test('mails that have not begun do not wait for an unavailable server one after the other', async (t) => {
+  const server = await startMailServer(t, {
+    at: 'greeting',
+    act: { reply: '554 no service here\r\n', next: 'close' },
+    times: 100,
+  })
+  const mailer = openMailer(t, server, { maxConnections: 2 })
+  const sent = await Promise.all(Array.from({ length: 40 }, () => send(mailer)))
+  assert.deepEqual(new Set(sent.map(({ kind }) => kind)), new Set(['unavailable']))
+  assert.ok(server.connections() <= 2, String(server.connections()))
+})
+
+test('a server that wants a user at MAIL is unavailable', async (t) => {
+  const server = await startMailServer(t, {
+    at: 'mail',
+    act: { reply: '530 5.7.0 authentication required\r\n' },
+  })
+  const { kind, phase } = await send(openMailer(t, server))
+  assert.deepEqual([kind, phase], ['unavailable', 'mail'])
+})
+
+test('a check opens a connection, which the next mail uses', async (t) => {
+  const server = await startMailServer(t)
+  const mailer = openMailer(t, server)
+  assert.equal(await mailer.check(), undefined)
+  assert.equal((await send(mailer)).kind, 'sent')
+  assert.equal(server.connections(), 1)
 })
 
 test('an invalid address is never sent to the server', async (t) => {

@@ -5,6 +5,7 @@ import { unsubscribeLink } from '../../src/email/unsubscribe.ts'
 import { sql } from '../../src/database/sql.ts'
 import { forgetBodies } from '../../src/store/emails.ts'
 import { reminder, startEngine, startWorld } from '../support/world.ts'
+import { mailerParts } from '../support/scripted-mailer.ts'
 
 type World = Awaited<ReturnType<typeof startWorld>>
 
@@ -21,6 +22,7 @@ async function sent(world: World) {
   const action = { actionType: 'SEND_EMAIL', active: true, businessId, emailTemplateId }
   await save('/eventDefinition', reminder(businessId, -24, { eventActions: [action] }))
   const engine = startEngine(world, {
+    calendarLink: () => null,
     unsubscribeLink: (mail) => unsubscribeLink('http://localhost', 'test', mail),
   })
   const booked = await world.book(clock.in({ hours: 48 }))
@@ -153,8 +155,7 @@ test('a captured email that is sent again has all its headers and attachments', 
       taken.push(mail)
       return { kind: 'sent', phase: 'end', reply: '250 taken' }
     },
-    room: () => 10,
-    close: async () => {},
+    ...mailerParts,
   }
   await startEngine(world, { mailer, captures: false }).runEngine()
   const { headers, body } = taken[0]!.message

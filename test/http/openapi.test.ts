@@ -193,6 +193,7 @@ test('only public routes are described as needing no credential', () => {
     'GET /problems',
     'GET /problems/{code}',
     'GET /readyz',
+    'GET /report/link/{token}',
     'GET /unsubscribe/{token}',
     'POST /session',
     'POST /unsubscribe/{token}',

@@ -251,3 +251,53 @@ test('pending reminders follow the tags of the client, within its save', async (
   await save('/client', { clientId: ids.clientId, tags: {} })
   assert.deepEqual(await remindersOf(world, path), [['CANCELLED', due]])
 })
+
+test('a status has an outcome: by its name if the body names none, and it can be changed', async (t) => {
+  const { call } = await startWorld(t)
+  const { body } = await call('GET', '/status')
+  const outcomes = Object.fromEntries(
+    body.map(({ objectType, status, outcome }: Record<string, string>) => [
+      `${objectType} ${status}`,
+      outcome,
+    ]),
+  )
+  assert.deepEqual(outcomes, {
+    'CALENDAR OPEN': 'PENDING',
+    'CALENDAR CONFIRMED': 'PENDING',
+    'CALENDAR CHECKED_IN': 'PENDING',
+    'CALENDAR IN_PROGRESS': 'PENDING',
+    'CALENDAR COMPLETED': 'KEPT',
+    'CALENDAR CANCELLED': 'CANCELLED',
+    'CALENDAR NO_SHOW': 'MISSED',
+    'CLASS_SCHEDULE OPEN': 'PENDING',
+    'CLASS_SCHEDULE CLOSED': 'KEPT',
+    'CLASS_SCHEDULE CANCELLED': 'CANCELLED',
+    'INVITATION SENT': 'PENDING',
+    'INVITATION COMPLETED': 'KEPT',
+    'INVITATION EXPIRED': 'MISSED',
+    'INVITATION CANCELLED': 'CANCELLED',
+    'RECALL DUE': 'PENDING',
+    'RECALL COMPLETED': 'KEPT',
+    'RECALL CANCELLED': 'CANCELLED',
+    'DISCLAIMER PENDING': 'PENDING',
+    'DISCLAIMER SIGNED': 'KEPT',
+    'DISCLAIMER WAIVED': 'CANCELLED',
+  })
+
+  const save = async (body: object) =>
+    (await call('POST', '/status', { objectType: 'CALENDAR', label: 'x', ...body })).body
+  assert.equal((await save({ status: 'LATE_CANCEL', live: false })).outcome, 'CANCELLED')
+  assert.equal((await save({ status: 'NoShow2', live: false })).outcome, 'MISSED')
+  assert.equal((await save({ status: 'PAID', live: false, liveAfter: true })).outcome, 'KEPT')
+  assert.equal((await save({ status: 'WAITING_LIST', live: false })).outcome, 'PENDING')
+  assert.equal((await save({ status: 'WAITING_LIST', outcome: 'MISSED' })).outcome, 'MISSED')
+  assert.equal((await save({ status: 'WAITING_LIST', label: 'y' })).outcome, 'MISSED')
+  assert.equal((await save({ status: 'WAITING_LIST', outcome: null })).outcome, 'PENDING')
+  const refused = await call('POST', '/status', {
+    objectType: 'CALENDAR',
+    status: 'PAID',
+    outcome: 'LOST',
+  })
+  assert.equal(refused.status, 422)
+  assert.equal(refused.body.errors[0].pointer, '/outcome')
+})

@@ -14,7 +14,8 @@ type Case = {
   name: string
   behaviour: Behaviour
   /** The mail after its first attempt; where that is not final, the next one sends it. */
-  becomes: 'RETRYING' | 'UNCERTAIN' | 'FAILED' | 'SENT'
+  becomes: 'QUEUED' | 'RETRYING' | 'UNCERTAIN' | 'FAILED' | 'SENT'
+  /** Of the attempt; a server that fails before MAIL was no attempt of the mail. */
   phase: string
   /** How often the server took it in the end: twice only where the answer was lost. */
   taken?: 0 | 1 | 2
@@ -35,7 +36,14 @@ const CASES: Case[] = [
       ['hangs up at once', 'connect', CLOSE, 'greeting'],
       ['says nothing', 'greeting', HANG, 'greeting'],
       ['has no time', 'greeting', { ...say('421 later'), next: 'close' }, 'greeting'],
+      ['refuses everybody', 'greeting', { ...say('554 no service'), next: 'close' }, 'greeting'],
       ['resets at EHLO', 'ehlo', RESET, 'ehlo'],
+    ] as const
+  ).map(([name, at, act, phase]): Case => {
+    return { name, behaviour: { at, act }, becomes: 'QUEUED', phase }
+  }),
+  ...(
+    [
       ['defers the sender', 'mail', say('451 4.3.0 busy'), 'mail'],
       ['hangs at the sender', 'mail', HANG, 'mail'],
       ['defers the recipient', 'rcpt', say('450 4.2.1 greylisted'), 'rcpt'],
@@ -134,8 +142,14 @@ test('whatever the mail server does, the rows say what it did, and nothing is se
       }
       const first = await read()
       assert.equal(first.status, becomes, JSON.stringify(first.attempts))
-      assert.equal(first.attempts.length, 1)
-      assert.equal(first.attempts[0].phase, phase)
+      if (becomes === 'QUEUED') {
+        assert.deepEqual([first.attempts, server.taken], [[], []])
+        await runEngine()
+        assert.equal((await read()).status, 'SENT')
+      } else {
+        assert.equal(first.attempts.length, 1)
+        assert.equal(first.attempts[0].phase, phase)
+      }
       if (becomes === 'FAILED') assert.match(first.statusReason, /^55\d /)
       if (becomes === 'RETRYING') assert.equal(server.taken.length, 0)
 

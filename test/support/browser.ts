@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
-import { chromium, type Page } from 'playwright-core'
+import { after } from 'node:test'
+import { chromium, type Browser, type Page } from 'playwright-core'
 import { cleanUpLater } from './clean-up.ts'
 import type { Lifetime } from './database.ts'
 
@@ -27,18 +28,27 @@ const QUIET = [
   '--no-first-run',
 ]
 
-/** A page in its own browser, with its errors and its requests to other hosts. */
-export async function openPage(t: Lifetime): Promise<{ page: Page; complaints: string[] }> {
+let browser: Promise<Browser> | undefined
+
+/** One browser for all tests of a file: its start takes longer than most of them. */
+function openBrowser() {
   const executablePath = findBrowser()
   if (!executablePath)
     throw new Error('no browser: set CHROMIUM_PATH, or run npm test, which installs one')
   const isRoot = process.getuid?.() === 0
-  const browser = await chromium.launch({
+  return chromium.launch({
     executablePath,
     args: isRoot ? [...QUIET, '--no-sandbox'] : QUIET,
   })
-  cleanUpLater(t, () => browser.close())
-  const page = await browser.newPage({ viewport: { width: 1200, height: 860 } })
+}
+after(async () => (await browser)?.close())
+
+/** A page with its own cookies and storage, its errors and its requests to other hosts. */
+export async function openPage(t: Lifetime): Promise<{ page: Page; complaints: string[] }> {
+  browser ??= openBrowser()
+  const context = await (await browser).newContext({ viewport: { width: 1200, height: 860 } })
+  cleanUpLater(t, () => context.close())
+  const page = await context.newPage()
   // Only ends a test that would hang; a busy machine is slow.
   page.setDefaultTimeout(180_000)
 

@@ -10,6 +10,11 @@ export const fullContext = (changes: Partial<MailContext> = {}): MailContext => 
     timeZone: 'Europe/London',
     language: 'en',
     senderDomains: [],
+    accentColor: '#2f5d50',
+    website: 'https://harbour.example',
+    replyTo: null,
+    logo: null,
+    bookingUrl: 'https://book.harbour.example/',
   },
   location: {
     name: 'Quayside',
@@ -18,12 +23,14 @@ export const fullContext = (changes: Partial<MailContext> = {}): MailContext => 
     phone: '+44 117 496 0000',
     directions: 'Second floor.',
     timeZone: 'Europe/London',
+    externalId: 'loc-7',
   },
   professional: {
     firstName: 'Maya',
     lastName: 'Lindqvist',
     emailAddress: 'maya@harbour.example',
     timeZone: 'Europe/Stockholm',
+    externalId: 'staff-12',
   },
   client: {
     firstName: 'Ada',
@@ -32,15 +39,27 @@ export const fullContext = (changes: Partial<MailContext> = {}): MailContext => 
     phone: '+44 7700 900123',
     timeZone: 'America/New_York',
     language: null,
+    externalId: 'client-4821',
+    tags: { level: ['gold'], 'first-visit': ['yes'] },
   },
-  reason: { name: 'First consultation', durationMinutes: 45, price: 60, currency: 'GBP' },
+  reason: {
+    name: 'First consultation',
+    durationMinutes: 45,
+    price: 60,
+    currency: 'GBP',
+    externalId: 'service-3',
+  },
   calendar: {
     calendarId: 48213,
     startTime: Temporal.Instant.from('2026-11-03T14:30:00Z'),
     endTime: Temporal.Instant.from('2026-11-03T15:15:00Z'),
     status: 'Confirmed',
+    isCancelled: false,
+    isLive: true,
     note: 'Please bring your letter.',
     changeNote: 'Moved by an hour.',
+    externalId: 'visit-90210',
+    tags: { room: ['4'] },
   },
   classSchedule: {
     classScheduleId: 912,
@@ -48,7 +67,11 @@ export const fullContext = (changes: Partial<MailContext> = {}): MailContext => 
     startTime: Temporal.Instant.from('2026-11-03T18:00:00Z'),
     endTime: Temporal.Instant.from('2026-11-03T19:00:00Z'),
     status: 'Open',
+    isCancelled: false,
+    isLive: true,
     capacity: 12,
+    externalId: 'class-31',
+    tags: { room: ['hall'] },
   },
   invitation: {
     invitationUUID: '4f0c9a1be2d34c5f8a6b7c8d9e0f1a2b',
@@ -61,6 +84,11 @@ export const fullContext = (changes: Partial<MailContext> = {}): MailContext => 
   recall: { dueTime: Temporal.Instant.from('2027-01-11T09:00:00Z'), status: 'Due' },
   disclaimer: { formName: 'Consent', formBody: 'I agree.', status: 'Pending' },
   unsubscribeLink: 'https://bellwether.example/unsubscribe/7d1f',
+  calendarLink: 'https://bellwether.example/addToCalendar/7d1f',
+  answerLinks: {
+    confirm: 'https://bellwether.example/answer/confirm.7d1f',
+    cancel: 'https://bellwether.example/answer/cancel.7d1f',
+  },
   ...changes,
 })
 
@@ -76,5 +104,8 @@ export const plainTemplate = (changes: Partial<MailTemplate> = {}): MailTemplate
   bccAddress: null,
   replyToAddress: null,
   language: null,
+  because: null,
+  styles: '',
+  hasLayout: false,
   ...changes,
 })

@@ -53,6 +53,8 @@ export type Behaviour = {
   refuses?: Record<string, string>
   /** The largest message it says it takes. */
   size?: number
+  /** It greets further connections with 421. */
+  maxConnections?: number
 }
 
 export type TakenMail = {
@@ -80,6 +82,11 @@ export async function startMailServer(t: Pick<TestContext, 'after'>, behaviour: 
 
   const server = createServer((socket) => {
     connections++
+    if (sockets.size >= (behaviour.maxConnections ?? Infinity)) {
+      socket.on('error', () => socket.destroy())
+      socket.end('421 4.7.0 too many connections\r\n')
+      return
+    }
     sockets.add(socket)
     socket.setNoDelay(true)
     socket.on('close', () => sockets.delete(socket))

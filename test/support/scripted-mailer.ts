@@ -1,5 +1,14 @@
 import type { Mailer, Outcome, Outgoing } from '../../src/email/mailer.ts'
 
+/** What a mailer needs in addition to `send`; its server can always be reached. */
+export const mailerParts: Omit<Mailer, 'send'> = {
+  server: 'mail.test:25',
+  room: () => 10,
+  check: async () => undefined,
+  throttledProviders: () => [],
+  close: async () => {},
+}
+
 /** A mailer that returns these outcomes in turn, and then accepts every mail. */
 export function scripted(...answers: Outcome[]) {
   const taken: Outgoing[] = []
@@ -10,8 +19,7 @@ export function scripted(...answers: Outcome[]) {
       if (outcome.kind === 'sent' || outcome.kind === 'uncertain') taken.push(mail)
       return outcome
     },
-    room: () => 10,
-    close: async () => {},
+    ...mailerParts,
   }
   return { mailer, taken }
 }

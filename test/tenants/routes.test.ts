@@ -18,6 +18,9 @@ const PUBLIC = [
   /^POST \/session$/,
   /^POST \/user\/password\/(forgotten|link|set)$/,
   /^(GET|HEAD|POST) \/unsubscribe\/.*$/,
+  /^(GET|HEAD) \/addToCalendar\/.*$/,
+  /^(GET|HEAD) \/report\/link\/.*$/,
+  /^(GET|HEAD|POST) \/answer\/.*$/,
 ]
 
 const OPERATORS = /^(GET|HEAD|POST|DELETE) \/business(\/|$)|^(GET|HEAD) \/metrics$/

@@ -85,10 +85,13 @@ async function furnish(call: Call, businessId: number, word: string, startTime: 
   const { disclaimerFormId } = made
   await make('/disclaimer', 'disclaimerId', { disclaimerFormId, clientId, calendarId })
   await make('/emailCategory', 'emailCategoryId', { name: word })
+  const content = Buffer.from(word).toString('base64')
+  await make('/fileLibrary', 'fileUUId', { name: `${word}.txt`, content })
   await make('/emailTemplate', 'emailTemplateId', {
     templateName: word,
     subject: word,
     emailBody: `<p>${word}</p>`,
+    attachFileLibraryUUids: [made.fileUUId],
   })
   await make('/eventDefinition', 'eventDefnId', {
     active: true,
@@ -107,7 +110,16 @@ async function furnish(call: Call, businessId: number, word: string, startTime: 
     eventDefnId: made.eventDefnId,
     emailTemplateId: made.emailTemplateId,
   })
-  await make('/user', 'userId', { username: word, password: 'long enough', role: 'OWNER' })
+  const user = { username: word, password: 'long enough', role: 'OWNER', emailAddress: address }
+  await make('/user', 'userId', user)
+  await make('/reportSchedule', 'reportScheduleId', {
+    name: word,
+    reportId: 101,
+    frequency: 'DAILY',
+    range: 'YESTERDAY',
+    userIdList: [made.userId],
+  })
+  await make('/reportView', 'reportViewId', { name: word, reportId: 101 })
   bodies['/user'] = { username: `${word}2`, password: 'long enough', role: 'OWNER' }
   const definition = bodies['/eventDefinition']!
   bodies['/eventDefinition/plan'] = definition
@@ -125,6 +137,10 @@ async function furnish(call: Call, businessId: number, word: string, startTime: 
   assert.equal(sent.status, 201, JSON.stringify(sent.body))
   const bounced = await call('POST', '/emails/bounce', { message: bounceOf(`${word}@example.org`) })
   assert.equal(bounced.status, 200, JSON.stringify(bounced.body))
+  await call('POST', '/business', { businessId, bulkLimit: 0 })
+  const held = await call('POST', '/emails/resend', { ids: [1, 2] })
+  assert.ok(held.body.approvalId, JSON.stringify(held.body))
+  await call('POST', '/business', { businessId, bulkLimit: null })
   bodies['/report/print/file'] = { reportId: 101 }
   bodies['/business'] = { businessId, name: word }
   return bodies
@@ -169,6 +185,7 @@ function readIds(url: string, tables: Table[], businessId: number) {
     )
     ids.eventTriggerId = Number(waits.rows[0].id)
     ids.invitationUUID = ids.invitationUuid!
+    ids.fileUUId = ids.fileUuid!
     ids.eventDefinitionId = ids.eventDefnId!
     return ids
   })

@@ -8,8 +8,8 @@ import { unknownProperties } from '../../contract/unknown-properties.ts'
 import { PageOf, PageQuery } from '../../contract/page.ts'
 import type { Database, Db } from '../../database/database.ts'
 import { forbidden, invalid, notFound } from '../../errors.ts'
-import { operatorFieldFaults } from '../../scheduling/business.ts'
-import { followZone } from '../../scheduling/follow.ts'
+import { mailPauseFaults, operatorFieldFaults, referenceFaults } from '../../scheduling/business.ts'
+import { followBusiness } from '../../scheduling/follow.ts'
 import {
   findBusiness,
   insertBusiness,
@@ -214,14 +214,19 @@ async function saveBusiness(tx: Db, request: FastifyRequest, by: By): Promise<An
   const current = await lockNamedBusiness(tx, request)
   if (current) requireMatch(request, current)
   const { values, faults } = readFields<BusinessFields>(BUSINESS_FIELDS, body, current)
-  faults.push(...unknownProperties(BusinessWrite, body))
+  faults.push(...unknownProperties(BusinessWrite, body), ...mailPauseFaults(values, current))
   if (!isOperator && current) faults.push(...operatorFieldFaults(values, current))
+  if (current && faults.length === 0) faults.push(...(await referenceFaults(tx, values, current)))
   if (faults.length > 0) throw invalid(faults)
   if (current) {
-    if (values.timeZone !== current.timeZone) await followZone(tx, current.businessId)
+    await followBusiness(tx, current, values)
     return ok(await updateBusiness(tx, current.businessId, values, by))
   }
-  const business = await insertBusiness(tx, values, by)
+  // It has no files yet; its statuses are created with it.
+  const business = await insertBusiness(tx, { ...values, logo: null }, by)
+  const unset = { ...business, confirmStatus: null, cancelStatus: null }
+  const unknown = await referenceFaults(tx, values, unset)
+  if (unknown.length > 0) throw invalid(unknown)
   return created(business, `/business/${business.businessId}`)
 }
 

@@ -62,7 +62,7 @@ const getTokens: Routes = async (app, { config }) => {
         throw invalid([{ pointer, detail: 'objectType and objectId belong together' }])
       }
       const about = { objectType, objectId }
-      const options = { language, unsubscribeLink: unsubscribeExample(config.publicUrl) }
+      const options = { language, links: exampleLinks(config.publicUrl) }
       const isSeen = await canSee(caller, about)
       const listed = isSeen && (await listTokenValues(caller.db, caller.businessId, about, options))
       if (!listed) throw noObject(about, '?objectId')
@@ -87,7 +87,7 @@ const postPreview: Routes = async (app, services) => {
       },
     },
     async ({ caller, params: { emailTemplateId }, body }, reply) => {
-      const { mail, row } = await services.queues.interactive.run(
+      const { mail, row, template } = await services.queues.interactive.run(
         { businessId: caller.businessId, signal: abortOnDisconnect(reply) },
         async () => {
           const changes = await prepare(caller, emailTemplateId, body.template)
@@ -110,6 +110,7 @@ const postPreview: Routes = async (app, services) => {
         replyTo: replyTo?.address ?? null,
         cc: cc?.address ?? null,
         bcc: bcc?.address ?? null,
+        attachments: template.attachments ?? [],
       }
     },
   )
@@ -250,7 +251,11 @@ async function asIfSaved<T>(
 
 const TEMPLATE = objectKind('emailTemplate')!
 
-const unsubscribeExample = (publicUrl: string) => `${publicUrl}/unsubscribe/…`
+const exampleLinks = (publicUrl: string) => ({
+  unsubscribe: `${publicUrl}/unsubscribe/…`,
+  answer: `${publicUrl}/answer/…`,
+  calendar: `${publicUrl}/addToCalendar/…`,
+})
 
 /** Renders a template for an object that the caller may see. */
 async function renderPreview(
@@ -263,7 +268,7 @@ async function renderPreview(
   if (!template) throw notFound('email template', emailTemplateId)
 
   const isSeen = await canSee({ db, businessId, scope }, about)
-  const preview = isSeen && (await previewMail(db, template, about, unsubscribeExample(publicUrl)))
+  const preview = isSeen && (await previewMail(db, template, about, exampleLinks(publicUrl)))
   if (!preview) throw noObject(about, '/objectId')
   return { ...preview, template }
 }

@@ -2,6 +2,7 @@ import type { FastifyReply } from 'fastify'
 import { Type, type Static } from 'typebox'
 import type { Caller } from '../../auth/caller.ts'
 import { mayManage } from '../../auth/users.ts'
+import { findExceededLimit, holdResend } from '../../automation/brake.ts'
 import { sendAgain, type Sending } from '../../automation/send-again.ts'
 import { Email, NamedEmail, WholeEmail, type EmailStatus } from '../../contract/email.ts'
 import { objectKind } from '../../contract/objects.ts'
@@ -26,14 +27,18 @@ import {
   type StoredEmail,
   type WholeEmail as StoredWholeEmail,
 } from '../../store/emails.ts'
+import { countContents } from '../../store/files.ts'
 import { findObject } from '../../store/objects.ts'
 import type { Visibility } from '../../store/visibility.ts'
 import { findRoleOfLinkIn } from '../../store/password-links.ts'
+import { findReportInEmail } from '../../store/report-schedules.ts'
+import { mayPrint, REPORTS } from '../../reports/catalog/catalog.ts'
 import { listSuppressed } from '../../store/suppressions.ts'
 import type { Db } from '../../database/database.ts'
 import { pageOf, readPage } from '../server/cursor.ts'
 import { answerOnce, created, ok } from '../server/idempotency.ts'
 import { toWire } from '../server/serialize.ts'
+import { explainWaiting } from './waiting-emails.ts'
 import type { Routes, Services } from '../server/services.ts'
 
 const tags = ['email']
@@ -57,7 +62,7 @@ export const emails: Routes = async (app, services) => {
   }
 }
 
-const getEmails: Routes = async (app) => {
+const getEmails: Routes = async (app, services) => {
   app.get(
     '/emails',
     {
@@ -81,7 +86,8 @@ const getEmails: Routes = async (app) => {
         limit: limit + 1,
       })
       const page = pageOf(found, limit, list, positionOf)
-      const items = expand ? await nameEmails(db, businessId, page.items) : page.items
+      const explained = await explainWaiting(services, caller, page.items)
+      const items = expand ? await nameEmails(db, businessId, explained) : explained
       return { ...page, items: toWire(items) }
     },
   )
@@ -127,7 +133,7 @@ const LISTS_OF_OBJECTS = [
   },
 ]
 
-const getEmailsOfObject: Routes = async (app) => {
+const getEmailsOfObject: Routes = async (app, services) => {
   for (const { word, idSchema, aboutOf } of LISTS_OF_OBJECTS) {
     const kind = objectKind(word)!
     app.get(
@@ -160,13 +166,13 @@ const getEmailsOfObject: Routes = async (app) => {
         if (page.nextCursor !== null) {
           reply.header('link', `<${path}?limit=${limit}&cursor=${page.nextCursor}>; rel="next"`)
         }
-        return toWire(page.items)
+        return toWire(await explainWaiting(services, caller, page.items))
       },
     )
   }
 }
 
-const getEmail: Routes = async (app, { clock }) => {
+const getEmail: Routes = async (app, services) => {
   app.get(
     '/emails/:emailId',
     {
@@ -179,8 +185,10 @@ const getEmail: Routes = async (app, { clock }) => {
       },
     },
     async ({ caller, params: { emailId } }) => {
-      const email = await requireReadableEmail(caller, emailId, clock.now())
-      return { ...toWire(withoutContent(email)), html: email.html, text: email.text }
+      const found = await requireReadableEmail(caller, emailId, services.clock.now())
+      const [email] = await explainWaiting(services, caller, [found])
+      const { html, text, attachments } = found
+      return { ...toWire(withoutContent(email!)), html, text, attachments: attachments ?? [] }
     },
   )
 }
@@ -244,21 +252,53 @@ const postBulkResend: Routes = async (app, services) => {
       const { caller, body } = request
       const now = services.clock.now()
       return answerOnce(caller.db, request, reply, now, async (tx) => {
-        const done: number[] = []
-        const refused: { id: number; status: number; detail: string }[] = []
-        for (const id of new Set(body.ids)) {
-          try {
-            await resend(tx, caller, id, sendingOf(services, now))
-            done.push(id)
-          } catch (error) {
-            if (!(error instanceof RequestError)) throw error
-            refused.push({ id, status: error.status, detail: error.message })
-          }
-        }
-        return ok({ done, refused })
+        const ids = [...new Set(body.ids)]
+        const bulkLimit =
+          ids.length > 1
+            ? await findExceededLimit(tx, caller.businessId, ids.length, now)
+            : undefined
+        if (bulkLimit !== undefined)
+          return ok(await askForApproval(tx, caller, { ids, bulkLimit, now }))
+        return ok(await resendMany(tx, caller, ids, sendingOf(services, now)))
       })
     },
   )
+}
+
+/** Nothing is sent before the approval is released. Mails that the caller does not see are refused now. */
+async function askForApproval(
+  tx: Db,
+  { businessId, user, scope }: Caller,
+  { ids, bulkLimit, now }: { ids: number[]; bulkLimit: number; now: Temporal.Instant },
+) {
+  const emailIds: number[] = []
+  for (const id of ids) if (await findEmail(tx, businessId, id, scope)) emailIds.push(id)
+  const refused = ids
+    .filter((id) => !emailIds.includes(id))
+    .map((id) => ({ id, status: 404, detail: notFound('email', id).message }))
+  const approvalId = await holdResend(tx, businessId, { emailIds, bulkLimit }, { user, now })
+  return { done: [], refused, approvalId }
+}
+
+/** Sends mails again. One that cannot be sent does not stop the others. */
+export async function resendMany(
+  tx: Db,
+  viewer: Omit<Viewer, 'db'>,
+  emailIds: number[],
+  sending: Sending,
+) {
+  const done: number[] = []
+  const refused: { id: number; status: number; detail: string }[] = []
+  for (const id of emailIds) {
+    try {
+      await resend(tx, viewer, id, sending)
+      done.push(id)
+    } catch (error) {
+      if (!(error instanceof RequestError)) throw error
+      refused.push({ id, status: error.status, detail: error.message })
+    }
+  }
+  return { done, refused }
 }
 
 function filtersOf(
@@ -306,8 +346,16 @@ async function requireReadableEmail(caller: Caller, emailId: number, now: Tempor
     throw forbidden(
       'This email holds a password link. Only those who manage that person may read it.',
     )
+  const reportId = await findReportInEmail(caller.db, caller.businessId, emailId)
+  if (reportId !== undefined && !mayPrintAll(reportId, functions))
+    throw forbidden('This email holds a report that you may not see.')
   return email
 }
+
+/** The report in the email was made for somebody else: a reader must see all of it, money included. */
+const mayPrintAll = (reportId: number, functions: ReadonlySet<string>) =>
+  functions.has('VIEW_REVENUE_REPORTS') &&
+  REPORTS.some((report) => report.reportId === reportId && mayPrint(report, functions))
 
 async function resend(
   tx: Db,
@@ -322,6 +370,15 @@ async function resend(
     throw conflict(
       'This email holds a password link that works once. Invite the person again instead.',
     )
+  }
+  if ((await findReportInEmail(tx, businessId, emailId)) !== undefined) {
+    throw conflict(
+      'This email holds a report, and the rights of its recipient may have changed. Print the report instead.',
+    )
+  }
+  const files = (email.attachments ?? []).map(({ fileUUId }) => fileUUId)
+  if (files.length > 0 && (await countContents(tx, businessId, files)) < files.length) {
+    throw conflict('A file that this email attaches was deleted, so it cannot be sent again.')
   }
   const bounced = await listSuppressed(tx, [{ businessId, emailAddress: email.to }])
   if (bounced.some((one) => one.reason === 'BOUNCED')) {
@@ -338,6 +395,7 @@ function withoutContent({
   fromAddress: _from,
   emailCategoryId: _category,
   transactional: _transactional,
+  attachments: _attachments,
   ...email
 }: StoredWholeEmail): StoredEmail {
   return email

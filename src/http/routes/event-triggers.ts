@@ -1,4 +1,5 @@
 import { Type, type Static } from 'typebox'
+import { fireWithBrake } from '../../automation/brake.ts'
 import { readTriggerHistory } from '../../automation/trigger-history.ts'
 import {
   EventTrigger,
@@ -189,15 +190,31 @@ function filtersOf(
 }
 
 const BY_HAND = [
-  { word: 'fire', act: fireTriggersNow, summary: 'Fire a trigger now, before its scheduled time' },
-  { word: 'cancel', act: cancelTriggers, summary: 'Cancel a trigger before it fires' },
+  {
+    word: 'fire',
+    act: fireTriggersNow,
+    actOnMany: fireWithBrake,
+    summary: 'Fire a trigger now, before its scheduled time',
+  },
+  {
+    word: 'cancel',
+    act: cancelTriggers,
+    actOnMany: cancelMany,
+    summary: 'Cancel a trigger before it fires',
+  },
 ]
+
+async function cancelMany(
+  ...call: Parameters<typeof cancelTriggers>
+): ReturnType<typeof fireWithBrake> {
+  return { acted: await cancelTriggers(...call) }
+}
 
 const ById = Type.Object({ eventTriggerId: Type.Integer({ minimum: 1 }) })
 
 /** Firing and cancelling by hand, one trigger or up to 1,000. Only SCHEDULED triggers can be changed. */
 const postByHand: Routes = async (app, { clock }) => {
-  for (const { word, act, summary } of BY_HAND) {
+  for (const { word, act, actOnMany, summary } of BY_HAND) {
     app.post(
       `/eventTriggers/:eventTriggerId/${word}`,
       {
@@ -239,8 +256,9 @@ const postByHand: Routes = async (app, { clock }) => {
         return answerOnce(db, request, reply, now, async (tx) => {
           const list = (ids: number[]) => listTriggersById(tx, businessId, ids, scope)
           const seen = (await list(body.ids)).map((trigger) => trigger.eventTriggerId)
-          const acted = await act(tx, businessId, seen, { user, now })
+          const { acted, approvalId } = await actOnMany(tx, businessId, seen, { user, now })
           const done = acted.map((trigger) => trigger.eventTriggerId)
+          if (approvalId !== undefined) return ok({ done, refused: [], approvalId })
           const left = [...new Set(body.ids)].filter((id) => !done.includes(id))
           const found = new Map((await list(left)).map((one) => [one.eventTriggerId, one]))
           const refused = left.map((id) => {

@@ -172,6 +172,6 @@ function functionFor(kind: string): SecurityFunction {
   if (kind === 'business') return 'MANAGE_BUSINESS'
   if (kind === 'eventDefinition') return 'EDIT_DEFINITIONS'
   if (kind === 'suppression') return 'SEND_EMAILS'
-  if (kind.startsWith('email')) return 'EDIT_TEMPLATES'
+  if (kind.startsWith('email') || kind === 'fileLibrary') return 'EDIT_TEMPLATES'
   return kind === 'client' || objectKind(kind)?.objectType ? 'EDIT_SCHEDULE' : 'EDIT_SETUP'
 }

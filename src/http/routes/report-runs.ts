@@ -1,17 +1,13 @@
 import type { Clock } from '../../clock.ts'
 import type { ReportFormat } from '../../contract/report.ts'
-import type { Database, Db } from '../../database/database.ts'
+import type { Database } from '../../database/database.ts'
 import { RequestError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
-import { printToFile, type PrintedFile } from '../../reports/print-to-file.ts'
+import { deleteOldFiles, storeFile } from '../../report-delivery/stored-files.ts'
+import { printToFile } from '../../reports/print-to-file.ts'
 import type { PrintJob } from '../../reports/print-request.ts'
 import type { PageSize } from '../../reports/formats/pdf.ts'
-import {
-  deleteRunsBefore,
-  insertRunPart,
-  updateRun,
-  type ReportRun,
-} from '../../store/report-runs.ts'
+import { updateRun, type ReportRun } from '../../store/report-runs.ts'
 import type { Slot, WorkQueue } from '../../work-queue.ts'
 
 type Services = {
@@ -24,8 +20,6 @@ type Services = {
 
 type Work = { job: PrintJob; format: ReportFormat; rowsTotal: number }
 
-const RETENTION = { hours: 24 }
-const PART_BYTES = 262_144
 const HEARTBEAT_MS = 2_000
 
 /** Prints reports in the background; clients fetch the files later. */
@@ -68,7 +62,7 @@ export class ReportRuns {
     ) => updateRun(db, businessId, { runId, rowsDone, rowsTotal, ...more }, clock.now())
     const heartbeat = setInterval(() => void update({ status }).catch(() => {}), HEARTBEAT_MS)
     try {
-      await deleteRunsBefore(db, businessId, clock.now().subtract(RETENTION))
+      await deleteOldFiles(db, businessId, clock.now())
       const { signal } = this.#stopping
       await slot.granted
       status = 'RUNNING'
@@ -79,7 +73,7 @@ export class ReportRuns {
         signal,
         onProgress: (rowsRead) => (rowsDone = rowsRead),
       })
-      await storeParts(db, businessId, runId, file)
+      await storeFile(db, { businessId, runId }, file)
       await update({ status: 'COMPLETED', fileSize: file.size })
     } catch (error) {
       const known = error instanceof RequestError
@@ -89,25 +83,5 @@ export class ReportRuns {
     } finally {
       clearInterval(heartbeat)
     }
-  }
-}
-
-async function storeParts(
-  db: Db,
-  businessId: number,
-  runId: number,
-  { handle, size }: PrintedFile,
-) {
-  try {
-    for (let part = 0, at = 0; at < size; part++) {
-      const bytes = Buffer.alloc(Math.min(PART_BYTES, size - at))
-      const { bytesRead } = await handle.read(bytes, 0, bytes.length, at)
-      if (bytesRead !== bytes.length)
-        throw new Error('the printed file was truncated while it was read')
-      await insertRunPart(db, businessId, runId, part, bytes)
-      at += bytesRead
-    }
-  } finally {
-    await handle.close()
   }
 }

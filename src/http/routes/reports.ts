@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { Caller } from '../../auth/caller.ts'
@@ -18,15 +17,13 @@ import { fileNameOf, printToFile } from '../../reports/print-to-file.ts'
 import { CONTENT_TYPES } from '../../reports/formats/formats.ts'
 import { refuseTooManyRows } from '../../reports/print.ts'
 import { countRows } from '../../reports/print.ts'
-import { checkPrintRequest, type PrintJob, type Reader } from '../../reports/print-request.ts'
+import { checkPrintRequest, type PrintJob } from '../../reports/print-request.ts'
+import { readerOf } from '../../report-delivery/readers.ts'
 import { abortOnDisconnect } from '../server/connections.ts'
+import { sendFile, sendStoredFile } from './report-files.ts'
 import { ReportRuns } from './report-runs.ts'
-import {
-  findRun,
-  findRunPart,
-  insertRun,
-  type ReportRun as StoredRun,
-} from '../../store/report-runs.ts'
+import { findRun, insertRun, type ReportRun as StoredRun } from '../../store/report-runs.ts'
+import { findReportView } from '../../store/report-views.ts'
 import type { Routes, Services } from '../server/services.ts'
 
 const tags = ['Reports']
@@ -181,15 +178,13 @@ const getRunFile: Routes = async (app) => {
       const { db, businessId } = caller
       const run = await requireRun(caller, params.runId)
       if (run.status !== 'COMPLETED') throw notFound('file of run', params.runId)
-      const format = run.format as ReportFormat
-      const size = run.fileSize!
-      const file = Readable.from(readParts(db, businessId, run.runId))
-      return sendFile(reply, file, { ...run, contentType: CONTENT_TYPES[format], format, size })
+      return sendStoredFile(reply, db, businessId, run)
     },
   )
 }
 
-async function requireRun({ db, businessId, credential }: Caller, runId: number) {
+/** The run, if the caller has started it. */
+export async function requireRun({ db, businessId, credential }: Caller, runId: number) {
   const run = await findRun(db, businessId, runId, credential)
   if (!run) throw notFound('report run', runId)
   return run
@@ -215,69 +210,40 @@ async function readRequest(request: FastifyRequest, { database, clock }: Service
     faults.push({ pointer: '', detail: 'must be an object' })
   }
   const { startDate, endDate, locationId } = query
-  const wanted = { ...(body as object), startDate, endDate, locationId }
+  const view = await findViewOf(request.caller, body, faults)
+  const wanted = { ...view, ...withoutNulls({ ...body, locationId }), startDate, endDate }
   const db = database.reportsOf(request.caller.businessId)
   const job = await checkPrintRequest(db, wanted, readerOf(request.caller), clock.now()).catch(
     (error: unknown): PrintJob => {
       if (faults.length === 0 || !(error instanceof RequestError) || !error.errors) throw error
-      throw invalid([...faults, ...error.errors])
+      const known = new Set(faults.map(({ pointer }) => pointer))
+      throw invalid([...faults, ...error.errors.filter(({ pointer }) => !known.has(pointer))])
     },
   )
   if (faults.length > 0) throw invalid(faults)
   return { job, format, attach: String(attach) === 'true' }
 }
 
-/** A LOCATION_SUPER_USER sees the own locations, a USER the own appointments. */
-function readerOf({ businessId, functions, scope }: Caller): Reader {
-  const locationIds = scope && 'locationIds' in scope ? scope.locationIds : null
-  const professionalIds =
-    scope && 'professionalId' in scope
-      ? scope.professionalId === null
-        ? []
-        : [scope.professionalId]
-      : null
-  return { businessId, functions, locationIds, professionalIds }
+/** The report, filters and location of the view that a body names; what the request says itself wins. */
+async function findViewOf({ db, businessId, person }: Caller, body: object, faults: Fault[]) {
+  const { reportViewId: id } = body as { reportViewId?: unknown }
+  if (id === undefined || id === null) return {}
+  const asking = { businessId, userId: person?.userId ?? null }
+  const view = Number.isSafeInteger(id) ? await findReportView(db, asking, Number(id)) : undefined
+  if (!view) faults.push({ pointer: '/reportViewId', detail: 'there is no such view' })
+  return view ? { reportId: view.reportId, filters: view.filters, locationId: view.locationId } : {}
 }
+
+const withoutNulls = (object: object) =>
+  Object.fromEntries(
+    Object.entries(object).filter(([, value]) => value !== null && value !== undefined),
+  )
 
 /** RFC 7240. */
 const prefersAsync = (request: FastifyRequest) =>
   [request.headers.prefer ?? []]
     .flat()
     .some((value) => value.split(',').some((one) => one.trim().toLowerCase() === 'respond-async'))
-
-type Description = {
-  fileName: string
-  contentType: string
-  size: number
-  format: ReportFormat
-  attach: boolean
-}
-
-function sendFile(
-  reply: FastifyReply,
-  file: Readable,
-  { fileName, contentType, size, format, attach }: Description,
-) {
-  reply
-    .header('content-type', contentType)
-    .header('content-length', size)
-    .header('content-disposition', `${attach ? 'attachment' : 'inline'}; filename="${fileName}"`)
-    .header('cache-control', 'no-store')
-  if (format === 'html') reply.header('content-security-policy', PAGE_POLICY)
-  return reply.send(file)
-}
-
-/** A printed page has inline styles and no scripts. The console shows it in an iframe. */
-const PAGE_POLICY =
-  "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'"
-
-async function* readParts(db: Caller['db'], businessId: number, runId: number) {
-  for (let part = 0; ; part++) {
-    const bytes = await findRunPart(db, businessId, runId, part)
-    if (!bytes) return
-    yield bytes
-  }
-}
 
 /** A run without a heartbeat for this long belongs to a crashed node. */
 const HEARTBEAT_TIMEOUT_SECONDS = 60

@@ -12,6 +12,7 @@ import {
 } from 'fastify'
 import { Credentials } from '../../auth/credentials.ts'
 import type { Config } from '../../config.ts'
+import { answers } from '../routes/answers.ts'
 import { apiKeys } from '../routes/api-keys.ts'
 import { audit } from '../routes/audit.ts'
 import { authenticate } from './authenticate.ts'
@@ -31,6 +32,7 @@ import { eventDefinitions } from '../routes/event-definitions.ts'
 import { eventTriggers } from '../routes/event-triggers.ts'
 import { eventTypes } from '../routes/event-types.ts'
 import { explain } from '../routes/explain.ts'
+import { fileLibrary } from '../routes/file-library.ts'
 import { forecasts } from '../routes/forecasts.ts'
 import { health } from '../routes/health.ts'
 import { imports } from '../routes/import.ts'
@@ -42,12 +44,17 @@ import { describeRoutes, openapi } from './openapi.ts'
 import { answerBrokenHttp, answerProblems, routeOf, sendProblem } from './problems.ts'
 import { passwordLinks } from '../routes/password-links.ts'
 import { problemPages } from '../routes/problem-pages.ts'
+import { reportLinks } from '../routes/report-links.ts'
+import { reportSchedules } from '../routes/report-schedules.ts'
+import { reportViews } from '../routes/report-views.ts'
 import { reports } from '../routes/reports.ts'
 import { search } from '../routes/search.ts'
 import { sessions } from '../routes/sessions.ts'
 import { statuses } from '../routes/statuses.ts'
+import { approvals } from '../routes/approvals.ts'
 import { suppressions } from '../routes/suppressions.ts'
 import { unsubscribe } from '../routes/unsubscribe.ts'
+import { addToCalendar } from '../routes/add-to-calendar.ts'
 import { users } from '../routes/users.ts'
 import { seed } from '../routes/seed.ts'
 import { openQueues, type Routes, type Services } from './services.ts'
@@ -62,15 +69,22 @@ const ROUTES: Routes[] = [
   eventActions,
   eventTriggers,
   reports,
+  reportLinks,
+  reportSchedules,
+  reportViews,
   explain,
   overview,
   search,
   changes,
   emailTemplates,
+  fileLibrary,
   emails,
   bounces,
   suppressions,
+  approvals,
   unsubscribe,
+  addToCalendar,
+  answers,
   objects, // the scheduling objects
   statuses,
   imports,

@@ -53,11 +53,12 @@ export function readJsonBodies(
       throw new RequestError(415, 'Content-Encoding is not supported: send the body uncompressed.')
     }
 
+    const seconds = routeOptions.config.bodySeconds ?? bodySeconds
     const deadline = setTimeout(() => {
       // Without a listener, the error event would end the process.
       if (payload.listenerCount('error') === 0) return
-      payload.emit('error', new RequestError(408, `The body took longer than ${bodySeconds} s.`))
-    }, bodySeconds * 1000).unref()
+      payload.emit('error', new RequestError(408, `The body took longer than ${seconds} s.`))
+    }, seconds * 1000).unref()
     const stop = () => clearTimeout(deadline)
     payload.once('end', stop).once('close', stop)
     reply.raw.once('finish', stop).once('close', stop)

@@ -3,6 +3,7 @@ import type { Credentials } from '../../auth/credentials.ts'
 import type { Clock } from '../../clock.ts'
 import type { Config } from '../../config.ts'
 import type { Database } from '../../database/database.ts'
+import type { ThrottledProvider } from '../../email/mailer.ts'
 import type { Log } from '../../log.ts'
 import type { SettingsCache } from '../../store/settings.ts'
 import { WorkQueue } from '../../work-queue.ts'
@@ -21,6 +22,8 @@ export type Services = {
   linkSeal: string
   /** When the engine of this node last finished an iteration. Absent if the node runs no engine. */
   lastClaimTime?: () => Temporal.Instant | undefined
+  /** The recipient domains that this node sends fewer mails at a time. Absent if it sends none. */
+  throttledProviders?: () => ThrottledProvider[]
   /** Settles when the console is built. Only requests for the console wait for it. */
   consoleBuilt?: Promise<void>
   /** How long a client may take to send a body; for a stream, the pause between two chunks. */
@@ -31,7 +34,7 @@ export type Services = {
 
 export type Routes = FastifyPluginAsyncTypebox<Services>
 
-export type Queues = Record<'interactive' | 'background' | 'imports', WorkQueue>
+export type Queues = Record<'interactive' | 'background' | 'imports' | 'uploads', WorkQueue>
 
 /**
  * Every route that can keep the database or the processor busy for long uses one of these.
@@ -49,6 +52,8 @@ export const openQueues = (): Queues => ({
     maxWaiting: 0,
     retryAfterSeconds: 10,
   }),
+  /** Files, each of which is read into memory. */
+  uploads: new WorkQueue({ perBusiness: 2, total: 6, maxWaiting: 20, retryAfterSeconds: 5 }),
 })
 
 declare module 'fastify' {
@@ -65,6 +70,8 @@ declare module 'fastify' {
     emptyBody?: true
     /** The handler reads the body as it arrives; the size is not limited. */
     streams?: true
+    /** How long a client may take to send the body, if it may be large. */
+    bodySeconds?: number
     /** Called so often that it is logged at `debug` level only. */
     quiet?: true
   }

@@ -1,13 +1,13 @@
 import { sql } from '../../database/sql.ts'
-import { anyOf, local, objectsOf } from './conditions.ts'
+import { anyOf, inRange, local, objectsOf } from './conditions.ts'
 import { percent, type Report, type Scope } from '../report.ts'
-import { chartOverTime, stepOf } from './time-steps.ts'
+import { chartOverTime, stepOf } from '../time-steps.ts'
 
 /** Excludes test emails. The list of all outcomes lets PostgreSQL use the index by outcome and time. */
 const mailsIn = (scope: Scope) => sql`
   t.business_id = ${scope.businessId} and not t.test
   and t.outcome in ('SENT', 'CAPTURED', 'FAILED', 'SUPPRESSED', 'CANCELLED')
-  and t.created_date >= ${scope.from} and t.created_date < ${scope.until}
+  and ${inRange('t.created_date', 'null::bigint', scope)}
   ${anyOf('t.status', scope.statuses, 'text')} ${objectsOf(scope)}`
 
 export const mailDelivery: Report = {
@@ -17,6 +17,7 @@ export const mailDelivery: Report = {
   reportFileName: 'mail-delivery',
   description: 'The delivery of the emails of each template.',
   securityFunctions: ['PRINT_REPORTS', 'VIEW_EMAIL_REPORTS'],
+  about: 'emails',
   columns: [
     { name: 'template', label: 'Template', type: 'text', width: 28 },
     { name: 'mails', label: 'Mails', type: 'integer', width: 7, total: 'sum' },
@@ -89,7 +90,7 @@ export const mailDelivery: Report = {
   charts: [
     {
       rows: (scope) => sql`
-        select to_char(date_trunc(${stepOf(scope)}, ${local('t.created_date', scope)}), 'YYYY-MM-DD') as step,
+        select to_char(date_trunc(${stepOf(scope)}, ${local('t.created_date', 'null::bigint', scope)}), 'YYYY-MM-DD') as step,
                count(*) filter (where t.status in ('SENT', 'CAPTURED')) as delivered,
                count(*) filter (where t.status not in ('SENT', 'CAPTURED', 'FAILED')) as other,
                count(*) filter (where t.status = 'FAILED') as failed

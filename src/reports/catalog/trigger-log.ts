@@ -1,13 +1,13 @@
 import { TRIGGER_STATUSES } from '../../contract/event-trigger.ts'
 import { EVENT_TYPES } from '../../contract/event-type.ts'
 import { sql } from '../../database/sql.ts'
-import { anyOf, local, objectsOf } from './conditions.ts'
+import { anyOf, inRange, local, objectsOf } from './conditions.ts'
 import { percent, type Report, type Scope } from '../report.ts'
-import { chartOverTime, stepOf } from './time-steps.ts'
+import { chartOverTime, stepOf } from '../time-steps.ts'
 
 const triggersIn = (scope: Scope) => sql`
   t.business_id = ${scope.businessId} and t.status = any (${TRIGGER_STATUSES}::text[])
-  and t.scheduled_time >= ${scope.from} and t.scheduled_time < ${scope.until}
+  and ${inRange('t.scheduled_time', 'null::bigint', scope)}
   ${anyOf('t.status', scope.statuses, 'text')} ${objectsOf(scope)}`
 
 export const triggerLog: Report = {
@@ -17,6 +17,7 @@ export const triggerLog: Report = {
   reportFileName: 'trigger-log',
   description: 'All triggers that were scheduled for the period, with their outcome.',
   securityFunctions: ['PRINT_REPORTS', 'VIEW_EMAIL_REPORTS'],
+  about: 'triggers',
   columns: [
     { name: 'scheduledTime', label: 'Scheduled', type: 'dateTime', width: 19 },
     { name: 'eventType', label: 'Event', type: 'text', width: 24 },
@@ -85,7 +86,7 @@ export const triggerLog: Report = {
   charts: [
     {
       rows: (scope) => sql`
-        select to_char(date_trunc(${stepOf(scope)}, ${local('t.scheduled_time', scope)}), 'YYYY-MM-DD') as step,
+        select to_char(date_trunc(${stepOf(scope)}, ${local('t.scheduled_time', 'null::bigint', scope)}), 'YYYY-MM-DD') as step,
                count(*) filter (where t.status = 'COMPLETED') as completed,
                count(*) filter (where t.status in ('SCHEDULED', 'RUNNING')) as waiting,
                count(*) filter (where t.status in ('CANCELLED', 'SKIPPED', 'EXPIRED')) as dropped,

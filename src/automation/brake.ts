@@ -1,0 +1,182 @@
+import type { Db } from '../database/database.ts'
+import {
+  countHeldMails,
+  countTriggerMails,
+  finishApproval,
+  freeTriggers,
+  insertApproval,
+  linkTriggers,
+  listHeldTriggers,
+  lockApproval,
+  findApproval,
+  readBulkLimit,
+  renewApproval,
+  settleApproval,
+  type ApprovalKey,
+  type StoredApproval,
+} from '../store/approvals.ts'
+import type { By } from '../store/businesses.ts'
+import { hintManyChangedTriggers } from '../store/changes.ts'
+import {
+  cancelTriggers,
+  fireTriggersNow,
+  type Plan,
+  type StoredTrigger,
+} from '../store/event-triggers.ts'
+
+/*
+ * The brake on bulk mistakes. An import cannot know how many mails it will send, so everything that
+ * it would send at once is held from the first trigger on. When the call has ended, it is released if
+ * it is within the limit; else it waits for a person. See docs/approvals.md.
+ */
+
+/** Triggers of an event count if they are due so soon: quiet hours may delay them by some hours. */
+const AT_ONCE_MS = 24 * 60 * 60 * 1000
+
+/** Whether a bulk call would send this at once. Planned reminders never count. */
+const isSentAtOnce = (trigger: Planned, now: Temporal.Instant) =>
+  trigger.status === 'SCHEDULED' &&
+  (trigger.isLate === true ||
+    ('occurrence' in trigger &&
+      trigger.occurrence !== null &&
+      trigger.scheduledTime.epochMilliseconds - now.epochMilliseconds < AT_ONCE_MS))
+
+type Planned = Plan['insert'][number] | Plan['update'][number]
+
+type Call = { businessId: number; user: string }
+
+/** One import, from its first line to its last. */
+export class BulkCall {
+  readonly #call: Call
+  #approvalId: number | undefined
+
+  constructor(call: Call) {
+    this.#call = call
+  }
+
+  /** Holds what a plan would send at once. Runs in the transaction that writes the plan. */
+  async hold(tx: Db, plan: Plan, now: Temporal.Instant) {
+    const held = [...plan.insert, ...plan.update].filter((one) => isSentAtOnce(one, now))
+    if (held.length === 0) return
+    const approvalId = await this.#begin(tx, now)
+    for (const trigger of held) trigger.approvalId = approvalId
+  }
+
+  /** The transaction that created the approval may have been rolled back. */
+  async #begin(tx: Db, now: Temporal.Instant) {
+    const { businessId, user } = this.#call
+    const known = this.#approvalId
+    if (known !== undefined && (await renewApproval(tx, { businessId, approvalId: known }, now))) {
+      return known
+    }
+    const approval = { source: 'IMPORT', status: 'COUNTING' } as const
+    this.#approvalId = await insertApproval(tx, businessId, approval, { user, now })
+    return this.#approvalId
+  }
+
+  /** Says that the call goes on, so that the engine does not end its count. */
+  async renew(db: Db, now: Temporal.Instant) {
+    const { businessId } = this.#call
+    if (this.#approvalId !== undefined) {
+      await renewApproval(db, { businessId, approvalId: this.#approvalId }, now)
+    }
+  }
+
+  /** Releases what was held, or lets it wait; returns the approval that it waits for. */
+  async end(db: Db, now: Temporal.Instant): Promise<number | undefined> {
+    if (this.#approvalId === undefined) return undefined
+    const key = { businessId: this.#call.businessId, approvalId: this.#approvalId }
+    return (await settle(db, key, now)) === 'WAITING' ? key.approvalId : undefined
+  }
+}
+
+/** Ends the count of a call: within the limit its triggers fire, above it they wait. */
+export async function settle(db: Db, key: ApprovalKey, now: Temporal.Instant) {
+  const status = await db.transaction(async (tx) => {
+    const approval = await lockApproval(tx, key)
+    if (approval?.status !== 'COUNTING' && approval?.status !== 'WAITING') return approval?.status
+    const held = await countHeldMails(tx, key)
+    const bulkLimit = await readBulkLimit(tx, key.businessId, now)
+    const isWithin = approval.status === 'COUNTING' && held.mails <= bulkLimit
+    const settled = isWithin ? ('PASSED' as const) : ('WAITING' as const)
+    await settleApproval(tx, key, { status: settled, held, bulkLimit }, now)
+    return settled
+  })
+  if (status === 'PASSED') await followDecision(db, key, now)
+  return status
+}
+
+/** Bookings wait for the locks of a page. */
+const PAGE = 1_000
+
+/** Lets the triggers of an approval follow its decision, in pages. The engine goes on if this breaks off. */
+export async function followDecision(db: Db, key: ApprovalKey, now: Temporal.Instant) {
+  for (let isDone = false; !isDone;) {
+    isDone = await db.transaction((tx) => followPage(tx, key, now))
+  }
+  hintManyChangedTriggers(db, key.businessId)
+}
+
+async function followPage(tx: Db, key: ApprovalKey, now: Temporal.Instant) {
+  const ids = await listHeldTriggers(tx, key, PAGE)
+  // Not locked: a decision is final, and triggers are locked after their objects.
+  const approval = await findApproval(tx, key)
+  if (!approval || approval.status === 'COUNTING' || approval.status === 'WAITING') return true
+  if (ids.length > 0) await moveOn(tx, approval, ids, now)
+  if (ids.length === PAGE) return false
+  await finishApproval(tx, key)
+  return true
+}
+
+async function moveOn(tx: Db, approval: StoredApproval, ids: number[], now: Temporal.Instant) {
+  const { businessId, source, status, decidedUser } = approval
+  const by = { user: decidedUser ?? 'SYSTEM', now }
+  if (status === 'CANCELLED' && source === 'IMPORT') {
+    await cancelTriggers(tx, businessId, ids, by)
+  } else if (status === 'RELEASED' && source === 'FIRE') {
+    await fireTriggersNow(tx, businessId, ids, by)
+  } else await freeTriggers(tx, approval, ids, by)
+}
+
+/**
+ * Fires triggers because a user asked for it. If they are many, they stay as they are until the call
+ * is approved; then the answer names the approval.
+ */
+export async function fireWithBrake(
+  tx: Db,
+  businessId: number,
+  ids: number[],
+  by: By,
+): Promise<{ acted: StoredTrigger[]; approvalId?: number }> {
+  const held = await countTriggerMails(tx, businessId, ids)
+  const bulkLimit =
+    ids.length > 1 ? await findExceededLimit(tx, businessId, held.mails, by.now) : undefined
+  if (bulkLimit === undefined) return { acted: await fireTriggersNow(tx, businessId, ids, by) }
+  const approval = { source: 'FIRE', status: 'WAITING', bulkLimit, held } as const
+  const approvalId = await insertApproval(tx, businessId, approval, by)
+  await linkTriggers(tx, { businessId, approvalId }, ids)
+  return { acted: [], approvalId }
+}
+
+/** Lets mails wait for approval before they are sent again. */
+export function holdResend(
+  tx: Db,
+  businessId: number,
+  { emailIds, bulkLimit }: { emailIds: number[]; bulkLimit: number },
+  by: By,
+) {
+  const held = { triggers: 0, mails: emailIds.length, definitions: [] }
+  const approval = { source: 'RESEND', status: 'WAITING', bulkLimit, held, emailIds } as const
+  return insertApproval(tx, businessId, approval, by)
+}
+
+/** The limit of the business if so many mails exceed it. */
+export async function findExceededLimit(
+  tx: Db,
+  businessId: number,
+  mails: number,
+  now: Temporal.Instant,
+) {
+  const bulkLimit = await readBulkLimit(tx, businessId, now)
+  return mails > bulkLimit ? bulkLimit : undefined
+}

@@ -1,0 +1,173 @@
+import type { Db } from '../database/database.ts'
+import type { Mailer, Outcome, Unavailable } from '../email/mailer.ts'
+import {
+  findMailServer,
+  saveMailOutage,
+  saveMailServerWorks,
+  type MailOutage,
+} from '../store/mail-servers.ts'
+import { isBefore } from './timing.ts'
+
+/** The mail server takes no mail, still takes none, or takes mails again. */
+export type MailServerChange = MailOutage & {
+  server: string
+  isWorking: boolean
+  /** How long it has taken no mail. */
+  seconds: number
+}
+
+type MailServerParts = {
+  db: Db
+  mailer: Mailer
+  /** Called rarely: a server that fails and works by turns is reported every few minutes. */
+  onMailServer?(change: MailServerChange): void
+}
+
+/**
+ * Whether the mail server takes mails. A failure that concerns the server and not the mail pauses
+ * delivery. It is then probed with backoff, and one mail is tried before all others follow.
+ */
+export class MailServer {
+  readonly #parts: MailServerParts
+  #outage: MailOutage | undefined
+  /** Failures since the server last answered to a mail. */
+  #failures = 0
+  #probeAt: Temporal.Instant | undefined
+  /** A probe succeeded, and no mail was answered since. */
+  #isOnTrial = false
+  #isRead = false
+  #changes: 'none' | 'accepted' | 'state' = 'none'
+  #acceptedAt: Temporal.Instant | undefined
+  #acceptedSavedAt: Temporal.Instant | undefined
+  #reportedAt: Temporal.Instant | undefined
+  #isReported = false
+
+  constructor(parts: MailServerParts) {
+    this.#parts = parts
+  }
+
+  get outage() {
+    return this.#outage
+  }
+
+  /** No mail may be sent until a probe succeeds. */
+  get isPaused() {
+    return this.#outage !== undefined && !this.#isOnTrial
+  }
+
+  isProbeDue(now: Temporal.Instant) {
+    return this.isPaused && !isBefore(now, this.#probeAt!)
+  }
+
+  /** How many mails may be in progress. */
+  get maxInProgress() {
+    if (this.isPaused) return 0
+    return this.#isOnTrial ? 1 : Number.POSITIVE_INFINITY
+  }
+
+  /** Opens a connection without a mail. */
+  async probe(now: () => Temporal.Instant): Promise<Unavailable | undefined> {
+    const trouble = await this.#parts.mailer.check()
+    if (trouble) this.note(trouble, now())
+    else this.#isOnTrial = true
+    return trouble
+  }
+
+  /** Learns from the outcome of a mail or probe. */
+  note(outcome: Outcome, now: Temporal.Instant) {
+    if (outcome.kind === 'unavailable') this.#fail(outcome, now)
+    else if (isAnswered(outcome)) {
+      if (outcome.kind === 'sent') this.#accept(now)
+      this.#failures = 0
+      this.#recover(now)
+    }
+  }
+
+  /** No mail is due that could be tried: the probe alone decides. */
+  noteNothingDue(now: Temporal.Instant) {
+    if (this.#isOnTrial) this.#recover(now)
+  }
+
+  /** Stores what changed, for the other nodes and for people. The first call reads what is stored. */
+  async synchronise(now: Temporal.Instant) {
+    const { db, mailer } = this.#parts
+    if (mailer.server === null) return
+    if (!this.#isRead) await this.#read(mailer.server, now)
+    if (this.#changes === 'none') return
+    const isFirst = this.#acceptedSavedAt === undefined
+    const isSoon = !isFirst && isBefore(now, this.#acceptedSavedAt!.add(ACCEPTED_SAVED_EVERY))
+    if (this.#changes === 'accepted' && isSoon) return
+    this.#changes = 'none'
+    try {
+      if (this.#outage) await saveMailOutage(db, mailer.server, this.#outage, now)
+      else {
+        this.#acceptedSavedAt = now
+        await saveMailServerWorks(db, mailer.server, this.#acceptedAt)
+      }
+    } catch (error) {
+      this.#changes = 'state'
+      throw error
+    }
+  }
+
+  /** A restart does not end an outage: the first step is a probe. */
+  async #read(server: string, now: Temporal.Instant) {
+    const stored = await findMailServer(this.#parts.db, server)
+    this.#isRead = true
+    if (!stored?.outage || this.#outage) return
+    this.#outage = stored.outage
+    this.#probeAt = now
+  }
+
+  #accept(now: Temporal.Instant) {
+    this.#acceptedAt = now
+    if (this.#changes === 'none') this.#changes = 'accepted'
+  }
+
+  #fail({ phase, reply }: Unavailable, now: Temporal.Instant) {
+    // Mails that were begun before the pause fail in the same way.
+    if (this.isPaused && isBefore(now, this.#probeAt!)) return
+    this.#failures += 1
+    this.#probeAt = now.add({ seconds: probeAfterSeconds(this.#failures) })
+    this.#isOnTrial = false
+    this.#outage = { since: this.#outage?.since ?? now, phase, reply }
+    this.#changes = 'state'
+    this.#report(now)
+  }
+
+  #recover(now: Temporal.Instant) {
+    if (!this.#outage) return
+    const outage = this.#outage
+    this.#outage = undefined
+    this.#isOnTrial = false
+    this.#changes = 'state'
+    if (this.#isReported) this.#tell(outage, true, now)
+    this.#isReported = false
+  }
+
+  /** The beginning of an outage, and every hour of it; at most every five minutes. */
+  #report(now: Temporal.Instant) {
+    const pause = this.#isReported ? REMIND_EVERY : REPORT_EVERY
+    if (this.#reportedAt && isBefore(now, this.#reportedAt.add(pause))) return
+    this.#reportedAt = now
+    this.#isReported = true
+    this.#tell(this.#outage!, false, now)
+  }
+
+  #tell(outage: MailOutage, isWorking: boolean, now: Temporal.Instant) {
+    const seconds = (now.epochMilliseconds - outage.since.epochMilliseconds) / 1000
+    const server = this.#parts.mailer.server ?? ''
+    this.#parts.onMailServer?.({ ...outage, server, isWorking, seconds })
+  }
+}
+
+/** A lost connection, or 421, does not prove that the server takes mails. */
+const isAnswered = ({ kind, reply }: Outcome) =>
+  kind === 'sent' || (/^[45]\d\d/.test(reply) && !reply.startsWith('421'))
+
+/** 5, 10, 20 … seconds, at most five minutes. */
+const probeAfterSeconds = (failures: number) => Math.min(5 * 2 ** (failures - 1), 300)
+
+const ACCEPTED_SAVED_EVERY = { seconds: 5 }
+const REPORT_EVERY = { minutes: 5 }
+const REMIND_EVERY = { hours: 1 }

@@ -1,0 +1,71 @@
+import { Type, type Static } from 'typebox'
+import { Moment, Named, OrNull } from './schema.ts'
+
+/** PASSED is not shown: it is within the limit, and is deleted once its triggers are released. */
+export const APPROVAL_STATUSES = ['COUNTING', 'WAITING', 'RELEASED', 'CANCELLED'] as const
+export type ApprovalStatus = (typeof APPROVAL_STATUSES)[number]
+
+export const APPROVAL_SOURCES = ['IMPORT', 'FIRE', 'RESEND'] as const
+export type ApprovalSource = (typeof APPROVAL_SOURCES)[number]
+
+const HeldDefinition = Named('HeldDefinition', {
+  eventDefnId: Type.Integer(),
+  description: OrNull(Type.String({ description: 'The description of the definition.' })),
+  triggers: Type.Integer({ description: 'How many triggers of the definition wait.' }),
+  mails: Type.Integer({ description: 'How many mails they would send.' }),
+})
+export type HeldDefinition = Static<typeof HeldDefinition>
+
+/** An import or bulk call whose mails wait for a decision: see docs/approvals.md. */
+export const Approval = Type.Object(
+  {
+    approvalId: Type.Integer(),
+    businessId: Type.Integer(),
+    source: Type.Enum([...APPROVAL_SOURCES], {
+      title: 'ApprovalSource',
+      description:
+        'IMPORT: an import. FIRE: `POST /eventTriggers/fire`. RESEND: `POST /emails/resend`.',
+    }),
+    status: Type.Enum([...APPROVAL_STATUSES], {
+      title: 'ApprovalStatus',
+      description:
+        'COUNTING: the call has not ended. WAITING: release or cancel it. RELEASED, CANCELLED: decided.',
+    }),
+    triggers: Type.Integer({ description: 'How many triggers wait, or waited, for it.' }),
+    mails: Type.Integer({ description: 'How many mails the call would send at once.' }),
+    bulkLimit: OrNull(Type.Integer({ description: 'The limit that the call exceeds.' })),
+    byDefinition: Type.Array(HeldDefinition, { description: 'What would be sent.' }),
+    decidedTime: OrNull(Moment),
+    decidedUser: OrNull(Type.String({ description: 'Who released or cancelled it.' })),
+    version: Type.Integer({ description: 'Incremented by every change.' }),
+    createdDate: Moment,
+    createdUser: Type.String({ description: 'Who made the call.' }),
+    modifiedDate: Moment,
+    modifiedUser: Type.String(),
+  },
+  {
+    title: 'Approval',
+    examples: [
+      {
+        approvalId: 7,
+        businessId: 1,
+        source: 'IMPORT',
+        status: 'WAITING',
+        triggers: 1180,
+        mails: 1180,
+        bulkLimit: 50,
+        byDefinition: [
+          { eventDefnId: 4, description: 'Confirmation', triggers: 1180, mails: 1180 },
+        ],
+        decidedTime: null,
+        decidedUser: null,
+        version: 2,
+        createdDate: 1_789_000_000_000,
+        createdUser: 'key:front desk',
+        modifiedDate: 1_789_000_000_000,
+        modifiedUser: 'SYSTEM',
+      },
+    ],
+  },
+)
+export type Approval = Static<typeof Approval>

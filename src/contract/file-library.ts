@@ -1,0 +1,110 @@
+import { Type, type Static } from 'typebox'
+import { boolean, name, optional, required, type Field } from './fields.ts'
+import { FILE_EXTENSIONS, fileTypeOf } from './file-types.ts'
+import { PageQuery } from './page.ts'
+import { Maybe, Moment, Named, serverOwned, ServerOwned } from './schema.ts'
+
+export const MAX_FILE_BYTES = 5 * 1_048_576
+/** All attachments of one mail; in a mail they take a third more. */
+export const MAX_ATTACHED_BYTES = 10 * 1_048_576
+/** All files of a business. */
+export const MAX_LIBRARY_BYTES = 500 * 1_048_576
+export const MAX_LOGO_BYTES = 200 * 1_024
+
+const FileUUId = Type.String({ pattern: '^[a-z0-9]{32}$' })
+
+export const ByFile = Type.Object({ fileUUId: FileUUId })
+
+export const FilesQuery = Type.Object(PageQuery)
+
+/** A file without its content. */
+export const LibraryFile = Type.Object(
+  {
+    fileUUId: FileUUId,
+    businessId: Type.Integer(),
+    name: Type.String(),
+    type: Type.String(),
+    size: Type.Integer(),
+    active: Type.Boolean(),
+    version: Type.Integer(),
+    createdDate: Moment,
+    createdUser: Type.String(),
+    modifiedDate: Moment,
+    modifiedUser: Type.String(),
+  },
+  {
+    title: 'LibraryFile',
+    examples: [
+      {
+        fileUUId: '7d1f0c9a1be2d34c5f8a6b7c8d9e0f1a',
+        businessId: 1,
+        name: 'How to find us.pdf',
+        type: 'application/pdf',
+        size: 48_213,
+        active: true,
+        version: 1,
+        createdDate: 1_789_000_000_000,
+        createdUser: 'anna',
+        modifiedDate: 1_789_000_000_000,
+        modifiedUser: 'anna',
+      },
+    ],
+  },
+)
+export type LibraryFile = Static<typeof LibraryFile>
+
+/** What a mail attaches. */
+export const Attachment = Named('Attachment', {
+  fileUUId: FileUUId,
+  name: Type.String(),
+  type: Type.String(),
+  size: Type.Integer(),
+})
+export type Attachment = Static<typeof Attachment>
+
+/** The body of a POST. With `fileUUId` it is an update. */
+export const FileWrite = Type.Object(
+  {
+    fileUUId: Maybe(FileUUId),
+    businessId: Maybe(Type.Integer()),
+    name: Type.Optional(
+      Type.String({
+        description: `With an extension that fits the content: ${FILE_EXTENSIONS.join(', ')}. Required to create one.`,
+      }),
+    ),
+    type: Maybe(
+      Type.String({ description: 'Must be the media type of the content if it is given.' }),
+    ),
+    content: Maybe(
+      Type.String({
+        description: 'The bytes in base64. Required to create one; it cannot be changed.',
+        examples: ['JVBERi0xLjcKJcKlwrHDqwo='],
+      }),
+    ),
+    active: Maybe(Type.Boolean()),
+    size: ServerOwned,
+    ...serverOwned,
+  },
+  {
+    title: 'LibraryFileBody',
+    examples: [{ name: 'How to find us.pdf', content: 'JVBERi0xLjcKJcKlwrHDqwo=' }],
+  },
+)
+
+const fileName = (): typeof shape => shape
+const shape = {
+  ...name(100),
+  faults: (value: unknown) => {
+    const faults = name(100).faults(value)
+    if (faults.length > 0) return faults
+    const text = String(value)
+    if (/[/\\:*?"<>|]/.test(text)) return [{ detail: 'must not hold / \\ : * ? " < > |' }]
+    if (fileTypeOf(text)) return []
+    return [{ detail: `must end with one of .${FILE_EXTENSIONS.join(', .')}` }]
+  },
+}
+
+export const FILE_FIELDS: Record<'name' | 'active', Field> = {
+  name: required(fileName()),
+  active: optional(boolean(true)),
+}

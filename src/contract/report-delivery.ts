@@ -1,0 +1,343 @@
+import { Type, type Static, type TSchema } from 'typebox'
+import {
+  boolean,
+  integer,
+  name,
+  optional,
+  reference,
+  references,
+  required,
+  WEEKDAYS,
+  type Field,
+} from './fields.ts'
+import { isPlainObject } from './json.ts'
+import { PrintBody, REPORT_FORMATS } from './report.ts'
+import { Maybe, Moment, Named, OrNull, serverOwned, ServerOwned } from './schema.ts'
+
+export const FREQUENCIES = ['DAILY', 'WEEKLY', 'MONTHLY'] as const
+export type Frequency = (typeof FREQUENCIES)[number]
+
+export type Weekday = (typeof WEEKDAYS)[number]
+
+/** Ranges of days, relative to the day of the run. */
+export const REPORT_RANGES = [
+  'TODAY',
+  'YESTERDAY',
+  'TOMORROW',
+  'LAST_7_DAYS',
+  'LAST_30_DAYS',
+  'LAST_WEEK',
+  'LAST_MONTH',
+  'LAST_QUARTER',
+  'LAST_YEAR',
+  'WEEK_TO_DATE',
+  'MONTH_TO_DATE',
+  'YEAR_TO_DATE',
+  'NEXT_7_DAYS',
+  'NEXT_WEEK',
+  'NEXT_MONTH',
+] as const
+export type ReportRange = (typeof REPORT_RANGES)[number]
+
+const MAX_RECIPIENTS = 50
+
+const stamps = {
+  active: Type.Boolean(),
+  version: Type.Integer(),
+  createdDate: Moment,
+  createdUser: Type.String(),
+  modifiedDate: Moment,
+  modifiedUser: Type.String(),
+}
+
+const stampsExample = {
+  active: true,
+  version: 1,
+  createdDate: 1_789_000_000_000,
+  createdUser: 'anna',
+  modifiedDate: 1_789_000_000_000,
+  modifiedUser: 'anna',
+}
+
+/** The filters of a report, as `POST /report/print/file` takes them. */
+const filters = PrintBody.properties.filters
+
+type Shape = Parameters<typeof optional>[0]
+
+const oneOf = (choices: readonly string[], schema: TSchema, initially?: string): Shape => ({
+  schema,
+  sqlType: 'text',
+  ...(initially === undefined ? {} : { initially }),
+  faults: (value) =>
+    choices.some((choice) => choice === value)
+      ? []
+      : [{ detail: `must be one of ${choices.join(', ')}` }],
+})
+
+const TIME_OF_DAY = /^([01]\d|2[0-3]):[0-5]\d$/
+
+const timeOfDay = (): Shape => ({
+  schema: Type.String({ examples: ['07:00'] }),
+  sqlType: 'text',
+  initially: '07:00',
+  faults: (value) =>
+    typeof value === 'string' && TIME_OF_DAY.test(value)
+      ? []
+      : [{ detail: 'must be a time from 00:00 to 23:59, HH:MM' }],
+})
+
+/** `checkPrintRequest` checks what is in it. */
+const filtersField = (): Shape => ({
+  schema: filters,
+  sqlType: 'jsonb',
+  faults: (value) => (isPlainObject(value) ? [] : [{ detail: 'must be an object' }]),
+})
+
+/** `checkPrintRequest` checks whether there is such a report. */
+const reportId = () => required(integer(1, 2_147_483_647))
+
+const Frequency = Type.Enum([...FREQUENCIES], { title: 'ReportFrequency' })
+const Range = Type.Enum([...REPORT_RANGES], { title: 'ReportRange' })
+const Format = Type.Enum([...REPORT_FORMATS], { title: 'ReportFormat' })
+const Weekday = Type.Enum([...WEEKDAYS], { title: 'Weekday' })
+
+export const SCHEDULE_FIELDS: Record<string, Field> = {
+  name: optional(name(200)),
+  reportId: reportId(),
+  format: optional(oneOf(REPORT_FORMATS, Format, 'pdf')),
+  filters: optional(filtersField()),
+  locationId: optional(reference('location')),
+  frequency: required(oneOf(FREQUENCIES, Frequency)),
+  weekday: optional(oneOf(WEEKDAYS, Weekday)),
+  dayOfMonth: optional(integer(1, 31)),
+  timeOfDay: optional(timeOfDay()),
+  range: required(oneOf(REPORT_RANGES, Range)),
+  userIdList: required(references('user', MAX_RECIPIENTS)),
+  active: optional(boolean(true)),
+}
+
+const RECIPIENTS =
+  'The people who get it. Each must be active, have an email address and be allowed to see the report.'
+
+export const ReportScheduleWrite = Type.Object(
+  {
+    reportScheduleId: Maybe(Type.Integer({ description: 'Send it to update an object.' })),
+    businessId: Maybe(Type.Integer()),
+    name: Maybe(Type.String({ description: 'Default: the name of the report.' })),
+    reportId: Type.Optional(Type.Integer({ description: 'Required to create one.' })),
+    format: Maybe(Type.Enum([...REPORT_FORMATS], { title: 'ReportFormat', default: 'pdf' })),
+    filters,
+    locationId: Maybe(Type.Integer({ description: 'Only this location, in its time zone.' })),
+    frequency: Type.Optional(Frequency),
+    weekday: Maybe(Weekday),
+    dayOfMonth: Maybe(Type.Integer({ minimum: 1, maximum: 31 })),
+    timeOfDay: Maybe(Type.String({ default: '07:00' })),
+    range: Type.Optional(Range),
+    userIdList: Type.Optional(
+      Type.Array(Type.Integer(), { maxItems: MAX_RECIPIENTS, description: RECIPIENTS }),
+    ),
+    active: Maybe(Type.Boolean()),
+    delivery: ServerOwned,
+    ...serverOwned,
+  },
+  {
+    title: 'ReportScheduleBody',
+    examples: [
+      {
+        reportId: 102,
+        frequency: 'WEEKLY',
+        weekday: 'MONDAY',
+        timeOfDay: '07:00',
+        range: 'LAST_WEEK',
+        userIdList: [3],
+      },
+    ],
+  },
+)
+
+const scheduleExample = {
+  reportScheduleId: 5,
+  businessId: 1,
+  name: null,
+  reportId: 102,
+  format: 'pdf',
+  filters: null,
+  locationId: null,
+  frequency: 'WEEKLY',
+  weekday: 'MONDAY',
+  dayOfMonth: null,
+  timeOfDay: '07:00',
+  range: 'LAST_WEEK',
+  userIdList: [3],
+  ...stampsExample,
+  delivery: {
+    nextRunTime: 1_789_362_000_000,
+    attempts: 0,
+    lastError: null,
+    runs: [
+      {
+        reportScheduleRunId: 8,
+        scheduledTime: 1_788_757_200_000,
+        startDate: '2026-08-31',
+        endDate: '2026-09-06',
+        status: 'COMPLETED',
+        statusReason: null,
+        endedTime: 1_788_757_203_000,
+        recipients: [
+          { userId: 3, username: 'anna', emailId: 99, emailStatus: 'SENT', reason: null },
+        ],
+      },
+    ],
+  },
+}
+
+const RUN_STATUSES = ['COMPLETED', 'PARTIAL', 'FAILED'] as const
+export type ScheduleRunStatus = (typeof RUN_STATUSES)[number]
+
+const ReportScheduleRun = Named('ReportScheduleRun', {
+  reportScheduleRunId: Type.Integer(),
+  scheduledTime: Moment,
+  startDate: OrNull(Type.String()),
+  endDate: OrNull(Type.String()),
+  status: Type.Enum([...RUN_STATUSES], {
+    title: 'ReportScheduleRunStatus',
+    description: 'COMPLETED: every recipient got a mail. PARTIAL: some did. FAILED: none did.',
+  }),
+  statusReason: OrNull(Type.String()),
+  endedTime: Moment,
+  recipients: Type.Array(
+    Named('ReportRecipient', {
+      userId: Type.Integer(),
+      username: Type.String(),
+      emailId: OrNull(Type.Integer()),
+      emailStatus: OrNull(Type.String()),
+      reason: OrNull(Type.String()),
+    }),
+  ),
+})
+
+export const ReportSchedule = Type.Object(
+  {
+    reportScheduleId: Type.Integer(),
+    businessId: Type.Integer(),
+    name: OrNull(Type.String()),
+    reportId: Type.Integer(),
+    format: Format,
+    filters: OrNull(Type.Record(Type.String(), Type.Unknown(), { title: 'StoredFilters' })),
+    locationId: OrNull(Type.Integer()),
+    frequency: Frequency,
+    weekday: OrNull(Weekday),
+    dayOfMonth: OrNull(Type.Integer()),
+    timeOfDay: Type.String(),
+    range: Range,
+    userIdList: Type.Array(Type.Integer(), { description: RECIPIENTS }),
+    ...stamps,
+    delivery: Named('ReportScheduleDelivery', {
+      nextRunTime: OrNull(Moment),
+      attempts: Type.Integer(),
+      lastError: OrNull(Type.String()),
+      runs: Type.Array(ReportScheduleRun),
+    }),
+  },
+  { title: 'ReportSchedule', examples: [scheduleExample] },
+)
+export type ReportSchedule = Static<typeof ReportSchedule>
+
+export const VIEW_FIELDS: Record<string, Field> = {
+  name: required(name(200)),
+  reportId: reportId(),
+  filters: optional(filtersField()),
+  locationId: optional(reference('location')),
+  shared: optional(boolean(false)),
+  active: optional(boolean(true)),
+}
+
+const viewExample = {
+  reportViewId: 2,
+  businessId: 1,
+  name: 'No-shows of Elena',
+  reportId: 201,
+  filters: { professionalIdList: [2] },
+  locationId: null,
+  shared: false,
+  userId: 3,
+  ...stampsExample,
+}
+
+export const ReportView = Type.Object(
+  {
+    reportViewId: Type.Integer(),
+    businessId: Type.Integer(),
+    name: Type.String(),
+    reportId: Type.Integer(),
+    filters: OrNull(Type.Record(Type.String(), Type.Unknown(), { title: 'StoredFilters' })),
+    locationId: OrNull(Type.Integer()),
+    shared: Type.Boolean(),
+    userId: OrNull(Type.Integer()),
+    ...stamps,
+  },
+  { title: 'ReportView', examples: [viewExample] },
+)
+export type ReportView = Static<typeof ReportView>
+
+export const ReportViewWrite = Type.Object(
+  {
+    reportViewId: Maybe(Type.Integer({ description: 'Send it to update an object.' })),
+    businessId: Maybe(Type.Integer()),
+    name: Type.Optional(Type.String({ description: 'Required to create one.' })),
+    reportId: Type.Optional(Type.Integer({ description: 'Required to create one.' })),
+    filters,
+    locationId: Maybe(Type.Integer({ description: 'Only this location.' })),
+    shared: Maybe(Type.Boolean()),
+    active: Maybe(Type.Boolean()),
+    userId: ServerOwned,
+    ...serverOwned,
+  },
+  {
+    title: 'ReportViewBody',
+    examples: [{ name: 'No-shows of Elena', reportId: 201, filters: { professionalIdList: [2] } }],
+  },
+)
+
+export const ReportLinkWrite = Type.Object(
+  {
+    expiresTime: Maybe(
+      Type.Integer({ description: 'Default: in 7 days; at most in 30 days. In ms.' }),
+    ),
+  },
+  { title: 'ReportLinkBody', examples: [{ expiresTime: 1_789_604_800_000 }] },
+)
+
+const link = {
+  reportLinkId: Type.Integer(),
+  businessId: Type.Integer(),
+  runId: Type.Integer(),
+  userId: OrNull(
+    Type.Integer({ description: 'The link works while this person may see the report.' }),
+  ),
+  expiresTime: Type.Integer({ description: 'The link stops working at this time. In ms.' }),
+  ...stamps,
+}
+
+const linkExample = {
+  reportLinkId: 4,
+  businessId: 1,
+  runId: 7,
+  userId: 3,
+  expiresTime: 1_789_604_800_000,
+  ...stampsExample,
+}
+
+export const ReportLink = Type.Object(link, { title: 'ReportLink', examples: [linkExample] })
+export type ReportLink = Static<typeof ReportLink>
+
+export const NewReportLink = Type.Object(
+  {
+    ...link,
+    url: OrNull(Type.String({ description: 'Shown only once: the service stores its hash.' })),
+  },
+  {
+    title: 'NewReportLink',
+    examples: [{ ...linkExample, url: 'https://bellwether.example/report/link/bwr_3fJ9aQ…' }],
+  },
+)

@@ -1,0 +1,87 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { randomPartOf } from './message.ts'
+
+/** What a client can answer by a link. */
+export const ANSWERS = ['confirm', 'cancel'] as const
+export type Answer = (typeof ANSWERS)[number]
+
+/** The mail whose links ask its recipient about an appointment at this time. */
+export type AskingMail = {
+  businessId: number
+  emailId: number
+  messageId: string
+  toAddress: string
+  calendarId: number
+  startTime: Temporal.Instant
+}
+
+/** The links of one mail. They cannot be forged without the secret. */
+export const answerLinks = (publicUrl: string, secret: string, mail: AskingMail) => ({
+  confirm: linkOf(publicUrl, secret, mail, 'confirm'),
+  cancel: linkOf(publicUrl, secret, mail, 'cancel'),
+})
+
+const linkOf = (publicUrl: string, secret: string, mail: AskingMail, answer: Answer) =>
+  `${publicUrl.replace(/\/$/, '')}/answer/${nameOf({ ...mail, answer })}.${sealOf(mail, answer, secret)}`
+
+/** The content of a link; `isSealed` checks whether it is genuine. */
+export type AnswerLink = {
+  answer: Answer
+  businessId: number
+  emailId: number
+  startTime: Temporal.Instant
+  seal: string
+}
+
+/** Reads the last part of a link; undefined if it is malformed. */
+export function readAnswerLink(token: string): AnswerLink | undefined {
+  const [, answer, businessId, emailId, start, seal] = LINK.exec(token) ?? []
+  if (!answer || !businessId || !emailId || !start || !seal) return undefined
+  const named = {
+    answer: answer as Answer,
+    businessId: Number(businessId),
+    emailId: Number(emailId),
+    startTime: Temporal.Instant.fromEpochMilliseconds(Number.parseInt(start, 36)),
+  }
+  return token.startsWith(`${nameOf(named)}.`) ? { ...named, seal } : undefined
+}
+
+/** Nine digits of base 36 reach the year 5188. */
+const LINK = /^(confirm|cancel)\.(\d{1,16})\.(\d{1,16})\.([0-9a-z]{1,9})\.([\w-]{22})$/
+
+/** Whether the link was made for this mail by this installation. */
+export const isSealed = (
+  { answer, startTime, seal }: AnswerLink,
+  mail: Omit<AskingMail, 'startTime'>,
+  secret: string,
+) => isSame(seal, sealOf({ ...mail, startTime }, answer, secret))
+
+/** Makes the form of a page, without which a POST to its link changes nothing. */
+export const formTokenOf = (token: string, secret: string) => hmac(`answer form ${token}`, secret)
+
+export const isFormToken = (given: string, token: string, secret: string) =>
+  isSame(given, formTokenOf(token, secret))
+
+type LinkName = Pick<AnswerLink, 'answer' | 'businessId' | 'emailId' | 'startTime'>
+
+const nameOf = ({ answer, businessId, emailId, startTime }: LinkName) =>
+  `${answer}.${businessId}.${emailId}.${startTime.epochMilliseconds.toString(36)}`
+
+/**
+ * Ids are assigned again after a backup is restored, the random part of a Message-ID is not. It also
+ * covers the recipient and the appointment, so that a link never acts for another one.
+ */
+function sealOf(mail: AskingMail, answer: Answer, secret: string) {
+  const { messageId, calendarId, toAddress } = mail
+  const random = randomPartOf(messageId) ?? ''
+  const name = nameOf({ ...mail, answer })
+  return hmac(`answer ${name} ${random} ${calendarId} ${toAddress.toLowerCase()}`, secret)
+}
+
+const hmac = (text: string, secret: string) =>
+  createHmac('sha256', secret).update(text).digest('base64url').slice(0, 22)
+
+function isSame(given: string, wanted: string) {
+  const [one, other] = [Buffer.from(given), Buffer.from(wanted)]
+  return one.length === other.length && timingSafeEqual(one, other)
+}

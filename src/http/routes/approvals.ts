@@ -1,0 +1,154 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import type { Caller } from '../../auth/caller.ts'
+import { followDecision } from '../../automation/brake.ts'
+import { Approval, APPROVAL_STATUSES } from '../../contract/approval.ts'
+import { PageOf, PageQuery } from '../../contract/page.ts'
+import { conflict, notFound } from '../../errors.ts'
+import {
+  decideApproval,
+  findApproval,
+  listApprovals,
+  lockApproval,
+  type StoredApproval,
+} from '../../store/approvals.ts'
+import { pageOf, readPage } from '../server/cursor.ts'
+import { requireMatch } from '../server/etag.ts'
+import { answerOnce, ok } from '../server/idempotency.ts'
+import { toWire } from '../server/serialize.ts'
+import type { Routes, Services } from '../server/services.ts'
+import { resendMany, sendingOf } from './emails.ts'
+
+const tags = ['approval']
+const ById = Type.Object({ approvalId: Type.Integer({ minimum: 1 }) })
+
+const ApprovalQuery = Type.Object({
+  ...PageQuery,
+  status: Type.Optional(
+    Type.Enum([...APPROVAL_STATUSES], {
+      title: 'ApprovalStatus',
+      description: 'Only approvals of this status. Default: all whose call has ended.',
+    }),
+  ),
+})
+
+/** Imports and bulk calls whose mails wait for a decision: see docs/approvals.md. */
+export const approvals: Routes = async (app, services) => {
+  for (const route of [getApprovals, getApproval, postDecision]) await app.register(route, services)
+}
+
+const getApprovals: Routes = async (app) => {
+  app.get(
+    '/approval',
+    {
+      config: { scope: 'mail:read' },
+      schema: {
+        tags,
+        summary: 'List bulk calls whose mails wait for a decision, or waited',
+        querystring: ApprovalQuery,
+        response: { 200: PageOf(Approval, 'ApprovalPage') },
+      },
+    },
+    async ({ caller, query }) => {
+      const list = JSON.stringify(['approval', query.status])
+      const { limit, after } = readPage(query, list)
+      const found = await listApprovals(caller.db, caller.businessId, {
+        status: query.status,
+        after: Number(after?.[0] ?? 0),
+        limit: limit + 1,
+      })
+      return toWire(pageOf(found.map(shown), limit, list, ({ approvalId }) => [approvalId]))
+    },
+  )
+}
+
+const getApproval: Routes = async (app) => {
+  app.get(
+    '/approval/:approvalId',
+    {
+      config: { scope: 'mail:read', etag: true },
+      schema: { tags, summary: 'Read an approval', params: ById, response: { 200: Approval } },
+    },
+    async ({ caller: { db, businessId }, params: { approvalId } }) => {
+      const approval = await findApproval(db, { businessId, approvalId })
+      if (!approval) throw notFound('approval', approvalId)
+      return toWire(shown(approval))
+    },
+  )
+}
+
+const DECISIONS = [
+  { word: 'release', status: 'RELEASED', summary: 'Send the mails that wait for an approval' },
+  { word: 'cancel', status: 'CANCELLED', summary: 'Cancel the mails that wait for an approval' },
+] as const
+
+const postDecision: Routes = async (app, services) => {
+  for (const { word, status, summary } of DECISIONS) {
+    app.post(
+      `/approval/:approvalId/${word}`,
+      {
+        // A decision is about all locations, so a person must see all of them.
+        config: {
+          scope: 'mail:write',
+          function: 'MANAGE_BUSINESS',
+          etag: true,
+          idempotent: true,
+          emptyBody: true,
+        },
+        schema: {
+          tags,
+          summary,
+          description: 'Only a WAITING approval can be decided; any other is 409.',
+          params: ById,
+          response: { 200: Approval },
+        },
+      },
+      async (request, reply) =>
+        answerDecision(services, request, reply, { approvalId: request.params.approvalId, status }),
+    )
+  }
+}
+
+type Decision = { approvalId: number; status: 'RELEASED' | 'CANCELLED' }
+
+async function answerDecision(
+  services: Services,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { approvalId, status }: Decision,
+) {
+  const { caller } = request
+  const { db, businessId, user } = caller
+  const now = services.clock.now()
+  const key = { businessId, approvalId }
+  return answerOnce(db, request, reply, now, async (tx) => {
+    const approval = await lockApproval(tx, key)
+    if (!approval) throw notFound('approval', approvalId)
+    requireMatch(request, approval)
+    if (approval.status !== 'WAITING') {
+      throw conflict(
+        `Approval ${approvalId} is ${shown(approval).status}. Only a WAITING one can be decided.`,
+      )
+    }
+    const decided = await decideApproval(tx, key, status, { user, now })
+    if (status === 'RELEASED' && approval.emailIds.length > 0) {
+      await resendMany(tx, seesAll(caller), approval.emailIds, sendingOf(services, now))
+    }
+    return {
+      ...ok(shown(decided)),
+      afterCommit: async () => {
+        await followDecision(db, key, now)
+        return {}
+      },
+    }
+  })
+}
+
+/** Who asked for it saw these mails. */
+const seesAll = ({ businessId }: Caller) => ({ businessId, scope: null })
+
+/** For a reader, the count of a call ends when its triggers are released. */
+const shown = ({ emailIds: _emailIds, status, ...approval }: StoredApproval) => ({
+  ...approval,
+  status: status === 'PASSED' ? 'COUNTING' : status,
+})

@@ -1,0 +1,166 @@
+import { Type } from 'typebox'
+import { instant, optional } from '../../contract/fields.ts'
+import { PageOf, PageQuery } from '../../contract/page.ts'
+import { readFields } from '../../contract/read-fields.ts'
+import { NewReportLink, ReportLink, ReportLinkWrite } from '../../contract/report-delivery.ts'
+import { unknownProperties } from '../../contract/unknown-properties.ts'
+import { conflict, invalid, notFound } from '../../errors.ts'
+import {
+  createReportLink,
+  LINK_LIFETIME,
+  MAX_LINK_LIFETIME,
+  openReportLink,
+} from '../../report-delivery/links.ts'
+import { listReportLinks, lockReportLink, revokeReportLink } from '../../store/report-links.ts'
+import { requireRun } from './reports.ts'
+import { sendStoredFile } from './report-files.ts'
+import { pageOf, readPage } from '../server/cursor.ts'
+import { requireMatch } from '../server/etag.ts'
+import { answerOnce } from '../server/idempotency.ts'
+import { toWire } from '../server/serialize.ts'
+import type { Routes } from '../server/services.ts'
+
+const tags = ['Reports']
+const access = { scope: 'admin', function: 'SCHEDULE_REPORTS' } as const
+const ByRun = Type.Object({ runId: Type.Integer({ minimum: 1 }) })
+const ById = Type.Object({
+  runId: Type.Integer({ minimum: 1 }),
+  reportLinkId: Type.Integer({ minimum: 1 }),
+})
+
+export const reportLinks: Routes = async (app, services) => {
+  for (const route of [postLink, getLinks, deleteLink, getLinkedFile]) {
+    await app.register(route, services)
+  }
+}
+
+const postLink: Routes = async (app, { clock, config }) => {
+  app.post(
+    '/report/run/:runId/link',
+    {
+      config: { ...access, idempotent: true, emptyBody: true },
+      attachValidation: true, // readExpiry also takes an empty body
+      schema: {
+        tags,
+        summary: 'Create a public link to the file of a completed report run',
+        description:
+          'Anyone with the link can read the file until it expires or is revoked. The file is kept as ' +
+          'long as the link works. A link that a person created stops working when that person may no ' +
+          'longer see the report.',
+        params: ByRun,
+        body: ReportLinkWrite,
+        response: { 201: NewReportLink },
+      },
+    },
+    (request, reply) => {
+      const { caller, params } = request
+      const { db, businessId, person, user } = caller
+      const now = clock.now()
+      const expiresTime = readExpiry(request.body, now)
+      return answerOnce(db, request, reply, now, async (tx) => {
+        const { runId, status } = await requireRun({ ...caller, db: tx }, params.runId)
+        if (status !== 'COMPLETED') {
+          throw conflict('The report run has no file. Create the link when it is COMPLETED.')
+        }
+        const link = { businessId, runId, userId: person?.userId ?? null, expiresTime }
+        const body = await createReportLink(tx, link, config.publicUrl, { user, now })
+        const headers = { location: `/report/run/${runId}/link` }
+        return { status: 201, body, headers, secrets: ['url'] }
+      })
+    },
+  )
+}
+
+const LINK_FIELDS = { expiresTime: optional(instant()) }
+
+function readExpiry(body: unknown, now: Temporal.Instant) {
+  const { values, faults } = readFields<{ expiresTime: Temporal.Instant | null }>(
+    LINK_FIELDS,
+    body ?? {},
+  )
+  faults.push(...unknownProperties(ReportLinkWrite, body ?? {}))
+  if (faults.length > 0) throw invalid(faults)
+  const wanted = values.expiresTime
+  if (wanted === null) return now.add(LINK_LIFETIME)
+  const isAhead = Temporal.Instant.compare(wanted, now) > 0
+  if (isAhead && Temporal.Instant.compare(wanted, now.add(MAX_LINK_LIFETIME)) <= 0) return wanted
+  throw invalid([{ pointer: '/expiresTime', detail: 'must be in the future, at most in 30 days' }])
+}
+
+const getLinks: Routes = async (app) => {
+  app.get(
+    '/report/run/:runId/link',
+    {
+      config: access,
+      schema: {
+        tags,
+        summary: 'List the links to the file of a report run',
+        params: ByRun,
+        querystring: Type.Object(PageQuery),
+        response: { 200: PageOf(ReportLink, 'ReportLinkPage') },
+      },
+    },
+    async ({ caller, params, query }) => {
+      const { businessId, runId } = { ...caller, ...(await requireRun(caller, params.runId)) }
+      const list = `report/run/${runId}/link`
+      const { limit, after } = readPage(query, list)
+      const position = { after: Number(after?.[0] ?? 0), limit: limit + 1 }
+      const rows = await listReportLinks(caller.db, { businessId, runId }, position)
+      return toWire(pageOf(rows, limit, list, (row) => [row.reportLinkId]))
+    },
+  )
+}
+
+const deleteLink: Routes = async (app, { clock }) => {
+  app.delete(
+    '/report/run/:runId/link/:reportLinkId',
+    {
+      config: { ...access, etag: true },
+      schema: {
+        tags,
+        summary: 'Revoke a link to the file of a report run',
+        description: 'The link stops working at once. It cannot be reactivated.',
+        params: ById,
+        response: { 200: ReportLink },
+      },
+    },
+    async (request) => {
+      const { caller, params } = request
+      const { businessId } = caller
+      const revoked = await caller.db.transaction(async (tx) => {
+        await requireRun({ ...caller, db: tx }, params.runId)
+        const link = await lockReportLink(tx, { businessId, ...params })
+        if (!link) throw notFound('report link', params.reportLinkId)
+        requireMatch(request, link)
+        if (!link.active) return link
+        return revokeReportLink(tx, link, { user: caller.user, now: clock.now() })
+      })
+      return toWire(revoked)
+    },
+  )
+}
+
+const getLinkedFile: Routes = async (app, { clock, database }) => {
+  app.get(
+    '/report/link/:token',
+    {
+      config: { open: true },
+      schema: {
+        tags,
+        summary: 'Read the file behind a public link',
+        description: '410 if the link has expired or was revoked.',
+        params: Type.Object({ token: Type.String({ maxLength: 100 }) }),
+        response: {
+          200: {
+            description: 'The file.',
+            content: { 'application/octet-stream': { schema: Type.String() } },
+          },
+        },
+      },
+    },
+    async ({ params }, reply) => {
+      const { db, businessId, run } = await openReportLink(database, params.token, clock.now())
+      return sendStoredFile(reply, db, businessId, run)
+    },
+  )
+}

@@ -1,0 +1,250 @@
+import type { Mailbox } from '../contract/addresses.ts'
+import type { Database, Db } from '../database/database.ts'
+import { RequestError } from '../errors.ts'
+import type { PageSize } from '../reports/formats/pdf.ts'
+import { printToFile, type PrintedFile } from '../reports/print-to-file.ts'
+import { checkPrintRequest } from '../reports/print-request.ts'
+import { refuseTooManyRows } from '../reports/print.ts'
+import {
+  findTimeZone,
+  finishScheduledTime,
+  insertScheduleRun,
+  postponeSchedule,
+  type NewReportDelivery,
+  type NewScheduleRun,
+  type ScheduleRow,
+} from '../store/report-schedules.ts'
+import { listUsersById, shareUsersById, type UserRow } from '../store/users.ts'
+import { createReportLink, LINK_LIFETIME } from './links.ts'
+import { readerKeyOf, readerOfUser, unreachableReason } from './readers.ts'
+import { queueReportMail, type MailedReport } from './report-mail.ts'
+import { deleteOldFiles, storeAsRun } from './stored-files.ts'
+import {
+  countScheduledTimes,
+  dayOf,
+  daysOf,
+  latestScheduledTime,
+  nextScheduledTime,
+} from './timing.ts'
+
+export type RunParts = {
+  database: Database
+  now(): Temporal.Instant
+  pageSize: PageSize
+  publicUrl: string
+  mailFrom: Mailbox
+  /** The name of this installation in Message-IDs. */
+  host: string
+  /** Larger files are not attached: the mail has a link instead. */
+  maxAttachedBytes?: number
+}
+
+/** The time that a schedule is run for, and the days of its report. */
+type DueRun = {
+  row: ScheduleRow
+  timeZone: string
+  scheduledTime: Temporal.Instant
+  startDate: string
+  endDate: string
+  /** Earlier times that are not run any more, because the service was down. */
+  missed: number
+}
+
+/**
+ * The latest time of the schedule that is not done yet. If there is none, because the time zone has
+ * changed, the schedule is postponed to its next time.
+ */
+export async function findDueRun(db: Db, row: ScheduleRow, now: Temporal.Instant) {
+  const { schedule, state } = row
+  const timeZone = await findTimeZone(db, schedule.businessId, schedule.locationId)
+  const scheduledTime = latestScheduledTime(schedule, timeZone, now)
+  if (Temporal.Instant.compare(scheduledTime, state.doneUntil) <= 0) {
+    await postponeSchedule(db, row, nextScheduledTime(schedule, timeZone, now))
+    return undefined
+  }
+  const { startDate, endDate } = daysOf(schedule.range, dayOf(scheduledTime, timeZone))
+  const between = { after: state.doneUntil, before: scheduledTime }
+  const due: DueRun = {
+    row,
+    timeZone,
+    scheduledTime,
+    startDate: startDate.toString(),
+    endDate: endDate.toString(),
+    missed: countScheduledTimes(schedule, timeZone, between),
+  }
+  return due
+}
+
+/** Prints a report for everybody who may see it, and queues their mails with the record of the run. */
+export async function runSchedule(parts: RunParts, due: DueRun, signal: AbortSignal) {
+  const { schedule } = due.row
+  const { businessId, userIdList } = schedule
+  const db = parts.database.forBusiness(businessId, 'SYSTEM')
+  await deleteOldFiles(db, businessId, parts.now())
+  const users = await listUsersById(db, businessId, userIdList)
+  const printed = await printForReaders(parts, due, users, signal)
+  await db.transaction((tx) => finishRun(tx, parts, due, printed))
+}
+
+/** Ends a time of the schedule without a report. */
+export async function failRun(parts: RunParts, due: DueRun, reason: string) {
+  const { businessId } = due.row.schedule
+  const db = parts.database.forBusiness(businessId, 'SYSTEM')
+  await db.transaction((tx) =>
+    recordRun(tx, due, { status: 'FAILED', statusReason: reason, deliveries: [] }, parts.now()),
+  )
+}
+
+/** What people with the same rights get: a report, or the reason why none. */
+type Printed = { report: MailedReport; runId: number | null } | { refusal: string }
+
+/** By the key of the readers. People with the same rights share a file. */
+async function printForReaders(
+  parts: RunParts,
+  due: DueRun,
+  users: UserRow[],
+  signal: AbortSignal,
+) {
+  const printed = new Map<string, Printed>()
+  for (const user of users) {
+    const key = readerKeyOf(user)
+    if (unreachableReason(user) || printed.has(key)) continue
+    printed.set(key, await printFor(parts, due, user, signal))
+  }
+  return printed
+}
+
+async function printFor(
+  parts: RunParts,
+  { row: { schedule }, startDate, endDate }: DueRun,
+  user: UserRow,
+  signal: AbortSignal,
+): Promise<Printed> {
+  const { businessId, reportId, format, filters, locationId } = schedule
+  const { pageSize } = parts
+  const db = parts.database.reportsOf(businessId)
+  try {
+    const request = { reportId, filters, locationId, startDate, endDate }
+    const job = await checkPrintRequest(db, request, readerOfUser(user), parts.now())
+    await refuseTooManyRows(db, job, format)
+    const file = await printToFile(db, job, { format, pageSize, signal, hasSentences: true })
+    const { reportName } = job.report
+    const { businessName, locationName } = job
+    const about = { reportName, businessName, locationName, startDate, endDate }
+    return await keepFile(parts, schedule, about, file)
+  } catch (error) {
+    // What the caller of a print would be told, such as a missing right or too many rows.
+    if (error instanceof RequestError && error.status < 500) return { refusal: error.message }
+    throw error
+  }
+}
+
+/** Above this many bytes mail servers begin to refuse mails. */
+const MAX_ATTACHED_BYTES = 5_000_000
+
+type About = Omit<MailedReport, 'sentences' | 'attachment' | 'fileSize'>
+
+/** A small file is attached to the mails; a large one is stored for the links in them. */
+async function keepFile(
+  { database, now, maxAttachedBytes = MAX_ATTACHED_BYTES }: RunParts,
+  { businessId, reportScheduleId, reportId, format }: ScheduleRow['schedule'],
+  about: About,
+  file: PrintedFile,
+): Promise<Printed> {
+  const { fileName, contentType, size: fileSize, sentences } = file
+  const report: MailedReport = { ...about, sentences, fileSize, attachment: undefined }
+  if (fileSize > maxAttachedBytes) {
+    const db = database.forBusiness(businessId, 'SYSTEM')
+    const credential = `reportSchedule:${reportScheduleId}`
+    const runId = await storeAsRun(db, businessId, { file, credential, reportId, format }, now())
+    return { report, runId }
+  }
+  try {
+    const bytes = Buffer.alloc(fileSize)
+    await file.handle.read(bytes, 0, fileSize, 0)
+    return { report: { ...report, attachment: { fileName, contentType, bytes } }, runId: null }
+  } finally {
+    await file.handle.close()
+  }
+}
+
+/** The mails and the record of the run are one transaction, so that no time is mailed twice. */
+async function finishRun(tx: Db, parts: RunParts, due: DueRun, printed: Map<string, Printed>) {
+  const { businessId, userIdList } = due.row.schedule
+  const now = parts.now()
+  // Locked, because rights may have changed while the report was printed.
+  const users = await shareUsersById(tx, businessId, userIdList)
+  const deliveries: NewReportDelivery[] = []
+  for (const user of users) {
+    const result = printed.get(readerKeyOf(user))
+    const reason = refusalOf(user, result)
+    const emailId = reason ? null : await mailTo(tx, parts, due, { user, result, now })
+    deliveries.push({ userId: user.userId, emailId, reason: reason ?? null })
+  }
+  await recordRun(tx, due, { ...summarize(deliveries), deliveries }, now)
+}
+
+function refusalOf(user: UserRow, result: Printed | undefined) {
+  const unreachable = unreachableReason(user)
+  if (unreachable) return `${user.username} ${unreachable}.`
+  if (!result) return `The rights of ${user.username} changed while the report was printed.`
+  return 'refusal' in result ? result.refusal : undefined
+}
+
+type Mailing = { user: UserRow; result: Printed | undefined; now: Temporal.Instant }
+
+async function mailTo(
+  tx: Db,
+  parts: RunParts,
+  { row: { schedule }, timeZone }: DueRun,
+  { user, result, now }: Mailing,
+) {
+  if (!result || 'refusal' in result) return null
+  const { report, runId } = result
+  const { businessId } = schedule
+  const { mailFrom, host, publicUrl } = parts
+  const expiresTime = now.add(LINK_LIFETIME)
+  const wanted = runId === null ? null : { businessId, runId, userId: user.userId, expiresTime }
+  const link = wanted && (await createReportLink(tx, wanted, publicUrl, { user: 'SYSTEM', now }))
+  const mail = { schedule, timeZone, report, to: user.emailAddress!, link }
+  return queueReportMail(tx, mail, { now, mailFrom, host })
+}
+
+function summarize(deliveries: NewReportDelivery[]) {
+  const refused = deliveries.filter(({ emailId }) => emailId === null)
+  const status =
+    refused.length === 0
+      ? ('COMPLETED' as const)
+      : refused.length < deliveries.length
+        ? ('PARTIAL' as const)
+        : ('FAILED' as const)
+  const reasons = [...new Set(refused.map(({ reason }) => reason))]
+  return { status, statusReason: reasons.length > 0 ? reasons.join(' ') : null }
+}
+
+type Ended = Pick<NewScheduleRun, 'status' | 'statusReason'> & { deliveries: NewReportDelivery[] }
+
+/** Throws if the schedule was saved or run meanwhile: the transaction then writes nothing. */
+async function recordRun(
+  tx: Db,
+  { row, timeZone, scheduledTime, startDate, endDate, missed }: DueRun,
+  { status, statusReason, deliveries }: Ended,
+  now: Temporal.Instant,
+) {
+  const { schedule } = row
+  const nextRunTime = nextScheduledTime(schedule, timeZone, scheduledTime)
+  const isDone = await finishScheduledTime(tx, row, { doneUntil: scheduledTime, nextRunTime })
+  if (!isDone) throw new ScheduleChanged()
+  const { businessId, reportScheduleId } = schedule
+  const days = { startDate, endDate }
+  const times = missed === 1 ? '1 earlier time was' : `${missed} earlier times were`
+  const skipped = missed > 0 ? `${times} missed while the service was down.` : null
+  const reason = [statusReason, skipped].filter((one) => one !== null).join(' ')
+  const run = { businessId, reportScheduleId, scheduledTime, ...days, status, endedTime: now }
+  await insertScheduleRun(tx, { ...run, statusReason: reason === '' ? null : reason }, deliveries)
+}
+
+/** The schedule was saved or run by another worker while this one printed. */
+export class ScheduleChanged extends Error {
+  override name = 'ScheduleChanged'
+}

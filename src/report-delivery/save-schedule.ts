@@ -1,0 +1,125 @@
+import {
+  ReportScheduleWrite,
+  SCHEDULE_FIELDS,
+  type ReportSchedule,
+} from '../contract/report-delivery.ts'
+import type { Db } from '../database/database.ts'
+import { notFound, type Fault } from '../errors.ts'
+import { mayPrint, REPORTS } from '../reports/catalog/catalog.ts'
+import type { By } from '../store/businesses.ts'
+import {
+  findTimeZone,
+  insertSchedule,
+  lockSchedule,
+  updateSchedule,
+  type ScheduleFields,
+  type ScheduleObject,
+  type ScheduleRow,
+} from '../store/report-schedules.ts'
+import { listUsersById, type UserRow } from '../store/users.ts'
+import { findReportFaults, readBody, readId, throwFaults } from './check-report.ts'
+import { readerOfUser, unreachableReason } from './readers.ts'
+import { nextScheduledTime } from './timing.ts'
+
+export type ScheduleSave = By & {
+  businessId: number
+  /** Called with the stored schedule before an update. */
+  onCurrent(current: ScheduleObject): void
+}
+
+/** Creates or changes a schedule, in the caller's transaction. A save never sends anything at once. */
+export async function saveSchedule(tx: Db, body: unknown, saving: ScheduleSave) {
+  const { businessId, now } = saving
+  const id = readId(body, 'reportScheduleId')
+  const current = id === undefined ? undefined : await lockSchedule(tx, businessId, id)
+  if (id !== undefined && !current) throw notFound('report schedule', id)
+  if (current) saving.onCurrent(current.schedule)
+
+  const fields = await readSchedule(tx, body, current?.schedule, saving)
+  const timeZone = await findTimeZone(tx, businessId, fields.locationId)
+  if (!current) {
+    const nextRunTime = nextScheduledTime(fields, timeZone, now)
+    const row = await insertSchedule(
+      tx,
+      businessId,
+      fields,
+      { nextRunTime, doneUntil: now },
+      saving,
+    )
+    return { row, isNew: true }
+  }
+  const next = nextRunOf(current, fields, timeZone, now)
+  return { row: await updateSchedule(tx, current.schedule, fields, next, saving), isNew: false }
+}
+
+const TIMING = ['frequency', 'weekday', 'dayOfMonth', 'timeOfDay', 'locationId', 'active'] as const
+
+/** Other times count from now on. A time that failed so far is tried again at once. */
+function nextRunOf(
+  { schedule, state }: ScheduleRow,
+  fields: ScheduleFields,
+  timeZone: string,
+  now: Temporal.Instant,
+) {
+  const isRetimed = TIMING.some((name) => schedule[name] !== fields[name])
+  if (isRetimed) return { nextRunTime: nextScheduledTime(fields, timeZone, now), doneUntil: now }
+  const { nextRunTime, doneUntil, attempts } = state
+  return { nextRunTime: attempts > 0 ? now : nextRunTime, doneUntil }
+}
+
+async function readSchedule(
+  tx: Db,
+  body: unknown,
+  current: ScheduleObject | undefined,
+  { businessId, now }: ScheduleSave,
+) {
+  const shape = { fields: SCHEDULE_FIELDS, schema: ReportScheduleWrite, body, current }
+  const { values, faults } = readBody<ScheduleFields>(shape, businessId)
+  const { frequency, weekday, dayOfMonth, userIdList } = values
+  const more: Fault[] = []
+  const add = (pointer: string, detail: string) => void more.push({ pointer, detail })
+  if (frequency === 'WEEKLY' && weekday === null) add('/weekday', 'is required for WEEKLY')
+  if (frequency === 'MONTHLY' && dayOfMonth === null) add('/dayOfMonth', 'is required for MONTHLY')
+  if (Array.isArray(userIdList) && userIdList.length === 0) {
+    add('/userIdList', 'must name at least one person')
+  }
+  more.push(...(await findReportFaults(tx, businessId, values, now)))
+  throwFaults(faults, more)
+  throwFaults(await findRecipientFaults(tx, values, current, businessId))
+  return { ...values, userIdList: [...new Set(userIdList)] }
+}
+
+/** People who were recipients before are not checked again unless report or location change. */
+async function findRecipientFaults(
+  tx: Db,
+  { reportId, locationId, userIdList }: ScheduleFields,
+  current: ScheduleObject | undefined,
+  businessId: number,
+): Promise<Fault[]> {
+  const isSameReport = current?.reportId === reportId && current.locationId === locationId
+  const known = isSameReport ? current.userIdList : []
+  const users = await listUsersById(tx, businessId, userIdList)
+  return userIdList.flatMap((userId, i) => {
+    if (known.includes(userId)) return []
+    const user = users.find((one) => one.userId === userId)
+    const detail = user ? recipientFault(user, { reportId, locationId }) : 'there is no such user'
+    return detail === undefined ? [] : [{ pointer: `/userIdList/${i}`, detail }]
+  })
+}
+
+/** Why a person cannot get the report; undefined if they can. */
+function recipientFault(
+  user: UserRow,
+  { reportId, locationId }: Pick<ReportSchedule, 'reportId' | 'locationId'>,
+) {
+  const report = REPORTS.find((one) => one.reportId === reportId)
+  const { functions, locationIds } = readerOfUser(user)
+  if (report && !mayPrint(report, functions)) {
+    return `${user.username} may not see this report: the role ${user.role} lacks a function that it needs`
+  }
+  if (locationId !== null && locationIds && !locationIds.includes(locationId)) {
+    return `${user.username} may not see this location`
+  }
+  const reason = unreachableReason(user)
+  return reason && `${user.username} ${reason}`
+}

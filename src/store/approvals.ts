@@ -1,0 +1,242 @@
+import type {
+  Approval,
+  ApprovalSource,
+  ApprovalStatus,
+  HeldDefinition,
+} from '../contract/approval.ts'
+import type { Db } from '../database/database.ts'
+import { empty, sql, type Sql } from '../database/sql.ts'
+import type { By } from './businesses.ts'
+
+export type StoredApproval = Omit<
+  Approval,
+  'status' | 'decidedTime' | 'createdDate' | 'modifiedDate'
+> & {
+  status: ApprovalStatus | 'PASSED'
+  /** RESEND: the mails to send again. */
+  emailIds: number[]
+  decidedTime: Temporal.Instant | null
+  createdDate: Temporal.Instant
+  modifiedDate: Temporal.Instant
+}
+
+const columns = sql`
+  approval_id as "approvalId", business_id as "businessId", source, status, triggers, mails,
+  bulk_limit as "bulkLimit", coalesce(definitions, '[]') as "byDefinition", email_ids as "emailIds", decided_time as "decidedTime",
+  decided_user as "decidedUser", version, created_date as "createdDate",
+  created_user as "createdUser", modified_date as "modifiedDate", modified_user as "modifiedUser"`
+
+export type ApprovalKey = { businessId: number; approvalId: number }
+
+const isKey = ({ businessId, approvalId }: ApprovalKey) =>
+  sql`business_id = ${businessId} and approval_id = ${approvalId}`
+
+export const findApproval = (db: Db, key: ApprovalKey) => readRow(db, key, empty)
+
+export const lockApproval = (tx: Db, key: ApprovalKey) => readRow(tx, key, sql`for update`)
+
+async function readRow(db: Db, key: ApprovalKey, lock: Sql) {
+  const [approval] = await db.query<StoredApproval>(sql`
+    select ${columns} from approval where ${isKey(key)} ${lock}`)
+  return approval
+}
+
+type ApprovalPage = { status: ApprovalStatus | undefined; after: number; limit: number }
+
+/** Oldest first. A call that has not ended is listed only if its status is asked for. */
+export const listApprovals = (db: Db, businessId: number, { status, after, limit }: ApprovalPage) =>
+  db.query<StoredApproval>(sql`
+    select ${columns} from approval
+    where business_id = ${businessId} and approval_id > ${after} and status <> 'PASSED'
+      and ${status ? sql`status = ${status}` : sql`status <> 'COUNTING'`}
+    order by approval_id limit ${limit}`)
+
+type NewApproval = {
+  source: ApprovalSource
+  status: 'COUNTING' | 'WAITING'
+  bulkLimit?: number
+  held?: Held
+  emailIds?: number[]
+}
+
+export async function insertApproval(
+  tx: Db,
+  businessId: number,
+  { source, status, bulkLimit, held, emailIds = [] }: NewApproval,
+  { user, now }: By,
+) {
+  const { triggers, mails, definitions } = held ?? { triggers: 0, mails: 0, definitions: null }
+  const [row] = await tx.query<{ approvalId: number }>(sql`
+    insert into approval (business_id, source, status, triggers, mails, bulk_limit, definitions,
+      email_ids, beat_time, created_date, created_user, modified_date, modified_user)
+    values (${businessId}, ${source}, ${status}, ${triggers}, ${mails}, ${bulkLimit ?? null},
+      ${definitions && JSON.stringify(definitions)}::jsonb, ${emailIds}::bigint[], ${now}, ${now}, ${user}, ${now}, ${user})
+    returning approval_id as "approvalId"`)
+  return row!.approvalId
+}
+
+/** Says that the call goes on; false if it was decided meanwhile, or deleted. */
+export async function renewApproval(tx: Db, key: ApprovalKey, now: Temporal.Instant) {
+  const rows = await tx.query(sql`
+    update approval set beat_time = ${now}
+    where ${isKey(key)} and status in ('COUNTING', 'WAITING') returning approval_id`)
+  return rows.length > 0
+}
+
+type Settled = { status: 'PASSED' | 'WAITING'; held: Held; bulkLimit: number }
+
+/** Records what was counted, and whether it waits. */
+export const settleApproval = (
+  tx: Db,
+  key: ApprovalKey,
+  { status, held, bulkLimit }: Settled,
+  now: Temporal.Instant,
+) =>
+  tx.query(sql`
+    update approval
+    set status = ${status}, triggers = ${held.triggers}, mails = ${held.mails},
+        definitions = ${JSON.stringify(held.definitions)}::jsonb, bulk_limit = ${bulkLimit},
+        version = version + 1, modified_date = ${now}, modified_user = 'SYSTEM'
+    where ${isKey(key)}`)
+
+export async function decideApproval(
+  tx: Db,
+  key: ApprovalKey,
+  status: 'RELEASED' | 'CANCELLED',
+  { user, now }: By,
+) {
+  const [approval] = await tx.query<StoredApproval>(sql`
+    update approval
+    set status = ${status}, decided_time = ${now}, decided_user = ${user}, version = version + 1,
+        modified_date = ${now}, modified_user = ${user}
+    where ${isKey(key)} returning ${columns}`)
+  return approval!
+}
+
+/** All triggers have followed the decision. What was within the limit leaves no trace. */
+export async function finishApproval(tx: Db, key: ApprovalKey) {
+  await tx.query(sql`delete from approval where ${isKey(key)} and status = 'PASSED'`)
+  await tx.query(sql`update approval set is_applied = true where ${isKey(key)}`)
+}
+
+export const markTold = (tx: Db, key: ApprovalKey, now: Temporal.Instant) =>
+  tx.query(sql`update approval set told_time = ${now} where ${isKey(key)}`)
+
+export type UnfinishedApproval = ApprovalKey & { status: StoredApproval['status'] }
+
+/** Of all businesses: calls that broke off, and decisions that triggers have not followed yet. */
+export const listUnfinishedApprovals = (engine: Db, brokenOffSince: Temporal.Instant) =>
+  engine.query<UnfinishedApproval>(sql`
+    select business_id as "businessId", approval_id as "approvalId", status from approval
+    where not is_applied
+      and (status = 'COUNTING' and beat_time < ${brokenOffSince}
+           or status in ('PASSED', 'RELEASED', 'CANCELLED'))
+    order by business_id, approval_id limit 100`)
+
+/** How much waits. */
+export type Held = { triggers: number; mails: number; definitions: HeldDefinition[] }
+
+const heldBy = (key: ApprovalKey) =>
+  sql`p.business_id = ${key.businessId} and p.approval_id = ${key.approvalId}`
+
+/** What waits for an approval. */
+export const countHeldMails = (tx: Db, key: ApprovalKey) => countMails(tx, heldBy(key))
+
+/** What these triggers would send, as far as they are pending. */
+export const countTriggerMails = (tx: Db, businessId: number, ids: number[]) =>
+  countMails(
+    tx,
+    sql`p.business_id = ${businessId} and p.event_trigger_id = any (${ids}::bigint[])
+        and p.worker is null`,
+  )
+
+/** The triggers for which `held` is true, and the mails that they would send: for a class, one per student. */
+async function countMails(tx: Db, held: Sql): Promise<Held> {
+  const definitions = await tx.query<HeldDefinition>(sql`
+    select d.event_defn_id as "eventDefnId", d.description, t.triggers, t.mails
+    from (
+      select p.business_id, p.event_defn_id, count(*) as triggers,
+             coalesce(sum(a.once + a.each * coalesce(cardinality(c.client_id_list), 1)), 0)::bigint as mails
+      from pending_trigger p
+      left join class_schedule c on p.object_type = 'CLASS_SCHEDULE'
+        and c.business_id = p.business_id and c.class_schedule_id = p.object_id
+      left join lateral (
+        select count(*) filter (where recipient in ('staff', 'business')) as once,
+               count(*) filter (where recipient is null or recipient in ('client', 'template')) as each
+        from event_action a
+        where a.business_id = p.business_id and a.event_defn_id = p.event_defn_id and a.active) a on true
+      where ${held}
+      group by p.business_id, p.event_defn_id) t
+    join event_definition d using (business_id, event_defn_id)
+    order by t.mails desc, d.event_defn_id`)
+  const sum = (key: 'triggers' | 'mails') => definitions.reduce((all, one) => all + one[key], 0)
+  return { triggers: sum('triggers'), mails: sum('mails'), definitions }
+}
+
+/** A business may always send so many mails at once, unless it sets a limit of its own. */
+const MIN_DEFAULT_LIMIT = 50
+const TIMES_BUSIEST_HOUR = 3
+const BUSIEST_OF_DAYS = 30
+
+/** The limit that the business set, or else three times its busiest hour of the last 30 days. */
+export async function readBulkLimit(tx: Db, businessId: number, now: Temporal.Instant) {
+  const [own] = await tx.query<{ bulkLimit: number | null }>(sql`
+    select bulk_limit as "bulkLimit" from business where business_id = ${businessId}`)
+  if (own!.bulkLimit !== null) return own!.bulkLimit
+  const [hour] = await tx.query<{ busiest: number | null }>(sql`
+    select max(mails) as busiest from (
+      select count(*) as mails from email
+      where business_id = ${businessId} and outcome in ('SENT', 'CAPTURED', 'FAILED')
+        and created_date >= ${now.subtract({ hours: 24 * BUSIEST_OF_DAYS })}
+      group by date_trunc('hour', created_date)) hours`)
+  return Math.max(MIN_DEFAULT_LIMIT, TIMES_BUSIEST_HOUR * (hour!.busiest ?? 0))
+}
+
+/** The next triggers that wait for an approval. */
+export async function listHeldTriggers(tx: Db, key: ApprovalKey, limit: number) {
+  const rows = await tx.query<{ id: number }>(sql`
+    select p.event_trigger_id as id from pending_trigger p
+    where ${heldBy(key)} order by p.event_trigger_id limit ${limit}`)
+  return rows.map(({ id }) => id)
+}
+
+/** Lets triggers fire as planned, at once if their time has come. */
+export async function freeTriggers(
+  tx: Db,
+  { businessId, approvalId }: ApprovalKey,
+  ids: number[],
+  { user, now }: By,
+) {
+  await tx.query(sql`
+    with held as (
+      select event_trigger_id from pending_trigger
+      where business_id = ${businessId} and event_trigger_id = any (${ids}::bigint[])
+        and approval_id = ${approvalId}
+      order by event_trigger_id for update)
+    update pending_trigger w
+    set approval_id = null,
+        next_attempt_time = case when w.next_attempt_time = ${HELD_UNTIL}
+          then greatest(w.scheduled_time, ${now}::timestamptz) else w.next_attempt_time end,
+        modified_date = ${now}, modified_user = ${user}
+    from held
+    where w.business_id = ${businessId} and w.event_trigger_id = held.event_trigger_id`)
+  tx.hint('bellwether_due')
+}
+
+/** Names the approval that triggers wait for to be fired; their own time stays. */
+export const linkTriggers = (tx: Db, { businessId, approvalId }: ApprovalKey, ids: number[]) =>
+  tx.query(sql`
+    update pending_trigger set approval_id = ${approvalId}
+    where business_id = ${businessId} and event_trigger_id = any (${ids}::bigint[])
+      and worker is null and approval_id is null`)
+
+/** The `next_attempt_time` of a trigger that waits for approval: no worker claims it. */
+export const HELD_UNTIL = Temporal.Instant.from('9999-01-01T00:00Z')
+
+/** How many decisions the people of a business have to make. */
+export async function countWaitingApprovals(db: Db, businessId: number) {
+  const [row] = await db.query<{ count: number }>(sql`
+    select count(*) from approval
+    where business_id = ${businessId} and not is_applied and status = 'WAITING'`)
+  return row!.count
+}

@@ -1,0 +1,312 @@
+import type { ReportSchedule, ScheduleRunStatus } from '../contract/report-delivery.ts'
+import type { Db } from '../database/database.ts'
+import { empty, sql, type Sql } from '../database/sql.ts'
+import type { By } from './businesses.ts'
+import { columnsFor, insertRows } from './rows.ts'
+
+/** What a caller may write. */
+export type ScheduleFields = Pick<
+  ReportSchedule,
+  | 'name'
+  | 'reportId'
+  | 'format'
+  | 'filters'
+  | 'locationId'
+  | 'frequency'
+  | 'weekday'
+  | 'dayOfMonth'
+  | 'timeOfDay'
+  | 'range'
+  | 'userIdList'
+  | 'active'
+>
+
+/** A schedule as the API answers it, without what changes with its runs. */
+export type ScheduleObject = Omit<ReportSchedule, 'createdDate' | 'modifiedDate' | 'delivery'> & {
+  createdDate: Temporal.Instant
+  modifiedDate: Temporal.Instant
+}
+
+/** What changes with the runs of a schedule. */
+export type ScheduleState = {
+  /** When a worker looks at it next. */
+  nextRunTime: Temporal.Instant
+  /** Its times up to this one are done. */
+  doneUntil: Temporal.Instant
+  /** Attempts to run the time that is due. */
+  attempts: number
+  lastError: string | null
+}
+
+export type ScheduleRow = { schedule: ScheduleObject; state: ScheduleState }
+
+type FlatRow = ScheduleObject & ScheduleState
+
+const columns = sql`
+  report_schedule_id as "reportScheduleId",
+  business_id        as "businessId",
+  name,
+  report_id          as "reportId",
+  format,
+  filters,
+  location_id        as "locationId",
+  frequency,
+  weekday,
+  day_of_month       as "dayOfMonth",
+  time_of_day        as "timeOfDay",
+  range,
+  user_id_list       as "userIdList",
+  active,
+  version,
+  created_date       as "createdDate",
+  created_user       as "createdUser",
+  modified_date      as "modifiedDate",
+  modified_user      as "modifiedUser",
+  next_run_time      as "nextRunTime",
+  done_until         as "doneUntil",
+  attempts,
+  last_error         as "lastError"`
+
+function splitRow(row: FlatRow): ScheduleRow {
+  const { nextRunTime, doneUntil, attempts, lastError, ...schedule } = row
+  return { schedule, state: { nextRunTime, doneUntil, attempts, lastError } }
+}
+
+export const findSchedule = (db: Db, businessId: number, reportScheduleId: number) =>
+  readSchedule(db, businessId, reportScheduleId, empty)
+
+export const lockSchedule = (tx: Db, businessId: number, reportScheduleId: number) =>
+  readSchedule(tx, businessId, reportScheduleId, sql`for update`)
+
+async function readSchedule(db: Db, businessId: number, id: number, lock: Sql) {
+  const [row] = await db.query<FlatRow>(sql`
+    select ${columns} from report_schedule
+    where business_id = ${businessId} and report_schedule_id = ${id} ${lock}`)
+  return row && splitRow(row)
+}
+
+type Page = { after: number; limit: number }
+
+/** The active ones, oldest first. */
+export async function listSchedules(db: Db, businessId: number, { after, limit }: Page) {
+  const rows = await db.query<FlatRow>(sql`
+    select ${columns} from report_schedule
+    where business_id = ${businessId} and active and report_schedule_id > ${after}
+    order by report_schedule_id limit ${limit}`)
+  return rows.map(splitRow)
+}
+
+type NextRun = Pick<ScheduleState, 'nextRunTime' | 'doneUntil'>
+
+export async function insertSchedule(
+  tx: Db,
+  businessId: number,
+  fields: ScheduleFields,
+  { nextRunTime, doneUntil }: NextRun,
+  by: By,
+) {
+  const [row] = await tx.query<FlatRow>(sql`
+    insert into report_schedule (business_id, name, report_id, format, filters, location_id,
+      frequency, weekday, day_of_month, time_of_day, range, user_id_list, active, next_run_time,
+      done_until, created_date, created_user, modified_date, modified_user)
+    values (${businessId}, ${fields.name}, ${fields.reportId}, ${fields.format},
+            ${jsonOf(fields.filters)}::jsonb, ${fields.locationId}, ${fields.frequency},
+            ${fields.weekday}, ${fields.dayOfMonth}, ${fields.timeOfDay}, ${fields.range},
+            ${fields.userIdList}::bigint[], ${fields.active}, ${nextRunTime}, ${doneUntil},
+            ${by.now}, ${by.user}, ${by.now}, ${by.user})
+    returning ${columns}`)
+  return splitRow(row!)
+}
+
+/** The attempts so far were those of the schedule as it was. */
+export async function updateSchedule(
+  tx: Db,
+  { businessId, reportScheduleId }: Pick<ScheduleObject, 'businessId' | 'reportScheduleId'>,
+  fields: ScheduleFields,
+  { nextRunTime, doneUntil }: NextRun,
+  by: By,
+) {
+  const [row] = await tx.query<FlatRow>(sql`
+    update report_schedule
+    set name = ${fields.name}, report_id = ${fields.reportId}, format = ${fields.format},
+        filters = ${jsonOf(fields.filters)}::jsonb, location_id = ${fields.locationId},
+        frequency = ${fields.frequency}, weekday = ${fields.weekday},
+        day_of_month = ${fields.dayOfMonth}, time_of_day = ${fields.timeOfDay},
+        range = ${fields.range}, user_id_list = ${fields.userIdList}::bigint[],
+        active = ${fields.active}, next_run_time = ${nextRunTime}, done_until = ${doneUntil},
+        attempts = 0, last_error = null,
+        version = version + 1, modified_date = ${by.now}, modified_user = ${by.user}
+    where business_id = ${businessId} and report_schedule_id = ${reportScheduleId}
+    returning ${columns}`)
+  return splitRow(row!)
+}
+
+const jsonOf = (value: unknown) => (value === null ? null : JSON.stringify(value))
+
+/** Businesses with a schedule that is due, beginning after one of them and then from the first. */
+export async function listBusinessesWithDueSchedules(
+  engine: Db,
+  { now, after, limit }: { now: Temporal.Instant; after: number; limit: number },
+) {
+  const rows = await engine.query<{ businessId: number }>(sql`
+    select s.business_id as "businessId"
+    from report_schedule s join business b using (business_id)
+    where s.active and b.active and s.next_run_time <= ${now}
+    group by s.business_id
+    order by s.business_id <= ${after}, s.business_id limit ${limit}`)
+  return rows.map(({ businessId }) => businessId)
+}
+
+export async function findDueSchedule(db: Db, businessId: number, now: Temporal.Instant) {
+  const [row] = await db.query<FlatRow>(sql`
+    select ${columns} from report_schedule
+    where business_id = ${businessId} and active and next_run_time <= ${now}
+    order by next_run_time, report_schedule_id limit 1`)
+  return row && splitRow(row)
+}
+
+/** The schedule as a worker has read it: a statement with it changes nothing if it was saved or run since. */
+const unchanged = ({ schedule, state }: ScheduleRow) => sql`
+  business_id = ${schedule.businessId} and report_schedule_id = ${schedule.reportScheduleId}
+  and active and version = ${schedule.version} and done_until = ${state.doneUntil}`
+
+/** Sets when a worker looks at the schedule next; nothing else has happened. */
+export const postponeSchedule = (db: Db, row: ScheduleRow, nextRunTime: Temporal.Instant) =>
+  db.query(sql`
+    update report_schedule set next_run_time = ${nextRunTime} where ${unchanged(row)}`)
+
+/** Counts an attempt before it starts, so that a report that stops its node is given up. */
+export async function beginAttempt(db: Db, row: ScheduleRow) {
+  const rows = await db.query(sql`
+    update report_schedule set attempts = attempts + 1 where ${unchanged(row)} returning 1`)
+  return rows.length === 1
+}
+
+/** An attempt that was interrupted by a stop or an outage does not count. */
+export const forgetAttempt = (db: Db, row: ScheduleRow) =>
+  db.query(sql`
+    update report_schedule set attempts = ${row.state.attempts} where ${unchanged(row)}`)
+
+export const recordFailedAttempt = (
+  db: Db,
+  row: ScheduleRow,
+  { error, retryTime }: { error: string; retryTime: Temporal.Instant },
+) =>
+  db.query(sql`
+    update report_schedule set last_error = ${error}, next_run_time = ${retryTime}
+    where ${unchanged(row)}`)
+
+/** Marks the schedule's times up to one as done. Returns false if it was saved or run meanwhile. */
+export async function finishScheduledTime(
+  tx: Db,
+  row: ScheduleRow,
+  { doneUntil, nextRunTime }: NextRun,
+) {
+  const rows = await tx.query(sql`
+    update report_schedule
+    set done_until = ${doneUntil}, next_run_time = ${nextRunTime}, attempts = 0, last_error = null
+    where ${unchanged(row)} returning 1`)
+  return rows.length === 1
+}
+
+export type NewScheduleRun = {
+  businessId: number
+  reportScheduleId: number
+  scheduledTime: Temporal.Instant
+  startDate: string | null
+  endDate: string | null
+  status: ScheduleRunStatus
+  statusReason: string | null
+  endedTime: Temporal.Instant
+}
+
+export type NewReportDelivery = { userId: number; emailId: number | null; reason: string | null }
+
+/** Writes a run with what each recipient got. */
+export async function insertScheduleRun(
+  tx: Db,
+  run: NewScheduleRun,
+  deliveries: NewReportDelivery[],
+) {
+  const { businessId } = run
+  const [row] = await tx.query<{ reportScheduleRunId: number }>(sql`
+    insert into report_schedule_run (business_id, report_schedule_id, scheduled_time, first_day,
+      last_day, status, status_reason, ended_time)
+    values (${businessId}, ${run.reportScheduleId}, ${run.scheduledTime}, ${run.startDate}::date,
+            ${run.endDate}::date, ${run.status}, ${run.statusReason}, ${run.endedTime})
+    returning report_schedule_run_id as "reportScheduleRunId"`)
+  const { reportScheduleRunId } = row!
+  if (deliveries.length === 0) return
+  const rows = deliveries.map((one) => Object.assign({ businessId, reportScheduleRunId }, one))
+  await tx.query(insertRows('report_delivery', DELIVERY_COLUMNS, rows))
+}
+
+const DELIVERY_COLUMNS = columnsFor<
+  NewReportDelivery & { businessId: number; reportScheduleRunId: number }
+>({
+  businessId: 'bigint',
+  reportScheduleRunId: 'bigint',
+  userId: 'bigint',
+  emailId: 'bigint',
+  reason: 'text',
+})
+
+export type ScheduleRun = Omit<NewScheduleRun, 'businessId'> & {
+  reportScheduleRunId: number
+  recipients: {
+    userId: number
+    username: string
+    emailId: number | null
+    emailStatus: string | null
+    reason: string | null
+  }[]
+}
+
+/** The newest runs of each of these schedules, newest first. */
+export function listScheduleRuns(
+  db: Db,
+  businessId: number,
+  reportScheduleIds: number[],
+  limit: number,
+) {
+  return db.query<ScheduleRun>(sql`
+    select r.report_schedule_run_id as "reportScheduleRunId",
+           r.report_schedule_id as "reportScheduleId", r.scheduled_time as "scheduledTime",
+           r.first_day::text as "startDate", r.last_day::text as "endDate", r.status,
+           r.status_reason as "statusReason", r.ended_time as "endedTime",
+           (select coalesce(json_agg(json_build_object('userId', d.user_id, 'username', u.username,
+                     'emailId', d.email_id, 'emailStatus', e.status,
+                     'reason', coalesce(d.reason, e.status_reason)) order by d.user_id), '[]')
+            from report_delivery d
+            join user_account u using (business_id, user_id)
+            left join email e using (business_id, email_id)
+            where d.business_id = r.business_id
+              and d.report_schedule_run_id = r.report_schedule_run_id) as recipients
+    from unnest(${reportScheduleIds}::bigint[]) as s (report_schedule_id)
+    cross join lateral (
+      select * from report_schedule_run n
+      where n.business_id = ${businessId} and n.report_schedule_id = s.report_schedule_id
+      order by n.scheduled_time desc limit ${limit}) r
+    order by r.report_schedule_id, r.scheduled_time desc`)
+}
+
+/** The report that a mail holds; undefined if it holds none. */
+export async function findReportInEmail(db: Db, businessId: number, emailId: number) {
+  const [found] = await db.query<{ reportId: number }>(sql`
+    select s.report_id as "reportId"
+    from report_delivery d
+    join report_schedule_run r using (business_id, report_schedule_run_id)
+    join report_schedule s using (business_id, report_schedule_id)
+    where d.business_id = ${businessId} and d.email_id = ${emailId}`)
+  return found?.reportId
+}
+
+/** The time zone of the location, else of the business. */
+export async function findTimeZone(db: Db, businessId: number, locationId: number | null) {
+  const [found] = await db.query<{ timeZone: string }>(sql`
+    select coalesce(l.time_zone, b.time_zone) as "timeZone"
+    from business b
+    left join location l on l.business_id = b.business_id and l.location_id = ${locationId}
+    where b.business_id = ${businessId}`)
+  return found!.timeZone
+}

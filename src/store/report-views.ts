@@ -1,0 +1,98 @@
+import type { ReportView } from '../contract/report-delivery.ts'
+import type { Db } from '../database/database.ts'
+import { empty, sql, type Sql } from '../database/sql.ts'
+import type { By } from './businesses.ts'
+
+export type ReportViewRow = Omit<ReportView, 'createdDate' | 'modifiedDate'> & {
+  createdDate: Temporal.Instant
+  modifiedDate: Temporal.Instant
+}
+
+/** What a caller may write. */
+export type ReportViewFields = Pick<
+  ReportViewRow,
+  'name' | 'reportId' | 'filters' | 'locationId' | 'shared' | 'active'
+>
+
+const columns = sql`
+  report_view_id as "reportViewId",
+  business_id    as "businessId",
+  name,
+  report_id      as "reportId",
+  filters,
+  location_id    as "locationId",
+  shared,
+  user_id        as "userId",
+  active,
+  version,
+  created_date   as "createdDate",
+  created_user   as "createdUser",
+  modified_date  as "modifiedDate",
+  modified_user  as "modifiedUser"`
+
+/** `userId`: the person who asks; null for a key, which sees shared views and those of keys. */
+type Asking = { businessId: number; userId: number | null }
+
+const visibleTo = ({ businessId, userId }: Asking) => sql`
+  business_id = ${businessId} and (shared or user_id is not distinct from ${userId}::bigint)`
+
+export const findReportView = (db: Db, asking: Asking, reportViewId: number) =>
+  readView(db, asking, reportViewId, empty)
+
+export const lockReportView = (tx: Db, asking: Asking, reportViewId: number) =>
+  readView(tx, asking, reportViewId, sql`for update`)
+
+async function readView(db: Db, asking: Asking, reportViewId: number, lock: Sql) {
+  const [view] = await db.query<ReportViewRow>(sql`
+    select ${columns} from report_view
+    where ${visibleTo(asking)} and report_view_id = ${reportViewId} ${lock}`)
+  return view
+}
+
+/** The active ones that the caller sees, oldest first. */
+export function listReportViews(
+  db: Db,
+  asking: Asking,
+  reportId: number | undefined,
+  { after, limit }: { after: number; limit: number },
+) {
+  return db.query<ReportViewRow>(sql`
+    select ${columns} from report_view
+    where ${visibleTo(asking)} and active and report_view_id > ${after}
+      ${reportId === undefined ? empty : sql`and report_id = ${reportId}`}
+    order by report_view_id limit ${limit}`)
+}
+
+export async function insertReportView(
+  tx: Db,
+  { businessId, userId }: Asking,
+  view: ReportViewFields,
+  by: By,
+) {
+  const [row] = await tx.query<ReportViewRow>(sql`
+    insert into report_view (business_id, name, report_id, filters, location_id, shared, user_id,
+      active, created_date, created_user, modified_date, modified_user)
+    values (${businessId}, ${view.name}, ${view.reportId}, ${jsonOf(view.filters)}::jsonb,
+            ${view.locationId}, ${view.shared}, ${userId}, ${view.active},
+            ${by.now}, ${by.user}, ${by.now}, ${by.user})
+    returning ${columns}`)
+  return row!
+}
+
+export async function updateReportView(
+  tx: Db,
+  { businessId, reportViewId }: Pick<ReportViewRow, 'businessId' | 'reportViewId'>,
+  view: ReportViewFields,
+  by: By,
+) {
+  const [row] = await tx.query<ReportViewRow>(sql`
+    update report_view
+    set name = ${view.name}, report_id = ${view.reportId}, filters = ${jsonOf(view.filters)}::jsonb,
+        location_id = ${view.locationId}, shared = ${view.shared}, active = ${view.active},
+        version = version + 1, modified_date = ${by.now}, modified_user = ${by.user}
+    where business_id = ${businessId} and report_view_id = ${reportViewId}
+    returning ${columns}`)
+  return row!
+}
+
+const jsonOf = (value: unknown) => (value === null ? null : JSON.stringify(value))

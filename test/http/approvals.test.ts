@@ -1,0 +1,327 @@
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import { sql } from '../../src/database/sql.ts'
+import { importLines } from '../../src/scheduling/import.ts'
+import { addBusiness, startEngine, startWorld } from '../support/world.ts'
+
+/** A business that confirms every booking, with a limit of three mails. */
+async function startConfirming(t: TestContext, business: object = { bulkLimit: 3 }) {
+  const world = await startWorld(t)
+  const { businessId, save } = world
+  await save('/business', { businessId, ...business })
+  const { emailTemplateId } = await save('/emailTemplate', {
+    templateName: 'Confirmation',
+    subject: 'Booked',
+    emailBody: '<p>Booked</p>',
+  })
+  const { eventDefnId } = await save('/eventDefinition', {
+    active: true,
+    businessId,
+    objectType: 'CALENDAR',
+    triggerHours: 0,
+    triggerMinutes: 0,
+    eventType: { eventTypeId: 1 },
+    description: 'Confirmation',
+    eventActions: [
+      { actionType: 'SEND_EMAIL', active: true, businessId, template: { emailTemplateId } },
+    ],
+  })
+  await save('/eventDefinition', {
+    active: true,
+    businessId,
+    objectType: 'CALENDAR',
+    triggerHours: -24,
+    triggerMinutes: 0,
+    eventType: { eventTypeId: 3 },
+    eventActions: [
+      { actionType: 'SEND_EMAIL', active: true, businessId, template: { emailTemplateId } },
+    ],
+  })
+  const engine = startEngine(world)
+  const confirmations = async () =>
+    (await world.call('GET', `/eventTriggers?eventDefnId=${eventDefnId}`)).body.items
+  return { ...world, engine, eventDefnId, confirmations }
+}
+
+type World = Awaited<ReturnType<typeof startConfirming>>
+
+const linesOf = ({ ids, clock }: World, count: number) =>
+  Array.from({ length: count }, (_, i) => {
+    const startTime = clock.in({ hours: 72 + i }).epochMilliseconds
+    return { kind: 'calendar', ...ids, startTime, endTime: startTime + 1_800_000 }
+  })
+
+const importing = async (world: World, count: number) => {
+  const text = linesOf(world, count)
+    .map((line) => JSON.stringify(line))
+    .join('\n')
+  const headers = { 'content-type': 'application/x-ndjson' }
+  return (await world.call('POST', '/import', text, headers)).body
+}
+
+const statusesOf = (triggers: { status: string }[]) => triggers.map(({ status }) => status)
+
+test('an import within the limit sends its mails as soon as it has ended', async (t) => {
+  const world = await startConfirming(t)
+  const imported = await importing(world, 3)
+  assert.deepEqual(imported, { accepted: { calendar: 3 }, refused: [], refusedCount: 0 })
+  assert.equal(await world.engine.runEngine(), 3)
+  assert.deepEqual(statusesOf(await world.confirmations()), Array(3).fill('COMPLETED'))
+  assert.deepEqual((await world.call('GET', '/approval')).body.items, [])
+  const rows = await world.db.query(sql`select from approval`)
+  assert.equal(rows.length, 0)
+})
+
+test('an import above the limit waits until it is released, and its reminders do not', async (t) => {
+  const world = await startConfirming(t)
+  const { call, clock, engine } = world
+  const { approvalId } = await importing(world, 4)
+  assert.equal(await engine.runEngine(), 0)
+  const [waiting] = (await call('GET', '/approval?status=WAITING')).body.items
+  assert.equal(waiting.approvalId, approvalId)
+  assert.equal(waiting.source, 'IMPORT')
+  assert.equal(waiting.mails, 4)
+  assert.equal(waiting.bulkLimit, 3)
+  assert.equal(waiting.createdUser, 'key:test')
+  assert.deepEqual(waiting.byDefinition, [
+    { eventDefnId: world.eventDefnId, description: 'Confirmation', triggers: 4, mails: 4 },
+  ])
+  for (const trigger of await world.confirmations()) {
+    assert.equal(trigger.status, 'SCHEDULED')
+    assert.equal(trigger.approvalId, approvalId)
+    assert.equal(trigger.statusReason, `waits for approval ${approvalId}`)
+  }
+  clock.advance({ hours: 49 })
+  assert.equal(await engine.runEngine(), 2, 'the reminders of the first two appointments')
+  const single = await world.book(clock.in({ hours: 90 }))
+  assert.equal(await engine.runEngine(), 1, 'a single save never waits')
+  assert.ok(single.calendarId)
+
+  const released = await call('POST', `/approval/${approvalId}/release`)
+  assert.equal(released.status, 200, JSON.stringify(released.body))
+  assert.equal(released.body.status, 'RELEASED')
+  assert.equal(released.body.decidedUser, 'key:test')
+  assert.equal(await engine.runEngine(), 4)
+  assert.deepEqual(statusesOf(await world.confirmations()), Array(5).fill('COMPLETED'))
+  const again = await call('POST', `/approval/${approvalId}/release`)
+  assert.equal(again.status, 409)
+})
+
+test('a cancelled approval cancels its triggers, and says who did it', async (t) => {
+  const world = await startConfirming(t)
+  const { approvalId } = await importing(world, 5)
+  const { body } = await world.call('POST', `/approval/${approvalId}/cancel`)
+  assert.equal(body.status, 'CANCELLED')
+  assert.equal(await world.engine.runEngine(), 0)
+  const triggers = await world.confirmations()
+  assert.deepEqual(statusesOf(triggers), Array(5).fill('CANCELLED'))
+  assert.equal(triggers[0].statusReason, 'cancelled by key:test')
+  assert.equal(triggers[0].approvalId, null)
+})
+
+test('the limit is of the whole call, also if it is saved in many windows', async (t) => {
+  const world = await startConfirming(t)
+  const { businessId, db, clock, engine } = world
+  const lines = linesOf(world, 2_003).map((body, i) => ({ number: i + 1, body }))
+  const fired: number[] = []
+  async function* inParts() {
+    for (let start = 0; start < lines.length; start += 501) {
+      yield lines.slice(start, start + 501)
+      fired.push(await engine.runEngine())
+    }
+  }
+  const imported = await importLines(db, inParts(), {
+    businessId,
+    user: 'x',
+    now: () => clock.now(),
+  })
+  assert.deepEqual(fired, [0, 0, 0, 0], 'nothing leaves while the call runs')
+  const { body } = await world.call('GET', `/approval/${imported.approvalId}`)
+  assert.equal(body.triggers, 2_003)
+  await world.call('POST', `/approval/${imported.approvalId}/cancel`)
+  const { body: counts } = await world.call(
+    'GET',
+    `/eventTriggers/counts?eventDefnId=${world.eventDefnId}`,
+  )
+  assert.deepEqual(counts, { CANCELLED: 2_003 })
+})
+
+test('the mails of an import that broke off are counted and released by the engine', async (t) => {
+  const world = await startConfirming(t)
+  const { businessId, db, clock, engine } = world
+  const held = await holdWithoutEnd(world, 2)
+  assert.equal(await engine.runEngine(), 0)
+  clock.advance({ seconds: 30 })
+  await engine.loops.approve.runOnce()
+  assert.equal(await engine.runEngine(), 0, 'the call may go on')
+  clock.advance({ seconds: 31 })
+  await engine.loops.approve.runOnce()
+  assert.equal(await engine.runEngine(), 2)
+  assert.equal((await world.call('GET', `/approval/${held}`)).status, 404)
+
+  const many = await holdWithoutEnd(world, 4)
+  clock.advance({ seconds: 61 })
+  await engine.loops.approve.runOnce()
+  assert.equal((await world.call('GET', `/approval/${many}`)).body.status, 'WAITING')
+  // A node that is killed after the decision leaves the triggers to the others.
+  await db.query(sql`
+    update approval set status = 'RELEASED', decided_user = 'anna', decided_time = now()
+    where business_id = ${businessId} and approval_id = ${many}`)
+  await engine.loops.approve.runOnce()
+  assert.equal(await engine.runEngine(), 4)
+})
+
+/** As if the node died before the end of the import. */
+async function holdWithoutEnd(world: World, count: number) {
+  const { businessId, db, clock } = world
+  const lines = linesOf(world, count).map((body, i) => ({ number: i + 1, body }))
+  const broken = {
+    ...db,
+    query: () => Promise.reject(new Error('the node is gone')),
+    transaction: async <T>(work: (tx: typeof db) => Promise<T>) => {
+      if (savedOnce) throw new Error('the node is gone')
+      savedOnce = true
+      return db.transaction(work)
+    },
+  }
+  let savedOnce = false
+  const importing = { businessId, user: 'x', now: () => clock.now() }
+  await assert.rejects(importLines(broken, [lines], importing), /the node is gone/)
+  const [row] = await db.query<{ id: number }>(sql`select max(approval_id) as id from approval`)
+  return row!.id
+}
+
+test('without a limit of its own a business may send three times its busiest hour', async (t) => {
+  const world = await startConfirming(t, {})
+  const first = await importing(world, 51)
+  assert.ok(first.approvalId, 'the smallest default is 50')
+  await world.call('POST', `/approval/${first.approvalId}/release`)
+  assert.equal(await world.engine.runEngine(), 51)
+  assert.equal((await importing(world, 153)).approvalId, undefined)
+  const [busiest] = await world.db.query<{ count: number }>(sql`
+    update email set created_date = created_date - interval '31 days' returning 1 as count`)
+  assert.ok(busiest)
+  assert.ok((await importing(world, 51)).approvalId)
+})
+
+test('a class counts one mail for each student', async (t) => {
+  const world = await startConfirming(t)
+  const { businessId, save, ids, clock } = world
+  const { emailTemplateId } = await save('/emailTemplate', {
+    templateName: 'Class',
+    subject: 'Class',
+    emailBody: '<p>Class</p>',
+  })
+  await save('/eventDefinition', {
+    active: true,
+    businessId,
+    objectType: 'CLASS_SCHEDULE',
+    triggerHours: 0,
+    triggerMinutes: 0,
+    eventType: { eventTypeId: 4 },
+    eventActions: [
+      { actionType: 'SEND_EMAIL', active: true, businessId, template: { emailTemplateId } },
+    ],
+  })
+  const clientIdList = [ids.clientId]
+  for (let i = 0; i < 3; i += 1) {
+    const { clientId } = await save('/client', { firstName: 'A', lastName: `${i}` })
+    clientIdList.push(clientId)
+  }
+  const startTime = clock.in({ hours: 72 }).epochMilliseconds
+  const { clientId: _client, ...place } = ids
+  const line = {
+    kind: 'classSchedule',
+    name: 'Yoga',
+    ...place,
+    clientIdList,
+    startTime,
+    endTime: startTime + 3_600_000,
+  }
+  const { body } = await world.call('POST', '/import', JSON.stringify(line), {
+    'content-type': 'application/x-ndjson',
+  })
+  const approval = (await world.call('GET', `/approval/${body.approvalId}`)).body
+  assert.deepEqual([approval.triggers, approval.mails], [1, 4])
+})
+
+test('a definition that is saved does not release what waits', async (t) => {
+  const world = await startConfirming(t)
+  const { approvalId } = await importing(world, 4)
+  await world.save('/eventDefinition', {
+    eventDefnId: world.eventDefnId,
+    businessId: world.businessId,
+    description: 'Changed',
+    triggerMinutes: 1,
+  })
+  world.clock.advance({ minutes: 5 })
+  assert.equal(await world.engine.runEngine(), 0)
+  assert.equal((await world.confirmations())[0].approvalId, approvalId)
+  const [one] = await world.confirmations()
+  const fired = await world.call('POST', `/eventTriggers/${one.eventTriggerId}/fire`)
+  assert.equal(fired.status, 200)
+  assert.equal(await world.engine.runEngine(), 1, 'a trigger that a person fires does not wait')
+})
+
+test('firing many reminders by hand waits, and a cancelled approval leaves them as planned', async (t) => {
+  const world = await startConfirming(t, { bulkLimit: 100 })
+  const { call, clock, engine, businessId, save } = world
+  await importing(world, 4)
+  await engine.runEngine()
+  await save('/business', { businessId, bulkLimit: 3 })
+  const planned = (await call('GET', '/eventTriggers?status=SCHEDULED')).body.items
+  const ids = planned.map((trigger: { eventTriggerId: number }) => trigger.eventTriggerId)
+  const asked = await call('POST', '/eventTriggers/fire', { ids })
+  assert.deepEqual(asked.body.done, [])
+  const { approvalId } = asked.body
+  assert.equal(await engine.runEngine(), 0)
+  await call('POST', `/approval/${approvalId}/cancel`)
+  const left = (await call('GET', '/eventTriggers?status=SCHEDULED')).body.items
+  assert.deepEqual(
+    left.map((trigger: { scheduledTime: number; approvalId: number | null }) => [
+      trigger.scheduledTime,
+      trigger.approvalId,
+    ]),
+    planned.map((trigger: { scheduledTime: number }) => [trigger.scheduledTime, null]),
+  )
+  const second = (await call('POST', '/eventTriggers/fire', { ids })).body.approvalId
+  clock.advance({ hours: 49 })
+  assert.equal(await engine.runEngine(), 2, 'planned reminders never wait')
+  await call('POST', `/approval/${second}/release`)
+  assert.equal(await engine.runEngine(), 2)
+  const few = await call('POST', '/eventTriggers/fire', { ids: ids.slice(0, 3) })
+  assert.equal(few.body.approvalId, undefined)
+  assert.equal(few.body.refused.length, 3)
+})
+
+test('sending many mails again waits for approval', async (t) => {
+  const world = await startConfirming(t, { bulkLimit: 100 })
+  const { call, engine, businessId, save } = world
+  await importing(world, 4)
+  await engine.runEngine()
+  await save('/business', { businessId, bulkLimit: 3 })
+  const { items } = (await call('GET', '/emails')).body
+  const ids = items.map((email: { emailId: number }) => email.emailId)
+  const asked = (await call('POST', '/emails/resend', { ids: [...ids, 999_999] })).body
+  assert.deepEqual(asked.done, [])
+  assert.deepEqual(
+    asked.refused.map((one: { id: number }) => one.id),
+    [999_999],
+  )
+  assert.equal((await call('GET', '/emails/counts')).body.CAPTURED, 4)
+  await call('POST', `/approval/${asked.approvalId}/release`)
+  await engine.runEngine()
+  assert.equal((await call('GET', '/emails/counts')).body.CAPTURED, 8)
+})
+
+test('a business neither sees nor decides approvals of another', async (t) => {
+  const world = await startConfirming(t)
+  const { approvalId } = await importing(world, 4)
+  const other = await addBusiness(world)
+  assert.equal((await other.call('GET', `/approval/${approvalId}`)).status, 404)
+  assert.equal((await other.call('POST', `/approval/${approvalId}/release`)).status, 404)
+  assert.deepEqual((await other.call('GET', '/approval')).body.items, [])
+  const bad = await world.call('POST', '/business', { businessId: world.businessId, bulkLimit: -1 })
+  assert.equal(bad.status, 422)
+  assert.equal(bad.body.errors[0].pointer, '/bulkLimit')
+})

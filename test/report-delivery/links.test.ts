@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sql } from '../../src/database/sql.ts'
+import { ask, signInAs } from '../support/callers.ts'
+import { until } from '../support/until.ts'
+import { openDelivery } from './open.ts'
+
+const PRINT = '/report/print/file?startDate=2026-10-01&endDate=2026-10-31&format=csv'
+
+test('a link shows the file to anybody until it is revoked, and cannot be read again', async (t) => {
+  const { app, call, clock, db } = await openDelivery(t)
+  const runId = await printRun(call)
+  const answer = await call('POST', `/report/run/${runId}/link`)
+  assert.equal(answer.status, 201)
+  const { url, expiresTime, reportLinkId } = answer.body
+  assert.equal(expiresTime, clock.in({ hours: 7 * 24 }).epochMilliseconds)
+  const { pathname } = new URL(url)
+  const file = await app.inject(pathname)
+  assert.equal(file.statusCode, 200)
+  assert.match(
+    String(file.headers['content-disposition']),
+    /attachment; filename="appointment-list/,
+  )
+  assert.equal(file.headers['cache-control'], 'no-store')
+
+  const token = pathname.split('/').at(-1)!
+  const stored = JSON.stringify([
+    await db.query(sql`select report_link::text from report_link`),
+    await db.query(sql`select after from audit where object = 'reportLink'`),
+  ])
+  assert.equal(stored.includes(token), false)
+  const { body: list } = await call('GET', `/report/run/${runId}/link`)
+  assert.deepEqual(
+    list.items.map((one: object) => 'url' in one),
+    [false],
+  )
+
+  const revoked = await call('DELETE', `/report/run/${runId}/link/${reportLinkId}`)
+  assert.deepEqual([revoked.status, revoked.body.active], [200, false])
+  assert.equal((await app.inject(pathname)).statusCode, 410)
+  assert.equal((await app.inject(pathname.slice(0, -1))).statusCode, 404)
+  assert.deepEqual((await call('GET', `/report/run/${runId}/link`)).body.items, [])
+})
+
+test('a link expires when it was told to, within 30 days', async (t) => {
+  const { app, call, clock } = await openDelivery(t)
+  const runId = await printRun(call)
+  const path = `/report/run/${runId}/link`
+  const inAnHour = clock.in({ hours: 1 }).epochMilliseconds
+  const { body } = await call('POST', path, { expiresTime: inAnHour })
+  const { pathname } = new URL(body.url)
+  clock.advance({ minutes: 59 })
+  assert.equal((await app.inject(pathname)).statusCode, 200)
+  clock.advance({ minutes: 1 })
+  assert.equal((await app.inject(pathname)).statusCode, 410)
+  for (const expiresTime of [inAnHour, clock.in({ hours: 31 * 24 }).epochMilliseconds]) {
+    assert.equal((await call('POST', path, { expiresTime })).status, 422)
+  }
+})
+
+test('only those who printed a report, and may share it, create a link to it', async (t) => {
+  const { addPerson, app, call } = await openDelivery(t)
+  const runId = await printRun(call)
+  await addPerson('anna', 'OWNER')
+  await addPerson('lea', 'REPORTS_ONLY')
+  const anna = ask(app, { cookie: await signInAs(app, 'anna') })
+  const lea = ask(app, { cookie: await signInAs(app, 'lea') })
+  assert.equal((await anna('POST', `/report/run/${runId}/link`)).status, 404)
+  const own = await printRun(lea)
+  assert.equal((await lea('POST', `/report/run/${own}/link`)).status, 403)
+})
+
+test('a link that a person created works while the person may see the report', async (t) => {
+  const { addPerson, app, call } = await openDelivery(t)
+  const { userId } = await addPerson('anna', 'ADMINISTRATOR')
+  const anna = ask(app, { cookie: await signInAs(app, 'anna') })
+  const runId = await printRun(anna, 501)
+  const { body } = await anna('POST', `/report/run/${runId}/link`)
+  const { pathname } = new URL(body.url)
+  assert.equal((await app.inject(pathname)).statusCode, 200)
+  await call('POST', '/user', { userId, role: 'USER' })
+  assert.equal((await app.inject(pathname)).statusCode, 410)
+})
+
+test('a file with a link is kept beyond a day, others are not', async (t) => {
+  const { app, call, clock } = await openDelivery(t)
+  const [kept, dropped] = [await printRun(call), await printRun(call)]
+  const { body } = await call('POST', `/report/run/${kept}/link`)
+  clock.advance({ hours: 25 })
+  await printRun(call)
+  assert.equal((await app.inject(new URL(body.url).pathname)).statusCode, 200)
+  assert.equal((await call('GET', `/report/run/${dropped}`)).status, 404)
+  clock.advance({ hours: 7 * 24 })
+  await printRun(call)
+  assert.equal((await call('GET', `/report/run/${kept}`)).status, 404)
+})
+
+async function printRun(call: ReturnType<typeof ask>, reportId = 101) {
+  const { body } = await call('POST', PRINT, { reportId }, { prefer: 'respond-async' })
+  const read = async () => (await call('GET', `/report/run/${body.runId}`)).body
+  await until(async () => (await read()).status === 'COMPLETED')
+  return body.runId as number
+}
