@@ -193,7 +193,7 @@ function dueTimeOf(definition: StoredDefinition, subject: Subject) {
   // An object that was entered after its time is imported history, and was known at that time.
   const isHistory = Temporal.Instant.compare(createdDate, firing.anchorTime) >= 0
   if (isHistory) return firing.scheduledTime
-  const { status, scheduledTime } = firstPlan(definition, firing, createdDate)
+  const { status, scheduledTime } = firstPlan(definition, firing, createdDate, subject)
   return status === 'SCHEDULED' ? scheduledTime : undefined
 }
 

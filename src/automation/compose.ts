@@ -131,12 +131,24 @@ function askingMail(
 ): AskingMail | undefined {
   const isClient = client?.emailAddress?.toLowerCase() === address.toLowerCase()
   if (!calendar || clientId === null || !isClient) return undefined
-  if (!compiled(template).tokens.some((token) => ANSWER_TOKENS.has(token))) return undefined
+  if (!hasAnswerTokens(template)) return undefined
   const { calendarId, startTime } = calendar
   return { ...name, toAddress: address, calendarId, startTime }
 }
 
-const ANSWER_TOKENS = new Set<string>(['CONFIRM_URL', 'CANCEL_URL'])
+function hasAnswerTokens(template: RenderedTemplate) {
+  const known = answerTokens.get(template)
+  if (known !== undefined) return known
+  const { subject, emailBody, emailBodyText, emailBecause } = template
+  const texts = [subject, emailBody, emailBodyText, emailBecause]
+  const found = texts.some(
+    (text) => text !== null && /%(?:IF:)?(?:CONFIRM|CANCEL)_URL\b/.test(text),
+  )
+  answerTokens.set(template, found)
+  return found
+}
+
+const answerTokens = new WeakMap<RenderedTemplate, boolean>()
 
 function variantFor(row: ContextRow, action: RunningAction, templates: RenderedTemplate[]) {
   const variants = templates.map(variantOf) as [Variant, ...Variant[]]
@@ -231,12 +243,13 @@ export function calendarEntry(
 ): CalendarFile | null {
   const { context } = row
   const visit = context.calendar ?? context.classSchedule
-  if (!visit || row.objectId === null) return null
+  const { objectId } = row
+  if (!visit || objectId === null) return null
   // A member of staff has many entries: the name of the business says nothing there.
   const client = mail.to.address === context.client?.emailAddress ? null : context.client
   const other = client ? `${client.firstName} ${client.lastName}`.trim() : context.business.name
   return calendarFile({
-    uid: calendarUid(objectType, row.objectId, row.businessId, host),
+    uid: calendarUid({ ...row, objectType, objectId }, host),
     sequence: row.version,
     cancelled: visit.isCancelled,
     startTime: visit.startTime,

@@ -125,8 +125,11 @@ const KEEP_ALIVE_MS = 1_000
 
 export const ended = (
   { businessId, eventTriggerId, scheduledTime }: ClaimedTrigger,
-  { status, statusReason, plan = null }: Pick<Ending, 'status' | 'statusReason'> & Partial<Ending>,
-): Ending => ({ businessId, eventTriggerId, scheduledTime, status, statusReason, plan })
+  ending: Pick<Ending, 'status' | 'statusReason'> & Partial<Ending>,
+): Ending => {
+  const { status, statusReason, plan = null, notBefore = null } = ending
+  return { businessId, eventTriggerId, scheduledTime, status, statusReason, plan, notBefore }
+}
 
 const countMails = (ready: Ready[], actions: Making['actions']) =>
   ready.reduce(
@@ -230,7 +233,7 @@ function wireForm(
   return messageText(buildMessage({ ...mail, ...sender, ...more }))
 }
 
-/** Bounced addresses get no mail; unsubscribed ones only transactional mail. */
+/** Addresses that bounced or complained get no mail; unsubscribed ones only transactional mail. */
 async function suppressions(tx: Db, mails: Composed[]) {
   // Suppressions of the client's own address were read with the client.
   const asked = mails
@@ -251,6 +254,7 @@ async function suppressions(tx: Db, mails: Composed[]) {
     const { action, template } = mail
     const given = reasonsOf(mail)
     if (given.includes('BOUNCED')) return SUPPRESSED_REASONS.BOUNCED
+    if (given.includes('COMPLAINED')) return SUPPRESSED_REASONS.COMPLAINED
     if (action.transactional ?? template.transactional) return undefined
     return given.includes('UNSUBSCRIBED') ? SUPPRESSED_REASONS.UNSUBSCRIBED : undefined
   }

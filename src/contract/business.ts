@@ -25,6 +25,10 @@ const SenderDomains = Type.Array(Type.String(), {
 
 const OrNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description })
 
+const MAIL_PAUSED =
+  'No mail of the business is sent while true. Triggers stay SCHEDULED and mails QUEUED. When it ends, ' +
+  'what is no longer useful becomes EXPIRED or CANCELLED, and the rest is sent.'
+
 const MAX_BULK_LIMIT = 1_000_000
 
 const BulkLimit = Type.Union([Type.Integer({ minimum: 0, maximum: MAX_BULK_LIMIT }), Type.Null()], {
@@ -68,6 +72,8 @@ export const businessExample = {
   bookingUrl: 'https://praxis.example/book',
   externalId: null,
   senderDomains: ['praxis.example'],
+  mailPaused: false,
+  mailPausedReason: null,
   accentColor: '#2f5d50',
   website: 'https://praxis.example',
   replyTo: 'desk@praxis.example',
@@ -115,6 +121,8 @@ export const Business = Type.Object(
     ...answering,
     externalId: OrNull('The id of the object in another system.'),
     senderDomains: SenderDomains,
+    mailPaused: Type.Boolean({ description: MAIL_PAUSED }),
+    mailPausedReason: OrNull('Why mail is paused, for people. Null if it is not.'),
     ...mailing,
     bulkLimit: BulkLimit,
     quietHours: Type.Union([QuietHours, Type.Null()]),
@@ -143,6 +151,8 @@ export const BUSINESS_FIELDS = {
   bookingUrl: optional(url()),
   externalId: optional(name(200)),
   senderDomains: optional(domains()),
+  mailPaused: optional(boolean(false)),
+  mailPausedReason: optional(line()),
   accentColor: optional(color()),
   website: optional(url()),
   replyTo: optional(address()),
@@ -175,6 +185,8 @@ export const BusinessWrite = Type.Object(
     senderDomains: Type.Optional(
       Type.Union([SenderDomains, Type.Null()], { description: 'Only the operator can set it.' }),
     ),
+    mailPaused: Maybe(Type.Boolean({ description: MAIL_PAUSED })),
+    mailPausedReason: Type.Optional(OrNull('Why mail is paused, for people.')),
     accentColor: Type.Optional(mailing.accentColor),
     website: Type.Optional(mailing.website),
     replyTo: Type.Optional(mailing.replyTo),

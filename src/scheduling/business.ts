@@ -13,7 +13,7 @@ import {
 } from '../store/businesses.ts'
 import { isSame } from './events.ts'
 import { logoFaults } from './files.ts'
-import { followZone } from './follow.ts'
+import { followBusiness } from './follow.ts'
 import type { Author } from './saving.ts'
 
 /** Changes the caller's own business; reminders follow its time zone. */
@@ -21,13 +21,13 @@ export async function changeBusiness(tx: Db, body: unknown, { businessId, user, 
   const before = await lockBusiness(tx, businessId)
   if (!before) throw notFound('business', businessId)
   const { values, faults } = readFields<BusinessFields>(BUSINESS_FIELDS, body, before)
-  faults.push(...operatorFieldFaults(values, before))
+  faults.push(...operatorFieldFaults(values, before), ...mailPauseFaults(values, before))
   faults.push(...unknownProperties(BusinessWrite, body))
   if (faults.length === 0) faults.push(...(await referenceFaults(tx, values, before)))
   if (faults.length > 0) throw invalid(faults)
   const wanted = { ...before, ...values }
   if (isSame(before, wanted)) return before
-  if (before.timeZone !== wanted.timeZone) await followZone(tx, businessId)
+  await followBusiness(tx, before, wanted)
   return updateBusiness(tx, businessId, wanted, { user, now })
 }
 
@@ -67,3 +67,12 @@ export const operatorFieldFaults = (values: BusinessFields, current: BusinessRow
   (['active', 'externalId', 'senderDomains'] as const)
     .filter((property) => !isDeepStrictEqual(values[property], current[property]))
     .map((property) => ({ pointer: `/${property}`, detail: 'is the operator’s to change' }))
+
+/** The reason of a pause that has just ended may be sent back. */
+export const mailPauseFaults = (
+  { mailPaused, mailPausedReason }: BusinessFields,
+  current?: BusinessRow,
+): Fault[] =>
+  mailPaused || mailPausedReason === null || mailPausedReason === current?.mailPausedReason
+    ? []
+    : [{ pointer: '/mailPausedReason', detail: 'needs mailPaused: true' }]

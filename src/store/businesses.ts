@@ -34,6 +34,8 @@ const FIELD_COLUMNS = columnsFor<BusinessFields>({
   replyTo: 'text',
   bulkLimit: 'integer',
   quietHours: 'jsonb',
+  mailPaused: 'boolean',
+  mailPausedReason: 'text',
   active: 'boolean',
 } satisfies Record<keyof BusinessFields, string>)
 
@@ -101,6 +103,8 @@ const DEFAULTS = {
   replyTo: null,
   bulkLimit: null,
   quietHours: null,
+  mailPaused: false,
+  mailPausedReason: null,
   active: true,
 }
 
@@ -125,6 +129,8 @@ export async function updateBusiness(
   const [business] = await db.query<BusinessRow>(sql`
     update business t
     set ${raw(FIELD_COLUMNS.map(({ column }) => `${column} = r.${column}`).join(', '))},
+        mail_resumed_time = case when t.mail_paused and not r.mail_paused then ${now}::timestamptz
+                                 else t.mail_resumed_time end,
         version = t.version + 1, modified_date = ${now}, modified_user = ${user}
     from ${rowTable(FIELD_COLUMNS, [asStored(fields)])}
     where t.business_id = ${businessId}
@@ -132,9 +138,37 @@ export async function updateBusiness(
   return business!
 }
 
-/** Each domain once; domains and the colour in lower case. */
+/** A pause of the mail of a business, or the end of its last one. */
+export type MailPause = {
+  businessId: number
+  isPaused: boolean
+  resumedTime: Temporal.Instant | null
+}
+
+/** Only businesses whose mail is paused, or was. */
+export async function listMailPauses(db: Db, rows: { businessId: number }[]) {
+  const pauses = await db.query<MailPause>(sql`
+    select business_id as "businessId", mail_paused as "isPaused", mail_resumed_time as "resumedTime"
+    from business
+    where business_id = any (${idsOf(rows)}::bigint[]) and (mail_paused or mail_resumed_time is not null)`)
+  return new Map(pauses.map((pause) => [pause.businessId, pause]))
+}
+
+/** Those of the businesses whose mail is still paused. They cannot resume before the transaction ends. */
+export async function lockPausedBusinesses(tx: Db, rows: { businessId: number }[]) {
+  const paused = await tx.query<{ businessId: number }>(sql`
+    select business_id as "businessId" from business
+    where business_id = any (${idsOf(rows)}::bigint[]) and mail_paused
+    order by business_id for share`)
+  return new Set(paused.map((row) => row.businessId))
+}
+
+const idsOf = (rows: { businessId: number }[]) => [...new Set(rows.map((row) => row.businessId))]
+
+/** Each domain once; domains and the colour in lower case. The end of a pause ends its reason. */
 const asStored = (fields: BusinessFields): BusinessFields => ({
   ...fields,
+  mailPausedReason: fields.mailPaused ? fields.mailPausedReason : null,
   accentColor: fields.accentColor?.toLowerCase() ?? null,
   senderDomains: [...new Set(fields.senderDomains.flatMap((domain) => parseDomain(domain) ?? []))],
 })

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { senderOf } from '../../automation/compose.ts'
-import { findEmptyTokens, listTokenValues, previewMail } from '../../automation/preview.ts'
+import { listTokenValues, previewMail } from '../../automation/preview.ts'
+import { findTemplateWarnings } from '../../automation/template-warnings.ts'
 import { findTemplate } from '../../automation/templates.ts'
 import { showLogo } from '../../automation/logo.ts'
 import { sendTests } from '../../automation/send-again.ts'
@@ -125,7 +126,7 @@ const postCheck: Routes = async (app, services) => {
       config: { scope: 'mail:write', function: 'EDIT_TEMPLATES' },
       schema: {
         tags,
-        summary: 'Check a template, or unsaved changes of it, for empty tokens',
+        summary: 'Check the sender and the tokens of a template, or of unsaved changes',
         description:
           'Answers the warnings that saving would answer. Changes that could not be saved are 422.',
         params: ById,
@@ -141,7 +142,7 @@ const postCheck: Routes = async (app, services) => {
           const changes = await prepare(caller, emailTemplateId, body.template)
           return asIfSaved(services, caller, changes, async (db) => {
             const template = await findTemplate(db, { businessId, emailTemplateId })
-            return findEmptyTokens(db, template!)
+            return findTemplateWarnings(db, template!, services.config.mailFrom)
           })
         },
       )
