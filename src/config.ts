@@ -2,7 +2,7 @@ import { createPrivateKey } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
-import { parseDomain, parseMailbox } from './contract/addresses.ts'
+import { domainOf, parseDomain, parseMailbox } from './contract/addresses.ts'
 import { serverUrls } from './database/servers.ts'
 import { StartError } from './errors.ts'
 
@@ -98,6 +98,44 @@ export function readConfig(env: Environment): Config {
   }
   if (faults.length > 0) throw new StartError(faults.join('\n'))
   return config
+}
+
+/** Settings that are valid, but with which readers of the mails cannot answer or follow their links. */
+export function configWarnings({ smtpUrl, publicUrl, mailFrom }: Config): string[] {
+  if (smtpUrl === undefined) return []
+  const warnings: string[] = []
+  if (isUnreachable(new URL(publicUrl).hostname)) {
+    warnings.push(
+      `PUBLIC_URL is ${publicUrl}: readers of a mail cannot open its links; set it to the public address of the service`,
+    )
+  }
+  if (isUnreachable(domainOf(mailFrom.address))) {
+    warnings.push(
+      `MAIL_FROM is ${mailFrom.address}: mail servers refuse it, and bounces are lost; set it to an address of your own domain`,
+    )
+  }
+  return warnings
+}
+
+/** Loopback, or a name that is reserved for examples and tests (RFC 2606, RFC 6761). */
+function isUnreachable(host: string) {
+  const name = host
+    .replace(/^\[(.*)\]$/, '$1')
+    .replace(/\.$/, '')
+    .toLowerCase()
+  return (
+    name === '::1' ||
+    name === '0.0.0.0' ||
+    /^127(?:\.\d{1,3}){3}$/.test(name) ||
+    /(?:^|\.)(?:localhost|example|test|invalid|example\.(?:com|net|org))$/.test(name)
+  )
+}
+
+/** The host in HELO, unless the public address is one of this machine only. */
+export function heloName({ publicUrl }: Config) {
+  const { hostname } = new URL(publicUrl)
+  if (isUnreachable(hostname)) return undefined
+  return isIP(hostname) === 4 ? `[${hostname}]` : hostname.replace(/^\[/, '[IPv6:')
 }
 
 /** `https://app.example, https://other.example`, or `*`. */

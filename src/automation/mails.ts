@@ -10,6 +10,7 @@ import type { RunningAction } from '../store/event-actions.ts'
 import type { ContextRow } from '../store/mail-contexts.ts'
 import { listSuppressed } from '../store/suppressions.ts'
 import { keepTransactionAlive, type ClaimedTrigger, type Ending } from '../store/trigger-queue.ts'
+import { withLogo } from './logo.ts'
 import { calendarEntry, compose, senderOf, type AnswerLinks, type Composed } from './compose.ts'
 import type { RenderedTemplate } from './templates.ts'
 import { TimeSlice } from './time-slice.ts'
@@ -227,7 +228,7 @@ function wireForm(
 ) {
   const { mail, template, messageId, unsubscribeLink } = composed
   const calendar = calendarEntry(objectType, composed, sender.from, parts.host)
-  const files = template.attachments ?? []
+  const files = withLogo(template.attachments, mail.html, composed.row.context.business.logo)
   const more = { messageId, date, calendar, files, unsubscribeLink }
   return messageText(buildMessage({ ...mail, ...sender, ...more }))
 }

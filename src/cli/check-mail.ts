@@ -79,7 +79,7 @@ function testMessage({ mailFrom, publicUrl }: Config, to: string, now: Temporal.
   })
 }
 
-const ADVICE_BY_PHASE: Partial<Record<Phase, string>> = {
+export const ADVICE_BY_PHASE: Partial<Record<Phase, string>> = {
   connect: 'check host and port in SMTP_URL, and whether a firewall blocks them',
   greeting:
     'check the port in SMTP_URL: smtps:// is for TLS from the start (465), smtp:// for STARTTLS (587)',

@@ -7,7 +7,7 @@ import { createEngine, type Engine } from '../automation/engine.ts'
 import type { MailServerChange } from '../automation/mail-server.ts'
 import { followTimeZones } from '../automation/time-zones.ts'
 import { DatabaseClock } from '../clock.ts'
-import { addressOf, readConfig, type Config } from '../config.ts'
+import { addressOf, configWarnings, readConfig, type Config } from '../config.ts'
 import type { Database, Db } from '../database/database.ts'
 import { openDatabase } from '../database/postgres.ts'
 import { warmUp } from '../email/html-pool.ts'
@@ -43,6 +43,7 @@ export const command = new Command()
 async function serve() {
   const config = readConfig(process.env)
   const log = openLog(config.logLevel)
+  for (const warning of configWarnings(config)) log.warn(warning)
   const stops: (() => Promise<unknown> | void)[] = []
   // From the beginning: Ctrl-C during the start must also stop the embedded database.
   const stopRequested = stopSignal(log)
@@ -246,6 +247,7 @@ function printSummary(config: Config, app: App, newKey: string | undefined) {
     `  API reference     ${base}/docs   (OpenAPI: ${base}/openapi.json)`,
     `  Database          ${database}`,
     `  Mail              ${mail}`,
+    ...configWarnings(config).map((warning) => `  Warning           ${warning}`),
     ...(newKey ? [`  Operator's key    ${newKey}`, '', KEY_NOTE] : []),
   ]
   // On stderr, because stdout is the log, which must not contain secrets.

@@ -3,6 +3,7 @@ import { senderOf } from '../../automation/compose.ts'
 import { listTokenValues, previewMail } from '../../automation/preview.ts'
 import { findTemplateWarnings } from '../../automation/template-warnings.ts'
 import { findTemplate } from '../../automation/templates.ts'
+import { showLogo } from '../../automation/logo.ts'
 import { sendTests } from '../../automation/send-again.ts'
 import type { Caller } from '../../auth/caller.ts'
 import { parseAddress } from '../../contract/addresses.ts'
@@ -97,7 +98,8 @@ const postPreview: Routes = async (app, services) => {
           )
         },
       )
-      const { subject, html, text, to, cc, bcc, emptyTokens } = mail
+      const { subject, text, to, cc, bcc, emptyTokens } = mail
+      const html = await showLogo(caller.db, caller.businessId, mail.html)
       const { from, replyTo } = senderOf(mail, row.context.business, services.config.mailFrom)
       return {
         subject,
@@ -167,7 +169,7 @@ const getPreviewHtml: Routes = async (app, { config, queues }) => {
         { businessId: caller.businessId, signal: abortOnDisconnect(reply) },
         () => renderPreview(caller, emailTemplateId, query, config.publicUrl),
       )
-      return sendFramed(reply, mail.html)
+      return sendFramed(reply, await showLogo(caller.db, caller.businessId, mail.html))
     },
   )
 }

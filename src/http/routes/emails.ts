@@ -3,6 +3,7 @@ import { Type, type Static } from 'typebox'
 import type { Caller } from '../../auth/caller.ts'
 import { mayManage } from '../../auth/users.ts'
 import { findExceededLimit, holdResend } from '../../automation/brake.ts'
+import { showLogo } from '../../automation/logo.ts'
 import { sendAgain, type Sending } from '../../automation/send-again.ts'
 import { Email, NamedEmail, WholeEmail, type EmailStatus } from '../../contract/email.ts'
 import { objectKind } from '../../contract/objects.ts'
@@ -208,7 +209,7 @@ const getEmailHtml: Routes = async (app, { clock }) => {
     async ({ caller, params: { emailId } }, reply) => {
       const { html } = await requireReadableEmail(caller, emailId, clock.now())
       if (html === null) throw noLongerKept(emailId)
-      return sendFramed(reply, html)
+      return sendFramed(reply, await showLogo(caller.db, caller.businessId, html))
     },
   )
 }
