@@ -22,6 +22,10 @@ test('the defaults are valid without any setting', () => {
     rateLimit: { perSecond: 100, burst: 1_000 },
     trustProxy: false,
     dkim: undefined,
+    smtpSpf: undefined,
+    dnsServers: [],
+    bounceListen: undefined,
+    bounceDomain: undefined,
     bodyRetentionDays: 45,
     pageSize: 'A4',
     metricsToken: undefined,
@@ -38,6 +42,23 @@ const KEY = generateKeyPairSync('ed25519')
 const GOOD: [Environment, Partial<ReturnType<typeof readConfig>>][] = [
   [{ PORT: '0' }, { port: 0 }],
   [{ PORT: '' }, { port: 8080 }],
+  [{ SMTP_SPF: 'Include:_spf.provider.example' }, { smtpSpf: 'include:_spf.provider.example' }],
+  [{ SMTP_SPF: 'ip4:192.0.2.0/24' }, { smtpSpf: 'ip4:192.0.2.0/24' }],
+  [
+    { DNS_SERVERS: '192.0.2.53, 127.0.0.1:5353,2001:db8::53,[2001:db8::53]:54' },
+    { dnsServers: ['192.0.2.53', '127.0.0.1:5353', '2001:db8::53', '[2001:db8::53]:54'] },
+  ],
+  [
+    { BOUNCE_LISTEN: 'lmtp://127.0.0.1:2424', BOUNCE_DOMAIN: 'Bounces.example' },
+    {
+      bounceListen: { protocol: 'lmtp', host: '127.0.0.1', port: 2424 },
+      bounceDomain: 'bounces.example',
+    },
+  ],
+  [
+    { BOUNCE_LISTEN: 'smtp://[::1]:25' },
+    { bounceListen: { protocol: 'smtp', host: '::1', port: 25 } },
+  ],
   [{ PORT: '9000', HOST: '::1' }, { publicUrl: 'http://[::1]:9000' }],
   [{ HOST: '0.0.0.0' }, { publicUrl: 'http://localhost:8080' }],
   [{ PUBLIC_URL: 'https://book.example.com/' }, { publicUrl: 'https://book.example.com' }],

@@ -6,11 +6,11 @@ import { CAME_LATE } from '../store/queue-health.ts'
 import { refusalsAtFiring } from './match.ts'
 import { planEvent } from './plan.ts'
 import type { Subject } from '../store/subject.ts'
-import { firingTime, isOfUse, isReminder } from './timing.ts'
+import { firingTime, isOfUse, isReminder, quietUntil } from './timing.ts'
 
 /** How a trigger ends that does not fire, or when it is due again. */
 export type Decision = Pick<Ending, 'status' | 'statusReason'> &
-  Partial<Pick<Ending, 'plan'>> & { isMoved?: boolean }
+  Partial<Pick<Ending, 'plan' | 'notBefore'>> & { isMoved?: boolean }
 
 /** Does the trigger still match its definition, is it due, and is it still useful? */
 export function decide(
@@ -46,6 +46,8 @@ export function decide(
       return { status: again.status, statusReason: again.statusReason, plan: again }
     }
   }
+  const planned = planAroundQuietHours(trigger, definition, subject, now)
+  if (planned) return planned
   // The clock was set back after the claim: the trigger is not due yet.
   if (Temporal.Instant.compare(trigger.scheduledTime, now) > 0) {
     return { status: 'SCHEDULED', statusReason: null }
@@ -56,7 +58,24 @@ export function decide(
       statusReason: `${CAME_LATE}${lateness(trigger, now)} late; the mail was no longer useful`,
     }
   }
+  const notBefore = quietUntil(definition, subject, trigger, now)
+  if (notBefore) return { status: 'SCHEDULED', statusReason: null, notBefore }
   return 'fire'
+}
+
+/** Quiet hours that were set after the trigger of an event was planned count too. */
+function planAroundQuietHours(
+  { occurrence, anchorTime, defnVersion }: ClaimedTrigger,
+  definition: StoredDefinition,
+  subject: Subject,
+  now: Temporal.Instant,
+): Decision | undefined {
+  if (occurrence === null || !subject.quietHours) return undefined
+  const asked = firingTime(definition, subject, anchorTime)
+  if (!asked?.quietTime || Temporal.Instant.compare(asked.scheduledTime, now) <= 0) return undefined
+  const { scheduledTime } = asked
+  const plan = { defnVersion, anchorTime, scheduledTime }
+  return { status: 'SCHEDULED', statusReason: null, plan }
 }
 
 function lateness({ scheduledTime }: ClaimedTrigger, now: Temporal.Instant) {

@@ -19,7 +19,8 @@ import { checks, checkStatusAtFiring, reportsFact, type Check, type NameOf } fro
 import { typesOf } from './schedule.ts'
 import type { SchedulingEvent } from './occurrence.ts'
 import type { Subject } from '../store/subject.ts'
-import { firingTime, isReminder } from './timing.ts'
+import { quietHoursInWords } from './quiet-hours.ts'
+import { firingTime, isBefore, isReminder, type FiringTime } from './timing.ts'
 import { changesIn, watchedColumns } from './watched.ts'
 
 export type Explanation = {
@@ -198,9 +199,9 @@ function explainReminder({ definition, subject, rows, nameOf, now }: Facts): Che
   const row =
     rows.find(({ isPending }) => isPending) ??
     rows.find((each) => isOfAnchor(each, firing.anchorTime))
-  if (row) return [...rules, describeTrigger(row, subject)]
+  if (row) return [...rules, withQuietHours(describeTrigger(row, subject), row, firing, subject)]
 
-  const moment = momentInWords(firing.scheduledTime, subject)
+  const moment = momentInWords(firing.scheduledTime, subject) + quietHoursNote(firing, subject)
   if (rules.some((check) => !check.ok)) {
     return [...rules, yes('time', `it would be due on ${moment}`)]
   }
@@ -220,7 +221,9 @@ const NO_END_TIME = 'neither the invitation nor its campaign has an expiresTime;
 
 function explainEvent({ definition, subject, row, changes, nameOf }: Facts): Check[] {
   const eventType = eventTypeOf(definition)
-  const outcome = row && describeTrigger(row, subject)
+  const firing = row && firingTime(definition, subject, row.anchorTime)
+  const outcome =
+    row && firing && withQuietHours(describeTrigger(row, subject), row, firing, subject)
   if (eventType.endsWith('_CREATED')) {
     return [...checks(definition, subject, nameOf), outcome ?? checkCreated(definition, subject)]
   }
@@ -325,6 +328,24 @@ function describeTrigger(trigger: TriggerState, subject: Subject, mails?: MailCo
     case 'CANCELLED':
       return no('time', ended('cancelled'))
   }
+}
+
+/** A pending trigger whose time was moved out of quiet hours says so. */
+const withQuietHours = (
+  check: Check,
+  { isPending, scheduledTime }: TriggerState,
+  firing: FiringTime,
+  subject: Subject,
+): Check =>
+  isPending && firing.scheduledTime.equals(scheduledTime)
+    ? { ...check, reason: check.reason + quietHoursNote(firing, subject) }
+    : check
+
+function quietHoursNote({ quietTime, scheduledTime }: FiringTime, subject: Subject) {
+  if (!quietTime) return ''
+  const hours = `quiet hours (${quietHoursInWords(subject)})`
+  const moved = isBefore(scheduledTime, quietTime) ? `before ${hours} begin` : `when ${hours} end`
+  return `, ${moved}; its own time would be ${momentInWords(quietTime, subject)}`
 }
 
 function describeMails({ sent, captured }: MailCounts = { sent: 0, captured: 0 }) {

@@ -2,6 +2,7 @@ import { REASONS } from '../contract/reasons.ts'
 import type { StoredDefinition } from '../store/event-definitions.ts'
 import type { NewTrigger, Plan, ReminderRow } from '../store/event-triggers.ts'
 import { refusals } from './match.ts'
+import { isQuietEnd } from './quiet-hours.ts'
 import { objectIdOf, type Subject } from '../store/subject.ts'
 import {
   firingTime,
@@ -79,7 +80,7 @@ function planReminder(
       plan.update.push({ ...pending, ...kept })
       return
     }
-    if (isDueAsPlanned(pending, definition, now)) return
+    if (isPlannedLate(pending, definition, firing, { now, subject })) return
   }
   const from = askedSince(reminder)
   const isLate = isBefore(firing.scheduledTime, from)
@@ -87,7 +88,7 @@ function planReminder(
   const planned =
     cause === 'saved definition'
       ? { ...firing, status: 'SCHEDULED' as const, statusReason: null }
-      : { ...firing, ...firstPlan(definition, firing, from) }
+      : { ...firing, ...firstPlan(definition, firing, from, subject) }
   if (pending) {
     plan.update.push({ eventTriggerId: pending.eventTriggerId, defnVersion, ...planned })
   } else plan.insert.push({ ...reminderOf(definition, subject), ...planned })
@@ -150,9 +151,19 @@ const isAt = (row: ReminderRow, firing: FiringTime) =>
 const isOutdated = (row: ReminderRow, { version }: StoredDefinition, firing: FiringTime) =>
   row.defnVersion !== version && !isSameMoment(row.scheduledTime, firing.scheduledTime)
 
-/** It was planned to be sent late, so not at the time of its definition, and is due. */
-const isDueAsPlanned = (row: ReminderRow, { version }: StoredDefinition, now: Temporal.Instant) =>
-  row.defnVersion === version && !isBefore(now, row.scheduledTime)
+/**
+ * It was planned to be sent late, so not at the time of its definition, and is due or waits for the end
+ * of quiet hours.
+ */
+const isPlannedLate = (
+  row: ReminderRow,
+  { version }: StoredDefinition,
+  firing: FiringTime,
+  { now, subject }: { now: Temporal.Instant; subject: Subject },
+) =>
+  row.defnVersion === version &&
+  (!isBefore(now, row.scheduledTime) ||
+    (isBefore(firing.scheduledTime, now) && isQuietEnd(row.scheduledTime, subject)))
 
 /** Whether the object, as it was before this save, asked for a reminder with the same anchor. */
 function wasAskedFor(

@@ -3,17 +3,21 @@ import { eventTypeById } from '../contract/event-type.ts'
 import { REASONS } from '../contract/reasons.ts'
 import { nominalMinutes, type Offset } from '../contract/offset.ts'
 import type { Subject } from '../store/subject.ts'
+import { findQuietSpan, type LocalClock } from './quiet-hours.ts'
 
 /** The properties of a definition that decide when it fires. */
 export type Timing = Offset & Pick<Definition, 'eventTypeId' | 'offsetMode' | 'triggerAnchor'>
 
 /** The properties of a subject that an offset can count from. */
-export type AnchorTimes = Pick<
-  Subject,
-  'objectType' | 'timeZone' | 'startTime' | 'endTime' | 'dueTime' | 'expiresTime' | 'createdDate'
->
+export type AnchorTimes = LocalClock &
+  Pick<Subject, 'objectType' | 'startTime' | 'endTime' | 'dueTime' | 'expiresTime' | 'createdDate'>
 
-export type FiringTime = { anchorTime: Temporal.Instant; scheduledTime: Temporal.Instant }
+export type FiringTime = {
+  anchorTime: Temporal.Instant
+  scheduledTime: Temporal.Instant
+  /** The time that the offset gives, if it falls into quiet hours. */
+  quietTime?: Temporal.Instant
+}
 
 /**
  * When a definition fires for a subject, and the anchor that the offset counts from: the moment of an
@@ -27,11 +31,56 @@ export function firingTime(
   if (isReminder(definition)) {
     const anchorTime = anchorOf(definition, subject)
     if (!anchorTime) return undefined
-    return { anchorTime, scheduledTime: offsetFrom(anchorTime, definition, subject.timeZone) }
+    const time = offsetFrom(anchorTime, definition, subject.timeZone)
+    const mustPrecede = firesBefore(definition) ? anchorTime : undefined
+    return { anchorTime, ...outsideQuietHours(time, subject, mustPrecede, 'or before') }
   }
   if (!happenedAt) return undefined
-  const scheduledTime = offsetFrom(happenedAt, definition, subject.timeZone)
-  return { anchorTime: happenedAt, scheduledTime: later(happenedAt, scheduledTime) }
+  const time = later(happenedAt, offsetFrom(happenedAt, definition, subject.timeZone))
+  const { startTime } = subject
+  const mustPrecede = startTime && isBefore(time, startTime) ? startTime : undefined
+  return { anchorTime: happenedAt, ...outsideQuietHours(time, subject, mustPrecede, 'or at once') }
+}
+
+/**
+ * The end of quiet hours for a time that falls into them. What would be of no use then is sent before
+ * they begin, or else at its time: an event cannot be sent before it happened.
+ */
+function outsideQuietHours(
+  time: Temporal.Instant,
+  subject: LocalClock,
+  mustPrecede: Temporal.Instant | undefined,
+  otherwise: 'or before' | 'or at once',
+): Pick<FiringTime, 'scheduledTime' | 'quietTime'> {
+  const quiet = findQuietSpan(time, subject)
+  if (!quiet) return { scheduledTime: time }
+  if (!mustPrecede || isBefore(quiet.to, mustPrecede)) {
+    return { scheduledTime: quiet.to, quietTime: time }
+  }
+  if (otherwise === 'or at once') return { scheduledTime: time }
+  return { scheduledTime: plus(quiet.from, -BEFORE_QUIET_MS), quietTime: time }
+}
+
+/** So much before quiet hours begin, mails leave that would be of no use at their end. */
+const BEFORE_QUIET_MS = 60_000
+
+/** How long after their beginning a trigger that was due before may still fire, if much is due at once. */
+const LATE_INTO_QUIET_MS = 10 * 60_000
+
+/**
+ * Until when a trigger waits that is late, because of an outage or an approval, and would now fire in
+ * quiet hours. Undefined if it would be of no use then, or if it was planned for this time.
+ */
+export function quietUntil(
+  definition: Timing,
+  subject: AnchorTimes,
+  { anchorTime, scheduledTime }: FiringTime,
+  now: Temporal.Instant,
+): Temporal.Instant | undefined {
+  const quiet = findQuietSpan(now, subject)
+  if (!quiet || !isBefore(scheduledTime, quiet.from)) return undefined
+  if (now.epochMilliseconds - quiet.from.epochMilliseconds < LATE_INTO_QUIET_MS) return undefined
+  return isOfUse(definition, anchorTime, scheduledTime, quiet.to) ? quiet.to : undefined
 }
 
 /** True if it fires before its anchor; an offset of 0 counts as after. */
@@ -45,6 +94,7 @@ export function firstPlan(
   definition: Timing & Pick<Definition, 'latePolicy'>,
   { anchorTime, scheduledTime }: FiringTime,
   now: Temporal.Instant,
+  subject: LocalClock,
 ): {
   status: 'SCHEDULED' | 'EXPIRED'
   scheduledTime: Temporal.Instant
@@ -55,7 +105,9 @@ export function firstPlan(
     return { status: 'SCHEDULED', scheduledTime, statusReason: null }
   }
   if (definition.latePolicy === 'SEND' && isOfUse(definition, anchorTime, now, now)) {
-    return { status: 'SCHEDULED', scheduledTime: now, statusReason: null, isLate: true }
+    const mustPrecede = firesBefore(definition) ? anchorTime : undefined
+    const sent = outsideQuietHours(now, subject, mustPrecede, 'or at once')
+    return { status: 'SCHEDULED', ...sent, statusReason: null, isLate: true }
   }
   return { status: 'EXPIRED', scheduledTime, statusReason: REASONS.bookedLate }
 }

@@ -128,7 +128,7 @@ function scheduledAfter(
   if (isReminder(definition)) {
     const firing = firingTime(definition, subject)
     if (!firing || refusals(definition, subject).length > 0) return null
-    return firstPlan(definition, firing, changedTime).scheduledTime
+    return firstPlan(definition, firing, changedTime, subject).scheduledTime
   }
   if (isBefore(changedTime, plan.anchorTime)) return null
   const isAskedFor = reportsFact(definition)

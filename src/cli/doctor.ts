@@ -12,6 +12,7 @@ import { findMailServer, type MailServerState } from '../store/mail-servers.ts'
 import { readQueueHealth, type QueueHealth } from '../store/queue-health.ts'
 import { StartError } from '../errors.ts'
 import { ADVICE_BY_PHASE, checkMail, type Finding } from './check-mail.ts'
+import { checkSenders } from './check-senders.ts'
 import { makeMailer } from './make-mailer.ts'
 import { findServer, explainFailure } from './reach-database.ts'
 
@@ -48,6 +49,7 @@ type ExaminedEngine = {
   mailServer: MailServerState | undefined
   findings: Findings
   isWhole: boolean
+  senders: Finding[]
 }
 
 /** To add a check, add a function. */
@@ -83,7 +85,7 @@ async function examine(config: Config, mailTo: string | undefined): Promise<Find
       probeMailServer(config),
     ])
     const facts = { config, database, clock, zones, mail, engine }
-    const findings = CHECKS.flatMap((check) => check(facts) ?? [])
+    const findings = [...CHECKS.flatMap((check) => check(facts) ?? []), ...(engine?.senders ?? [])]
     return mailTo ? [...findings, ...(await checkMail(config, mailTo, clock))] : findings
   } catch (error) {
     throw explainFailure(url, error)
@@ -99,20 +101,21 @@ async function examineEngine(
   url: string,
   { schema, rolesMissing }: Inspection,
   clock: Clock,
-  { leaseSeconds, smtpUrl }: Config,
+  config: Config,
 ): Promise<ExaminedEngine | undefined> {
   if (schema.version !== schema.known || rolesMissing.length > 0) return undefined
   const database = openDatabase({ url, connections: 1 })
   try {
-    const health = await readQueueHealth(database.engine, clock.now(), leaseSeconds)
-    const server = serverOfUrl(smtpUrl)
+    const health = await readQueueHealth(database.engine, clock.now(), config.leaseSeconds)
+    const server = serverOfUrl(config.smtpUrl)
     const mailServer = server ? await findMailServer(database.engine, server) : undefined
     const reconciliation = new Reconciliation(database.engine, () => clock.now())
     const startedAt = monotonicMs()
     let isWhole = false
     while (!isWhole && monotonicMs() - startedAt < MAX_RECONCILE_MS)
       isWhole = await reconciliation.comparePage()
-    return { health, mailServer, findings: reconciliation.findings, isWhole }
+    const senders = await checkSenders(config, database.operator)
+    return { health, mailServer, findings: reconciliation.findings, isWhole, senders }
   } finally {
     await database.close()
   }

@@ -3,6 +3,7 @@ import { Maybe, serverOwned } from './schema.ts'
 import {
   address,
   boolean,
+  color,
   domains,
   fileUUId,
   integer,
@@ -73,6 +74,9 @@ export const businessExample = {
   senderDomains: ['praxis.example'],
   mailPaused: false,
   mailPausedReason: null,
+  accentColor: '#2f5d50',
+  website: 'https://praxis.example',
+  replyTo: 'desk@praxis.example',
   bulkLimit: null,
   quietHours: { from: '21:00', to: '08:00' },
   active: true,
@@ -81,6 +85,13 @@ export const businessExample = {
   createdUser: 'OPERATOR',
   modifiedDate: 1_789_000_000_000,
   modifiedUser: 'OPERATOR',
+}
+
+/** How emails look, and where replies to them go. */
+const mailing = {
+  accentColor: OrNull('The colour of buttons and lines in emails, such as #2f5d50.'),
+  website: OrNull('The website, which every email links to.'),
+  replyTo: OrNull('Where replies to emails go. Null: to `emailAddress`.'),
 }
 
 /** The logo in mails, and what clients can do by the links in them. */
@@ -112,6 +123,7 @@ export const Business = Type.Object(
     senderDomains: SenderDomains,
     mailPaused: Type.Boolean({ description: MAIL_PAUSED }),
     mailPausedReason: OrNull('Why mail is paused, for people. Null if it is not.'),
+    ...mailing,
     bulkLimit: BulkLimit,
     quietHours: Type.Union([QuietHours, Type.Null()]),
     active: Type.Boolean(),
@@ -141,6 +153,9 @@ export const BUSINESS_FIELDS = {
   senderDomains: optional(domains()),
   mailPaused: optional(boolean(false)),
   mailPausedReason: optional(line()),
+  accentColor: optional(color()),
+  website: optional(url()),
+  replyTo: optional(address()),
   bulkLimit: optional(integer(0, MAX_BULK_LIMIT)),
   quietHours: optional(quietHours()),
   active: optional(boolean(true)),
@@ -172,6 +187,9 @@ export const BusinessWrite = Type.Object(
     ),
     mailPaused: Maybe(Type.Boolean({ description: MAIL_PAUSED })),
     mailPausedReason: Type.Optional(OrNull('Why mail is paused, for people.')),
+    accentColor: Type.Optional(mailing.accentColor),
+    website: Type.Optional(mailing.website),
+    replyTo: Type.Optional(mailing.replyTo),
     bulkLimit: Type.Optional(BulkLimit),
     quietHours: Maybe(QuietHoursAs('QuietHoursBody')),
     active: Maybe(Type.Boolean({ description: 'Only the operator can set it.' })),

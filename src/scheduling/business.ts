@@ -13,7 +13,7 @@ import {
 } from '../store/businesses.ts'
 import { isSame } from './events.ts'
 import { logoFaults } from './files.ts'
-import { followZone } from './follow.ts'
+import { followBusiness } from './follow.ts'
 import type { Author } from './saving.ts'
 
 /** Changes the caller's own business; reminders follow its time zone. */
@@ -27,7 +27,7 @@ export async function changeBusiness(tx: Db, body: unknown, { businessId, user, 
   if (faults.length > 0) throw invalid(faults)
   const wanted = { ...before, ...values }
   if (isSame(before, wanted)) return before
-  if (before.timeZone !== wanted.timeZone) await followZone(tx, businessId)
+  await followBusiness(tx, before, wanted)
   return updateBusiness(tx, businessId, wanted, { user, now })
 }
 

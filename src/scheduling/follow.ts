@@ -3,6 +3,7 @@ import type { ObjectType } from '../contract/event-type.ts'
 import type { ObjectKind } from '../contract/objects.ts'
 import type { Db } from '../database/database.ts'
 import { listDefinitionsOfTypes, planAgain, waitForBookings } from '../store/event-definitions.ts'
+import type { BusinessFields, BusinessRow } from '../store/businesses.ts'
 import { listObjectsOfClients, type StoredObject } from '../store/objects.ts'
 import { lockSubjectsForUpdate } from '../store/subjects.ts'
 import { isSame } from './events.ts'
@@ -38,7 +39,13 @@ export async function followChanges(
   }
 }
 
-/** Plans reminders again after a change of the business's time zone. */
+/** Plans reminders again if the business's time zone or quiet hours change. */
+export async function followBusiness(tx: Db, before: BusinessRow, after: BusinessFields) {
+  const isSameClock =
+    before.timeZone === after.timeZone && isSame(before.quietHours, after.quietHours)
+  if (!isSameClock) await followZone(tx, before.businessId)
+}
+
 export const followZone = (tx: Db, businessId: number) =>
   planAgain(tx, businessId, reminderTypesOf(['CALENDAR', 'CLASS_SCHEDULE', 'INVITATION', 'RECALL']))
 

@@ -29,6 +29,9 @@ const FIELD_COLUMNS = columnsFor<BusinessFields>({
   bookingUrl: 'text',
   externalId: 'text',
   senderDomains: 'text[]',
+  accentColor: 'text',
+  website: 'text',
+  replyTo: 'text',
   bulkLimit: 'integer',
   quietHours: 'jsonb',
   mailPaused: 'boolean',
@@ -95,6 +98,9 @@ const DEFAULTS = {
   bookingUrl: null,
   externalId: null,
   senderDomains: [],
+  accentColor: null,
+  website: null,
+  replyTo: null,
   bulkLimit: null,
   quietHours: null,
   mailPaused: false,
@@ -109,7 +115,7 @@ export async function insertBusiness(db: Db, given: NewBusiness, { user, now }: 
   const [business] = await db.query<BusinessRow>(sql`
     insert into business as t (${names}, created_date, created_user, modified_date, modified_user)
     select ${names}, ${now}, ${user}, ${now}, ${user}
-    from ${rowTable(FIELD_COLUMNS, [normalise({ ...DEFAULTS, ...given })])}
+    from ${rowTable(FIELD_COLUMNS, [asStored({ ...DEFAULTS, ...given })])}
     returning ${columns}`)
   return business!
 }
@@ -126,7 +132,7 @@ export async function updateBusiness(
         mail_resumed_time = case when t.mail_paused and not r.mail_paused then ${now}::timestamptz
                                  else t.mail_resumed_time end,
         version = t.version + 1, modified_date = ${now}, modified_user = ${user}
-    from ${rowTable(FIELD_COLUMNS, [normalise(fields)])}
+    from ${rowTable(FIELD_COLUMNS, [asStored(fields)])}
     where t.business_id = ${businessId}
     returning ${columns}`)
   return business!
@@ -159,9 +165,10 @@ export async function lockPausedBusinesses(tx: Db, rows: { businessId: number }[
 
 const idsOf = (rows: { businessId: number }[]) => [...new Set(rows.map((row) => row.businessId))]
 
-/** Each domain once, in lower case. The end of a pause ends its reason. */
-const normalise = (fields: BusinessFields): BusinessFields => ({
+/** Each domain once; domains and the colour in lower case. The end of a pause ends its reason. */
+const asStored = (fields: BusinessFields): BusinessFields => ({
   ...fields,
   mailPausedReason: fields.mailPaused ? fields.mailPausedReason : null,
+  accentColor: fields.accentColor?.toLowerCase() ?? null,
   senderDomains: [...new Set(fields.senderDomains.flatMap((domain) => parseDomain(domain) ?? []))],
 })

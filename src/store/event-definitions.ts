@@ -162,11 +162,12 @@ export function listUnplannedDefinitions(
     order by event_defn_id limit ${limit}`)
 }
 
-/** Active definitions of all businesses that count on the calendar must be planned again. */
+/** Active definitions that count on the calendar, or whose business has quiet hours, must be planned again. */
 export async function planCalendarDefinitionsAgain(engine: Db) {
   const rows = await engine.query(sql`
     update event_definition set planned_version = least(planned_version, 0) - 1
-    where active and (trigger_months <> 0 or (offset_mode = 'CALENDAR' and abs(trigger_hours) >= 24))
+    where active and (trigger_months <> 0 or (offset_mode = 'CALENDAR' and abs(trigger_hours) >= 24)
+      or business_id in (select business_id from business where quiet_hours is not null))
     returning event_defn_id`)
   return rows.length
 }

@@ -1,3 +1,4 @@
+import type { QuietHours } from '../contract/business.ts'
 import { eventTypeById, type ObjectType } from '../contract/event-type.ts'
 import type { MailContext } from '../contract/mail-context.ts'
 import type { Db } from '../database/database.ts'
@@ -8,7 +9,7 @@ import { listAllStatuses, type Status } from './statuses.ts'
 
 /** What every booking and every email needs to know about its business, and people rarely change. */
 export type Settings = {
-  business: MailContext['business'] & { active: boolean }
+  business: MailContext['business'] & { active: boolean; quietHours: QuietHours | null }
   /** The removed ones too. */
   statuses: Map<ObjectType, Status[]>
   /** Those that objects have named since the settings were read; the same below. */
@@ -116,7 +117,11 @@ async function loadBusinesses(db: Db, versions: SettingsVersion[]): Promise<Map<
     db.query<Settings['business'] & { businessId: number }>(sql`
       select business_id as "businessId", active, name, email_address as "emailAddress", phone,
              time_zone as "timeZone", language, sender_domains as "senderDomains",
-             booking_url as "bookingUrl"
+             booking_url as "bookingUrl", quiet_hours as "quietHours", accent_color as "accentColor", website,
+             reply_to as "replyTo",
+             (select jsonb_build_object('fileUUId', f.file_uuid, 'name', f.name, 'type', f.type)
+              from file_library f
+              where (f.business_id, f.file_uuid) = (business.business_id, business.logo)) as logo
       from business where business_id = any (${businessIds}::bigint[])`),
     listAllStatuses(db, businessIds),
   ])

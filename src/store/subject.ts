@@ -1,3 +1,4 @@
+import type { QuietHours } from '../contract/business.ts'
 import type { ObjectType } from '../contract/event-type.ts'
 import { kindOfObjectType } from '../contract/objects.ts'
 import { findStatusInSettings, timeZoneOf, type Settings } from './settings.ts'
@@ -34,6 +35,8 @@ export type Subject = {
   clientTags: Tags
   /** The location's zone, else the business's. */
   timeZone: string
+  /** Of the business; null and undefined: none. */
+  quietHours?: QuietHours | null
   /** Of appointments and classes. */
   startTime: Temporal.Instant | null
   endTime: Temporal.Instant | null
@@ -80,6 +83,7 @@ export function buildSubject(
     tags: own('tags'),
     clientTags: clientTags ?? {},
     timeZone: timeZoneOf(settings, own('locationId')),
+    quietHours: settings.business.quietHours,
     startTime: own('startTime'),
     endTime: own('endTime'),
     dueTime: own('dueTime'),

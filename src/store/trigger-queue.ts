@@ -112,6 +112,8 @@ export type Ending = {
   scheduledTime: Temporal.Instant
   /** The plan of a definition that was saved since, if it asks for another time. */
   plan: Pick<ClaimedTrigger, 'defnVersion' | 'anchorTime' | 'scheduledTime'> | null
+  /** SCHEDULED: until when it waits, if that is later than its time. */
+  notBefore: Temporal.Instant | null
 }
 
 /**
@@ -146,6 +148,7 @@ const ENDING_COLUMNS = columnsFor<Omit<Ending, 'plan'> & NonNullable<Ending['pla
   defnVersion: 'bigint',
   anchorTime: 'timestamptz',
   scheduledTime: 'timestamptz',
+  notBefore: 'timestamptz',
 })
 
 const isEnded = (worker: string) => sql`
@@ -160,7 +163,7 @@ const postpone = (worker: string, endings: Ending[], now: Temporal.Instant) => s
   set defn_version = coalesce(r.defn_version, w.defn_version),
       anchor_time = coalesce(r.anchor_time, w.anchor_time),
       scheduled_time = coalesce(r.scheduled_time, w.scheduled_time),
-      next_attempt_time = coalesce(r.scheduled_time, w.scheduled_time),
+      next_attempt_time = greatest(coalesce(r.scheduled_time, w.scheduled_time), r.not_before),
       worker = null, attempts = 0, last_error = null, modified_date = ${now}, modified_user = 'SYSTEM'
   from ${asEnded(endings)} where ${isEnded(worker)}`
 

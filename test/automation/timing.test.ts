@@ -282,6 +282,7 @@ test('a reminder whose time is ahead is scheduled for it', () => {
     { ...definition({ triggerHours: -24 }), latePolicy: 'SKIP' },
     { anchorTime: ANCHOR, scheduledTime: at('2026-06-09T07:00Z') },
     at('2026-06-09T07:00Z'),
+    { timeZone: 'UTC' },
   )
   assert.equal(plan.status, 'SCHEDULED')
   assert.equal(plan.scheduledTime.toString(), '2026-06-09T07:00:00Z')
@@ -292,6 +293,7 @@ test('a booking after its reminder time creates an expired reminder', () => {
     { ...definition({ triggerHours: -24 }), latePolicy: 'SKIP' },
     { anchorTime: ANCHOR, scheduledTime: at('2026-06-09T07:00Z') },
     at('2026-06-09T07:00:00.001Z'),
+    { timeZone: 'UTC' },
   )
   assert.equal(plan.status, 'EXPIRED')
   assert.equal(plan.statusReason, 'booked after its reminder time')
@@ -303,6 +305,7 @@ const send = (now: string, of: Partial<Timing>) =>
     { ...definition(of), latePolicy: 'SEND' },
     { anchorTime: ANCHOR, scheduledTime: at('2026-06-09T07:00Z') },
     at(now),
+    { timeZone: 'UTC' },
   )
 
 test('with latePolicy SEND it fires now, unless its anchor has passed', () => {

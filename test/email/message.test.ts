@@ -161,8 +161,10 @@ test('the calendar file is attached, published or cancelled under one identity',
     assert.ok(lines.includes('DTSTART:20261103T143000Z'))
     assert.ok(lines.includes('DTEND:20261103T151500Z'))
     const attendees = lines.filter((line) => line.startsWith('ATTENDEE'))
-    assert.equal(attendees.length, 1)
-    assert.match(attendees[0] ?? '', /ada@example\.org$/)
+    // RFC 5546: a published entry has no attendee, a cancellation names whom it is for.
+    assert.equal(attendees.length, cancelled ? 1 : 0)
+    if (cancelled) assert.match(attendees[0]!, /ada@example\.org$/)
+    assert.equal(lines.filter((line) => line.startsWith('ORGANIZER')).length, 1)
     assert.equal(mail.text?.trim(), 'See you.')
     assert.equal(mail.html?.trim(), '<p>See you.</p>')
   }
@@ -172,6 +174,7 @@ test('a value in a calendar entry cannot start a new line', () => {
   const attack = 'x\r\nEND:VEVENT\nATTENDEE:mailto:v@evil.example\u2028";CN=y:z\rBEGIN:VALARM'
   const { content } = calendarFile(
     entry({
+      cancelled: true,
       summary: attack,
       description: attack,
       location: attack,

@@ -1,0 +1,288 @@
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import { reconcileAll } from '../../src/automation/reconcile.ts'
+import { findQuietSpan } from '../../src/automation/quiet-hours.ts'
+import { firingTime, type AnchorTimes, type Timing } from '../../src/automation/timing.ts'
+import { reminder, startEngine, startWorld } from '../support/world.ts'
+
+const at = (text: string) => Temporal.Instant.from(text)
+const ms = (text: string) => at(text).epochMilliseconds
+const NIGHT = { from: '21:00', to: '08:00' }
+
+const timing = (eventTypeId: number, triggerHours: number): Timing => ({
+  eventTypeId,
+  offsetMode: 'ELAPSED',
+  triggerAnchor: 'START',
+  triggerMonths: 0,
+  triggerHours,
+  triggerMinutes: 0,
+})
+
+const appointment = (startTime: string, more: Partial<AnchorTimes> = {}): AnchorTimes => ({
+  objectType: 'CALENDAR',
+  timeZone: 'Europe/Zurich',
+  quietHours: NIGHT,
+  startTime: at(startTime),
+  endTime: at(startTime).add({ minutes: 30 }),
+  dueTime: null,
+  expiresTime: null,
+  createdDate: at('2026-01-01T00:00Z'),
+  ...more,
+})
+
+const REMINDER = 3
+const CREATED = 1
+
+const cases: { name: string; hours: number; start: string; due: string }[] = [
+  {
+    name: 'a reminder in the day stays',
+    hours: -24,
+    start: '2026-06-10T12:00+02:00',
+    due: '2026-06-09T12:00+02:00',
+  },
+  {
+    name: 'one at night is sent when quiet hours end',
+    hours: -12,
+    start: '2026-06-10T15:00+02:00',
+    due: '2026-06-10T08:00+02:00',
+  },
+  {
+    name: 'one in the late evening is sent the next morning',
+    hours: -36,
+    start: '2026-06-11T11:00+02:00',
+    due: '2026-06-10T08:00+02:00',
+  },
+  {
+    name: 'the beginning is quiet',
+    hours: -24,
+    start: '2026-06-10T21:00+02:00',
+    due: '2026-06-10T08:00+02:00',
+  },
+  {
+    name: 'the end is not',
+    hours: -24,
+    start: '2026-06-10T08:00+02:00',
+    due: '2026-06-09T08:00+02:00',
+  },
+  {
+    name: 'one of no use in the morning is sent before quiet hours begin',
+    hours: -1,
+    start: '2026-06-10T07:30+02:00',
+    due: '2026-06-09T20:59+02:00',
+  },
+  {
+    name: 'one for the very end is sent before they begin',
+    hours: -1,
+    start: '2026-06-10T08:00+02:00',
+    due: '2026-06-09T20:59+02:00',
+  },
+  {
+    name: 'a follow-up at night is sent in the morning',
+    hours: 12,
+    start: '2026-06-10T12:00+02:00',
+    due: '2026-06-11T08:00+02:00',
+  },
+  {
+    name: 'the clock may change in the night',
+    hours: -12,
+    start: '2026-03-29T12:00+02:00',
+    due: '2026-03-29T08:00+02:00',
+  },
+]
+for (const { name, hours, start, due } of cases) {
+  test(name, () => {
+    const firing = firingTime(timing(REMINDER, hours), appointment(start))!
+    assert.equal(firing.scheduledTime.toString(), at(due).toString())
+  })
+}
+
+test('an event at night waits for the morning, unless its appointment begins before', () => {
+  const night = at('2026-06-09T23:10+02:00')
+  const later = firingTime(timing(CREATED, 0), appointment('2026-06-12T09:00+02:00'), night)!
+  assert.equal(later.scheduledTime.toString(), at('2026-06-10T08:00+02:00').toString())
+  assert.equal(later.anchorTime.toString(), night.toString())
+  const early = firingTime(timing(CREATED, 0), appointment('2026-06-10T07:00+02:00'), night)!
+  assert.equal(early.scheduledTime.toString(), night.toString())
+  const past = firingTime(timing(CREATED, 0), appointment('2026-06-01T07:00+02:00'), night)!
+  assert.equal(past.scheduledTime.toString(), at('2026-06-10T08:00+02:00').toString())
+})
+
+test('quiet hours end after a moment that they contain, for every hour of clock changes', () => {
+  for (const [from, to] of [
+    ['21:00', '02:30'],
+    ['01:15', '02:45'],
+    ['02:10', '02:50'],
+    ['23:00', '03:00'],
+  ]) {
+    for (const day of ['2026-03-29T00:00Z', '2026-10-25T00:00Z']) {
+      for (let minute = -240; minute < 300; minute += 5) {
+        const time = at(day).add({ minutes: minute })
+        const span = findQuietSpan(time, {
+          timeZone: 'Europe/Zurich',
+          quietHours: { from: from!, to: to! },
+        })
+        if (!span) continue
+        assert.ok(Temporal.Instant.compare(span.to, time) > 0, `${time} ${from}–${to}`)
+        assert.ok(Temporal.Instant.compare(span.from, time) <= 0, `${time} ${from}–${to}`)
+      }
+    }
+  }
+})
+
+type World = Awaited<ReturnType<typeof startWorld>>
+
+const moveTo = (clock: World['clock'], time: string) => clock.advance(clock.now().until(at(time)))
+
+/** It is 9:00 on Monday, 1 June 2026, in Zurich. */
+async function startQuiet(t: TestContext, quietHours: object | null = NIGHT) {
+  const world = await startWorld(t)
+  const { businessId, save, clock } = world
+  moveTo(clock, '2026-06-01T09:00+02:00')
+  await save('/business', { businessId, quietHours })
+  const { emailTemplateId } = await save('/emailTemplate', {
+    templateName: 'Hello',
+    subject: 'Hello',
+    emailBody: '<p>Hello</p>',
+  })
+  const define = (eventTypeId: number, triggerHours: number, more: object = {}) =>
+    save('/eventDefinition', {
+      ...reminder(businessId, triggerHours, { eventType: { eventTypeId } }),
+      eventActions: [
+        { actionType: 'SEND_EMAIL', active: true, businessId, template: { emailTemplateId } },
+      ],
+      ...more,
+    })
+  const triggersOf = async (calendarId: number) =>
+    (await world.call('GET', `/eventTriggers/CALENDAR/${calendarId}`)).body
+  return { ...world, define, triggersOf, engine: startEngine(world) }
+}
+
+test('plan, forecast, explain, backtest and reconciliation agree on quiet hours', async (t) => {
+  const { define, book, call, clock, database, triggersOf, businessId, engine } =
+    await startQuiet(t)
+  const { eventDefnId } = await define(REMINDER, -12)
+  const { calendarId } = await book(at('2026-06-03T15:00+02:00'))
+  const [trigger] = await triggersOf(calendarId)
+  assert.equal(trigger.scheduledTime, ms('2026-06-03T08:00+02:00'))
+
+  const [explained] = (await call('GET', `/explain/CALENDAR/${calendarId}`)).body
+  const time = explained.checks.find((one: { check: string }) => one.check === 'time')
+  assert.match(
+    time.reason,
+    /due on Wednesday, 3 June 2026 at 08:00 .*, when quiet hours \(21:00–08:00\) end; its own time would be Wednesday, 3 June 2026 at 03:00/,
+  )
+
+  const planned = await call('POST', '/eventDefinition/plan', reminder(businessId, -12))
+  assert.deepEqual(
+    planned.body.samples.map((one: { to: number }) => one.to),
+    [ms('2026-06-03T08:00+02:00')],
+  )
+  assert.deepEqual(
+    await reconcileAll(database.engine, () => clock.now()).then(({ missing, unfounded }) => [
+      missing,
+      unfounded,
+    ]),
+    [0, 0],
+  )
+
+  moveTo(clock, '2026-06-03T07:59+02:00')
+  assert.equal(await engine.runEngine(), 0)
+  moveTo(clock, '2026-06-03T08:00+02:00')
+  assert.equal(await engine.runEngine(), 1)
+  const tested = await call('POST', '/eventDefinition/backtest', {
+    definition: { eventDefnId, ...reminder(businessId, -12) },
+    startDate: '2026-06-03',
+    endDate: '2026-06-03',
+  })
+  assert.equal(tested.body.mails, 1, JSON.stringify(tested.body))
+  assert.equal(tested.body.atNight, 0)
+  assert.equal(tested.body.samples[0].scheduledTime, ms('2026-06-03T08:00+02:00'))
+})
+
+test('pending reminders follow a change of quiet hours, and bad ones are refused', async (t) => {
+  const { define, book, save, call, triggersOf, businessId, engine } = await startQuiet(t, null)
+  await define(REMINDER, -12)
+  const { calendarId } = await book(at('2026-06-03T15:00+02:00'))
+  const timeOf = async () => (await triggersOf(calendarId))[0].scheduledTime
+  assert.equal(await timeOf(), ms('2026-06-03T03:00+02:00'))
+  await save('/business', { businessId, quietHours: NIGHT })
+  await engine.plan()
+  assert.equal(await timeOf(), ms('2026-06-03T08:00+02:00'))
+  await save('/business', { businessId, quietHours: { from: '02:00', to: '04:30' } })
+  await engine.plan()
+  assert.equal(await timeOf(), ms('2026-06-03T04:30+02:00'))
+  await save('/business', { businessId, quietHours: null })
+  await engine.plan()
+  assert.equal(await timeOf(), ms('2026-06-03T03:00+02:00'))
+  for (const [quietHours, pointer] of [
+    [{ from: '21:00', to: '21:00' }, '/quietHours'],
+    [{ from: '9pm', to: '08:00' }, '/quietHours/from'],
+    [{ from: '21:00' }, '/quietHours/to'],
+    ['night', '/quietHours'],
+    [{ ...NIGHT, days: 1 }, '/quietHours/days'],
+  ]) {
+    const { status, body } = await call('POST', '/business', { businessId, quietHours })
+    assert.equal(status, 422, JSON.stringify(quietHours))
+    assert.equal(body.errors[0].pointer, pointer)
+  }
+})
+
+test('what an outage delayed into quiet hours is sent at their end', async (t) => {
+  const { define, book, clock, triggersOf, engine } = await startQuiet(t)
+  await define(REMINDER, -24)
+  const day = await book(at('2026-06-02T20:00+02:00'))
+  const soon = await book(at('2026-06-02T20:30+02:00'))
+  moveTo(clock, '2026-06-01T21:05+02:00')
+  assert.equal(await engine.runEngine(), 2, 'a few minutes are not late')
+  const late = await book(at('2026-06-04T12:00+02:00'))
+  moveTo(clock, '2026-06-03T22:00+02:00')
+  await engine.runEngine()
+  assert.equal((await triggersOf(late.calendarId))[0].status, 'SCHEDULED')
+  moveTo(clock, '2026-06-04T07:59+02:00')
+  assert.equal(await engine.runEngine(), 0)
+  moveTo(clock, '2026-06-04T08:00+02:00')
+  assert.equal(await engine.runEngine(), 1)
+  const [sent] = await triggersOf(late.calendarId)
+  assert.equal(sent.status, 'COMPLETED')
+  assert.equal(sent.scheduledTime, ms('2026-06-03T12:00+02:00'))
+  assert.ok(day.calendarId && soon.calendarId)
+})
+
+test('a late reminder waits for the morning if latePolicy sends it, and stays planned', async (t) => {
+  const { define, book, save, clock, database, triggersOf, engine } = await startQuiet(t)
+  await define(REMINDER, -48, { latePolicy: 'SEND' })
+  moveTo(clock, '2026-06-01T23:00+02:00')
+  const { calendarId } = await book(at('2026-06-02T12:00+02:00'))
+  const morning = ms('2026-06-02T08:00+02:00')
+  assert.equal((await triggersOf(calendarId))[0].scheduledTime, morning)
+  await save('/calendar', { calendarId, note: 'brings a dog' })
+  const found = await reconcileAll(database.engine, () => clock.now())
+  assert.deepEqual([found.missing, found.unfounded], [0, 0])
+  assert.equal((await triggersOf(calendarId))[0].scheduledTime, morning)
+  const early = await book(at('2026-06-02T07:00+02:00'))
+  assert.equal(
+    await engine.runEngine(),
+    1,
+    'one that would be of no use in the morning is sent now',
+  )
+  assert.equal((await triggersOf(early.calendarId))[0].status, 'COMPLETED')
+  moveTo(clock, '2026-06-02T08:00+02:00')
+  assert.equal(await engine.runEngine(), 1)
+})
+
+test('events at night wait for the morning, also if quiet hours were set after them', async (t) => {
+  const { define, book, save, clock, triggersOf, businessId, engine } = await startQuiet(t)
+  await define(CREATED, 0)
+  moveTo(clock, '2026-06-01T22:00+02:00')
+  const { calendarId } = await book(at('2026-06-05T12:00+02:00'))
+  assert.equal((await triggersOf(calendarId))[0].scheduledTime, ms('2026-06-02T08:00+02:00'))
+  await save('/business', { businessId, quietHours: null })
+  const second = await book(at('2026-06-05T13:00+02:00'))
+  await save('/business', { businessId, quietHours: { from: '21:00', to: '07:00' } })
+  assert.equal(await engine.runEngine(), 1, 'checked, and put off')
+  assert.equal((await triggersOf(second.calendarId))[0].scheduledTime, ms('2026-06-02T07:00+02:00'))
+  moveTo(clock, '2026-06-02T07:00+02:00')
+  assert.equal(await engine.runEngine(), 1)
+  moveTo(clock, '2026-06-02T08:00+02:00')
+  assert.equal(await engine.runEngine(), 1, 'the first keeps the end that it was planned for')
+})
