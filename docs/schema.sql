@@ -666,6 +666,20 @@ CREATE TRIGGER final_states BEFORE UPDATE ON event_trigger FOR EACH ROW WHEN (ol
 CREATE TRIGGER never_deleted BEFORE DELETE ON event_trigger FOR EACH ROW EXECUTE FUNCTION refuse_final_change();
 CREATE TRIGGER same_definition BEFORE UPDATE OF event_defn_id ON event_trigger FOR EACH ROW WHEN (old.event_defn_id <> new.event_defn_id) EXECUTE FUNCTION refuse_definition_change();
 
+-- Which failures the people of a business have been told of.
+create table failure_notice (
+  business_id bigint not null,
+  daily_until timestamp with time zone,
+  outage_told timestamp with time zone,
+  constraint failure_notice_pkey PRIMARY KEY (business_id),
+  constraint failure_notice_business_id_fkey FOREIGN KEY (business_id) REFERENCES business(business_id)
+) with ();
+create policy bellwether_app on failure_notice to bellwether_app using ((business_id = app_business()));
+create policy bellwether_engine on failure_notice to bellwether_engine using (true);
+create policy owner on failure_notice to current_user using (true);
+grant insert, select, update on failure_notice to bellwether_app;
+grant select on failure_notice to bellwether_engine;
+
 -- The bytes of a file. A mail names its files and is sent with their bytes, so these outlive a deleted file for a while.
 create table file_content (
   business_id bigint not null,
@@ -1368,6 +1382,7 @@ create table user_account (
   created_user text not null,
   modified_date timestamp with time zone not null,
   modified_user text not null,
+  failure_mails boolean,
   constraint user_account_pkey PRIMARY KEY (business_id, user_id),
   constraint user_account_business_id_fkey FOREIGN KEY (business_id) REFERENCES business(business_id),
   constraint user_account_business_id_professional_id_fkey FOREIGN KEY (business_id, professional_id) REFERENCES professional(business_id, professional_id),

@@ -11,6 +11,7 @@ import { FireLoops } from './fire-loops.ts'
 import type { FireContext } from './fire.ts'
 import { createHeartbeatLoop, createTakeoverLoop, takeoverMs } from './lease-loops.ts'
 import { Hint, repeat, type Loop } from './loop.ts'
+import { createNoticeLoop } from './notices.ts'
 import { createPlanLoop, type PlannerParts } from './planner.ts'
 import { createReconciler } from './reconcile.ts'
 import { createReplanLoop } from './replan.ts'
@@ -30,6 +31,8 @@ export type EngineParts = {
   captures: boolean
   mailFrom: Mailbox
   host: string
+  /** For links to the console; default: `host`. */
+  publicUrl?: string
   unsubscribeLink: FireContext['unsubscribeLink']
   answerLinks?: NonNullable<FireContext['answerLinks']>
   onError(error: unknown): void
@@ -81,6 +84,7 @@ export function createEngine(parts: EngineParts) {
     replan: createReplanLoop({ ...parts, db, now }, takeoverMs(leaseSeconds)),
     plan: createPlanLoop({ ...parts, now }),
     approve: createApprovalLoop({ ...parts, now }),
+    notices: createNoticeLoop({ ...parts, now }),
     reconcile: createReconciler({ db, now, worker, leaseSeconds }).loop,
   }
 

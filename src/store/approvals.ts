@@ -133,6 +133,13 @@ export const listUnfinishedApprovals = (engine: Db, brokenOffSince: Temporal.Ins
            or status in ('PASSED', 'RELEASED', 'CANCELLED'))
     order by business_id, approval_id limit 100`)
 
+/** Of which the people of the business were not told. */
+export const listUntoldApprovals = (engine: Db) =>
+  engine.query<ApprovalKey>(sql`
+    select business_id as "businessId", approval_id as "approvalId" from approval
+    where not is_applied and status = 'WAITING' and told_time is null
+    order by business_id, approval_id limit 100`)
+
 /** How much waits. */
 export type Held = { triggers: number; mails: number; definitions: HeldDefinition[] }
 
