@@ -53,6 +53,9 @@ async function makeBusiness() {
     language: null,
     externalId: null,
     senderDomains: [],
+    accentColor: null,
+    website: null,
+    replyTo: null,
     active: true,
   }
   const { businessId } = await insertBusiness(database.operator, fields, by)

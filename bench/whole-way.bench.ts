@@ -273,6 +273,7 @@ async function runSender(url: string, port: number) {
     captures: false,
     mailFrom: { name: 'Harbour Clinic', address: 'hello@harbour.example' },
     host: 'mail.harbour.example',
+    calendarLink: () => null,
     unsubscribeLink: () => null,
     onError,
   })

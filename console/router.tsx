@@ -93,6 +93,18 @@ const automation = createRoute({
   component: lazyRouteComponent(() => import('./pages/automation-editor.tsx'), 'AutomationPage'),
 })
 
+const templates = createRoute({
+  getParentRoute: () => shell,
+  path: '/templates',
+  component: lazyRouteComponent(() => import('./pages/templates.tsx'), 'TemplatesPage'),
+})
+
+const template = createRoute({
+  getParentRoute: () => shell,
+  path: '/templates/$emailTemplateId',
+  component: lazyRouteComponent(() => import('./pages/template.tsx'), 'TemplatePage'),
+})
+
 const activity = createRoute({
   getParentRoute: () => shell,
   path: '/activity',
@@ -195,6 +207,8 @@ export const router = createRouter({
       automations,
       newAutomation,
       automation,
+      templates,
+      template,
       activity,
       message,
       imports,

@@ -19,6 +19,9 @@ alter table business
   add mail_resumed_time  timestamptz,  -- when the last pause ended: what became useless before it is cancelled
   add constraint business_mail_paused check (mail_paused or mail_paused_reason is null);
 
+-- For share locks: a business cannot resume while a worker postpones its triggers.
+grant update (version) on business to bellwether_engine;
+
 -- A worker that finds a due trigger or mail of a paused business postpones it. When the business
 -- resumes, all of them are due again at once. Security definer: neither the business nor the operator
 -- may write these queues.
@@ -26,7 +29,7 @@ create function resume_mail() returns trigger
 language plpgsql security definer set search_path = public as $$
 begin
   update pending_trigger p
-  set next_attempt_time = p.scheduled_time, last_error = null
+  set next_attempt_time = greatest(p.scheduled_time, new.mail_resumed_time), last_error = null
   where p.business_id = new.business_id and p.worker is null
     and p.last_error = 'all mail of the business is paused';
   update email_queue q

@@ -120,7 +120,7 @@ create table report_link (
 comment on table report_link is 'A public link to the file of a report run. Only the hash of its token is stored.';
 -- The links of a run, which are deleted with it.
 create index report_link_of_run on report_link (business_id, run_id);
--- Whoever opens a link has no other credential, so the operator finds it.
+-- A person who opens a link has no other credential, so the operator finds it.
 call secure_table('report_link', app => 'select, insert, update', operator => 'select');
 call audit_table('report_link', 'reportLink', 'report_link_id', 'token_hash');
 

@@ -63,6 +63,9 @@ const template = compileTemplate({
   bccAddress: null,
   replyToAddress: null,
   language: null,
+  because: null,
+  styles: '',
+  hasLayout: false,
 })
 
 // oxlint-disable-next-line typescript/no-explicit-any -- a flat row, given its shape here
@@ -71,6 +74,10 @@ function contextOf(row: any): Parameters<typeof mergeMail>[1] {
   return {
     business: {
       senderDomains: [],
+      accentColor: null,
+      website: null,
+      replyTo: null,
+      logo: null,
       bookingUrl: null,
       name: row.business_name,
       emailAddress: null,
@@ -116,6 +123,8 @@ function contextOf(row: any): Parameters<typeof mergeMail>[1] {
       startTime: moment(row.start_time),
       endTime: moment(row.end_time),
       status: row.status,
+      isCancelled: false,
+      isLive: true,
       note: row.note,
       changeNote: row.change_note,
       externalId: null,
@@ -126,5 +135,6 @@ function contextOf(row: any): Parameters<typeof mergeMail>[1] {
     recall: null,
     disclaimer: null,
     unsubscribeLink: null,
+    calendarLink: null,
   }
 }

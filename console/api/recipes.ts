@@ -3,6 +3,7 @@ import { automationsQuery } from './automations.ts'
 import { client } from './client.ts'
 import { queryClient } from './query-client.ts'
 import { setupQuery } from './setup.ts'
+import { freeName } from './templates.ts'
 
 /** Creates the mail and the paused automation of a recipe; returns the automation's id. */
 export async function createByRecipe(
@@ -53,14 +54,6 @@ async function createTemplate({ templateName, subject, paragraphs, isNews }: Rec
     toAddress: '%CLIENT_EMAILADDRESS%',
     ...(isNews ? { emailCategoryId: await newsCategoryId() } : {}),
   })
-}
-
-/** "Reminder", "Reminder (2)" */
-function freeName(name: string, taken: ReadonlySet<string>) {
-  for (let count = 1; ; count += 1) {
-    const candidate = count === 1 ? name : `${name} (${count})`
-    if (!taken.has(candidate)) return candidate
-  }
 }
 
 /** A category whose mails people can unsubscribe from. */

@@ -5,6 +5,7 @@ import type { Change, EventType } from '../../src/contract/event-type.ts'
 import type { AutomationBody, StoredAutomation } from '../api/automation.ts'
 import type { Setup } from '../api/setup.ts'
 import { readTags, sentenceOf, statusLabel, type Told, type Word } from './sentence.ts'
+import type { Difference } from '../components/conflict.tsx'
 
 export type DraftMail = {
   eventActionId?: number
@@ -185,9 +186,6 @@ export function mergeDrafts(base: Draft, mine: Draft, theirs: Draft): Draft {
 }
 
 const t = i18next.t.bind(i18next)
-
-/** One difference between two drafts, in words. */
-export type Difference = { key: string; label: string; from: string; to: string }
 
 /** The differences in the order of the page. `key` is the word of the sentence, if it is one. */
 export function differences(from: Draft, to: Draft, setup: Setup): Difference[] {

@@ -1,8 +1,8 @@
-import { Button, Modal, Switch } from '@mantine/core'
+import { Button, Switch } from '@mantine/core'
 import { useDebouncedValue, useHotkeys } from '@mantine/hooks'
 import { IconChevronLeft } from '@tabler/icons-react'
 import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query'
-import { Link, useBlocker, useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Forecast } from '../../src/contract/forecast.ts'
@@ -17,7 +17,6 @@ import { ProblemError } from '../../src/client/client.ts'
 import { useSession } from '../api/session.ts'
 import { setupQuery, type Setup } from '../api/setup.ts'
 import { BacktestCard } from '../automations/backtest-card.tsx'
-import { Conflict } from '../automations/conflict.tsx'
 import {
   bodyOf,
   differences,
@@ -32,6 +31,9 @@ import { FinePrint } from '../automations/fine-print.tsx'
 import { MailPreview } from '../automations/mail-preview.tsx'
 import { ALL_SAMPLES, PlanCard } from '../automations/plan-card.tsx'
 import type { Word } from '../automations/sentence.ts'
+import { Conflict } from '../components/conflict.tsx'
+import { LeaveWindow } from '../components/leave-window.tsx'
+import { SaveKeys } from '../components/save-keys.tsx'
 import { Failure, Loading } from '../components/states.tsx'
 import { Clock } from '../shell/page-head.tsx'
 
@@ -108,11 +110,6 @@ function Editor({ setup, opened }: EditorProps) {
   const isPlanCurrent = settledBody === body && !plan.isPlaceholderData && !plan.error
 
   const isUnsaved = changes.length > 0
-  const blocker = useBlocker({
-    shouldBlockFn: () => isUnsaved,
-    enableBeforeUnload: () => isUnsaved,
-    withResolver: true,
-  })
 
   const show = (saved: StoredAutomation) => {
     setStored(saved)
@@ -186,9 +183,12 @@ function Editor({ setup, opened }: EditorProps) {
         <div className="column" style={{ gap: 18 }}>
           {theirs && base && (
             <Conflict
-              theirs={theirs}
-              mine={mergeDrafts(base, draft, draftOf(theirs))}
-              setup={setup}
+              theirs={theirs.definition}
+              differences={differences(
+                draftOf(theirs),
+                mergeDrafts(base, draft, draftOf(theirs)),
+                setup,
+              )}
               onTakeTheirs={() => show(theirs)}
               onKeepMine={() => {
                 const merged = mergeDrafts(base, draft, draftOf(theirs))
@@ -264,22 +264,7 @@ function Editor({ setup, opened }: EditorProps) {
           )}
         </aside>
       </div>
-      <Modal
-        opened={blocker.status === 'blocked'}
-        onClose={() => blocker.reset?.()}
-        title={t('editor.leave.title')}
-        centered
-      >
-        <p style={{ marginTop: 0 }}>{t('editor.leave.text', { count: changes.length })}</p>
-        <div className="row" style={{ justifyContent: 'flex-end' }}>
-          <Button variant="default" onClick={() => blocker.reset?.()} data-autofocus>
-            {t('editor.leave.stay')}
-          </Button>
-          <Button color="clay" onClick={() => blocker.proceed?.()}>
-            {t('editor.leave.go')}
-          </Button>
-        </div>
-      </Modal>
+      <LeaveWindow changes={changes.length} />
     </>
   )
 }
@@ -304,12 +289,3 @@ function SaveLabel({ plan, isSaved }: { plan: Forecast | undefined; isSaved: boo
   ].filter(Boolean)
   return effects.length === 0 ? t('editor.save') : `${t('editor.save')}: ${effects.join(', ')}`
 }
-
-const isMac = /Mac|iPhone|iPad/.test(navigator.userAgent)
-
-const SaveKeys = () => (
-  <span className={`row ${classes.saveKeys}`} aria-hidden>
-    <kbd>{isMac ? '⌘' : 'Ctrl'}</kbd>
-    <kbd>S</kbd>
-  </span>
-)

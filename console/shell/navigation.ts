@@ -4,12 +4,13 @@ import {
   IconCalendar,
   IconHome2,
   IconSettings,
+  IconTemplate,
   IconUsers,
 } from '@tabler/icons-react'
 
 /** A page of the console. Users see the pages that their role has the function for. */
 export type NavigationItem = {
-  name: 'today' | 'calendar' | 'clients' | 'automations' | 'activity' | 'settings'
+  name: 'today' | 'calendar' | 'clients' | 'automations' | 'templates' | 'activity' | 'settings'
   path: string
   icon: typeof IconHome2
   /** `G` and then this letter goes there. */
@@ -32,6 +33,7 @@ export const NAVIGATION: NavigationItem[] = [
     needs: 'VIEW_DEFINITIONS',
     startsGroup: true,
   },
+  { name: 'templates', path: '/templates', icon: IconTemplate, key: 'm', needs: 'VIEW_EMAILS' },
   { name: 'activity', path: '/activity', icon: IconActivity, key: 'v', needs: 'VIEW_EMAILS' },
   {
     name: 'settings',

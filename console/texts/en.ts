@@ -17,6 +17,7 @@ export const en = {
     calendar: 'Calendar',
     clients: 'Clients',
     automations: 'Automations',
+    templates: 'Templates',
     activity: 'Activity',
     settings: 'Settings',
     more: 'More',

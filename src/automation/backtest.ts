@@ -76,7 +76,10 @@ export async function backtest(
       if (actions.length === 0) tally.addAssumed(firing, rows)
       for (const action of actions) {
         const known = templates.get(action.emailTemplateId) ?? []
-        const { mails } = compose(action, rows, known, NO_LINKS)
+        const { mails } = compose(action, rows, known, {
+          ...LINKS,
+          now: firing.time,
+        })
         for (const { mail, row } of mails) tally.add(firing, row, mail)
       }
     }
@@ -102,9 +105,10 @@ async function rangeOf(db: Db, businessId: number, { startDate, endDate }: Days)
 type Range = { from: Temporal.Instant; to: Temporal.Instant }
 type PastFiring = { subject: Subject; time: Temporal.Instant }
 
-const NO_LINKS = {
+const LINKS = {
   drawName: (businessId: number) => ({ businessId, emailId: 0, messageId: '' }),
   unsubscribeLink: () => 'https://example.org/unsubscribe',
+  calendarLink: () => 'https://example.org/calendar',
   answerLinks: () => EXAMPLE_ANSWERS,
 }
 

@@ -3,18 +3,18 @@ import { domainOf, type Mailbox } from '../contract/addresses.ts'
 import { unusableTemplate } from '../email/html-pool.ts'
 import {
   compileTemplate,
-  escapeHtml,
   holdsClientToken,
   isForEachClient,
-  mergeMail,
+  mergeAddresses,
+  mergeContent,
   type CompiledTemplate,
+  type MergedAddresses,
   type MergedMail,
 } from '../email/merge.ts'
 import type { AskingMail } from '../email/answer-links.ts'
 import type { UnsubscribedMail } from '../email/unsubscribe.ts'
 import { chooseVariant } from '../email/variants.ts'
 import type { ObjectType } from '../contract/event-type.ts'
-import type { MailContext } from '../contract/mail-context.ts'
 import { REASONS } from '../contract/reasons.ts'
 import type { RunningAction } from '../store/event-actions.ts'
 import type { ContextRow } from '../store/mail-contexts.ts'
@@ -36,10 +36,12 @@ export type Composed = {
   unsubscribeLink: string | null
 }
 
-/** Ids are drawn before composing, because the unsubscribe link contains them. */
+/** Ids are drawn before composing, because the links in a mail contain them. */
 export type Addressing = {
   drawName(businessId: number): UnsubscribedMail
   unsubscribeLink(mail: UnsubscribedMail): string | null
+  calendarLink(mail: UnsubscribedMail): string | null
+  now: Temporal.Instant
   answerLinks?: AnswerLinks | undefined
 }
 
@@ -57,7 +59,7 @@ export function compose(
   action: RunningAction,
   rows: ContextRow[],
   templates: RenderedTemplate[],
-  { drawName, unsubscribeLink, answerLinks }: Addressing,
+  addressing: Addressing,
 ): Composition {
   const [named] = templates
   if (!named?.active) return { mails: [], skipped: [REASONS.templateInactive] }
@@ -68,43 +70,44 @@ export function compose(
     const template = templates.length === 1 ? named : variantFor(row, action, templates)
     const key = once ? '' : `client ${row.clientId}`
     const canUnsubscribe = !(action.transactional ?? template.transactional)
-    const merge = (links?: Partial<MailContext>) => {
-      const context = links ? { ...row.context, ...links } : row.context
-      return mergeMail(compiled(template), context, action.recipient)
+    const addresses = mergeAddresses(compiled(template), row.context, action.recipient)
+    const { to } = addresses
+    if (!to) {
+      composition.skipped.push(noAddress(addresses))
+      continue
     }
-    const add = (recipientKey: string, recipient: Mailbox, known?: MergedMail) => {
+    const add = (recipientKey: string, recipient: Mailbox) => {
       if (written.has(recipientKey)) return
       written.add(recipientKey)
-      const name = drawName(row.businessId)
+      const name = addressing.drawName(row.businessId)
       // Each recipient has their own link, so that it unsubscribes only that address.
-      const link = canUnsubscribe ? unsubscribeLink(name) : null
+      const unsubscribeLink = canUnsubscribe ? addressing.unsubscribeLink(name) : null
+      const calendarLink = isVisit(row.context) ? addressing.calendarLink(name) : null
       const asking = recipientKey === key && askingMail(name, row, template, recipient)
-      const answers = asking ? answerLinks?.(asking) : undefined
-      const mail =
-        (link === null && !answers && known) ||
-        merge({ unsubscribeLink: link, ...(answers && { answerLinks: answers }) })
+      const answerLinks = asking ? addressing.answerLinks?.(asking) : undefined
+      const context = {
+        ...row.context,
+        unsubscribeLink,
+        calendarLink,
+        ...(answerLinks && { answerLinks }),
+      }
+      const content = mergeContent(compiled(template), context, action.recipient, addressing.now)
       composition.mails.push({
-        emailId: name.emailId,
-        messageId: name.messageId,
+        ...name,
         action,
         template,
         row,
         recipientKey,
         recipient,
-        mail: mail as Composed['mail'],
-        unsubscribeLink: link,
+        mail: { ...addresses, ...content, to, emptyTokens: union(addresses, content) },
+        unsubscribeLink,
       })
     }
-    const mail = merge()
-    if (!mail.to) {
-      composition.skipped.push(noAddress(mail))
-      continue
-    }
-    add(key, mail.to, mail)
-    for (const { field, recipient } of copiesOf(mail)) {
+    add(key, to)
+    for (const { field, recipient } of copiesOf(addresses)) {
       // A copy goes once to an address that is the same for every client.
       const isPerClient = !once && holdsClientToken(compiled(template), field)
-      add(isPerClient ? `${key} ${field}` : field, recipient, mail)
+      add(isPerClient ? `${key} ${field}` : field, recipient)
     }
   }
   if (rows.length === 0 || (rows.length === 1 && rows[0]!.clientId === null && !once)) {
@@ -113,6 +116,12 @@ export function compose(
   return composition
 }
 
+const union = (...parts: Pick<MergedMail, 'emptyTokens'>[]) => [
+  ...new Set(parts.flatMap(({ emptyTokens }) => emptyTokens)),
+]
+
+const isVisit = ({ calendar, classSchedule }: ContextRow['context']) =>
+  calendar !== null || classSchedule !== null
 /** Only a mail to the client of an appointment has answer links. A copy would give them to others. */
 function askingMail(
   name: UnsubscribedMail,
@@ -122,12 +131,24 @@ function askingMail(
 ): AskingMail | undefined {
   const isClient = client?.emailAddress?.toLowerCase() === address.toLowerCase()
   if (!calendar || clientId === null || !isClient) return undefined
-  if (!compiled(template).tokens.some((token) => ANSWER_TOKENS.has(token))) return undefined
+  if (!hasAnswerTokens(template)) return undefined
   const { calendarId, startTime } = calendar
   return { ...name, toAddress: address, calendarId, startTime }
 }
 
-const ANSWER_TOKENS = new Set<string>(['CONFIRM_URL', 'CANCEL_URL'])
+function hasAnswerTokens(template: RenderedTemplate) {
+  const known = answerTokens.get(template)
+  if (known !== undefined) return known
+  const { subject, emailBody, emailBodyText, emailBecause } = template
+  const texts = [subject, emailBody, emailBodyText, emailBecause]
+  const found = texts.some(
+    (text) => text !== null && /%(?:IF:)?(?:CONFIRM|CANCEL)_URL\b/.test(text),
+  )
+  answerTokens.set(template, found)
+  return found
+}
+
+const answerTokens = new WeakMap<RenderedTemplate, boolean>()
 
 function variantFor(row: ContextRow, action: RunningAction, templates: RenderedTemplate[]) {
   const variants = templates.map(variantOf) as [Variant, ...Variant[]]
@@ -159,7 +180,7 @@ const readerLanguage = ({ context }: ContextRow, { recipient }: RunningAction) =
     : (context.client?.language ?? null)
 
 /** The cc and bcc recipients, each address once. */
-function copiesOf({ to, cc, bcc }: MergedMail) {
+function copiesOf({ to, cc, bcc }: MergedAddresses) {
   const copies: { field: 'ccAddress' | 'bccAddress'; recipient: Mailbox }[] = []
   if (!cc && !bcc) return copies
   const known = new Set([to?.address.toLowerCase()])
@@ -171,7 +192,7 @@ function copiesOf({ to, cc, bcc }: MergedMail) {
   return copies
 }
 
-const noAddress = (mail: MergedMail) =>
+const noAddress = (mail: MergedAddresses) =>
   mail.badAddresses.some(({ field }) => field === 'toAddress')
     ? REASONS.invalidAddress
     : REASONS.noAddress
@@ -196,40 +217,45 @@ export function compiled(template: RenderedTemplate): CompiledTemplate {
 const compiledTemplates = new WeakMap<RenderedTemplate, CompiledTemplate>()
 
 function compileRendered(template: RenderedTemplate): CompiledTemplate {
-  const { rendered, emailBodyText, emailBecause } = template
+  const { rendered, emailBodyText, emailBecause, noHeader } = template
   if ('unusable' in rendered) throw unusableTemplate(rendered)
   const text = emailBodyText ?? rendered.text
-  return compileTemplate({ ...template, ...withBecause(emailBecause, rendered.html, text) })
+  return compileTemplate({
+    ...template,
+    ...rendered,
+    text,
+    because: emailBecause || null,
+    hasLayout: !noHeader,
+  })
 }
 
-/** Adds the template's `emailBecause` (why the reader gets this mail) as small print. */
-function withBecause(because: string | null, html: string, text: string) {
-  if (!because) return { html, text }
-  const small = 'margin-top:24px;color:#6b7280;font-size:12px'
-  return {
-    html: `${html}\n<p style="${small}">${escapeHtml(because)}</p>`,
-    text: `${text}\n\n${because}`,
-  }
+type Entry = Pick<Composed, 'row' | 'recipient'> & {
+  /** Copies have the entry of the mail that they are a copy of. */
+  mail: { subject: string; to: Mailbox }
 }
 
 /** The calendar file of a mail about an appointment or a class. */
 export function calendarEntry(
   objectType: ObjectType,
-  { mail, row, recipient }: { mail: { subject: string } } & Pick<Composed, 'row' | 'recipient'>,
+  { mail, row, recipient }: Entry,
   from: Mailbox,
   host: string,
 ): CalendarFile | null {
   const { context } = row
   const visit = context.calendar ?? context.classSchedule
-  if (!visit || row.objectId === null) return null
+  const { objectId } = row
+  if (!visit || objectId === null) return null
+  // A member of staff has many entries: the name of the business says nothing there.
+  const client = mail.to.address === context.client?.emailAddress ? null : context.client
+  const other = client ? `${client.firstName} ${client.lastName}`.trim() : context.business.name
   return calendarFile({
-    uid: calendarUid(objectType, row.objectId, row.businessId, host),
+    uid: calendarUid({ ...row, objectType, objectId }, host),
     sequence: row.version,
-    cancelled: row.objectStatus === 'CANCELLED',
+    cancelled: visit.isCancelled,
     startTime: visit.startTime,
     endTime: visit.endTime,
-    summary: `${context.classSchedule?.name ?? context.reason?.name ?? mail.subject}, ${context.business.name}`,
-    description: context.location?.directions ?? null,
+    summary: `${context.classSchedule?.name ?? context.reason?.name ?? mail.subject}, ${other}`,
+    description: client ? client.phone : (context.location?.directions ?? null),
     location:
       [context.location?.name, context.location?.address].filter(Boolean).join(', ') || null,
     organizer: from,
@@ -241,7 +267,7 @@ export function calendarEntry(
 /** What a mail's From and Reply-To depend on, in addition to its template. */
 export type SendingBusiness = Pick<
   ContextRow['context']['business'],
-  'name' | 'emailAddress' | 'senderDomains'
+  'name' | 'emailAddress' | 'replyTo' | 'senderDomains'
 >
 
 /**
@@ -250,13 +276,14 @@ export type SendingBusiness = Pick<
  */
 export function senderOf(
   { from: wanted, fromName, replyTo }: Pick<MergedMail, 'from' | 'fromName' | 'replyTo'>,
-  { name, emailAddress, senderDomains }: SendingBusiness,
+  { name, emailAddress, replyTo: repliesTo, senderDomains }: SendingBusiness,
   mailFrom: Mailbox,
 ): { from: Mailbox; replyTo: Mailbox | null } {
   const isAllowed = wanted !== null && senderDomains.includes(domainOf(wanted.address))
   const ownName = wanted ? name : mailFrom.name
   const refused = isAllowed || wanted?.address === mailFrom.address ? null : wanted
-  const contact = emailAddress === null ? null : { name: '', address: emailAddress }
+  const address = repliesTo ?? emailAddress
+  const contact = address === null ? null : { name: '', address }
   return {
     from: isAllowed ? wanted : { name: fromName || ownName, address: mailFrom.address },
     replyTo: replyTo ?? refused ?? contact,

@@ -1,10 +1,12 @@
 import type { Db } from '../database/database.ts'
 import { isDatabaseAway, isTransient } from '../database/postgres-errors.ts'
+import { REASONS } from '../contract/reasons.ts'
+import { listMailPauses, lockPausedBusinesses, type MailPause } from '../store/businesses.ts'
 import { hintChangedTriggers } from '../store/changes.ts'
 import { drawEmailIds, insertEmails } from '../store/emails.ts'
 import type { SettingsCache } from '../store/settings.ts'
 import { lockTemplatesOfDefinitions } from '../store/email-templates.ts'
-import { lockActionsOfDefinitions } from '../store/event-actions.ts'
+import { lockActionsOfDefinitions, type RunningAction } from '../store/event-actions.ts'
 import {
   endTriggers,
   lockClaimed,
@@ -13,7 +15,7 @@ import {
   type Ending,
 } from '../store/trigger-queue.ts'
 import type { Throttle } from './throttle.ts'
-import { decide } from './decide.ts'
+import { decide, type Decision } from './decide.ts'
 import {
   distinctDefinitions,
   lockDefinitionsOfTriggers,
@@ -23,6 +25,7 @@ import { ended, makeMails, type MailParts, type Ready } from './mails.ts'
 import { planAgainFor, type Moved } from './schedule.ts'
 import { objectKeyOf } from '../store/subject.ts'
 import { Rendering } from './templates.ts'
+import { isBefore, usefulUntil } from './timing.ts'
 
 /** What firing needs. */
 export type FireContext = MailParts & {
@@ -46,6 +49,8 @@ export type FireContext = MailParts & {
     ended: Pick<Ending, 'businessId' | 'status' | 'scheduledTime'>[],
     now: Temporal.Instant,
   ): void
+  /** Told the statuses of mails that end when they are made, such as CAPTURED. */
+  onEmailsEnded?(statuses: string[]): void
 }
 
 /** Fires the triggers that this worker has claimed. One that fails does not stop the others. */
@@ -74,7 +79,9 @@ async function fireInOneTransaction(context: FireContext, claimed: ClaimedTrigge
   for (let isInTime = true; ;) {
     const fired = await context.db.transaction((tx) => fireBatch(tx, context, left, rendering))
     context.onEnded?.(fired.endings, fired.now)
-    left = fired.unready
+    const ended = fired.emails.filter(({ status }) => status !== 'QUEUED')
+    context.onEmailsEnded?.(ended.map(({ status }) => status))
+    left = [...fired.unready, ...(await postponePaused(context, fired.paused))]
     if (left.length === 0) return
     if (!isInTime) return retryLater(context, left, new NotRendered())
     isInTime = await rendering.render(fired.unrendered, context.maxRenderWaitMs)
@@ -100,6 +107,37 @@ async function retryLater(context: FireContext, triggers: ClaimedTrigger[], erro
   })
 }
 
+/** How often the due triggers of a paused business are looked at again. Resuming makes them due at once. */
+const PAUSE_CHECKED_SECONDS = 300
+
+/** Postpones the triggers of businesses whose mail is paused. Returns those whose mail has resumed. */
+async function postponePaused(
+  { db, worker, now }: FireContext,
+  triggers: ClaimedTrigger[],
+): Promise<ClaimedTrigger[]> {
+  if (triggers.length === 0) return []
+  return db.transaction(async (tx) => {
+    const paused = await lockPausedBusinesses(tx, triggers)
+    const held = triggers.filter(({ businessId }) => paused.has(businessId))
+    await retryTriggers(tx, held, {
+      worker,
+      isFault: false,
+      lastError: REASONS.mailPaused,
+      retrySeconds: PAUSE_CHECKED_SECONDS,
+      now: now(),
+    })
+    return triggers.filter(({ businessId }) => !paused.has(businessId))
+  })
+}
+
+/** A trigger that became useless during a pause was not late because of the service. */
+const blamePause = (decision: Decision, trigger: ClaimedTrigger, pause: MailPause | undefined) =>
+  decision.status === 'EXPIRED' &&
+  pause?.resumedTime &&
+  !isBefore(pause.resumedTime, usefulUntil({ ...trigger, createdDate: trigger.scheduledTime }))
+    ? { ...decision, statusReason: REASONS.uselessWhilePaused }
+    : decision
+
 const MAX_ERROR_LENGTH = 500
 
 /** On one line: users read it as the reason of a trigger. */
@@ -121,27 +159,31 @@ async function fireBatch(
 ) {
   const keys = distinctDefinitions(claimed)
   // One round trip. Objects are locked first; the time is read last, when all locks are held.
-  const [objects, mine, definitions, actions, stored, ids, now] = await Promise.all([
+  const [objects, mine, definitions, actions, stored, ids, pauses, now] = await Promise.all([
     lockWholeObjectsForShare(tx, context.settings, claimed),
     lockClaimed(tx, context.worker, claimed),
     lockDefinitionsOfTriggers(tx, keys),
     lockActionsOfDefinitions(tx, keys),
     lockTemplatesOfDefinitions(tx, keys),
     drawEmailIds(tx, claimed.length),
+    listMailPauses(tx, keys),
     context.confirmNow(tx),
   ])
   const endings: Ending[] = []
   const actionsOf = Map.groupBy(actions, (action) => action.eventDefnId)
   const { templates, unrendered } = rendering.split(stored)
-  const missing = new Set(unrendered.map(({ namedId }) => namedId))
-  const isReady = ({ eventDefnId }: ClaimedTrigger) =>
-    missing.size === 0 ||
-    !actionsOf.get(eventDefnId)?.some(({ emailTemplateId }) => missing.has(emailTemplateId))
+  const isReady = readiness(actionsOf, unrendered)
   const unready: ClaimedTrigger[] = []
+  const paused: ClaimedTrigger[] = []
   const moved: Moved[] = []
   const firable: Ready[] = []
   for (const trigger of claimed) {
     if (!mine.has(trigger.eventTriggerId)) continue
+    const pause = pauses.get(trigger.businessId)
+    if (pause?.isPaused) {
+      paused.push(trigger)
+      continue
+    }
     const definition = definitions.get(trigger.eventDefnId)!
     const { subject, rows } = objects.get(objectKeyOf(trigger))!
     const decision = (context.decide ?? decide)(trigger, definition, subject, now)
@@ -149,19 +191,15 @@ async function fireBatch(
       if (isReady(trigger)) firable.push({ trigger, rows })
       else unready.push(trigger)
     } else {
-      endings.push(ended(trigger, decision))
+      endings.push(ended(trigger, blamePause(decision, trigger, pause)))
       if (decision.isMoved) {
         const isOldVersion = trigger.defnVersion < definition.version
         moved.push({ subject, definition, isOldVersion, since: null })
       }
     }
   }
-  const made = await makeMails(tx, context, firable, {
-    actions: actionsOf,
-    templates,
-    ids,
-    now,
-  })
+  const making = { actions: actionsOf, templates, ids, now }
+  const made = await makeMails(tx, context, firable, making)
   endings.push(...made.endings)
   // Before the mails: inserting a mail checks that its trigger is recorded.
   endTriggers(tx, context.worker, endings, now)
@@ -170,5 +208,16 @@ async function fireBatch(
   insertEmails(tx, made.emails, claimed.length === 1 ? 'skip' : 'refuse')
   if (moved.length > 0) await planAgainFor(tx, moved, now)
   hintChangedTriggers(tx, endings)
-  return { endings, now, unready, unrendered }
+  return { endings, emails: made.emails, now, unready, unrendered, paused }
+}
+
+/** Whether all templates of a trigger are rendered. */
+function readiness(
+  actionsOf: Map<number, RunningAction[]>,
+  unrendered: { namedId: number }[],
+): (trigger: ClaimedTrigger) => boolean {
+  const missing = new Set(unrendered.map(({ namedId }) => namedId))
+  return ({ eventDefnId }) =>
+    missing.size === 0 ||
+    !actionsOf.get(eventDefnId)?.some(({ emailTemplateId }) => missing.has(emailTemplateId))
 }

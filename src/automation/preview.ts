@@ -22,18 +22,18 @@ export async function previewMail(
 ): Promise<Preview | undefined> {
   const row = await findMailContext(db, template.businessId, object)
   if (!row) return undefined
-  const { unsubscribe, answer } = links
-  const shown = { unsubscribe: template.transactional ? null : unsubscribe, answer }
+  const shown = { ...links, unsubscribe: template.transactional ? null : links.unsubscribe }
   return { mail: mergeMail(compiled(template), withLinks(row.context, shown)), row }
 }
 
 /** Links of a mail that is only shown. */
-type ExampleLinks = { unsubscribe: string | null; answer: string }
+type ExampleLinks = { unsubscribe: string | null; answer: string; calendar: string }
 
-const withLinks = (context: MailContext, { unsubscribe, answer }: ExampleLinks): MailContext => ({
+const withLinks = (context: MailContext, links: ExampleLinks): MailContext => ({
   ...context,
-  unsubscribeLink: unsubscribe,
-  ...(context.calendar && { answerLinks: { confirm: answer, cancel: answer } }),
+  unsubscribeLink: links.unsubscribe,
+  calendarLink: links.calendar,
+  ...(context.calendar && { answerLinks: { confirm: links.answer, cancel: links.answer } }),
 })
 
 /** For counting tokens without a value. */

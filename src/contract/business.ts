@@ -3,6 +3,7 @@ import { Maybe, serverOwned } from './schema.ts'
 import {
   address,
   boolean,
+  color,
   domains,
   fileUUId,
   integer,
@@ -23,6 +24,10 @@ const SenderDomains = Type.Array(Type.String(), {
 })
 
 const OrNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description })
+
+const MAIL_PAUSED =
+  'No mail of the business is sent while true. Triggers stay SCHEDULED and mails QUEUED. When it ends, ' +
+  'what is no longer useful becomes EXPIRED or CANCELLED, and the rest is sent.'
 
 const MAX_BULK_LIMIT = 1_000_000
 
@@ -67,6 +72,11 @@ export const businessExample = {
   bookingUrl: 'https://praxis.example/book',
   externalId: null,
   senderDomains: ['praxis.example'],
+  mailPaused: false,
+  mailPausedReason: null,
+  accentColor: '#2f5d50',
+  website: 'https://praxis.example',
+  replyTo: 'desk@praxis.example',
   bulkLimit: null,
   quietHours: { from: '21:00', to: '08:00' },
   active: true,
@@ -75,6 +85,13 @@ export const businessExample = {
   createdUser: 'OPERATOR',
   modifiedDate: 1_789_000_000_000,
   modifiedUser: 'OPERATOR',
+}
+
+/** How emails look, and where replies to them go. */
+const mailing = {
+  accentColor: OrNull('The colour of buttons and lines in emails, such as #2f5d50.'),
+  website: OrNull('The website, which every email links to.'),
+  replyTo: OrNull('Where replies to emails go. Null: to `emailAddress`.'),
 }
 
 /** The logo in mails, and what clients can do by the links in them. */
@@ -104,6 +121,9 @@ export const Business = Type.Object(
     ...answering,
     externalId: OrNull('The id of the object in another system.'),
     senderDomains: SenderDomains,
+    mailPaused: Type.Boolean({ description: MAIL_PAUSED }),
+    mailPausedReason: OrNull('Why mail is paused, for people. Null if it is not.'),
+    ...mailing,
     bulkLimit: BulkLimit,
     quietHours: Type.Union([QuietHours, Type.Null()]),
     active: Type.Boolean(),
@@ -131,6 +151,11 @@ export const BUSINESS_FIELDS = {
   bookingUrl: optional(url()),
   externalId: optional(name(200)),
   senderDomains: optional(domains()),
+  mailPaused: optional(boolean(false)),
+  mailPausedReason: optional(line()),
+  accentColor: optional(color()),
+  website: optional(url()),
+  replyTo: optional(address()),
   bulkLimit: optional(integer(0, MAX_BULK_LIMIT)),
   quietHours: optional(quietHours()),
   active: optional(boolean(true)),
@@ -160,6 +185,11 @@ export const BusinessWrite = Type.Object(
     senderDomains: Type.Optional(
       Type.Union([SenderDomains, Type.Null()], { description: 'Only the operator can set it.' }),
     ),
+    mailPaused: Maybe(Type.Boolean({ description: MAIL_PAUSED })),
+    mailPausedReason: Type.Optional(OrNull('Why mail is paused, for people.')),
+    accentColor: Type.Optional(mailing.accentColor),
+    website: Type.Optional(mailing.website),
+    replyTo: Type.Optional(mailing.replyTo),
     bulkLimit: Type.Optional(BulkLimit),
     quietHours: Maybe(QuietHoursAs('QuietHoursBody')),
     active: Maybe(Type.Boolean({ description: 'Only the operator can set it.' })),

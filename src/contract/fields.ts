@@ -225,6 +225,17 @@ export const url = (): Of<TString> => ({
   },
 })
 
+/** A colour as six hexadecimal digits. */
+export const color = (): Of<TString> => ({
+  schema: Type.String({ pattern: '^#[0-9A-Fa-f]{6}$', examples: ['#2f5d50'] }),
+  sqlType: 'text',
+  faults: (value) =>
+    faultIf(
+      !(typeof value === 'string' && /^#[0-9a-f]{6}$/i.test(value)) &&
+        'must be a colour, such as #2f5d50',
+    ),
+})
+
 export const integer = (min: number, max: number): Of<TInteger> => ({
   schema: Type.Integer({ minimum: min, maximum: max }),
   sqlType: 'bigint',

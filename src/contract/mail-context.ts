@@ -11,6 +11,12 @@ export type MailContext = {
     language: string | null
     /** The domains from which it may send, as the operator allowed them. */
     senderDomains: string[]
+    /** `#rrggbb`. */
+    accentColor: string | null
+    website: string | null
+    replyTo: string | null
+    /** The file of its logo. */
+    logo: { fileUUId: string; name: string; type: string } | null
     bookingUrl: string | null
   }
   location: {
@@ -37,6 +43,9 @@ export type MailContext = {
     endTime: Temporal.Instant
     /** The label of its status, as people read it. */
     status: string
+    isCancelled: boolean
+    /** Whether it is going to take place. */
+    isLive: boolean
     note: string | null
     changeNote: string | null
     externalId: string | null
@@ -48,6 +57,8 @@ export type MailContext = {
     startTime: Temporal.Instant
     endTime: Temporal.Instant
     status: string
+    isCancelled: boolean
+    isLive: boolean
     capacity: number | null
     externalId: string | null
     tags: Tags
@@ -64,6 +75,8 @@ export type MailContext = {
   recall: { dueTime: Temporal.Instant; status: string } | null
   disclaimer: { formName: string; formBody: string | null; status: string } | null
   unsubscribeLink: string | null
+  /** Where the reader gets the calendar file. */
+  calendarLink: string | null
   /** Where the client of an appointment answers; absent in mails to others. */
   answerLinks?: { confirm: string; cancel: string }
 }

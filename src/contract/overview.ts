@@ -64,6 +64,13 @@ export const Overview = Type.Object(
         description: 'No mail server is configured: emails are stored, none is sent.',
       }),
       waiting: Type.Integer({ description: 'Emails in the queue.' }),
+      paused: Type.Boolean({ description: 'All mail of the business is paused.' }),
+      problem: OrNull(
+        Type.String({
+          description: 'Why no mail is sent: a pause, or a mail server that takes none.',
+        }),
+      ),
+      failingSince: OrNull(Moment),
       lastSentTime: OrNull(Moment),
       sentLastDay: Type.Integer(),
     }),

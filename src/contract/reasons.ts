@@ -31,6 +31,7 @@ export const REASONS = {
   maybeSent: 'it may have been delivered, and was not sent again',
   uselessNow: 'it could not be sent while it was still useful',
   serverTookNone: 'the mail server took no mail while this one was still useful',
+  noMailSince: 'mails are sent when the mail server works again; it has taken none since',
   uselessWhilePaused: 'all mail of the business was paused until it was no longer useful',
   // Also in migrations/0009_mail_outages.sql: when mail resumes, triggers with this reason are due.
   mailPaused: 'all mail of the business is paused',
@@ -39,6 +40,7 @@ export const REASONS = {
 /** Why a suppressed address gets no mail. */
 export const SUPPRESSED_REASONS = {
   BOUNCED: 'an earlier mail to this address bounced; correct the address or delete its suppression',
+  COMPLAINED: 'the recipient reported an earlier mail as spam',
   UNSUBSCRIBED: 'the recipient unsubscribed',
 } as const
 

@@ -4,6 +4,29 @@ import { Ignored, Maybe, Moment, Named, OrNull } from './schema.ts'
 export const REPORT_FORMATS = ['pdf', 'xlsx', 'csv', 'html', 'json'] as const
 export type ReportFormat = (typeof REPORT_FORMATS)[number]
 
+/** What a report can be grouped by. */
+export const DIMENSIONS = [
+  'staff',
+  'location',
+  'service',
+  'client',
+  'day',
+  'week',
+  'month',
+  'weekday',
+] as const
+export type DimensionName = (typeof DIMENSIONS)[number]
+
+export const FILTER_NAMES = [
+  'locationIdList',
+  'professionalIdList',
+  'reasonIdList',
+  'clientIdList',
+  'statusList',
+  'tags',
+] as const
+export type FilterName = (typeof FILTER_NAMES)[number]
+
 const reportExample = {
   active: true,
   businessId: 1,
@@ -95,9 +118,29 @@ export const PrintBody = Type.Object(
     ),
     filters: Maybe(
       Named('ReportFilters', {
+        locationIdList: Type.Optional(Type.Array(Type.Integer())),
         professionalIdList: Type.Optional(Type.Array(Type.Integer())),
         reasonIdList: Type.Optional(Type.Array(Type.Integer())),
+        clientIdList: Type.Optional(
+          Type.Array(Type.Integer(), {
+            description: 'Only rows of one of these clients; empty: all.',
+            examples: [[17]],
+          }),
+        ),
         statusList: Type.Optional(Type.Array(Type.String())),
+        tags: Type.Optional(
+          Type.Record(Type.String(), Type.Array(Type.String()), {
+            description:
+              'Only objects with one of the values of each tag, or whose client has one.',
+            examples: [{ membership: ['gold'] }],
+          }),
+        ),
+      }),
+    ),
+    groupBy: Maybe(
+      Type.Array(Type.Enum([...DIMENSIONS], { title: 'ReportDimension' }), {
+        maxItems: 2,
+        description: 'One line for each of these, or for each combination of two.',
       }),
     ),
   },
@@ -114,15 +157,63 @@ export const PrintedReport = Type.Object(
       locationId: OrNull(Type.Integer()),
       printedTime: Moment,
     }),
+    timeZones: Type.Array(Type.String(), {
+      description: 'The time zones of the rows: several if locations are in different ones.',
+      examples: [['Europe/Zurich']],
+    }),
+    filters: Type.Record(Type.String(), Type.Unknown(), {
+      title: 'AppliedFilters',
+      description: 'The filters of the request.',
+      examples: [{ professionalIdList: [3] }],
+    }),
+    groupBy: Type.Array(Type.String(), {
+      description: 'What the lines are grouped by; empty for a list.',
+      examples: [['month']],
+    }),
+    comparison: OrNull(
+      Named('ReportComparison', {
+        startDate: Type.String(),
+        endDate: Type.String(),
+        until: OrNull(
+          Type.String({
+            description:
+              'The local time until which it is read if the period has not ended: the same point.',
+            examples: ['2026-10-10 13:00'],
+          }),
+        ),
+        isLikeForLike: Type.Boolean({
+          description: 'False if the data begins in this range, so that changes mean nothing.',
+          examples: [true],
+        }),
+        note: OrNull(
+          Type.String({
+            description: 'Why no change is shown.',
+            examples: ['The data begins on 2026-09-12.'],
+          }),
+        ),
+      }),
+    ),
+    notes: Type.Array(Type.String(), {
+      description: 'What was left out, and why.',
+      examples: [['No-show rate is left out: with a filter by status it would have no meaning.']],
+    }),
+    glossary: Type.Array(Type.Array(Type.String()), {
+      description: 'What each figure counts: pairs of label and definition.',
+      examples: [[['Revenue', 'The prices of kept appointments at the time of booking.']]],
+    }),
     kpis: Type.Array(
       Named('Kpi', {
         name: Type.String(),
         label: Type.String(),
         value: OrNull(Type.Number()),
         previous: OrNull(
-          Type.Number({ description: 'The value in the preceding range of the same length.' }),
+          Type.Number({ description: 'The value of the range that it is compared with.' }),
         ),
         unit: Type.Enum(['count', 'percent', 'money', 'minutes'], { title: 'KpiUnit' }),
+        valueToDate: OrNull(
+          Type.Number({ description: 'The part of `value` up to now, for the comparison.' }),
+        ),
+        currency: OrNull(Type.String({ description: 'The currency of an amount.' })),
         definition: Type.String({ description: 'How the value is calculated.' }),
         better: OrNull(Type.Enum(['more', 'less'], { title: 'KpiDirection' })),
       }),
@@ -132,7 +223,14 @@ export const PrintedReport = Type.Object(
       Named('ReportColumn', { name: Type.String(), label: Type.String(), type: Type.String() }),
     ),
     rows: Type.Array(Type.Array(Type.Unknown())),
-    totals: Type.Record(Type.String(), OrNull(Type.Number()), { title: 'ReportTotals' }),
+    totals: Type.Record(
+      Type.String(),
+      Type.Union([Type.Number(), Type.Record(Type.String(), OrNull(Type.Number())), Type.Null()]),
+      {
+        title: 'ReportTotals',
+        description: 'By column; amounts in several currencies are under the currency.',
+      },
+    ),
     rowCount: Type.Integer(),
   },
   {
@@ -147,6 +245,18 @@ export const PrintedReport = Type.Object(
           locationId: null,
           printedTime: 1_790_834_400_000,
         },
+        timeZones: ['Europe/Zurich'],
+        filters: {},
+        groupBy: [],
+        comparison: {
+          startDate: '2026-08-01',
+          endDate: '2026-08-31',
+          until: null,
+          isLikeForLike: true,
+          note: null,
+        },
+        notes: [],
+        glossary: [['Appointments', 'All appointments that begin in the period, in any status.']],
         kpis: [
           {
             name: 'appointments',
@@ -154,6 +264,8 @@ export const PrintedReport = Type.Object(
             value: 1,
             previous: 0,
             unit: 'count',
+            valueToDate: 1,
+            currency: null,
             definition: 'All appointments that begin in the period, in any status.',
             better: 'more',
           },

@@ -33,6 +33,9 @@ export const DEMO_BUSINESS = {
   language: 'en',
   externalId: null,
   senderDomains: [],
+  accentColor: '#2f5d50',
+  website: 'https://lindenhof.example',
+  replyTo: null,
   active: true,
 }
 

@@ -12,10 +12,15 @@ export const categoryLines = CATEGORIES.map((category, i) => ({
   ...category,
 }))
 
-const APPOINTMENT =
-  '<strong>%REASON_NAME%</strong> with %PROFESSIONAL_FULLNAME%<br>%APPT_DATE%, %APPT_TIME% (%APPT_DURATION%)<br>%LOCATION_NAME%, %LOCATION_ADDRESS%'
-const UNSUBSCRIBE = '<a href="%UNSUBSCRIBE_LINK%">No more of these</a>'
 const INVITATION = { objectType: 'INVITATION_CAMPAIGN', objectExternalId: 'demo-campaign-1' }
+
+/** The variants of a template. The automation names the English one; see docs/templates.md. */
+const LANGUAGES = ['en', 'de', 'fr'] as const
+
+type Language = (typeof LANGUAGES)[number]
+
+/** The subject, then the paragraphs between greeting and signature. */
+type Letter = [subject: string, ...paragraphs: string[]]
 
 type Message = {
   description: string
@@ -26,67 +31,179 @@ type Message = {
   templateName: string
   /** Index into `CATEGORIES`. */
   category?: number
-  subject: string
-  paragraphs: string[]
+  letters: Record<Language, Letter>
 }
+
+const BUTTON =
+  'display:inline-block;padding:10px 18px;border-radius:6px;background-color:#2f5d50;color:#ffffff;font-weight:bold;text-decoration:none'
+
+const button = (url: string, label: string) => `<a href="${url}" style="${BUTTON}">${label}</a>`
+
+const call = (phone: string) => `<a href="tel:${phone}">${phone}</a>`
+
+const DIRECTIONS = '%LOCATION_DIRECTIONS%'
 
 const MESSAGES: Message[] = [
   {
     description: 'Confirm every booking',
     eventTypeId: 1,
     templateName: 'Booking confirmed',
-    subject: 'Your appointment on %APPT_DATE%',
-    paragraphs: ['thank you for booking with us.', APPOINTMENT, '%LOCATION_DIRECTIONS%'],
+    letters: {
+      en: [
+        'Your appointment on %APPT_DATE%',
+        'Thank you for booking with us. We have kept this time for you:',
+        '%APPT_CARD%',
+        DIRECTIONS,
+        `If something comes up, please tell us at least 24 hours before: ${call('%LOCATION_PHONE%')}.`,
+      ],
+      de: [
+        'Ihr Termin am %APPT_DATE%',
+        'Vielen Dank für Ihre Buchung. Diese Zeit ist für Sie reserviert:',
+        '%APPT_CARD%',
+        DIRECTIONS,
+        `Falls etwas dazwischenkommt, sagen Sie uns bitte mindestens 24 Stunden vorher Bescheid: ${call('%LOCATION_PHONE%')}.`,
+      ],
+      fr: [
+        'Votre rendez-vous du %APPT_DATE%',
+        'Merci de votre réservation. Nous vous avons réservé ce moment :',
+        '%APPT_CARD%',
+        DIRECTIONS,
+        `En cas d’empêchement, prévenez-nous au moins 24 heures à l’avance : ${call('%LOCATION_PHONE%')}.`,
+      ],
+    },
   },
   {
     description: 'Tell staff of a booking',
     eventTypeId: 1,
     recipient: 'staff',
     templateName: 'New appointment for staff',
-    subject: 'New: %CLIENT_FULLNAME%, %APPT_DATE_TIME_STAFF%',
-    paragraphs: [
-      '%CLIENT_FULLNAME% has booked %REASON_NAME%.',
-      '%APPT_DATE_TIME_STAFF%, %LOCATION_NAME%',
-    ],
+    letters: {
+      en: [
+        'New: %CLIENT_FULLNAME%, %APPT_DATE_TIME_STAFF%',
+        '%CLIENT_FULLNAME% has booked an appointment with you.',
+        '%APPT_CARD%',
+        '%IF:APPOINTMENT_NOTE%Note: %APPOINTMENT_NOTE%%END:IF%',
+      ],
+      de: [
+        'Neu: %CLIENT_FULLNAME%, %APPT_DATE_TIME_STAFF%',
+        '%CLIENT_FULLNAME% hat einen Termin bei Ihnen gebucht.',
+        '%APPT_CARD%',
+        '%IF:APPOINTMENT_NOTE%Notiz: %APPOINTMENT_NOTE%%END:IF%',
+      ],
+      fr: [
+        'Nouveau : %CLIENT_FULLNAME%, %APPT_DATE_TIME_STAFF%',
+        '%CLIENT_FULLNAME% a pris rendez-vous avec vous.',
+        '%APPT_CARD%',
+        '%IF:APPOINTMENT_NOTE%Remarque : %APPOINTMENT_NOTE%%END:IF%',
+      ],
+    },
   },
   {
     description: 'Remind two days before',
     eventTypeId: 3,
     definition: { triggerHours: -48, offsetMode: 'CALENDAR' },
     templateName: 'Reminder two days before',
-    subject: 'See you on %APPT_DATE% at %APPT_TIME%',
-    paragraphs: [
-      'we look forward to seeing you.',
-      APPOINTMENT,
-      'You cannot come? Call us: %LOCATION_PHONE%.',
-    ],
+    letters: {
+      en: [
+        'See you on %APPT_DATE% at %APPT_TIME%',
+        'We look forward to seeing you in two days.',
+        '%APPT_CARD%',
+        DIRECTIONS,
+        `You cannot come? Please call us, so that somebody else can have your place: ${call('%LOCATION_PHONE%')}.`,
+      ],
+      de: [
+        'Bis %APPT_DATE% um %APPT_TIME%',
+        'In zwei Tagen sehen wir uns. Wir freuen uns auf Sie.',
+        '%APPT_CARD%',
+        DIRECTIONS,
+        `Sie können nicht kommen? Rufen Sie uns bitte an, damit jemand anders den Termin bekommt: ${call('%LOCATION_PHONE%')}.`,
+      ],
+      fr: [
+        'Rendez-vous le %APPT_DATE% à %APPT_TIME%',
+        'Nous nous réjouissons de vous voir dans deux jours.',
+        '%APPT_CARD%',
+        DIRECTIONS,
+        `Vous ne pouvez pas venir ? Appelez-nous, afin que quelqu’un d’autre puisse en profiter : ${call('%LOCATION_PHONE%')}.`,
+      ],
+    },
   },
   {
     description: 'Remind members on the day',
     eventTypeId: 3,
     definition: { triggerHours: -2, filterTagMapJson: '{"level":["silver","gold"]}' },
     templateName: 'Reminder on the day',
-    subject: 'Today at %APPT_TIME%: %REASON_NAME%',
-    paragraphs: ['in two hours it is time.', APPOINTMENT],
+    letters: {
+      en: [
+        'Today at %APPT_TIME%: %REASON_NAME%',
+        'In two hours it is time.',
+        '%APPT_CARD%',
+        DIRECTIONS,
+      ],
+      de: [
+        'Heute um %APPT_TIME%: %REASON_NAME%',
+        'In zwei Stunden ist es so weit.',
+        '%APPT_CARD%',
+        DIRECTIONS,
+      ],
+      fr: [
+        'Aujourd’hui à %APPT_TIME% : %REASON_NAME%',
+        'Nous vous attendons dans deux heures.',
+        '%APPT_CARD%',
+        DIRECTIONS,
+      ],
+    },
   },
   {
     description: 'Say that it is cancelled',
     eventTypeId: 2,
     definition: { newStatus: 'CANCELLED' },
     templateName: 'Cancelled',
-    subject: 'Cancelled: %APPT_DATE%, %APPT_TIME%',
-    paragraphs: ['this appointment is cancelled.', APPOINTMENT, '%CHANGE_NOTE%'],
+    letters: {
+      en: [
+        'Cancelled: %APPT_DATE%, %APPT_TIME%',
+        'This appointment will not take place.',
+        '%APPT_CARD%',
+        '%CHANGE_NOTE%',
+        `We would be glad to find you another time: ${call('%LOCATION_PHONE%')}.`,
+      ],
+      de: [
+        'Abgesagt: %APPT_DATE%, %APPT_TIME%',
+        'Dieser Termin findet nicht statt.',
+        '%APPT_CARD%',
+        '%CHANGE_NOTE%',
+        `Gern finden wir einen neuen Termin für Sie: ${call('%LOCATION_PHONE%')}.`,
+      ],
+      fr: [
+        'Annulé : %APPT_DATE%, %APPT_TIME%',
+        'Ce rendez-vous n’aura pas lieu.',
+        '%APPT_CARD%',
+        '%CHANGE_NOTE%',
+        `Nous vous proposerons volontiers une autre date : ${call('%LOCATION_PHONE%')}.`,
+      ],
+    },
   },
   {
     description: 'After a no-show',
     eventTypeId: 2,
     definition: { newStatus: 'NO_SHOW' },
     templateName: 'We missed you',
-    subject: 'We missed you',
-    paragraphs: [
-      'we waited for you at %APPT_TIME%.',
-      'Call us for another time: %LOCATION_PHONE%.',
-    ],
+    letters: {
+      en: [
+        'We missed you',
+        'We waited for you on %APPT_DATE% at %APPT_TIME%, and hope that you are well.',
+        `Shall we find another time? Call us: ${call('%LOCATION_PHONE%')}.`,
+      ],
+      de: [
+        'Wir haben Sie vermisst',
+        'Wir haben am %APPT_DATE% um %APPT_TIME% auf Sie gewartet und hoffen, dass es Ihnen gut geht.',
+        `Sollen wir einen neuen Termin finden? Rufen Sie uns an: ${call('%LOCATION_PHONE%')}.`,
+      ],
+      fr: [
+        'Vous nous avez manqué',
+        'Nous vous attendions le %APPT_DATE% à %APPT_TIME% et espérons que vous allez bien.',
+        `Souhaitez-vous une autre date ? Appelez-nous : ${call('%LOCATION_PHONE%')}.`,
+      ],
+    },
   },
   {
     description: 'Ask a day after the visit',
@@ -94,11 +211,23 @@ const MESSAGES: Message[] = [
     definition: { triggerHours: 24, triggerAnchor: 'END' },
     templateName: 'How was it?',
     category: 2,
-    subject: 'How was your %REASON_NAME%?',
-    paragraphs: [
-      'yesterday you were with %PROFESSIONAL_FULLNAME%. We would like to know how you are.',
-      UNSUBSCRIBE,
-    ],
+    letters: {
+      en: [
+        'How are you after your visit?',
+        'Yesterday you were with %PROFESSIONAL_FULLNAME|us%. How do you feel today?',
+        'Just reply to this mail. We read every answer.',
+      ],
+      de: [
+        'Wie geht es Ihnen nach Ihrem Besuch?',
+        'Gestern waren Sie bei %PROFESSIONAL_FULLNAME|uns%. Wie fühlen Sie sich heute?',
+        'Antworten Sie einfach auf diese Mail. Wir lesen jede Antwort.',
+      ],
+      fr: [
+        'Comment allez-vous après votre visite ?',
+        'Hier, vous étiez chez %PROFESSIONAL_FULLNAME|nous%. Comment vous sentez-vous aujourd’hui ?',
+        'Répondez simplement à ce message. Nous lisons chaque réponse.',
+      ],
+    },
   },
   {
     description: 'Remind students of their class',
@@ -106,8 +235,23 @@ const MESSAGES: Message[] = [
     definition: { objectType: 'CLASS_SCHEDULE', triggerHours: -24 },
     templateName: 'Class tomorrow',
     category: 1,
-    subject: '%CLASS_NAME% tomorrow at %CLASS_TIME%',
-    paragraphs: ['tomorrow is %CLASS_NAME%: %CLASS_DATE%, %CLASS_TIME%, %LOCATION_NAME%.'],
+    letters: {
+      en: [
+        'Tomorrow at %CLASS_TIME%: %CLASS_NAME%',
+        'Your class is tomorrow. Bring comfortable clothes and something to drink.',
+        '%APPT_CARD%',
+      ],
+      de: [
+        'Morgen um %CLASS_TIME%: %CLASS_NAME%',
+        'Morgen ist Ihr Kurs. Bringen Sie bequeme Kleidung und etwas zu trinken mit.',
+        '%APPT_CARD%',
+      ],
+      fr: [
+        'Demain à %CLASS_TIME% : %CLASS_NAME%',
+        'Votre cours a lieu demain. Prévoyez une tenue confortable et de quoi boire.',
+        '%APPT_CARD%',
+      ],
+    },
   },
   {
     description: 'Send the invitation',
@@ -115,12 +259,26 @@ const MESSAGES: Message[] = [
     definition: INVITATION,
     templateName: 'Invitation',
     category: 2,
-    subject: '%INVITATION_CAMPAIGN%: your place',
-    paragraphs: [
-      '%INVITATION_DESCRIPTION%',
-      '<a href="%INVITATION_LINK%">Choose your time</a> until %INVITATION_EXPIRES_DATE%.',
-      UNSUBSCRIBE,
-    ],
+    letters: {
+      en: [
+        '%INVITATION_CAMPAIGN%: your place',
+        '%INVITATION_DESCRIPTION%',
+        'We have kept a place for you%IF:INVITATION_EXPIRES_DATE%, until %INVITATION_EXPIRES_DATE%%END:IF%.',
+        button('%INVITATION_LINK%', 'Choose your time'),
+      ],
+      de: [
+        '%INVITATION_CAMPAIGN%: Ihr Platz',
+        '%INVITATION_DESCRIPTION%',
+        'Wir haben einen Platz für Sie reserviert%IF:INVITATION_EXPIRES_DATE%, bis %INVITATION_EXPIRES_DATE%%END:IF%.',
+        button('%INVITATION_LINK%', 'Termin wählen'),
+      ],
+      fr: [
+        '%INVITATION_CAMPAIGN% : votre place',
+        '%INVITATION_DESCRIPTION%',
+        'Nous vous avons réservé une place%IF:INVITATION_EXPIRES_DATE%, jusqu’au %INVITATION_EXPIRES_DATE%%END:IF%.',
+        button('%INVITATION_LINK%', 'Choisir une date'),
+      ],
+    },
   },
   {
     description: 'Remind of the invitation',
@@ -128,27 +286,68 @@ const MESSAGES: Message[] = [
     definition: { ...INVITATION, triggerHours: -72 },
     templateName: 'Invitation ends soon',
     category: 2,
-    subject: 'Three days left: %INVITATION_CAMPAIGN%',
-    paragraphs: [
-      'your place is kept until %INVITATION_EXPIRES_DATE%.',
-      '<a href="%INVITATION_LINK%">Choose your time</a>',
-      UNSUBSCRIBE,
-    ],
+    letters: {
+      en: [
+        'Three days left: %INVITATION_CAMPAIGN%',
+        'Your place is kept until %INVITATION_EXPIRES_DATE%. After that we offer it to others.',
+        button('%INVITATION_LINK%', 'Choose your time'),
+      ],
+      de: [
+        'Noch drei Tage: %INVITATION_CAMPAIGN%',
+        'Ihr Platz ist bis %INVITATION_EXPIRES_DATE% reserviert. Danach bieten wir ihn anderen an.',
+        button('%INVITATION_LINK%', 'Termin wählen'),
+      ],
+      fr: [
+        'Plus que trois jours : %INVITATION_CAMPAIGN%',
+        'Votre place est réservée jusqu’au %INVITATION_EXPIRES_DATE%. Ensuite, nous la proposerons à d’autres.',
+        button('%INVITATION_LINK%', 'Choisir une date'),
+      ],
+    },
   },
   {
     description: 'Two weeks before a recall',
     eventTypeId: 10,
     definition: { objectType: 'RECALL', triggerHours: -14 * 24 },
     templateName: 'Time for a check-up',
-    subject: 'It is time again',
-    paragraphs: ['your next check-up is due on %RECALL_DATE%.', 'Call us: %BUSINESS_PHONE%.'],
+    letters: {
+      en: [
+        'Time for your next check-up',
+        'Your next check-up is due on %RECALL_DATE%.',
+        `Call us and we will find a time that suits you: ${call('%BUSINESS_PHONE%')}.`,
+      ],
+      de: [
+        'Zeit für Ihre nächste Kontrolle',
+        'Ihre nächste Kontrolle ist am %RECALL_DATE% fällig.',
+        `Rufen Sie uns an, und wir finden einen Termin, der Ihnen passt: ${call('%BUSINESS_PHONE%')}.`,
+      ],
+      fr: [
+        'Votre prochain contrôle',
+        'Votre prochain contrôle est prévu pour le %RECALL_DATE%.',
+        `Appelez-nous et nous trouverons un moment qui vous convient : ${call('%BUSINESS_PHONE%')}.`,
+      ],
+    },
   },
   {
     description: 'Ask for a signature',
     eventTypeId: 12,
     templateName: 'Please sign',
-    subject: 'Please sign: %DISCLAIMER_NAME%',
-    paragraphs: ['before your next visit we need your signature.', '%DISCLAIMER_BODY%'],
+    letters: {
+      en: [
+        'Please sign: %DISCLAIMER_NAME%',
+        'Before your next visit we need your signature. You can also sign at the reception.',
+        '%DISCLAIMER_BODY%',
+      ],
+      de: [
+        'Bitte unterschreiben: %DISCLAIMER_NAME%',
+        'Vor Ihrem nächsten Besuch brauchen wir Ihre Unterschrift. Sie können auch am Empfang unterschreiben.',
+        '%DISCLAIMER_BODY%',
+      ],
+      fr: [
+        'À signer : %DISCLAIMER_NAME%',
+        'Avant votre prochaine visite, nous avons besoin de votre signature. Vous pouvez aussi signer à la réception.',
+        '%DISCLAIMER_BODY%',
+      ],
+    },
   },
   // A change that also cancels the appointment matches none of the next three.
   {
@@ -156,46 +355,120 @@ const MESSAGES: Message[] = [
     eventTypeId: 2,
     definition: { changes: ['TIME', 'LOCATION'] },
     templateName: 'Moved',
-    subject: 'New time: %APPT_DATE%, %APPT_TIME%',
-    paragraphs: ['your appointment has a new time or place.', APPOINTMENT, '%CHANGE_NOTE%'],
+    letters: {
+      en: [
+        'New time: %APPT_DATE%, %APPT_TIME%',
+        'Your appointment has moved. From now on this counts:',
+        '%APPT_CARD%',
+        '%CHANGE_NOTE%',
+        `It does not suit you? Call us: ${call('%LOCATION_PHONE%')}.`,
+      ],
+      de: [
+        'Neuer Termin: %APPT_DATE%, %APPT_TIME%',
+        'Ihr Termin wurde verschoben. Ab jetzt gilt:',
+        '%APPT_CARD%',
+        '%CHANGE_NOTE%',
+        `Das passt Ihnen nicht? Rufen Sie uns an: ${call('%LOCATION_PHONE%')}.`,
+      ],
+      fr: [
+        'Nouvelle date : %APPT_DATE%, %APPT_TIME%',
+        'Votre rendez-vous a été déplacé. Voici ce qui vaut désormais :',
+        '%APPT_CARD%',
+        '%CHANGE_NOTE%',
+        `Cela ne vous convient pas ? Appelez-nous : ${call('%LOCATION_PHONE%')}.`,
+      ],
+    },
   },
   {
     description: 'Say that it is confirmed',
     eventTypeId: 2,
     definition: { newStatus: 'CONFIRMED' },
     templateName: 'Confirmed',
-    subject: 'Confirmed: %APPT_DATE%, %APPT_TIME%',
-    paragraphs: ['thank you, your appointment is confirmed.', APPOINTMENT],
+    letters: {
+      en: [
+        'Confirmed: %APPT_DATE%, %APPT_TIME%',
+        'Thank you, your appointment is confirmed.',
+        '%APPT_CARD%',
+      ],
+      de: [
+        'Bestätigt: %APPT_DATE%, %APPT_TIME%',
+        'Vielen Dank, Ihr Termin ist bestätigt.',
+        '%APPT_CARD%',
+      ],
+      fr: [
+        'Confirmé : %APPT_DATE%, %APPT_TIME%',
+        'Merci, votre rendez-vous est confirmé.',
+        '%APPT_CARD%',
+      ],
+    },
   },
   {
     description: 'Say who will see the client',
     eventTypeId: 2,
     definition: { changes: ['STAFF'] },
     templateName: 'Another therapist',
-    subject: 'You will see %PROFESSIONAL_FULLNAME%',
-    paragraphs: ['another member of our team will see you.', APPOINTMENT],
+    letters: {
+      en: [
+        'You will see %PROFESSIONAL_FULLNAME%',
+        '%PROFESSIONAL_FULLNAME% will see you at your next appointment. Day, time and place stay the same.',
+        '%APPT_CARD%',
+      ],
+      de: [
+        'Ihr Termin bei %PROFESSIONAL_FULLNAME%',
+        'An Ihrem nächsten Termin ist %PROFESSIONAL_FULLNAME% für Sie da. Tag, Zeit und Ort bleiben gleich.',
+        '%APPT_CARD%',
+      ],
+      fr: [
+        'Votre rendez-vous avec %PROFESSIONAL_FULLNAME%',
+        '%PROFESSIONAL_FULLNAME% vous recevra à votre prochain rendez-vous. Le jour, l’heure et le lieu ne changent pas.',
+        '%APPT_CARD%',
+      ],
+    },
   },
 ]
 
-const templateId = (i: number) => `demo-template-${i}`
+/** Greeting and signature, for clients and for staff. */
+const FRAMES: Record<
+  Language,
+  Record<'client' | 'staff', [greeting: string, signature: string]>
+> = {
+  en: {
+    client: ['Hello %CLIENT_FIRSTNAME|there%,', 'Warm regards<br>Your team at %BUSINESS_NAME%'],
+    staff: ['Hello %PROFESSIONAL_FIRSTNAME%,', '%BUSINESS_NAME%'],
+  },
+  de: {
+    client: ['Guten Tag %CLIENT_FULLNAME%', 'Herzliche Grüsse<br>Ihr Team von %BUSINESS_NAME%'],
+    staff: ['Guten Tag %PROFESSIONAL_FIRSTNAME%', '%BUSINESS_NAME%'],
+  },
+  fr: {
+    client: ['Bonjour %CLIENT_FULLNAME%,', 'Cordialement<br>L’équipe de %BUSINESS_NAME%'],
+    staff: ['Bonjour %PROFESSIONAL_FIRSTNAME%,', '%BUSINESS_NAME%'],
+  },
+}
 
-export const templateLines = MESSAGES.map(
-  ({ templateName, category = 0, subject, paragraphs, recipient }, i) => ({
-    kind: 'emailTemplate',
-    externalId: templateId(i),
-    templateName,
-    subject,
-    emailBody: [
-      recipient === 'staff' ? 'Dear %PROFESSIONAL_FIRSTNAME%,' : 'Dear %CLIENT_FULLNAME%,',
-      ...paragraphs,
-      '%BUSINESS_NAME%',
-    ]
-      .map((paragraph) => `<p>${paragraph}</p>`)
-      .join('\n'),
-    emailCategoryExternalId: `demo-category-${category}`,
-    fromName: '%BUSINESS_NAME%',
-    toAddress: recipient === 'staff' ? '%PROFESSIONAL_EMAIL%' : '%CLIENT_EMAILADDRESS%',
-  }),
+/** The templates that automations name are the English ones. */
+const templateId = (i: number, language: Language) =>
+  language === 'en' ? `demo-template-${i}` : `demo-template-${i}-${language}`
+
+export const templateLines = MESSAGES.flatMap(
+  ({ templateName, category = 0, letters, recipient }, i) =>
+    LANGUAGES.map((language) => {
+      const [subject, ...paragraphs] = letters[language]
+      const [greeting, signature] = FRAMES[language][recipient ?? 'client']
+      return {
+        kind: 'emailTemplate',
+        externalId: templateId(i, language),
+        templateName,
+        language,
+        subject,
+        emailBody: [greeting, ...paragraphs, signature]
+          .map((paragraph) => `<p>${paragraph}</p>`)
+          .join('\n'),
+        emailCategoryExternalId: `demo-category-${category}`,
+        fromName: '%BUSINESS_NAME%',
+        toAddress: recipient === 'staff' ? '%PROFESSIONAL_EMAIL%' : '%CLIENT_EMAILADDRESS%',
+      }
+    }),
 )
 
 export const definitionLines = MESSAGES.map(
@@ -211,7 +484,7 @@ export const definitionLines = MESSAGES.map(
       {
         actionType: 'SEND_EMAIL',
         active: true,
-        emailTemplateExternalId: templateId(i),
+        emailTemplateExternalId: templateId(i, 'en'),
         recipient: { value: recipient },
       },
     ],

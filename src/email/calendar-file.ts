@@ -14,7 +14,7 @@ export type CalendarEntry = {
   description: string | null
   location: string | null
   organizer: Mailbox
-  /** The recipient of the mail only: the students of a class do not see each other. */
+  /** Of a cancellation. The recipient of the mail only: students of a class do not see each other. */
   attendee: Mailbox
   /** When the entry was last changed. */
   changedTime: Temporal.Instant
@@ -23,7 +23,7 @@ export type CalendarEntry = {
 export type CalendarFile = { method: 'PUBLISH' | 'CANCEL'; fileName: string; content: string }
 
 /**
- * The file that adds, moves or removes an entry in the reader's calendar (RFC 5545). No library: one
+ * The file that adds, moves or removes an entry in the reader's calendar (RFC 5545, 5546). No library: one
  * took a third of the time that it takes to make a mail.
  */
 export function calendarFile(entry: CalendarEntry): CalendarFile {
@@ -43,7 +43,10 @@ export function calendarFile(entry: CalendarEntry): CalendarFile {
     ...(entry.location ? [`LOCATION:${escapeText(headerValue(entry.location))}`] : []),
     ...(entry.description ? [`DESCRIPTION:${escapeText(textValue(entry.description))}`] : []),
     `ORGANIZER;CN="${nameOf(entry.organizer)}":mailto:${entry.organizer.address}`,
-    `ATTENDEE;ROLE=REQ-PARTICIPANT;RSVP=FALSE;CN="${nameOf(entry.attendee)}":mailto:${entry.attendee.address}`,
+    // A published entry has no attendee (RFC 5546, 3.2.1); a cancellation names who it is for (3.2.5).
+    ...(entry.cancelled
+      ? [`ATTENDEE;CN="${nameOf(entry.attendee)}":mailto:${entry.attendee.address}`]
+      : []),
     `STATUS:${entry.cancelled ? 'CANCELLED' : 'CONFIRMED'}`,
     'END:VEVENT',
     'END:VCALENDAR',
@@ -72,13 +75,22 @@ function folded(line: string) {
   return text
 }
 
-/** The identity of an object in its readers' calendars. */
-export const calendarUid = (
-  objectType: string,
-  objectId: number,
-  businessId: number,
-  host: string,
-) => `${objectType.toLowerCase()}-${businessId}-${objectId}@${host}`
+type CalendarObject = {
+  objectType: string
+  objectId: number
+  businessId: number
+  createdDate: Temporal.Instant
+}
+
+/**
+ * The identity of an object in its readers' calendars. Ids begin at 1 in every installation, also in a
+ * new one on the same host: the time of creation tells their objects apart.
+ */
+export const calendarUid = (object: CalendarObject, host: string) => {
+  const { objectType, objectId, businessId, createdDate } = object
+  const created = createdDate.epochMilliseconds.toString(36)
+  return `${objectType.toLowerCase()}-${businessId}-${objectId}-${created}@${host}`
+}
 
 /** UTC, so that the file needs no time zone table. Calendars show the owner's zone. */
 const inUtc = (moment: Temporal.Instant) =>

@@ -20,6 +20,7 @@ export type Formats = {
   date(moment: Temporal.Instant): string
   time(moment: Temporal.Instant): string
   dateTime(moment: Temporal.Instant): string
+  timeRange(start: Temporal.Instant, end: Temporal.Instant): string
   zoneName(moment: Temporal.Instant): string
   minutes(count: number): string
   price(amount: number, currency: string | null): string
@@ -39,6 +40,19 @@ export function formatsFor(
     made.set(key, (formats = makeFormats(language, timeZone)))
   }
   return formats
+}
+
+/**
+ * The language with the region of the first candidate in the same language: dates in an English mail
+ * to Britain are written as in Britain.
+ */
+export function withRegion(language: string, candidates: (string | null | undefined)[]): string {
+  if (language.includes('-')) return language
+  for (const candidate of candidates) {
+    const known = knownLanguage(candidate)
+    if (known?.startsWith(`${language}-`)) return known
+  }
+  return language
 }
 
 /** `rtl` for languages that are written from right to left. */
@@ -110,6 +124,7 @@ function makeFormats(language: string, timeZone: string): Formats {
     date: writer(dateFormat),
     time: writer(timeFormat),
     dateTime: writer(bothFormat),
+    timeRange: rangeWriter(timeFormat),
     zoneName: (moment) =>
       zoneFormat
         .formatToParts(moment.epochMilliseconds)
@@ -137,6 +152,20 @@ function writer(format: Intl.DateTimeFormat) {
     // A narrow space before "PM" shows as a box in older mail programs.
     const text = format.format(ms).replaceAll('\u202f', ' ')
     if (ms >= WHOLE_MINUTES_SINCE_MS) [lastMinute, lastText] = [minute, text]
+    return text
+  }
+}
+
+/** The last range is cached, as above. */
+function rangeWriter(format: Intl.DateTimeFormat) {
+  let [lastStart, lastEnd, lastText] = [NaN, NaN, '']
+  return (
+    { epochMilliseconds: start }: Temporal.Instant,
+    { epochMilliseconds: end }: Temporal.Instant,
+  ) => {
+    if (start === lastStart && end === lastEnd) return lastText
+    const text = format.formatRange(start, Math.max(start, end)).replace(/[\u2009\u202f]/g, ' ')
+    ;[lastStart, lastEnd, lastText] = [start, end, text]
     return text
   }
 }

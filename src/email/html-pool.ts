@@ -15,7 +15,7 @@ export async function checkHtml(businessId: number, html: string): Promise<Check
   const checked = await checks.run<CheckedHtml>(businessId, { name: 'check', html })
   if ('unusable' in checked) {
     const faults = [{ pointer: '/emailBody', detail: checked.unusable }]
-    return { faults, stored: html, rendered: { html: '', text: '' } }
+    return { faults, stored: html, rendered: { html: '', text: '', styles: '' } }
   }
   if (checked.faults.length === 0) {
     cache.set(checked.stored, checked.rendered)

@@ -2,13 +2,27 @@ import { compile } from 'html-to-text'
 import juice from 'juice'
 import { parseFragment, serialize, type DefaultTreeAdapterTypes } from 'parse5'
 import sanitizeHtml from 'sanitize-html'
+import { ALLOWED_STYLES, STYLE_VALUE } from './allowed-styles.ts'
+import { readMediaRules, type MediaRules } from './media-rules.ts'
 
 /**
  * The HTML of a template as mails contain it: styles inlined, without anything that a mail program
  * or the preview would run or load. The result contains `<` and `>` only around tags, and quotes
  * every attribute: `merge.ts` relies on it.
  */
-export const prepareHtml = (html: string) => sanitizeHtml(inlineStyles(html.toWellFormed()), RULES)
+export function prepareHtml(
+  html: string,
+  { classes }: Pick<MediaRules, 'classes'> = readMediaRules(html),
+) {
+  const inlined = inlineStyles(html.toWellFormed())
+  return sanitizeHtml(inlined, classes.length === 0 ? RULES : withClasses(classes))
+}
+
+/** Media rules apply to classes; any other class is removed. */
+const withClasses = (classes: string[]): sanitizeHtml.IOptions => ({
+  ...RULES,
+  allowedClasses: { '*': classes },
+})
 
 /**
  * The HTML that is stored for a template: as it was written if a browser reads the same in it as in
@@ -63,14 +77,6 @@ const TAGS =
     ' ',
   )
 
-const STYLES =
-  'background background-color border border-bottom border-bottom-color border-bottom-style border-bottom-width border-collapse border-color border-left border-left-color border-left-style border-left-width border-radius border-right border-right-color border-right-style border-right-width border-spacing border-style border-top border-top-color border-top-style border-top-width border-width box-sizing clear color direction display float font font-family font-size font-style font-variant font-weight height letter-spacing line-height list-style list-style-type margin margin-bottom margin-left margin-right margin-top max-height max-width min-height min-width opacity overflow overflow-wrap padding padding-bottom padding-left padding-right padding-top table-layout text-align text-decoration text-indent text-overflow text-transform unicode-bidi vertical-align white-space width word-break word-spacing word-wrap'.split(
-    ' ',
-  )
-
-/** Only functions of colours and numbers: `url()` would load, and other functions can contain it. */
-const STYLE_VALUE = /^(?!.*(?<!\b(?:rgba?|hsla?|calc|min|max|clamp))\()[^\\<>{}@;*]{0,500}$/i
-
 const CELL = ['align', 'valign', 'width', 'height', 'bgcolor', 'colspan', 'rowspan', 'nowrap']
 
 const RULES: sanitizeHtml.IOptions = {
@@ -92,7 +98,7 @@ const RULES: sanitizeHtml.IOptions = {
     hr: ['size', 'width', 'color'],
     time: ['datetime'],
   },
-  allowedStyles: { '*': Object.fromEntries(STYLES.map((name) => [name, [STYLE_VALUE]])) },
+  allowedStyles: { '*': Object.fromEntries(ALLOWED_STYLES.map((name) => [name, [STYLE_VALUE]])) },
   allowedSchemes: ['http', 'https', 'mailto', 'tel'],
   allowedSchemesByTag: { img: ['http', 'https', 'data', 'cid'] },
   allowProtocolRelative: false,
@@ -152,6 +158,9 @@ const toText = compile({
   },
   selectors: [
     { selector: 'a', options: { hideLinkHrefIfSameAsText: true, linkBrackets: ['<', '>'] } },
+    // The number or address is the text already.
+    { selector: 'a[href^="tel:"]', format: 'anchor', options: { ignoreHref: true } },
+    { selector: 'a[href^="mailto:"]', format: 'anchor', options: { ignoreHref: true } },
     { selector: 'img', format: 'altText' },
     { selector: 'tr', format: 'block', options: { leadingLineBreaks: 1, trailingLineBreaks: 1 } },
     { selector: 'td', format: 'cell' },

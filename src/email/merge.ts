@@ -1,7 +1,18 @@
 import { parseAddress, type Mailbox } from '../contract/addresses.ts'
 import { invalid } from '../errors.ts'
 import type { MailContext } from '../contract/mail-context.ts'
-import { directionOf, formatsFor, knownLanguage, type Formats } from './formats.ts'
+import { colorsFor } from './colors.ts'
+import { directionOf, formatsFor, knownLanguage, withRegion, type Formats } from './formats.ts'
+import {
+  CARD,
+  colorLinks,
+  findBodyToken,
+  hasOwnColors,
+  htmlDocument,
+  layOutHtml,
+  layOutText,
+  stylesOfLayout,
+} from './layout.ts'
 import {
   cutHtml,
   cutText,
@@ -17,6 +28,7 @@ import {
 } from './segments.ts'
 import { PIECE, tokensIn } from './token-syntax.ts'
 import { findToken, type Readers, type Token, type TokenName } from './tokens.ts'
+import { wordsFor } from './words.ts'
 
 /** The fields of an email template that a mail uses. `html` is the output of `html.ts`. */
 export type MailTemplate = {
@@ -31,6 +43,12 @@ export type MailTemplate = {
   bccAddress: string | null
   replyToAddress: string | null
   language: string | null
+  /** Why the reader gets this mail. */
+  because: string | null
+  /** The media rules of its style sheets, as `html.ts` returns them. */
+  styles: string
+  /** Whether the layout is put around it. */
+  hasLayout: boolean
 }
 
 /** The recipient of an action; `template` is the template's own `toAddress`. */
@@ -66,7 +84,7 @@ export type AddressField =
 /** Who a mail comes from and goes to. */
 export type MergedAddresses = Pick<
   MergedMail,
-  'from' | 'fromName' | 'to' | 'cc' | 'bcc' | 'replyTo' | 'badAddresses'
+  'from' | 'fromName' | 'to' | 'cc' | 'bcc' | 'replyTo' | 'badAddresses' | 'emptyTokens'
 >
 
 /** What a mail says. */
@@ -83,8 +101,9 @@ export function mergeMail(
   template: CompiledTemplate,
   context: MailContext,
   recipient: Recipient | null = null,
+  now: Temporal.Instant | null = null,
 ): MergedMail {
-  const values = new Values(context, readersOf(context, template.language))
+  const values = valuesOf(template, context, recipient, now)
   return {
     ...addressesOf(template, values, recipient),
     ...contentOf(template, context, values),
@@ -96,12 +115,25 @@ export const mergeAddresses = (
   template: CompiledTemplate,
   context: MailContext,
   recipient: Recipient | null,
-): MergedAddresses =>
-  addressesOf(template, new Values(context, readersOf(context, template.language)), recipient)
+): MergedAddresses => addressesOf(template, valuesOf(template, context, recipient, null), recipient)
 
-/** Only the subject and the bodies of a mail. */
-export const mergeContent = (template: CompiledTemplate, context: MailContext): MergedContent =>
-  contentOf(template, context, new Values(context, readersOf(context, template.language)))
+/** Only the subject and the bodies of a mail that is made now. */
+export const mergeContent = (
+  template: CompiledTemplate,
+  context: MailContext,
+  recipient: Recipient | null,
+  now: Temporal.Instant,
+): MergedContent => contentOf(template, context, valuesOf(template, context, recipient, now))
+
+function valuesOf(
+  template: CompiledTemplate,
+  context: MailContext,
+  recipient: Recipient | null,
+  now: Temporal.Instant | null,
+) {
+  const isForStaff = !isForEachClient(template, recipient)
+  return new Values(context, readersOf(context, template.language, { isForStaff, now }))
+}
 
 function addressesOf(
   template: CompiledTemplate,
@@ -130,6 +162,7 @@ function addressesOf(
     bcc: mailbox('bccAddress', template.bccAddress),
     replyTo: mailbox('replyToAddress', template.replyToAddress),
     badAddresses,
+    emptyTokens: values.empty,
   }
 }
 
@@ -138,15 +171,24 @@ function contentOf(
   context: MailContext,
   values: Values,
 ): MergedContent {
-  const language = languageOf(template, context)
+  const language = languageOf(template.language, context)
   const direction = directionOf(language)
   const inHtml = values.escapedBy(direction === 'rtl' ? htmlValueInRightToLeft : htmlValue)
   try {
     const subject = fillLine(template.subject, values.escapedBy(headerValue))
-    const body = fillHtml(template.html, inHtml)
+    const { hasLayout, hasOwnColors, styles } = template
     return {
       subject,
-      html: htmlDocument(body, subject, language, direction),
+      html: htmlDocument({
+        body: fillHtml(template.html, inHtml),
+        title: escapeHtml(subject),
+        language,
+        direction,
+        styles,
+        layoutStyles: hasLayout
+          ? stylesOfLayout(colorsFor(context.business.accentColor), hasOwnColors)
+          : null,
+      }),
       text: fillText(template.text, values.escapedBy(textValue)),
       language,
       emptyTokens: values.empty,
@@ -157,8 +199,8 @@ function contentOf(
 }
 
 /** A template without a language is in the language of the business. */
-const languageOf = (template: CompiledTemplate, { business }: MailContext) =>
-  template.language ?? knownLanguage(business.language) ?? 'en'
+const languageOf = (templateLanguage: string | null, { business }: MailContext) =>
+  templateLanguage ?? knownLanguage(business.language) ?? 'en'
 
 /** The tokens without a value in a mail. */
 export const emptyTokensOf = (template: CompiledTemplate, context: MailContext): TokenName[] =>
@@ -177,17 +219,21 @@ export type CompiledTemplate = {
   bccAddress: Segment[] | null
   replyToAddress: Segment[] | null
   language: string | null
+  styles: string
+  hasLayout: boolean
+  hasOwnColors: boolean
   /** The tokens of the subject and the bodies, each once. */
   tokens: TokenName[]
 }
 
 export function compileTemplate(template: MailTemplate): CompiledTemplate {
+  const { styles, hasLayout } = template
   const line = (text: string | null) => cutText(text ?? '', { findToken })
   const address = (text: string | null) => (text ? line(text) : null)
   return {
     subject: line(template.subject),
-    html: cutHtml(template.html, { findToken }),
-    text: line(template.text),
+    html: compileHtml(template),
+    text: compileText(template),
     fromName: line(template.fromName),
     fromAddress: address(template.fromAddress),
     toName: line(template.toName),
@@ -196,9 +242,39 @@ export function compileTemplate(template: MailTemplate): CompiledTemplate {
     bccAddress: address(template.bccAddress),
     replyToAddress: address(template.replyToAddress),
     language: knownLanguage(template.language) ?? null,
+    styles,
+    hasLayout,
+    hasOwnColors: hasOwnColors(template.html),
     tokens: tokensIn(`${template.subject}\n${template.html}\n${template.text}`),
   }
 }
+
+function compileHtml({ html, styles, because, hasLayout }: MailTemplate): Segment[] {
+  const body = hasLayout
+    ? cutHtml(colorLinks(html), { findToken: findBodyToken, inserts: { APPT_CARD: CARD.html } })
+    : cutHtml(html, { findToken, inserts: { APPT_CARD: CARD.html } })
+  const note = (style: string) =>
+    because ? cutHtml(`\n<p style="${style}">${escapeHtml(because)}</p>`, { findToken }) : []
+  if (hasLayout) {
+    return layOutHtml({ body, because: note('margin:12px 0 0'), ...placedIn(html) })
+  }
+  const tag = styles === '' ? '<body>' : '<body class="bw-body">'
+  const [open, close] = [cutHtml(`${tag}\n`, { findToken }), cutHtml('\n</body>', { findToken })]
+  return [...open, ...body, ...note('margin-top:24px;color:#6b7280;font-size:12px'), ...close]
+}
+
+function compileText({ text, because, hasLayout }: MailTemplate): Segment[] {
+  const body = cutText(text, { findToken, inserts: { APPT_CARD: CARD.text } })
+  const note = because ? cutText(because, { findToken }) : []
+  if (hasLayout) return layOutText({ body, because: note, ...placedIn(text) })
+  return because ? [...body, ...cutText('\n\n', { findToken }), ...note] : body
+}
+
+/** What the author has placed, and the layout leaves out. */
+const placedIn = (body: string) => ({
+  hasCard: body.includes('%APPT_CARD%'),
+  hasUnsubscribeLink: body.includes('%UNSUBSCRIBE_LINK'),
+})
 
 /**
  * Whether the address depends on the client. A class mail to the same address for every student is
@@ -256,24 +332,40 @@ function recipientFields(
   }
 }
 
-/** Created on first use: few mails contain times in the format of the staff. */
-export function readersOf(context: MailContext, templateLanguage: string | null): Readers {
+/**
+ * Dates, numbers and our own words are in the language of the mail, whatever language its reader
+ * speaks. Formats are created on first use: few mails contain times in the format of the staff.
+ */
+export function readersOf(
+  context: MailContext,
+  templateLanguage: string | null,
+  { isForStaff = false, now = null }: { isForStaff?: boolean; now?: Temporal.Instant | null } = {},
+): Readers {
   const { business, client, location, professional } = context
+  const visit = context.calendar ?? context.classSchedule
+  const mailLanguage = languageOf(templateLanguage, context)
+  const formatsIn = (language: string | null | undefined, zones: (string | null | undefined)[]) =>
+    formatsFor(
+      [withRegion(mailLanguage, [language, business.language])],
+      [...zones, business.timeZone],
+    )
   let reader: Formats | undefined
   let staff: Formats | undefined
+  let atLocation: Formats | undefined
   return {
     get reader() {
-      return (reader ??= formatsFor(
-        [client?.language, templateLanguage, business.language],
-        [client?.timeZone, location?.timeZone, business.timeZone],
-      ))
+      return (reader ??= formatsIn(client?.language, [client?.timeZone, location?.timeZone]))
     },
     get staff() {
-      return (staff ??= formatsFor(
-        [templateLanguage, business.language],
-        [professional?.timeZone, location?.timeZone, business.timeZone],
-      ))
+      return (staff ??= formatsIn(null, [professional?.timeZone, location?.timeZone]))
     },
+    get atLocation() {
+      return (atLocation ??= formatsIn(client?.language, [location?.timeZone]))
+    },
+    words: wordsFor(mailLanguage),
+    isForStaff,
+    hasStarted:
+      now !== null && visit !== null && Temporal.Instant.compare(visit.startTime, now) < 0,
   }
 }
 
@@ -399,17 +491,3 @@ const HTML_ESCAPES: Record<string, string> = {
   '"': '&quot;',
   "'": '&#39;',
 }
-
-const htmlDocument = (body: string, title: string, language: string, direction: string) =>
-  `<!doctype html>
-<html lang="${language}" dir="${direction}">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<title>${escapeHtml(title)}</title>
-</head>
-<body>
-${body}
-</body>
-</html>
-`

@@ -2,10 +2,16 @@ import type { Fault } from '../errors.ts'
 import { faultIn } from './check-template.ts'
 import { prepareHtml, storedHtml, textOfHtml } from './html.ts'
 import { markupFaults } from './markup.ts'
+import { readMediaRules, type MediaRules } from './media-rules.ts'
 import { findTokenFaults, PIECE } from './token-syntax.ts'
 
 /** The HTML of a template and the text derived from it, ready to be filled with values. */
-export type RenderedHtml = { html: string; text: string }
+export type RenderedHtml = {
+  html: string
+  text: string
+  /** Its media rules. */
+  styles: string
+}
 
 /** The faults of a template's HTML; if there are none, the HTML to store and what mails are made of. */
 export type CheckedHtml = { faults: Fault[]; stored: string; rendered: RenderedHtml }
@@ -20,23 +26,34 @@ export const HTML_TASKS = {
       ...findTokenFaults(html).map(faultIn('emailBody')),
       ...markupFaults(html).map(faultIn('emailBody')),
     ]
-    if (faults.length > 0) return { faults, stored: html, rendered: { html: '', text: '' } }
-    const rendered = HTML_TASKS.render(html)
+    if (faults.length > 0) return { faults, stored: html, rendered: NOTHING }
+    const media = readMediaRules(html)
+    const prepared = prepareHtml(html, media)
+    const whole =
+      media.css === '' ? prepared : `<style>\n${media.css}</style>\n${prepared.trimStart()}`
+    const rendered = renderPrepared(prepared, media)
     return {
       faults: [
         ...hiddenTokens(rendered.html),
         ...splitConditions(rendered.html),
-        ...tooLong(rendered.html),
+        ...tooLong(whole),
       ],
-      stored: storedHtml(html, prepareHtml(html)),
+      stored: storedHtml(html, whole),
       rendered,
     }
   },
 
   render(html: string): RenderedHtml {
-    const prepared = unwrapMarks(prepareHtml(html))
-    return { html: prepared, text: textOfHtml(prepared) }
+    const media = readMediaRules(html)
+    return renderPrepared(prepareHtml(html, media), media)
   },
+}
+
+const NOTHING: RenderedHtml = { html: '', text: '', styles: '' }
+
+function renderPrepared(prepared: string, { scopedCss }: MediaRules): RenderedHtml {
+  const html = unwrapMarks(prepared)
+  return { html, text: textOfHtml(html), styles: scopedCss }
 }
 
 /** The length limit of a body, so that stored HTML can be saved again. */

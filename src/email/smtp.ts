@@ -78,7 +78,8 @@ export class SmtpMailer implements Mailer {
     if (to === undefined || from === undefined) {
       return { kind: 'failed', phase: to ? 'mail' : 'rcpt', reply: 'not one plain address' }
     }
-    const text = messageText(await signMessage(mail.message, this.#options.dkim))
+    const signers = [...(mail.signers ?? []), ...this.#options.dkim]
+    const text = messageText(await signMessage(mail.message, signers))
     const { beforeMessageEnd } = mail
     const delivery: Delivery = { from, to, text, beforeMessageEnd, committingMs: 0 }
     const domain = domainOf(to)
@@ -310,7 +311,10 @@ export function parseSmtpUrl(text: string): SmtpServer {
 }
 
 /** How the state of a mail server is stored and shown: without user and password. */
-export const serverName = ({ host, port }: Pick<SmtpServer, 'host' | 'port'>) => `${host}:${port}`
+const serverName = ({ host, port }: Pick<SmtpServer, 'host' | 'port'>) => `${host}:${port}`
+
+export const serverOfUrl = (smtpUrl: string | undefined) =>
+  smtpUrl === undefined ? undefined : serverName(parseSmtpUrl(smtpUrl))
 
 const GOODBYE_MS = 1000
 const SLOW_FOR_MS = 10_000

@@ -1,12 +1,23 @@
 import { TOKEN_KINDS } from '../contract/email-template.ts'
 import type { MailContext, Tags } from '../contract/mail-context.ts'
 import type { Formats } from './formats.ts'
+import type { Words } from './words.ts'
 
 /** The subject of a token, by which the list of tokens is grouped. */
 export type TokenKind = (typeof TOKEN_KINDS)[number]
 
-/** The formats of the reader, and those of the member of staff. */
-export type Readers = { reader: Formats; staff: Formats }
+/** Who reads a mail, and how dates and numbers are written for them. */
+export type Readers = {
+  reader: Formats
+  staff: Formats
+  /** In the time zone of the location. */
+  atLocation: Formats
+  /** In the language of the mail. */
+  words: Words
+  isForStaff: boolean
+  /** Whether the appointment has begun when the mail is made. */
+  hasStarted: boolean
+}
 
 export type Token = {
   name: TokenName
@@ -280,6 +291,15 @@ const TOKENS = {
     'Number of the appointment or class',
     '48213',
     (c) => withMoment(c.calendar?.calendarId ?? c.classSchedule?.classScheduleId, String),
+  ],
+  APPT_CARD: [
+    'appointment',
+    'A card with day, time, place and staff; without this token it stands below the text',
+    'First consultation, Tuesday, November 3, 2026 at 2:30 PM',
+    (c, readers) =>
+      withMoment(start(c), (moment) =>
+        [serviceName[3](c, readers), readers.reader.dateTime(moment)].filter(Boolean).join(', '),
+      ),
   ],
   APPT_EXTERNALID: [
     'appointment',

@@ -6,7 +6,17 @@ export type UnsubscribedMail = { businessId: number; emailId: number; messageId:
 
 /** The link of one mail. Links cannot be forged without the secret. */
 export const unsubscribeLink = (publicUrl: string, secret: string, mail: UnsubscribedMail) =>
-  `${publicUrl.replace(/\/$/, '')}/unsubscribe/${nameOf(mail)}.${sealOf(mail, secret)}`
+  linkTo('unsubscribe', publicUrl, secret, mail)
+
+/** Where the reader of a mail gets its calendar file. */
+export const calendarLink = (publicUrl: string, secret: string, mail: UnsubscribedMail) =>
+  linkTo('addToCalendar', publicUrl, secret, mail)
+
+/** What a link is for: the seal of one purpose is of no use for another. */
+export type LinkPurpose = 'unsubscribe' | 'addToCalendar'
+
+const linkTo = (purpose: LinkPurpose, publicUrl: string, secret: string, mail: UnsubscribedMail) =>
+  `${publicUrl.replace(/\/$/, '')}/${purpose}/${nameOf(mail)}.${sealOf(purpose, mail, secret)}`
 
 /** The content of a link; `isSealOf` checks whether it is genuine. */
 type UnsubscribeToken = { businessId: number; emailId: number; seal: string }
@@ -20,8 +30,12 @@ export function readUnsubscribe(token: string): UnsubscribeToken | undefined {
 }
 
 /** Whether the seal was made for this mail by this installation. */
-export const isSealOf = (mail: UnsubscribedMail, seal: string, secret: string) =>
-  timingSafeEqual(Buffer.from(seal), Buffer.from(sealOf(mail, secret)))
+export const isSealOf = (
+  mail: UnsubscribedMail,
+  seal: string,
+  secret: string,
+  purpose: LinkPurpose = 'unsubscribe',
+) => timingSafeEqual(Buffer.from(seal), Buffer.from(sealOf(purpose, mail, secret)))
 
 const nameOf = ({ businessId, emailId }: Omit<UnsubscribedMail, 'messageId'>) =>
   `${businessId}.${emailId}`
@@ -30,8 +44,8 @@ const nameOf = ({ businessId, emailId }: Omit<UnsubscribedMail, 'messageId'>) =>
  * Ids are assigned again after a backup is restored, the random part of a Message-ID is not. The seal
  * of a mail whose Message-ID has no random part covers the ids alone.
  */
-function sealOf(mail: UnsubscribedMail, secret: string) {
+function sealOf(purpose: LinkPurpose, mail: UnsubscribedMail, secret: string) {
   const random = randomPartOf(mail.messageId)
-  const sealed = `unsubscribe ${nameOf(mail)}${random === undefined ? '' : ` ${random}`}`
+  const sealed = `${purpose} ${nameOf(mail)}${random === undefined ? '' : ` ${random}`}`
   return createHmac('sha256', secret).update(sealed).digest('base64url').slice(0, 22)
 }

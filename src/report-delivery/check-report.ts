@@ -34,7 +34,7 @@ export function readId(body: unknown, name: string): number | undefined {
 type StoredReport = { reportId: number; filters: unknown; locationId: number | null }
 
 /**
- * What is wrong with the report, the filters and the location, whoever will see it. Only the range
+ * The faults of report, filters and location, regardless of who will see the report. Only the range
  * is left out, which printing adds.
  */
 export async function findReportFaults(

@@ -8,10 +8,15 @@ export type SeriesChart = {
   name: string
   title: string
   labels: string[]
-  series: { name: string; values: (number | null)[] }[]
+  series: Series[]
   stacked?: boolean
   unit: Unit
 }
+
+export type Series = { name: string; values: (number | null)[]; tone?: Tone }
+
+/** What a series means, so that it has one colour in all reports. */
+export type Tone = 'kept' | 'missed' | 'cancelled' | 'unclosed' | 'ahead'
 
 export type Heatmap = {
   kind: 'heatmap'
@@ -24,7 +29,20 @@ export type Heatmap = {
 }
 
 /** Neighbours differ in lightness, so that they can be distinguished in black and white. */
-export const SERIES_COLORS = ['#2563eb', '#f6ad3c', '#dde4ee', '#172554', '#0d9488', '#f9a8d4']
+const SERIES_COLORS = ['#2563eb', '#f6ad3c', '#dde4ee', '#172554', '#0d9488', '#f9a8d4']
+
+/** One colour for each meaning, in all reports. */
+const TONE_COLORS: Record<Tone, string> = {
+  kept: '#2f5d50',
+  missed: '#a83a2a',
+  cancelled: '#9aa3a0',
+  unclosed: '#c8963e',
+  ahead: '#b7d6c8',
+}
+
+/** The colour of a series: by its meaning, else by its place. */
+export const colorOf = ({ tone }: Series, i: number) =>
+  tone ? TONE_COLORS[tone] : SERIES_COLORS[i % SERIES_COLORS.length]!
 
 /** Charts without values are left out. */
 export const hasValues = (chart: Chart) =>

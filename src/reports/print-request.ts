@@ -1,16 +1,27 @@
 import type { Db } from '../database/database.ts'
 import { sql } from '../database/sql.ts'
 import { forbidden, invalid, type Fault } from '../errors.ts'
-import { mayPrint, REPORTS, showsMoney, visibleTo, withoutSums } from './catalog/catalog.ts'
-import { appointmentsIn } from './catalog/conditions.ts'
+import { DIMENSIONS, type DimensionName } from '../contract/report.ts'
+import { mayPrint, REPORTS, showsMoney, visibleTo } from './catalog/catalog.ts'
+import { comparedRange } from './comparison.ts'
+import { findCurrencies } from './currencies.ts'
 import {
-  findFilterNames,
-  describeLocations,
+  appliedFilters,
+  checkAgainstReport,
   describeFilters,
-  type Named,
-  type Names,
-} from './filter-names.ts'
-import type { Report, Scope } from './report.ts'
+  describeLocations,
+  findFilterNames,
+  isId,
+  readFilters,
+  refuseUnknownIds,
+  refuseUnknownTags,
+  type AddFault,
+  type Filters,
+} from './filters.ts'
+import { canGroupBy, groupReport } from './grouping.ts'
+import { leaveOutMeaningless } from './meaningless.ts'
+import type { AppliedFilters, DateRange, Report, Scope, StatusOutcomes } from './report.ts'
+import { boundsOf, withRange, zonesOf, type LocationZone } from './zones.ts'
 
 /** A request to print, not yet checked. */
 export type PrintRequest = {
@@ -20,6 +31,7 @@ export type PrintRequest = {
   endDate?: unknown
   locationId?: unknown
   filters?: unknown
+  groupBy?: unknown
 }
 
 /** The person or key that prints: its functions, and the part of the business that it may see. */
@@ -37,9 +49,10 @@ export type PrintJob = {
   locationId: number | null
   businessName: string
   locationName: string | null
+  filters: AppliedFilters
+  groupBy: DimensionName[]
   appliedFilters: [label: string, value: string][]
-  /** The currency of all prices; `undefined` if there are several, which cannot be added up. */
-  currency: string | null | undefined
+  notes: string[]
 }
 
 /** Checks a request against the database. Throws with all faults at once. */
@@ -48,51 +61,119 @@ export async function checkPrintRequest(
   request: PrintRequest,
   reader: Reader,
   now: Temporal.Instant,
-) {
+): Promise<PrintJob> {
   const faults: Fault[] = []
   const addFault = (pointer: string, detail: string) => void faults.push({ pointer, detail })
 
+  const { businessId } = reader
   const report = findReport(request, addFault)
   const range = readRange(request, addFault)
+  const groupBy = readGroupBy(request.groupBy, report, addFault)
   const filters = readFilters(request.filters, addFault)
-  const business = await findBusiness(db, reader.businessId)
-  const location = await findLocation(db, request.locationId, reader, addFault)
-  const professionalIds = intersect(reader.professionalIds, filters.professionalIdList)
-  const names = await findFilterNames(db, reader, { professionalIds, ...filters })
-  refuseUnknown(names, filters, addFault)
+  const { locations, outcomes, ...business } = await findBusiness(db, businessId)
+  const location = findLocation(request.locationId, locations, reader, addFault)
+  const ids = visibleIds(reader, filters, location)
+  const names = await findFilterNames(db, businessId, {
+    ...ids,
+    professionalIds: union(ids.professionalIds, filters.professionalIdList),
+  })
+  refuseUnknownIds(names, filters, addFault)
+  await refuseUnknownTags(db, businessId, filters.tags, addFault)
+  if (report) checkAgainstReport(report, filters, outcomes, addFault)
 
   if (faults.length > 0 || !report || !range) throw invalid(faults)
-  if (!mayPrint(report, reader.functions)) {
-    const lacking = report.securityFunctions.filter((name) => !reader.functions.has(name))
-    throw forbidden(`This report needs the function ${lacking.join(', ')}. Ask an owner for it.`)
-  }
-  const timeZone = location?.timeZone ?? business.timeZone
+  refuseForbidden(report, reader)
+  const visible = locations.filter(({ locationId }) => includes(ids.locationIds, locationId))
+  const { timeZone, zones } = zonesOf(range, visible, business)
   const scope: Scope = {
-    businessId: reader.businessId,
+    businessId,
     ...range,
-    ...instantsOf(range, timeZone),
     timeZone,
-    locationIds: location ? [location.locationId] : reader.locationIds,
-    professionalIds,
-    reasonIds: filters.reasonIdList,
+    zones,
+    ...boundsOf(zones),
+    ...ids,
     statuses: filters.statusList,
+    tags: filters.tags,
+    outcomes,
+    currencies: [],
     now,
   }
-  const shown = visibleTo(report, reader.functions)
-  const currency = showsMoney(shown) ? await findCurrency(db, scope) : null
-  const job: PrintJob = {
-    report: currency === undefined ? withoutSums(shown) : shown,
+  return makeJob(db, {
+    report,
     scope,
-    locationId: location?.locationId ?? null,
+    groupBy,
+    reader,
     businessName: business.name,
-    locationName: location?.name ?? describeLocations(reader, names),
-    appliedFilters: describeFilters({ professionalIds, ...filters }, names),
-    currency,
-  }
-  return job
+    locationId: location?.locationId ?? null,
+    locationName: location?.name ?? describeLocations(ids.locationIds, names),
+    filters: appliedFilters(filters),
+    appliedFilters: describeFilters(scope, names),
+  })
 }
 
-type AddFault = (pointer: string, detail: string) => void
+type Checked = Omit<PrintJob, 'notes' | 'groupBy'> & {
+  groupBy: DimensionName[] | null
+  reader: Reader
+}
+
+/** Adapts the report to what the reader may see, to the range and to the filters. */
+async function makeJob(db: Db, checked: Checked): Promise<PrintJob> {
+  const { report, scope, groupBy: wanted, reader, ...rest } = checked
+  const shown = visibleTo(report, reader.functions)
+  const groupBy = wanted ?? report.groupedBy?.(scope) ?? []
+  const grouped = groupBy.length > 0 ? groupReport(shown, groupBy) : shown
+  const { report: meaningful, notes } = leaveOutMeaningless(grouped, scope, rest.filters)
+  const currencies = showsMoney(meaningful)
+    ? await findCurrencies(db, scope, withRange(scope, comparedRange(scope)))
+    : []
+  const grouping: [string, string][] = wanted ? [['Grouped by', wanted.join(', ')]] : []
+  return {
+    ...rest,
+    report: meaningful,
+    scope: { ...scope, currencies },
+    groupBy,
+    appliedFilters: [...rest.appliedFilters, ...grouping],
+    notes,
+  }
+}
+
+const includes = (ids: number[] | null, id: number) => !ids || ids.includes(id)
+
+const union = (a: number[] | null, b: number[] | null) =>
+  a || b ? [...(a ?? []), ...(b ?? [])] : null
+
+/** The filters within the part of the business that the reader may see. */
+function visibleIds(reader: Reader, filters: Filters, location: Location | undefined) {
+  const locationIds = intersect(reader.locationIds, filters.locationIdList)
+  return {
+    locationIds: location ? intersect(locationIds, [location.locationId]) : locationIds,
+    professionalIds: intersect(reader.professionalIds, filters.professionalIdList),
+    reasonIds: filters.reasonIdList,
+    clientIds: filters.clientIdList,
+  }
+}
+
+function refuseForbidden(report: Report, reader: Reader) {
+  if (mayPrint(report, reader.functions)) return
+  const lacking = report.securityFunctions.filter((name) => !reader.functions.has(name))
+  throw forbidden(`This report needs the function ${lacking.join(', ')}. Ask an owner for it.`)
+}
+
+function readGroupBy(value: unknown, report: Report | undefined, addFault: AddFault) {
+  if (value === undefined || value === null) return null
+  const isKnown = (name: unknown): name is DimensionName => DIMENSIONS.some((one) => one === name)
+  if (!Array.isArray(value) || value.length > 2 || new Set(value).size < value.length) {
+    addFault('/groupBy', 'must be an array of one or two different names')
+    return null
+  }
+  value.forEach((name, i) => {
+    if (!isKnown(name)) addFault(`/groupBy/${i}`, `must be one of ${DIMENSIONS.join(', ')}`)
+    else if (report && !canGroupBy(report, name)) {
+      addFault(`/groupBy/${i}`, 'this report cannot be grouped by it')
+    }
+  })
+  return value.length > 0 ? value.filter(isKnown) : null
+}
 
 function findReport({ reportId, reportFileName }: PrintRequest, addFault: AddFault) {
   if (reportId === undefined || reportId === null) {
@@ -109,12 +190,10 @@ function findReport({ reportId, reportFileName }: PrintRequest, addFault: AddFau
   return report
 }
 
-type Range = { startDate: Temporal.PlainDate; endDate: Temporal.PlainDate }
-
 /** Ten years. */
 const MAX_DAYS = 3_653
 
-function readRange(request: PrintRequest, addFault: AddFault): Range | undefined {
+function readRange(request: PrintRequest, addFault: AddFault): DateRange | undefined {
   const startDate = readDate('startDate', request.startDate, addFault)
   const endDate = readDate('endDate', request.endDate, addFault)
   if (!startDate || !endDate) return undefined
@@ -140,107 +219,47 @@ function readDate(name: string, value: unknown, addFault: AddFault) {
   }
 }
 
-/** From the start of the first day to the end of the last one, which can have 23 or 25 hours. */
-const instantsOf = ({ startDate, endDate }: Range, timeZone: string) => ({
-  from: startDate.toZonedDateTime(timeZone).toInstant(),
-  until: endDate.add({ days: 1 }).toZonedDateTime(timeZone).toInstant(),
-})
-
-/** The preceding range of the same length, for comparison. */
-export function previousRange(scope: Scope): Scope {
-  const days = scope.startDate.until(scope.endDate, { largestUnit: 'days' }).days + 1
-  const range = {
-    startDate: scope.startDate.subtract({ days }),
-    endDate: scope.startDate.subtract({ days: 1 }),
-  }
-  return { ...scope, ...range, ...instantsOf(range, scope.timeZone) }
-}
-
-type Filters = {
-  professionalIdList: number[] | null
-  reasonIdList: number[] | null
-  statusList: string[] | null
-}
-
-function readFilters(value: unknown, addFault: AddFault): Filters {
-  const none: Filters = { professionalIdList: null, reasonIdList: null, statusList: null }
-  if (value === undefined || value === null) return none
-  if (typeof value !== 'object' || Array.isArray(value)) {
-    addFault('/filters', 'must be an object')
-    return none
-  }
-  const given = value as Record<string, unknown>
-  const list = <T>(name: string, isRight: (item: unknown) => item is T, what: string) => {
-    const items = given[name]
-    if (items === undefined || items === null) return null
-    if (Array.isArray(items) && items.length <= 1_000 && items.every(isRight)) {
-      return items.length > 0 ? (items as T[]) : null
-    }
-    addFault(`/filters/${name}`, `must be an array of at most 1,000 ${what}`)
-    return null
-  }
-  return {
-    professionalIdList: list('professionalIdList', isId, 'ids'),
-    reasonIdList: list('reasonIdList', isId, 'ids'),
-    statusList: list('statusList', isStatus, 'statuses'),
-  }
-}
-
-const isId = (item: unknown): item is number => Number.isSafeInteger(item) && (item as number) > 0
-const isStatus = (item: unknown): item is string =>
-  typeof item === 'string' && item.length <= 100 && !item.includes('\0')
-
 const intersect = (own: number[] | null, wanted: number[] | null) =>
   own && wanted ? wanted.filter((id) => own.includes(id)) : (own ?? wanted)
 
-async function findBusiness(db: Db, businessId: number) {
-  const [business] = await db.query<{ name: string; timeZone: string }>(sql`
-    select name, time_zone as "timeZone" from business where business_id = ${businessId}`)
+type Location = LocationZone & { name: string }
+type Business = {
+  name: string
+  timeZone: string
+  locations: Location[]
+  outcomes: StatusOutcomes[]
+}
+
+/** The settings of a business that a report depends on. */
+async function findBusiness(db: Db, businessId: number): Promise<Business> {
+  const [business] = await db.query<Business>(sql`
+    select b.name, b.time_zone as "timeZone",
+           (select coalesce(json_agg(json_build_object('locationId', l.location_id, 'name', l.name,
+                                                       'timeZone', coalesce(l.time_zone, b.time_zone))
+                                     order by l.location_id), '[]')
+            from location l where l.business_id = b.business_id) as locations,
+           (select coalesce(json_agg(json_build_object('objectType', s.object_type, 'outcome', s.outcome,
+                                                       'statuses', s.statuses)), '[]')
+            from (select object_type, outcome, array_agg(status order by status) as statuses
+                  from status where business_id = b.business_id group by 1, 2) s) as outcomes
+    from business b where b.business_id = ${businessId}`)
   return business!
 }
 
-/** The currency of the appointments in the range and in the previous one. */
-async function findCurrency(db: Db, scope: Scope): Promise<PrintJob['currency']> {
-  const { from } = previousRange(scope)
-  const currencies = await db.query<{ currency: string }>(sql`
-    select distinct c.currency from calendar c
-    where ${appointmentsIn({ ...scope, from })} and c.price is not null and c.currency is not null
-    limit 2`)
-  return currencies.length > 1 ? undefined : (currencies[0]?.currency ?? null)
-}
-
-async function findLocation(db: Db, wanted: unknown, reader: Reader, addFault: AddFault) {
+function findLocation(
+  wanted: unknown,
+  locations: Location[],
+  reader: Reader,
+  addFault: AddFault,
+): Location | undefined {
   if (wanted === undefined || wanted === null || wanted === '') return undefined
   const locationId = Number(wanted)
-  const isValid = /^\d{1,16}$/.test(String(wanted)) && isId(locationId)
-  if (!isValid) {
+  if (!/^\d{1,16}$/.test(String(wanted)) || !isId(locationId)) {
     addFault('?locationId', 'must be the id of a location')
     return undefined
   }
-  const [location] = await db.query<{
-    locationId: number
-    name: string
-    timeZone: string | null
-  }>(sql`
-    select location_id as "locationId", name, time_zone as "timeZone"
-    from location
-    where business_id = ${reader.businessId} and location_id = ${locationId}`)
-  if (location && (!reader.locationIds || reader.locationIds.includes(locationId))) return location
+  const location = locations.find((one) => one.locationId === locationId)
+  if (location && includes(reader.locationIds, locationId)) return location
   addFault('?locationId', 'there is no such location')
   return undefined
-}
-
-function refuseUnknown(
-  { staff, reasons }: Names,
-  { professionalIdList, reasonIdList }: Filters,
-  addFault: AddFault,
-) {
-  const check = (name: string, ids: number[] | null, known: Named[], what: string) =>
-    ids?.forEach((id, i) => {
-      if (!known.some((one) => one.id === id)) {
-        addFault(`/filters/${name}/${i}`, `there is no such ${what}`)
-      }
-    })
-  check('professionalIdList', professionalIdList, staff, 'professional')
-  check('reasonIdList', reasonIdList, reasons, 'reason')
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import type { ReportFormat } from '../contract/report.ts'
 import type { Db } from '../database/database.ts'
 import { CONTENT_TYPES, write } from './formats/formats.ts'
+import { filePartOf } from './filters.ts'
 import type { PrintJob } from './print-request.ts'
 import type { PageSize } from './formats/pdf.ts'
 import { printReport } from './print.ts'
@@ -65,5 +66,13 @@ export async function printToFile(db: Db, job: PrintJob, printing: Printing): Pr
 }
 
 /** Contains no input of users, so it needs no escaping. */
-export const fileNameOf = ({ report, scope, locationId }: PrintJob, format: ReportFormat) =>
-  `${report.reportFileName}${locationId === null ? '' : `-location-${locationId}`}_${scope.startDate}_${scope.endDate}.${format}`
+export const fileNameOf = (
+  { report, scope, locationId, filters, groupBy }: PrintJob,
+  format: ReportFormat,
+) => {
+  const location = locationId === null ? '' : `-location-${locationId}`
+  const isAsked = report.groupedBy?.(scope).join() !== groupBy.join()
+  const grouping = groupBy.length > 0 && isAsked ? `-by-${groupBy.join('-and-')}` : ''
+  const part = `${location}${filePartOf(filters)}${grouping}`
+  return `${report.reportFileName}${part}_${scope.startDate}_${scope.endDate}.${format}`
+}

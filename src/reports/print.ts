@@ -4,8 +4,12 @@ import { sql } from '../database/sql.ts'
 import { invalid } from '../errors.ts'
 import { reportObject } from './catalog/catalog.ts'
 import type { Chart } from './chart.ts'
-import { previousRange, type PrintJob } from './print-request.ts'
-import type { Cell, Column, Figures, KpiResult, ReportResult } from './report.ts'
+import { findBeginning } from './beginning.ts'
+import { compareScope, type ComparedScopes } from './comparison.ts'
+import { drawInCurrencies, kpiResults, splitColumns } from './currencies.ts'
+import { MEASURES } from './measures.ts'
+import type { PrintJob } from './print-request.ts'
+import type { Cell, Column, Figures, ReportResult, Scope } from './report.ts'
 import { withTotals } from './totals.ts'
 
 /** Rows of a batch. CSV rows stay small when they are written, so it takes larger batches. */
@@ -26,11 +30,14 @@ export function printReport<T>(
     const tx = untilAborted(snapshot, signal)
     const { report, scope } = job
     const columns = columnsOf(job)
-    // Reports whose charts or figures are calculated from their rows have few rows.
-    const isShort =
-      !rowsOnly && (report.figuresOf !== undefined || report.charts.some(({ rows }) => !rows))
+    // Reports whose charts are drawn from their rows have few rows.
+    const isShort = !rowsOnly && report.charts.some(({ rows }) => !rows)
     const allRows = isShort ? await tx.query<Row>(report.rows(scope)) : undefined
-    const kpis = rowsOnly ? [] : await readKpis(tx, job, allRows)
+    const compared = compareScope(
+      scope,
+      rowsOnly ? null : await findBeginning(tx, report.about, scope),
+    )
+    const kpis = rowsOnly ? [] : await readKpis(tx, job, compared)
     const charts = rowsOnly ? [] : await readCharts(tx, job, allRows)
     const batches = allRows
       ? [allRows]
@@ -47,10 +54,15 @@ export function printReport<T>(
         locationId: job.locationId,
         printedTime: scope.now.epochMilliseconds,
       },
+      timeZones: scope.zones.map(({ timeZone }) => timeZone).toSorted(),
+      filters: job.filters,
+      groupBy: job.groupBy,
       businessName: job.businessName,
       locationName: job.locationName,
       appliedFilters: job.appliedFilters,
-      currency: job.currency ?? null,
+      notes: job.notes,
+      definitions: definitionsOf(job),
+      comparison: compared.comparison,
       kpis,
       charts,
       columns,
@@ -112,45 +124,38 @@ export async function refuseTooManyRows(
   throw invalid([{ pointer: '?format', detail }])
 }
 
-function columnsOf({ report, locationId, currency }: PrintJob): Column[] {
-  return report.columns
-    .filter(({ unlessOneLocation }) => !unlessOneLocation || locationId === null)
-    .map((column) => (column.type === 'money' ? inCurrency(column, currency) : column))
+const columnsOf = ({ report, locationId, scope }: PrintJob): Column[] =>
+  splitColumns(
+    report.columns.filter(({ unlessOneLocation }) => !unlessOneLocation || locationId === null),
+    scope.currencies,
+  )
+
+/** What the figures and the measures of the columns count, each once. */
+function definitionsOf({ report }: PrintJob): [label: string, definition: string][] {
+  const columns = report.columns.flatMap(({ measure }): [string, string][] =>
+    measure ? [[MEASURES[measure].label, MEASURES[measure].definition]] : [],
+  )
+  const kpis = report.kpis.map(({ label, definition }): [string, string] => [label, definition])
+  const known = new Set(kpis.map(([, definition]) => definition))
+  return [...kpis, ...columns.filter(([, definition]) => !known.has(definition))]
 }
 
-/** Adds the currency to the label. Amounts in several currencies are not summed. */
-function inCurrency({ total, ...column }: Column, currency: PrintJob['currency']): Column {
-  const label = currency ? `${column.label} (${currency})` : column.label
-  return { ...column, label, ...(total && currency !== undefined ? { total } : {}) }
-}
-
-async function readKpis(tx: Db, { report, scope, currency }: PrintJob, allRows: Row[] | undefined) {
-  const [current] =
-    allRows && report.figuresOf
-      ? [report.figuresOf(allRows)]
-      : await tx.query<Figures>(report.figures(scope))
-  const [previous] = await tx.query<Figures>(report.figures(previousRange(scope)))
-  return report.kpis.map(({ name, label, unit, definition, better, value }): KpiResult => {
-    const cannotAdd = unit === 'money' && currency === undefined
-    return {
-      name,
-      label,
-      value: cannotAdd ? null : value(current!),
-      previous: cannotAdd ? null : value(previous!),
-      unit,
-      definition: cannotAdd
-        ? `${definition} Not shown: prices are in several currencies.`
-        : definition,
-      better: better ?? null,
-    }
-  })
+async function readKpis(tx: Db, { report, scope }: PrintJob, { toDate, previous }: ComparedScopes) {
+  const read = async (of: Scope | undefined) =>
+    of && (await tx.query<Figures>(report.figures(of)))[0]!
+  const figures = {
+    current: (await read(scope))!,
+    toDate: await read(toDate),
+    previous: await read(previous),
+  }
+  return report.kpis.flatMap((kpi) => kpiResults(kpi, figures, scope))
 }
 
 async function readCharts(tx: Db, { report, scope }: PrintJob, allRows: Row[] | undefined) {
   const charts: Chart[] = []
   for (const source of report.charts) {
     const rows = source.rows ? await tx.query(source.rows(scope)) : allRows!
-    charts.push(...source.draw(rows, scope))
+    charts.push(...drawInCurrencies(source, rows, scope))
   }
   return charts
 }

@@ -1,3 +1,6 @@
+import type { ObjectType } from '../contract/event-type.ts'
+import type { DimensionName, FilterName } from '../contract/report.ts'
+import type { StatusOutcome } from '../contract/status.ts'
 import type { Sql } from '../database/sql.ts'
 import type { Chart, Unit } from './chart.ts'
 
@@ -11,34 +14,89 @@ export type Report = {
   description: string
   /** The functions that a role must include, all of them. */
   securityFunctions: string[]
+  /** What its rows are made of. It decides which filters and statuses it takes and when its data began. */
+  about: ReportSubject
   columns: Column[]
   rows(scope: Scope): Sql
-  /** One row of figures for the range. It is also read for the previous range. */
+  /** One row of figures for the range. It is also read for the range that it is compared with. */
   figures(scope: Scope): Sql
-  /** Calculates the figures from the rows instead, for reports with few rows. */
-  figuresOf?: (rows: Record<string, unknown>[]) => Figures
   kpis: Kpi[]
   charts: ChartSource[]
+  /** What its lines show if it is grouped; absent if it cannot be grouped. */
+  measures?: MeasureName[]
+  /** How it is grouped if the request does not say. */
+  groupedBy?: (range: DateRange) => DimensionName[]
 }
 
 export type Category = 'APPOINTMENTS' | 'NO_SHOWS' | 'STAFF' | 'CLIENTS' | 'CLASSES' | 'AUTOMATION'
 
-/** The range and the filters that every statement of a report applies. */
-export type Scope = {
-  businessId: number
-  /** The start of the first day, and the end of the last day (exclusive), in the time zone. */
+export type ReportSubject =
+  | 'appointments'
+  | 'classes'
+  | 'invitations'
+  | 'recalls'
+  | 'disclaimers'
+  | 'triggers'
+  | 'emails'
+  | 'clients'
+
+/** Each is defined once, in measures.ts. */
+export const MEASURE_NAMES = [
+  'appointments',
+  'kept',
+  'missed',
+  'cancelled',
+  'unclosed',
+  'ahead',
+  'bookedMinutes',
+  'busyMinutes',
+  'workingMinutes',
+  'value',
+  'revenue',
+  'lostValue',
+  'aheadValue',
+  'classes',
+  'students',
+  'places',
+] as const
+export type MeasureName = (typeof MEASURE_NAMES)[number]
+
+export type DateRange = { startDate: Temporal.PlainDate; endDate: Temporal.PlainDate }
+
+/** A time zone of the range, with the locations whose rows are in it. */
+export type Zone = {
+  timeZone: string
+  /** `null`: all locations that no other zone names, and rows without a location. It comes last. */
+  locationIds: number[] | null
+  /** The start of the first day, and the end of the last day (exclusive). */
   from: Temporal.Instant
   until: Temporal.Instant
-  startDate: Temporal.PlainDate
-  endDate: Temporal.PlainDate
+}
+
+/** The range and the filters that every statement of a report applies. */
+export type Scope = DateRange & {
+  businessId: number
+  /** The earliest start and the latest end of all zones. */
+  from: Temporal.Instant
+  until: Temporal.Instant
+  /** The zone of everything that has no location. */
   timeZone: string
+  zones: Zone[]
   /** `null`: no filter. */
   locationIds: number[] | null
   professionalIds: number[] | null
   reasonIds: number[] | null
+  clientIds: number[] | null
   statuses: string[] | null
+  tags: [name: string, values: string[]][] | null
+  /** What each status of the business counts as. */
+  outcomes: StatusOutcomes[]
+  /** The currencies of the range. With several, every sum of money is split. */
+  currencies: string[]
   now: Temporal.Instant
 }
+
+export type StatusOutcomes = { objectType: ObjectType; outcome: StatusOutcome; statuses: string[] }
 
 export type ColumnType =
   | 'text'
@@ -62,11 +120,27 @@ export type Column = {
   width: number
   /** Left out if the report is for one location, which its head names. */
   unlessOneLocation?: true
-  /** Its cells are sums of prices: left out if there are several currencies. */
-  addsPrices?: true
-  /** How the total is calculated. A percentage is calculated from two totals, not summed. */
-  total?: 'sum' | { percentOf: [part: string, whole: string] }
+  /** Its cells are sums of prices: with several currencies it becomes one column for each. */
+  perCurrency?: true
+  /** Its cells are single prices, each in the currency that this column names. */
+  currencyIn?: string
+  /** Left out if all prices are in one currency. */
+  ifSeveralCurrencies?: true
+  /** The currency of all its cells, and the column that it is a part of: set when it is printed. */
+  currency?: string
+  partOf?: string
+  /** Its meaning, which is printed once for the report. */
+  measure?: MeasureName
+  /** `future`: left out of a range that has ended. */
+  tense?: Tense
+  /** With one of these filters it says nothing, so it is left out and the report says why. */
+  meaninglessWith?: readonly FilterName[]
+  /** How the total is calculated. A percentage is calculated from totals, not summed. */
+  total?: 'sum' | { percentOf: [part: string, whole: string | string[]] }
 }
+
+/** `past`: known only of appointments that have begun. `future`: only of those that have not. */
+export type Tense = 'past' | 'future'
 
 export type Cell = string | number | null
 export type Figures = Record<string, number | null>
@@ -80,9 +154,14 @@ export type Kpi = {
   value(figures: Figures): number | null
   /** Which direction is an improvement; absent if neither is. */
   better?: 'more' | 'less'
+  measure?: MeasureName
+  tense?: Tense
+  meaninglessWith?: readonly FilterName[]
 }
 
 export type ChartSource = {
+  /** With one of these filters it says nothing, so it is left out. */
+  meaninglessWith?: readonly FilterName[]
   /** Absent if the chart is drawn from the rows of the report, which are then few. */
   rows?: (scope: Scope) => Sql
   draw(rows: Record<string, unknown>[], scope: Scope): Chart[]
@@ -92,13 +171,21 @@ export type ChartSource = {
 export type ReportResult = {
   report: ReportObject
   parameters: Parameters
+  /** Of all rows; several if each row is in the zone of its location. */
+  timeZones: string[]
+  filters: AppliedFilters
+  groupBy: DimensionName[]
   businessName: string
   /** `null`: all locations. */
   locationName: string | null
-  /** The filters by staff, service and status, for the head of the report. */
+  /** The filters and the grouping, for the head of the report. */
   appliedFilters: [label: string, value: string][]
-  /** The currency of all prices; `null` if there are none or several. */
-  currency: string | null
+  /** What was left out, and why. */
+  notes: string[]
+  /** What each figure and measure of the report counts. */
+  definitions: [label: string, definition: string][]
+  /** `null`: the range is in the future, so that there is nothing to compare it with. */
+  comparison: Comparison | null
   kpis: KpiResult[]
   charts: Chart[]
   columns: Column[]
@@ -135,17 +222,35 @@ export type Parameters = {
   printedTime: number
 }
 
+/** The filters of the request, by their names. */
+export type AppliedFilters = { [Name in FilterName]?: unknown }
+
+/** The range that figures are compared with. */
+export type Comparison = {
+  startDate: string
+  endDate: string
+  /** The local time until which it is read, if the range of the report has not ended; else null. */
+  until: string | null
+  /** False if the data begins in this range: then no change is calculated. */
+  isLikeForLike: boolean
+  note: string | null
+}
+
 export type KpiResult = {
   name: string
   label: string
   value: number | null
   previous: number | null
   unit: Unit
+  /** The part of `value` up to now, with which `previous` is compared; equal to it after the range. */
+  valueToDate: number | null
+  currency: string | null
   definition: string
   better: 'more' | 'less' | null
 }
 
-export type Totals = Record<string, number | null>
+/** By column. The total of single prices in several currencies is an amount for each. */
+export type Totals = Record<string, number | Record<string, number> | null>
 
 /** A percentage with one decimal; null if the whole is 0. */
 export const percent = (part: number | null | undefined, whole: number | null | undefined) =>

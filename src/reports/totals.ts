@@ -2,8 +2,12 @@ import { percent, type Cell, type Column, type Totals } from './report.ts'
 
 /** Passes rows on and sums them meanwhile, so that the totals need no second query. */
 export function withTotals(columns: Column[], batches: AsyncIterable<Cell[][]>) {
-  const sums = columns.map(() => 0)
-  const summed = columns.flatMap((column, i) => (column.total === 'sum' ? [i] : []))
+  const sums = columns.map(() => new Map<string, number>())
+  const summed = columns.flatMap(({ total, currencyIn }, i) =>
+    total === 'sum'
+      ? [{ i, currencyAt: columns.findIndex(({ name }) => name === currencyIn) }]
+      : [],
+  )
   let read = 0
   let done = false
 
@@ -18,7 +22,13 @@ export function withTotals(columns: Column[], batches: AsyncIterable<Cell[][]>) 
 
   async function* pass() {
     for await (const batch of batches) {
-      for (const row of batch) for (const i of summed) sums[i]! += Number(row[i] ?? 0)
+      for (const row of batch) {
+        for (const { i, currencyAt } of summed) {
+          if (row[i] === null) continue
+          const key = currencyAt < 0 ? '' : String(row[currencyAt])
+          sums[i]!.set(key, (sums[i]!.get(key) ?? 0) + Number(row[i]))
+        }
+      }
       read += batch.length
       yield batch
     }
@@ -26,13 +36,22 @@ export function withTotals(columns: Column[], batches: AsyncIterable<Cell[][]>) 
   }
 }
 
-function toTotals(columns: Column[], sums: number[]): Totals {
-  const sumOf = (name: string) => sums[columns.findIndex((column) => column.name === name)]
+function toTotals(columns: Column[], sums: Map<string, number>[]): Totals {
+  const sumOf = (names: string | string[]) =>
+    [names]
+      .flat()
+      .map((name) => sums[columns.findIndex((column) => column.name === name)]?.get('') ?? 0)
+      .reduce((a, b) => a + b)
   return Object.fromEntries(
-    columns.flatMap(({ name, total }, i): [string, number | null][] => {
+    columns.flatMap(({ name, total, currencyIn }, i): [string, Totals[string]][] => {
       if (!total) return []
-      if (total === 'sum') return [[name, toCents(sums[i]!)]]
-      return [[name, percent(sumOf(total.percentOf[0]), sumOf(total.percentOf[1]))]]
+      if (total !== 'sum') {
+        return [[name, percent(sumOf(total.percentOf[0]), sumOf(total.percentOf[1]))]]
+      }
+      const bySeveral = columns.some((column) => column.name === currencyIn)
+      if (!bySeveral) return [[name, toCents(sums[i]!.get('') ?? 0)]]
+      const amounts = [...sums[i]!].map(([currency, sum]) => [currency, toCents(sum)])
+      return [[name, Object.fromEntries(amounts.toSorted())]]
     }),
   )
 }

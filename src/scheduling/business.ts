@@ -21,7 +21,7 @@ export async function changeBusiness(tx: Db, body: unknown, { businessId, user, 
   const before = await lockBusiness(tx, businessId)
   if (!before) throw notFound('business', businessId)
   const { values, faults } = readFields<BusinessFields>(BUSINESS_FIELDS, body, before)
-  faults.push(...operatorFieldFaults(values, before))
+  faults.push(...operatorFieldFaults(values, before), ...mailPauseFaults(values, before))
   faults.push(...unknownProperties(BusinessWrite, body))
   if (faults.length === 0) faults.push(...(await referenceFaults(tx, values, before)))
   if (faults.length > 0) throw invalid(faults)
@@ -67,3 +67,12 @@ export const operatorFieldFaults = (values: BusinessFields, current: BusinessRow
   (['active', 'externalId', 'senderDomains'] as const)
     .filter((property) => !isDeepStrictEqual(values[property], current[property]))
     .map((property) => ({ pointer: `/${property}`, detail: 'is the operator’s to change' }))
+
+/** The reason of a pause that has just ended may be sent back. */
+export const mailPauseFaults = (
+  { mailPaused, mailPausedReason }: BusinessFields,
+  current?: BusinessRow,
+): Fault[] =>
+  mailPaused || mailPausedReason === null || mailPausedReason === current?.mailPausedReason
+    ? []
+    : [{ pointer: '/mailPausedReason', detail: 'needs mailPaused: true' }]

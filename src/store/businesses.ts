@@ -29,8 +29,13 @@ const FIELD_COLUMNS = columnsFor<BusinessFields>({
   bookingUrl: 'text',
   externalId: 'text',
   senderDomains: 'text[]',
+  accentColor: 'text',
+  website: 'text',
+  replyTo: 'text',
   bulkLimit: 'integer',
   quietHours: 'jsonb',
+  mailPaused: 'boolean',
+  mailPausedReason: 'text',
   active: 'boolean',
 } satisfies Record<keyof BusinessFields, string>)
 
@@ -93,8 +98,13 @@ const DEFAULTS = {
   bookingUrl: null,
   externalId: null,
   senderDomains: [],
+  accentColor: null,
+  website: null,
+  replyTo: null,
   bulkLimit: null,
   quietHours: null,
+  mailPaused: false,
+  mailPausedReason: null,
   active: true,
 }
 
@@ -105,7 +115,7 @@ export async function insertBusiness(db: Db, given: NewBusiness, { user, now }: 
   const [business] = await db.query<BusinessRow>(sql`
     insert into business as t (${names}, created_date, created_user, modified_date, modified_user)
     select ${names}, ${now}, ${user}, ${now}, ${user}
-    from ${rowTable(FIELD_COLUMNS, [withDomains({ ...DEFAULTS, ...given })])}
+    from ${rowTable(FIELD_COLUMNS, [asStored({ ...DEFAULTS, ...given })])}
     returning ${columns}`)
   return business!
 }
@@ -119,15 +129,46 @@ export async function updateBusiness(
   const [business] = await db.query<BusinessRow>(sql`
     update business t
     set ${raw(FIELD_COLUMNS.map(({ column }) => `${column} = r.${column}`).join(', '))},
+        mail_resumed_time = case when t.mail_paused and not r.mail_paused then ${now}::timestamptz
+                                 else t.mail_resumed_time end,
         version = t.version + 1, modified_date = ${now}, modified_user = ${user}
-    from ${rowTable(FIELD_COLUMNS, [withDomains(fields)])}
+    from ${rowTable(FIELD_COLUMNS, [asStored(fields)])}
     where t.business_id = ${businessId}
     returning ${columns}`)
   return business!
 }
 
-/** Each domain once, in lower case. */
-const withDomains = (fields: BusinessFields): BusinessFields => ({
+/** A pause of the mail of a business, or the end of its last one. */
+export type MailPause = {
+  businessId: number
+  isPaused: boolean
+  resumedTime: Temporal.Instant | null
+}
+
+/** Only businesses whose mail is paused, or was. */
+export async function listMailPauses(db: Db, rows: { businessId: number }[]) {
+  const pauses = await db.query<MailPause>(sql`
+    select business_id as "businessId", mail_paused as "isPaused", mail_resumed_time as "resumedTime"
+    from business
+    where business_id = any (${idsOf(rows)}::bigint[]) and (mail_paused or mail_resumed_time is not null)`)
+  return new Map(pauses.map((pause) => [pause.businessId, pause]))
+}
+
+/** Those of the businesses whose mail is still paused. They cannot resume before the transaction ends. */
+export async function lockPausedBusinesses(tx: Db, rows: { businessId: number }[]) {
+  const paused = await tx.query<{ businessId: number }>(sql`
+    select business_id as "businessId" from business
+    where business_id = any (${idsOf(rows)}::bigint[]) and mail_paused
+    order by business_id for share`)
+  return new Set(paused.map((row) => row.businessId))
+}
+
+const idsOf = (rows: { businessId: number }[]) => [...new Set(rows.map((row) => row.businessId))]
+
+/** Each domain once; domains and the colour in lower case. The end of a pause ends its reason. */
+const asStored = (fields: BusinessFields): BusinessFields => ({
   ...fields,
+  mailPausedReason: fields.mailPaused ? fields.mailPausedReason : null,
+  accentColor: fields.accentColor?.toLowerCase() ?? null,
   senderDomains: [...new Set(fields.senderDomains.flatMap((domain) => parseDomain(domain) ?? []))],
 })

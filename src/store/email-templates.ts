@@ -30,6 +30,8 @@ export type StoredTemplate = {
   level: string | null
   location: string | null
   reasonIdList: number[]
+  /** The layout is not put around it. */
+  noHeader: boolean
   sortOrder: number | null
   /** Null: none. */
   attachments: Attachment[] | null
@@ -79,7 +81,7 @@ const withVariants = (names: Sql) =>
            t.cc_address as "ccAddress", t.bcc_address as "bccAddress",
            t.reply_to_address as "replyToAddress", t.language, t.level, t.location,
            t.reason_id_list as "reasonIdList", t.sort_order as "sortOrder",
-           ${attachmentsOfTemplate} as attachments
+           t.no_header as "noHeader", ${attachmentsOfTemplate} as attachments
     from (${names}) n
     join email_template named using (business_id, email_template_id)
     join email_template t on t.business_id = named.business_id

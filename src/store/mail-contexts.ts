@@ -26,6 +26,7 @@ export type ContextRow = ObjectKey & {
   locationId: number | null
   /** Counts the object's changes: the sequence of its calendar entry. */
   version: number
+  createdDate: Temporal.Instant
   modifiedDate: Temporal.Instant
   /** The status itself; the context has its label. */
   objectStatus: string
@@ -142,6 +143,7 @@ const contextRowOf = (objectType: ObjectType, row: Row, settings: Settings): Con
   reasonId: row.reasonId ?? null,
   locationId: row.locationId ?? null,
   version: row.version,
+  createdDate: row.createdDate,
   modifiedDate: row.modifiedDate,
   objectStatus: row.status,
   businessActive: settings.business.active,
@@ -151,7 +153,7 @@ const contextRowOf = (objectType: ObjectType, row: Row, settings: Settings): Con
 
 function contextOf(objectType: ObjectType, row: Row, settings: Settings): MailContext {
   const { locations, professionals, services } = settings
-  const label = findStatusInSettings(settings, objectType, row.status)?.label ?? row.status
+  const status = findStatusInSettings(settings, objectType, row.status)
   return {
     business: settings.business,
     location: locations.get(row.locationId) ?? null,
@@ -169,21 +171,31 @@ function contextOf(objectType: ObjectType, row: Row, settings: Settings): MailCo
         }
       : null,
     reason: services.get(row.reasonId) ?? null,
-    ...objectContextOf(row, label),
+    ...objectContextOf(row, {
+      status: status?.label ?? row.status,
+      isCancelled: row.status === CANCELLED,
+      isLive: status?.live ?? false,
+    }),
     unsubscribeLink: null,
+    calendarLink: null,
   }
 }
 
+const CANCELLED = 'CANCELLED'
+
+type VisitStatus = { status: string; isCancelled: boolean; isLive: boolean }
+
 /** The object itself: one of these is set, the others are null. */
-function objectContextOf(row: Row, label: string) {
+function objectContextOf(row: Row, visitStatus: VisitStatus) {
   const { startTime, endTime } = row
+  const { status } = visitStatus
   const calendar =
     startTime && row.className === undefined
       ? {
           calendarId: row.objectId!,
           startTime,
           endTime,
-          status: label,
+          ...visitStatus,
           note: row.note,
           changeNote: row.changeNote,
           externalId: row.ownExternalId,
@@ -198,7 +210,7 @@ function objectContextOf(row: Row, label: string) {
           name: row.className,
           startTime,
           endTime,
-          status: label,
+          ...visitStatus,
           capacity: row.capacity,
           externalId: row.ownExternalId,
           tags: row.tags ?? {},
@@ -210,17 +222,15 @@ function objectContextOf(row: Row, label: string) {
         campaignDescription: row.campaignDescription,
         link: invitationLink(row.bookingUrl, row.objectUUId),
         expiresTime: row.expiresTime ?? row.campaignExpiresTime,
-        status: label,
+        status,
       }
     : null
   return {
     calendar,
     classSchedule,
     invitation,
-    recall: row.dueTime ? { dueTime: row.dueTime, status: label } : null,
-    disclaimer: row.formName
-      ? { formName: row.formName, formBody: row.formBody, status: label }
-      : null,
+    recall: row.dueTime ? { dueTime: row.dueTime, status } : null,
+    disclaimer: row.formName ? { formName: row.formName, formBody: row.formBody, status } : null,
   }
 }
 

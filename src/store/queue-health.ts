@@ -18,6 +18,10 @@ export type QueueHealth = {
   late: number
   expired: number
   mostLateSeconds: number
+  /** Mails that are to be sent, without those of businesses whose mail is paused. */
+  emailsWaiting: number
+  oldestWaitingEmail: Temporal.Instant | null
+  pausedBusinesses: number
 }
 
 const MAX_COUNTED = 100_000
@@ -44,8 +48,12 @@ export async function readQueueHealth(db: Db, now: Temporal.Instant, leaseSecond
       (select count(*) from event_trigger
        where status = 'FAILED' and modified_date > ${now.subtract({ hours: 7 * 24 })}
          and status_reason like ${`${GAVE_UP}%`}) as "gaveUp",
-      late.*
+      (select count(*) from business where mail_paused) as "pausedBusinesses",
+      mails.*, late.*
     from (
+      select count(*) as "emailsWaiting", min(created_date) as "oldestWaitingEmail" from (
+        select q.created_date from email_queue q join business b using (business_id)
+        where not b.mail_paused limit ${MAX_COUNTED}) waiting) mails, (
       select count(*) filter (where status <> 'EXPIRED') as late,
              count(*) filter (where status = 'EXPIRED' and status_reason like ${`${CAME_LATE}%`}) as expired,
              coalesce(extract(epoch from max(modified_date - scheduled_time)

@@ -117,7 +117,11 @@ async function loadBusinesses(db: Db, versions: SettingsVersion[]): Promise<Map<
     db.query<Settings['business'] & { businessId: number }>(sql`
       select business_id as "businessId", active, name, email_address as "emailAddress", phone,
              time_zone as "timeZone", language, sender_domains as "senderDomains",
-             booking_url as "bookingUrl", quiet_hours as "quietHours"
+             booking_url as "bookingUrl", quiet_hours as "quietHours", accent_color as "accentColor", website,
+             reply_to as "replyTo",
+             (select jsonb_build_object('fileUUId', f.file_uuid, 'name', f.name, 'type', f.type)
+              from file_library f
+              where (f.business_id, f.file_uuid) = (business.business_id, business.logo)) as logo
       from business where business_id = any (${businessIds}::bigint[])`),
     listAllStatuses(db, businessIds),
   ])

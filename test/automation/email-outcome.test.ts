@@ -14,6 +14,7 @@ const claimed: ClaimedEmail = {
   objectType: 'CALENDAR',
   objectId: 3,
   objectUUId: null,
+  senderDomain: null,
   toAddress: 'anna@example.org',
   message: '',
   status: 'QUEUED',
@@ -35,7 +36,7 @@ type Answer = Extract<Outcome, { kind: 'retry' | 'uncertain' }>
 
 /** Attempts a mail that always gets the same answer, until it ends. */
 function attemptUntilEnded(times: Partial<ClaimedEmail>, outcome: Answer) {
-  let mail = { ...claimed, ...times }
+  const mail = { ...claimed, ...times }
   let now = start
   const waits: number[] = []
   for (;;) {
@@ -43,7 +44,8 @@ function attemptUntilEnded(times: Partial<ClaimedEmail>, outcome: Answer) {
     if (!ending.nextAttemptTime) return { ending, waits, hours: now.since(start).total('hours') }
     waits.push(ending.nextAttemptTime.since(now).total('minutes'))
     now = ending.nextAttemptTime
-    mail = { ...mail, attempts: mail.attempts + 1, status: ending.status as ClaimedEmail['status'] }
+    mail.attempts += 1
+    mail.status = ending.status as ClaimedEmail['status']
   }
 }
 

@@ -23,6 +23,7 @@ function fireBatch(name: string, batches: WorkQueue, order: string[]) {
     captures: true,
     mailFrom: { name: '', address: 'a@example.org' },
     host: 'localhost',
+    calendarLink: () => null,
     unsubscribeLink: () => null,
     onError: (error: unknown) => assert.fail(String(error)),
   }

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { MailServerChange } from '../../src/automation/mail-server.ts'
+import { readConfig } from '../../src/config.ts'
 import { sql } from '../../src/database/sql.ts'
 import type { Mailer, Outcome, Unavailable } from '../../src/email/mailer.ts'
+import { engineMetrics } from '../../src/http/routes/engine-metrics.ts'
 import { findMailServer } from '../../src/store/mail-servers.ts'
 import { mailerParts } from '../support/scripted-mailer.ts'
 import { reminder, startEngine, startWorld } from '../support/world.ts'
@@ -71,6 +73,17 @@ const mailsOf = ({ db }: Pick<World, 'db'>) =>
 const stateOf = ({ database }: Pick<World, 'database'>) =>
   findMailServer(database.engine, 'mail.test:25')
 
+/** Reads the gauges without the five seconds for which a scrape is kept. */
+async function metricsOf({ clock, database }: World) {
+  const registry = engineMetrics({
+    config: readConfig({ SMTP_URL: 'smtp://mail.test:25?tls=never' }),
+    clock,
+    database,
+  })
+  const metrics = await registry.getMetricsAsJSON()
+  return new Map(metrics.map(({ name, values }) => [name, values[0]?.value]))
+}
+
 test('during an outage of two days nothing of use is lost, and mails fail when they become useless', async (t) => {
   const world = await startMailing(t)
   const { book, clock, runEngine, server, changes } = world
@@ -107,6 +120,19 @@ test('during an outage of two days nothing of use is lost, and mails fail when t
   assert.ok(changes.length >= 40 && changes.length <= 48, 'reported once an hour')
   assert.ok(changes.every(({ isWorking }) => !isWorking))
 
+  const { mail } = (await world.call('GET', '/overview')).body
+  assert.deepEqual(
+    [mail.ok, mail.waiting, mail.failingSince],
+    [false, 3, outage.since.epochMilliseconds],
+  )
+  assert.match(mail.problem, /^mails are sent when the mail server works again.*ECONNREFUSED$/)
+  const [shown] = (await world.call('GET', '/emails?status=QUEUED')).body.items
+  assert.equal(shown.statusReason, mail.problem)
+  const down = await metricsOf(world)
+  assert.equal(down.get('bellwether_smtp_up'), 0)
+  assert.equal(down.get('bellwether_emails_waiting'), 3)
+  assert.equal(down.get('bellwether_oldest_waiting_email_seconds'), 13 * 3600)
+
   server.trouble = undefined
   clock.advance({ minutes: 5 })
   await runEngine()
@@ -118,6 +144,16 @@ test('during an outage of two days nothing of use is lost, and mails fail when t
   ])
   assert.equal(server.taken.length, 3, 'each once')
   assert.equal((await stateOf(world))!.outage, null)
+  const up = await metricsOf(world)
+  assert.equal(up.get('bellwether_smtp_up'), 1)
+  assert.equal(up.get('bellwether_emails_waiting'), 0)
+  assert.equal(up.get('bellwether_last_accepted_email_age_seconds'), 0)
+  assert.deepEqual(
+    (({ ok, problem, failingSince }) => [ok, problem, failingSince])(
+      (await world.call('GET', '/overview')).body.mail,
+    ),
+    [true, null, null],
+  )
   assert.deepEqual(
     [changes.at(-1)!.isWorking, Math.round(changes.at(-1)!.seconds / 3600)],
     [true, 43],

@@ -38,6 +38,7 @@ test('a batch whose mails take longer than the server waits for a word is made a
     database: impatient,
     mailer: scripted().mailer,
     captures: false,
+    calendarLink: () => null,
     unsubscribeLink: () => {
       Atomics.wait(nobody, 0, 0, MS_PER_MAIL)
       return 'https://example.org/unsubscribe'

@@ -29,7 +29,7 @@ test('the demo data has plausible shares and dates, and loading it again adds no
     disclaimerForm: 2,
     disclaimer: 220,
     emailCategory: 3,
-    emailTemplate: 15,
+    emailTemplate: 45,
     eventDefinition: 15,
   })
   assert.ok(accepted.classSchedule! > 250)

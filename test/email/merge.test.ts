@@ -177,16 +177,21 @@ const readers: {
     expected: 'Tuesday, November 3, 2026 at 2:30 PM',
   },
   {
-    name: 'the client’s language first',
+    name: 'the template’s language, whatever the client speaks',
     client: { language: 'de' },
     language: 'fr',
-    expected: 'Dienstag, 3. November 2026 um 09:30',
+    expected: 'mardi 3 novembre 2026 à 09:30',
   },
   {
-    name: 'else the template’s',
-    client: {},
-    language: 'fr',
-    expected: 'mardi 3 novembre 2026 à 09:30',
+    name: 'else the language of the business',
+    client: { language: 'de' },
+    expected: 'Tuesday, November 3, 2026 at 9:30 AM',
+  },
+  {
+    name: 'with the region of the client',
+    client: { language: 'en-GB' },
+    language: 'en',
+    expected: 'Tuesday, 3 November 2026 at 09:30',
   },
   {
     name: 'an unknown language is passed over',

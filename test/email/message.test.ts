@@ -38,7 +38,15 @@ const parts = (changes: Partial<MessageParts> = {}): MessageParts => ({
 })
 
 const entry = (changes: Partial<CalendarEntry> = {}): CalendarEntry => ({
-  uid: calendarUid('CALENDAR', 5, 1, 'mail.harbour.example'),
+  uid: calendarUid(
+    {
+      objectType: 'CALENDAR',
+      objectId: 5,
+      businessId: 1,
+      createdDate: Temporal.Instant.fromEpochMilliseconds(1_789_000_000_000),
+    },
+    'mail.harbour.example',
+  ),
   sequence: 2,
   cancelled: false,
   startTime: Temporal.Instant.from('2026-11-03T14:30:00Z'),
@@ -148,13 +156,15 @@ test('the calendar file is attached, published or cancelled under one identity',
     const lines = text.replace(/\r?\n /g, '').split(/\r?\n/)
     assert.ok(lines.includes(cancelled ? 'METHOD:CANCEL' : 'METHOD:PUBLISH'))
     assert.ok(lines.includes(cancelled ? 'STATUS:CANCELLED' : 'STATUS:CONFIRMED'))
-    assert.ok(lines.includes('UID:calendar-1-5@mail.harbour.example'))
+    assert.ok(lines.includes('UID:calendar-1-5-mtuseqkg@mail.harbour.example'))
     assert.ok(lines.includes('SEQUENCE:2'))
     assert.ok(lines.includes('DTSTART:20261103T143000Z'))
     assert.ok(lines.includes('DTEND:20261103T151500Z'))
     const attendees = lines.filter((line) => line.startsWith('ATTENDEE'))
-    assert.equal(attendees.length, 1)
-    assert.match(attendees[0] ?? '', /ada@example\.org$/)
+    // RFC 5546: a published entry has no attendee, a cancellation names whom it is for.
+    assert.equal(attendees.length, cancelled ? 1 : 0)
+    if (cancelled) assert.match(attendees[0]!, /ada@example\.org$/)
+    assert.equal(lines.filter((line) => line.startsWith('ORGANIZER')).length, 1)
     assert.equal(mail.text?.trim(), 'See you.')
     assert.equal(mail.html?.trim(), '<p>See you.</p>')
   }
@@ -164,6 +174,7 @@ test('a value in a calendar entry cannot start a new line', () => {
   const attack = 'x\r\nEND:VEVENT\nATTENDEE:mailto:v@evil.example\u2028";CN=y:z\rBEGIN:VALARM'
   const { content } = calendarFile(
     entry({
+      cancelled: true,
       summary: attack,
       description: attack,
       location: attack,

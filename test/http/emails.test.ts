@@ -22,6 +22,7 @@ async function sent(world: World) {
   const action = { actionType: 'SEND_EMAIL', active: true, businessId, emailTemplateId }
   await save('/eventDefinition', reminder(businessId, -24, { eventActions: [action] }))
   const engine = startEngine(world, {
+    calendarLink: () => null,
     unsubscribeLink: (mail) => unsubscribeLink('http://localhost', 'test', mail),
   })
   const booked = await world.book(clock.in({ hours: 48 }))

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { Services } from '../../src/http/server/services.ts'
+import { saveMailOutage } from '../../src/store/mail-servers.ts'
 import { noDatabase, startApp } from '../support/app.ts'
 
 const METRICS_TOKEN = 'token-of-the-metrics'
@@ -37,6 +38,21 @@ test('a node with an engine is ready if its last iteration is at most 15 s old',
   assert.equal(await status(), 200)
   clock.advance({ milliseconds: 1 })
   assert.equal(await status(), 503)
+})
+
+test('a mail server that takes no mail is a warning of a ready node', async (t) => {
+  const { app, database, clock } = await startApp(t, {
+    env: { SMTP_URL: 'smtp://mail.test:25?tls=never' },
+  })
+  assert.deepEqual((await app.inject('/readyz')).json(), { status: 'ok' })
+  const outage = { since: clock.now(), phase: 'auth', reply: '535 wrong password of bell' }
+  await saveMailOutage(database.engine, 'mail.test:25', outage, clock.now())
+  const answer = await app.inject('/readyz')
+  assert.equal(answer.statusCode, 200)
+  assert.deepEqual(answer.json(), {
+    status: 'ok',
+    warnings: ['The mail server has taken no mail since 2026-03-02T09:00:00Z: it fails at auth.'],
+  })
 })
 
 test('health checks are logged at debug level only', async (t) => {

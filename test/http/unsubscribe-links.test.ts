@@ -20,6 +20,7 @@ async function startWithMail(t: TestContext, emailAddress: string) {
   const action = { actionType: 'SEND_EMAIL', active: true, businessId, emailTemplateId }
   await save('/eventDefinition', reminder(businessId, -24, { eventActions: [action] }))
   const { runEngine } = startEngine(world, {
+    calendarLink: () => null,
     unsubscribeLink: (mail) => unsubscribeLink('http://localhost', 'test', mail),
   })
   await world.book(clock.in({ hours: 48 }))

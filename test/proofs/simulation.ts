@@ -300,6 +300,7 @@ class Play {
       captures: true,
       mailFrom: { name: 'Bellwether', address: 'no-reply@localhost' },
       host: 'localhost',
+      calendarLink: () => null,
       unsubscribeLink: () => null,
       onError: (error) => this.#note(error),
       ...this.#parts,

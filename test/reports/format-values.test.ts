@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { describeScope, writeChange } from '../../src/reports/formats/format-values.ts'
+import {
+  describeScope,
+  looksLikeFormula,
+  writeChange,
+} from '../../src/reports/formats/format-values.ts'
 import type { KpiResult } from '../../src/reports/report.ts'
 
 const printed: { zone: string; at: string; shown: string }[] = [
@@ -21,17 +25,25 @@ for (const { zone, at, shown } of printed) {
       locationId: null,
       printedTime: Temporal.Instant.from(at).epochMilliseconds,
     }
-    const facts = new Map(describeScope({ parameters, locationName: null, appliedFilters: [] }))
+    const head = {
+      timeZones: [zone],
+      parameters,
+      locationName: null,
+      appliedFilters: [],
+      comparison: null,
+      notes: [],
+    }
+    const facts = new Map(describeScope(head))
     assert.equal(facts.get('Printed'), shown)
   })
 }
 
 const changes: { value: number | null; previous: number | null; shown: string }[] = [
-  { value: 110, previous: 100, shown: '+10.0 % vs. previous period' },
-  { value: 95, previous: 100, shown: '−5.0 % vs. previous period' },
+  { value: 110, previous: 100, shown: '+10.0 % vs. the period before' },
+  { value: 95, previous: 100, shown: '−5.0 % vs. the period before' },
   { value: 100, previous: 100, shown: 'as before' },
-  { value: 5, previous: 0, shown: 'from 0 in the previous period' },
-  { value: 2500, previous: 100, shown: '25 times the previous period' },
+  { value: 5, previous: 0, shown: 'from 0 in the period before' },
+  { value: 2500, previous: 100, shown: '25 times the period before' },
   { value: 100, previous: null, shown: 'no earlier figure' },
   { value: null, previous: 100, shown: 'nothing to compare' },
 ]
@@ -42,11 +54,44 @@ for (const { value, previous, shown } of changes) {
       name: 'booked',
       label: 'Booked',
       value,
+      valueToDate: value,
       previous,
       unit: 'count',
+      currency: null,
       definition: '',
       better: 'more',
     }
-    assert.equal(writeChange(kpi).text, shown)
+    const comparison = {
+      startDate: '2026-09-01',
+      endDate: '2026-09-30',
+      until: null,
+      isLikeForLike: true,
+      note: null,
+    }
+    assert.equal(writeChange(kpi, comparison).text, shown)
+    const unlike = writeChange(kpi, { ...comparison, isLikeForLike: false })
+    assert.deepEqual(unlike, { text: 'no earlier figure', trend: 'even' })
+  })
+}
+
+const texts: { text: string; isFormula: boolean }[] = [
+  { text: '+41 44 555 77 00', isFormula: false },
+  { text: '+41445557700', isFormula: false },
+  { text: '+41 (0)44 555 77 00', isFormula: false },
+  { text: '+1 (555) 010-9999', isFormula: false },
+  { text: '+44.20.7946.0958', isFormula: false },
+  { text: '044 555 77 00', isFormula: false },
+  { text: '+1-555-010-9999', isFormula: true },
+  { text: '+1 - 2', isFormula: true },
+  { text: '+41/44', isFormula: true },
+  { text: '+41 44 555+cmd', isFormula: true },
+  { text: '=1+1', isFormula: true },
+  { text: '-cmd', isFormula: true },
+  { text: ' +1', isFormula: true },
+]
+
+for (const { text, isFormula } of texts) {
+  test(`a spreadsheet ${isFormula ? 'calculates' : 'shows'} ‘${text}’`, () => {
+    assert.equal(looksLikeFormula(text), isFormula)
   })
 }

@@ -11,7 +11,7 @@ import {
 } from '../../src/reports/print-request.ts'
 import { refuseTooManyRows } from '../../src/reports/print.ts'
 import { printReport } from '../../src/reports/print.ts'
-import type { Cell, ReportResult } from '../../src/reports/report.ts'
+import type { Cell, ReportResult, Totals } from '../../src/reports/report.ts'
 import { everything, NOW, openBusiness } from './business.ts'
 
 const OCTOBER = { startDate: '2026-10-01', endDate: '2026-10-31' }
@@ -70,7 +70,7 @@ test('both halves of a repeated hour are on the same day, in order', async (t) =
   )
 })
 
-test('days are in the time zone of the location, without one of the business', async (t) => {
+test('days are those of the location of each row, also if all locations are printed', async (t) => {
   const { book, newYork, ...business } = await openBusiness(t)
   // 22:00 on the 1st in New York is 04:00 on the 2nd in Zurich.
   await book({ at: '2026-10-01T22:00-04:00', locationId: newYork })
@@ -78,11 +78,18 @@ test('days are in the time zone of the location, without one of the business', a
   const there = await print(business, { reportId: 101, ...day('2026-10-01'), locationId: newYork })
   assert.deepEqual(column(there, 'time'), ['22:00'])
   assert.equal(there.parameters.timeZone, 'America/New_York')
-  const here = await print(business, { reportId: 101, ...day('2026-10-01') })
-  assert.deepEqual(here.rows, [])
+  assert.deepEqual(there.timeZones, ['America/New_York'])
+  const all = await print(business, { reportId: 101, ...day('2026-10-01') })
+  assert.deepEqual(column(all, 'time'), ['22:00'])
+  assert.deepEqual(column(all, 'location'), ['New York'])
+  assert.equal(all.parameters.timeZone, 'Europe/Zurich')
+  assert.deepEqual(all.timeZones, ['America/New_York', 'Europe/Zurich'])
   const next = await print(business, { reportId: 101, ...day('2026-10-02') })
-  assert.deepEqual(column(next, 'time'), ['04:00'])
-  assert.deepEqual(column(next, 'location'), ['New York'])
+  assert.deepEqual(next.rows, [])
+  const reader = { ...everything(business.businessId), locationIds: [newYork] }
+  const own = await print(business, { reportId: 101, ...day('2026-10-01') }, reader)
+  assert.equal(own.parameters.timeZone, 'America/New_York')
+  assert.deepEqual(own.timeZones, ['America/New_York'])
 })
 
 test('the appointment list shows client, service, time and price, with totals', async (t) => {
@@ -111,7 +118,7 @@ test('the appointment list shows client, service, time and price, with totals', 
   assert.deepEqual(totals, { minutes: 75, price: 200.5 })
 })
 
-test('figures are compared with the preceding range of the same length', async (t) => {
+test('a week is compared with the week before', async (t) => {
   const { book, ...business } = await openBusiness(t)
   // A week, and the week before it.
   await book({ at: '2026-10-12T09:00+02:00' })
@@ -144,15 +151,16 @@ test('the summary has a line for every day, also for days without appointments',
     endDate: '2026-10-26',
   })
   assert.deepEqual(rows, [
-    ['2026-10-24', 'Sat', 0, 0, 0, 0, 0, 0],
-    ['2026-10-25', 'Sun', 2, 1, 0, 1, 30, 80.5],
-    ['2026-10-26', 'Mon', 0, 0, 0, 0, 0, 0],
+    ['2026-10-24', 'Sat', 0, 0, 0, 0, 0, 0, 0],
+    ['2026-10-25', 'Sun', 2, 1, 0, 1, 0, 30, 80.5],
+    ['2026-10-26', 'Mon', 0, 0, 0, 0, 0, 0, 0],
   ])
   assert.deepEqual(totals, {
     appointments: 2,
     completed: 1,
     noShows: 0,
     cancelled: 1,
+    unclosed: 0,
     minutes: 30,
     revenue: 80.5,
   })
@@ -173,7 +181,7 @@ test('peak times count by the local weekday and hour', async (t) => {
     rows.map((row) => row.slice(0, 4)),
     [
       ['Monday', '09:00', 2, 1],
-      ['Sunday', '23:00', 1, 0],
+      ['Sunday', '23:00', 1, 1],
     ],
   )
   const [heatmap] = charts
@@ -267,13 +275,51 @@ test('every report of the catalogue can be printed, with rows and without', asyn
   })
 
   const log = await print({ businessId, ...business }, { reportId: 901, ...OCTOBER })
-  assert.deepEqual(log.rows[0]!.slice(0, 3), [
-    Date.parse('2026-10-04T07:00:00Z'),
-    'APPT_REMINDER',
-    'A day before',
+  assert.deepEqual(log.rows, [
+    [
+      '2026-10-04',
+      '09:00',
+      'A day before',
+      'Anna Müller',
+      'Check-up',
+      '2026-10-05 09:00',
+      'Fired',
+      'Captured, not sent',
+      null,
+    ],
   ])
   const mail = await print({ businessId, ...business }, { reportId: 902, ...OCTOBER })
-  assert.deepEqual(mail.rows, [['Reminder', 1, 1, 0, 0, 0, 0, 100]])
+  assert.deepEqual(mail.rows, [['Reminder', 1, 0, 0, 0, 0, 1, 0, 0, null]])
+})
+
+test('captured mail is not sent, and a bounce is not delivery', async (t) => {
+  const { book, db, businessId, ...business } = await openBusiness(t)
+  await book({ at: '2026-10-05T09:00+02:00' })
+  await addMail(db, businessId)
+  const request = { reportId: 902, ...OCTOBER }
+  const figures = async () => {
+    const { kpis } = await print({ businessId, ...business }, request)
+    return Object.fromEntries(kpis.map(({ name, value }) => [name, value]))
+  }
+  assert.deepEqual(await figures(), {
+    mails: 1,
+    delivered: null,
+    bounced: 0,
+    failed: 0,
+    notSent: 1,
+  })
+  const setStatus = (status: string, reason: string | null) =>
+    db.query(sql`
+      update email set status = ${status}, status_reason = ${reason} where business_id = ${businessId}`)
+  await setStatus('SENT', null)
+  assert.deepEqual(await figures(), { mails: 1, delivered: 100, bounced: 0, failed: 0, notSent: 0 })
+  await setStatus('SENT', 'bounced: 5.1.1 no such user')
+  assert.deepEqual(await figures(), { mails: 1, delivered: 0, bounced: 1, failed: 0, notSent: 0 })
+  const log = await print({ businessId, ...business }, { ...request, reportId: 901 })
+  assert.deepEqual(column(log, 'mail'), ['Bounced'])
+  assert.equal(log.kpis.find(({ name }) => name === 'bounced')!.value, 1)
+  await setStatus('FAILED', '550 no')
+  assert.deepEqual(await figures(), { mails: 1, delivered: 0, bounced: 0, failed: 1, notSent: 0 })
 })
 
 test('a LOCATION_SUPER_USER prints the own locations, a USER the own appointments', async (t) => {
@@ -287,7 +333,7 @@ test('a LOCATION_SUPER_USER prints the own locations, a USER the own appointment
   const ofZurich = await print(business, request, { ...reader, locationIds: [zurich] })
   assert.deepEqual(column(ofZurich, 'time'), ['09:00', '10:00'])
   const ofTom = await print(business, request, { ...reader, professionalIds: [tom] })
-  assert.deepEqual(column(ofTom, 'time'), ['10:00', '11:00'])
+  assert.deepEqual(column(ofTom, 'time'), ['05:00', '10:00'])
   const ofNobody = await print(business, request, { ...reader, professionalIds: [] })
   assert.deepEqual(ofNobody.rows, [])
   const beyond = await print(
@@ -340,7 +386,7 @@ test('filters narrow a report to staff, services and statuses', async (t) => {
   assert.deepEqual(await times({ statusList: ['OPEN'], professionalIdList: [tom] }), ['10:00'])
 })
 
-test('prices in several currencies are listed but not summed', async (t) => {
+test('prices in several currencies are listed, and summed for each currency', async (t) => {
   const { book, reason, ...business } = await openBusiness(t)
   const visit = await reason('Visite', 90, 'EUR')
   await book({ at: '2026-10-05T09:00+02:00' })
@@ -348,8 +394,17 @@ test('prices in several currencies are listed but not summed', async (t) => {
 
   const result = await print(business, { reportId: 101, ...OCTOBER })
   assert.deepEqual(column(result, 'price'), [80.5, 90])
-  assert.deepEqual(result.totals, { minutes: 60 })
-  assert.equal(result.kpis.find(({ name }) => name === 'revenue')!.value, null)
+  assert.deepEqual(column(result, 'currency'), ['CHF', 'EUR'])
+  assert.deepEqual(result.totals, { minutes: 60, price: { CHF: 80.5, EUR: 90 } })
+  assert.deepEqual(
+    result.kpis.flatMap(({ name, value, currency }) =>
+      name === 'revenue' ? [[currency, value]] : [],
+    ),
+    [
+      ['CHF', 80.5],
+      ['EUR', 90],
+    ],
+  )
 })
 
 test('no cell, total or chart sums prices in several currencies', async (t) => {
@@ -359,17 +414,22 @@ test('no cell, total or chart sums prices in several currencies', async (t) => {
   await book({ at: '2026-10-05T10:00+02:00', reasonId: visit })
 
   for (const { reportId } of REPORTS) {
-    const { columns, kpis, charts } = await print(business, { reportId, ...OCTOBER })
-    const money = columns.filter(({ type }) => type === 'money')
-    assert.ok(
-      money.every(({ name, total }) => name === 'price' && !total),
-      `the columns of ${reportId}`,
-    )
-    assert.ok(
-      kpis.every(({ unit, value }) => unit !== 'money' || value === null),
-      `the figures of ${reportId}`,
-    )
-    assert.deepEqual(charts.filter(isOfMoney), [], `the charts of ${reportId}`)
+    const { columns, rows, kpis, charts } = await print(business, { reportId, ...OCTOBER })
+    const amounts = [
+      ...columns.flatMap(({ type }, i) => (type === 'money' ? rows.map((row) => row[i]) : [])),
+      ...kpis.filter(({ unit }) => unit === 'money').map(({ value }) => value),
+      ...charts.flatMap((chart) =>
+        chart.kind !== 'heatmap' && chart.unit === 'money'
+          ? chart.series.flatMap(({ values }) => values)
+          : [],
+      ),
+    ]
+    for (const amount of amounts) {
+      assert.ok(
+        [null, 0, 80.5, 90, 40.25, 45].includes(amount as number),
+        `${reportId} has ${amount}`,
+      )
+    }
   }
 })
 
@@ -392,7 +452,9 @@ test('without VIEW_REVENUE_REPORTS no report shows money', async (t) => {
     }
     const whole = await print(business, request, reader)
     const shown = await print(business, request, { ...reader, functions })
-    const isShown = whole.columns.map(({ type }) => type !== 'money')
+    const isShown = whole.columns.map(
+      ({ type, measure }) => type !== 'money' && measure !== 'revenue',
+    )
     const kept = <T>(cells: T[]) => cells.filter((_, i) => isShown[i])
     assert.deepEqual(shown.columns, kept(whole.columns))
     assert.deepEqual(shown.rows, whole.rows.map(kept))
@@ -408,7 +470,6 @@ test('without VIEW_REVENUE_REPORTS no report shows money', async (t) => {
       shown.charts,
       whole.charts.filter((chart) => !isOfMoney(chart)),
     )
-    assert.equal(shown.currency, null)
   }
 })
 
@@ -534,10 +595,7 @@ test('a report with too many rows for its format is refused before printing', as
 })
 
 type Business = { reports: Awaited<ReturnType<typeof openBusiness>>['reports']; businessId: number }
-type Read = Omit<ReportResult, 'rows' | 'totals'> & {
-  rows: Cell[][]
-  totals: Record<string, number | null>
-}
+type Read = Omit<ReportResult, 'rows' | 'totals'> & { rows: Cell[][]; totals: Totals }
 
 async function print(
   { reports, businessId }: Business,
@@ -586,6 +644,7 @@ async function addMail(db: Awaited<ReturnType<typeof openBusiness>>['db'], busin
            start_time - interval '24 hours', ${NOW}
     from calendar where business_id = ${businessId}`)
   await db.query(sql`
-    insert into email (business_id, email_template_id, to_address, from_address, subject, message_id, status, created_date)
-    values (${businessId}, ${template!.id}, 'a@example.org', 'b@example.org', 's', 'm1', 'CAPTURED', '2026-10-05T07:00Z')`)
+    insert into email (business_id, event_trigger_id, email_template_id, to_address, from_address, subject, message_id, status, created_date)
+    select ${businessId}, event_trigger_id, ${template!.id}, 'a@example.org', 'b@example.org', 's', 'm1', 'CAPTURED', '2026-10-05T07:00Z'
+    from event_trigger where business_id = ${businessId} limit 1`)
 }

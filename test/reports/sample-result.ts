@@ -90,10 +90,24 @@ export function sampleResult(rowCount: number): ReportResult {
       locationId: 4,
       printedTime: Date.parse('2026-10-01T06:00:00Z'),
     },
+    timeZones: ['Europe/Zurich'],
+    filters: {},
+    groupBy: [],
     businessName: 'Praxis Grüner Baum — Зелёное дерево 緑の木',
     locationName: 'Zürich Altstadt',
     appliedFilters: [],
-    currency: 'EUR',
+    notes: [],
+    definitions: ['Appointments', 'No-show rate', 'Completed', 'Booked value'].map((label) => [
+      label,
+      `What ${label} counts.`,
+    ]),
+    comparison: {
+      startDate: '2026-08-01',
+      endDate: '2026-08-31',
+      until: null,
+      isLikeForLike: true,
+      note: null,
+    },
     kpis: [
       kpi('appointments', 'Appointments', 1000, 924, 'count', 'more'),
       kpi('noShowRate', 'No-show rate', 14.2, 14.8, 'percent', 'less'),
@@ -135,4 +149,14 @@ const kpi = (
   previous: number,
   unit: 'count' | 'percent' | 'money',
   better: 'more' | 'less',
-) => ({ name, label, value, previous, unit, better, definition: `What ${label} counts.` })
+) => ({
+  name,
+  label,
+  value,
+  valueToDate: value,
+  previous,
+  unit,
+  currency: unit === 'money' ? 'EUR' : null,
+  better,
+  definition: `What ${label} counts.`,
+})

@@ -64,6 +64,9 @@ export function createBusiness(database: Database, clock: Clock, name = 'Praxis 
     language: null,
     externalId: null,
     senderDomains: [],
+    accentColor: null,
+    website: null,
+    replyTo: null,
     active: true,
   }
   return insertBusiness(database.operator, fields, { user: 'OPERATOR', now: clock.now() })

@@ -11,5 +11,6 @@ export const capturing = () => ({
   captures: true,
   mailFrom: { name: 'Bellwether', address: 'no-reply@localhost' },
   host: 'localhost',
+  calendarLink: () => null,
   unsubscribeLink: () => null,
 })

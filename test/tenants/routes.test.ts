@@ -18,11 +18,12 @@ const PUBLIC = [
   /^POST \/session$/,
   /^POST \/user\/password\/(forgotten|link|set)$/,
   /^(GET|HEAD|POST) \/unsubscribe\/.*$/,
+  /^(GET|HEAD) \/addToCalendar\/.*$/,
   /^(GET|HEAD) \/report\/link\/.*$/,
   /^(GET|HEAD|POST) \/answer\/.*$/,
 ]
 
-const OPERATORS = /^(GET|HEAD|POST|DELETE) \/business(\/|$)|^(GET|HEAD) \/metrics$/
+const OPERATORS = /^(GET|HEAD|POST|DELETE) \/business(\/|$)|^(GET|HEAD) \/(metrics|senderDomain)$/
 
 const isRefused = (status: number) => status === 401 || status === 403
 

@@ -18,6 +18,7 @@ const ByToken = Type.Object({ token: Type.String({ maxLength: 100 }) })
  * scanners open every link. Only the form of the page does, which sends its token from the same site.
  */
 export const answers: Routes = async (app, { clock, config, database, linkSeal, settings }) => {
+  app.removeAllContentTypeParsers()
   app.addContentTypeParser(
     'application/x-www-form-urlencoded',
     { parseAs: 'string' },
@@ -25,7 +26,7 @@ export const answers: Routes = async (app, { clock, config, database, linkSeal, 
       formToken: new URLSearchParams(form).get('formToken') ?? '',
     }),
   )
-  // Any other body has no token.
+  // Any other body has no token: pages of other sites can send some of them.
   app.addContentTypeParser('*', { parseAs: 'buffer' }, async () => undefined)
 
   const findQuestion = async (token: string): Promise<Question | undefined> => {
@@ -57,9 +58,8 @@ export const answers: Routes = async (app, { clock, config, database, linkSeal, 
       if (!question) return sendUnknownLink(request, reply)
       const page = await readAnswer(dbOf(question), question, clock.now())
       const formToken = formTokenOf(token, linkSeal)
-      return sendPage(reply, page.state === 'GONE' ? 404 : 200, {
-        ...answerPage(question, page, formToken),
-      })
+      const status = page.state === 'GONE' ? 404 : 200
+      return sendPage(reply, status, answerPage(question, page, formToken))
     },
   )
 

@@ -3,6 +3,7 @@ import { Type, type Static } from 'typebox'
 import type { Caller } from '../../auth/caller.ts'
 import { mayManage } from '../../auth/users.ts'
 import { findExceededLimit, holdResend } from '../../automation/brake.ts'
+import { showLogo } from '../../automation/logo.ts'
 import { sendAgain, type Sending } from '../../automation/send-again.ts'
 import { Email, NamedEmail, WholeEmail, type EmailStatus } from '../../contract/email.ts'
 import { objectKind } from '../../contract/objects.ts'
@@ -38,6 +39,7 @@ import type { Db } from '../../database/database.ts'
 import { pageOf, readPage } from '../server/cursor.ts'
 import { answerOnce, created, ok } from '../server/idempotency.ts'
 import { toWire } from '../server/serialize.ts'
+import { explainWaiting } from './waiting-emails.ts'
 import type { Routes, Services } from '../server/services.ts'
 
 const tags = ['email']
@@ -61,7 +63,7 @@ export const emails: Routes = async (app, services) => {
   }
 }
 
-const getEmails: Routes = async (app) => {
+const getEmails: Routes = async (app, services) => {
   app.get(
     '/emails',
     {
@@ -85,7 +87,8 @@ const getEmails: Routes = async (app) => {
         limit: limit + 1,
       })
       const page = pageOf(found, limit, list, positionOf)
-      const items = expand ? await nameEmails(db, businessId, page.items) : page.items
+      const explained = await explainWaiting(services, caller, page.items)
+      const items = expand ? await nameEmails(db, businessId, explained) : explained
       return { ...page, items: toWire(items) }
     },
   )
@@ -131,7 +134,7 @@ const LISTS_OF_OBJECTS = [
   },
 ]
 
-const getEmailsOfObject: Routes = async (app) => {
+const getEmailsOfObject: Routes = async (app, services) => {
   for (const { word, idSchema, aboutOf } of LISTS_OF_OBJECTS) {
     const kind = objectKind(word)!
     app.get(
@@ -164,13 +167,13 @@ const getEmailsOfObject: Routes = async (app) => {
         if (page.nextCursor !== null) {
           reply.header('link', `<${path}?limit=${limit}&cursor=${page.nextCursor}>; rel="next"`)
         }
-        return toWire(page.items)
+        return toWire(await explainWaiting(services, caller, page.items))
       },
     )
   }
 }
 
-const getEmail: Routes = async (app, { clock }) => {
+const getEmail: Routes = async (app, services) => {
   app.get(
     '/emails/:emailId',
     {
@@ -183,9 +186,10 @@ const getEmail: Routes = async (app, { clock }) => {
       },
     },
     async ({ caller, params: { emailId } }) => {
-      const email = await requireReadableEmail(caller, emailId, clock.now())
-      const { html, text, attachments } = email
-      return { ...toWire(withoutContent(email)), html, text, attachments: attachments ?? [] }
+      const found = await requireReadableEmail(caller, emailId, services.clock.now())
+      const [email] = await explainWaiting(services, caller, [found])
+      const { html, text, attachments } = found
+      return { ...toWire(withoutContent(email!)), html, text, attachments: attachments ?? [] }
     },
   )
 }
@@ -205,7 +209,7 @@ const getEmailHtml: Routes = async (app, { clock }) => {
     async ({ caller, params: { emailId } }, reply) => {
       const { html } = await requireReadableEmail(caller, emailId, clock.now())
       if (html === null) throw noLongerKept(emailId)
-      return sendFramed(reply, html)
+      return sendFramed(reply, await showLogo(caller.db, caller.businessId, html))
     },
   )
 }
@@ -377,9 +381,11 @@ async function resend(
   if (files.length > 0 && (await countContents(tx, businessId, files)) < files.length) {
     throw conflict('A file that this email attaches was deleted, so it cannot be sent again.')
   }
-  const bounced = await listSuppressed(tx, [{ businessId, emailAddress: email.to }])
-  if (bounced.some((one) => one.reason === 'BOUNCED')) {
-    throw conflict(`${email.to} bounced before. Remove it with DELETE /suppression first.`)
+  const suppressed = await listSuppressed(tx, [{ businessId, emailAddress: email.to }])
+  const final = suppressed.find(({ reason }) => reason !== 'UNSUBSCRIBED')
+  if (final) {
+    const why = final.reason === 'BOUNCED' ? 'bounced before' : 'reported an earlier mail as spam'
+    throw conflict(`${email.to} ${why}. Remove it with DELETE /suppression first.`)
   }
   const newId = await sendAgain(tx, { ...(email as StoredWholeEmail), html, text }, sending)
   return withoutContent((await findEmail(tx, businessId, newId, null))!)

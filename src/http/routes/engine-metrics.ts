@@ -2,7 +2,9 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { Findings } from '../../automation/reconcile.ts'
 import { findLastReconciliation, type LastReconciliation } from '../../store/reconciliation.ts'
 import { readQueueHealth, type QueueHealth } from '../../store/queue-health.ts'
+import type { MailServerState } from '../../store/mail-servers.ts'
 import type { Services } from '../server/services.ts'
+import { readMailServer } from './waiting-emails.ts'
 
 const ended = new Counter({
   name: 'bellwether_triggers_ended_total',
@@ -14,6 +16,24 @@ const lateness = new Histogram({
   help: 'How long after their scheduled time this node handled triggers.',
   buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 15, 60, 600, 3600, 86_400],
 })
+
+const emailsEnded = new Counter({
+  name: 'bellwether_emails_ended_total',
+  help: 'Mails that this node ended, by status.',
+  labelNames: ['status'],
+})
+const smtpAttempts = new Counter({
+  name: 'bellwether_smtp_attempts_total',
+  help: 'Answers of the mail server to this node, by outcome and by the phase of the SMTP dialogue.',
+  labelNames: ['outcome', 'phase'],
+})
+
+export function measureEmailsEnded(statuses: string[]) {
+  for (const status of statuses) emailsEnded.inc({ status })
+}
+
+export const measureAttempt = ({ kind, phase }: { kind: string; phase: string }) =>
+  smtpAttempts.inc({ outcome: kind, phase })
 
 /** Counts the outcomes of a batch. */
 export function measureEndings(
@@ -29,6 +49,8 @@ export function measureEndings(
 type Measured = {
   health: QueueHealth
   reconciliation: LastReconciliation<Findings> | undefined
+  /** Undefined if mails are captured, or none was sent yet. */
+  mailServer: MailServerState | undefined
   now: Temporal.Instant
 }
 
@@ -104,18 +126,66 @@ const GAUGES: [name: string, help: string, value: (measured: Measured) => number
     'How long ago the last reconciliation of all definitions ended.',
     ({ reconciliation, now }) => reconciliation && since(reconciliation.endedAt, now),
   ],
+  [
+    'emails_waiting',
+    'Mails in the queue of businesses whose mail is not paused (at most 100000 are counted).',
+    ({ health }) => health.emailsWaiting,
+  ],
+  [
+    'oldest_waiting_email_seconds',
+    'How long ago the oldest of these mails was made.',
+    ({ health, now }) => since(health.oldestWaitingEmail, now),
+  ],
+  [
+    'paused_businesses',
+    'Businesses whose mail is paused.',
+    ({ health }) => health.pausedBusinesses,
+  ],
+  [
+    'smtp_up',
+    'Whether the mail server takes mails: 0 while delivery is paused. Absent without SMTP_URL.',
+    ({ mailServer }) => mailServer && (mailServer.outage ? 0 : 1),
+  ],
+  [
+    'last_accepted_email_age_seconds',
+    'How long ago the mail server last accepted a mail.',
+    ({ mailServer, now }) =>
+      mailServer?.lastAcceptedTime ? since(mailServer.lastAcceptedTime, now) : undefined,
+  ],
 ]
 
+const MAX_PROVIDERS = 50
+
+/** One series for each recipient domain that is throttled now. */
+const throttleGauge = (throttledProviders: Services['throttledProviders']) =>
+  new Gauge({
+    name: 'bellwether_smtp_provider_concurrent_emails',
+    help: 'How many mails at a time a throttled recipient domain gets from this node. Absent if it is not throttled.',
+    labelNames: ['provider'],
+    registers: [],
+    collect() {
+      this.reset()
+      const throttled = throttledProviders?.() ?? []
+      for (const { provider, concurrent } of throttled.slice(0, MAX_PROVIDERS))
+        this.set({ provider }, concurrent)
+    },
+  })
+
+type MeasuredServices = Pick<Services, 'config' | 'database' | 'clock' | 'throttledProviders'>
+
 /** Gauges that are read from the database when Prometheus scrapes. */
-export function engineMetrics({ config, database, clock }: Services): Registry {
+export function engineMetrics(services: MeasuredServices): Registry {
+  const { config, database, clock } = services
   const registry = new Registry()
+  registry.registerMetric(throttleGauge(services.throttledProviders))
   const measure = cacheBriefly(async (): Promise<Measured> => {
     const now = clock.now()
-    const [health, reconciliation] = await Promise.all([
+    const [health, reconciliation, mailServer] = await Promise.all([
       readQueueHealth(database.engine, now, config.leaseSeconds),
       findLastReconciliation<Findings>(database.engine),
+      readMailServer(services),
     ])
-    return { health, reconciliation, now }
+    return { health, reconciliation, mailServer, now }
   })
   for (const [name, help, value] of GAUGES) {
     const gauge = new Gauge({

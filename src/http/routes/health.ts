@@ -1,6 +1,8 @@
 import { Type } from 'typebox'
 import { RequestError } from '../../errors.ts'
+import type { MailOutage } from '../../store/mail-servers.ts'
 import type { Routes } from '../server/services.ts'
+import { readMailServer } from './waiting-emails.ts'
 
 /** A node is not ready if its engine has not finished an iteration for this long. */
 const MAX_ITERATION_AGE = Temporal.Duration.from({ seconds: 15 })
@@ -10,7 +12,19 @@ const Health = Type.Object(
   { title: 'Health', examples: [{ status: 'ok' }] },
 )
 
-export const health: Routes = async (app, { database, clock, lastClaimTime }) => {
+const Readiness = Type.Object(
+  {
+    status: Type.Literal('ok'),
+    warnings: Type.Optional(
+      Type.Array(Type.String(), {
+        description: 'What the operator must fix although this node works. Absent if nothing.',
+      }),
+    ),
+  },
+  { title: 'Readiness', examples: [{ status: 'ok' }] },
+)
+
+export const health: Routes = async (app, { config: settings, database, clock, lastClaimTime }) => {
   const config = { open: true, unlimited: true, quiet: true } as const
 
   app.get(
@@ -34,8 +48,8 @@ export const health: Routes = async (app, { database, clock, lastClaimTime }) =>
         tags: ['Operation'],
         summary: 'Check that this node can work',
         description:
-          'The database must accept writes. If this node runs an engine, its last iteration must be at most 15 s old.',
-        response: { 200: Health },
+          'The database must accept writes. If this node runs an engine, its last iteration must be at most 15 s old. A mail server that takes no mail is a warning.',
+        response: { 200: Readiness },
       },
     },
     async () => {
@@ -50,7 +64,13 @@ export const health: Routes = async (app, { database, clock, lastClaimTime }) =>
           throw new RequestError(503, 'The engine has not finished an iteration for 15 s.')
         }
       }
-      return { status: 'ok' as const }
+      const outage = (await readMailServer({ config: settings, database }))?.outage
+      const warnings = outage ? [describeOutage(outage)] : []
+      return { status: 'ok' as const, ...(warnings.length > 0 && { warnings }) }
     },
   )
 }
+
+/** Without the reply of the mail server, because the address needs no credential. */
+const describeOutage = ({ since, phase }: MailOutage) =>
+  `The mail server has taken no mail since ${since}: it fails at ${phase}.`

@@ -14,6 +14,7 @@ import {
 } from '../../store/overview.ts'
 import type { Findings } from '../../automation/reconcile.ts'
 import { findLastReconciliation, type LastReconciliation } from '../../store/reconciliation.ts'
+import { readMailProblem } from './waiting-emails.ts'
 import { toWire } from '../server/serialize.ts'
 import type { Routes, Services } from '../server/services.ts'
 
@@ -59,16 +60,18 @@ async function gatherOverview(
     visibility,
   })
   const wanted = { from: startOf(day), to: startOf(day.add({ days: 1 })), visibility }
-  const [read, quarterHours, lastDays, failures, setup, mail, overdue, round] = await Promise.all([
-    readOverview(db, businessId, { now, dayStart, dayEnd, visibility }),
-    listQuarterHours(db, businessId, wanted),
-    listDays(db, businessId, timeZone, daysUntilToday(DAYS - 1)),
-    listFailures(db, businessId, daysUntilToday(FAILURE_DAYS)),
-    countSettings(db, businessId),
-    readMailState(db, businessId, now),
-    countOverdue(db, businessId, now),
-    findLastReconciliation<Findings>(database.engine),
-  ])
+  const [read, quarterHours, lastDays, failures, setup, mail, overdue, round, stop] =
+    await Promise.all([
+      readOverview(db, businessId, { now, dayStart, dayEnd, visibility }),
+      listQuarterHours(db, businessId, wanted),
+      listDays(db, businessId, timeZone, daysUntilToday(DAYS - 1)),
+      listFailures(db, businessId, daysUntilToday(FAILURE_DAYS)),
+      countSettings(db, businessId),
+      readMailState(db, businessId, now),
+      countOverdue(db, businessId, now),
+      findLastReconciliation<Findings>(database.engine),
+      readMailProblem({ config, database }, { db, businessId }),
+    ])
   return {
     time: now,
     timeZone,
@@ -79,7 +82,12 @@ async function gatherOverview(
     failures,
     setup,
     engine: { ok: overdue === 0, overdue },
-    mail: { ok: true, captured: config.smtpUrl === undefined, ...mail },
+    mail: {
+      ok: stop.problem === null,
+      captured: config.smtpUrl === undefined,
+      ...mail,
+      ...stop,
+    },
     database: { ok: true, milliseconds },
     reconciliation: describeReconciliation(round),
   }

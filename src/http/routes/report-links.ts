@@ -44,7 +44,7 @@ const postLink: Routes = async (app, { clock, config }) => {
         tags,
         summary: 'Create a public link to the file of a completed report run',
         description:
-          'Whoever has the link can read the file until it expires or is revoked. The file is kept as ' +
+          'Anyone with the link can read the file until it expires or is revoked. The file is kept as ' +
           'long as the link works. A link that a person created stops working when that person may no ' +
           'longer see the report.',
         params: ByRun,

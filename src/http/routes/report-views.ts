@@ -2,7 +2,8 @@ import { Type } from 'typebox'
 import type { Caller } from '../../auth/caller.ts'
 import { PageOf, PageQuery } from '../../contract/page.ts'
 import { ReportView, ReportViewWrite } from '../../contract/report-delivery.ts'
-import { notFound } from '../../errors.ts'
+import { invalid, notFound } from '../../errors.ts'
+import { REPORTS } from '../../reports/catalog/catalog.ts'
 import { refuseForeignView, saveView } from '../../report-delivery/save-view.ts'
 import {
   findReportView,
@@ -47,6 +48,7 @@ const getViews: Routes = async (app) => {
       },
     },
     async ({ caller, query }) => {
+      refuseUnknownReport(query.reportId)
       const list = JSON.stringify(['reportView', query.reportId])
       const { limit, after } = readPage(query, list)
       const position = { after: Number(after?.[0] ?? 0), limit: limit + 1 }
@@ -54,6 +56,11 @@ const getViews: Routes = async (app) => {
       return toWire(pageOf(rows, limit, list, (row) => [row.reportViewId]))
     },
   )
+}
+
+function refuseUnknownReport(reportId: number | undefined) {
+  if (reportId === undefined || REPORTS.some((report) => report.reportId === reportId)) return
+  throw invalid([{ pointer: '?reportId', detail: 'there is no such report' }])
 }
 
 const getView: Routes = async (app) => {

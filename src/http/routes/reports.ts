@@ -216,7 +216,8 @@ async function readRequest(request: FastifyRequest, { database, clock }: Service
   const job = await checkPrintRequest(db, wanted, readerOf(request.caller), clock.now()).catch(
     (error: unknown): PrintJob => {
       if (faults.length === 0 || !(error instanceof RequestError) || !error.errors) throw error
-      throw invalid([...faults, ...error.errors])
+      const known = new Set(faults.map(({ pointer }) => pointer))
+      throw invalid([...faults, ...error.errors.filter(({ pointer }) => !known.has(pointer))])
     },
   )
   if (faults.length > 0) throw invalid(faults)

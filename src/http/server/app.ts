@@ -54,7 +54,9 @@ import { statuses } from '../routes/statuses.ts'
 import { approvals } from '../routes/approvals.ts'
 import { suppressions } from '../routes/suppressions.ts'
 import { unsubscribe } from '../routes/unsubscribe.ts'
+import { addToCalendar } from '../routes/add-to-calendar.ts'
 import { users } from '../routes/users.ts'
+import { senderDomains } from '../routes/sender-domains.ts'
 import { seed } from '../routes/seed.ts'
 import { openQueues, type Routes, type Services } from './services.ts'
 import { validateRequests } from './validate.ts'
@@ -79,9 +81,11 @@ const ROUTES: Routes[] = [
   fileLibrary,
   emails,
   bounces,
+  senderDomains,
   suppressions,
   approvals,
   unsubscribe,
+  addToCalendar,
   answers,
   objects, // the scheduling objects
   statuses,

@@ -81,6 +81,7 @@ export const PROPERTY_TEXTS: Readonly<Record<string, Text>> = {
   // Objects and their names
   attendance: ['Who of the students was present.', [{ clientId: 17, present: true }]],
   present: ['Whether the student was present.', true],
+  comparison: ['The range that the figures are compared with; null for a future range.'],
   workingExceptions: ['Days off and special hours.', [{ startDate: '2026-12-24' }]],
   name: ['The name.', 'Zürich Altstadt'],
   firstName: ['The first name.', 'Anna'],

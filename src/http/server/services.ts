@@ -3,6 +3,7 @@ import type { Credentials } from '../../auth/credentials.ts'
 import type { Clock } from '../../clock.ts'
 import type { Config } from '../../config.ts'
 import type { Database } from '../../database/database.ts'
+import type { ThrottledProvider } from '../../email/mailer.ts'
 import type { Log } from '../../log.ts'
 import type { SettingsCache } from '../../store/settings.ts'
 import { WorkQueue } from '../../work-queue.ts'
@@ -21,6 +22,8 @@ export type Services = {
   linkSeal: string
   /** When the engine of this node last finished an iteration. Absent if the node runs no engine. */
   lastClaimTime?: () => Temporal.Instant | undefined
+  /** The recipient domains that this node sends fewer mails at a time. Absent if it sends none. */
+  throttledProviders?: () => ThrottledProvider[]
   /** Settles when the console is built. Only requests for the console wait for it. */
   consoleBuilt?: Promise<void>
   /** How long a client may take to send a body; for a stream, the pause between two chunks. */

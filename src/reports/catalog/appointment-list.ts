@@ -1,7 +1,8 @@
 import { sql } from '../../database/sql.ts'
-import { appointmentFigures, appointmentKpis, appointmentsOverTime } from './appointments.ts'
-import { appointmentsIn, dateOf, minutesOf, timeOf } from './conditions.ts'
+import { keptRate, measureKpi, noShowRate } from '../measures.ts'
 import type { Report } from '../report.ts'
+import { APPOINTMENT_MEASURES, appointmentFigures, appointmentsOverTime } from './appointments.ts'
+import { appointmentRows, inOrder } from './conditions.ts'
 
 export const appointmentList: Report = {
   reportId: 101,
@@ -10,6 +11,7 @@ export const appointmentList: Report = {
   reportFileName: 'appointment-list',
   description: 'All appointments that begin in the period, ordered by time.',
   securityFunctions: ['PRINT_REPORTS'],
+  about: 'appointments',
   columns: [
     { name: 'date', label: 'Date', type: 'date', width: 10 },
     { name: 'time', label: 'Time', type: 'time', width: 5 },
@@ -19,27 +21,44 @@ export const appointmentList: Report = {
     { name: 'location', label: 'Location', type: 'text', width: 12, unlessOneLocation: true },
     { name: 'status', label: 'Status', type: 'text', width: 10 },
     { name: 'minutes', label: 'Min', type: 'minutes', width: 5, total: 'sum' },
-    { name: 'price', label: 'Price', type: 'money', width: 9, total: 'sum' },
+    {
+      name: 'price',
+      label: 'Price',
+      type: 'money',
+      width: 9,
+      total: 'sum',
+      currencyIn: 'currency',
+      measure: 'value',
+    },
+    { name: 'currency', label: 'Currency', type: 'text', width: 5, ifSeveralCurrencies: true },
   ],
   rows: (scope) => sql`
-    select ${dateOf('c.start_time', scope)} as date,
-           ${timeOf('c.start_time', scope)} as time,
+    select to_char(a.local_start, 'YYYY-MM-DD') as date,
+           to_char(a.local_start, 'HH24:MI') as time,
            cl.first_name || ' ' || cl.last_name as client,
            r.name as service,
            p.first_name || ' ' || p.last_name as staff,
            l.name as location,
-           coalesce(s.label, c.status) as status,
-           ${minutesOf('c')} as minutes,
-           c.price
-    from calendar c
-    join client cl on (cl.business_id, cl.client_id) = (c.business_id, c.client_id)
-    join reason r on (r.business_id, r.reason_id) = (c.business_id, c.reason_id)
-    join professional p on (p.business_id, p.professional_id) = (c.business_id, c.professional_id)
-    join location l on (l.business_id, l.location_id) = (c.business_id, c.location_id)
-    left join status s on s.business_id = c.business_id and s.object_type = 'CALENDAR' and s.status = c.status
-    where ${appointmentsIn(scope)}
-    order by c.start_time, c.calendar_id`,
+           coalesce(s.label, a.status) as status,
+           a.minutes,
+           a.price,
+           a.currency
+    from (${appointmentRows(scope)}) a
+    join client cl on (cl.business_id, cl.client_id) = (${scope.businessId}, a.client_id)
+    join reason r on (r.business_id, r.reason_id) = (${scope.businessId}, a.reason_id)
+    join professional p on (p.business_id, p.professional_id) = (${scope.businessId}, a.professional_id)
+    join location l on (l.business_id, l.location_id) = (${scope.businessId}, a.location_id)
+    left join status s on s.business_id = ${scope.businessId} and s.object_type = 'CALENDAR' and s.status = a.status
+    order by ${inOrder('a', 'calendar_id', scope)}`,
   figures: appointmentFigures,
-  kpis: appointmentKpis,
+  kpis: [
+    measureKpi('appointments'),
+    keptRate,
+    noShowRate,
+    measureKpi('value'),
+    measureKpi('revenue'),
+    measureKpi('ahead'),
+  ],
   charts: appointmentsOverTime,
+  measures: APPOINTMENT_MEASURES,
 }

@@ -1,101 +1,96 @@
-import { sql } from '../../database/sql.ts'
-import { appointmentsIn, local } from './conditions.ts'
-import { percent, type ChartSource, type Kpi, type Scope } from '../report.ts'
-import { chartOverTime, stepOf } from './time-steps.ts'
+import { sql, type Sql } from '../../database/sql.ts'
+import { groupedColumns, groupedRows } from '../grouping.ts'
+import { keptRate, measureKpi, noShowRate, selectMeasures } from '../measures.ts'
+import type { ChartSource, MeasureName, Report, Scope } from '../report.ts'
+import { chartOverTime, stepOf } from '../time-steps.ts'
+import { appointmentRows } from './conditions.ts'
 
-/** Shared by several reports. Grouping by status and price first is cheaper than summing all prices. */
+/** What every report about appointments can show. */
+export const APPOINTMENT_MEASURES: MeasureName[] = [
+  'appointments',
+  'kept',
+  'missed',
+  'cancelled',
+  'unclosed',
+  'ahead',
+  'bookedMinutes',
+  'revenue',
+  'aheadValue',
+]
+
+const FIGURES: MeasureName[] = [...APPOINTMENT_MEASURES, 'value', 'lostValue']
+
+/** Grouping by outcome and price first is cheaper than adding all prices. */
+export const countedAppointments = (scope: Scope, key?: Sql) => sql`
+  select ${key ? sql`${key} as key, ` : sql``} a.outcome, a.price, a.currency, count(*) as n, sum(a.minutes) as minutes
+  from (${appointmentRows(scope)}) a
+  group by ${key ? sql`1, 2, 3, 4` : sql`1, 2, 3`}`
+
+/** All measures of the appointments of the scope, each under its name. */
 export const appointmentFigures = (scope: Scope) => sql`
-  with counted as (
-    select c.status, c.price, count(*) as n
-    from calendar c
-    where ${appointmentsIn(scope)}
-    group by 1, 2
-  )
-  select coalesce(sum(n), 0)::bigint as appointments,
-         coalesce(sum(n) filter (where status = 'COMPLETED'), 0)::bigint as completed,
-         coalesce(sum(n) filter (where status = 'NO_SHOW'), 0)::bigint as no_shows,
-         coalesce(sum(n) filter (where status = 'CANCELLED'), 0)::bigint as cancelled,
-         coalesce(sum(n * price) filter (where status = 'COMPLETED'), 0) as revenue
-  from counted`
+  with counted as (${countedAppointments(scope)})
+  select ${selectMeasures(FIGURES, scope)} from counted`
 
-export const appointmentCount: Kpi = {
-  name: 'appointments',
-  label: 'Appointments',
-  unit: 'count',
-  definition: 'All appointments that begin in the period, in any status.',
-  value: ({ appointments }) => appointments ?? 0,
-  better: 'more',
-}
-
-const completedShare: Kpi = {
-  name: 'completed',
-  label: 'Completed',
-  unit: 'percent',
-  definition: 'Appointments with the status COMPLETED, as a share of all.',
-  value: ({ completed, appointments }) => percent(completed, appointments),
-  better: 'more',
-}
-
-export const noShowRate: Kpi = {
-  name: 'noShowRate',
-  label: 'No-show rate',
-  unit: 'percent',
-  definition:
-    'Appointments with the status NO_SHOW, as a share of those that were completed or missed.',
-  value: ({ no_shows, completed }) => percent(no_shows, (no_shows ?? 0) + (completed ?? 0)),
-  better: 'less',
-}
-
-export const revenue: Kpi = {
-  name: 'revenue',
-  label: 'Revenue',
-  unit: 'money',
-  definition: 'The prices of completed appointments at the time of booking.',
-  value: ({ revenue }) => revenue ?? 0,
-  better: 'more',
-}
-
-export const appointmentKpis = [appointmentCount, completedShare, noShowRate, revenue]
-
-const overTime = (scope: Scope) => sql`
-  with counted as (
-    select date_trunc(${stepOf(scope)}, ${local('c.start_time', scope)}) as step,
-           c.status, c.price, count(*) as n
-    from calendar c
-    where ${appointmentsIn(scope)}
-    group by 1, 2, 3
-  )
-  select to_char(step, 'YYYY-MM-DD') as step,
-         coalesce(sum(n) filter (where status not in ('NO_SHOW', 'CANCELLED')), 0)::bigint as kept,
-         coalesce(sum(n) filter (where status = 'NO_SHOW'), 0)::bigint as no_shows,
-         coalesce(sum(n) filter (where status = 'CANCELLED'), 0)::bigint as cancelled,
-         coalesce(sum(n * price) filter (where status = 'COMPLETED'), 0) as revenue
-  from counted
-  group by 1`
-
-/** Each row holds the counts and the revenue of one step. */
-export const drawAppointmentsOverTime: ChartSource['draw'] = (rows, scope) => [
-  chartOverTime(scope, rows, {
-    kind: 'bar',
-    name: 'appointments',
-    title: 'Appointments',
-    stacked: true,
-    unit: 'count',
-    series: [
-      { name: 'Kept', column: 'kept' },
-      { name: 'No-show', column: 'no_shows' },
-      { name: 'Cancelled', column: 'cancelled' },
-    ],
-  }),
-  chartOverTime(scope, rows, {
-    kind: 'line',
-    name: 'revenue',
-    title: 'Revenue',
-    unit: 'money',
-    series: [{ name: 'Revenue', column: 'revenue' }],
-  }),
+export const appointmentKpis = [
+  measureKpi('appointments'),
+  keptRate,
+  noShowRate,
+  measureKpi('revenue'),
+  measureKpi('ahead'),
+  measureKpi('aheadValue'),
 ]
 
+/** Appointments and money over time. */
 export const appointmentsOverTime: ChartSource[] = [
-  { rows: overTime, draw: drawAppointmentsOverTime },
+  {
+    rows: (scope) => sql`
+      with counted as (${countedAppointments(scope, sql`to_char(date_trunc(${stepOf(scope)}, a.local_start), 'YYYY-MM-DD')`)})
+      select key as step, ${selectMeasures(FIGURES, scope)} from counted group by 1`,
+    draw: (rows, scope) => [
+      chartOverTime(scope, rows, {
+        kind: 'bar',
+        name: 'appointments',
+        title: 'Appointments',
+        stacked: true,
+        unit: 'count',
+        series: [
+          { name: 'Kept', column: 'kept', tone: 'kept' },
+          { name: 'No-show', column: 'missed', tone: 'missed' },
+          { name: 'Cancelled', column: 'cancelled', tone: 'cancelled' },
+          { name: 'Not closed', column: 'unclosed', tone: 'unclosed' },
+          { name: 'Booked ahead', column: 'ahead', tone: 'ahead' },
+        ],
+      }),
+      chartOverTime(scope, rows, {
+        kind: 'bar',
+        name: 'revenue',
+        title: 'Revenue',
+        stacked: true,
+        unit: 'money',
+        series: [
+          { name: 'Revenue', column: 'revenue', tone: 'kept' },
+          { name: 'Booked ahead', column: 'aheadValue', tone: 'ahead' },
+        ],
+      }),
+    ],
+  },
 ]
+
+type Measured = Omit<Report, 'about' | 'columns' | 'rows' | 'figures' | 'kpis' | 'charts'> &
+  Pick<Required<Report>, 'measures' | 'groupedBy'> &
+  Partial<Pick<Report, 'kpis' | 'charts'>>
+
+/** A report of appointments that consists of measures, with one line for each group. */
+export function measuredReport(report: Measured): Report {
+  const { measures, groupedBy } = report
+  const today = Temporal.PlainDate.from('2026-01-01')
+  return {
+    about: 'appointments',
+    columns: groupedColumns(groupedBy({ startDate: today, endDate: today }), measures),
+    rows: (scope) => groupedRows(scope, { about: 'appointments', measures }, groupedBy(scope)),
+    figures: appointmentFigures,
+    kpis: appointmentKpis,
+    charts: appointmentsOverTime,
+    ...report,
+  }
+}

@@ -1,12 +1,13 @@
 import { appointmentList } from './appointment-list.ts'
 import { appointmentsByDay } from './appointments-by-day.ts'
-import type { Chart } from '../chart.ts'
+import { isOfMoney } from '../currencies.ts'
 import { classAttendance } from './class-attendance.ts'
 import { clients } from './clients.ts'
 import { mailDelivery } from './mail-delivery.ts'
 import { noShows } from './no-shows.ts'
 import { peakTimes } from './peak-times.ts'
-import type { Category, Report, ReportObject } from '../report.ts'
+import { MEASURES } from '../measures.ts'
+import type { Category, MeasureName, Report, ReportObject } from '../report.ts'
 import { staffUtilisation } from './staff-utilisation.ts'
 import { triggerLog } from './trigger-log.ts'
 
@@ -65,16 +66,15 @@ export function visibleTo(report: Report, functions: ReadonlySet<string>): Repor
   if (functions.has(MONEY_FUNCTION)) return report
   return {
     ...withoutMoneyCharts(report),
-    columns: report.columns.filter(({ type }) => type !== 'money'),
+    columns: report.columns.filter(
+      ({ type, ifSeveralCurrencies }) => type !== 'money' && !ifSeveralCurrencies,
+    ),
     kpis: report.kpis.filter(({ unit }) => unit !== 'money'),
+    ...(report.measures ? { measures: report.measures.filter((name) => !isMoney(name)) } : {}),
   }
 }
 
-/** For prices in several currencies: removes columns and charts that sum them. */
-export const withoutSums = (report: Report): Report => ({
-  ...withoutMoneyCharts(report),
-  columns: report.columns.filter(({ addsPrices }) => !addsPrices),
-})
+const isMoney = (name: MeasureName) => MEASURES[name].unit === 'money'
 
 const withoutMoneyCharts = (report: Report): Report => ({
   ...report,
@@ -83,8 +83,6 @@ const withoutMoneyCharts = (report: Report): Report => ({
     draw: (rows, scope) => source.draw(rows, scope).filter((chart) => !isOfMoney(chart)),
   })),
 })
-
-const isOfMoney = (chart: Chart) => chart.kind !== 'heatmap' && chart.unit === 'money'
 
 export const showsMoney = ({ columns, kpis }: Report) =>
   columns.some(({ type }) => type === 'money') || kpis.some(({ unit }) => unit === 'money')

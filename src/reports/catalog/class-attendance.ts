@@ -1,7 +1,15 @@
 import { sql } from '../../database/sql.ts'
-import { classesIn, dateOf, local, timeOf } from './conditions.ts'
-import { percent, type Report } from '../report.ts'
-import { chartOverTime, stepOf } from './time-steps.ts'
+import { measureColumn, measureKpi, selectMeasures } from '../measures.ts'
+import { percent, type MeasureName, type Report, type Scope } from '../report.ts'
+import { chartOverTime, stepOf } from '../time-steps.ts'
+import { classRows, inOrder } from './conditions.ts'
+
+const CLASS_MEASURES: MeasureName[] = ['classes', 'students', 'places']
+
+/** Empty if nobody's presence was recorded. */
+const present = sql`
+  (select count(*) filter (where (e ->> 'present')::boolean)
+   from jsonb_array_elements(k.attendance) e having count(*) > 0)`
 
 export const classAttendance: Report = {
   reportId: 601,
@@ -10,6 +18,7 @@ export const classAttendance: Report = {
   reportFileName: 'class-attendance',
   description: 'All classes of the period with their students and places.',
   securityFunctions: ['PRINT_REPORTS'],
+  about: 'classes',
   columns: [
     { name: 'date', label: 'Date', type: 'date', width: 10 },
     { name: 'time', label: 'Time', type: 'time', width: 5 },
@@ -17,50 +26,35 @@ export const classAttendance: Report = {
     { name: 'staff', label: 'Staff', type: 'text', width: 17 },
     { name: 'location', label: 'Location', type: 'text', width: 14, unlessOneLocation: true },
     { name: 'status', label: 'Status', type: 'text', width: 10 },
-    { name: 'students', label: 'Students', type: 'integer', width: 5, total: 'sum' },
-    { name: 'capacity', label: 'Places', type: 'integer', width: 5, total: 'sum' },
+    measureColumn('students', { width: 5 }),
+    { name: 'present', label: 'Present', type: 'integer', width: 5, total: 'sum' },
+    measureColumn('places', { width: 5 }),
     { name: 'filled', label: 'Filled', type: 'percent', width: 7 },
   ],
   rows: (scope) => sql`
-    select ${dateOf('k.start_time', scope)} as date,
-           ${timeOf('k.start_time', scope)} as time,
+    select to_char(k.local_start, 'YYYY-MM-DD') as date,
+           to_char(k.local_start, 'HH24:MI') as time,
            k.name as class,
            p.first_name || ' ' || p.last_name as staff,
            l.name as location,
            coalesce(s.label, k.status) as status,
-           cardinality(k.client_id_list) as students,
-           k.capacity,
-           round(100.0 * cardinality(k.client_id_list) / nullif(k.capacity, 0), 1) as filled
-    from class_schedule k
-    join professional p on (p.business_id, p.professional_id) = (k.business_id, k.professional_id)
-    join location l on (l.business_id, l.location_id) = (k.business_id, k.location_id)
-    left join status s on s.business_id = k.business_id and s.object_type = 'CLASS_SCHEDULE' and s.status = k.status
-    where ${classesIn(scope)}
-    order by k.start_time, k.class_schedule_id`,
+           case when k.outcome <> 'CANCELLED' then k.enrolled end as students,
+           case when k.outcome <> 'CANCELLED' then ${present} end as present,
+           case when k.outcome <> 'CANCELLED' then k.capacity end as capacity,
+           case when k.outcome <> 'CANCELLED'
+             then round(100.0 * k.enrolled / nullif(k.capacity, 0), 1) end as filled
+    from (${classRows(scope)}) k
+    join professional p on (p.business_id, p.professional_id) = (${scope.businessId}, k.professional_id)
+    join location l on (l.business_id, l.location_id) = (${scope.businessId}, k.location_id)
+    left join status s on s.business_id = ${scope.businessId} and s.object_type = 'CLASS_SCHEDULE' and s.status = k.status
+    order by ${inOrder('k', 'class_schedule_id', scope)}`,
   figures: (scope) => sql`
-    select count(*) as classes,
-           coalesce(sum(cardinality(k.client_id_list)), 0) as students,
-           coalesce(sum(cardinality(k.client_id_list)) filter (where k.capacity > 0), 0) as seated,
-           coalesce(sum(k.capacity), 0) as places
-    from class_schedule k
-    where ${classesIn(scope)} and k.status <> 'CANCELLED'`,
+    select ${selectMeasures(CLASS_MEASURES, scope)},
+           coalesce(sum(enrolled) filter (where capacity > 0 and outcome <> 'CANCELLED'), 0) as seated
+    from (${classRows(scope)}) k`,
   kpis: [
-    {
-      name: 'classes',
-      label: 'Classes',
-      unit: 'count',
-      definition: 'Classes that begin in the period and were not cancelled.',
-      value: ({ classes }) => classes ?? 0,
-      better: 'more',
-    },
-    {
-      name: 'students',
-      label: 'Students',
-      unit: 'count',
-      definition: 'Places taken in these classes; a student in two classes counts twice.',
-      value: ({ students }) => students ?? 0,
-      better: 'more',
-    },
+    measureKpi('classes'),
+    measureKpi('students'),
     {
       name: 'filled',
       label: 'Filled',
@@ -73,11 +67,10 @@ export const classAttendance: Report = {
   ],
   charts: [
     {
-      rows: (scope) => sql`
-        select to_char(date_trunc(${stepOf(scope)}, ${local('k.start_time', scope)}), 'YYYY-MM-DD') as step,
-               sum(cardinality(k.client_id_list)) as students
-        from class_schedule k
-        where ${classesIn(scope)} and k.status <> 'CANCELLED'
+      rows: (scope: Scope) => sql`
+        select to_char(date_trunc(${stepOf(scope)}, k.local_start), 'YYYY-MM-DD') as step,
+               ${selectMeasures(['students'], scope)}
+        from (${classRows(scope)}) k
         group by 1`,
       draw: (rows, scope) => [
         chartOverTime(scope, rows, {
@@ -90,4 +83,5 @@ export const classAttendance: Report = {
       ],
     },
   ],
+  measures: CLASS_MEASURES,
 }

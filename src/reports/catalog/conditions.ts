@@ -1,48 +1,146 @@
-import { empty, raw, sql, type Sql } from '../../database/sql.ts'
-import type { Scope } from '../report.ts'
+import type { ObjectType } from '../../contract/event-type.ts'
+import type { StatusOutcome } from '../../contract/status.ts'
+import { empty, join, raw, sql, type Sql } from '../../database/sql.ts'
+import type { Scope, Zone } from '../report.ts'
 
-/** `c`: the appointments of the scope that begin in its range. Deleted ones are excluded. */
+/**
+ * The appointments of the scope that begin in its range, one row each, for `from (…) a`. Deleted ones
+ * are excluded. `outcome` is KEPT, MISSED, CANCELLED, UNCLOSED or AHEAD; see docs/reports.md.
+ */
+export const appointmentRows = (scope: Scope) => sql`
+  select c.calendar_id, c.client_id, c.professional_id, c.reason_id, c.location_id, c.status,
+         c.start_time, c.end_time, c.booked_time, c.price, coalesce(c.currency, ${NO_CURRENCY}) as currency,
+         ${minutesOf('c')} as minutes,
+         ${local('c.start_time', 'c.location_id', scope)} as local_start,
+         ${outcomeOf('c', 'CALENDAR', scope)} as outcome
+  from calendar c
+  where ${appointmentsIn(scope)}`
+
+/** The code of ISO 4217 for a price without a currency. */
+export const NO_CURRENCY = 'XXX'
+
+/** `c`: the appointments of the scope that begin in its range. Prefer `appointmentRows`. */
 export const appointmentsIn = (scope: Scope) => sql`
   c.business_id = ${scope.businessId} and c.active
-  and c.start_time >= ${scope.from} and c.start_time < ${scope.until}
-  ${ofScope('c', scope)} ${anyOf('c.status', scope.statuses, 'text')}`
+  and ${inRange('c.start_time', 'c.location_id', scope)}
+  ${ofScope('c', scope)} ${anyOf('c.client_id', scope.clientIds)}
+  ${anyOf('c.status', scope.statuses, 'text')} ${tagged('c', scope)}`
 
-/** `k`: the classes of the scope that begin in its range. */
-export const classesIn = (scope: Scope) => sql`
+/** The classes of the scope that begin in its range, one row each, for `from (…) k`. */
+export const classRows = (scope: Scope) => sql`
+  select k.class_schedule_id, k.name, k.professional_id, k.reason_id, k.location_id, k.status,
+         k.start_time, k.end_time, k.client_id_list, k.capacity, k.attendance, 1 as n,
+         cardinality(k.client_id_list) as enrolled,
+         ${minutesOf('k')} as minutes,
+         ${local('k.start_time', 'k.location_id', scope)} as local_start,
+         ${outcomeOf('k', 'CLASS_SCHEDULE', scope)} as outcome
+  from class_schedule k
+  where ${classesIn(scope)}`
+
+const classesIn = (scope: Scope) => sql`
   k.business_id = ${scope.businessId} and k.active
-  and k.start_time >= ${scope.from} and k.start_time < ${scope.until}
-  ${ofScope('k', scope)} ${anyOf('k.status', scope.statuses, 'text')}`
+  and ${inRange('k.start_time', 'k.location_id', scope)}
+  ${ofScope('k', scope)} ${anyOf('k.status', scope.statuses, 'text')} ${tagged('k', scope)}
+  ${scope.clientIds ? sql`and k.client_id_list && ${scope.clientIds}::bigint[]` : empty}`
+
+/** `a`: rows in the order of their days; the days of several zones overlap. */
+export const inOrder = (table: string, id: string, { zones }: Scope) =>
+  raw(
+    zones.length > 1
+      ? `${table}.local_start, ${table}.start_time, ${table}.${id}`
+      : `${table}.start_time, ${table}.${id}`,
+  )
+
+/** What an object of this type counts as. An appointment that has not begun cannot have been kept. */
+function outcomeOf(table: string, objectType: ObjectType, scope: Scope): Sql {
+  const { now } = scope
+  const statuses = (outcome: StatusOutcome) => statusesOf(objectType, outcome, scope)
+  return sql`case when ${raw(table)}.status = any (${statuses('CANCELLED')}::text[]) then 'CANCELLED'
+       when ${raw(table)}.start_time > ${now} then 'AHEAD'
+       when ${raw(table)}.status = any (${statuses('KEPT')}::text[]) then 'KEPT'
+       when ${raw(table)}.status = any (${statuses('MISSED')}::text[]) then 'MISSED'
+       else 'UNCLOSED' end`
+}
+
+/** The statuses of this type of object that count as the outcome. */
+export const statusesOf = (objectType: ObjectType, outcome: StatusOutcome, { outcomes }: Scope) =>
+  outcomes
+    .filter((one) => one.objectType === objectType && one.outcome === outcome)
+    .flatMap((one) => one.statuses)
 
 const ofScope = (table: string, { locationIds, professionalIds, reasonIds }: Scope) => sql`
   ${anyOf(`${table}.location_id`, locationIds)}
   ${anyOf(`${table}.professional_id`, professionalIds)}
   ${anyOf(`${table}.reason_id`, reasonIds)}`
 
+/** As definitions match tags: the object or its client has one of the values of each tag. */
+function tagged(table: 'c' | 'k', { tags }: Scope): Sql {
+  if (!tags) return empty
+  const clients =
+    table === 'c' ? sql`t.client_id = c.client_id` : sql`t.client_id = any (k.client_id_list)`
+  const conditions = tags.map(
+    ([name, values]) => sql`
+      and (${raw(table)}.tags -> ${name} ?| ${values}::text[]
+           or exists (select from client t
+                      where t.business_id = ${raw(table)}.business_id and ${clients}
+                        and t.tags -> ${name} ?| ${values}::text[]))`,
+  )
+  return join(conditions, '')
+}
+
 /**
  * `t`: the triggers or emails whose object is in the scope. An object without a location belongs to the
- * whole business, so it is included only if there is no filter.
+ * whole business, so it is included only if there is no filter by location, staff or service.
  */
 export function objectsOf(scope: Scope): Sql {
-  if (!scope.locationIds && !scope.professionalIds && !scope.reasonIds) return empty
-  const one = (objectType: string, table: string, id: string) => sql`
+  const { locationIds, professionalIds, reasonIds, clientIds } = scope
+  const isNarrowed = locationIds !== null || professionalIds !== null || reasonIds !== null
+  if (!isNarrowed && !clientIds) return empty
+  const one = (objectType: ObjectType, table: string, key: string) => sql`
     t.object_type = ${objectType} and exists (
       select from ${raw(table)} o
-      where o.business_id = t.business_id and o.${raw(id)} = t.object_id ${ofScope('o', scope)})`
-  return sql`and (
-    ${one('CALENDAR', 'calendar', 'calendar_id')}
-    or ${one('CLASS_SCHEDULE', 'class_schedule', 'class_schedule_id')}
-    or ${one('RECALL', 'recall', 'recall_id')})`
+      where o.business_id = t.business_id and ${raw(key)}
+        ${isNarrowed ? ofScope('o', scope) : empty} ${ofClients(objectType, clientIds)})`
+  const objects = [
+    one('CALENDAR', 'calendar', 'o.calendar_id = t.object_id'),
+    one('CLASS_SCHEDULE', 'class_schedule', 'o.class_schedule_id = t.object_id'),
+    one('RECALL', 'recall', 'o.recall_id = t.object_id'),
+    ...(isNarrowed
+      ? []
+      : [
+          one('INVITATION', 'invitation', 'o.invitation_uuid = t.object_uuid'),
+          one('DISCLAIMER', 'disclaimer', 'o.disclaimer_id = t.object_id'),
+        ]),
+  ]
+  return sql`and (${join(objects, ' or ')})`
+}
+
+function ofClients(objectType: ObjectType, clientIds: number[] | null) {
+  if (objectType !== 'CLASS_SCHEDULE') return anyOf('o.client_id', clientIds)
+  return clientIds ? sql`and o.client_id_list && ${clientIds}::bigint[]` : empty
 }
 
 /** `null` adds no condition to the statement. */
 export const anyOf = (column: string, values: unknown[] | null, type = 'bigint'): Sql =>
   values ? sql`and ${raw(column)} = any (${values}::${raw(type)}[])` : empty
 
+/** The moment is in the range, on the calendar of the row's location. */
+export function inRange(moment: string, location: string, scope: Scope): Sql {
+  const within = ({ from, until }: Pick<Zone, 'from' | 'until'>) =>
+    sql`${raw(moment)} >= ${from} and ${raw(moment)} < ${until}`
+  if (scope.zones.length === 1) return within(scope.zones[0]!)
+  // The outer bounds let PostgreSQL use the index by time.
+  return sql`${within(scope)} and ${byZone(location, scope, within)}`
+}
+
 /**
- * The local time of an instant in the range. It uses the time zone data of Node, like triggers and emails:
- * those of PostgreSQL may be of another version.
+ * The local time of an instant in the range, at the row's location. It uses the time zone data of Node,
+ * like triggers and emails: those of PostgreSQL may be of another version.
  */
-export function local(moment: string, { from, until, timeZone }: Scope) {
+export const local = (moment: string, location: string, scope: Scope): Sql =>
+  byZone(location, scope, (zone) => localIn(moment, zone))
+
+function localIn(moment: string, { from, until, timeZone }: Zone): Sql {
   let at: Temporal.ZonedDateTime | null = from.toZonedDateTimeISO(timeZone)
   let offset = offsetOf(at)
   let whens = empty
@@ -59,15 +157,21 @@ export function local(moment: string, { from, until, timeZone }: Scope) {
 const offsetOf = ({ offsetNanoseconds }: Temporal.ZonedDateTime) =>
   sql`make_interval(secs => ${offsetNanoseconds / 1e9})`
 
-/** The same for an instant outside the range, with the time zone data of PostgreSQL. */
-export const localAtAnyTime = (moment: string, { timeZone }: Scope) =>
-  sql`(${raw(moment)} at time zone ${timeZone}::text)`
+/** One expression for each zone, chosen by the row's location. */
+export function byZone(location: string, { zones }: Scope, write: (zone: Zone) => Sql): Sql {
+  if (zones.length === 1) return write(zones[0]!)
+  const whens = zones
+    .slice(0, -1)
+    .map(
+      (zone) =>
+        sql`when ${raw(location)} = any (${zone.locationIds}::bigint[]) then ${write(zone)}`,
+    )
+  return sql`(case ${join(whens, ' ')} else ${write(zones.at(-1)!)} end)`
+}
 
-export const dateOf = (moment: string, scope: Scope) =>
-  sql`to_char(${local(moment, scope)}, 'YYYY-MM-DD')`
-
-export const timeOf = (moment: string, scope: Scope) =>
-  sql`to_char(${local(moment, scope)}, 'HH24:MI')`
+/** The local time of an instant outside the range, with the time zone data of PostgreSQL. */
+export const localAtAnyTime = (moment: string, location: string, scope: Scope) =>
+  sql`(${raw(moment)} at time zone ${byZone(location, scope, ({ timeZone }) => sql`${timeZone}::text`)})`
 
 /** Elapsed minutes, also across a clock change. */
 export const minutesOf = (table: string) =>

@@ -1,8 +1,9 @@
 import { sql } from '../../database/sql.ts'
-import { noShowRate } from './appointments.ts'
-import { appointmentsIn, dateOf, local, timeOf } from './conditions.ts'
+import { measureKpi, noShowRate } from '../measures.ts'
 import type { Report } from '../report.ts'
-import { chartOverTime, stepOf } from './time-steps.ts'
+import { chartOverTime, stepOf } from '../time-steps.ts'
+import { APPOINTMENT_MEASURES, appointmentFigures } from './appointments.ts'
+import { appointmentRows, inOrder, statusesOf } from './conditions.ts'
 
 export const noShows: Report = {
   reportId: 201,
@@ -11,6 +12,7 @@ export const noShows: Report = {
   reportFileName: 'no-shows',
   description: 'Who did not come, what it cost and how often they missed appointments before.',
   securityFunctions: ['PRINT_REPORTS', 'VIEW_CLIENT_REPORTS'],
+  about: 'appointments',
   columns: [
     { name: 'date', label: 'Date', type: 'date', width: 10 },
     { name: 'time', label: 'Time', type: 'time', width: 5 },
@@ -20,68 +22,63 @@ export const noShows: Report = {
     { name: 'staff', label: 'Staff', type: 'text', width: 16 },
     { name: 'location', label: 'Location', type: 'text', width: 13, unlessOneLocation: true },
     { name: 'before', label: 'Before', type: 'integer', width: 4 },
-    { name: 'price', label: 'Lost', type: 'money', width: 8, total: 'sum' },
+    {
+      name: 'price',
+      label: 'Lost',
+      type: 'money',
+      width: 8,
+      total: 'sum',
+      currencyIn: 'currency',
+      measure: 'lostValue',
+    },
+    { name: 'currency', label: 'Currency', type: 'text', width: 5, ifSeveralCurrencies: true },
   ],
   rows: (scope) => sql`
-    select ${dateOf('c.start_time', scope)} as date,
-           ${timeOf('c.start_time', scope)} as time,
+    select to_char(a.local_start, 'YYYY-MM-DD') as date,
+           to_char(a.local_start, 'HH24:MI') as time,
            cl.first_name || ' ' || cl.last_name as client,
            cl.phone,
            r.name as service,
            p.first_name || ' ' || p.last_name as staff,
            l.name as location,
            (select count(*) from calendar b
-            where b.business_id = c.business_id and b.client_id = c.client_id and b.active
-              and b.status = 'NO_SHOW' and b.start_time < c.start_time) as before,
-           c.price
-    from calendar c
-    join client cl on (cl.business_id, cl.client_id) = (c.business_id, c.client_id)
-    join reason r on (r.business_id, r.reason_id) = (c.business_id, c.reason_id)
-    join professional p on (p.business_id, p.professional_id) = (c.business_id, c.professional_id)
-    join location l on (l.business_id, l.location_id) = (c.business_id, c.location_id)
-    where ${appointmentsIn(scope)} and c.status = 'NO_SHOW'
-    order by c.start_time, c.calendar_id`,
+            where b.business_id = ${scope.businessId} and b.client_id = a.client_id and b.active
+              and b.status = any (${statusesOf('CALENDAR', 'MISSED', scope)}::text[])
+              and b.start_time < a.start_time) as before,
+           a.price,
+           a.currency
+    from (${appointmentRows(scope)}) a
+    join client cl on (cl.business_id, cl.client_id) = (${scope.businessId}, a.client_id)
+    join reason r on (r.business_id, r.reason_id) = (${scope.businessId}, a.reason_id)
+    join professional p on (p.business_id, p.professional_id) = (${scope.businessId}, a.professional_id)
+    join location l on (l.business_id, l.location_id) = (${scope.businessId}, a.location_id)
+    where a.outcome = 'MISSED'
+    order by ${inOrder('a', 'calendar_id', scope)}`,
   figures: (scope) => sql`
-    select count(*) filter (where c.status = 'NO_SHOW') as no_shows,
-           count(*) filter (where c.status = 'COMPLETED') as completed,
-           count(distinct c.client_id) filter (where c.status = 'NO_SHOW') as clients,
-           coalesce(sum(c.price) filter (where c.status = 'NO_SHOW'), 0) as lost
-    from calendar c
-    where ${appointmentsIn(scope)}`,
+    select f.*, (select count(distinct a.client_id) from (${appointmentRows(scope)}) a
+                 where a.outcome = 'MISSED') as clients
+    from (${appointmentFigures(scope)}) f`,
   kpis: [
-    {
-      name: 'noShows',
-      label: 'No-shows',
-      unit: 'count',
-      definition: 'Appointments of the period with the status NO_SHOW.',
-      value: ({ no_shows }) => no_shows ?? 0,
-      better: 'less',
-    },
+    measureKpi('missed'),
     noShowRate,
     {
-      name: 'clients',
+      name: 'noShowClients',
       label: 'Clients',
       unit: 'count',
       definition: 'The number of clients who missed at least one appointment.',
       value: ({ clients }) => clients ?? 0,
       better: 'less',
+      tense: 'past',
     },
-    {
-      name: 'lost',
-      label: 'Lost value',
-      unit: 'money',
-      definition: 'The prices of missed appointments at the time of booking.',
-      value: ({ lost }) => lost ?? 0,
-      better: 'less',
-    },
+    measureKpi('lostValue'),
   ],
   charts: [
     {
       rows: (scope) => sql`
-        select to_char(date_trunc(${stepOf(scope)}, ${local('c.start_time', scope)}), 'YYYY-MM-DD') as step,
-               count(*) as no_shows
-        from calendar c
-        where ${appointmentsIn(scope)} and c.status = 'NO_SHOW'
+        select to_char(date_trunc(${stepOf(scope)}, a.local_start), 'YYYY-MM-DD') as step,
+               count(*) as missed
+        from (${appointmentRows(scope)}) a
+        where a.outcome = 'MISSED'
         group by 1`,
       draw: (rows, scope) => [
         chartOverTime(scope, rows, {
@@ -89,16 +86,17 @@ export const noShows: Report = {
           name: 'noShows',
           title: 'No-shows',
           unit: 'count',
-          series: [{ name: 'No-shows', column: 'no_shows' }],
+          series: [{ name: 'No-shows', column: 'missed', tone: 'missed' }],
         }),
       ],
     },
     {
+      meaninglessWith: ['statusList'],
       rows: (scope) => sql`
-        select extract(isodow from ${local('c.start_time', scope)})::int as weekday,
-               round(100.0 * count(*) filter (where c.status = 'NO_SHOW') / count(*), 1) as share
-        from calendar c
-        where ${appointmentsIn(scope)} and c.status in ('NO_SHOW', 'COMPLETED')
+        select extract(isodow from a.local_start)::int as weekday,
+               round(100.0 * count(*) filter (where a.outcome = 'MISSED') / count(*), 1) as share
+        from (${appointmentRows(scope)}) a
+        where a.outcome in ('MISSED', 'KEPT')
         group by 1`,
       draw: (rows) => {
         const shares = new Map(rows.map((row) => [Number(row.weekday), Number(row.share)]))
@@ -107,12 +105,13 @@ export const noShows: Report = {
             kind: 'bar',
             name: 'byWeekday',
             title: 'No-show rate by weekday (%)',
-            unit: 'count',
+            unit: 'percent',
             labels: ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'],
             series: [
               {
                 name: 'No-show rate',
-                values: [1, 2, 3, 4, 5, 6, 7].map((n) => shares.get(n) ?? 0),
+                tone: 'missed',
+                values: [1, 2, 3, 4, 5, 6, 7].map((n) => shares.get(n) ?? null),
               },
             ],
           },
@@ -120,4 +119,5 @@ export const noShows: Report = {
       },
     },
   ],
+  measures: APPOINTMENT_MEASURES,
 }

@@ -1,9 +1,22 @@
-import { sql } from '../../database/sql.ts'
-import { appointmentCount } from './appointments.ts'
-import { appointmentsIn, local, minutesOf } from './conditions.ts'
-import { percent, type Report } from '../report.ts'
+import { join, sql } from '../../database/sql.ts'
+import {
+  measureColumn,
+  measureKpi,
+  noShowRateColumn,
+  selectCells,
+  selectMeasures,
+} from '../measures.ts'
+import { percent, type MeasureName, type Report, type Scope } from '../report.ts'
+import { APPOINTMENT_MEASURES, appointmentFigures, countedAppointments } from './appointments.ts'
 
 const WEEKDAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday']
+
+const SHOWN: MeasureName[] = ['appointments', 'kept', 'missed', 'cancelled', 'bookedMinutes']
+
+/** The weekday and hour of each appointment, such as `3 14`, with its measures. */
+const byHour = (scope: Scope) => sql`
+  with counted as (${countedAppointments(scope, sql`to_char(a.local_start, 'ID HH24')`)})
+  select key, ${selectMeasures(SHOWN, scope)} from counted group by 1`
 
 export const peakTimes: Report = {
   reportId: 105,
@@ -12,89 +25,78 @@ export const peakTimes: Report = {
   reportFileName: 'peak-times',
   description: 'The weekdays and hours at which appointments begin.',
   securityFunctions: ['PRINT_REPORTS'],
+  about: 'appointments',
   columns: [
     { name: 'weekday', label: 'Weekday', type: 'text', width: 12 },
     { name: 'hour', label: 'Hour', type: 'time', width: 6 },
-    { name: 'appointments', label: 'Appointments', type: 'integer', width: 8, total: 'sum' },
-    { name: 'noShows', label: 'No-shows', type: 'integer', width: 8, total: 'sum' },
-    {
-      name: 'noShowShare',
-      label: 'No-show share',
-      type: 'percent',
-      width: 8,
-      total: { percentOf: ['noShows', 'appointments'] },
-    },
-    { name: 'minutes', label: 'Booked min', type: 'minutes', width: 8, total: 'sum' },
+    measureColumn('appointments'),
+    measureColumn('kept'),
+    measureColumn('missed'),
+    noShowRateColumn({ name: 'noShowShare' }),
+    measureColumn('cancelled'),
+    measureColumn('bookedMinutes'),
   ],
   rows: (scope) => sql`
-    select trim(to_char(min(${local('c.start_time', scope)}), 'Day')) as weekday,
-           to_char(date_trunc('hour', min(${local('c.start_time', scope)})), 'HH24:MI') as hour,
-           count(*) as appointments,
-           count(*) filter (where c.status = 'NO_SHOW') as "noShows",
-           round(100.0 * count(*) filter (where c.status = 'NO_SHOW') / count(*), 1) as "noShowShare",
-           sum(${minutesOf('c')}) as minutes
-    from calendar c
-    where ${appointmentsIn(scope)} and c.status <> 'CANCELLED'
-    group by extract(isodow from ${local('c.start_time', scope)}),
-             extract(hour from ${local('c.start_time', scope)})
-    order by extract(isodow from min(${local('c.start_time', scope)})),
-             extract(hour from min(${local('c.start_time', scope)}))`,
+    select trim(to_char(date '2023-12-31' + left(key, 1)::int, 'Day')) as weekday,
+           right(key, 2) || ':00' as hour,
+           ${join(selectCells(SHOWN, scope), ', ')},
+           round(100.0 * missed / nullif(kept + missed, 0), 1) as "noShowShare"
+    from (${byHour(scope)}) h
+    order by key`,
   figures: (scope) => sql`
-    with hours as (
-      select count(*) as n
-      from calendar c
-      where ${appointmentsIn(scope)} and c.status <> 'CANCELLED'
-      group by extract(isodow from ${local('c.start_time', scope)}),
-               extract(hour from ${local('c.start_time', scope)})
-    )
-    select coalesce(sum(n), 0)::bigint as appointments, coalesce(max(n), 0) as busiest, count(*) as hours
-    from hours`,
+    select f.*, h.busiest, h.hours
+    from (${appointmentFigures(scope)}) f,
+         (select coalesce(max(appointments - cancelled), 0) as busiest,
+                 count(*) filter (where appointments > cancelled) as hours
+          from (${byHour(scope)}) one) h`,
   kpis: [
-    {
-      ...appointmentCount,
-      definition: 'Appointments that begin in the period and were not cancelled.',
-    },
+    measureKpi('appointments'),
     {
       name: 'busiestShare',
       label: 'In the busiest hour',
       unit: 'percent',
-      definition: 'The share of these appointments that begins in the busiest hour of the week.',
-      value: ({ busiest, appointments }) => percent(busiest, appointments),
+      definition:
+        'The share of appointments that were not cancelled that begins in the busiest hour of the week.',
+      value: ({ busiest, appointments, cancelled }) =>
+        percent(busiest, (appointments ?? 0) - (cancelled ?? 0)),
     },
     {
       name: 'hoursUsed',
       label: 'Hours of the week in use',
       unit: 'count',
-      definition: 'The number of hours of the week (of 168) with at least one appointment.',
+      definition:
+        'The number of hours of the week (of 168) with at least one appointment that was not cancelled.',
       value: ({ hours }) => hours ?? 0,
     },
   ],
   charts: [
     {
+      rows: byHour,
       draw: (rows) => {
-        const hours = rows.map((row) => Number(String(row.hour).slice(0, 2)))
+        const counts = new Map(
+          rows.map(({ key, appointments, cancelled }) => {
+            const [day, hour] = String(key).split(' ').map(Number)
+            return [`${day} ${hour}`, Number(appointments) - Number(cancelled)]
+          }),
+        )
+        const hours = rows.map(({ key }) => Number(String(key).slice(2)))
         const first = Math.min(...hours, 8)
         const last = Math.max(...hours, 18)
         const columns = Array.from({ length: last - first + 1 }, (_, i) => first + i)
-        const counts = new Map(
-          rows.map((row) => [
-            `${row.weekday} ${Number(String(row.hour).slice(0, 2))}`,
-            row.appointments,
-          ]),
-        )
         return [
           {
             kind: 'heatmap',
             name: 'peakTimes',
-            title: 'Appointments by weekday and hour',
+            title: 'Appointments that were not cancelled, by weekday and hour',
             columns: columns.map((hour) => `${String(hour).padStart(2, '0')}:00`),
             rows: WEEKDAYS.map((day) => day.slice(0, 3)),
-            values: WEEKDAYS.map((day) =>
-              columns.map((hour) => Number(counts.get(`${day} ${hour}`) ?? 0)),
+            values: WEEKDAYS.map((_, day) =>
+              columns.map((hour) => counts.get(`${day + 1} ${hour}`) ?? 0),
             ),
           },
         ]
       },
     },
   ],
+  measures: APPOINTMENT_MEASURES,
 }

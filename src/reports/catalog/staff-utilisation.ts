@@ -1,52 +1,91 @@
-import { sql } from '../../database/sql.ts'
-import { anyOf, appointmentsIn, classesIn, minutesOf } from './conditions.ts'
-import { percent, type Report, type Scope } from '../report.ts'
+import { join, raw, sql } from '../../database/sql.ts'
+import { measureColumn, measureKpi, selectCells, selectMeasures } from '../measures.ts'
+import { percent, type MeasureName, type Report, type Scope } from '../report.ts'
+import { appointmentFigures, countedAppointments } from './appointments.ts'
+import { anyOf, appointmentRows, byZone, classRows } from './conditions.ts'
 
-/** Working hours are local times. A shift across a clock change counts with its elapsed time. */
-const perPerson = (scope: Scope) => sql`
-  with worked as (
-    select p.professional_id,
-           sum(extract(epoch from ((d + (h ->> 'to')::interval) at time zone ${scope.timeZone}::text)
-                                - ((d + (h ->> 'from')::interval) at time zone ${scope.timeZone}::text)) / 60)::float8 as minutes
-    from professional p
-    cross join jsonb_array_elements(p.working_hours) h
-    cross join generate_series(${scope.startDate}::timestamp, ${scope.endDate}::timestamp, '1 day') d
-    where p.business_id = ${scope.businessId} and h ->> 'weekday' = trim(to_char(d, 'DAY'))
-    group by 1
-  ),
-  seen as (
-    select c.professional_id,
-           count(*) as appointments,
-           count(*) filter (where c.status = 'NO_SHOW') as no_shows,
-           sum(${minutesOf('c')}) as minutes,
-           sum(c.price) filter (where c.status = 'COMPLETED') as revenue
-    from calendar c
-    where ${appointmentsIn(scope)} and c.status <> 'CANCELLED'
-    group by 1
-  ),
-  taught as (
-    select k.professional_id, count(*) as classes, sum(${minutesOf('k')}) as minutes
-    from class_schedule k
-    where ${classesIn(scope)} and k.status <> 'CANCELLED'
-    group by 1
+/** Hours that a day off or special hours replace. An entry without hours is a day off. */
+const isOn = (entry: string) =>
+  raw(
+    `(${entry} ->> 'startDate')::date <= day and day <= coalesce(${entry} ->> 'endDate', ${entry} ->> 'startDate')::date`,
   )
+
+/**
+ * The shifts of each member of staff, on the clock of their location. A shift across a clock change
+ * counts with its elapsed time. Hours without a location count for each location of the person.
+ */
+const shifts = (scope: Scope) => sql`
+  select d.professional_id,
+         tstzrange(d.starts, greatest(d.starts, d.ends))
+           * ${byZone('d.location_id', scope, ({ from, until }) => sql`tstzrange(${from}, ${until})`)} as span
+  from (
+    select h.professional_id, h.location_id,
+           (h.day + h.from_time::interval) at time zone ${zoneOf('h.location_id', scope)} as starts,
+           (h.day + h.to_time::interval) at time zone ${zoneOf('h.location_id', scope)} as ends
+    from (
+      select p.professional_id, day, e ->> 'from' as from_time, e ->> 'to' as to_time,
+             coalesce((e ->> 'locationId')::bigint,
+                      case when cardinality(p.location_id_list) = 1 then p.location_id_list[1] end) as location_id
+      from professional p
+      cross join generate_series(${scope.startDate}::date::timestamp, ${scope.endDate}::date::timestamp, '1 day') day
+      cross join lateral jsonb_array_elements(
+        case when exists (select from jsonb_array_elements(p.working_exceptions) x where ${isOn('x')})
+             then p.working_exceptions else p.working_hours end) e
+      where p.business_id = ${scope.businessId} ${anyOf('p.professional_id', scope.professionalIds)}
+        and case when e ? 'startDate' then e ->> 'from' is not null and ${isOn('e')}
+                 else e ->> 'weekday' = trim(to_char(day, 'DAY')) end
+    ) h
+    where true ${scope.locationIds ? sql`and (h.location_id is null or h.location_id = any (${scope.locationIds}::bigint[]))` : sql``}
+  ) d`
+
+const zoneOf = (location: string, scope: Scope) =>
+  byZone(location, scope, ({ timeZone }) => sql`${timeZone}::text`)
+
+/** What each member of staff was busy with. */
+const bookings = (scope: Scope) => sql`
+  select a.professional_id, tstzrange(a.start_time, a.end_time) as span
+  from (${appointmentRows(scope)}) a where a.outcome <> 'CANCELLED'
+  union all
+  select k.professional_id, tstzrange(k.start_time, k.end_time)
+  from (${classRows(scope)}) k where k.outcome <> 'CANCELLED'`
+
+/** The length of spans of each member of staff, in minutes; overlaps count once. */
+const lengthOf = (spans: ReturnType<typeof sql>) => sql`
+  select u.professional_id,
+         (select sum(extract(epoch from upper(one) - lower(one)) / 60)::float8 from unnest(u.spans) one) as minutes
+  from (select s.professional_id, range_agg(s.span) as spans from (${spans}) s group by 1) u`
+
+const SHOWN: MeasureName[] = ['appointments', 'cancelled', 'missed', 'revenue']
+
+const perPerson = (scope: Scope) => sql`
+  with counted as (${countedAppointments(scope, sql`a.professional_id`)}),
+  seen as (select key as professional_id, ${selectMeasures([...SHOWN, 'bookedMinutes'], scope)} from counted group by 1),
+  taught as (
+    select k.professional_id, ${selectMeasures(['classes'], scope)} from (${classRows(scope)}) k group by 1
+  ),
+  busy as (${lengthOf(bookings(scope))}),
+  worked as (${lengthOf(shifts(scope))})
   select p.first_name || ' ' || p.last_name as staff,
-         coalesce(appointments, 0) as appointments,
-         coalesce(classes, 0) as classes,
-         coalesce(no_shows, 0) as "noShows",
-         coalesce(seen.minutes, 0) + coalesce(taught.minutes, 0) as "bookedMinutes",
+         ${join(selectCells([...SHOWN, 'classes'], scope), ', ')},
+         coalesce("bookedMinutes", 0) as "bookedMinutes",
+         coalesce(busy.minutes, 0) as "busyMinutes",
          coalesce(worked.minutes, 0) as "workingMinutes",
-         round((100 * (coalesce(seen.minutes, 0) + coalesce(taught.minutes, 0)) / nullif(worked.minutes, 0))::numeric, 1) as utilisation,
-         coalesce(revenue, 0) as revenue
+         round((100 * coalesce(busy.minutes, 0) / nullif(worked.minutes, 0))::numeric, 1) as utilisation
   from professional p
   left join worked using (professional_id)
   left join seen using (professional_id)
   left join taught using (professional_id)
+  left join busy using (professional_id)
   where p.business_id = ${scope.businessId}
     and (p.active or seen.professional_id is not null or taught.professional_id is not null)
     ${anyOf('p.professional_id', scope.professionalIds)}
     ${scope.locationIds ? sql`and (p.location_id_list && ${scope.locationIds}::bigint[] or seen.professional_id is not null or taught.professional_id is not null)` : sql``}
   order by p.first_name collate name_order, p.last_name collate name_order, p.professional_id`
+
+/** Working hours are those of all services and clients, so a part of the bookings is no share of them. */
+const OF_ALL_BOOKINGS = {
+  meaninglessWith: ['reasonIdList', 'clientIdList', 'statusList', 'tags'],
+} as const
 
 export const staffUtilisation: Report = {
   reportId: 301,
@@ -55,74 +94,51 @@ export const staffUtilisation: Report = {
   reportFileName: 'staff-utilisation',
   description: 'The share of the working hours of each member of staff that was booked.',
   securityFunctions: ['PRINT_REPORTS', 'VIEW_STAFF_REPORTS'],
+  about: 'appointments',
   columns: [
     { name: 'staff', label: 'Staff', type: 'text', width: 20 },
-    { name: 'appointments', label: 'Appts', type: 'integer', width: 6, total: 'sum' },
-    { name: 'classes', label: 'Classes', type: 'integer', width: 6, total: 'sum' },
-    { name: 'noShows', label: 'No-shows', type: 'integer', width: 6, total: 'sum' },
-    { name: 'bookedMinutes', label: 'Booked min', type: 'minutes', width: 8, total: 'sum' },
-    { name: 'workingMinutes', label: 'Working min', type: 'minutes', width: 8, total: 'sum' },
+    measureColumn('appointments', { label: 'Appts' }),
+    measureColumn('cancelled'),
+    measureColumn('missed'),
+    measureColumn('classes'),
+    measureColumn('bookedMinutes', { name: 'bookedMinutes' }),
+    measureColumn('busyMinutes'),
+    measureColumn('workingMinutes'),
     {
       name: 'utilisation',
       label: 'Utilisation',
       type: 'percent',
       width: 7,
-      total: { percentOf: ['bookedMinutes', 'workingMinutes'] },
+      total: { percentOf: ['busyMinutes', 'workingMinutes'] },
+      ...OF_ALL_BOOKINGS,
     },
-    {
-      name: 'revenue',
-      label: 'Revenue',
-      type: 'money',
-      width: 10,
-      addsPrices: true,
-      total: 'sum',
-    },
+    measureColumn('revenue'),
   ],
   rows: perPerson,
   figures: (scope) => sql`
-    select coalesce(sum("bookedMinutes"), 0) as booked,
-           coalesce(sum("workingMinutes"), 0) as working,
-           coalesce(sum(appointments), 0) as appointments,
-           coalesce(sum(revenue), 0) as revenue
-    from (${perPerson(scope)}) people`,
+    select f.*,
+           (select coalesce(sum(minutes), 0) from (${lengthOf(bookings(scope))}) b) as "busyMinutes",
+           (select coalesce(sum("workingMinutes"), 0) from (${perPerson(scope)}) people) as "workingMinutes"
+    from (${appointmentFigures(scope)}) f`,
   kpis: [
     {
       name: 'utilisation',
       label: 'Utilisation',
       unit: 'percent',
-      definition: 'Booked time as a share of working time, all staff together.',
-      value: ({ booked, working }) => percent(booked, working),
+      definition: 'Busy time as a share of working time, all staff together.',
+      value: ({ busyMinutes, workingMinutes }) => percent(busyMinutes, workingMinutes),
       better: 'more',
+      ...OF_ALL_BOOKINGS,
     },
-    {
-      name: 'booked',
-      label: 'Booked time',
-      unit: 'minutes',
-      definition: 'The length of all appointments and classes that were not cancelled.',
-      value: ({ booked }) => booked ?? 0,
-      better: 'more',
-    },
-    {
-      name: 'working',
-      label: 'Working time',
-      unit: 'minutes',
-      definition: 'The working hours of the staff on the days of the period.',
-      value: ({ working }) => working ?? 0,
-    },
-    {
-      name: 'revenue',
-      label: 'Revenue',
-      unit: 'money',
-      definition: 'The prices of completed appointments at the time of booking.',
-      value: ({ revenue }) => revenue ?? 0,
-      better: 'more',
-    },
+    measureKpi('busyMinutes', { name: 'booked', label: 'Busy time' }),
+    measureKpi('workingMinutes', { name: 'working', label: 'Working time' }),
+    measureKpi('revenue'),
   ],
   charts: [
     {
       draw: (rows) => {
         const busiest = rows
-          .toSorted((a, b) => Number(b.bookedMinutes) - Number(a.bookedMinutes))
+          .toSorted((a, b) => Number(b.busyMinutes) - Number(a.busyMinutes))
           .slice(0, 12)
         const hours = (minutes: unknown) => Math.round(Number(minutes) / 6) / 10
         return [
@@ -133,7 +149,7 @@ export const staffUtilisation: Report = {
             unit: 'count',
             labels: busiest.map((row) => String(row.staff)),
             series: [
-              { name: 'Booked', values: busiest.map((row) => hours(row.bookedMinutes)) },
+              { name: 'Busy', values: busiest.map((row) => hours(row.busyMinutes)) },
               { name: 'Working', values: busiest.map((row) => hours(row.workingMinutes)) },
             ],
           },

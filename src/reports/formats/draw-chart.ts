@@ -1,4 +1,4 @@
-import { SERIES_COLORS, type Chart, type Heatmap, type SeriesChart } from '../chart.ts'
+import { colorOf, type Chart, type Heatmap, type SeriesChart } from '../chart.ts'
 
 /**
  * A chart as SVG, for HTML and PDF. A chart library takes longer to load than a report to print, and the
@@ -86,7 +86,7 @@ function bars(chart: SeriesChart, frame: Frame, y: (value: number) => number): s
         width: round(thick),
         bottom: y(from),
         isTop,
-        fill: colorOf(s),
+        fill: colorOf(chart.series[s]!, s),
       })
     })
   })
@@ -128,9 +128,9 @@ function lines(chart: SeriesChart, frame: Frame, y: (value: number) => number): 
   return chart.series.map((one, s) => {
     const at = points(one, frame, y)
     if (at.length === 1)
-      return `<circle cx="${at[0]![0]}" cy="${at[0]![1]}" r="3" fill="${colorOf(s)}"/>`
+      return `<circle cx="${at[0]![0]}" cy="${at[0]![1]}" r="3" fill="${colorOf(one, s)}"/>`
     const path = at.map(([x, y], i) => `${i === 0 ? 'M' : 'L'}${x} ${y}`).join('')
-    return `<path d="${path}" fill="none" stroke="${colorOf(s)}" stroke-width="2" stroke-linejoin="round" stroke-linecap="round"/>`
+    return `<path d="${path}" fill="none" stroke="${colorOf(one, s)}" stroke-width="2" stroke-linejoin="round" stroke-linecap="round"/>`
   })
 }
 
@@ -174,7 +174,7 @@ function legend({ series }: SeriesChart, width: number): string[] {
     .map(({ name, s }) => {
       const x = right - textWidth(name)
       right = x - 14 - 12
-      return `<rect x="${round(x - 14)}" y="2" width="10" height="10" rx="2" fill="${colorOf(s)}"/>${label(name, x, 10.5, 'start')}`
+      return `<rect x="${round(x - 14)}" y="2" width="10" height="10" rx="2" fill="${colorOf(series[s]!, s)}"/>${label(name, x, 10.5, 'start')}`
     })
 }
 
@@ -227,8 +227,6 @@ const horizontal = ({ left, right }: Frame, y: number, color: string) =>
 function label(text: string, x: number, y: number, anchor: string, color = INK) {
   return `<text x="${round(x)}" y="${round(y)}" text-anchor="${anchor}" fill="${color}">${escape(text)}</text>`
 }
-
-const colorOf = (s: number) => SERIES_COLORS[s % SERIES_COLORS.length]!
 
 /** An estimate, rather too wide: a browser may use a wider font than ours. */
 function textWidth(text: string) {

@@ -2,7 +2,7 @@ import type { ReportFormat } from '../../contract/report.ts'
 import { toCsv } from './csv.ts'
 import { toHtml } from './html.ts'
 import { toPdf, type PageSize } from './pdf.ts'
-import type { ReportResult } from '../report.ts'
+import type { Column, ReportResult, Totals } from '../report.ts'
 import { toXlsx } from './xlsx.ts'
 
 export const CONTENT_TYPES: Record<ReportFormat, string> = {
@@ -36,9 +36,22 @@ export function write(
 
 /** Rows are written as they are read; the totals follow. */
 async function* toJson(result: ReportResult): AsyncIterable<string> {
-  const { report, parameters, kpis, charts } = result
+  const { report, parameters, timeZones, filters, groupBy } = result
+  const { comparison, notes, definitions, kpis, charts } = result
   const columns = result.columns.map(({ name, label, type }) => ({ name, label, type }))
-  const head = JSON.stringify({ report, parameters, kpis, charts, columns })
+  const head = JSON.stringify({
+    report,
+    parameters,
+    timeZones,
+    filters,
+    groupBy,
+    comparison,
+    notes,
+    glossary: definitions,
+    kpis,
+    charts,
+    columns,
+  })
 
   yield `${head.slice(0, -1)},"rows":[`
   let rowCount = 0
@@ -47,5 +60,24 @@ async function* toJson(result: ReportResult): AsyncIterable<string> {
     yield rowCount === 0 ? `\n${rows}` : `,\n${rows}`
     rowCount += batch.length
   }
-  yield `\n],"totals":${JSON.stringify(result.totals())},"rowCount":${rowCount}}\n`
+  yield `\n],"totals":${JSON.stringify(byCurrency(result.columns, result.totals()))},"rowCount":${rowCount}}\n`
+}
+
+type JsonTotals = Record<string, number | null | Record<string, number | null>>
+
+/** Totals of money in several currencies are under the currency: `{ minutes, CHF: { price } }`. */
+function byCurrency(columns: Column[], totals: Totals): JsonTotals {
+  const nested: JsonTotals = {}
+  const add = (currency: string, name: string, amount: number | null) => {
+    const amounts = nested[currency]
+    nested[currency] = { ...(typeof amounts === 'object' ? amounts : {}), [name]: amount }
+  }
+  for (const [name, total] of Object.entries(totals)) {
+    const { partOf, currency } = columns.find((column) => column.name === name)!
+    if (typeof total === 'object' && total) {
+      for (const [one, amount] of Object.entries(total)) add(one, name, amount)
+    } else if (partOf && currency) add(currency, partOf, total)
+    else nested[name] = total
+  }
+  return nested
 }

@@ -2,18 +2,19 @@ import { escapeHtml } from '../../email/merge.ts'
 import { hasValues } from '../chart.ts'
 import { drawCharts } from './draw-chart.ts'
 import {
-  cellWriter,
+  cellWriters,
   describeScope,
   removeBidiControls,
   writeChange,
   writeFigure,
+  writeTotal,
 } from './format-values.ts'
 import { isFigure, type Column, type KpiResult, type ReportResult } from '../report.ts'
 
 /** A page with inline styles and charts, without scripts and external resources. */
 export async function* toHtml(result: ReportResult): AsyncIterable<string> {
-  const { columns, kpis } = result
-  const write = cellWriter(result)
+  const { columns } = result
+  const writers = cellWriters(result)
 
   yield headOf(result)
   let rowCount = 0
@@ -22,7 +23,7 @@ export async function* toHtml(result: ReportResult): AsyncIterable<string> {
     yield batch
       .map((row) => {
         const cells = columns.map(({ type }, i) => {
-          const written = escape(write(type, row[i]!))
+          const written = escape(writers[i]!(row[i]!, row))
           return type === 'text'
             ? `<td><bdi>${written}</bdi></td>`
             : `<td${cellClass(type)}>${written}</td>`
@@ -38,17 +39,18 @@ export async function* toHtml(result: ReportResult): AsyncIterable<string> {
 
   const totals = result.totals()
   if (rowCount > 0 && Object.keys(totals).length > 0) {
-    const cells = columns.map(({ name, type, total }, i) => {
-      if (!total) return `<td>${i === 0 ? 'Total' : ''}</td>`
-      return `<td${cellClass(type)}>${escape(write(type, totals[name] ?? null))}</td>`
+    const cells = columns.map((column, i) => {
+      if (!column.total) return `<td>${i === 0 ? 'Total' : ''}</td>`
+      const written = writeTotal(column, totals[column.name])
+      return `<td${cellClass(column.type)}>${escape(written)}</td>`
     })
     yield `<tfoot><tr>${cells.join('')}</tr></tfoot>\n`
   }
-  yield footOf(kpis, rowCount)
+  yield footOf(result.definitions, rowCount)
 }
 
 function headOf(result: ReportResult) {
-  const { report, parameters, columns, kpis, currency } = result
+  const { report, parameters, columns, kpis, comparison } = result
   const charts = result.charts.filter(hasValues)
   return `<!doctype html>
 <html lang="en">
@@ -65,7 +67,7 @@ function headOf(result: ReportResult) {
 <p class="business"><bdi>${escape(result.businessName)}</bdi></p>
 <dl>${describeScope(result).map(fact).join('')}</dl>
 </header>
-<section class="kpis">${kpis.map((kpi) => tile(kpi, currency)).join('')}</section>
+<section class="kpis">${kpis.map((kpi) => tile(kpi, comparison)).join('')}</section>
 <section class="charts">${drawCharts(charts)
     .map((svg, i) => figure(svg, charts[i]!.title))
     .join('')}</section>
@@ -75,11 +77,11 @@ function headOf(result: ReportResult) {
 `
 }
 
-const footOf = (kpis: KpiResult[], rowCount: number) => `</table>
-<footer><h2>What the figures count</h2><ul>${kpis
-  .map(({ label, definition }) => `<li><b>${escape(label)}</b> ${escape(definition)}</li>`)
+const footOf = (definitions: ReportResult['definitions'], rowCount: number) => `</table>
+<footer><h2>What the figures count</h2><ul>${definitions
+  .map(([label, definition]) => `<li><b>${escape(label)}</b> ${escape(definition)}</li>`)
   .join('')}</ul>
-<p>The previous period is the range of equal length before this one. ${rowCount.toLocaleString('en')} ${rowCount === 1 ? 'row' : 'rows'}.</p></footer>
+<p>${rowCount.toLocaleString('en')} ${rowCount === 1 ? 'row' : 'rows'}.</p></footer>
 </main>
 </body>
 </html>
@@ -88,9 +90,9 @@ const footOf = (kpis: KpiResult[], rowCount: number) => `</table>
 const fact = ([label, value]: [string, string]) =>
   `<div><dt>${escape(label)}</dt><dd><bdi>${escape(value)}</bdi></dd></div>`
 
-function tile(kpi: KpiResult, currency: string | null) {
-  const change = writeChange(kpi)
-  return `<div class="kpi" title="${escape(kpi.definition)}"><span>${escape(kpi.label)}</span><strong>${escape(writeFigure(kpi.value, kpi.unit, currency))}</strong><small class="${change.trend}">${escape(change.text)}</small></div>`
+function tile(kpi: KpiResult, comparison: ReportResult['comparison']) {
+  const change = writeChange(kpi, comparison)
+  return `<div class="kpi" title="${escape(kpi.definition)}"><span>${escape(kpi.label)}</span><strong>${escape(writeFigure(kpi.value, kpi.unit, kpi.currency))}</strong><small class="${change.trend}">${escape(change.text)}</small></div>`
 }
 
 const figure = (svg: string, title: string) =>

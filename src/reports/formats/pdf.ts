@@ -11,11 +11,12 @@ import {
   type PrintedColumn,
 } from './column-widths.ts'
 import {
-  cellWriter,
+  cellWriters,
   describeScope,
   removeBidiControls,
   writeChange,
   writeFigure,
+  writeTotal,
   type Change,
 } from './format-values.ts'
 import type { ReportResult } from '../report.ts'
@@ -106,7 +107,7 @@ async function feed(input: NodeJS.WritableStream, result: ReportResult, pageSize
     if (!input.write(`${JSON.stringify(message)}\n`)) await once(input, 'drain')
   }
   const { columns } = result
-  const write = cellWriter(result)
+  const writers = cellWriters(result)
   let capacity: number[] | undefined
   const open = async (sample: string[][]) => {
     const opening = makeOpening(result, pageSize, sample)
@@ -119,7 +120,7 @@ async function feed(input: NodeJS.WritableStream, result: ReportResult, pageSize
     rowCount += batch.length
     const rows = batch.map((row) =>
       columns.map(({ type }, i) => {
-        const written = write(type, row[i]!)
+        const written = writers[i]!(row[i]!, row)
         return type === 'text' ? toPlain(written) : written
       }),
     )
@@ -135,18 +136,18 @@ async function feed(input: NodeJS.WritableStream, result: ReportResult, pageSize
   const hasTotals = columns.some(({ total }) => total)
   await send({
     totals: hasTotals
-      ? columns.map(({ name, type, total }, i) =>
-          total ? write(type, totals[name] ?? null) : i === 0 ? 'Total' : '',
+      ? columns.map((column, i) =>
+          column.total ? writeTotal(column, totals[column.name]) : i === 0 ? 'Total' : '',
         )
       : null,
-    note: `The previous period is the range of equal length before this one. ${rowCount.toLocaleString('en')} ${rowCount === 1 ? 'row' : 'rows'}.`,
+    note: `${rowCount.toLocaleString('en')} ${rowCount === 1 ? 'row' : 'rows'}.`,
   })
   input.end()
 }
 
 /** `sample`: the first rows, which decide the widths of the columns. */
 function makeOpening(result: ReportResult, pageSize: PageSize, sample: string[][]): Opening {
-  const { report, parameters, currency } = result
+  const { report, parameters, comparison } = result
   const period = `${parameters.startDate} – ${parameters.endDate}`
   const paper = pageSize === 'Letter' ? 'us-letter' : 'a4'
   const flipped = isLandscape(result.columns)
@@ -158,8 +159,8 @@ function makeOpening(result: ReportResult, pageSize: PageSize, sample: string[][
     footer: `${shorten(toPlain(result.businessName), 60)} · ${report.reportName} · ${period}`,
     facts: describeScope(result).map(([label, value]) => [label, shorten(toPlain(value), 90)]),
     kpis: result.kpis.map((kpi, _, { length }) => {
-      const value = writeFigure(kpi.value, kpi.unit, currency)
-      const { text, trend } = writeChange(kpi)
+      const value = writeFigure(kpi.value, kpi.unit, kpi.currency)
+      const { text, trend } = writeChange(kpi, comparison)
       return {
         label: kpi.label,
         value,
@@ -170,7 +171,7 @@ function makeOpening(result: ReportResult, pageSize: PageSize, sample: string[][
     }),
     charts: result.charts.filter(hasValues),
     columns: layOutColumns(result.columns, sample, { paper, flipped }),
-    definitions: result.kpis.map(({ label, definition }) => [label, definition]),
+    definitions: result.definitions,
   }
 }
 

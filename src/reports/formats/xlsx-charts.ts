@@ -1,4 +1,4 @@
-import { SERIES_COLORS, type Chart, type Heatmap, type SeriesChart } from '../chart.ts'
+import { colorOf, type Chart, type Heatmap, type SeriesChart } from '../chart.ts'
 import { columnLetters, STYLE, text, textCell, xml } from './xlsx-parts.ts'
 import type { ZipEntry } from './zip.ts'
 
@@ -97,7 +97,7 @@ function chartXml(chart: SeriesChart, top: number) {
   const labels = `<c:cat><c:strRef><c:f>${SHEET}!$A$${first}:$A$${last}</c:f>${cache('str', chart.labels)}</c:strRef></c:cat>`
   const series = chart.series.map(({ name, values }, i) => {
     const letters = columnLetters(i + 1)
-    const color = SERIES_COLORS[i % SERIES_COLORS.length]!.slice(1).toUpperCase()
+    const color = colorOf(chart.series[i]!, i).slice(1).toUpperCase()
     const fill = `<a:solidFill><a:srgbClr val="${color}"/></a:solidFill>`
     const look =
       chart.kind === 'bar'

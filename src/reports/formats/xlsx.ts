@@ -1,4 +1,4 @@
-import { describeScope, localTime } from './format-values.ts'
+import { describeScope, localTime, writeTotal } from './format-values.ts'
 import { isFigure, type Cell, type Column, type ReportResult, type Totals } from '../report.ts'
 import { chartParts, chartSheet } from './xlsx-charts.ts'
 import { attribute, columnLetters, STYLE, stylesXml, text, textCell, xml } from './xlsx-parts.ts'
@@ -140,18 +140,24 @@ function timeSerial(time: string) {
 function totalsRow(columns: Column[], totals: Totals, rowCount: number) {
   if (rowCount === 0 || !columns.some(({ total }) => total)) return ''
   const n = rowCount + 2
-  const sum = (name: string) => {
+  const sumOne = (name: string) => {
     const letters = columnLetters(columns.findIndex((column) => column.name === name))
     return `SUBTOTAL(109,${letters}2:${letters}${rowCount + 1})`
   }
+  const sum = (names: string | string[]) =>
+    typeof names === 'string' ? sumOne(names) : `(${names.map(sumOne).join('+')})`
   const cells = columns.map(({ name, type, total }, i) => {
     const place = `${columnLetters(i)}${n}`
     if (!total) return i === 0 ? textCell(place, 'Total', STYLE.totalLabel) : emptyTotal(place)
     const [part, whole] = total === 'sum' ? [name] : total.percentOf
     const formula = whole
       ? `IF(${sum(whole)}=0,"",ROUND(100*${sum(part!)}/${sum(whole)},1))`
-      : sum(part!)
+      : sumOne(name)
     const value = totals[name]
+    // A formula could only add the currencies.
+    if (typeof value === 'object' && value) {
+      return textCell(place, writeTotal(columns[i]!, value), STYLE.totalLabel)
+    }
     const style =
       type === 'money'
         ? STYLE.totalMoney
@@ -181,7 +187,7 @@ function summarySheet(result: ReportResult) {
     )
   }
   n += 2
-  const heads = ['Figure', 'This period', 'Previous period', '   What it counts']
+  const heads = ['Figure', 'This period', 'Period before', '   What it counts']
   rows.push(
     `<row r="${n}">${heads.map((head, i) => textCell(`${columnLetters(i)}${n}`, head, i === 1 || i === 2 ? STYLE.headerRight : STYLE.header)).join('')}</row>`,
   )

@@ -1,28 +1,28 @@
 import { Button } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
-import type { StoredAutomation } from '../api/automation.ts'
-import type { Setup } from '../api/setup.ts'
-import { useTimeFormat } from '../components/time.ts'
-import { differences, draftOf, type Draft } from './draft.ts'
-import classes from './editor.module.css'
+import classes from './conflict.module.css'
+import { useTimeFormat } from './time.ts'
+
+/** One difference between two versions, in words. */
+export type Difference = { key: string; label: string; from: string; to: string }
 
 type Props = {
-  theirs: StoredAutomation
-  mine: Draft
-  setup: Setup
+  /** Who saved the other version, and when. */
+  theirs: { modifiedUser: string | null; modifiedDate: number | null }
+  /** From their version to mine. */
+  differences: Difference[]
   onTakeTheirs: () => void
   onKeepMine: () => void
 }
 
-/** Another user saved the automation in the meantime: shows both versions side by side. */
-export function Conflict({ theirs, mine, setup, onTakeTheirs, onKeepMine }: Props) {
+/** Another user saved the object in the meantime: shows both versions side by side. */
+export function Conflict({ theirs, differences, onTakeTheirs, onKeepMine }: Props) {
   const { t } = useTranslation()
   const format = useTimeFormat()
-  const { modifiedUser, modifiedDate } = theirs.definition
-  const rows = differences(draftOf(theirs), mine, setup)
+  const { modifiedUser, modifiedDate } = theirs
   return (
     <section role="alert" className={`card ${classes.conflict}`}>
-      <h2 className={classes.cardTitle}>{t('editor.conflict.title')}</h2>
+      <h2 className={classes.title}>{t('editor.conflict.title')}</h2>
       <p className="soft small">
         {t('editor.conflict.by', {
           user: modifiedUser ?? '',
@@ -38,7 +38,7 @@ export function Conflict({ theirs, mine, setup, onTakeTheirs, onKeepMine }: Prop
           </tr>
         </thead>
         <tbody>
-          {rows.map(({ key, label, from, to }) => (
+          {differences.map(({ key, label, from, to }) => (
             <tr key={key}>
               <th scope="row">{label}</th>
               <td dir="auto">{from}</td>

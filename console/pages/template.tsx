@@ -1,0 +1,462 @@
+import { Button, Menu, SegmentedControl } from '@mantine/core'
+import { useDebouncedValue, useHotkeys, useMediaQuery } from '@mantine/hooks'
+import { IconChevronLeft } from '@tabler/icons-react'
+import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useParams } from '@tanstack/react-router'
+import type { Editor } from '@tiptap/react'
+import { useCallback, useMemo, useRef, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { ProblemError } from '../../src/client/client.ts'
+import { automationsQuery, type Automation } from '../api/automations.ts'
+import { useSession } from '../api/session.ts'
+import type { Template } from '../api/setup.ts'
+import {
+  categoriesQuery,
+  examplesQuery,
+  readTemplate,
+  saveTemplate,
+  templateQuery,
+  templatesQuery,
+  tokensQuery,
+  type StoredTemplate,
+  type TokenGroup,
+} from '../api/templates.ts'
+import { Conflict } from '../components/conflict.tsx'
+import { Filled, part } from '../components/filled.tsx'
+import { messageOf } from '../components/form.ts'
+import { LeaveWindow } from '../components/leave-window.tsx'
+import { SaveKeys } from '../components/save-keys.tsx'
+import { Failure, Loading } from '../components/states.tsx'
+import { Clock } from '../shell/page-head.tsx'
+import { AddressFields } from '../templates/address-fields.tsx'
+import { BodySection, MODES, type Insert, type Mode } from '../templates/body-section.tsx'
+import { CheckLine } from '../templates/check-line.tsx'
+import { Details } from '../templates/details.tsx'
+import {
+  automationsOf,
+  changesOf,
+  differences,
+  draftOf,
+  mergeDrafts,
+  objectTypeOf,
+  type Draft,
+} from '../templates/draft.ts'
+import { isKeptByEditor } from '../templates/keep.ts'
+import { LanguageBar, LanguageHint } from '../templates/language-bar.tsx'
+import { PreviewPanel } from '../templates/preview-panel.tsx'
+import classes from '../templates/template.module.css'
+import { TemplateMenu } from '../templates/template-menu.tsx'
+import { TestSend } from '../templates/test-send.tsx'
+import { TokenList } from '../templates/token-list.tsx'
+import { TokenMenu } from '../templates/token-menu.tsx'
+import { insertPiece, type TokenOptions } from '../templates/token-node.ts'
+import { offer, sectionsOf, type TokenSection } from '../templates/token-search.ts'
+
+export function TemplatePage() {
+  const { t } = useTranslation()
+  const { emailTemplateId } = useParams({ from: '/shell/templates/$emailTemplateId' })
+  const template = useQuery(templateQuery(Number(emailTemplateId)))
+  const templates = useQuery(templatesQuery)
+  const automations = useQuery({ ...automationsQuery, retry: false })
+  const tokens = useQuery(tokensQuery())
+  const error = template.error ?? templates.error ?? tokens.error
+  if (template.data && templates.data && tokens.data && !automations.isLoading) {
+    return (
+      <TemplateEditor
+        key={emailTemplateId}
+        opened={template.data}
+        templates={templates.data}
+        automations={automations.data ?? []}
+        groups={tokens.data}
+      />
+    )
+  }
+  return (
+    <>
+      <h1 className={classes.title}>{t('templates.title')}</h1>
+      {error ? (
+        <Failure
+          error={error}
+          onRetry={() => {
+            for (const { refetch } of [template, templates, tokens]) void refetch()
+          }}
+        />
+      ) : (
+        <Loading lines={12} height={28} />
+      )}
+    </>
+  )
+}
+
+const DEBOUNCE_MS = 300
+
+type EditorProps = {
+  opened: StoredTemplate
+  templates: Template[]
+  automations: Automation[]
+  groups: TokenGroup[]
+}
+
+function TemplateEditor({ opened, templates, automations, groups }: EditorProps) {
+  const { t } = useTranslation()
+  const canEdit = useSession().functions.includes('EDIT_TEMPLATES')
+  const editing = useEditing(opened, templates)
+  const { stored, draft, changes, save, theirs, change } = editing
+  const { template } = stored
+  const { emailTemplateId } = template
+  const variants = templates.filter(
+    (other) =>
+      other.templateName === template.templateName && other.emailTemplateId !== emailTemplateId,
+  )
+  const used = automationsOf(
+    new Set([template, ...variants].map((one) => one.emailTemplateId)),
+    automations,
+  )
+  const objectType = objectTypeOf(used, draft)
+  const { data: examples } = useQuery(examplesQuery(objectType))
+  const [chosen, setChosen] = useState<string>()
+  const example = examples?.find(({ key }) => key === chosen) ?? examples?.[0]
+  const [settled] = useDebouncedValue(changes, DEBOUNCE_MS)
+  const { data: valued } = useQuery({
+    ...tokensQuery(
+      example && { objectType: example.objectType, objectId: example.objectId },
+      draft.language,
+    ),
+    enabled: example !== undefined,
+    placeholderData: keepPreviousData,
+  })
+  const sections = useMemo(
+    () => sectionsOf(valued ?? groups, objectType),
+    [valued, groups, objectType],
+  )
+  const tokens = useTokenOptions(groups, sections)
+  const [mode, setMode] = useState<Mode>(() =>
+    isKeptByEditor(draft.emailBody, tokens) ? 'write' : 'html',
+  )
+  const { insert, onEditor, onInsertTarget } = useInsertTarget()
+  const isPhone = useMediaQuery('(max-width: 768px)', false)
+  const onChange = canEdit ? change : undefined
+  const count = Object.keys(changes).length
+  return (
+    <>
+      <Head
+        editing={editing}
+        automations={used}
+        objectType={objectType}
+        canEdit={canEdit}
+        count={count}
+      />
+      {theirs && <TemplateConflict editing={editing} theirs={theirs} />}
+      {!template.active && (
+        <p className={`amber small ${classes.note}`}>{t('template.inactive')}</p>
+      )}
+      {!canEdit && <p className={`soft small ${classes.note}`}>{t('editor.readOnly')}</p>}
+      <div className={`card ${classes.columns}`}>
+        <aside className={classes.tokens} aria-label={t('template.tokens.title')}>
+          {isPhone ? (
+            <details>
+              <summary>{t('template.tokens.title')}</summary>
+              <TokenList sections={sections} onInsert={onChange && insert} />
+            </details>
+          ) : (
+            <TokenList sections={sections} onInsert={onChange && insert} />
+          )}
+        </aside>
+        <div className={classes.middle}>
+          <div className={classes.bar}>
+            <LanguageBar template={template} variants={variants} canEdit={canEdit} />
+            <SegmentedControl
+              size="xs"
+              aria-label={t('template.mode')}
+              value={mode}
+              onChange={(next) => setMode(next as Mode)}
+              data={MODES.map((value) => ({ value, label: t(`template.modes.${value}`) }))}
+            />
+          </div>
+          <AddressFields
+            key={`fields ${editing.revision}`}
+            draft={draft}
+            tokens={tokens}
+            error={save.error}
+            onChange={onChange}
+            onFocus={onEditor}
+          />
+          <BodySection
+            key={`body ${editing.revision}`}
+            mode={mode}
+            draft={draft}
+            tokens={tokens}
+            error={save.error}
+            onChange={onChange}
+            onEditor={onEditor}
+            onInsertTarget={onInsertTarget}
+            onReplace={editing.replace}
+          />
+          <LanguageHint template={template} variants={variants} canEdit={canEdit} />
+          {canEdit && (
+            <CheckLine emailTemplateId={emailTemplateId} changes={settled} onShow={setChosen} />
+          )}
+        </div>
+        <aside className={classes.preview} aria-label={t('template.preview.title')}>
+          <PreviewPanel
+            emailTemplateId={emailTemplateId}
+            changes={settled}
+            examples={examples}
+            example={example}
+            onChoose={setChosen}
+          />
+          <div className="grow" />
+          {canEdit && (
+            <TestSend emailTemplateId={emailTemplateId} changes={changes} example={example} />
+          )}
+        </aside>
+      </div>
+      <TokenMenu />
+      <LeaveWindow changes={count} />
+    </>
+  )
+}
+
+/** The stored template, the draft, and how the draft is saved. */
+function useEditing(opened: StoredTemplate, templates: Template[]) {
+  const [stored, setStored] = useState(opened)
+  const base = useMemo(() => draftOf(stored.template), [stored])
+  const [draft, setDraft] = useState(base)
+  /** Fields are shown anew when it changes: they keep their own text while the user types. */
+  const [revision, setRevision] = useState(0)
+  const [theirs, setTheirs] = useState<StoredTemplate>()
+  const changes = useMemo(() => changesOf(base, draft), [base, draft])
+  const { emailTemplateId } = stored.template
+  const replace = (change: Partial<Draft>) => {
+    setDraft((known) => ({ ...known, ...change }))
+    setRevision((known) => known + 1)
+  }
+  const show = (next: StoredTemplate, mine = draftOf(next.template)) => {
+    setStored(next)
+    setTheirs(undefined)
+    replace(mine)
+  }
+  const save = useMutation({
+    mutationFn: async () => {
+      const saved = await saveTemplate({ emailTemplateId, ...changes }, stored.etag)
+      await renameVariants(base.templateName, saved.template, templates)
+      return saved
+    },
+    // The fields show what was saved already, unless the service stored other HTML.
+    onSuccess: (saved) => {
+      const isAsTyped = saved.template.emailBody === draft.emailBody
+      if (isAsTyped) {
+        setStored(saved)
+        setDraft((now) => mergeDrafts(draft, now, draftOf(saved.template)))
+      } else show(saved)
+    },
+    onError: async (error) => {
+      if (error instanceof ProblemError && error.status === 412) {
+        setTheirs(await readTemplate(emailTemplateId))
+      }
+    },
+  })
+  return {
+    stored,
+    base,
+    draft,
+    changes,
+    revision,
+    theirs,
+    save,
+    replace,
+    show,
+    change: useCallback(
+      (change: Partial<Draft>) => setDraft((known) => ({ ...known, ...change })),
+      [],
+    ),
+  }
+}
+
+type Editing = ReturnType<typeof useEditing>
+
+/** Variants have the same name: they are renamed together. */
+async function renameVariants(before: string, { templateName }: Template, templates: Template[]) {
+  if (before === templateName) return
+  for (const variant of templates) {
+    if (variant.templateName !== before) continue
+    await saveTemplate({ emailTemplateId: variant.emailTemplateId, templateName })
+  }
+}
+
+type HeadProps = {
+  editing: Editing
+  automations: Automation[]
+  objectType: ReturnType<typeof objectTypeOf>
+  canEdit: boolean
+  count: number
+}
+
+function Head({ editing, automations, objectType, canEdit, count }: HeadProps) {
+  const { t } = useTranslation()
+  const { stored, draft, save, theirs, change, replace, base } = editing
+  const canSave = canEdit && count > 0 && !save.isPending && !theirs
+  const onSave = () => canSave && save.mutate()
+  useHotkeys([['mod+S', onSave]], [], true)
+  const isConflict = save.error instanceof ProblemError && save.error.status === 412
+  return (
+    <header className={classes.head}>
+      <Link to="/templates" className={`soft row ${classes.back}`}>
+        <IconChevronLeft size={15} aria-hidden />
+        {t('templates.title')}
+      </Link>
+      <span className="faint" aria-hidden>
+        /
+      </span>
+      <h1 className={`ellipsis ${classes.title}`} dir="auto">
+        {draft.templateName}
+      </h1>
+      <span className="chip">{t(`template.about.${objectType}`)}</span>
+      <UsedBy automations={automations} />
+      {count > 0 && (
+        <span className={`chip ${classes.unsaved}`}>{t('editor.unsaved', { count })}</span>
+      )}
+      <span className="grow" />
+      <span className={classes.clock}>
+        <Clock />
+      </span>
+      <span className={classes.actions}>
+        {canEdit && <Details draft={draft} error={save.error} onChange={change} />}
+        <TemplateMenu
+          template={stored.template}
+          automations={automations.length}
+          canEdit={canEdit}
+          onDiscard={
+            count > 0 && !save.isPending
+              ? () => {
+                  replace(base)
+                  save.reset()
+                }
+              : undefined
+          }
+          onSwitched={(switched) =>
+            switched
+              ? editing.show(switched, draft)
+              : void readTemplate(stored.template.emailTemplateId).then((read) =>
+                  editing.show(read, draft),
+                )
+          }
+        />
+        {canEdit && (
+          <Button
+            className={classes.save}
+            loading={save.isPending}
+            disabled={!canSave}
+            onClick={onSave}
+            rightSection={<SaveKeys />}
+          >
+            {t(save.isSuccess && count === 0 ? 'editor.saved' : 'editor.save')}
+          </Button>
+        )}
+      </span>
+      {save.error && !isConflict && (
+        <div role="alert" className={`clay small ${classes.saveError}`}>
+          {t('editor.notSaved', { reason: messageOf(save.error, t) })}
+        </div>
+      )}
+    </header>
+  )
+}
+
+/** "used by 1 automation", as a link; several open a list. */
+function UsedBy({ automations }: { automations: Automation[] }) {
+  const { t } = useTranslation()
+  const navigate = useNavigate()
+  const [first] = automations
+  const count = automations.length
+  const words = t('template.automations', { count })
+  const open = ({ eventDefnId }: Automation) =>
+    navigate({
+      to: '/automations/$eventDefnId',
+      params: { eventDefnId: String(eventDefnId) },
+    })
+  if (!first) return <span className="faint small">{t('template.unused')}</span>
+  const link =
+    count === 1 ? (
+      <Link
+        to="/automations/$eventDefnId"
+        params={{ eventDefnId: String(first.eventDefnId) }}
+        className={classes.usedLink}
+      >
+        {words}
+      </Link>
+    ) : (
+      <Menu position="bottom-start">
+        <Menu.Target>
+          <button type="button" className={classes.link}>
+            {words}
+          </button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          {automations.map((automation) => (
+            <Menu.Item key={automation.eventDefnId} onClick={() => void open(automation)}>
+              {automation.description ?? t('editor.unnamed')}
+            </Menu.Item>
+          ))}
+        </Menu.Dropdown>
+      </Menu>
+    )
+  return (
+    <span className="faint small">
+      <Filled
+        text={t('template.usedBy', { automations: part('automations') })}
+        parts={{ automations: link }}
+      />
+    </span>
+  )
+}
+
+function TemplateConflict({ editing, theirs }: { editing: Editing; theirs: StoredTemplate }) {
+  const { base, draft, save, show } = editing
+  const { data: categories } = useQuery(categoriesQuery)
+  const mine = mergeDrafts(base, draft, draftOf(theirs.template))
+  return (
+    <div className={classes.note}>
+      <Conflict
+        theirs={theirs.template}
+        differences={differences(draftOf(theirs.template), mine, categories ?? [])}
+        onTakeTheirs={() => {
+          show(theirs)
+          save.reset()
+        }}
+        onKeepMine={() => {
+          show(theirs, mine)
+          save.reset()
+        }}
+      />
+    </div>
+  )
+}
+
+/** The known tokens and the menu after `%`, as the editors need them: the same object for their life. */
+function useTokenOptions(groups: TokenGroup[], sections: TokenSection[]): TokenOptions {
+  const latest = useRef(sections)
+  latest.current = sections
+  return useMemo(
+    () => ({
+      names: new Set(
+        groups.flatMap((group) => group.tokens).map(({ token }) => token.slice(1, -1)),
+      ),
+      find: (query: string) => offer(latest.current, query),
+    }),
+    [groups],
+  )
+}
+
+/** Where a token of the list goes: into the field that had the focus last. */
+function useInsertTarget() {
+  const target = useRef<Insert>(undefined)
+  const onInsertTarget = useCallback((insert: Insert) => {
+    target.current = insert
+  }, [])
+  const onEditor = useCallback((editor: Editor) => {
+    target.current = (name) => insertPiece(editor, name)
+  }, [])
+  const insert = useCallback((name: string) => target.current?.(name), [])
+  return { insert, onEditor, onInsertTarget }
+}

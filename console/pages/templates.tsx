@@ -1,0 +1,236 @@
+import { Button, Modal, TextInput } from '@mantine/core'
+import { IconPlus, IconSearch } from '@tabler/icons-react'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { Trans, useTranslation } from 'react-i18next'
+import { automationsQuery, type Automation } from '../api/automations.ts'
+import { useSession } from '../api/session.ts'
+import type { Template } from '../api/setup.ts'
+import { freeName, saveTemplate, templatesQuery } from '../api/templates.ts'
+import { faultAt } from '../components/faults.ts'
+import { messageOf } from '../components/form.ts'
+import { Empty, Failure, Loading } from '../components/states.tsx'
+import { useTimeFormat } from '../components/time.ts'
+import { PageHead } from '../shell/page-head.tsx'
+import { automationsOf } from '../templates/draft.ts'
+import { languageName } from '../templates/languages.ts'
+import { TemplateMenu, useOpenTemplate } from '../templates/template-menu.tsx'
+import classes from './templates.module.css'
+
+export function TemplatesPage() {
+  const { t } = useTranslation()
+  const { functions } = useSession()
+  const canEdit = functions.includes('EDIT_TEMPLATES')
+  const templates = useQuery(templatesQuery)
+  const automations = useQuery({ ...automationsQuery, retry: false })
+  const [text, setText] = useState('')
+  const [isCreating, setCreating] = useState(false)
+  const used = templates.data?.filter(
+    (template) => usesOf(template, templates.data, automations.data).length > 0,
+  )
+  return (
+    <>
+      <PageHead
+        title={t('templates.title')}
+        lede={
+          used && (
+            <Trans
+              i18nKey="templates.lede"
+              values={{ count: templates.data!.length, used: used.length }}
+              components={{ b: <b /> }}
+            />
+          )
+        }
+      >
+        {canEdit && (
+          <Button leftSection={<IconPlus size={16} />} onClick={() => setCreating(true)}>
+            {t('templates.new')}
+          </Button>
+        )}
+      </PageHead>
+      {templates.error && !templates.data ? (
+        <Failure error={templates.error} onRetry={() => void templates.refetch()} />
+      ) : !templates.data || automations.isLoading ? (
+        <Loading lines={10} height={28} />
+      ) : (
+        <>
+          <TextInput
+            leftSection={<IconSearch size={15} aria-hidden />}
+            placeholder={t('templates.find')}
+            aria-label={t('templates.find')}
+            w={260}
+            mb={14}
+            value={text}
+            onChange={(event) => setText(event.currentTarget.value)}
+          />
+          <List
+            templates={templates.data}
+            automations={automations.data}
+            text={text}
+            canEdit={canEdit}
+          />
+        </>
+      )}
+      {isCreating && (
+        <NewTemplate templates={templates.data ?? []} onClose={() => setCreating(false)} />
+      )}
+    </>
+  )
+}
+
+/** The automations that send it or a template of the same name. */
+function usesOf({ templateName }: Template, templates: Template[], automations: Automation[] = []) {
+  const named = templates.filter((template) => template.templateName === templateName)
+  return automationsOf(new Set(named.map(({ emailTemplateId }) => emailTemplateId)), automations)
+}
+
+type ListProps = {
+  templates: Template[]
+  automations: Automation[] | undefined
+  text: string
+  canEdit: boolean
+}
+
+function List({ templates, automations, text, canEdit }: ListProps) {
+  const { t } = useTranslation()
+  if (templates.length === 0) {
+    return <Empty title={t('templates.none')}>{t('templates.noneHint')}</Empty>
+  }
+  const sought = text.trim().toLowerCase()
+  const rows = templates
+    .filter(({ templateName, subject }) =>
+      `${templateName} ${subject}`.toLowerCase().includes(sought),
+    )
+    .toSorted((a, b) => a.templateName.localeCompare(b.templateName))
+  if (rows.length === 0) {
+    return <Empty title={t('templates.notFound')}>{t('templates.notFoundHint')}</Empty>
+  }
+  return (
+    <div className="card" style={{ overflow: 'hidden' }}>
+      <div className={`list-row list-head ${classes.row} ${classes.head}`} aria-hidden>
+        <span>{t('templates.name')}</span>
+        <span>{t('templates.language')}</span>
+        <span>{t('templates.usedBy')}</span>
+        <span>{t('templates.changed')}</span>
+        <span />
+      </div>
+      {rows.map((template) => (
+        <Row
+          key={template.emailTemplateId}
+          template={template}
+          automations={usesOf(template, templates, automations)}
+          canEdit={canEdit}
+        />
+      ))}
+    </div>
+  )
+}
+
+type RowProps = { template: Template; automations: Automation[]; canEdit: boolean }
+
+function Row({ template, automations, canEdit }: RowProps) {
+  const { t } = useTranslation()
+  const format = useTimeFormat()
+  const { emailTemplateId, templateName, subject, language, modifiedDate, modifiedUser } = template
+  return (
+    <div className={`list-row ${classes.row}`}>
+      <Link
+        to="/templates/$emailTemplateId"
+        params={{ emailTemplateId: String(emailTemplateId) }}
+        className={classes.open}
+      >
+        <b dir="auto">{templateName}</b>
+        <span className="ellipsis soft small" dir="auto">
+          <Subject text={subject} />
+        </span>
+      </Link>
+      <span className="soft small">
+        {language ? languageName(language) : t('template.everyLanguage')}
+      </span>
+      <span className="soft small">
+        {automations.length === 0
+          ? t('templates.unused')
+          : t('template.automations', { count: automations.length })}
+      </span>
+      <span className="soft small numbers">
+        {t('templates.changedBy', { user: modifiedUser, time: format.moment(modifiedDate) })}
+      </span>
+      <TemplateMenu
+        template={template}
+        automations={automations.length}
+        canEdit={canEdit}
+        isInList
+      />
+    </div>
+  )
+}
+
+/** The subject with its tokens as chips. */
+function Subject({ text }: { text: string }) {
+  const parts = text.split(/%([A-Z][A-Z0-9_]{2,})%/)
+  return parts.map((piece, index) =>
+    index % 2 === 0 ? (
+      piece
+    ) : (
+      <span key={index} className="token">
+        {piece}
+      </span>
+    ),
+  )
+}
+
+function NewTemplate({ templates, onClose }: { templates: Template[]; onClose: () => void }) {
+  const { t } = useTranslation()
+  const open = useOpenTemplate()
+  const [name, setName] = useState('')
+  const create = useMutation({
+    mutationFn: () =>
+      saveTemplate({
+        templateName: freeName(
+          name.trim(),
+          new Set(templates.map(({ templateName }) => templateName)),
+        ),
+        subject: t('templates.newSubject'),
+        emailBody: t('templates.newParagraphs')
+          .split('\n')
+          .map((paragraph) => `<p>${paragraph}</p>`)
+          .join('\n'),
+        fromName: '%BUSINESS_NAME%',
+        toAddress: '%CLIENT_EMAILADDRESS%',
+      }),
+    onSuccess: open,
+  })
+  const fault = faultAt(create.error, 'templateName')
+  return (
+    <Modal opened onClose={onClose} title={t('templates.new')} centered>
+      <form
+        className="column"
+        style={{ gap: 14 }}
+        onSubmit={(event) => {
+          event.preventDefault()
+          create.mutate()
+        }}
+      >
+        <TextInput
+          data-autofocus
+          required
+          label={t('template.fields.templateName')}
+          description={t('template.nameHint')}
+          maxLength={200}
+          value={name}
+          error={fault ?? (create.error ? messageOf(create.error, t) : undefined)}
+          onChange={(event) => setName(event.currentTarget.value)}
+        />
+        <div className="row" style={{ justifyContent: 'flex-end' }}>
+          <Button variant="default" onClick={onClose}>
+            {t('templates.cancel')}
+          </Button>
+          <Button type="submit" loading={create.isPending} disabled={!name.trim()}>
+            {t('templates.create')}
+          </Button>
+        </div>
+      </form>
+    </Modal>
+  )
+}

@@ -1,0 +1,147 @@
+import { Button, Popover, TextInput } from '@mantine/core'
+import { RichTextEditor } from '@mantine/tiptap'
+import { IconPercentage, IconPhoto, IconSeparator } from '@tabler/icons-react'
+import { useEditor, type Editor } from '@tiptap/react'
+import { useEffect, useMemo, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import '@mantine/tiptap/styles.css'
+import { bodyExtensions } from './body-extensions.ts'
+import { fromEditorHtml, toEditorHtml } from './body-html.ts'
+import classes from './template.module.css'
+import type { TokenOptions } from './token-node.ts'
+
+type Props = {
+  html: string
+  tokens: TokenOptions
+  /** Absent: the text cannot be changed. */
+  onChange?: ((html: string) => void) | undefined
+  onFocus: (editor: Editor) => void
+  /** The editor that tokens are inserted into until another field has the focus. */
+  onReady: (editor: Editor) => void
+}
+
+/** The text of a mail with its tokens as chips. A new `key` shows another text. */
+export function BodyEditor({ html, tokens, onChange, onFocus, onReady }: Props) {
+  const { t } = useTranslation()
+  const labels = useLabels()
+  const editor = useEditor({
+    extensions: bodyExtensions(tokens),
+    content: toEditorHtml(html, tokens.names),
+    editable: onChange !== undefined,
+    injectCSS: false,
+    shouldRerenderOnTransaction: true,
+    onUpdate: ({ editor }) => onChange?.(fromEditorHtml(editor.getHTML())),
+    onFocus: ({ editor }) => onFocus(editor),
+    editorProps: {
+      attributes: {
+        role: 'textbox',
+        'aria-label': t('template.body'),
+        'aria-multiline': 'true',
+      },
+    },
+  })
+  useEffect(() => onReady(editor), [editor, onReady])
+  return (
+    <RichTextEditor editor={editor} labels={labels} className={classes.body} variant="subtle">
+      {onChange && (
+        <RichTextEditor.Toolbar className={classes.toolbar}>
+          <RichTextEditor.ControlsGroup>
+            <RichTextEditor.Undo />
+            <RichTextEditor.Redo />
+          </RichTextEditor.ControlsGroup>
+          <RichTextEditor.ControlsGroup>
+            <RichTextEditor.H2 />
+            <RichTextEditor.Bold />
+            <RichTextEditor.Italic />
+            <RichTextEditor.Link />
+            <RichTextEditor.BulletList />
+            <RichTextEditor.OrderedList />
+          </RichTextEditor.ControlsGroup>
+          <RichTextEditor.ControlsGroup>
+            <ImageControl editor={editor} />
+            <RichTextEditor.Hr icon={LineIcon} />
+            <RichTextEditor.Control
+              aria-label={t('template.toolbar.token')}
+              title={t('template.toolbar.token')}
+              onClick={() => editor.chain().focus().insertContent('%').run()}
+            >
+              <IconPercentage size={16} stroke={1.7} aria-hidden />
+            </RichTextEditor.Control>
+          </RichTextEditor.ControlsGroup>
+        </RichTextEditor.Toolbar>
+      )}
+      <RichTextEditor.Content className={classes.bodyText} dir="auto" />
+    </RichTextEditor>
+  )
+}
+
+const LineIcon = () => <IconSeparator size={16} stroke={1.7} aria-hidden />
+
+function useLabels() {
+  const { t } = useTranslation()
+  return useMemo(
+    () => ({
+      undoControlLabel: t('template.toolbar.undo'),
+      redoControlLabel: t('template.toolbar.redo'),
+      h2ControlLabel: t('template.toolbar.heading'),
+      boldControlLabel: t('template.toolbar.bold'),
+      italicControlLabel: t('template.toolbar.italic'),
+      linkControlLabel: t('template.toolbar.link'),
+      bulletListControlLabel: t('template.toolbar.list'),
+      orderedListControlLabel: t('template.toolbar.numbers'),
+      hrControlLabel: t('template.toolbar.line'),
+      linkEditorInputLabel: t('template.toolbar.linkAddress'),
+      linkEditorInputPlaceholder: 'https://',
+      linkEditorExternalLink: t('template.toolbar.linkNewTab'),
+      linkEditorInternalLink: t('template.toolbar.linkSameTab'),
+      linkEditorSave: t('template.toolbar.apply'),
+    }),
+    [t],
+  )
+}
+
+/** Inserts an image by its address: many mail programs do not show embedded ones. */
+function ImageControl({ editor }: { editor: Editor }) {
+  const { t } = useTranslation()
+  const [isOpen, setOpen] = useState(false)
+  const insert = (form: FormData) => {
+    const src = String(form.get('src')).trim()
+    const alt = String(form.get('alt')).trim()
+    setOpen(false)
+    if (src) editor.chain().focus().setImage({ src, alt }).run()
+  }
+  return (
+    <Popover opened={isOpen} onChange={setOpen} trapFocus withinPortal>
+      <Popover.Target>
+        <RichTextEditor.Control
+          aria-label={t('template.toolbar.image')}
+          title={t('template.toolbar.image')}
+          onClick={() => setOpen(!isOpen)}
+        >
+          <IconPhoto size={16} stroke={1.7} aria-hidden />
+        </RichTextEditor.Control>
+      </Popover.Target>
+      <Popover.Dropdown>
+        <form
+          className="column"
+          onSubmit={(event) => {
+            event.preventDefault()
+            insert(new FormData(event.currentTarget))
+          }}
+        >
+          <TextInput
+            name="src"
+            type="url"
+            required
+            label={t('template.toolbar.imageAddress')}
+            placeholder="https://"
+          />
+          <TextInput name="alt" label={t('template.toolbar.imageText')} />
+          <Button type="submit" size="xs">
+            {t('template.toolbar.apply')}
+          </Button>
+        </form>
+      </Popover.Dropdown>
+    </Popover>
+  )
+}

@@ -1,0 +1,54 @@
+import { Extension, Mark } from '@tiptap/core'
+import Image from '@tiptap/extension-image'
+import Link from '@tiptap/extension-link'
+import StarterKit from '@tiptap/starter-kit'
+import { TokenNode, type TokenOptions } from './token-node.ts'
+
+/** Attributes that the editor keeps as they are, because mails use them for their look. */
+const KEPT = ['style', 'align', 'dir', 'lang']
+const BLOCKS = ['paragraph', 'heading', 'bulletList', 'orderedList', 'listItem', 'blockquote']
+
+const keptAttribute = (name: string) => ({
+  default: null,
+  parseHTML: (element: HTMLElement) => element.getAttribute(name),
+  renderHTML: (attributes: Record<string, unknown>) =>
+    attributes[name] === null ? {} : { [name]: attributes[name] },
+})
+
+const KeptAttributes = Extension.create({
+  name: 'keptAttributes',
+  addGlobalAttributes: () => [
+    {
+      types: [...BLOCKS, 'image', 'horizontalRule', 'link', 'span'],
+      attributes: Object.fromEntries(KEPT.map((name) => [name, keptAttribute(name)])),
+    },
+  ],
+})
+
+/** A piece of text with a look of its own, such as a colour. */
+const Span = Mark.create({
+  name: 'span',
+  parseHTML: () => [{ tag: 'span:not([data-token])' }],
+  renderHTML: ({ HTMLAttributes }) => ['span', HTMLAttributes, 0],
+})
+
+/** What a mail can contain in the mode Write. HTML that does not fit is edited as HTML. */
+export const bodyExtensions = (tokens: TokenOptions) => [
+  StarterKit.configure({
+    code: false,
+    codeBlock: false,
+    link: false,
+    // It would add an empty paragraph to templates that end with a list.
+    trailingNode: false,
+    heading: { levels: [1, 2, 3] },
+  }),
+  Link.configure({
+    openOnClick: false,
+    HTMLAttributes: { target: null, rel: null },
+    isAllowedUri: (url, { defaultValidate }) => /^%[A-Z]/.test(url) || defaultValidate(url),
+  }),
+  Image.configure({ inline: true, allowBase64: true }),
+  Span,
+  KeptAttributes,
+  TokenNode.configure(tokens),
+]

@@ -1,0 +1,89 @@
+import { splitPieces, type KnownNames } from './pieces.ts'
+
+/**
+ * Between the HTML of a template and the HTML of the editor, in which a token is an element. Parsed
+ * documents are inert: nothing in them is loaded or run.
+ */
+
+const parse = (html: string) => new DOMParser().parseFromString(html, 'text/html')
+
+/** The HTML of a template with an element for each token in its text. */
+export function toEditorHtml(html: string, names: KnownNames): string {
+  const { body } = parse(html)
+  for (const text of textsIn(body)) {
+    const parts = splitPieces(text.data, names)
+    if (parts.every((part) => typeof part === 'string')) continue
+    text.replaceWith(
+      ...parts.map((part) => {
+        if (typeof part === 'string') return part
+        const span = body.ownerDocument.createElement('span')
+        span.dataset.token = part.piece
+        span.textContent = part.text
+        return span
+      }),
+    )
+  }
+  return body.innerHTML
+}
+
+/** The HTML to save, one block to a line. */
+export function fromEditorHtml(html: string): string {
+  const { body } = parse(html)
+  for (const token of body.querySelectorAll<HTMLElement>('span[data-token]')) {
+    token.replaceWith(`%${token.dataset.token}%`)
+  }
+  // The editor needs a paragraph in each entry of a list; mails would show its margins.
+  for (const paragraph of body.querySelectorAll('li > p:first-child')) {
+    const isAlone = paragraph.parentElement!.querySelectorAll(':scope > p').length === 1
+    if (isAlone && paragraph.attributes.length === 0) paragraph.replaceWith(...paragraph.childNodes)
+  }
+  return [...body.children].map((block) => block.outerHTML).join('\n')
+}
+
+/** Whether a reader sees the same in both, so that the editor keeps a template. */
+export const isSameHtml = (a: string, b: string) => comparable(a) === comparable(b)
+
+const SAME_ELEMENT: Record<string, string> = { B: 'strong', I: 'em', STRIKE: 's', DEL: 's' }
+const AROUND_BLOCKS = /\s*(<\/?(?:p|h[1-6]|ul|ol|li|hr|br|blockquote)(?:\s[^>]*)?>)\s*/g
+
+function comparable(html: string) {
+  const { body } = parse(html)
+  const comments = document.createTreeWalker(body, NodeFilter.SHOW_COMMENT)
+  const found: Node[] = []
+  while (comments.nextNode()) found.push(comments.currentNode)
+  for (const comment of found) comment.parentNode?.removeChild(comment)
+  for (const element of body.querySelectorAll('*')) normalizeElement(element)
+  return body.innerHTML.replace(/[ \t\n\r\f]+/g, ' ').replace(AROUND_BLOCKS, '$1')
+}
+
+function normalizeElement(element: Element) {
+  const attributes = [...element.attributes].toSorted((a, b) => (a.name < b.name ? -1 : 1))
+  const renamed = element.ownerDocument.createElement(
+    SAME_ELEMENT[element.tagName] ?? element.tagName,
+  )
+  for (const { name, value } of attributes) {
+    const written = name === 'style' ? value.replace(/\s+/g, '').replace(/;$/, '') : value
+    renamed.setAttribute(name, written)
+  }
+  renamed.append(...element.childNodes)
+  element.replaceWith(renamed)
+}
+
+/** The text of a template's HTML, to begin a text part by hand. */
+export function textOfHtml(html: string): string {
+  const { body } = parse(html)
+  for (const br of body.querySelectorAll('br')) br.replaceWith('\n')
+  for (const link of body.querySelectorAll('a[href]')) {
+    link.append(` (${link.getAttribute('href')})`)
+  }
+  const blocks = [...body.querySelectorAll('p, h1, h2, h3, h4, h5, h6, li, td')]
+  const texts = blocks.length > 0 ? blocks.map((block) => block.textContent) : [body.textContent]
+  return texts.map((text) => text.trim()).join('\n\n')
+}
+
+function textsIn(root: Node): Text[] {
+  const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT)
+  const texts: Text[] = []
+  while (walker.nextNode()) texts.push(walker.currentNode as Text)
+  return texts
+}

@@ -1,0 +1,81 @@
+import { ActionIcon, Popover, Select, Textarea, TextInput } from '@mantine/core'
+import { IconAdjustmentsHorizontal } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { useTranslation } from 'react-i18next'
+import { categoriesQuery } from '../api/templates.ts'
+import { faultAt } from '../components/faults.ts'
+import type { Draft } from './draft.ts'
+import { COMMON_LANGUAGES, languageName } from './languages.ts'
+
+type Props = { draft: Draft; error: unknown; onChange: (change: Partial<Draft>) => void }
+
+const FIELDS = ['templateName', 'language', 'emailCategoryId', 'emailBecause']
+
+/** Name, language and category: what readers do not see. */
+export function Details({ draft, error, onChange }: Props) {
+  const { t } = useTranslation()
+  const { data: categories } = useQuery(categoriesQuery)
+  const { language } = draft
+  const languages = [...new Set([...(language ? [language] : []), ...COMMON_LANGUAGES])]
+  const isRefused = faultAt(error, ...FIELDS) !== undefined
+  return (
+    <Popover width={320} position="bottom-end" trapFocus withinPortal>
+      <Popover.Target>
+        <ActionIcon
+          variant={isRefused ? 'outline' : 'default'}
+          color={isRefused ? 'clay' : 'gray'}
+          size={34}
+          aria-label={t('template.details')}
+          title={t('template.details')}
+        >
+          <IconAdjustmentsHorizontal size={16} />
+        </ActionIcon>
+      </Popover.Target>
+      <Popover.Dropdown>
+        <div className="column" style={{ gap: 12 }}>
+          <TextInput
+            label={t('template.fields.templateName')}
+            description={t('template.nameHint')}
+            maxLength={200}
+            value={draft.templateName}
+            error={faultAt(error, 'templateName')}
+            onChange={(event) => onChange({ templateName: event.currentTarget.value })}
+          />
+          <Select
+            label={t('template.fields.language')}
+            comboboxProps={{ withinPortal: false }}
+            data={[
+              { value: '', label: t('template.everyLanguage') },
+              ...languages.map((value) => ({ value, label: languageName(value) })),
+            ]}
+            value={language ?? ''}
+            allowDeselect={false}
+            error={faultAt(error, 'language')}
+            onChange={(value) => onChange({ language: value || null })}
+          />
+          <Select
+            label={t('template.fields.emailCategoryId')}
+            description={t('template.categoryHint')}
+            comboboxProps={{ withinPortal: false }}
+            clearable
+            data={(categories ?? []).map(({ emailCategoryId, name }) => ({
+              value: String(emailCategoryId),
+              label: name,
+            }))}
+            value={draft.emailCategoryId === null ? null : String(draft.emailCategoryId)}
+            error={faultAt(error, 'emailCategoryId')}
+            onChange={(value) => onChange({ emailCategoryId: value ? Number(value) : null })}
+          />
+          <Textarea
+            label={t('template.fields.emailBecause')}
+            description={t('template.becauseHint')}
+            autosize
+            value={draft.emailBecause ?? ''}
+            error={faultAt(error, 'emailBecause')}
+            onChange={(event) => onChange({ emailBecause: event.currentTarget.value || null })}
+          />
+        </div>
+      </Popover.Dropdown>
+    </Popover>
+  )
+}

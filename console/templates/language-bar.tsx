@@ -1,0 +1,122 @@
+import { Button, Menu } from '@mantine/core'
+import { IconLanguage, IconPlus } from '@tabler/icons-react'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { useTranslation } from 'react-i18next'
+import { useSession } from '../api/session.ts'
+import type { Template } from '../api/setup.ts'
+import { clientLanguagesQuery, saveTemplate } from '../api/templates.ts'
+import { draftOf } from './draft.ts'
+import { COMMON_LANGUAGES, languageName, primaryLanguage } from './languages.ts'
+import classes from './template.module.css'
+
+/** The language of templates that name none, if the business names none either. */
+const DEFAULT_LANGUAGE = 'en'
+
+type Props = { template: Template; variants: Template[]; canEdit: boolean }
+
+/** Creates a copy in another language and opens it. */
+function useNewVariant(template: Template) {
+  const navigate = useNavigate()
+  return useMutation({
+    mutationFn: (language: string) => saveTemplate({ ...draftOf(template), language }),
+    onSuccess: ({ template: { emailTemplateId } }) =>
+      navigate({
+        to: '/templates/$emailTemplateId',
+        params: { emailTemplateId: String(emailTemplateId) },
+      }),
+  })
+}
+
+/** The languages that templates of this name are written in. */
+function useLanguages({ template, variants }: Omit<Props, 'canEdit'>) {
+  const { business } = useSession()
+  const { data: clients } = useQuery(clientLanguagesQuery)
+  const own = primaryLanguage(business.language ?? DEFAULT_LANGUAGE)
+  const all = [template, ...variants]
+  const written = new Set(all.map(({ language }) => (language ? primaryLanguage(language) : own)))
+  return { own, written, clients }
+}
+
+/** The variants of a template, each with its language, and a button for one more. */
+export function LanguageBar({ template, variants, canEdit }: Props) {
+  const { t } = useTranslation()
+  const { written, clients } = useLanguages({ template, variants })
+  const create = useNewVariant(template)
+  const labelOf = ({ language }: Template) =>
+    language ? languageName(language) : t('template.everyLanguage')
+  const spoken = (clients ?? []).flatMap(({ language }) => language ?? [])
+  const offered = [...new Set([...spoken, ...COMMON_LANGUAGES])].filter(
+    (language) => !written.has(language),
+  )
+  return (
+    <div className={classes.languages}>
+      {[template, ...variants]
+        .toSorted((a, b) => a.emailTemplateId - b.emailTemplateId)
+        .map((variant) => (
+          <Link
+            key={variant.emailTemplateId}
+            to="/templates/$emailTemplateId"
+            params={{ emailTemplateId: String(variant.emailTemplateId) }}
+            className="chip"
+            data-on={variant === template || undefined}
+            aria-current={variant === template ? 'page' : undefined}
+          >
+            {labelOf(variant)}
+          </Link>
+        ))}
+      {canEdit && (
+        <Menu position="bottom-start">
+          <Menu.Target>
+            <button type="button" className="chip">
+              <IconPlus size={13} aria-hidden />
+              {t('template.variant')}
+            </button>
+          </Menu.Target>
+          <Menu.Dropdown>
+            {offered.slice(0, 10).map((language) => (
+              <Menu.Item key={language} onClick={() => create.mutate(language)}>
+                {languageName(language)}
+              </Menu.Item>
+            ))}
+          </Menu.Dropdown>
+        </Menu>
+      )}
+      {create.error && (
+        <span role="alert" className="clay tiny">
+          {create.error.message}
+        </span>
+      )}
+    </div>
+  )
+}
+
+/** Says how many clients read a language that the template is not written in. */
+export function LanguageHint({ template, variants, canEdit }: Props) {
+  const { t } = useTranslation()
+  const { own, written, clients } = useLanguages({ template, variants })
+  const create = useNewVariant(template)
+  const missing = clients?.find(({ language }) => language !== null && !written.has(language))
+  if (!missing?.language || template.language) return null
+  const total = clients!.reduce((sum, row) => sum + row.clients, 0)
+  const language = languageName(missing.language)
+  return (
+    <div className={classes.hint}>
+      <IconLanguage size={18} stroke={1.7} aria-hidden />
+      <span className="grow">
+        <b>{t('template.languageHint', { count: missing.clients, total, language })}</b>{' '}
+        {t('template.languageHintText', { language: languageName(own) })}
+      </span>
+      {canEdit && (
+        <Button
+          size="xs"
+          variant="default"
+          loading={create.isPending}
+          onClick={() => create.mutate(missing.language!)}
+        >
+          {t('template.addLanguage', { language })}
+        </Button>
+      )}
+    </div>
+  )
+}

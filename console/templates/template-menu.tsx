@@ -1,0 +1,162 @@
+import { ActionIcon, Button, Menu, Modal } from '@mantine/core'
+import {
+  IconArrowBackUp,
+  IconCopy,
+  IconDots,
+  IconPencil,
+  IconPlayerPlay,
+  IconTrash,
+} from '@tabler/icons-react'
+import { useMutation } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import type { Template } from '../api/setup.ts'
+import {
+  deactivateTemplate,
+  freeName,
+  saveTemplate,
+  templatesQuery,
+  type StoredTemplate,
+} from '../api/templates.ts'
+import { queryClient } from '../api/query-client.ts'
+import { draftOf } from './draft.ts'
+
+type Props = {
+  template: Template
+  /** How many automations send it. */
+  automations: number
+  canEdit: boolean
+  /** In the list: opens the template. */
+  isInList?: boolean
+  /** Forgets the unsaved changes. */
+  onDiscard?: (() => void) | undefined
+  /** After it was set inactive or active again. */
+  onSwitched?: (stored: StoredTemplate | undefined) => void
+}
+
+/** The actions on a template. */
+export function TemplateMenu(props: Props) {
+  const { template, automations, canEdit, isInList, onDiscard, onSwitched } = props
+  const { t } = useTranslation()
+  const [isAsking, setAsking] = useState(false)
+  const open = useOpenTemplate()
+  const copy = useMutation({ mutationFn: () => copyTemplate(template), onSuccess: open })
+  const restore = useMutation({
+    mutationFn: () => saveTemplate({ emailTemplateId: template.emailTemplateId, active: true }),
+    onSuccess: (stored) => onSwitched?.(stored),
+  })
+  if (!canEdit && !isInList) return null
+  return (
+    <>
+      <Menu position="bottom-end">
+        <Menu.Target>
+          <ActionIcon
+            variant={isInList ? 'subtle' : 'default'}
+            color="gray"
+            size={isInList ? 28 : 34}
+            aria-label={t('templateMenu.label', { name: template.templateName })}
+          >
+            <IconDots size={16} />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          {isInList && (
+            <Menu.Item leftSection={<IconPencil size={15} />} onClick={() => open({ template })}>
+              {t('templateMenu.open')}
+            </Menu.Item>
+          )}
+          {onDiscard && (
+            <Menu.Item leftSection={<IconArrowBackUp size={15} />} onClick={onDiscard}>
+              {t('templateMenu.discard')}
+            </Menu.Item>
+          )}
+          {canEdit && (
+            <Menu.Item leftSection={<IconCopy size={15} />} onClick={() => copy.mutate()}>
+              {t('templateMenu.copy')}
+            </Menu.Item>
+          )}
+          {canEdit && template.active && (
+            <Menu.Item
+              color="clay"
+              leftSection={<IconTrash size={15} />}
+              onClick={() => setAsking(true)}
+            >
+              {t('templateMenu.deactivate')}
+            </Menu.Item>
+          )}
+          {canEdit && !template.active && (
+            <Menu.Item leftSection={<IconPlayerPlay size={15} />} onClick={() => restore.mutate()}>
+              {t('templateMenu.activate')}
+            </Menu.Item>
+          )}
+        </Menu.Dropdown>
+      </Menu>
+      {isAsking && (
+        <DeactivateWindow
+          template={template}
+          automations={automations}
+          onClose={() => setAsking(false)}
+          onDone={() => onSwitched?.(undefined)}
+        />
+      )}
+    </>
+  )
+}
+
+/** Opens the page of a template. */
+export function useOpenTemplate() {
+  const navigate = useNavigate()
+  return ({ template: { emailTemplateId } }: Pick<StoredTemplate, 'template'>) =>
+    void navigate({
+      to: '/templates/$emailTemplateId',
+      params: { emailTemplateId: String(emailTemplateId) },
+    })
+}
+
+/** A copy has a name of its own: with the same name it would be a variant. */
+async function copyTemplate(template: Template) {
+  const templates = await queryClient.fetchQuery(templatesQuery)
+  const taken = new Set(templates.map(({ templateName }) => templateName))
+  const templateName = freeName(template.templateName, taken.add(template.templateName))
+  return saveTemplate({ ...draftOf(template), templateName })
+}
+
+type DeactivateProps = {
+  template: Template
+  automations: number
+  onClose: () => void
+  onDone: () => void
+}
+
+function DeactivateWindow({ template, automations, onClose, onDone }: DeactivateProps) {
+  const { t } = useTranslation()
+  const deactivate = useMutation({
+    mutationFn: () => deactivateTemplate(template.emailTemplateId),
+    onSuccess: () => {
+      onClose()
+      onDone()
+    },
+  })
+  return (
+    <Modal opened onClose={onClose} title={t('templateMenu.askTitle')} centered>
+      <p className="serif" style={{ marginTop: 0, fontSize: 16 }} dir="auto">
+        {template.templateName}
+      </p>
+      <p className="soft">{t('templateMenu.askText', { count: automations })}</p>
+      {deactivate.error && (
+        <p role="alert" className="clay small">
+          {deactivate.error.message}
+        </p>
+      )}
+      <div className="row" style={{ justifyContent: 'flex-end' }}>
+        <Button variant="default" onClick={onClose} data-autofocus>
+          {t('templateMenu.keep')}
+        </Button>
+        <Button color="clay" loading={deactivate.isPending} onClick={() => deactivate.mutate()}>
+          {t('templateMenu.deactivateButton')}
+        </Button>
+      </div>
+    </Modal>
+  )
+}

@@ -1,0 +1,64 @@
+import { Button, TagsInput } from '@mantine/core'
+import { IconSend } from '@tabler/icons-react'
+import { useMutation } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { sendTest, type Example, type TemplateBody } from '../api/templates.ts'
+import { faultAt } from '../components/faults.ts'
+import { messageOf } from '../components/form.ts'
+import classes from './template.module.css'
+
+const MAX_ADDRESSES = 5
+
+type Props = { emailTemplateId: number; changes: TemplateBody; example: Example | undefined }
+
+/** Sends the mail of the preview, with the unsaved changes, to a few addresses. */
+export function TestSend({ emailTemplateId, changes, example }: Props) {
+  const { t } = useTranslation()
+  const [to, setTo] = useState<string[]>([])
+  const send = useMutation({
+    mutationFn: ({ objectType, objectId }: Example) =>
+      sendTest({ emailTemplateId, objectType, objectId, to, template: changes }),
+  })
+  const fault = faultAt(send.error, 'to')
+  return (
+    <div className={classes.test}>
+      <div className="row" style={{ alignItems: 'flex-start' }}>
+        <TagsInput
+          className="grow"
+          aria-label={t('template.test.to')}
+          placeholder={to.length === 0 ? t('template.test.placeholder') : ''}
+          maxTags={MAX_ADDRESSES}
+          acceptValueOnBlur
+          splitChars={[',', ';', ' ']}
+          inputMode="email"
+          value={to}
+          error={fault}
+          onChange={(addresses) => {
+            setTo(addresses)
+            send.reset()
+          }}
+        />
+        <Button
+          variant="default"
+          leftSection={<IconSend size={15} aria-hidden />}
+          disabled={to.length === 0 || !example}
+          loading={send.isPending}
+          onClick={() => example && send.mutate(example)}
+        >
+          {t('template.test.button')}
+        </Button>
+      </div>
+      <div className="faint tiny" role="status" style={{ marginTop: 7 }}>
+        {send.data
+          ? t('template.test.sent', { count: send.data.items.length })
+          : t('template.test.hint')}
+      </div>
+      {send.error && !fault && (
+        <div role="alert" className="clay tiny">
+          {messageOf(send.error, t)}
+        </div>
+      )}
+    </div>
+  )
+}

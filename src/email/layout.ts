@@ -1,0 +1,220 @@
+import type { MailColors } from './colors.ts'
+import { findLayoutToken } from './layout-tokens.ts'
+import { cutHtml, cutText, type Segment } from './segments.ts'
+import { findToken } from './tokens.ts'
+
+/**
+ * The frame of every mail: the name of the business above, what the author wrote, a card with the
+ * appointment, and a footer. Tables and inline styles, because Outlook and Gmail drop the rest; see
+ * docs/templates.md. It is split at its tokens once, so a mail only joins strings.
+ */
+
+/** The HTML or the text of a template, which the layout is put around. */
+export type BodyPart = {
+  body: Segment[]
+  /** Why the reader gets this mail. */
+  because: Segment[]
+  /** The author has placed the card, or the link to unsubscribe. */
+  hasCard: boolean
+  hasUnsubscribeLink: boolean
+}
+
+const layout = {
+  findToken: (name: string) => findLayoutToken(name) ?? findToken(name),
+  mayBeEmpty: true,
+}
+
+const FONT = 'font-family:Helvetica Neue,Helvetica,Arial,sans-serif'
+const TABLE = '<table role="presentation" cellpadding="0" cellspacing="0" border="0"'
+const DETAIL = 'style="margin:0;font-size:15px;line-height:23px;color:#52615a"'
+
+const CARD_HTML = cutHtml(
+  `${TABLE} width="100%" style="margin:24px 0"><tr><td class="bw-card" style="background-color:#f6f5f0;border-left:4px solid %MAIL_ACCENT%;border-radius:6px;padding:20px 24px;${FONT}">
+<p class="bw-alert" style="margin:0 0 8px;font-size:14px;line-height:20px;font-weight:bold;color:#a83a2a">%MAIL_CANCELLED%</p>
+%IF:MAIL_CANCELLED%<p class="bw-soft" style="margin:0;font-size:18px;line-height:27px;color:#52615a;text-decoration:line-through">%MAIL_DATE%<br>%MAIL_TIME%</p>%END:IF%
+%IF:MAIL_NOT_CANCELLED%<p class="bw-ink" style="margin:0;font-size:18px;line-height:27px;font-weight:bold;color:#1b2824">%MAIL_DATE%<br>%MAIL_TIME%</p>%END:IF%
+%IF:MAIL_LOCAL_TIME%<p class="bw-soft" ${DETAIL}>%WORD_LOCAL_TIME%%WORD_COLON% %MAIL_LOCAL_TIME%</p>%END:IF%
+<p class="bw-ink" style="margin:12px 0 4px;font-size:16px;line-height:24px;color:#1b2824">%MAIL_TITLE%</p>
+%IF:MAIL_PERSON%<p class="bw-soft" ${DETAIL}>%MAIL_PERSON_WORD%%WORD_COLON% %MAIL_PERSON%</p>%END:IF%
+%IF:MAIL_CLIENT_PHONE%<p class="bw-soft" ${DETAIL}>%WORD_PHONE%%WORD_COLON% %MAIL_CLIENT_PHONE%</p>%END:IF%
+%IF:MAIL_PLACE%<p class="bw-soft" ${DETAIL}>%WORD_PLACE%%WORD_COLON% %MAIL_PLACE%</p>%END:IF%
+%IF:MAIL_MAP%<p style="margin:4px 0 0;font-size:15px;line-height:23px"><a class="bw-link" href="%MAIL_MAP%" style="color:%MAIL_LINK%">%WORD_SHOW_MAP%</a></p>%END:IF%
+%IF:MAIL_CALENDAR%${TABLE} style="margin:16px 0 0"><tr><td style="background-color:%MAIL_ACCENT%;border-radius:6px;padding:10px 18px"><a href="%MAIL_CALENDAR%" style="${FONT};font-size:15px;line-height:20px;font-weight:bold;color:%MAIL_ON_ACCENT%;text-decoration:none">%WORD_ADD_TO_CALENDAR%</a></td></tr></table>%END:IF%
+</td></tr></table>`,
+  layout,
+)
+
+const CARD_TEXT = cutText(
+  `%MAIL_CANCELLED%
+%MAIL_DATE%
+%MAIL_TIME%
+%IF:MAIL_LOCAL_TIME%%WORD_LOCAL_TIME%%WORD_COLON% %MAIL_LOCAL_TIME%%END:IF%
+%MAIL_TITLE%
+%IF:MAIL_PERSON%%MAIL_PERSON_WORD%%WORD_COLON% %MAIL_PERSON%%END:IF%
+%IF:MAIL_CLIENT_PHONE%%WORD_PHONE%%WORD_COLON% %MAIL_CLIENT_PHONE%%END:IF%
+%IF:MAIL_PLACE%%WORD_PLACE%%WORD_COLON% %MAIL_PLACE%%END:IF%
+%IF:MAIL_MAP%%WORD_SHOW_MAP%%WORD_COLON% %MAIL_MAP%%END:IF%
+%IF:MAIL_CALENDAR%%WORD_ADD_TO_CALENDAR%%WORD_COLON% %MAIL_CALENDAR%%END:IF%`,
+  layout,
+)
+
+const TOP_HTML = cutHtml(
+  `<body class="bw-page" style="margin:0;padding:0;background-color:#f3f2ec">
+${TABLE} class="bw-page" width="100%" style="background-color:#f3f2ec"><tr><td class="bw-outer" align="center" style="padding:32px 16px">
+<!--[if mso]>${TABLE} width="600"><tr><td><![endif]-->
+${TABLE} width="100%" style="max-width:600px;${FONT}"><tr><td class="bw-sheet" style="background-color:#ffffff;border-top:4px solid %MAIL_ACCENT%;border-radius:8px;padding:28px 40px 32px;text-align:start">
+%IF:MAIL_LOGO%<p style="margin:0 0 24px"><img src="cid:logo" alt="%BUSINESS_NAME%" height="48" style="height:48px;max-width:100%;border:0" /></p>%END:IF%
+<p class="bw-link" style="margin:0 0 24px;font-size:18px;line-height:24px;font-weight:bold;color:%MAIL_LINK%">%MAIL_NAME%</p>
+<div class="bw-body bw-ink" style="font-size:16px;line-height:25px;color:#1b2824">
+`,
+  layout,
+)
+
+const MIDDLE_HTML = cutHtml(
+  `
+</div>
+`,
+  layout,
+)
+
+const FOOTER_HTML = cutHtml(
+  `
+</td></tr><tr><td class="bw-foot" align="center" style="padding:24px 40px;font-size:13px;line-height:20px;color:#616d66">
+<p style="margin:0"><b>%BUSINESS_NAME%</b><br />%MAIL_ADDRESS%<br />%IF:MAIL_PHONE%<a href="tel:%MAIL_PHONE%" style="color:#616d66;text-decoration:none;white-space:nowrap">%MAIL_PHONE%</a>&nbsp;&nbsp; %END:IF%%IF:BUSINESS_EMAILADDRESS%<a href="mailto:%BUSINESS_EMAILADDRESS%" style="color:#616d66;white-space:nowrap">%BUSINESS_EMAILADDRESS%</a>&nbsp;&nbsp; %END:IF%%IF:MAIL_HOME%<a href="%MAIL_HOME%" style="color:#616d66;white-space:nowrap">%MAIL_SITE%</a>%END:IF%</p>
+`,
+  layout,
+)
+
+const UNSUBSCRIBE_HTML = cutHtml(
+  `%IF:UNSUBSCRIBE_LINK%<p style="margin:12px 0 0"><a href="%UNSUBSCRIBE_LINK%" style="color:#616d66">%WORD_UNSUBSCRIBE%</a></p>%END:IF%`,
+  layout,
+)
+
+const END_HTML = cutHtml(
+  `
+</td></tr></table>
+<!--[if mso]></td></tr></table><![endif]-->
+</td></tr></table>
+</body>`,
+  layout,
+)
+
+/** `-- ` begins a signature, which mail programs show in grey. */
+const FOOTER_TEXT = cutText(
+  `\n\n-- \n%BUSINESS_NAME%\n%MAIL_ADDRESS%\n%MAIL_PHONE%\n%BUSINESS_EMAILADDRESS%\n%MAIL_HOME%`,
+  layout,
+)
+
+const UNSUBSCRIBE_TEXT = cutText(
+  `\n\n%IF:UNSUBSCRIBE_LINK%%WORD_UNSUBSCRIBE%%WORD_COLON% %UNSUBSCRIBE_LINK%%END:IF%`,
+  layout,
+)
+
+/** With a mark, so that it disappears with what follows it. */
+const BLANK_LINE: Segment[] = [...cutText('\n\n', layout), { kind: 'mark' }]
+
+const cardIf = (segments: Segment[], condition: string): Segment => ({
+  kind: 'insert',
+  segments,
+  condition: findLayoutToken(condition)!,
+})
+
+/** What `%APPT_CARD%` becomes in a body. */
+export const CARD = {
+  html: [cardIf(CARD_HTML, 'MAIL_HAS_VISIT')],
+  text: [cardIf(CARD_TEXT, 'MAIL_HAS_VISIT')],
+}
+
+/** Links that have no style of their own get the colour of the business. */
+export const colorLinks = (html: string) =>
+  html.replace(/<a (?![^>]*\b(?:style|class)=)/g, '<a class="bw-link" style="color:%MAIL_LINK%" ')
+
+/** The tokens in a body with coloured links. */
+export const findBodyToken = (name: string) =>
+  name === 'MAIL_LINK' ? findLayoutToken(name) : findToken(name)
+
+/**
+ * Whether a body has a text colour without a background, or the other way round. In dark mode one of
+ * them would change.
+ */
+export const hasOwnColors = (html: string) =>
+  / (?:bgcolor|color)=/i.test(html) ||
+  html
+    .matchAll(/ style="([^"]*)"/g)
+    .some(([, style = '']) => /(?:^|;)\s*color:/.test(style) !== /background/.test(style))
+
+/** The HTML of a template in the layout. */
+export const layOutHtml = ({ body, because, hasCard, hasUnsubscribeLink }: BodyPart): Segment[] => [
+  ...TOP_HTML,
+  ...body,
+  ...MIDDLE_HTML,
+  ...(hasCard ? [] : [cardIf(CARD_HTML, 'MAIL_HAS_CARD')]),
+  ...FOOTER_HTML,
+  ...because,
+  ...(hasUnsubscribeLink ? [] : UNSUBSCRIBE_HTML),
+  ...END_HTML,
+]
+
+/** The text of a template in the layout. */
+export const layOutText = ({ body, because, hasCard, hasUnsubscribeLink }: BodyPart): Segment[] => [
+  ...body,
+  ...(hasCard ? [] : [...BLANK_LINE, cardIf(CARD_TEXT, 'MAIL_HAS_CARD')]),
+  ...FOOTER_TEXT,
+  ...BLANK_LINE,
+  ...because,
+  ...(hasUnsubscribeLink ? [] : UNSUBSCRIBE_TEXT),
+]
+
+export type DocumentParts = {
+  /** From `<body>` to `</body>`. */
+  body: string
+  /** Escaped for HTML. */
+  title: string
+  language: string
+  direction: string
+  /** The rules of the author that depend on the reader's screen. */
+  styles: string
+  /** The styles of the layout; null without it. */
+  layoutStyles: string | null
+}
+
+/** A whole HTML document, with one style sheet at most. */
+export function htmlDocument(parts: DocumentParts) {
+  const { body, title, language, direction, styles, layoutStyles } = parts
+  const sheet = `${layoutStyles ?? ''}${styles}`
+  return `<!doctype html>
+<html lang="${language}" dir="${direction}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+${layoutStyles === null ? '' : '<meta name="color-scheme" content="light dark">\n'}<title>${title}</title>
+${sheet === '' ? '' : `<style>\n${sheet}</style>\n`}</head>
+${body}
+</html>
+`
+}
+
+/**
+ * The rules that cannot be inline. A body with colours of its own stays on its light sheet, because
+ * dark mode would make some of it illegible.
+ */
+export const stylesOfLayout = ({ linkOnDark }: MailColors, hasOwnColors: boolean) =>
+  `:root{color-scheme:light dark}
+@media (max-width:620px){
+.bw-outer{padding:0!important}
+.bw-sheet{padding:24px 20px!important;border-radius:0!important}
+.bw-foot{padding:20px!important}
+}
+@media (prefers-color-scheme:dark){
+.bw-page{background-color:#131b18!important}
+.bw-foot,.bw-foot a{color:#8c9b94!important}
+${hasOwnColors ? '' : darkSheet(linkOnDark)}}
+`
+
+const darkSheet = (link: string) => `.bw-sheet{background-color:#1a2421!important}
+.bw-card{background-color:#22302b!important}
+.bw-ink{color:#e8ede9!important}
+.bw-soft{color:#aab8b1!important}
+.bw-alert{color:#f0917f!important}
+.bw-link{color:${link}!important}
+`

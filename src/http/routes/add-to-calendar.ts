@@ -1,0 +1,52 @@
+import { Type } from 'typebox'
+import { calendarEntry } from '../../automation/compose.ts'
+import { isSealOf, readUnsubscribe } from '../../email/unsubscribe.ts'
+import { RequestError } from '../../errors.ts'
+import { findEmail } from '../../store/emails.ts'
+import { listMailContexts } from '../../store/mail-contexts.ts'
+import type { Routes } from '../server/services.ts'
+
+const ByToken = Type.Object({ token: Type.String({ maxLength: 100 }) })
+
+/** The calendar file behind the button of a mail: the appointment as it is now. */
+export const addToCalendar: Routes = async (app, { config, database, linkSeal }) => {
+  const host = new URL(config.publicUrl).hostname
+
+  const findFile = async (token: string) => {
+    const link = readUnsubscribe(token)
+    if (!link) return null
+    const { businessId, emailId, seal } = link
+    const db = database.forBusiness(businessId, 'SYSTEM')
+    const email = await findEmail(db, businessId, emailId, null)
+    if (!email || !isSealOf(email, seal, linkSeal, 'addToCalendar')) return null
+    const { objectType, clientId } = email
+    const rows = objectType ? await listMailContexts(db, objectType, [email]) : []
+    const row = rows.find((one) => one.clientId === clientId) ?? rows[0]
+    if (!objectType || !row) return null
+    const from = { name: row.context.business.name, address: config.mailFrom.address }
+    const to = { name: '', address: email.to }
+    const mail = { subject: email.subject, to }
+    return calendarEntry(objectType, { mail, row, recipient: to }, from, host)
+  }
+
+  app.get(
+    '/addToCalendar/:token',
+    {
+      config: { open: true },
+      schema: {
+        tags: ['email'],
+        summary: 'Get the calendar file of an appointment, by the link in an email',
+        params: ByToken,
+        response: { 200: { content: { 'text/calendar': { schema: Type.String() } } } },
+      },
+    },
+    async ({ params }, reply) => {
+      const file = await findFile(params.token)
+      if (!file) throw new RequestError(404, 'This calendar link is not valid.')
+      return reply
+        .type(`text/calendar; charset=utf-8; method=${file.method}`)
+        .header('content-disposition', `attachment; filename="${file.fileName}"`)
+        .send(file.content)
+    },
+  )
+}

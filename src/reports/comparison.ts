@@ -1,0 +1,87 @@
+import type { Comparison, DateRange, Scope } from './report.ts'
+import { withRange } from './zones.ts'
+
+type Shift = { years: number } | { months: number } | { days: number }
+
+/**
+ * The range that a range is compared with: a year with the year before, months with the months before,
+ * weeks with the weeks before and any other days with the same weekdays before.
+ */
+export function comparedRange(range: DateRange): DateRange & { shift: Shift } {
+  const { startDate, endDate } = range
+  const shift = shiftOf(range)
+  const isToMonthEnd = endDate.add({ days: 1 }).day === 1
+  return {
+    shift,
+    startDate: startDate.subtract(shift),
+    endDate:
+      isToMonthEnd && !('days' in shift)
+        ? startDate.subtract({ days: 1 })
+        : endDate.subtract(shift),
+  }
+}
+
+function shiftOf({ startDate, endDate }: DateRange): Shift {
+  const next = endDate.add({ days: 1 })
+  const isToMonthEnd = next.day === 1
+  if (startDate.dayOfYear === 1 && next.dayOfYear === 1) {
+    return { years: next.year - startDate.year }
+  }
+  const days = startDate.until(next, { largestUnit: 'days' }).days
+  const isWeeks = startDate.dayOfWeek === 1 && days % 7 === 0
+  if (startDate.day === 1 && days > 1 && (isToMonthEnd || !isWeeks)) {
+    return {
+      months: (endDate.year - startDate.year) * 12 + endDate.month - startDate.month + 1,
+    }
+  }
+  return { days: Math.ceil(days / 7) * 7 }
+}
+
+/** The scopes to read for the figures of a range, and what the report says about the comparison. */
+export type ComparedScopes = {
+  /** The part of the range up to now; undefined if the range has ended. */
+  toDate: Scope | undefined
+  /** Undefined if the range is in the future. */
+  previous: Scope | undefined
+  comparison: Comparison | null
+}
+
+/** `began`: the time of the first row that the business has; null if there are none. */
+export function compareScope(scope: Scope, began: Temporal.Instant | null): ComparedScopes {
+  const { now, timeZone } = scope
+  if (Temporal.Instant.compare(scope.from, now) > 0) {
+    return { toDate: undefined, previous: undefined, comparison: null }
+  }
+  const isRunning = Temporal.Instant.compare(now, scope.until) < 0
+  const { shift, ...range } = comparedRange(scope)
+  const samePoint = (zone: string) =>
+    now.toZonedDateTimeISO(zone).toPlainDateTime().subtract(shift).toZonedDateTime(zone).toInstant()
+  const previous = withRange(scope, range, isRunning ? samePoint : undefined)
+  const hasData = began !== null && Temporal.Instant.compare(began, previous.from) <= 0
+  return {
+    toDate: isRunning ? withRange(scope, scope, () => now) : undefined,
+    previous,
+    comparison: {
+      startDate: range.startDate.toString(),
+      endDate: range.endDate.toString(),
+      until: isRunning ? writeLocal(samePoint(timeZone), timeZone) : null,
+      isLikeForLike: hasData,
+      note: hasData ? null : noteOf(began, previous, timeZone),
+    },
+  }
+}
+
+const writeLocal = (moment: Temporal.Instant, timeZone: string) =>
+  moment
+    .toZonedDateTimeISO(timeZone)
+    .toPlainDateTime()
+    .toString({ smallestUnit: 'minute' })
+    .replace('T', ' ')
+
+function noteOf(began: Temporal.Instant | null, { until }: Scope, timeZone: string) {
+  if (began === null || Temporal.Instant.compare(began, until) >= 0) {
+    return 'Nothing is known of the period before, so no change is shown.'
+  }
+  const day = began.toZonedDateTimeISO(timeZone).toPlainDate().toString()
+  return `The data begins on ${day}, in the period before, so no change is shown.`
+}

@@ -1,0 +1,100 @@
+import type { Db } from '../database/database.ts'
+import { sql } from '../database/sql.ts'
+import { appointmentRows, NO_CURRENCY } from './catalog/conditions.ts'
+import type { Chart } from './chart.ts'
+import { inCurrency } from './measures.ts'
+import type { ChartSource, Column, Figures, Kpi, KpiResult, Scope } from './report.ts'
+
+/** The currencies of the prices in these ranges, in the order of their names. */
+export async function findCurrencies(db: Db, ...scopes: Scope[]): Promise<string[]> {
+  const found = new Set<string>()
+  for (const scope of scopes) {
+    const currencies = await db.query<{ currency: string }>(sql`
+      select distinct a.currency from (${appointmentRows(scope)}) a where a.price is not null`)
+    for (const { currency } of currencies) found.add(currency)
+  }
+  return [...found].toSorted()
+}
+
+/** The currency of all prices; null if there are several, or none is named. */
+export const onlyCurrency = (currencies: string[]) =>
+  currencies.length === 1 && currencies[0] !== NO_CURRENCY ? currencies[0]! : null
+
+/** Prices in several currencies are never added: a column of sums becomes one for each. */
+export function splitColumns(columns: Column[], currencies: string[]): Column[] {
+  const only = onlyCurrency(currencies)
+  return columns.flatMap((column) => {
+    if (column.ifSeveralCurrencies) return currencies.length > 1 ? [column] : []
+    if (column.type !== 'money') return [column]
+    if (currencies.length > 1) {
+      return column.perCurrency ? currencies.map((currency) => partOf(column, currency)) : [column]
+    }
+    const { currencyIn: _, ...whole } = column
+    return [only ? { ...whole, label: `${column.label} (${only})`, currency: only } : whole]
+  })
+}
+
+const partOf = (column: Column, currency: string): Column => ({
+  ...column,
+  name: `${column.name}${currency}`,
+  label: `${column.label} (${currency})`,
+  currency,
+  partOf: column.name,
+})
+
+type KpiFigures = { current: Figures; toDate: Figures | undefined; previous: Figures | undefined }
+
+/** The results of a figure: one, or one for each currency. */
+export function kpiResults(kpi: Kpi, figures: KpiFigures, { currencies, ...scope }: Scope) {
+  const { name, label, unit, definition, better } = kpi
+  const isAhead = Temporal.Instant.compare(scope.from, scope.now) > 0
+  const resultOf = (currency: string | null): KpiResult => {
+    const read = (of: Figures | undefined) => {
+      if (!of) return null
+      const isSplit = unit === 'money' && currencies.length > 1
+      return kpi.value(isSplit ? inCurrency(of, currency!, currencies) : of)
+    }
+    const isUnknown = kpi.tense === 'past' && isAhead
+    const value = isUnknown ? null : read(figures.current)
+    return {
+      name,
+      label: currency && currencies.length > 1 ? `${label} (${currency})` : label,
+      value,
+      // What is booked ahead of a past day is always nothing, so it has nothing to be compared with.
+      previous: kpi.tense === 'future' ? null : read(figures.previous),
+      unit,
+      valueToDate: figures.toDate ? read(figures.toDate) : value,
+      currency,
+      definition,
+      better: better ?? null,
+    }
+  }
+  if (unit !== 'money') return [resultOf(null)]
+  return currencies.length > 1 ? currencies.map(resultOf) : [resultOf(onlyCurrency(currencies))]
+}
+
+/** Draws a chart of money once for each currency. */
+export function drawInCurrencies(
+  { draw }: ChartSource,
+  rows: Record<string, unknown>[],
+  scope: Scope,
+): Chart[] {
+  const { currencies } = scope
+  if (currencies.length < 2) return draw(rows, scope)
+  const others = draw(rows, scope).filter((chart) => !isOfMoney(chart))
+  const ofMoney = currencies.flatMap((currency) =>
+    draw(
+      rows.map((row) => inCurrency(row, currency, currencies)),
+      scope,
+    )
+      .filter(isOfMoney)
+      .map((chart) => ({
+        ...chart,
+        name: `${chart.name}${currency}`,
+        title: `${chart.title} (${currency})`,
+      })),
+  )
+  return [...others, ...ofMoney]
+}
+
+export const isOfMoney = (chart: Chart) => chart.kind !== 'heatmap' && chart.unit === 'money'

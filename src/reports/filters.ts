@@ -1,0 +1,283 @@
+import type { ObjectType } from '../contract/event-type.ts'
+import { TRIGGER_STATUSES } from '../contract/event-trigger.ts'
+import { EMAIL_STATUSES } from '../contract/email.ts'
+import { FILTER_NAMES, type FilterName } from '../contract/report.ts'
+import { escapePointer, isPlainObject } from '../contract/json.ts'
+import type { Db } from '../database/database.ts'
+import { sql } from '../database/sql.ts'
+import type { AppliedFilters, Report, ReportSubject, Scope, StatusOutcomes } from './report.ts'
+
+/** The filters of a request, checked for their form. `null`: no filter. */
+export type Filters = {
+  locationIdList: number[] | null
+  professionalIdList: number[] | null
+  reasonIdList: number[] | null
+  clientIdList: number[] | null
+  statusList: string[] | null
+  tags: [name: string, values: string[]][] | null
+}
+
+export type AddFault = (pointer: string, detail: string) => void
+
+const NO_FILTERS: Filters = {
+  locationIdList: null,
+  professionalIdList: null,
+  reasonIdList: null,
+  clientIdList: null,
+  statusList: null,
+  tags: null,
+}
+
+/** Reads the filters of a request. An empty list is no filter. */
+export function readFilters(value: unknown, addFault: AddFault): Filters {
+  if (value === undefined || value === null) return NO_FILTERS
+  if (!isPlainObject(value)) {
+    addFault('/filters', 'must be an object')
+    return NO_FILTERS
+  }
+  for (const name of Object.keys(value)) {
+    if (FILTER_NAMES.some((known) => known === name)) continue
+    addFault(
+      `/filters/${escapePointer(name)}`,
+      `is not a filter; the filters are ${FILTER_NAMES.join(', ')}`,
+    )
+  }
+  const list = <T>(name: FilterName, isRight: (item: unknown) => item is T, what: string) => {
+    const items = value[name] ?? null
+    if (items === null) return null
+    if (Array.isArray(items) && items.length <= MAX_VALUES && items.every(isRight)) {
+      return items.length > 0 ? [...new Set<T>(items)] : null
+    }
+    addFault(`/filters/${name}`, `must be an array of at most 1,000 ${what}`)
+    return null
+  }
+  return {
+    locationIdList: list('locationIdList', isId, 'ids'),
+    professionalIdList: list('professionalIdList', isId, 'ids'),
+    reasonIdList: list('reasonIdList', isId, 'ids'),
+    clientIdList: list('clientIdList', isId, 'ids'),
+    statusList: list('statusList', isText, 'statuses'),
+    tags: readTags(value.tags ?? null, addFault),
+  }
+}
+
+const MAX_VALUES = 1_000
+const MAX_TAGS = 20
+
+function readTags(value: unknown, addFault: AddFault): Filters['tags'] {
+  if (value === null) return null
+  const tags = isPlainObject(value) ? Object.entries(value) : undefined
+  const isRight = tags?.every(
+    ([name, values]) => isText(name) && Array.isArray(values) && values.every(isText),
+  )
+  if (!tags || !isRight || tags.length > MAX_TAGS) {
+    addFault('/filters/tags', `must be an object of at most ${MAX_TAGS} arrays of strings`)
+    return null
+  }
+  const named = tags.filter((tag): tag is [string, string[]] => (tag[1] as string[]).length > 0)
+  return named.length > 0 ? named : null
+}
+
+export const isId = (item: unknown): item is number =>
+  Number.isSafeInteger(item) && (item as number) > 0
+
+const isText = (item: unknown): item is string =>
+  typeof item === 'string' && item.length > 0 && item.length <= 300 && !item.includes('\0')
+
+const OBJECT_TYPES: Partial<Record<ReportSubject, ObjectType>> = {
+  appointments: 'CALENDAR',
+  classes: 'CLASS_SCHEDULE',
+  invitations: 'INVITATION',
+  recalls: 'RECALL',
+  disclaimers: 'DISCLAIMER',
+}
+
+const ALL_FILTERS: readonly FilterName[] = FILTER_NAMES
+
+/** The filters that the rows of a report have a property for. */
+const FILTERS_OF: Record<ReportSubject, readonly FilterName[]> = {
+  appointments: ALL_FILTERS,
+  classes: ALL_FILTERS,
+  recalls: ALL_FILTERS,
+  invitations: ['clientIdList', 'statusList', 'tags'],
+  disclaimers: ['clientIdList', 'statusList', 'tags'],
+  triggers: ['locationIdList', 'professionalIdList', 'reasonIdList', 'clientIdList', 'statusList'],
+  emails: ['locationIdList', 'professionalIdList', 'reasonIdList', 'clientIdList', 'statusList'],
+  clients: ['clientIdList', 'tags'],
+}
+
+/** Refuses filters that the report cannot apply, and statuses that its objects do not have. */
+export function checkAgainstReport(
+  { about }: Report,
+  filters: Filters,
+  outcomes: StatusOutcomes[],
+  addFault: AddFault,
+) {
+  for (const name of FILTER_NAMES) {
+    if (filters[name] === null || FILTERS_OF[about].includes(name)) continue
+    addFault(`/filters/${name}`, `cannot be applied to this report, which is about ${about}`)
+  }
+  const known = statusesOf(about, outcomes)
+  filters.statusList?.forEach((status, i) => {
+    if (known.includes(status)) return
+    addFault(`/filters/statusList/${i}`, `must be one of ${known.join(', ')}`)
+  })
+}
+
+function statusesOf(about: ReportSubject, outcomes: StatusOutcomes[]): readonly string[] {
+  if (about === 'triggers') return TRIGGER_STATUSES
+  if (about === 'emails') return EMAIL_STATUSES
+  return outcomes
+    .filter(({ objectType }) => objectType === OBJECT_TYPES[about])
+    .flatMap(({ statuses }) => statuses)
+}
+
+type Named = { id: number; name: string }
+type Names = { locations: Named[]; staff: Named[]; reasons: Named[]; clients: Named[] }
+
+/** The names of the filtered objects, of those that exist. */
+export async function findFilterNames(
+  db: Db,
+  businessId: number,
+  ids: Pick<Scope, 'locationIds' | 'professionalIds' | 'reasonIds' | 'clientIds'>,
+): Promise<Names> {
+  const { locationIds, professionalIds, reasonIds, clientIds } = ids
+  if (!locationIds && !professionalIds && !reasonIds && !clientIds) {
+    return { locations: [], staff: [], reasons: [], clients: [] }
+  }
+  const [names] = await db.query<Names>(sql`
+    select (select coalesce(json_agg(json_build_object('id', location_id, 'name', name) order by name collate name_order), '[]')
+            from location
+            where business_id = ${businessId} and location_id = any (${locationIds ?? []}::bigint[])) as locations,
+           (select coalesce(json_agg(json_build_object('id', professional_id, 'name', first_name || ' ' || last_name)
+                                     order by first_name collate name_order, last_name collate name_order), '[]')
+            from professional
+            where business_id = ${businessId} and professional_id = any (${professionalIds ?? []}::bigint[])) as staff,
+           (select coalesce(json_agg(json_build_object('id', reason_id, 'name', name) order by name collate name_order), '[]')
+            from reason
+            where business_id = ${businessId} and reason_id = any (${reasonIds ?? []}::bigint[])) as reasons,
+           (select coalesce(json_agg(json_build_object('id', client_id, 'name', first_name || ' ' || last_name)
+                                     order by last_name collate name_order, first_name collate name_order), '[]')
+            from client
+            where business_id = ${businessId} and client_id = any (${clientIds ?? []}::bigint[])) as clients`)
+  return names!
+}
+
+/** Refuses ids of objects that the business does not have, and locations that the reader cannot see. */
+export function refuseUnknownIds(
+  { locations, staff, reasons, clients }: Names,
+  filters: Filters,
+  addFault: AddFault,
+) {
+  const check = (name: FilterName, ids: number[] | null, known: Named[], what: string) =>
+    ids?.forEach((id, i) => {
+      if (!known.some((one) => one.id === id)) {
+        addFault(`/filters/${name}/${i}`, `there is no such ${what}`)
+      }
+    })
+  check('locationIdList', filters.locationIdList, locations, 'location')
+  check('professionalIdList', filters.professionalIdList, staff, 'professional')
+  check('reasonIdList', filters.reasonIdList, reasons, 'reason')
+  check('clientIdList', filters.clientIdList, clients, 'client')
+}
+
+/** Refuses tags that no client and no appointment or class of the business has. */
+export async function refuseUnknownTags(
+  db: Db,
+  businessId: number,
+  tags: Filters['tags'],
+  addFault: AddFault,
+) {
+  for (const [name, values] of tags ?? []) {
+    const known = await db.query<{ value: string }>(sql`
+      select v.value from unnest(${values}::text[]) v (value)
+      where exists (select from client t where t.business_id = ${businessId} and t.tags -> ${name} ? v.value)
+         or exists (select from calendar t where t.business_id = ${businessId} and t.tags -> ${name} ? v.value)
+         or exists (select from class_schedule t where t.business_id = ${businessId} and t.tags -> ${name} ? v.value)
+         or exists (select from recall t where t.business_id = ${businessId} and t.tags -> ${name} ? v.value)
+         or exists (select from invitation t where t.business_id = ${businessId} and t.tags -> ${name} ? v.value)`)
+    values.forEach((value, i) => {
+      if (known.some((one) => one.value === value)) return
+      addFault(`/filters/tags/${escapePointer(name)}/${i}`, 'is a value that this tag has nowhere')
+    })
+  }
+}
+
+/** The filters as the head of a report shows them, so that a part is not taken for the whole. */
+export function describeFilters(
+  scope: Pick<Scope, 'professionalIds' | 'reasonIds' | 'clientIds' | 'statuses' | 'tags'>,
+  { staff, reasons, clients }: Names,
+): [label: string, value: string][] {
+  const shown = staff.filter(({ id }) => scope.professionalIds?.includes(id))
+  const facts: [string, string | null][] = [
+    ['Staff', scope.professionalIds && (joinNames(shown) ?? 'none')],
+    ['Services', scope.reasonIds && joinNames(reasons)],
+    ['Clients', scope.clientIds && joinNames(clients)],
+    ['Status', scope.statuses && scope.statuses.join(', ')],
+    ...(scope.tags ?? []).map(([name, values]): [string, string] => [
+      `Tag ${name}`,
+      values.join(', '),
+    ]),
+  ]
+  return facts.flatMap(([label, value]) => (value === null ? [] : [[label, value]]))
+}
+
+/** The names of these locations; null if all are shown. */
+export function describeLocations(locationIds: number[] | null, { locations }: Names) {
+  if (!locationIds) return null
+  return joinNames(locations.filter(({ id }) => locationIds.includes(id))) ?? 'none'
+}
+
+const MAX_LISTED = 3
+
+/** Lists the first names and counts the others. */
+function joinNames(named: Named[]) {
+  const first = named.slice(0, MAX_LISTED).map(({ name }) => name)
+  if (first.length === 0) return null
+  const more = named.length - first.length
+  return more > 0 ? `${first.join(', ')} and ${more} more` : first.join(', ')
+}
+
+/** The filters of the request as JSON, for the parameters of the printed report. */
+export const appliedFilters = (filters: Filters): AppliedFilters =>
+  Object.fromEntries(
+    FILTER_NAMES.flatMap((name) => {
+      const value = filters[name]
+      if (value === null) return []
+      return [[name, name === 'tags' ? Object.fromEntries(filters.tags!) : value]]
+    }),
+  )
+
+const FILE_WORDS: Record<FilterName, string> = {
+  locationIdList: 'location',
+  professionalIdList: 'staff',
+  reasonIdList: 'service',
+  clientIdList: 'client',
+  statusList: 'status',
+  tags: 'tag',
+}
+
+const MAX_FILE_PART = 80
+
+/** The filters as a part of a file name, such as `-staff-3-status-no_show`. It needs no escaping. */
+export function filePartOf(filters: AppliedFilters) {
+  const part = FILTER_NAMES.filter((name) => filters[name] !== undefined)
+    .map((name) => `-${FILE_WORDS[name]}-${wordsOf(filters[name]).join('-')}`)
+    .join('')
+  return part.length > MAX_FILE_PART ? `${part.slice(0, MAX_FILE_PART)}-and-more` : part
+}
+
+const wordsOf = (value: unknown): string[] =>
+  Array.isArray(value)
+    ? value.map((item) => plainWord(String(item)))
+    : Object.entries(value as Record<string, string[]>).flatMap(([name, values]) => [
+        plainWord(name),
+        ...values.map(plainWord),
+      ])
+
+const plainWord = (text: string) =>
+  text
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '_')
+    .replace(/^_|_$/g, '') || 'other'

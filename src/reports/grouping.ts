@@ -1,0 +1,157 @@
+import type { DimensionName } from '../contract/report.ts'
+import { empty, join, raw, sql, type Sql } from '../database/sql.ts'
+import { appointmentRows, classRows } from './catalog/conditions.ts'
+import { MEASURES, measureColumn, selectCells, selectMeasures } from './measures.ts'
+import type { Column, MeasureName, Report, Scope } from './report.ts'
+import { stepsOf } from './time-steps.ts'
+
+/** What lines can be grouped by: a key of the rows, and the columns that show it. */
+type Dimension = {
+  columns: Column[]
+  /** The key in terms of `appointmentRows` or `classRows`, as text. */
+  key: string
+  /** The table with the name of the key. */
+  join?: (key: string, scope: Scope) => Sql
+  /** One expression for each column. */
+  select: (key: string) => string[]
+  order: (key: string) => string
+  /** All keys of the range, so that a step without appointments has a line too. */
+  keys?: (scope: Scope) => string[]
+}
+
+const named = (
+  name: string,
+  label: string,
+  { table, id, person = false }: { table: string; id: string; person?: boolean },
+): Dimension => {
+  const alias = `by_${table}`
+  return {
+    columns: [{ name, label, type: 'text', width: 20 }],
+    key: `f.${id}::text`,
+    join: (key, { businessId }) => sql`
+      left join ${raw(table)} ${raw(alias)}
+        on ${raw(alias)}.business_id = ${businessId} and ${raw(alias)}.${raw(id)} = ${raw(key)}::bigint`,
+    select: () => [
+      person
+        ? `${alias}.first_name || ' ' || ${alias}.last_name`
+        : `coalesce(${alias}.name, 'None')`,
+    ],
+    order: (key) =>
+      person
+        ? `${alias}.last_name collate name_order, ${alias}.first_name collate name_order, ${key}::bigint`
+        : `${alias}.name collate name_order, ${key}::bigint`,
+  }
+}
+
+const stepped = (
+  step: 'day' | 'week' | 'month',
+  columns: Column[],
+  select: Dimension['select'],
+) => ({
+  columns,
+  key: `to_char(date_trunc('${step}', f.local_start), 'YYYY-MM-DD')`,
+  select,
+  order: (key: string) => key,
+  keys: (scope: Scope) => stepsOf(scope, step).map(String),
+})
+
+const DIMENSIONS: Record<DimensionName, Dimension> = {
+  staff: named('staff', 'Staff', { table: 'professional', id: 'professional_id', person: true }),
+  location: named('location', 'Location', { table: 'location', id: 'location_id' }),
+  service: named('service', 'Service', { table: 'reason', id: 'reason_id' }),
+  client: named('client', 'Client', { table: 'client', id: 'client_id', person: true }),
+  day: stepped(
+    'day',
+    [
+      { name: 'date', label: 'Date', type: 'date', width: 10 },
+      { name: 'weekday', label: 'Weekday', type: 'text', width: 7 },
+    ],
+    (key) => [key, `to_char(${key}::date, 'Dy')`],
+  ),
+  week: stepped('week', [{ name: 'week', label: 'Week from', type: 'date', width: 10 }], (key) => [
+    key,
+  ]),
+  month: stepped('month', [{ name: 'month', label: 'Month', type: 'text', width: 8 }], (key) => [
+    `left(${key}, 7)`,
+  ]),
+  weekday: {
+    columns: [{ name: 'weekday', label: 'Weekday', type: 'text', width: 10 }],
+    key: `extract(isodow from f.local_start)::text`,
+    // 1 January 2024 is a Monday.
+    select: (key) => [`trim(to_char(date '2023-12-31' + ${key}::int, 'Day'))`],
+    order: (key) => key,
+    keys: () => ['1', '2', '3', '4', '5', '6', '7'],
+  },
+}
+
+/** The dimensions of a report: classes have several clients, so they are not grouped by client. */
+export const canGroupBy = ({ about, measures }: Report, dimension: DimensionName) =>
+  measures !== undefined && !(about === 'classes' && dimension === 'client')
+
+/** The same report with one line for each group. Its figures and charts stay. */
+export function groupReport(report: Report, dimensions: DimensionName[]): Report {
+  const { measures = [] } = report
+  return {
+    ...report,
+    columns: groupedColumns(dimensions, measures),
+    rows: (scope) => groupedRows(scope, report, dimensions),
+    charts: report.charts.filter(({ rows }) => rows),
+  }
+}
+
+/** Month and weekday can both be shown, but a day already has its weekday. */
+export function groupedColumns(dimensions: DimensionName[], measures: MeasureName[]): Column[] {
+  const keys = dimensions.flatMap((name) => DIMENSIONS[name].columns)
+  const unique = keys.filter(({ name }, i) => keys.findIndex((key) => key.name === name) === i)
+  return [...unique, ...measures.map((measure) => measureColumn(measure))]
+}
+
+/** One line for each group, from the rows that the report is about. */
+export function groupedRows(
+  scope: Scope,
+  { about, measures = [] }: Pick<Report, 'about' | 'measures'>,
+  dimensions: DimensionName[],
+): Sql {
+  const keys = dimensions.map((_, i) => `g${i + 1}`)
+  const all = dimensions.map((name) => DIMENSIONS[name])
+  const joins = all.map((dimension, i) => dimension.join?.(keys[i]!, scope) ?? empty)
+  const shown = all.flatMap((dimension, i) =>
+    dimension.select(keys[i]!).map((text, at) => `${text} as "${dimension.columns[at]!.name}"`),
+  )
+  const steps = all.length === 1 ? all[0]!.keys?.(scope) : undefined
+  const source = steps
+    ? sql`unnest(${steps}::text[]) as s (g1) left join grouped using (g1)`
+    : sql`grouped`
+  return sql`
+    with counted as (${countedBy(scope, about, all)}),
+    grouped as (
+      select ${raw(keys.join(', '))}, ${selectMeasures(measures, scope)}
+      from counted group by ${raw(keys.join(', '))}
+    )
+    select ${raw([...new Set(shown)].join(', '))}, ${join(cellsOf(measures, dimensions, scope), ', ')}
+    from ${source} ${join(joins, ' ')}
+    order by ${raw(all.map((dimension, i) => dimension.order(keys[i]!)).join(', '))}`
+}
+
+/** Appointments with equal outcome and price are counted first: cheaper than adding all prices. */
+function countedBy(scope: Scope, about: Report['about'], dimensions: Dimension[]): Sql {
+  const keys = raw(dimensions.map(({ key }, i) => `${key} as g${i + 1}`).join(', '))
+  if (about === 'classes') return sql`select ${keys}, f.* from (${classRows(scope)}) f`
+  const places = Array.from({ length: dimensions.length + 3 }, (_, i) => i + 1).join(', ')
+  return sql`
+    select ${keys}, f.outcome, f.price, f.currency, count(*) as n, sum(f.minutes) as minutes
+    from (${appointmentRows(scope)}) f
+    group by ${raw(places)}`
+}
+
+/** A step that has not begun has no revenue and none that was kept: its cells are empty, not zero. */
+function cellsOf(measures: MeasureName[], dimensions: DimensionName[], scope: Scope): Sql[] {
+  const at = dimensions.findIndex((name) => name === 'day' || name === 'week' || name === 'month')
+  const key = raw(`g${at + 1}`)
+  const today = scope.now.toZonedDateTimeISO(scope.timeZone).toPlainDate().toString()
+  return selectCells(measures, scope, (value, measure) =>
+    MEASURES[measure].tense !== 'past' || at < 0
+      ? value
+      : sql`case when ${key} > ${today} then nullif(${value}, 0) else ${value} end`,
+  )
+}

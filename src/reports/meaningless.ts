@@ -1,0 +1,49 @@
+import type { FilterName } from '../contract/report.ts'
+import type { AppliedFilters, Report, Scope } from './report.ts'
+
+const FILTER_WORDS: Record<FilterName, string> = {
+  locationIdList: 'location',
+  professionalIdList: 'staff',
+  reasonIdList: 'service',
+  clientIdList: 'client',
+  statusList: 'status',
+  tags: 'tag',
+}
+
+type Part = { label: string; meaninglessWith?: readonly FilterName[] }
+
+/**
+ * Leaves out what the filters make meaningless, such as a no-show rate of no-shows, and says so. What
+ * is booked ahead is left out of a range that has ended.
+ */
+export function leaveOutMeaningless(report: Report, scope: Scope, filters: AppliedFilters) {
+  const hasEnded = Temporal.Instant.compare(scope.until, scope.now) <= 0
+  const deciding = ({ meaninglessWith = [] }: Pick<Part, 'meaninglessWith'>) =>
+    meaninglessWith.filter((name) => filters[name] !== undefined)
+  const isShown = (part: Part & { tense?: 'past' | 'future' }) =>
+    deciding(part).length === 0 && !(hasEnded && part.tense === 'future')
+  const lost = [...report.kpis, ...report.columns].flatMap((part): [string, string][] =>
+    deciding(part).length > 0
+      ? [
+          [
+            part.label,
+            deciding(part)
+              .map((name) => FILTER_WORDS[name])
+              .join(' and '),
+          ],
+        ]
+      : [],
+  )
+  const notes = [...new Map(lost)].map(
+    ([label, words]) => `${label} is left out: with a filter by ${words} it would have no meaning.`,
+  )
+  return {
+    notes,
+    report: {
+      ...report,
+      kpis: report.kpis.filter(isShown),
+      columns: report.columns.filter(isShown),
+      charts: report.charts.filter((chart) => deciding(chart).length === 0),
+    },
+  }
+}

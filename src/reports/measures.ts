@@ -1,0 +1,316 @@
+import { join, raw, sql, type Sql } from '../database/sql.ts'
+import type { Unit } from './chart.ts'
+import {
+  percent,
+  type Column,
+  type ColumnType,
+  type Kpi,
+  type MeasureName,
+  type Scope,
+  type Tense,
+} from './report.ts'
+
+/**
+ * What a report counts. Each is defined here once; docs/reports.md lists them. A report that shows one
+ * takes its column, its figure and its SQL from here, so that no two reports can disagree.
+ */
+type Measure = {
+  label: string
+  /** The name of its column in JSON. */
+  column: string
+  unit: Unit
+  width: number
+  /** Printed on every report that shows it. */
+  definition: string
+  better?: 'more' | 'less'
+  tense?: Tense
+  /**
+   * What is added up, and of which rows, in terms of `appointmentRows` or `classRows`. A row of
+   * appointments stands for `n` with the same outcome, price and currency. Absent: not a sum of rows.
+   */
+  sum?: { of: string; where?: string }
+}
+
+export const MEASURES: Record<MeasureName, Measure> = {
+  appointments: {
+    label: 'Appointments',
+    column: 'appointments',
+    unit: 'count',
+    width: 6,
+    definition: 'All appointments that begin in the period, in any status.',
+    better: 'more',
+    sum: { of: 'n' },
+  },
+  kept: {
+    label: 'Kept',
+    column: 'completed',
+    unit: 'count',
+    width: 6,
+    definition: 'Appointments that have begun and whose status counts as kept.',
+    better: 'more',
+    tense: 'past',
+    sum: { of: 'n', where: `outcome = 'KEPT'` },
+  },
+  missed: {
+    label: 'No-shows',
+    column: 'noShows',
+    unit: 'count',
+    width: 6,
+    definition: 'Appointments that have begun and whose status counts as missed.',
+    better: 'less',
+    tense: 'past',
+    sum: { of: 'n', where: `outcome = 'MISSED'` },
+  },
+  cancelled: {
+    label: 'Cancelled',
+    column: 'cancelled',
+    unit: 'count',
+    width: 6,
+    definition: 'Appointments whose status counts as cancelled.',
+    better: 'less',
+    sum: { of: 'n', where: `outcome = 'CANCELLED'` },
+  },
+  unclosed: {
+    label: 'Not closed',
+    column: 'unclosed',
+    unit: 'count',
+    width: 6,
+    definition: 'Appointments that have begun and whose status does not say how they ended.',
+    better: 'less',
+    tense: 'past',
+    sum: { of: 'n', where: `outcome = 'UNCLOSED'` },
+  },
+  ahead: {
+    label: 'Booked ahead',
+    column: 'ahead',
+    unit: 'count',
+    width: 6,
+    definition: 'Appointments that have not begun and were not cancelled.',
+    better: 'more',
+    tense: 'future',
+    sum: { of: 'n', where: `outcome = 'AHEAD'` },
+  },
+  bookedMinutes: {
+    label: 'Booked min',
+    column: 'minutes',
+    unit: 'minutes',
+    width: 7,
+    definition: 'The length of all appointments that were not cancelled.',
+    better: 'more',
+    sum: { of: 'minutes', where: `outcome <> 'CANCELLED'` },
+  },
+  busyMinutes: {
+    label: 'Busy min',
+    column: 'busyMinutes',
+    unit: 'minutes',
+    width: 7,
+    definition:
+      'The time in which a member of staff had an appointment or a class that was not cancelled; overlaps count once.',
+    better: 'more',
+  },
+  workingMinutes: {
+    label: 'Working min',
+    column: 'workingMinutes',
+    unit: 'minutes',
+    width: 8,
+    definition:
+      'The working hours of the staff at these locations, with their days off and special hours; overlaps count once.',
+  },
+  value: {
+    label: 'Value',
+    column: 'value',
+    unit: 'money',
+    width: 10,
+    definition: 'The prices of all appointments, in any status, at the time of booking.',
+    sum: { of: 'n * price' },
+  },
+  revenue: {
+    label: 'Revenue',
+    column: 'revenue',
+    unit: 'money',
+    width: 10,
+    definition: 'The prices of kept appointments at the time of booking.',
+    better: 'more',
+    tense: 'past',
+    sum: { of: 'n * price', where: `outcome = 'KEPT'` },
+  },
+  lostValue: {
+    label: 'Lost value',
+    column: 'lost',
+    unit: 'money',
+    width: 10,
+    definition: 'The prices of missed appointments at the time of booking.',
+    better: 'less',
+    tense: 'past',
+    sum: { of: 'n * price', where: `outcome = 'MISSED'` },
+  },
+  aheadValue: {
+    label: 'Value ahead',
+    column: 'aheadValue',
+    unit: 'money',
+    width: 10,
+    definition: 'The prices of appointments that have not begun and were not cancelled.',
+    better: 'more',
+    tense: 'future',
+    sum: { of: 'n * price', where: `outcome = 'AHEAD'` },
+  },
+  classes: {
+    label: 'Classes',
+    column: 'classes',
+    unit: 'count',
+    width: 6,
+    definition: 'Classes that begin in the period and were not cancelled.',
+    better: 'more',
+    sum: { of: 'n', where: `outcome <> 'CANCELLED'` },
+  },
+  students: {
+    label: 'Students',
+    column: 'students',
+    unit: 'count',
+    width: 6,
+    definition:
+      'Places taken in classes that were not cancelled; a student in two classes counts twice.',
+    better: 'more',
+    sum: { of: 'enrolled', where: `outcome <> 'CANCELLED'` },
+  },
+  places: {
+    label: 'Places',
+    column: 'capacity',
+    unit: 'count',
+    width: 6,
+    definition: 'The places of classes that were not cancelled, if their number is known.',
+    sum: { of: 'capacity', where: `outcome <> 'CANCELLED'` },
+  },
+}
+
+const COLUMN_TYPES: Record<Unit, ColumnType> = {
+  count: 'integer',
+  minutes: 'minutes',
+  money: 'money',
+  percent: 'percent',
+}
+
+/** The column of a measure, with its total. */
+export function measureColumn(measure: MeasureName, others: Partial<Column> = {}): Column {
+  const { label, column, unit, width, tense } = MEASURES[measure]
+  return {
+    name: column,
+    label,
+    type: COLUMN_TYPES[unit],
+    width,
+    measure,
+    total: 'sum',
+    ...(tense ? { tense } : {}),
+    ...(unit === 'money' ? { perCurrency: true } : {}),
+    ...others,
+  }
+}
+
+/** The figure of a measure, from `measureFigures`. */
+export function measureKpi(measure: MeasureName, others: Partial<Kpi> = {}): Kpi {
+  const { label, column, unit, definition, better, tense } = MEASURES[measure]
+  return {
+    name: column,
+    label,
+    unit,
+    definition,
+    measure,
+    value: (figures) => figures[measure] ?? 0,
+    ...(better ? { better } : {}),
+    ...(tense ? { tense } : {}),
+    ...others,
+  }
+}
+
+/** Rates of outcomes: a filter by status would decide them. */
+const OF_OUTCOMES = { meaninglessWith: ['statusList'] } as const
+
+export const keptRate: Kpi = {
+  name: 'completed',
+  label: 'Kept',
+  unit: 'percent',
+  definition: 'Kept appointments as a share of all that are not booked ahead.',
+  value: ({ appointments, kept, ahead }) => percent(kept, (appointments ?? 0) - (ahead ?? 0)),
+  better: 'more',
+  tense: 'past',
+  ...OF_OUTCOMES,
+}
+
+export const noShowRate: Kpi = {
+  name: 'noShowRate',
+  label: 'No-show rate',
+  unit: 'percent',
+  definition: 'Missed appointments as a share of kept and missed ones.',
+  value: ({ kept, missed }) => percent(missed, (kept ?? 0) + (missed ?? 0)),
+  better: 'less',
+  tense: 'past',
+  ...OF_OUTCOMES,
+}
+
+export const noShowRateColumn = (others: Partial<Column> = {}): Column => ({
+  name: 'noShowRate',
+  label: 'No-show rate',
+  type: 'percent',
+  width: 7,
+  tense: 'past',
+  total: { percentOf: ['noShows', ['completed', 'noShows']] },
+  ...OF_OUTCOMES,
+  ...others,
+})
+
+/** The SQL of measures as a list to select, from rows with the columns of `sum`. */
+export const selectMeasures = (
+  names: readonly MeasureName[],
+  scope: Pick<Scope, 'currencies'>,
+  nameOf: (name: MeasureName) => string = (name) => name,
+): Sql =>
+  join(
+    names.flatMap((name) => aggregatesOf(name, nameOf(name), scope)),
+    ', ',
+  )
+
+function aggregatesOf(name: MeasureName, as: string, { currencies }: Pick<Scope, 'currencies'>) {
+  const { unit, sum } = MEASURES[name]
+  if (!sum) throw new Error(`${name} is not a sum of rows`)
+  if (unit !== 'money' || currencies.length < 2) return [aggregate(name, as)]
+  return currencies.map((currency) =>
+    aggregate(name, `${as}${currency}`, sql`currency = ${currency}`),
+  )
+}
+
+function aggregate(name: MeasureName, as: string, condition?: Sql) {
+  const { unit, sum } = MEASURES[name]
+  const conditions = [...(sum!.where ? [raw(sum!.where)] : []), ...(condition ? [condition] : [])]
+  const filter = conditions.length > 0 ? sql`filter (where ${join(conditions, ' and ')})` : raw('')
+  const type = unit === 'money' ? '' : unit === 'minutes' ? '::float8' : '::bigint'
+  return sql`coalesce(sum(${raw(sum!.of)}) ${filter}, 0)${raw(type)} as ${raw(`"${as}"`)}`
+}
+
+/** Measures that `selectMeasures` has computed, as the cells of their columns. None counts as 0. */
+export const selectCells = (
+  names: readonly MeasureName[],
+  { currencies }: Pick<Scope, 'currencies'>,
+  write: (value: Sql, measure: MeasureName) => Sql = (value) => value,
+): Sql[] =>
+  names.flatMap((measure) => {
+    const { column, unit } = MEASURES[measure]
+    const suffixes = unit === 'money' && currencies.length > 1 ? currencies : ['']
+    return suffixes.map((suffix) => {
+      const value = write(raw(`coalesce("${measure}${suffix}", 0)`), measure)
+      return sql`${value} as ${raw(`"${column}${suffix}"`)}`
+    })
+  })
+
+/** The figures of one currency, under the names that they have if there is only one. */
+export function inCurrency<T>(
+  figures: Record<string, T>,
+  currency: string,
+  currencies: string[],
+): Record<string, T> {
+  const own = Object.entries(figures).flatMap(([name, value]): [string, T][] => {
+    const other = currencies.find((one) => name.endsWith(one))
+    if (other === undefined) return [[name, value]]
+    return other === currency ? [[name.slice(0, -currency.length), value]] : []
+  })
+  return Object.fromEntries(own)
+}

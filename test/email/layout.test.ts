@@ -1,0 +1,247 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { parse, type DefaultTreeAdapterMap } from 'parse5'
+import { colorsFor, contrast } from '../../src/email/colors.ts'
+import { compileTemplate, mergeMail, type MailTemplate } from '../../src/email/merge.ts'
+import { HTML_TASKS } from '../../src/email/read-html.ts'
+import { renderDemoMails } from '../support/demo-mails.ts'
+import { htmlAttacks } from '../support/html-attacks.ts'
+import { fullContext, plainTemplate } from '../support/mail-context.ts'
+
+type Node = DefaultTreeAdapterMap['node']
+type Element = DefaultTreeAdapterMap['element']
+
+const before = Temporal.Instant.from('2026-11-01T09:00:00Z')
+const after = Temporal.Instant.from('2026-11-05T09:00:00Z')
+const visit = { classSchedule: null, recall: null, disclaimer: null, invitation: null }
+
+const laidOut = (changes: Partial<MailTemplate> = {}) =>
+  compileTemplate(plainTemplate({ hasLayout: true, ...changes }))
+
+const merge = (template: Partial<MailTemplate>, context = {}, now = before) =>
+  mergeMail(laidOut(template), fullContext({ ...visit, ...context }), 'client', now)
+
+function elementsOf(html: string): Element[] {
+  const found: Element[] = []
+  const walk = (node: Node) => {
+    if ('tagName' in node) found.push(node)
+    if ('childNodes' in node) node.childNodes.forEach(walk)
+  }
+  walk(parse(html))
+  return found
+}
+
+const shapeOf = (html: string) =>
+  elementsOf(html).map(({ tagName, attrs }) => `${tagName} ${attrs.map(({ name }) => name)}`)
+
+test('every mail has the name of the business, the appointment and an address', () => {
+  const { html, text } = merge({ html: '<p>Hello</p>', text: 'Hello' })
+  for (const part of [html, text]) {
+    assert.match(part, /Harbour Clinic/)
+    assert.match(part, /Tuesday, November 3, 2026/)
+    assert.match(part, /9:30 – 10:15 AM \(Eastern Standard Time\)/)
+    assert.match(part, /Local time: 2:30 – 3:15 PM \(Greenwich Mean Time\)/)
+    assert.match(part, /With: Maya Lindqvist/)
+    assert.match(part, /Quayside, 4 Quay Street, Bristol/)
+    assert.match(part, /maps\/search\/\?api=1&(?:amp;)?query=4%20Quay%20Street%2C%20Bristol/)
+    assert.match(part, /Add to calendar/)
+    assert.match(part, /addToCalendar\/7d1f/)
+    assert.match(part, /unsubscribe\/7d1f/)
+  }
+})
+
+test('a reader in the zone of the location sees one time without its zone', () => {
+  const { client } = fullContext()
+  const { text } = merge({}, { client: { ...client, timeZone: null } })
+  assert.match(text, /^2:30 – 3:15 PM$/m)
+  assert.doesNotMatch(text, /Local time|Greenwich/)
+})
+
+test('the card stands where the author puts it, else below the text', () => {
+  const body = '<p>Before</p><p>%APPT_CARD%</p><p>After</p>'
+  const { rendered } = HTML_TASKS.check(body)
+  const placed = merge(rendered)
+  for (const part of [placed.html, placed.text]) {
+    assert.ok(part.indexOf('Before') < part.indexOf('November 3'))
+    assert.ok(part.indexOf('November 3') < part.indexOf('After'))
+    assert.equal(part.split('November 3').length, 2)
+  }
+  assert.doesNotMatch(placed.html, /<p>\s*<table/)
+})
+
+test('a mail after the visit has no card and no calendar button unless the author places the card', () => {
+  assert.doesNotMatch(merge({ html: '', text: '' }, {}, after).text, /November 3|Add to/)
+  const placed = merge({ html: '%APPT_CARD%', text: '%APPT_CARD%' }, {}, after)
+  assert.match(placed.text, /November 3/)
+  assert.doesNotMatch(placed.html, /Add to calendar/)
+})
+
+test('a cancelled appointment is shown as cancelled, without a calendar button', () => {
+  const calendar = { ...fullContext().calendar!, isCancelled: true, isLive: false }
+  const { html, text } = merge({ language: 'de' }, { calendar })
+  assert.match(html, /Abgesagt/)
+  assert.match(html, /line-through/)
+  assert.match(text, /^Abgesagt$/m)
+  assert.doesNotMatch(html, /Kalender/)
+})
+
+test('staff read the client’s name and the time in their own zone', () => {
+  const mail = mergeMail(laidOut(), fullContext(visit), 'staff', before)
+  assert.match(mail.text, /Client: Ada Okafor/)
+  assert.match(mail.text, /Phone: \+44 7700 900123/)
+  assert.match(mail.text, /^3:30 – 4:15 PM \(Central European Standard Time\)$/m)
+  assert.doesNotMatch(mail.text, /With:/)
+})
+
+test('a mail is in one language: dates, labels and links follow the template', () => {
+  const client = { ...fullContext().client!, language: 'en' }
+  const german = merge({ language: 'de', html: '', text: '' }, { client }).text
+  for (const words of [
+    'Dienstag, 3. November 2026',
+    'Bei: Maya',
+    'Ort: ',
+    'Ortszeit: ',
+    'In den Kalender',
+    'abbestellen',
+  ])
+    assert.ok(german.includes(words), words)
+  const french = merge({ language: 'fr', html: '', text: '' }, { client }).text
+  for (const words of [
+    'mardi 3 novembre 2026',
+    'Avec\u00a0: Maya',
+    'Lieu\u00a0: ',
+    'Heure locale\u00a0: ',
+    'Ajouter au calendrier',
+    'Ne plus recevoir',
+  ])
+    assert.ok(french.includes(words), words)
+  for (const text of [german, french]) assert.doesNotMatch(text, /Where|With|Add to|November 3/)
+})
+
+test('noHeader leaves the mail as the author wrote it', () => {
+  const { html, text } = mergeMail(compileTemplate(plainTemplate()), fullContext(visit))
+  assert.doesNotMatch(html, /<table|<style/)
+  assert.doesNotMatch(text, /Add to calendar|-- /)
+})
+
+test('a link to unsubscribe in the body is not repeated in the footer', () => {
+  const { html, text } = merge({
+    html: '<a href="%UNSUBSCRIBE_LINK%">stop</a>',
+    text: 'stop: %UNSUBSCRIBE_LINK%',
+  })
+  assert.equal(html.split('unsubscribe/7d1f').length, 2)
+  assert.equal(text.split('unsubscribe/7d1f').length, 2)
+})
+
+test('media rules of the author are kept, for their own classes and their own body only', () => {
+  const html = `<style>p { color: red } .wide { width: 600px }
+@media (max-width: 600px) { .wide { width: 100% } #x { color: red } p { background: url(https://evil.example/) } td { padding: 0; position: fixed } }
+@media print { </style><script>alert(1)</script> }
+@font-face { src: url(https://evil.example/) }</style><p class="wide other">Hello</p>`
+  const { faults } = HTML_TASKS.check(html)
+  assert.match(faults[0]?.detail ?? '', /never closed/)
+  const sound = html.replace(/@media print[^\n]*\n/, '')
+  const { rendered, stored } = HTML_TASKS.check(sound)
+  assert.equal(
+    rendered.styles,
+    '@media (max-width: 600px){\n.bw-body .wide{width:100%!important}\n.bw-body td{padding:0!important}\n}\n',
+  )
+  assert.equal(rendered.html.trim(), '<p class="wide" style="color:red;width:600px">Hello</p>')
+  // What is stored gives the same mail, and is stored unchanged the next time.
+  const again = HTML_TASKS.check(stored)
+  assert.deepEqual(again.rendered.styles, rendered.styles)
+  assert.equal(again.stored, stored)
+  const mail = merge({ ...rendered })
+  assert.equal(mail.html.split('<style>').length, 2)
+  assert.ok(mail.html.indexOf('.wide{') < mail.html.indexOf('</head>'))
+})
+
+test('every demo mail is complete in three languages, without empty tokens or faults', () => {
+  const mails = renderDemoMails()
+  assert.equal(mails.length, 45)
+  for (const { templateName, language, faults, emptyTokens, html, text } of mails) {
+    const name = `${templateName} ${language}`
+    assert.deepEqual(faults, [], name)
+    assert.deepEqual(emptyTokens, [], name)
+    assert.doesNotMatch(html + text, /%[A-Z_]{3,}|undefined|null/, name)
+    assert.match(html, new RegExp(`<html lang="${language}"`), name)
+    assert.ok(html.length < 8_000, `${name}: ${html.length}`)
+  }
+})
+
+test('mails use nothing that Outlook or Gmail drop', () => {
+  for (const { html, templateName } of renderDemoMails()) {
+    assert.equal(html.match(/<style>/g)?.length, 1)
+    assert.ok(/<style>([^]*)<\/style>/.exec(html)![1]!.length < MAX_GMAIL_STYLE)
+    assert.doesNotMatch(html, /<link|url\(|http-equiv|@import|<script|<form|<svg|<video/i)
+    for (const { tagName, attrs } of elementsOf(html)) {
+      assert.doesNotMatch(tagName, UNSUPPORTED_TAGS, templateName)
+      const style = attrs.find(({ name }) => name === 'style')?.value ?? ''
+      assert.doesNotMatch(
+        style,
+        UNSUPPORTED_STYLES,
+        `${templateName}: <${tagName} style="${style}">`,
+      )
+      if (tagName === 'img') assert.ok(attrs.some(({ name }) => name === 'alt'))
+      if (
+        tagName === 'table' &&
+        !attrs.some(({ name, value }) => name === 'role' && value === 'presentation')
+      )
+        assert.fail(`${templateName}: a table for layout has no role`)
+    }
+  }
+})
+
+/** Gmail drops a longer style sheet: caniemail.com/features/html-style. */
+const MAX_GMAIL_STYLE = 8_192
+/** Not in Outlook for Windows: caniemail.com/features, CSS, October 2026. */
+const UNSUPPORTED_STYLES =
+  /(?:^|;)\s*(?:position|float|display\s*:\s*(?:flex|grid)|gap|object-fit|background-image|box-shadow|transform|opacity|z-index|filter|inset|aspect-ratio|clip-path)\b|calc\(|var\(|rgba\(|\brem\b|\bvh\b|\bvw\b/
+/** Not in Outlook for Windows or Gmail: caniemail.com/features, HTML. */
+const UNSUPPORTED_TAGS =
+  /^(?:button|input|select|textarea|form|iframe|object|embed|audio|video|svg|math|dialog|details|picture|template|base|link|script)$/
+
+test('a hostile value never changes the structure of the layout', () => {
+  const template = laidOut({ html: '<p>Dear %CLIENT_FULLNAME%</p>', because: 'For %CLIENT_TAGS%' })
+  const context = fullContext(visit)
+  const withValue = (value: string) => ({
+    ...context,
+    business: { ...context.business, name: value, phone: value, website: value },
+    location: { ...context.location!, name: value, address: value, phone: value },
+    client: { ...context.client!, firstName: value, lastName: '', tags: { level: [value] } },
+    professional: { ...context.professional!, firstName: value },
+    reason: { ...context.reason!, name: value },
+  })
+  const isInline = (shape: string) => !/^(?:br|bdi) /.test(shape)
+  const usual = shapeOf(mergeMail(template, withValue('x'), 'client', before).html).filter(isInline)
+  for (const attack of [
+    ...htmlAttacks,
+    '"><table><tr>',
+    '--><![endif]-->',
+    '%END:IF%',
+    '</style>',
+  ]) {
+    const { html } = mergeMail(template, withValue(attack), 'client', before)
+    assert.deepEqual(shapeOf(html).filter(isInline), usual, attack)
+    for (const { attrs } of elementsOf(html))
+      for (const { name, value } of attrs)
+        if (name === 'href') assert.match(value, /^(?:https?:|mailto:|tel:|[^:]*$)/i, attack)
+  }
+})
+
+test('text is legible on every accent colour', () => {
+  for (const accent of [
+    '#000000',
+    '#ffffff',
+    '#ffcc00',
+    '#2f5d50',
+    '#ff0000',
+    '#777777',
+    '#00ffaa',
+  ]) {
+    const { onAccent, link, linkOnDark } = colorsFor(accent)
+    assert.ok(contrast(accent, onAccent) >= 3.8, `${onAccent} on ${accent}`)
+    assert.ok(contrast(link, '#ffffff') >= 4.5, link)
+    assert.ok(contrast(linkOnDark, '#1a2421') >= 4.5, linkOnDark)
+  }
+})

@@ -1,0 +1,260 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { eraseClient } from '../../src/scheduling/erase-client.ts'
+import { formTokenIn, startAsking } from '../support/asking-mails.ts'
+
+test('a client confirms by the link in a mail, and definitions fire as on any change', async (t) => {
+  const world = await startAsking(t)
+  const { ask, answer, businessId, call, emailTemplateId, open, runEngine, save, statusOf } = world
+  const action = { actionType: 'SEND_EMAIL', active: true, businessId, emailTemplateId }
+  const { eventDefnId } = await save('/eventDefinition', {
+    active: true,
+    businessId,
+    objectType: 'CALENDAR',
+    eventType: { eventTypeId: 2 },
+    triggerHours: 0,
+    triggerMinutes: 0,
+    newStatus: 'CONFIRMED',
+    eventActions: [action],
+  })
+  const { calendarId, confirm } = await ask()
+  assert.match(confirm, /^\/answer\/confirm\.\d+\.\d+\.[0-9a-z]+\.[\w-]{22}$/)
+
+  const page = await open(confirm)
+  assert.equal(page.statusCode, 200)
+  assert.match(page.body, /Consultation/)
+  assert.match(page.body, /Elena García/)
+  assert.match(page.body, /Altstadt/)
+  assert.match(page.body, /Praxis Grüner Baum/)
+  assert.equal(await statusOf(calendarId), 'OPEN')
+
+  const done = await answer(confirm)
+  assert.equal(done.statusCode, 200, done.body)
+  assert.match(done.body, /your appointment is confirmed/)
+  const { status, modifiedUser } = (await call('GET', `/calendar/${calendarId}`)).body
+  assert.deepEqual([status, modifiedUser], ['CONFIRMED', 'CLIENT'])
+  const audit = (await call('GET', `/audit?object=calendar&id=${calendarId}`)).body.items
+  assert.equal(audit[0].user, 'CLIENT')
+  await runEngine()
+  const triggers = (await call('GET', `/eventTriggers/CALENDAR/${calendarId}`)).body
+  const fired = triggers.find((one: { eventDefnId: number }) => one.eventDefnId === eventDefnId)
+  assert.equal(fired.status, 'COMPLETED')
+
+  // Again and again: the same page, and nothing changes.
+  const { version } = (await call('GET', `/calendar/${calendarId}`)).body
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+  const payload = `formToken=${formTokenIn(page.body)}`
+  for (let i = 0; i < 3; i += 1) {
+    const again = await world.app.inject({ method: 'POST', url: confirm, headers, payload })
+    assert.deepEqual([again.statusCode, again.body], [200, done.body])
+    assert.equal((await open(confirm)).body, done.body)
+  }
+  assert.equal((await call('GET', `/calendar/${calendarId}`)).body.version, version)
+})
+
+test('a client cancels until the business wants a call, and then books elsewhere', async (t) => {
+  const world = await startAsking(t)
+  const { ask, answer, businessId, call, clock, open, save, statusOf } = world
+  await save('/business', {
+    businessId,
+    phone: '+41 44 555 00 00',
+    cancelUntilHours: 12,
+    bookingUrl: 'https://book.example/?a=1&b=2',
+  })
+  const first = await ask()
+  assert.equal(first.reschedule, 'https://book.example/?a=1&amp;b=2')
+  const cancelled = await answer(first.cancel)
+  assert.match(cancelled.body, /Your appointment is cancelled/)
+  assert.match(cancelled.body, /href="https:\/\/book\.example\/\?a=1&amp;b=2"/)
+  assert.equal(await statusOf(first.calendarId), 'CANCELLED')
+  const late = await answer(first.confirm)
+  assert.equal(late.statusCode, 409)
+  assert.match(late.body, /can no longer be changed here/)
+  assert.equal(await statusOf(first.calendarId), 'CANCELLED')
+
+  const second = await ask()
+  const form = formTokenIn((await open(second.cancel)).body)
+  clock.advance({ hours: 12, minutes: 1 })
+  const page = await open(second.cancel)
+  assert.match(page.body, /Please call us to cancel/)
+  assert.match(page.body, /until 12 hours before/)
+  assert.match(page.body, /href="tel:\+41445550000"/)
+  assert.equal(formTokenIn(page.body), undefined)
+  const post = await call('POST', second.cancel, `formToken=${form}`, {
+    'content-type': 'application/x-www-form-urlencoded',
+  })
+  assert.equal(post.status, 409)
+  assert.equal(await statusOf(second.calendarId), 'OPEN')
+  assert.equal((await answer(second.confirm)).statusCode, 200)
+
+  clock.advance({ hours: 12 })
+  assert.match((await open(second.confirm)).body, /This link has expired/)
+  assert.equal((await answer(second.cancel)).statusCode, 409)
+  assert.equal(await statusOf(second.calendarId), 'CONFIRMED')
+})
+
+test('a link acts only for its recipient, its appointment and its time', async (t) => {
+  const world = await startAsking(t)
+  const { ask, answer, app, businessId, call, clock, database, ids, open, save, statusOf } = world
+  const moved = await ask()
+  const sealed = formTokenIn((await open(moved.confirm)).body)
+  const { startTime, endTime } = (await call('GET', `/calendar/${moved.calendarId}`)).body
+  const { calendarId } = moved
+  await save('/calendar', { calendarId, startTime: startTime + 60_000, endTime })
+  const page = await open(moved.confirm)
+  assert.match(page.body, /This link is for an earlier time/)
+  assert.equal(formTokenIn(page.body), undefined)
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+  const posted = await app.inject({
+    method: 'POST',
+    url: moved.confirm,
+    headers,
+    payload: `formToken=${sealed}`,
+  })
+  assert.deepEqual([posted.statusCode, posted.body], [409, page.body])
+  assert.equal(await statusOf(calendarId), 'OPEN')
+  await save('/calendar', { calendarId, startTime, endTime })
+  assert.equal((await answer(moved.confirm)).statusCode, 200)
+
+  // Every part of a link is sealed, and each answer has a link of its own.
+  const other = await ask()
+  const parts = other.confirm.slice('/answer/'.length).split('.')
+  const theirs = moved.confirm.slice('/answer/'.length).split('.')
+  const forged = parts.map((_, i) => parts.map((part, j) => (i === j ? theirs[j]! : part)))
+  const links = [
+    ...forged.map((some) => some.join('.')).filter((link) => link !== parts.join('.')),
+    `cancel.${parts.slice(1).join('.')}`,
+    `confirm.0${parts.slice(1).join('.')}`,
+    'x',
+  ]
+  for (const link of links) {
+    const answered = await answer(`/answer/${link}`)
+    assert.equal(answered.statusCode, 404, link)
+    assert.doesNotMatch(answered.body, /Müller|Consultation|Grüner/, link)
+  }
+  assert.equal(await statusOf(other.calendarId), 'OPEN')
+
+  // It now belongs to somebody else, who has another address; then the first client has one.
+  const ben = await save('/client', {
+    firstName: 'Ben',
+    lastName: 'Other',
+    emailAddress: 'ben@example.org',
+  })
+  const change = (client: object) => save('/calendar', { calendarId: other.calendarId, ...client })
+  await change({ clientId: ben.clientId })
+  assert.equal((await answer(other.confirm)).statusCode, 404)
+  await save('/client', { clientId: ben.clientId, emailAddress: 'anna@example.org' })
+  assert.equal((await answer(other.confirm)).statusCode, 404)
+  await change({ clientId: ids.clientId })
+  await save('/client', { clientId: ids.clientId, emailAddress: 'new@example.org' })
+  assert.equal((await answer(other.confirm)).statusCode, 404)
+  assert.equal(await statusOf(other.calendarId), 'OPEN')
+  await save('/client', { clientId: ids.clientId, emailAddress: 'anna@example.org' })
+  await call('DELETE', `/calendar/${other.calendarId}`)
+  assert.equal((await answer(other.confirm)).statusCode, 404)
+  await save('/calendar', { calendarId: other.calendarId, active: true })
+  assert.equal((await open(other.confirm)).statusCode, 200)
+  await eraseClient(database, { businessId, clientId: ids.clientId }, clock.now())
+  const erased = await open(other.confirm)
+  assert.equal(erased.statusCode, 404)
+})
+
+test('after a backup was restored, the link of a mail that it lacks does not act for another client', async (t) => {
+  // Both begin with the same backup: their mails and appointments get the same numbers.
+  const before = await startAsking(t)
+  const restored = await startAsking(t)
+  const lost = await before.ask()
+  const { save, ids } = restored
+  await save('/client', { clientId: ids.clientId, emailAddress: 'ben@example.org' })
+  const own = await restored.ask()
+  assert.equal(own.calendarId, lost.calendarId)
+  assert.equal(own.mail.emailId, lost.mail.emailId)
+  assert.equal((await restored.open(lost.confirm)).statusCode, 404)
+  assert.equal((await restored.answer(lost.cancel)).statusCode, 404)
+  assert.equal(await restored.statusOf(own.calendarId), 'OPEN')
+  assert.equal((await restored.answer(own.confirm)).statusCode, 200)
+})
+
+test('copies, mails to staff and previews have no links that act', async (t) => {
+  const world = await startAsking(t, { bccAddress: 'archive@example.org' })
+  const { ask, businessId, call, emailTemplateId, save, statusOf, answer } = world
+  const recipient = { value: 'staff' }
+  const action = { actionType: 'SEND_EMAIL', active: true, businessId, emailTemplateId, recipient }
+  await save('/eventDefinition', {
+    active: true,
+    businessId,
+    objectType: 'CALENDAR',
+    eventType: { eventTypeId: 1 },
+    triggerHours: 0,
+    triggerMinutes: 0,
+    eventActions: [action],
+  })
+  const { calendarId } = await ask()
+  const mails = (await call('GET', `/emails/calendar/${calendarId}`)).body
+  assert.equal(mails.length, 4)
+  for (const { emailId, to } of mails) {
+    const { html } = (await call('GET', `/emails/${emailId}`)).body
+    assert.equal(/\/answer\//.test(html), to === 'anna@example.org', to)
+  }
+  const about = { objectType: 'CALENDAR', objectId: calendarId }
+  const preview = await call('POST', `/emailTemplate/${emailTemplateId}/preview`, about)
+  const [, link] = /href="([^"]*answer[^"]*)"/.exec(preview.body.html)!
+  const shown = await answer(new URL(link!).pathname)
+  assert.equal(shown.statusCode, 404)
+  assert.equal(await statusOf(calendarId), 'OPEN')
+})
+
+test('the pages speak the language of the client, and run nothing', async (t) => {
+  const world = await startAsking(t)
+  const { ask, answer, open, save, ids } = world
+  const hostile = '<img src=x onerror=alert(1)>"\'&'
+  await save('/reason', { reasonId: ids.reasonId, name: hostile })
+  const languages = [
+    ['de-CH', /Kommen Sie\?/, /Ihr Termin ist bestätigt/],
+    ['fr', /Serez-vous là/, /votre rendez-vous est confirmé/],
+    ['it', /Will you come\?/, /your appointment is confirmed/],
+  ] as const
+  for (const [language, question, thanks] of languages) {
+    await save('/client', { clientId: ids.clientId, language })
+    const { confirm } = await ask()
+    const page = await open(confirm)
+    assert.match(page.body, question)
+    assert.doesNotMatch(page.body, /<img/)
+    const policy = String(page.headers['content-security-policy'])
+    assert.match(policy, /^default-src 'none'; style-src 'sha256-[^']+'; form-action 'self';/)
+    assert.doesNotMatch(policy, /unsafe/)
+    assert.equal(page.headers['cache-control'], 'no-store')
+    assert.match((await answer(confirm)).body, thanks)
+  }
+  const unknown = await open('/answer/x', { 'accept-language': 'it, fr-CH;q=0.8' })
+  assert.match(unknown.body, /Ce lien n’est pas valable/)
+})
+
+test('a business chooses the statuses, and bad choices are refused with their place', async (t) => {
+  const world = await startAsking(t)
+  const { ask, answer, businessId, call, save, statusOf } = world
+  const choose = (body: object) => call('POST', '/business', { businessId, ...body })
+  const bad: [object, string][] = [
+    [{ confirmStatus: 'NO_SUCH' }, '/confirmStatus'],
+    [{ confirmStatus: 'CANCELLED' }, '/confirmStatus'],
+    [{ cancelStatus: 'OPEN' }, '/cancelStatus'],
+    [{ cancelUntilHours: -1 }, '/cancelUntilHours'],
+    [{ bookingUrl: 'javascript:alert(1)' }, '/bookingUrl'],
+  ]
+  for (const [body, pointer] of bad) {
+    const refused = await choose(body)
+    assert.equal(refused.status, 422)
+    assert.equal(refused.body.errors[0].pointer, pointer)
+  }
+  const status = { objectType: 'CALENDAR', status: 'BY_CLIENT', label: 'By client', live: false }
+  await save('/status', status)
+  const chosen = await choose({ cancelStatus: 'BY_CLIENT', confirmStatus: 'CHECKED_IN' })
+  assert.deepEqual(
+    [chosen.status, chosen.body.cancelStatus, chosen.body.confirmStatus],
+    [200, 'BY_CLIENT', 'CHECKED_IN'],
+  )
+  assert.equal((await call('DELETE', '/status/CALENDAR/BY_CLIENT')).status, 409)
+  const { calendarId, cancel } = await ask()
+  assert.equal((await answer(cancel)).statusCode, 200)
+  assert.equal(await statusOf(calendarId), 'BY_CLIENT')
+})

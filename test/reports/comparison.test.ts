@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { comparedRange } from '../../src/reports/comparison.ts'
+import { NOW, openBusiness } from './business.ts'
+import { print } from './measured-business.ts'
+
+const ranges: { what: string; range: [string, string]; before: [string, string] }[] = [
+  { what: 'a year', range: ['2024-01-01', '2024-12-31'], before: ['2023-01-01', '2023-12-31'] },
+  { what: 'two years', range: ['2024-01-01', '2025-12-31'], before: ['2022-01-01', '2023-12-31'] },
+  { what: 'a month', range: ['2026-03-01', '2026-03-31'], before: ['2026-02-01', '2026-02-28'] },
+  { what: 'a quarter', range: ['2026-04-01', '2026-06-30'], before: ['2026-01-01', '2026-03-31'] },
+  { what: 'a week', range: ['2026-10-19', '2026-10-25'], before: ['2026-10-12', '2026-10-18'] },
+  {
+    what: 'a week from the first of a month',
+    range: ['2026-06-01', '2026-06-07'],
+    before: ['2026-05-25', '2026-05-31'],
+  },
+  {
+    what: 'a February of whole weeks',
+    range: ['2027-02-01', '2027-02-28'],
+    before: ['2027-01-01', '2027-01-31'],
+  },
+  { what: 'a Monday', range: ['2026-11-02', '2026-11-02'], before: ['2026-10-26', '2026-10-26'] },
+  {
+    what: 'the first of a month',
+    range: ['2026-10-01', '2026-10-01'],
+    before: ['2026-09-24', '2026-09-24'],
+  },
+  {
+    what: 'the beginning of a month',
+    range: ['2026-03-01', '2026-03-30'],
+    before: ['2026-02-01', '2026-02-28'],
+  },
+  { what: 'ten days', range: ['2026-10-06', '2026-10-15'], before: ['2026-09-22', '2026-10-01'] },
+]
+
+for (const { what, range, before } of ranges) {
+  test(`${what} is compared with a like period: ${range.join(' – ')}`, () => {
+    const [startDate, endDate] = range.map((day) => Temporal.PlainDate.from(day))
+    const compared = comparedRange({ startDate: startDate!, endDate: endDate! })
+    assert.deepEqual([compared.startDate.toString(), compared.endDate.toString()], before)
+  })
+}
+
+test('a period that has not ended is compared up to the same point', async (t) => {
+  const business = await openBusiness(t)
+  const { book } = business
+  await book({ at: '2026-08-01T09:00+02:00' })
+  // It is 10 November, 13:00 in Zurich.
+  await book({ at: '2026-10-10T12:59+02:00' })
+  await book({ at: '2026-10-10T13:01+02:00' })
+  await book({ at: '2026-11-10T09:00+01:00' })
+  await book({ at: '2026-11-09T09:00+01:00' })
+  await book({ at: '2026-11-20T09:00+01:00', status: 'OPEN' })
+
+  const request = { reportId: 101, startDate: '2026-11-01', endDate: '2026-11-30' }
+  const { kpis, comparison } = await print(business, { ...request, locationId: business.zurich })
+  assert.deepEqual(comparison, {
+    startDate: '2026-10-01',
+    endDate: '2026-10-31',
+    until: '2026-10-10 13:00',
+    isLikeForLike: true,
+    note: null,
+  })
+  const figure = (name: string) => {
+    const { value, valueToDate, previous } = kpis.find((kpi) => kpi.name === name)!
+    return { value, valueToDate, previous }
+  }
+  assert.deepEqual(figure('appointments'), { value: 3, valueToDate: 2, previous: 1 })
+  assert.deepEqual(figure('revenue'), { value: 161, valueToDate: 161, previous: 80.5 })
+  assert.deepEqual(figure('ahead'), { value: 1, valueToDate: 0, previous: null })
+
+  const before = await print(business, {
+    ...request,
+    startDate: '2026-10-01',
+    endDate: '2026-10-31',
+  })
+  assert.equal(before.comparison!.until, null)
+})
+
+test('no change is shown if the data began inside the compared period', async (t) => {
+  const business = await openBusiness(t)
+  const { book, newYork } = business
+  await book({ at: '2026-09-12T09:00+02:00' })
+  await book({ at: '2026-10-12T09:00+02:00' })
+  const october = { reportId: 101, startDate: '2026-10-01', endDate: '2026-10-31' }
+
+  const unlike = await print(business, october)
+  assert.equal(unlike.comparison!.isLikeForLike, false)
+  assert.match(unlike.comparison!.note!, /data begins on 2026-09-12/)
+
+  await book({ at: '2026-09-01T00:00+02:00' })
+  assert.equal((await print(business, october)).comparison!.isLikeForLike, true)
+  await book({ at: '2026-10-13T09:00+02:00', locationId: newYork })
+  const there = await print(business, { ...october, filters: { locationIdList: [newYork] } })
+  assert.equal(there.comparison!.isLikeForLike, false)
+  assert.equal(NOW.toString(), '2026-11-10T12:00:00Z')
+})

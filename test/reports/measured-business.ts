@@ -1,0 +1,191 @@
+import { sql } from '../../src/database/sql.ts'
+import { checkPrintRequest, type PrintRequest } from '../../src/reports/print-request.ts'
+import { printReport } from '../../src/reports/print.ts'
+import type { Cell, ReportResult, Totals } from '../../src/reports/report.ts'
+import type { Lifetime } from '../support/database.ts'
+import { everything, NOW, openBusiness } from './business.ts'
+
+/** An appointment as it is exported: plain values, for calculations of their own. */
+export type Row = {
+  calendarId: number
+  clientId: number
+  professionalId: number
+  reasonId: number
+  locationId: number
+  status: string
+  startTime: number
+  endTime: number
+  price: number | null
+  currency: string | null
+}
+
+const STATUSES = [
+  'COMPLETED',
+  'COMPLETED',
+  'COMPLETED',
+  'PAID',
+  'NO_SHOW',
+  'LATE',
+  'CANCELLED',
+  'STORNO',
+  'OPEN',
+]
+
+/**
+ * Appointments of a year in Zurich and New York, around both clock changes, in three currencies and
+ * with custom statuses; also appointments that are still ahead, and some that claim to be kept already.
+ */
+export async function openMeasuredBusiness(t: Lifetime) {
+  const business = await openBusiness(t)
+  const { book, client, reason, db, businessId, zurich, newYork, elena, tom } = business
+  await db.query(sql`
+    insert into status (business_id, object_type, status, label, outcome, live, live_after,
+                        created_date, created_user, modified_date, modified_user)
+    select ${businessId}, 'CALENDAR', name, name, outcome, false, false, ${NOW}, 'TEST', ${NOW}, 'TEST'
+    from (values ('PAID', 'KEPT'), ('LATE', 'MISSED'), ('STORNO', 'CANCELLED')) s (name, outcome)`)
+  const services = [
+    business.checkUp,
+    business.massage,
+    await reason('Visite', 90.1, 'EUR'),
+    await reason('相談', 9000, 'JPY'),
+    await reason('Free', null, null),
+  ]
+  const clients = [business.anna, await client('Ben', 'Abel'), await client('Zoë', 'Öz')]
+  const random = seeded(20_261_110)
+  const pick = <T>(items: T[]) => items[Math.floor(random() * items.length)]!
+  const around = ['2026-03-29', '2026-11-01', '2026-10-25', '2026-03-08', '2026-11-10']
+  for (let i = 0; i < 260; i++) {
+    const day = Temporal.PlainDate.from(i % 3 ? pick(around) : '2026-01-01').add({
+      days: i % 3 ? Math.floor(random() * 5) - 2 : Math.floor(random() * 365),
+    })
+    const at = day.toZonedDateTime('UTC').add({ minutes: Math.floor(random() * 96) * 15 })
+    await book({
+      at: at.toInstant().toString(),
+      minutes: pick([15, 30, 45, 90]),
+      status: pick(STATUSES),
+      clientId: pick(clients),
+      professionalId: pick([elena, tom]),
+      reasonId: pick(services),
+      locationId: pick([zurich, newYork]),
+    })
+  }
+  const classes = await addClasses(business, clients, random)
+  return { ...business, classes, rows: await exportRows(business) }
+}
+
+type Class = { locationId: number; startTime: number; status: string; students: number }
+
+async function addClasses(
+  { db, businessId, zurich, newYork, elena }: Awaited<ReturnType<typeof openBusiness>>,
+  clients: number[],
+  random: () => number,
+) {
+  const classes: Class[] = []
+  for (let i = 0; i < 24; i++) {
+    const locationId = i % 2 ? zurich : newYork
+    const start = Temporal.Instant.from('2026-03-28T20:00Z').add({ hours: 3 * i + (i % 3) * 5_000 })
+    const status = ['OPEN', 'CLOSED', 'CANCELLED'][Math.floor(random() * 3)]!
+    const students = clients.slice(0, i % 4)
+    await db.query(sql`
+      insert into class_schedule (business_id, name, professional_id, location_id, start_time, end_time,
+        status, client_id_list, created_date, created_user, modified_date, modified_user)
+      values (${businessId}, 'Pilates', ${elena}, ${locationId}, ${start}, ${start.add({ hours: 1 })},
+        ${status}, ${students}::bigint[], ${NOW}, 'TEST', ${NOW}, 'TEST')`)
+    const startTime = start.epochMilliseconds
+    classes.push({ locationId, startTime, status, students: students.length })
+  }
+  return classes
+}
+
+const exportRows = ({ db, businessId }: Awaited<ReturnType<typeof openBusiness>>) =>
+  db.query<Row>(sql`
+    select calendar_id as "calendarId", client_id as "clientId", professional_id as "professionalId",
+           reason_id as "reasonId", location_id as "locationId", status,
+           (extract(epoch from start_time) * 1000)::bigint as "startTime",
+           (extract(epoch from end_time) * 1000)::bigint as "endTime", price, currency
+    from calendar where business_id = ${businessId} and active`)
+
+/** Numbers from 0 to 1, the same in every run. */
+function seeded(seed: number) {
+  let state = seed
+  return () => {
+    state = (state * 1_664_525 + 1_013_904_223) % 4_294_967_296
+    return state / 4_294_967_296
+  }
+}
+
+export type Printed = Omit<ReportResult, 'rows' | 'totals'> & { rows: Cell[][]; totals: Totals }
+
+type Business = Pick<Awaited<ReturnType<typeof openBusiness>>, 'reports' | 'businessId'>
+
+export async function print(
+  { reports, businessId }: Business,
+  request: PrintRequest,
+  now = NOW,
+): Promise<Printed> {
+  const job = await checkPrintRequest(reports, request, everything(businessId), now)
+  return printReport(reports, job, async (result) => {
+    const rows: Cell[][] = []
+    for await (const batch of result.rows) rows.push(...batch)
+    return { ...result, rows, totals: result.totals() }
+  })
+}
+
+const OUTCOMES: Record<string, string> = {
+  COMPLETED: 'KEPT',
+  PAID: 'KEPT',
+  NO_SHOW: 'MISSED',
+  LATE: 'MISSED',
+  CANCELLED: 'CANCELLED',
+  STORNO: 'CANCELLED',
+}
+
+type Placed = { locationId: number; startTime: number }
+
+const zoneOf = (row: Placed, { newYork }: { newYork: number }) =>
+  row.locationId === newYork ? 'America/New_York' : 'Europe/Zurich'
+
+export const localStart = (row: Placed, business: { newYork: number }) =>
+  Temporal.Instant.fromEpochMilliseconds(row.startTime).toZonedDateTimeISO(zoneOf(row, business))
+
+export const calculateClasses = (classes: Class[]) => {
+  const held = classes.filter(({ status }) => status !== 'CANCELLED')
+  return {
+    classes: held.length,
+    students: held.reduce((sum, { students }) => sum + students, 0),
+    places: 0,
+  }
+}
+
+/** Calculates the measures with plain loops. Money is by currency. */
+export function calculate(rows: Row[], nowMs = NOW.epochMilliseconds) {
+  const counts = { appointments: 0, kept: 0, missed: 0, cancelled: 0, unclosed: 0, ahead: 0 }
+  const money: Record<string, Record<string, number>> = {}
+  let bookedMinutes = 0
+  const add = (measure: string, { price, currency }: Row) => {
+    if (price === null) return
+    const amounts = (money[measure] ??= {})
+    amounts[currency!] = Math.round(((amounts[currency!] ?? 0) + price) * 100) / 100
+  }
+  for (const row of rows) {
+    counts.appointments += 1
+    add('value', row)
+    const outcome = OUTCOMES[row.status]
+    if (outcome === 'CANCELLED') {
+      counts.cancelled += 1
+      continue
+    }
+    bookedMinutes += (row.endTime - row.startTime) / 60_000
+    if (row.startTime > nowMs) {
+      counts.ahead += 1
+      add('aheadValue', row)
+    } else if (outcome === 'KEPT') {
+      counts.kept += 1
+      add('revenue', row)
+    } else if (outcome === 'MISSED') {
+      counts.missed += 1
+      add('lostValue', row)
+    } else counts.unclosed += 1
+  }
+  return { ...counts, bookedMinutes, money }
+}
