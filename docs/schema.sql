@@ -122,6 +122,7 @@ create table business (
   mail_paused boolean not null default false,
   mail_paused_reason text,
   mail_resumed_time timestamp with time zone,
+  daily_mail_limit integer,
   bulk_limit integer,
   quiet_hours jsonb,
   accent_color text,
@@ -137,6 +138,7 @@ create table business (
   constraint business_logo FOREIGN KEY (business_id, logo) REFERENCES file_library(business_id, file_uuid),
   constraint business_accent_color_check CHECK (accent_color ~ '^#[0-9a-f]{6}$'::text),
   constraint business_bulk_limit_check CHECK (bulk_limit >= 0),
+  constraint business_daily_mail_limit_check CHECK (daily_mail_limit > 0),
   constraint business_mail_paused CHECK (mail_paused OR mail_paused_reason IS NULL)
 ) with ();
 create policy bellwether_app on business to bellwether_app using ((business_id = app_business()));

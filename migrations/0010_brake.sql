@@ -1,6 +1,7 @@
 -- The brake on bulk mistakes, quiet hours, and who hears of failures: docs/approvals.md, docs/mail.md.
 
 alter table business
+  add daily_mail_limit integer check (daily_mail_limit > 0),  -- set by the operator; null: none
   add bulk_limit integer check (bulk_limit >= 0),  -- null: the larger of 50 and three times the busiest hour
   add quiet_hours jsonb;                           -- { from, to }, on the location's clock; null: none
 

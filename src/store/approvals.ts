@@ -239,11 +239,3 @@ export const linkTriggers = (tx: Db, { businessId, approvalId }: ApprovalKey, id
 
 /** The `next_attempt_time` of a trigger that waits for approval: no worker claims it. */
 export const HELD_UNTIL = Temporal.Instant.from('9999-01-01T00:00Z')
-
-/** How many decisions the people of a business have to make. */
-export async function countWaitingApprovals(db: Db, businessId: number) {
-  const [row] = await db.query<{ count: number }>(sql`
-    select count(*) from approval
-    where business_id = ${businessId} and not is_applied and status = 'WAITING'`)
-  return row!.count
-}
