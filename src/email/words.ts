@@ -110,19 +110,19 @@ const fr: Words = {
   passwordMail: {
     inviteSubject: 'Votre compte chez {business}',
     invites: '{inviter} vous invite à utiliser Bellwether pour {business}.',
-    username: 'Votre nom d’utilisateur est {user}. Choisissez un mot de passe :',
+    username: 'Votre nom d’utilisateur est {user}. Choisissez un mot de passe\u00a0:',
     resetSubject: 'Un nouveau mot de passe pour {business}',
     requested: 'Un nouveau mot de passe a été demandé pour {user} chez {business}.',
-    choose: 'Si vous l’avez demandé, choisissez-en un nouveau :',
+    choose: 'Si vous l’avez demandé, choisissez-en un nouveau\u00a0:',
     worksOnce: {
       INVITATION: 'Le lien fonctionne une seule fois, pendant 7 jours.',
       FORGOTTEN: 'Le lien fonctionne une seule fois, pendant une heure.',
     },
-    ignore: 'Si vous n’attendiez pas cet e-mail, ignorez-le : rien ne change.',
+    ignore: 'Si vous n’attendiez pas cet e-mail, ignorez-le\u00a0: rien ne change.',
   },
   unsubscribePage: {
     title: 'Désinscription',
-    question: 'Ne plus envoyer ces e-mails à {address} ?',
+    question: 'Ne plus envoyer ces e-mails à {address}\u00a0?',
     button: 'Se désinscrire',
     done: '{address} ne recevra plus ces e-mails.',
   },
