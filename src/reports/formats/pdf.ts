@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { RequestError } from '../../errors.ts'
 import { hasValues, type Chart } from '../chart.ts'
 import {
   layOutColumns,
@@ -45,6 +46,8 @@ export type Closing = { totals: string[] | null; note: string }
 /** Of virtual memory, of which Node alone maps 1 GB. */
 const MAX_MEMORY_BYTES = 3_000_000_000
 const MAX_RUN_MS = 600_000
+const TOO_SLOW =
+  'Making the PDF took longer than 10 minutes. Try again later, or print it as CSV or for fewer days.'
 
 /** Typst makes the PDF in a process of its own: see pdf-worker.ts. */
 export async function* toPdf(
@@ -54,7 +57,11 @@ export async function* toPdf(
 ): AsyncIterable<Buffer> {
   const child = spawn(...command(), { stdio: ['pipe', 'pipe', 'pipe'], env: environment() })
   const stop = () => child.kill('SIGKILL')
-  const timeout = setTimeout(stop, MAX_RUN_MS)
+  let isTooSlow = false
+  const timeout = setTimeout(() => {
+    isTooSlow = true
+    stop()
+  }, MAX_RUN_MS)
   signal?.addEventListener('abort', stop)
   const ended = once(child, 'close') as Promise<[code: number | null, signal: string | null]>
   ended.catch(() => {}) // Awaited below; until then it must not count as unhandled.
@@ -74,6 +81,7 @@ export async function* toPdf(
     const [code, killedBy] = await ended
     signal?.throwIfAborted()
     if (readError) throw readError
+    if (isTooSlow) throw new RequestError(503, TOO_SLOW)
     if (code !== 0) throw new Error(`making the PDF failed (${code ?? killedBy}): ${errorOutput}`)
   } finally {
     clearTimeout(timeout)
