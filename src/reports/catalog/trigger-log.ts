@@ -4,7 +4,7 @@ import { chartOverTime, stepOf } from '../time-steps.ts'
 import { mailOutcome, objectNames, triggerRows } from './automation-rows.ts'
 import { localAtAnyTime } from './conditions.ts'
 
-/** What became of the emails of each trigger: the first of these that one of them is. */
+/** The result of the emails of a trigger: the first of these that one of them has. */
 const RESULTS = {
   FAILED: 'Failed',
   BOUNCED: 'Bounced',
@@ -41,7 +41,7 @@ export const triggerLog: Report = {
   reportName: 'Trigger log',
   reportFileName: 'trigger-log',
   description:
-    'All triggers that were due in the period: whether they fired, and what became of their emails.',
+    'All triggers that were due in the period: whether they fired, and the results of their emails.',
   securityFunctions: ['PRINT_REPORTS', 'VIEW_EMAIL_REPORTS'],
   about: 'triggers',
   columns: [
