@@ -317,44 +317,43 @@ function Head({ editing, automations, objectType, canEdit, count }: HeadProps) {
         <span className={`chip ${classes.unsaved}`}>{t('editor.unsaved', { count })}</span>
       )}
       <span className="grow" />
-      <Clock />
-      {canEdit && <Details draft={draft} error={save.error} onChange={change} />}
-      <TemplateMenu
-        template={stored.template}
-        automations={automations.length}
-        canEdit={canEdit}
-        onSwitched={(switched) =>
-          switched
-            ? editing.show(switched, draft)
-            : void readTemplate(stored.template.emailTemplateId).then((read) =>
-                editing.show(read, draft),
-              )
-        }
-      />
-      {canEdit && count > 0 && (
-        <Button
-          variant="subtle"
-          color="gray"
-          disabled={save.isPending}
-          onClick={() => {
-            replace(base)
-            save.reset()
-          }}
-        >
-          {t('editor.discard')}
-        </Button>
-      )}
-      {canEdit && (
-        <Button
-          className={classes.save}
-          loading={save.isPending}
-          disabled={!canSave}
-          onClick={onSave}
-          rightSection={<SaveKeys />}
-        >
-          {t(save.isSuccess && count === 0 ? 'editor.saved' : 'editor.save')}
-        </Button>
-      )}
+      <span className={classes.clock}>
+        <Clock />
+      </span>
+      <span className={classes.actions}>
+        {canEdit && <Details draft={draft} error={save.error} onChange={change} />}
+        <TemplateMenu
+          template={stored.template}
+          automations={automations.length}
+          canEdit={canEdit}
+          onDiscard={
+            count > 0 && !save.isPending
+              ? () => {
+                  replace(base)
+                  save.reset()
+                }
+              : undefined
+          }
+          onSwitched={(switched) =>
+            switched
+              ? editing.show(switched, draft)
+              : void readTemplate(stored.template.emailTemplateId).then((read) =>
+                  editing.show(read, draft),
+                )
+          }
+        />
+        {canEdit && (
+          <Button
+            className={classes.save}
+            loading={save.isPending}
+            disabled={!canSave}
+            onClick={onSave}
+            rightSection={<SaveKeys />}
+          >
+            {t(save.isSuccess && count === 0 ? 'editor.saved' : 'editor.save')}
+          </Button>
+        )}
+      </span>
       {save.error && !isConflict && (
         <div role="alert" className={`clay small ${classes.saveError}`}>
           {t('editor.notSaved', { reason: messageOf(save.error, t) })}

@@ -17,7 +17,8 @@ type Props = {
   onFocus: (editor: Editor) => void
 }
 
-const RARE = ['ccAddress', 'bccAddress', 'replyToAddress'] as const
+/** Shown if they have a value or were asked for. */
+const RARE = ['toName', 'ccAddress', 'bccAddress', 'replyToAddress'] as const
 
 /** Sender, recipients and subject. */
 export function AddressFields({ draft, tokens, error, onChange, onFocus }: Props) {
@@ -44,7 +45,7 @@ export function AddressFields({ draft, tokens, error, onChange, onFocus }: Props
         </Address>
       </Row>
       <Row label={t('template.to')}>
-        {(draft.toName !== null || draft.toAddress !== null) && field('toName')}
+        {!hidden.includes('toName') && field('toName', { placeholder: t('template.short.toName') })}
         <Address>
           {field('toAddress', { placeholder: t('template.placeholders.toAddress') })}
         </Address>
@@ -57,13 +58,13 @@ export function AddressFields({ draft, tokens, error, onChange, onFocus }: Props
                 className="faint"
                 onClick={() => setOpened([...opened, name])}
               >
-                {t(`template.fields.${name}`)}
+                {t(`template.short.${name}`)}
               </button>
             ))}
           </span>
         )}
       </Row>
-      {RARE.filter((name) => !hidden.includes(name)).map((name) => (
+      {RARE.filter((name) => name !== 'toName' && !hidden.includes(name)).map((name) => (
         <Row key={name} label={t(`template.fields.${name}`)}>
           {field(name)}
         </Row>

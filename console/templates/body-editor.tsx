@@ -1,6 +1,6 @@
 import { Button, Popover, TextInput } from '@mantine/core'
 import { RichTextEditor } from '@mantine/tiptap'
-import { IconPercentage, IconPhoto } from '@tabler/icons-react'
+import { IconPercentage, IconPhoto, IconSeparator } from '@tabler/icons-react'
 import { useEditor, type Editor } from '@tiptap/react'
 import { useEffect, useMemo, useState } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -59,7 +59,7 @@ export function BodyEditor({ html, tokens, onChange, onFocus, onReady }: Props) 
           </RichTextEditor.ControlsGroup>
           <RichTextEditor.ControlsGroup>
             <ImageControl editor={editor} />
-            <RichTextEditor.Hr />
+            <RichTextEditor.Hr icon={LineIcon} />
             <RichTextEditor.Control
               aria-label={t('template.toolbar.token')}
               title={t('template.toolbar.token')}
@@ -74,6 +74,8 @@ export function BodyEditor({ html, tokens, onChange, onFocus, onReady }: Props) 
     </RichTextEditor>
   )
 }
+
+const LineIcon = () => <IconSeparator size={16} stroke={1.7} aria-hidden />
 
 function useLabels() {
   const { t } = useTranslation()

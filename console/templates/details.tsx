@@ -1,4 +1,4 @@
-import { Button, Popover, Select, Textarea, TextInput } from '@mantine/core'
+import { ActionIcon, Popover, Select, Textarea, TextInput } from '@mantine/core'
 import { IconAdjustmentsHorizontal } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
@@ -21,13 +21,15 @@ export function Details({ draft, error, onChange }: Props) {
   return (
     <Popover width={320} position="bottom-end" trapFocus withinPortal>
       <Popover.Target>
-        <Button
-          variant="default"
-          {...(isRefused ? { color: 'clay', variant: 'outline' } : {})}
-          leftSection={<IconAdjustmentsHorizontal size={15} aria-hidden />}
+        <ActionIcon
+          variant={isRefused ? 'outline' : 'default'}
+          color={isRefused ? 'clay' : 'gray'}
+          size={34}
+          aria-label={t('template.details')}
+          title={t('template.details')}
         >
-          {t('template.details')}
-        </Button>
+          <IconAdjustmentsHorizontal size={16} />
+        </ActionIcon>
       </Popover.Target>
       <Popover.Dropdown>
         <div className="column" style={{ gap: 12 }}>

@@ -191,5 +191,5 @@ const framed = (html: string) =>
     )
     .replace(
       '<body>',
-      '<body style="margin:16px 18px;font:15px/1.55 system-ui,Arial,sans-serif;color:#1b2824;overflow-wrap:anywhere">',
+      '<body style="margin:16px 18px;font:15px/1.55 Arial,Helvetica,sans-serif;color:#1b2824;overflow-wrap:anywhere">',
     )

@@ -1,5 +1,12 @@
 import { ActionIcon, Button, Menu, Modal } from '@mantine/core'
-import { IconCopy, IconDots, IconPencil, IconPlayerPlay, IconTrash } from '@tabler/icons-react'
+import {
+  IconArrowBackUp,
+  IconCopy,
+  IconDots,
+  IconPencil,
+  IconPlayerPlay,
+  IconTrash,
+} from '@tabler/icons-react'
 import { useMutation } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -22,12 +29,15 @@ type Props = {
   canEdit: boolean
   /** In the list: opens the template. */
   isInList?: boolean
+  /** Forgets the unsaved changes. */
+  onDiscard?: (() => void) | undefined
   /** After it was set inactive or active again. */
   onSwitched?: (stored: StoredTemplate | undefined) => void
 }
 
 /** The actions on a template. */
-export function TemplateMenu({ template, automations, canEdit, isInList, onSwitched }: Props) {
+export function TemplateMenu(props: Props) {
+  const { template, automations, canEdit, isInList, onDiscard, onSwitched } = props
   const { t } = useTranslation()
   const [isAsking, setAsking] = useState(false)
   const open = useOpenTemplate()
@@ -54,6 +64,11 @@ export function TemplateMenu({ template, automations, canEdit, isInList, onSwitc
           {isInList && (
             <Menu.Item leftSection={<IconPencil size={15} />} onClick={() => open({ template })}>
               {t('templateMenu.open')}
+            </Menu.Item>
+          )}
+          {onDiscard && (
+            <Menu.Item leftSection={<IconArrowBackUp size={15} />} onClick={onDiscard}>
+              {t('templateMenu.discard')}
             </Menu.Item>
           )}
           {canEdit && (

@@ -65,7 +65,7 @@ function TokenRow({ token: { name, value, description }, onInsert }: RowProps) {
     <>
       <span className={classes.tokenName}>{name}</span>
       <span className={`ellipsis ${classes.tokenValue}`} data-empty={value === null} dir="auto">
-        {value ?? t('template.tokens.empty')}
+        {value === null ? t('template.tokens.empty') : (value ?? '…')}
       </span>
     </>
   )

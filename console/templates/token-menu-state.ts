@@ -2,7 +2,8 @@ import { useSyncExternalStore } from 'react'
 
 /** The menu that opens after `%`. One editor has the focus, so there is one menu for all of them. */
 
-export type MenuToken = { name: string; value: string | null; description: string }
+/** `value`: null if it is empty, undefined until it is known. */
+export type MenuToken = { name: string; value: string | null | undefined; description: string }
 
 type Opening = {
   items: MenuToken[]

@@ -42,7 +42,7 @@ export function TokenMenu() {
           >
             <span className={classes.tokenName}>{token.name}</span>
             <span className={`ellipsis soft ${classes.tokenValue}`} dir="auto">
-              {token.value ?? t('template.tokens.empty')}
+              {token.value === null ? t('template.tokens.empty') : (token.value ?? '…')}
             </span>
           </div>
         ))}

@@ -45,7 +45,7 @@ export function sectionsOf(groups: TokenGroup[], objectType: ObjectType): TokenS
           .map(({ token, description, value }) => ({
             name: token.slice(1, -1),
             description,
-            value: value ?? null,
+            value,
           }))
         return { name, tokens, distinct: distinctOf(tokens) }
       })

@@ -979,6 +979,7 @@ export const enPages = {
       emailBodyText: 'Plain text',
       emailBecause: 'Why the reader gets it',
     },
+    short: { toName: 'Name', ccAddress: 'Cc', bccAddress: 'Bcc', replyToAddress: 'Reply to' },
     placeholders: {
       fromName: 'name of the sender',
       fromAddress: 'address of this service',
@@ -1084,6 +1085,7 @@ export const enPages = {
   templateMenu: {
     label: 'Actions for {{name}}',
     open: 'Open',
+    discard: 'Discard the changes',
     copy: 'Copy',
     deactivate: 'Deactivate …',
     activate: 'Activate',

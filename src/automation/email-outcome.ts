@@ -1,4 +1,4 @@
-import { isNoSuchMailbox, statusOfReply } from '../email/bounce.ts'
+import { isNoSuchMailbox, isSoft, statusOfReply } from '../email/bounce.ts'
 import { waitAfter, type Outcome, type Unavailable } from '../email/mailer.ts'
 import type { ClaimedEmail, EmailEnding } from '../store/email-queue.ts'
 import { isBefore, usefulUntil } from './timing.ts'
@@ -63,3 +63,7 @@ export function findBounce({ mail, outcome }: Attempted) {
   const { businessId, toAddress: emailAddress } = mail
   return [{ businessId, emailAddress, reason: 'BOUNCED' as const, detail: outcome.reply }]
 }
+
+/** The mail was refused because of the state of the mailbox, such as a full one. */
+export const isSoftBounced = ({ outcome }: Attempted) =>
+  outcome?.kind === 'failed' && outcome.phase === 'rcpt' && isSoft(statusOfReply(outcome.reply))

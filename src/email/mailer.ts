@@ -1,3 +1,4 @@
+import type { DkimSigner } from './dkim.ts'
 import type { Message } from './message.ts'
 
 /** One message to one recipient: a bad address never delays or repeats a good one. */
@@ -6,6 +7,8 @@ export type Outgoing = {
   from: string
   to: string
   message: Message
+  /** Signs with these keys, in addition to those of the mailer. */
+  signers?: DkimSigner[]
   /**
    * Called when all bytes except the end of the message are sent. The end is sent after it resolves.
    * So the caller can commit here: before this commit the server cannot have accepted the mail. If it

@@ -78,7 +78,8 @@ export class SmtpMailer implements Mailer {
     if (to === undefined || from === undefined) {
       return { kind: 'failed', phase: to ? 'mail' : 'rcpt', reply: 'not one plain address' }
     }
-    const text = messageText(await signMessage(mail.message, this.#options.dkim))
+    const signers = [...(mail.signers ?? []), ...this.#options.dkim]
+    const text = messageText(await signMessage(mail.message, signers))
     const { beforeMessageEnd } = mail
     const delivery: Delivery = { from, to, text, beforeMessageEnd, committingMs: 0 }
     const domain = domainOf(to)

@@ -1,5 +1,6 @@
 import type { EmailStatus } from '../contract/email.ts'
 import type { ObjectType } from '../contract/event-type.ts'
+import type { Suppression } from './suppressions.ts'
 import type { Db } from '../database/database.ts'
 import { empty, sql, type Sql } from '../database/sql.ts'
 import type { Attempt } from './emails.ts'
@@ -41,7 +42,9 @@ export type ClaimedEmail = {
   mailPaused: boolean
   mailResumedTime: Temporal.Instant | null
   /** Why its address gets no such mail; null: it does. */
-  suppressed: 'BOUNCED' | 'UNSUBSCRIBED' | null
+  suppressed: Suppression['reason'] | null
+  /** The domain of its From header, if the business may send from it. */
+  senderDomain: string | null
   /** Of its trigger, if it has one: checked again before every attempt. */
   eventDefnId: number | null
   anchorTime: Temporal.Instant | null
@@ -113,9 +116,11 @@ const claimEmails = (db: Db, claim: Sql) =>
                where one ->> 'reply' = ${WORKER_DIED}) end as "workerDeaths",
              b.active as "businessActive", b.mail_paused as "mailPaused",
              b.mail_resumed_time as "mailResumedTime",
+             (select d from unnest(b.sender_domains) d
+              where d = lower(split_part(e.from_address, '@', 2)) limit 1) as "senderDomain",
              (select min(s.reason) from suppression s
               where (s.business_id, s.email_address) = (e.business_id, lower(e.to_address))
-                and (s.reason = 'BOUNCED' or not coalesce(g.transactional, true))) as suppressed,
+                and (s.reason <> 'UNSUBSCRIBED' or not coalesce(g.transactional, true))) as suppressed,
              t.event_defn_id as "eventDefnId", t.anchor_time as "anchorTime",
              t.scheduled_time as "scheduledTime", t.fire_now as "fireNow"
       from claimed k

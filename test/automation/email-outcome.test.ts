@@ -14,6 +14,7 @@ const claimed: ClaimedEmail = {
   objectType: 'CALENDAR',
   objectId: 3,
   objectUUId: null,
+  senderDomain: null,
   toAddress: 'anna@example.org',
   message: '',
   status: 'QUEUED',

@@ -114,6 +114,8 @@ const PAGES = [
   '/automations',
   '/automations/new',
   '/automations/3',
+  '/templates',
+  '/templates/3',
   '/activity',
   `/activity/${pending[0]!.eventTriggerId}`,
   '/import',

@@ -33,6 +33,8 @@ export type Opening = {
   footer: string
   facts: [label: string, value: string][]
   kpis: { label: string; value: string; size: number; change: string; trend: Change['trend'] }[]
+  /** Tiles in a row. */
+  perRow: number
   charts: Chart[]
   columns: PrintedColumn[]
   definitions: [label: string, definition: string][]
@@ -159,6 +161,8 @@ function makeOpening(result: ReportResult, pageSize: PageSize, sample: string[][
   const period = `${parameters.startDate} – ${parameters.endDate}`
   const paper = pageSize === 'Letter' ? 'us-letter' : 'a4'
   const flipped = isLandscape(result.columns)
+  const tiles = result.kpis.length
+  const perRow = tiles <= 5 ? tiles : Math.ceil(tiles / Math.ceil(tiles / 4))
   return {
     paper,
     flipped,
@@ -166,13 +170,14 @@ function makeOpening(result: ReportResult, pageSize: PageSize, sample: string[][
     business: toPlain(result.businessName),
     footer: `${shorten(toPlain(result.businessName), 60)} · ${report.reportName} · ${period}`,
     facts: describeScope(result).map(([label, value]) => [label, shorten(toPlain(value), 90)]),
-    kpis: result.kpis.map((kpi, _, { length }) => {
+    perRow,
+    kpis: result.kpis.map((kpi) => {
       const value = writeFigure(kpi.value, kpi.unit, kpi.currency)
       const { text, trend } = writeChange(kpi, comparison)
       return {
         label: kpi.label,
         value,
-        size: value.length > (flipped || length < 4 ? 14 : 10) ? 13 : 17,
+        size: value.length > (flipped || perRow < 4 ? 14 : 10) ? 13 : 17,
         change: text,
         trend,
       }
