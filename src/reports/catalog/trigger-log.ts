@@ -1,5 +1,5 @@
 import { sql } from '../../database/sql.ts'
-import { percent, type Report, type Scope } from '../report.ts'
+import type { Report, Scope } from '../report.ts'
 import { chartOverTime, stepOf } from '../time-steps.ts'
 import { mailOutcome, objectNames, triggerRows } from './automation-rows.ts'
 import { localAtAnyTime } from './conditions.ts'
@@ -89,15 +89,21 @@ export const triggerLog: Report = {
       value: ({ triggers }) => triggers ?? 0,
     },
     {
+      name: 'due',
+      label: 'Due',
+      unit: 'count',
+      definition: 'Triggers whose time has come and that were not cancelled.',
+      value: ({ due }) => due ?? 0,
+      tense: 'past',
+    },
+    {
       name: 'fired',
       label: 'Fired',
-      unit: 'percent',
-      definition:
-        'Triggers that fired, as a share of those whose time has come and that were not cancelled.',
-      value: ({ fired, due }) => percent(fired, due),
+      unit: 'count',
+      definition: 'Triggers that wrote their emails.',
+      value: ({ fired }) => fired ?? 0,
       better: 'more',
       tense: 'past',
-      meaninglessWith: ['statusList'],
     },
     {
       name: 'accepted',
