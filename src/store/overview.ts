@@ -179,8 +179,9 @@ export async function readMailState(db: Db, businessId: number, now: Temporal.In
   }>(sql`
     select (select count(*) from email_queue where business_id = ${businessId}) as waiting,
            (select max(created_date) from email
-            where business_id = ${businessId} and outcome = 'SENT') as "lastSentTime",
-           (select count(*) from email where business_id = ${businessId} and outcome = 'SENT'
+            where business_id = ${businessId} and outcome = 'SENT' and status = 'SENT') as "lastSentTime",
+           (select count(*) from email
+            where business_id = ${businessId} and outcome = 'SENT' and status = 'SENT'
               and created_date >= ${now.subtract({ hours: 24 })}) as "sentLastDay"`)
   return state!
 }
