@@ -299,6 +299,7 @@ function Head({ editing, automations, objectType, canEdit, count }: HeadProps) {
   const onSave = () => canSave && save.mutate()
   useHotkeys([['mod+S', onSave]], [], true)
   const isConflict = save.error instanceof ProblemError && save.error.status === 412
+  const isFaulty = save.error instanceof ProblemError && save.error.errors.length > 0
   return (
     <header className={classes.head}>
       <Link to="/templates" className={`soft row ${classes.back}`}>
@@ -356,7 +357,9 @@ function Head({ editing, automations, objectType, canEdit, count }: HeadProps) {
       </span>
       {save.error && !isConflict && (
         <div role="alert" className={`clay small ${classes.saveError}`}>
-          {t('editor.notSaved', { reason: messageOf(save.error, t) })}
+          {isFaulty
+            ? t('template.refused')
+            : t('editor.notSaved', { reason: messageOf(save.error, t) })}
         </div>
       )}
     </header>

@@ -32,6 +32,10 @@ export function fromEditorHtml(html: string): string {
   for (const token of body.querySelectorAll<HTMLElement>('span[data-token]')) {
     token.replaceWith(`%${token.dataset.token}%`)
   }
+  for (const styled of body.querySelectorAll<HTMLElement>('[data-style]')) {
+    styled.setAttribute('style', styled.dataset.style!)
+    styled.removeAttribute('data-style')
+  }
   // The editor needs a paragraph in each entry of a list; mails would show its margins.
   for (const paragraph of body.querySelectorAll('li > p:first-child')) {
     const isAlone = paragraph.parentElement!.querySelectorAll(':scope > p').length === 1

@@ -985,6 +985,7 @@ export const enPages = {
       fromAddress: 'address of this service',
       toAddress: 'address of the client',
     },
+    refused: 'Not saved: correct the marked fields.',
     details: 'Details',
     nameHint: 'Only you see it.',
     categoryHint: 'Readers can unsubscribe from categories such as news.',
