@@ -237,18 +237,18 @@ function useEditing(opened: StoredTemplate, templates: Template[]) {
     replace(mine)
   }
   const save = useMutation({
-    mutationFn: async () => {
-      const saved = await saveTemplate({ emailTemplateId, ...changes }, stored.etag)
+    mutationFn: async (sent: Draft) => {
+      const body = { emailTemplateId, ...changesOf(base, sent) }
+      const saved = await saveTemplate(body, stored.etag)
       await renameVariants(base.templateName, saved.template, templates)
       return saved
     },
-    // The fields show what was saved already, unless the service stored other HTML.
-    onSuccess: (saved) => {
-      const isAsTyped = saved.template.emailBody === draft.emailBody
-      if (isAsTyped) {
-        setStored(saved)
-        setDraft((now) => mergeDrafts(draft, now, draftOf(saved.template)))
-      } else show(saved)
+    onSuccess: (saved, sent) => {
+      // The fields show what was saved already, unless the service stored other HTML.
+      if (saved.template.emailBody !== sent.emailBody) return show(saved)
+      setStored(saved)
+      // What was typed in the meantime stays unsaved.
+      setDraft((now) => mergeDrafts(sent, now, draftOf(saved.template)))
     },
     onError: async (error) => {
       if (error instanceof ProblemError && error.status === 412) {
@@ -296,7 +296,7 @@ function Head({ editing, automations, objectType, canEdit, count }: HeadProps) {
   const { t } = useTranslation()
   const { stored, draft, save, theirs, change, replace, base } = editing
   const canSave = canEdit && count > 0 && !save.isPending && !theirs
-  const onSave = () => canSave && save.mutate()
+  const onSave = () => canSave && save.mutate(draft)
   useHotkeys([['mod+S', onSave]], [], true)
   const isConflict = save.error instanceof ProblemError && save.error.status === 412
   const isFaulty = save.error instanceof ProblemError && save.error.errors.length > 0

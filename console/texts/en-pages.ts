@@ -933,6 +933,14 @@ export const enPages = {
       changed: 'Your password is changed. Your other sessions have ended.',
     },
   },
+  correctAddress: {
+    button: 'Correct the address',
+    hint: 'Later messages go to the new address. This one is not sent again by itself.',
+    other: 'This message went to {{to}}.',
+    saved: 'Saved. Later messages go to the new address.',
+    save: 'Save the address',
+    close: 'Close',
+  },
   templates: {
     title: 'Templates',
     lede_one: '<b>{{count}}</b> template, <b>{{used}}</b> in use.',
@@ -978,7 +986,11 @@ export const enPages = {
       emailBody: 'HTML',
       emailBodyText: 'Plain text',
       emailBecause: 'Why the reader gets it',
+      noHeader: 'Without the layout',
     },
+    yes: 'yes',
+    no: 'no',
+    noHeaderHint: 'The mail is only its text, without logo, colours and footer.',
     short: { toName: 'Name', ccAddress: 'Cc', bccAddress: 'Bcc', replyToAddress: 'Reply to' },
     placeholders: {
       fromName: 'name of the sender',
