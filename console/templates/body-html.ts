@@ -78,7 +78,8 @@ export function textOfHtml(html: string): string {
   const { body } = parse(html)
   for (const br of body.querySelectorAll('br')) br.replaceWith('\n')
   for (const link of body.querySelectorAll('a[href]')) {
-    link.append(` (${link.getAttribute('href')})`)
+    const address = link.getAttribute('href')!
+    if (!/^(?:tel|mailto):/.test(address)) link.append(` (${address})`)
   }
   const blocks = [...body.querySelectorAll('p, h1, h2, h3, h4, h5, h6, li, td')]
   const texts = blocks.length > 0 ? blocks.map((block) => block.textContent) : [body.textContent]
