@@ -15,6 +15,7 @@ import { Mark, MARK_OF_STATUS, type MarkName } from '../components/mark.tsx'
 import { Empty, Failure, Loading } from '../components/states.tsx'
 import { useTimeFormat } from '../components/time.ts'
 import { useAllowedActions, useHeldAction } from '../messages/actions.ts'
+import { CorrectAddress } from '../messages/correct-address.tsx'
 import { PageHead, useNow } from '../shell/page-head.tsx'
 import { isFirstVisit } from './first-visit-steps.ts'
 import classes from './today.module.css'
@@ -220,6 +221,11 @@ function NeedsYou({ failures }: { failures: Overview['failures'] }) {
               >
                 {t('today.whatHappened')}
               </Link>
+              <CorrectAddress
+                clientId={failure.clientId}
+                to={failure.to}
+                reply={failure.statusReason}
+              />
               {failure.emailId !== null && allowed.includes('sendAgain') && (
                 <Button
                   size="compact-sm"
