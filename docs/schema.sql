@@ -122,6 +122,7 @@ create table business (
   mail_paused boolean not null default false,
   mail_paused_reason text,
   mail_resumed_time timestamp with time zone,
+  daily_mail_limit integer,
   bulk_limit integer,
   quiet_hours jsonb,
   accent_color text,
@@ -137,6 +138,7 @@ create table business (
   constraint business_logo FOREIGN KEY (business_id, logo) REFERENCES file_library(business_id, file_uuid),
   constraint business_accent_color_check CHECK (accent_color ~ '^#[0-9a-f]{6}$'::text),
   constraint business_bulk_limit_check CHECK (bulk_limit >= 0),
+  constraint business_daily_mail_limit_check CHECK (daily_mail_limit > 0),
   constraint business_mail_paused CHECK (mail_paused OR mail_paused_reason IS NULL)
 ) with ();
 create policy bellwether_app on business to bellwether_app using ((business_id = app_business()));
@@ -672,6 +674,20 @@ CREATE TRIGGER check_references AFTER INSERT ON event_trigger REFERENCING NEW TA
 CREATE TRIGGER final_states BEFORE UPDATE ON event_trigger FOR EACH ROW WHEN (old.status <> 'RUNNING'::text) EXECUTE FUNCTION refuse_final_change();
 CREATE TRIGGER never_deleted BEFORE DELETE ON event_trigger FOR EACH ROW EXECUTE FUNCTION refuse_final_change();
 CREATE TRIGGER same_definition BEFORE UPDATE OF event_defn_id ON event_trigger FOR EACH ROW WHEN (old.event_defn_id <> new.event_defn_id) EXECUTE FUNCTION refuse_definition_change();
+
+-- Which failures the people of a business have been told of.
+create table failure_notice (
+  business_id bigint not null,
+  daily_until timestamp with time zone,
+  outage_told timestamp with time zone,
+  constraint failure_notice_pkey PRIMARY KEY (business_id),
+  constraint failure_notice_business_id_fkey FOREIGN KEY (business_id) REFERENCES business(business_id)
+) with ();
+create policy bellwether_app on failure_notice to bellwether_app using ((business_id = app_business()));
+create policy bellwether_engine on failure_notice to bellwether_engine using (true);
+create policy owner on failure_notice to current_user using (true);
+grant insert, select, update on failure_notice to bellwether_app;
+grant select on failure_notice to bellwether_engine;
 
 -- The bytes of a file. A mail names its files and is sent with their bytes, so these outlive a deleted file for a while.
 create table file_content (
@@ -1433,6 +1449,7 @@ create table user_account (
   created_user text not null,
   modified_date timestamp with time zone not null,
   modified_user text not null,
+  failure_mails boolean,
   constraint user_account_pkey PRIMARY KEY (business_id, user_id),
   constraint user_account_business_id_fkey FOREIGN KEY (business_id) REFERENCES business(business_id),
   constraint user_account_business_id_professional_id_fkey FOREIGN KEY (business_id, professional_id) REFERENCES professional(business_id, professional_id),

@@ -22,6 +22,8 @@ export type Config = {
   publicUrl: string
   /** For each credential. */
   rateLimit: { perSecond: number; burst: number }
+  /** By the domain of the recipient; `*` is for all others. */
+  sendLimits: Record<string, { concurrent: number; perSecond: number }>
   /** As Fastify expects it. */
   trustProxy: boolean | number | string[]
   dkim: { key: string; domain: string; selector: string } | undefined
@@ -83,6 +85,7 @@ export function readConfig(env: Environment): Config {
     mailFrom: setting('MAIL_FROM', { name: 'Bellwether', address: 'no-reply@localhost' }, mailbox),
     publicUrl: setting('PUBLIC_URL', addressOf(host, port), webUrl),
     rateLimit: setting('RATE_LIMIT', { perSecond: 100, burst: 1_000 }, rateLimit),
+    sendLimits: setting('SEND_LIMITS', {}, sendLimits),
     trustProxy: setting('TRUST_PROXY', false, trustProxy),
     dkim: requireAllOrNone(faults, dkimKey, dkimDomain, dkimSelector),
     smtpSpf: setting('SMTP_SPF', undefined, spfMechanism),
@@ -318,6 +321,21 @@ function rateLimit(value: string) {
   if (limit.perSecond >= 1 && limit.burst >= 1) return limit
   throw new Error(`must be a rate and a burst such as 100/s,1000, not '${value}'`)
 }
+
+/** Reads `gmail.com=5@10/s,*=20`: mails at a time for each domain, and mails per second. */
+function sendLimits(text: string): Config['sendLimits'] {
+  const limits = text.split(',').map((entry) => {
+    const [, domain, concurrent, perSecond] = LIMIT.exec(entry.trim()) ?? []
+    if (!domain || Number(concurrent) < 1 || Number(perSecond ?? 1) <= 0) {
+      throw new Error(`must be a list such as gmail.com=5@10/s,*=20, not '${text}'`)
+    }
+    const rate = perSecond === undefined ? Number.POSITIVE_INFINITY : Number(perSecond)
+    return [domain.toLowerCase(), { concurrent: Number(concurrent), perSecond: rate }] as const
+  })
+  return Object.fromEntries(limits)
+}
+
+const LIMIT = /^(\*|[A-Za-z0-9.-]{1,253})=(\d{1,4})(?:@(\d{1,4}(?:\.\d{1,3})?)\/s)?$/
 
 function trustProxy(value: string): boolean | number | string[] {
   if (value === 'true' || value === 'false') return value === 'true'

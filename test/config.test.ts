@@ -20,6 +20,7 @@ test('the defaults are valid without any setting', () => {
     mailFrom: { name: 'Bellwether', address: 'no-reply@localhost' },
     publicUrl: 'http://127.0.0.1:8080',
     rateLimit: { perSecond: 100, burst: 1_000 },
+    sendLimits: {},
     trustProxy: false,
     dkim: undefined,
     smtpSpf: undefined,
@@ -63,6 +64,15 @@ const GOOD: [Environment, Partial<ReturnType<typeof readConfig>>][] = [
   [{ HOST: '0.0.0.0' }, { publicUrl: 'http://localhost:8080' }],
   [{ PUBLIC_URL: 'https://book.example.com/' }, { publicUrl: 'https://book.example.com' }],
   [{ RATE_LIMIT: '5/s' }, { rateLimit: { perSecond: 5, burst: 5 } }],
+  [
+    { SEND_LIMITS: 'gmail.com=5@10/s, *=30' },
+    {
+      sendLimits: {
+        'gmail.com': { concurrent: 5, perSecond: 10 },
+        '*': { concurrent: 30, perSecond: Number.POSITIVE_INFINITY },
+      },
+    },
+  ],
   [{ RATE_LIMIT: '5/s, 20' }, { rateLimit: { perSecond: 5, burst: 20 } }],
   [{ TRUST_PROXY: 'true' }, { trustProxy: true }],
   [{ TRUST_PROXY: '2' }, { trustProxy: 2 }],
@@ -116,6 +126,9 @@ const BAD: [Environment, RegExp][] = [
   [{ MAIL_FROM: 'a@b.example, c@d.example' }, /^MAIL_FROM /],
   [{ PUBLIC_URL: 'ftp://x' }, /^PUBLIC_URL /],
   [{ PUBLIC_URL: 'x' }, /^PUBLIC_URL /],
+  [{ SEND_LIMITS: 'gmail.com' }, /^SEND_LIMITS /],
+  [{ SEND_LIMITS: 'gmail.com=0' }, /^SEND_LIMITS /],
+  [{ SEND_LIMITS: 'gmail.com=1@0/s' }, /^SEND_LIMITS /],
   [{ RATE_LIMIT: 'fast' }, /^RATE_LIMIT /],
   [{ RATE_LIMIT: '0/s,1' }, /^RATE_LIMIT /],
   [{ TRUST_PROXY: 'yes' }, /^TRUST_PROXY /],

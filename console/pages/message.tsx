@@ -29,6 +29,7 @@ import {
   type ActionName,
 } from '../messages/actions.ts'
 import { filtersOf, type ActivitySearch } from '../messages/filters.ts'
+import { CorrectAddress } from '../messages/correct-address.tsx'
 import { meaningOf, resultOf, type AttemptResult } from '../messages/meaning.ts'
 import { usePageKeys } from '../shell/keys.ts'
 import { Clock } from '../shell/page-head.tsx'
@@ -241,6 +242,11 @@ function WhatFailed({ message }: { message: TriggerDetails }) {
       <div className="mono clay" dir="auto">
         {last?.reply ?? message.statusReason}
       </div>
+      <CorrectAddress
+        clientId={message.clientId}
+        to={failed?.to}
+        reply={last?.reply ?? message.statusReason}
+      />
     </section>
   )
 }

@@ -7,6 +7,7 @@ import type { Editor } from '@tiptap/react'
 import { useCallback, useMemo, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { ProblemError } from '../../src/client/client.ts'
+import type { ObjectType } from '../../src/contract/event-type.ts'
 import { automationsQuery, type Automation } from '../api/automations.ts'
 import { useSession } from '../api/session.ts'
 import type { Template } from '../api/setup.ts'
@@ -101,41 +102,20 @@ function TemplateEditor({ opened, templates, automations, groups }: EditorProps)
   const { t } = useTranslation()
   const canEdit = useSession().functions.includes('EDIT_TEMPLATES')
   const editing = useEditing(opened, templates)
-  const { stored, draft, changes, save, theirs, change } = editing
-  const { template } = stored
+  const { changes, theirs } = editing
+  const { template } = editing.stored
   const { emailTemplateId } = template
   const variants = templates.filter(
     (other) =>
       other.templateName === template.templateName && other.emailTemplateId !== emailTemplateId,
   )
-  const used = automationsOf(
-    new Set([template, ...variants].map((one) => one.emailTemplateId)),
-    automations,
-  )
-  const objectType = objectTypeOf(used, draft)
-  const { data: examples } = useQuery(examplesQuery(objectType))
-  const [chosen, setChosen] = useState<string>()
-  const example = examples?.find(({ key }) => key === chosen) ?? examples?.[0]
+  const ids = new Set([template, ...variants].map((one) => one.emailTemplateId))
+  const used = automationsOf(ids, automations)
+  const objectType = objectTypeOf(used, editing.draft)
+  const shown = useShownMail(objectType, editing.draft.language, groups)
+  const { examples, example, sections, onShow } = shown
+  const { insert, ...targets } = useInsertTarget()
   const [settled] = useDebouncedValue(changes, DEBOUNCE_MS)
-  const { data: valued } = useQuery({
-    ...tokensQuery(
-      example && { objectType: example.objectType, objectId: example.objectId },
-      draft.language,
-    ),
-    enabled: example !== undefined,
-    placeholderData: keepPreviousData,
-  })
-  const sections = useMemo(
-    () => sectionsOf(valued ?? groups, objectType),
-    [valued, groups, objectType],
-  )
-  const tokens = useTokenOptions(groups, sections)
-  const [mode, setMode] = useState<Mode>(() =>
-    isKeptByEditor(draft.emailBody, tokens) ? 'write' : 'html',
-  )
-  const { insert, onEditor, onInsertTarget } = useInsertTarget()
-  const isPhone = useMediaQuery('(max-width: 768px)', false)
-  const onChange = canEdit ? change : undefined
   const count = Object.keys(changes).length
   return (
     <>
@@ -152,49 +132,18 @@ function TemplateEditor({ opened, templates, automations, groups }: EditorProps)
       )}
       {!canEdit && <p className={`soft small ${classes.note}`}>{t('editor.readOnly')}</p>}
       <div className={`card ${classes.columns}`}>
-        <aside className={classes.tokens} aria-label={t('template.tokens.title')}>
-          {isPhone ? (
-            <details>
-              <summary>{t('template.tokens.title')}</summary>
-              <TokenList sections={sections} onInsert={onChange && insert} />
-            </details>
-          ) : (
-            <TokenList sections={sections} onInsert={onChange && insert} />
-          )}
-        </aside>
+        <Tokens sections={sections} onInsert={canEdit ? insert : undefined} />
         <div className={classes.middle}>
-          <div className={classes.bar}>
-            <LanguageBar template={template} variants={variants} canEdit={canEdit} />
-            <SegmentedControl
-              size="xs"
-              aria-label={t('template.mode')}
-              value={mode}
-              onChange={(next) => setMode(next as Mode)}
-              data={MODES.map((value) => ({ value, label: t(`template.modes.${value}`) }))}
-            />
-          </div>
-          <AddressFields
-            key={`fields ${editing.revision}`}
-            draft={draft}
-            tokens={tokens}
-            error={save.error}
-            onChange={onChange}
-            onFocus={onEditor}
-          />
-          <BodySection
-            key={`body ${editing.revision}`}
-            mode={mode}
-            draft={draft}
-            tokens={tokens}
-            error={save.error}
-            onChange={onChange}
-            onEditor={onEditor}
-            onInsertTarget={onInsertTarget}
-            onReplace={editing.replace}
+          <Text
+            editing={editing}
+            variants={variants}
+            tokens={useTokenOptions(groups, sections)}
+            canEdit={canEdit}
+            {...targets}
           />
           <LanguageHint template={template} variants={variants} canEdit={canEdit} />
           {canEdit && (
-            <CheckLine emailTemplateId={emailTemplateId} changes={settled} onShow={setChosen} />
+            <CheckLine emailTemplateId={emailTemplateId} changes={settled} onShow={onShow} />
           )}
         </div>
         <aside className={classes.preview} aria-label={t('template.preview.title')}>
@@ -203,7 +152,7 @@ function TemplateEditor({ opened, templates, automations, groups }: EditorProps)
             changes={settled}
             examples={examples}
             example={example}
-            onChoose={setChosen}
+            onChoose={onShow}
           />
           <div className="grow" />
           {canEdit && (
@@ -213,6 +162,85 @@ function TemplateEditor({ opened, templates, automations, groups }: EditorProps)
       </div>
       <TokenMenu />
       <LeaveWindow changes={count} />
+    </>
+  )
+}
+
+/** The object that the preview is about, and the tokens with their values for it. */
+function useShownMail(objectType: ObjectType, language: string | null, groups: TokenGroup[]) {
+  const { data: examples } = useQuery(examplesQuery(objectType))
+  const [chosen, onShow] = useState<string>()
+  const example = examples?.find(({ key }) => key === chosen) ?? examples?.[0]
+  const about = example && { objectType: example.objectType, objectId: example.objectId }
+  const { data: valued } = useQuery({
+    ...tokensQuery(about, language),
+    enabled: example !== undefined,
+    placeholderData: keepPreviousData,
+  })
+  const sections = useMemo(
+    () => sectionsOf(valued ?? groups, objectType),
+    [valued, groups, objectType],
+  )
+  return { examples, example, sections, onShow }
+}
+
+type TokensProps = { sections: TokenSection[]; onInsert: Insert | undefined }
+
+/** The list of tokens; on a phone it opens on demand. */
+function Tokens({ sections, onInsert }: TokensProps) {
+  const { t } = useTranslation()
+  const isPhone = useMediaQuery('(max-width: 768px)', false)
+  const list = <TokenList sections={sections} onInsert={onInsert} />
+  return (
+    <aside className={classes.tokens} aria-label={t('template.tokens.title')}>
+      {isPhone ? (
+        <details>
+          <summary>{t('template.tokens.title')}</summary>
+          {list}
+        </details>
+      ) : (
+        list
+      )}
+    </aside>
+  )
+}
+
+type TextProps = {
+  editing: Editing
+  variants: Template[]
+  tokens: TokenOptions
+  canEdit: boolean
+} & Omit<ReturnType<typeof useInsertTarget>, 'insert'>
+
+/** Addresses, subject and text. */
+function Text({ editing, variants, tokens, canEdit, onEditor, onInsertTarget }: TextProps) {
+  const { t } = useTranslation()
+  const { stored, draft, save, change, revision, replace } = editing
+  const [mode, setMode] = useState<Mode>(() =>
+    isKeptByEditor(draft.emailBody, tokens) ? 'write' : 'html',
+  )
+  const shared = { draft, tokens, error: save.error, onChange: canEdit ? change : undefined }
+  return (
+    <>
+      <div className={classes.bar}>
+        <LanguageBar template={stored.template} variants={variants} canEdit={canEdit} />
+        <SegmentedControl
+          size="xs"
+          aria-label={t('template.mode')}
+          value={mode}
+          onChange={(next) => setMode(next as Mode)}
+          data={MODES.map((value) => ({ value, label: t(`template.modes.${value}`) }))}
+        />
+      </div>
+      <AddressFields key={`fields ${revision}`} {...shared} onFocus={onEditor} />
+      <BodySection
+        key={`body ${revision}`}
+        {...shared}
+        mode={mode}
+        onEditor={onEditor}
+        onInsertTarget={onInsertTarget}
+        onReplace={replace}
+      />
     </>
   )
 }
@@ -237,18 +265,18 @@ function useEditing(opened: StoredTemplate, templates: Template[]) {
     replace(mine)
   }
   const save = useMutation({
-    mutationFn: async () => {
-      const saved = await saveTemplate({ emailTemplateId, ...changes }, stored.etag)
+    mutationFn: async (sent: Draft) => {
+      const body = { emailTemplateId, ...changesOf(base, sent) }
+      const saved = await saveTemplate(body, stored.etag)
       await renameVariants(base.templateName, saved.template, templates)
       return saved
     },
-    // The fields show what was saved already, unless the service stored other HTML.
-    onSuccess: (saved) => {
-      const isAsTyped = saved.template.emailBody === draft.emailBody
-      if (isAsTyped) {
-        setStored(saved)
-        setDraft((now) => mergeDrafts(draft, now, draftOf(saved.template)))
-      } else show(saved)
+    onSuccess: (saved, sent) => {
+      // The fields show what was saved already, unless the service stored other HTML.
+      if (saved.template.emailBody !== sent.emailBody) return show(saved)
+      setStored(saved)
+      // What was typed in the meantime stays unsaved.
+      setDraft((now) => mergeDrafts(sent, now, draftOf(saved.template)))
     },
     onError: async (error) => {
       if (error instanceof ProblemError && error.status === 412) {
@@ -287,18 +315,16 @@ async function renameVariants(before: string, { templateName }: Template, templa
 type HeadProps = {
   editing: Editing
   automations: Automation[]
-  objectType: ReturnType<typeof objectTypeOf>
+  objectType: ObjectType
   canEdit: boolean
   count: number
 }
 
 function Head({ editing, automations, objectType, canEdit, count }: HeadProps) {
   const { t } = useTranslation()
-  const { stored, draft, save, theirs, change, replace, base } = editing
-  const canSave = canEdit && count > 0 && !save.isPending && !theirs
-  const onSave = () => canSave && save.mutate()
-  useHotkeys([['mod+S', onSave]], [], true)
+  const { draft, save } = editing
   const isConflict = save.error instanceof ProblemError && save.error.status === 412
+  const isFaulty = save.error instanceof ProblemError && save.error.errors.length > 0
   return (
     <header className={classes.head}>
       <Link to="/templates" className={`soft row ${classes.back}`}>
@@ -320,46 +346,53 @@ function Head({ editing, automations, objectType, canEdit, count }: HeadProps) {
       <span className={classes.clock}>
         <Clock />
       </span>
-      <span className={classes.actions}>
-        {canEdit && <Details draft={draft} error={save.error} onChange={change} />}
-        <TemplateMenu
-          template={stored.template}
-          automations={automations.length}
-          canEdit={canEdit}
-          onDiscard={
-            count > 0 && !save.isPending
-              ? () => {
-                  replace(base)
-                  save.reset()
-                }
-              : undefined
-          }
-          onSwitched={(switched) =>
-            switched
-              ? editing.show(switched, draft)
-              : void readTemplate(stored.template.emailTemplateId).then((read) =>
-                  editing.show(read, draft),
-                )
-          }
-        />
-        {canEdit && (
-          <Button
-            className={classes.save}
-            loading={save.isPending}
-            disabled={!canSave}
-            onClick={onSave}
-            rightSection={<SaveKeys />}
-          >
-            {t(save.isSuccess && count === 0 ? 'editor.saved' : 'editor.save')}
-          </Button>
-        )}
-      </span>
+      {canEdit && <HeadActions editing={editing} automations={automations.length} count={count} />}
       {save.error && !isConflict && (
         <div role="alert" className={`clay small ${classes.saveError}`}>
-          {t('editor.notSaved', { reason: messageOf(save.error, t) })}
+          {isFaulty
+            ? t('template.refused')
+            : t('editor.notSaved', { reason: messageOf(save.error, t) })}
         </div>
       )}
     </header>
+  )
+}
+
+type ActionsProps = { editing: Editing; automations: number; count: number }
+
+function HeadActions({ editing, automations, count }: ActionsProps) {
+  const { t } = useTranslation()
+  const { stored, base, draft, save, theirs, change, replace, show } = editing
+  const { template } = stored
+  const canSave = count > 0 && !save.isPending && !theirs
+  const onSave = () => canSave && save.mutate(draft)
+  useHotkeys([['mod+S', onSave]], [], true)
+  const onDiscard = () => {
+    replace(base)
+    save.reset()
+  }
+  const onSwitched = async (switched: StoredTemplate | undefined) =>
+    show(switched ?? (await readTemplate(template.emailTemplateId)), draft)
+  return (
+    <span className={classes.actions}>
+      <Details draft={draft} error={save.error} onChange={change} />
+      <TemplateMenu
+        template={template}
+        automations={automations}
+        canEdit
+        onDiscard={count > 0 && !save.isPending ? onDiscard : undefined}
+        onSwitched={(switched) => void onSwitched(switched)}
+      />
+      <Button
+        className={classes.save}
+        loading={save.isPending}
+        disabled={!canSave}
+        onClick={onSave}
+        rightSection={<SaveKeys />}
+      >
+        {t(save.isSuccess && count === 0 ? 'editor.saved' : 'editor.save')}
+      </Button>
+    </span>
   )
 }
 

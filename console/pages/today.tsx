@@ -15,6 +15,7 @@ import { Mark, MARK_OF_STATUS, type MarkName } from '../components/mark.tsx'
 import { Empty, Failure, Loading } from '../components/states.tsx'
 import { useTimeFormat } from '../components/time.ts'
 import { useAllowedActions, useHeldAction } from '../messages/actions.ts'
+import { CorrectAddress } from '../messages/correct-address.tsx'
 import { PageHead, useNow } from '../shell/page-head.tsx'
 import { isFirstVisit } from './first-visit-steps.ts'
 import classes from './today.module.css'
@@ -54,6 +55,11 @@ export function TodayPage() {
         lede={today.data && <DaySentence overview={today.data} />}
       />
       {data?.mail.captured && <p className="small amber">{t('today.captured')}</p>}
+      {data?.mail.problem && (
+        <p className="small clay" role="alert">
+          {t('today.mailStopped', { problem: data.mail.problem })}
+        </p>
+      )}
       {data && today.data ? (
         <>
           <DayCard overview={data} now={now} shown={shown} onShow={setShown} />
@@ -215,6 +221,11 @@ function NeedsYou({ failures }: { failures: Overview['failures'] }) {
               >
                 {t('today.whatHappened')}
               </Link>
+              <CorrectAddress
+                clientId={failure.clientId}
+                to={failure.to}
+                reply={failure.statusReason}
+              />
               {failure.emailId !== null && allowed.includes('sendAgain') && (
                 <Button
                   size="compact-sm"
@@ -394,9 +405,10 @@ function Health({ overview }: { overview: Overview }) {
         {t('today.engineOverdue', { count: engine.overdue })}
       </HealthLine>
       <HealthLine ok={mail.ok} part={t('today.mail')}>
-        {mail.captured
-          ? t('today.mailCaptured')
-          : t('today.mailAccepted', { count: mail.sentLastDay })}
+        {mail.problem ??
+          (mail.captured
+            ? t('today.mailCaptured')
+            : t('today.mailAccepted', { count: mail.sentLastDay }))}
       </HealthLine>
       <HealthLine ok={database.ok} part={t('today.database')}>
         {t('today.databaseAnswers', { ms: database.milliseconds })}

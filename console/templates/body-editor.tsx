@@ -24,8 +24,9 @@ type Props = {
 export function BodyEditor({ html, tokens, onChange, onFocus, onReady }: Props) {
   const { t } = useTranslation()
   const labels = useLabels()
+  const extensions = useMemo(() => bodyExtensions(tokens), [tokens])
   const editor = useEditor({
-    extensions: bodyExtensions(tokens),
+    extensions,
     content: toEditorHtml(html, tokens.names),
     editable: onChange !== undefined,
     injectCSS: false,

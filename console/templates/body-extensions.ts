@@ -5,7 +5,7 @@ import StarterKit from '@tiptap/starter-kit'
 import { TokenNode, type TokenOptions } from './token-node.ts'
 
 /** Attributes that the editor keeps as they are, because mails use them for their look. */
-const KEPT = ['style', 'align', 'dir', 'lang']
+const KEPT = ['align', 'dir', 'lang']
 const BLOCKS = ['paragraph', 'heading', 'bulletList', 'orderedList', 'listItem', 'blockquote']
 
 const keptAttribute = (name: string) => ({
@@ -15,12 +15,23 @@ const keptAttribute = (name: string) => ({
     attributes[name] === null ? {} : { [name]: attributes[name] },
 })
 
+/** The browser rewrites a style that it shows; the text as it was written is kept next to it. */
+const keptStyle = {
+  default: null,
+  parseHTML: (element: HTMLElement) => element.dataset.style ?? element.getAttribute('style'),
+  renderHTML: ({ style }: Record<string, unknown>) =>
+    style === null ? {} : { style, 'data-style': style },
+}
+
 const KeptAttributes = Extension.create({
   name: 'keptAttributes',
   addGlobalAttributes: () => [
     {
       types: [...BLOCKS, 'image', 'horizontalRule', 'link', 'span'],
-      attributes: Object.fromEntries(KEPT.map((name) => [name, keptAttribute(name)])),
+      attributes: {
+        ...Object.fromEntries(KEPT.map((name) => [name, keptAttribute(name)])),
+        style: keptStyle,
+      },
     },
   ],
 })

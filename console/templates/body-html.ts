@@ -32,6 +32,10 @@ export function fromEditorHtml(html: string): string {
   for (const token of body.querySelectorAll<HTMLElement>('span[data-token]')) {
     token.replaceWith(`%${token.dataset.token}%`)
   }
+  for (const styled of body.querySelectorAll<HTMLElement>('[data-style]')) {
+    styled.setAttribute('style', styled.dataset.style!)
+    styled.removeAttribute('data-style')
+  }
   // The editor needs a paragraph in each entry of a list; mails would show its margins.
   for (const paragraph of body.querySelectorAll('li > p:first-child')) {
     const isAlone = paragraph.parentElement!.querySelectorAll(':scope > p').length === 1
@@ -74,7 +78,8 @@ export function textOfHtml(html: string): string {
   const { body } = parse(html)
   for (const br of body.querySelectorAll('br')) br.replaceWith('\n')
   for (const link of body.querySelectorAll('a[href]')) {
-    link.append(` (${link.getAttribute('href')})`)
+    const address = link.getAttribute('href')!
+    if (!/^(?:tel|mailto):/.test(address)) link.append(` (${address})`)
   }
   const blocks = [...body.querySelectorAll('p, h1, h2, h3, h4, h5, h6, li, td')]
   const texts = blocks.length > 0 ? blocks.map((block) => block.textContent) : [body.textContent]

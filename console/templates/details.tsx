@@ -1,4 +1,4 @@
-import { ActionIcon, Popover, Select, Textarea, TextInput } from '@mantine/core'
+import { ActionIcon, Popover, Select, Switch, Textarea, TextInput } from '@mantine/core'
 import { IconAdjustmentsHorizontal } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
@@ -73,6 +73,12 @@ export function Details({ draft, error, onChange }: Props) {
             value={draft.emailBecause ?? ''}
             error={faultAt(error, 'emailBecause')}
             onChange={(event) => onChange({ emailBecause: event.currentTarget.value || null })}
+          />
+          <Switch
+            label={t('template.fields.noHeader')}
+            description={t('template.noHeaderHint')}
+            checked={draft.noHeader}
+            onChange={(event) => onChange({ noHeader: event.currentTarget.checked })}
           />
         </div>
       </Popover.Dropdown>

@@ -22,6 +22,7 @@ const FIELDS = [
   'emailBody',
   'emailBodyText',
   'emailBecause',
+  'noHeader',
 ] as const
 type Field = (typeof FIELDS)[number]
 
@@ -30,7 +31,7 @@ export type Draft = Pick<Template, Field>
 /** The fields that are one line of text with tokens. */
 export type LineName = Exclude<
   Field,
-  'templateName' | 'language' | 'emailCategoryId' | 'emailBody' | 'emailBodyText'
+  'templateName' | 'language' | 'emailCategoryId' | 'emailBody' | 'emailBodyText' | 'noHeader'
 >
 
 export const draftOf = (template: Template): Draft =>
@@ -62,6 +63,7 @@ export function differences(
       const id = draft.emailCategoryId
       return categories.find((category) => category.emailCategoryId === id)?.name ?? '–'
     }
+    if (field === 'noHeader') return i18next.t(draft.noHeader ? 'template.yes' : 'template.no')
     return draft[field] ?? '–'
   }
   return FIELDS.filter((field) => from[field] !== to[field]).map((field) => ({

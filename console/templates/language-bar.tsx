@@ -97,7 +97,11 @@ export function LanguageHint({ template, variants, canEdit }: Props) {
   const { own, written, clients } = useLanguages({ template, variants })
   const create = useNewVariant(template)
   const missing = clients?.find(({ language }) => language !== null && !written.has(language))
-  if (!missing?.language || template.language) return null
+  // Readers of other languages get the first of the variants.
+  const isFirst = variants.every(
+    ({ emailTemplateId }) => emailTemplateId > template.emailTemplateId,
+  )
+  if (!missing?.language || !isFirst) return null
   const total = clients!.reduce((sum, row) => sum + row.clients, 0)
   const language = languageName(missing.language)
   return (
@@ -105,7 +109,7 @@ export function LanguageHint({ template, variants, canEdit }: Props) {
       <IconLanguage size={18} stroke={1.7} aria-hidden />
       <span className="grow">
         <b>{t('template.languageHint', { count: missing.clients, total, language })}</b>{' '}
-        {t('template.languageHintText', { language: languageName(own) })}
+        {t('template.languageHintText', { language: languageName(template.language ?? own) })}
       </span>
       {canEdit && (
         <Button

@@ -1,7 +1,7 @@
 import { Node } from '@tiptap/core'
 import { EditorContent, useEditor, type Editor } from '@tiptap/react'
 import StarterKit from '@tiptap/starter-kit'
-import { useId } from 'react'
+import { useId, useMemo } from 'react'
 import { splitPieces } from './pieces.ts'
 import classes from './template.module.css'
 import { TokenNode, type TokenOptions } from './token-node.ts'
@@ -53,8 +53,9 @@ export function LineField({
   onFocus,
 }: Props) {
   const faultId = useId()
+  const extensions = useMemo(() => [OneLine, PLAIN, TokenNode.configure(tokens)], [tokens])
   const editor = useEditor({
-    extensions: [OneLine, PLAIN, TokenNode.configure(tokens)],
+    extensions,
     content: lineContent(value ?? '', tokens),
     editable: onChange !== undefined,
     injectCSS: false,

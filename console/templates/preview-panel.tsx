@@ -182,9 +182,11 @@ function MailView({ mail, view }: { mail: Preview; view: View }) {
   )
 }
 
-/** The policy of mails, and the type of a mail program: a mail names none, or its own. */
+/** The policy of mails, the type of a mail program, and light colours in both schemes. */
 const framed = (html: string) =>
   html
+    .replace(/\(prefers-color-scheme:\s*dark\)/g, '(width < 0px)')
+    .replace(/(color-scheme(?:" content="|:))light dark/g, '$1light')
     .replace(
       '<head>',
       `<head><meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">`,

@@ -104,7 +104,7 @@ function noteOf(bounce: Bounce) {
   return emailId === undefined ? [] : [{ emailId, messageId: messageId!, recipient, reason }]
 }
 
-/** What became of a message that arrived at the bounce listener. */
+/** The outcome of a message that arrived at the bounce listener. */
 export type Received = 'bounce' | 'complaint' | 'ignored' | 'too early'
 
 export type ReceivingParts = { database: Database; seal: BounceSeal; now(): Temporal.Instant }

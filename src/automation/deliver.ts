@@ -17,6 +17,7 @@ import {
   endTriggersOf,
   lockTriggersOf,
   allowMessageEnds,
+  postponeEmail,
   postponePausedEmails,
   releaseEmails,
   releaseUnendedEmails,
@@ -36,6 +37,7 @@ import {
   type Attempted,
   type Unwanted,
 } from './email-outcome.ts'
+import { postponeAboveDailyLimit } from './daily-limits.ts'
 import { FairShare } from './fair-share.ts'
 import { MailServer, type MailServerChange } from './mail-server.ts'
 import { replanMoved } from './replan.ts'
@@ -218,12 +220,14 @@ export class Deliveries {
     return db.transaction(async (tx) => {
       const all = await claim(tx, { worker, now, leaseUntil, limit })
       const paused = await postponePaused(tx, all, now)
-      const claimed = paused.length > 0 ? all.filter((mail) => !paused.includes(mail)) : all
+      const unpaused = paused.length > 0 ? all.filter((mail) => !paused.includes(mail)) : all
+      const above = await postponeAboveDailyLimit(tx, unpaused, now)
+      const claimed = above.length > 0 ? unpaused.filter((mail) => !above.includes(mail)) : unpaused
       const unwanted =
         claimed.length > 0
           ? await findUnwanted(tx, claimed, { settings, now, outage })
           : new Map<number, Unwanted>()
-      return { claimed, unwanted, postponed: paused.length }
+      return { claimed, unwanted, postponed: paused.length + above.length }
     })
   }
 
@@ -278,6 +282,11 @@ export class Deliveries {
       await this.#untilDone(() => this.#free(mail))
       return
     }
+    if (outcome?.kind === 'postponed') {
+      const until = this.#parts.now().add({ milliseconds: Math.ceil(outcome.waitMs) })
+      await this.#untilDone(() => postponeEmail(this.#parts.db, mail, until))
+      return
+    }
     const moved = await this.#keepRecording({ mail, outcome, unwanted })
     if (moved) await this.#replanned.add(moved)
   }
@@ -286,7 +295,7 @@ export class Deliveries {
     this.#sending++
     try {
       const outcome = await this.#send(mail)
-      if (outcome !== 'not attempted') this.#note(outcome)
+      if (outcome !== 'not attempted' && outcome.kind !== 'postponed') this.#note(outcome)
       return outcome
     } finally {
       this.#sending--

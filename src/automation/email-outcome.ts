@@ -1,5 +1,5 @@
 import { isNoSuchMailbox, isSoft, statusOfReply } from '../email/bounce.ts'
-import { waitAfter, type Outcome, type Unavailable } from '../email/mailer.ts'
+import { waitAfter, type Outcome, type Postponed, type Unavailable } from '../email/mailer.ts'
 import type { ClaimedEmail, EmailEnding } from '../store/email-queue.ts'
 import { isBefore, usefulUntil } from './timing.ts'
 
@@ -7,7 +7,7 @@ import { isBefore, usefulUntil } from './timing.ts'
 export type Attempted = {
   mail: ClaimedEmail
   /** Undefined if it was not attempted; `unwanted` says why. */
-  outcome: Exclude<Outcome, Unavailable> | undefined
+  outcome: Exclude<Outcome, Unavailable | Postponed> | undefined
   unwanted: Unwanted | undefined
 }
 

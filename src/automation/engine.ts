@@ -12,6 +12,7 @@ import { FireLoops } from './fire-loops.ts'
 import type { FireContext } from './fire.ts'
 import { createHeartbeatLoop, createTakeoverLoop, takeoverMs } from './lease-loops.ts'
 import { Hint, repeat, type Loop } from './loop.ts'
+import { createNoticeLoop } from './notices.ts'
 import { createPlanLoop, type PlannerParts } from './planner.ts'
 import { createReconciler } from './reconcile.ts'
 import { createReplanLoop } from './replan.ts'
@@ -35,6 +36,8 @@ export type EngineParts = {
   /** Absent: sender domains are not checked. */
   senderChecks?: SenderCheckParts
   host: string
+  /** For links to the console; default: `host`. */
+  publicUrl?: string
   unsubscribeLink: FireContext['unsubscribeLink']
   calendarLink: FireContext['calendarLink']
   answerLinks?: NonNullable<FireContext['answerLinks']>
@@ -87,6 +90,7 @@ export function createEngine(parts: EngineParts) {
     replan: createReplanLoop({ ...parts, db, now }, takeoverMs(leaseSeconds)),
     plan: createPlanLoop({ ...parts, now }),
     approve: createApprovalLoop({ ...parts, now }),
+    notices: createNoticeLoop({ ...parts, now }),
     reconcile: createReconciler({ db, now, worker, leaseSeconds }).loop,
     senders: parts.senderChecks ? [createSenderLoop({ ...parts.senderChecks, db, now })] : [],
   }

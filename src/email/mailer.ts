@@ -41,9 +41,13 @@ export type Outcome =
   | { kind: 'failed'; phase: Phase; reply: string }
   | { kind: 'uncertain'; phase: Phase; reply: string }
   | Unavailable
+  | Postponed
 
 /** Why the mail server takes no mail: it cannot be reached, or it refuses this installation. */
 export type Unavailable = { kind: 'unavailable'; phase: Phase; reply: string }
+
+/** The mail was not attempted: its recipient domain gets no mails for a while. */
+export type Postponed = { kind: 'postponed'; phase: Phase; reply: string; waitMs: number }
 
 /** A recipient domain that gets fewer mails at a time than usual, because it deferred some. */
 export type ThrottledProvider = { provider: string; concurrent: number; maxConcurrent: number }

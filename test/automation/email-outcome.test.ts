@@ -15,6 +15,8 @@ const claimed: ClaimedEmail = {
   objectId: 3,
   objectUUId: null,
   senderDomain: null,
+  dailyMailLimit: null,
+  timeZone: 'UTC',
   toAddress: 'anna@example.org',
   message: '',
   status: 'QUEUED',

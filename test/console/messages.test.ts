@@ -241,3 +241,26 @@ test('a role sees only its own messages and only the actions that it may do', as
   await ritas.goto(`${service.base}/console/activity/${failed!.eventTriggerId}`)
   await ritas.getByText('Your role may not see this.').first().waitFor()
 })
+
+test('the address of a refused message is corrected next to the refusal', async (t) => {
+  const [failed] = refused.ofStatus('FAILED')
+  const { page } = await openAs(t, 'sofia', `/activity/${failed!.eventTriggerId}`)
+  await page.getByRole('button', { name: 'Correct the address' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Correct the address' })
+  const field = dialog.getByLabel(/mail address/i)
+  assert.equal(await field.inputValue(), 'gone@example.org')
+  await field.fill('nobody')
+  await dialog.getByRole('button', { name: 'Save the address' }).click()
+  await dialog.getByText('must be one plain address: local@domain').waitFor()
+  await field.fill('zoe.weber@example.org')
+  await dialog.getByRole('button', { name: 'Save the address' }).click()
+  await dialog.getByText('Saved. Later messages go to the new address.').waitFor()
+  const { emailAddress } = await call('GET', `/client/${gone}`)
+  assert.equal(emailAddress, 'zoe.weber@example.org')
+
+  // A full mailbox is not a wrong address.
+  const [other] = bounced.ofStatus('FAILED')
+  await page.goto(`${service.base}/console/activity/${other!.eventTriggerId}`)
+  await headline(page, 'Zoe Full did not get Confirm every booking')
+  assert.equal(await page.getByRole('button', { name: 'Correct the address' }).count(), 0)
+})

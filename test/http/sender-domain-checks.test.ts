@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { checkSenders } from '../../src/cli/check-senders.ts'
+import { readConfig } from '../../src/config.ts'
 import { sql } from '../../src/database/sql.ts'
 import { makeResolver } from '../../src/email/resolver.ts'
 import { ask, createPerson, OPERATOR_KEY, signInAs } from '../support/callers.ts'
@@ -68,6 +70,15 @@ test('the DNS records of a sender domain are shown, checked after a save, every 
   await operator('POST', '/business', body)
   assert.deepEqual((await read()).dnsRecords, saved.dnsRecords)
   assert.equal(await checkDue(), 1)
+
+  const config = readConfig({ SMTP_URL: 'smtp://relay.example:587', DNS_SERVERS: server })
+  const [finding] = await checkSenders(config, database.operator)
+  assert.deepEqual(finding, {
+    state: 'note',
+    about: 'Sender',
+    says: `clinic.example of business ${businessId}: SPF PASS, DKIM PASS, DMARC FAIL`,
+    todo: 'Add a TXT record at _dmarc.clinic.example: "v=DMARC1; p=none".',
+  })
 
   const other = await addBusiness(world)
   assert.deepEqual((await other.call('GET', '/senderDomain')).body.items, [])

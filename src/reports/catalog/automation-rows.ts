@@ -34,7 +34,7 @@ export const mailRows = (scope: Scope) => sql`
     and ${inRange('t.created_date', LOCATION, scope)}
     ${anyOf('t.status', scope.statuses, 'text')} ${objectsOf(scope)}`
 
-/** What became of an email. A server accepted those that bounced; captured ones were never sent. */
+/** The result of an email. A server accepted those that bounced; captured ones were never sent. */
 export const mailOutcome = (email: string) =>
   raw(`case when ${email}.status = 'SENT' and ${email}.status_reason like 'bounced:%' then 'BOUNCED'
        when ${email}.status = 'SENT' then 'ACCEPTED'

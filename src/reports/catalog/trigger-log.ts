@@ -1,10 +1,10 @@
 import { sql } from '../../database/sql.ts'
-import { percent, type Report, type Scope } from '../report.ts'
+import type { Report, Scope } from '../report.ts'
 import { chartOverTime, stepOf } from '../time-steps.ts'
 import { mailOutcome, objectNames, triggerRows } from './automation-rows.ts'
 import { localAtAnyTime } from './conditions.ts'
 
-/** What became of the emails of each trigger: the first of these that one of them is. */
+/** The result of the emails of a trigger: the first of these that one of them has. */
 const RESULTS = {
   FAILED: 'Failed',
   BOUNCED: 'Bounced',
@@ -41,7 +41,7 @@ export const triggerLog: Report = {
   reportName: 'Trigger log',
   reportFileName: 'trigger-log',
   description:
-    'All triggers that were due in the period: whether they fired, and what became of their emails.',
+    'All triggers that were due in the period: whether they fired, and the results of their emails.',
   securityFunctions: ['PRINT_REPORTS', 'VIEW_EMAIL_REPORTS'],
   about: 'triggers',
   columns: [
@@ -89,15 +89,21 @@ export const triggerLog: Report = {
       value: ({ triggers }) => triggers ?? 0,
     },
     {
+      name: 'due',
+      label: 'Due',
+      unit: 'count',
+      definition: 'Triggers whose time has come and that were not cancelled.',
+      value: ({ due }) => due ?? 0,
+      tense: 'past',
+    },
+    {
       name: 'fired',
       label: 'Fired',
-      unit: 'percent',
-      definition:
-        'Triggers that fired, as a share of those whose time has come and that were not cancelled.',
-      value: ({ fired, due }) => percent(fired, due),
+      unit: 'count',
+      definition: 'Triggers that wrote their emails.',
+      value: ({ fired }) => fired ?? 0,
       better: 'more',
       tense: 'past',
-      meaninglessWith: ['statusList'],
     },
     {
       name: 'accepted',

@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { assertAccessible, startConsole } from '../support/console.ts'
+
+const { openAs, call } = await startConsole([
+  { username: 'sofia', role: 'OWNER' },
+  { username: 'lea', role: 'LOCATION_SUPER_USER', locationIdList: [1] },
+])
+
+/** "Reminder two days before" of the demo, in English. */
+const REMINDER = 7
+
+const textOf = (page: Page) => page.getByRole('textbox', { name: 'Text of the mail' })
+const subjectOf = (page: Page) => page.getByRole('textbox', { name: 'Subject' })
+const mailOf = (page: Page) => page.locator('iframe[title="The mail as the reader sees it"]')
+const save = (page: Page) => page.getByRole('button', { name: /^Save/ })
+const readTemplate = (id: number) => call('GET', `/emailTemplate/${id}`)
+
+/** Puts the cursor at the end of the text. */
+async function goToEnd(page: Page) {
+  await textOf(page).focus()
+  await page.keyboard.press('Control+End')
+}
+
+test('a token is inserted by the menu after % and from the list, and the preview follows', async (t) => {
+  const { page, complaints } = await openAs(t, 'sofia', `/templates/${REMINDER}`)
+  const before = await readTemplate(REMINDER)
+  await mailOf(page)
+    .contentFrame()
+    .getByText('We look forward to seeing you in two days.')
+    .waitFor()
+  assert.equal(await mailOf(page).getAttribute('sandbox'), '')
+
+  await goToEnd(page)
+  await page.keyboard.type(', %location_t')
+  const menu = page.getByRole('listbox', { name: 'Tokens' })
+  await menu.getByRole('option', { name: /LOCATION_TIMEZONE .*Europe/ }).waitFor()
+  await page.keyboard.press('Enter')
+  await page.keyboard.type(' 50% %APPT_ID%')
+  const list = page.getByRole('complementary', { name: 'Tokens' })
+  await list.getByLabel('Find a token').fill('phone of the loc')
+  await list.getByText('No token has these words.').waitFor()
+  await list.getByLabel('Find a token').fill('number of the location')
+  await list.getByRole('button', { name: /^LOCATION_PHONE/ }).click()
+  await subjectOf(page).focus()
+  await page.keyboard.press('End')
+  await list.getByLabel('Find a token').fill('reason_n')
+  await list.getByRole('button', { name: /^REASON_NAME/ }).click()
+
+  await mailOf(page).contentFrame().getByText('Europe/Zurich').waitFor()
+  await page.getByText('2 unsaved changes').waitFor()
+  assert.deepEqual(await readTemplate(REMINDER), before, 'a preview saves nothing')
+  await subjectOf(page).focus()
+  await page.keyboard.press('Control+S')
+  await page.getByRole('button', { name: 'Saved' }).waitFor()
+  const { subject, emailBody } = await readTemplate(REMINDER)
+  assert.equal(subject, `${before.subject}%REASON_NAME%`)
+  const end = ', %LOCATION_TIMEZONE% 50% %APPT_ID%%LOCATION_PHONE%</p>'
+  assert.equal(emailBody, before.emailBody.replace(/<\/p>$/, end))
+  assert.deepEqual(complaints, [])
+})
+
+const KEPT = `<h2 style="color: #2f5d50">Dear %CLIENT_FULLNAME%</h2>
+<p align="center">See <b>you</b> at <a target="_blank" href="%INVITATION_LINK%">our place</a>,<br>
+<span style="color: red">soon</span>: %CLIENT_FIRSTNAME|there% &amp; &lt;all&gt;</p>
+<ul><li>one</li><li><i>two</i> %APPT_DATE%</li></ul>
+<hr>
+<p><img src="https://example.org/logo.png" alt="Logo" width="80"> %BUSINESS_NAME%</p>`
+const TABLE = '<table><tbody><tr><td>%APPT_DATE%</td></tr></tbody></table>'
+
+test('the editor keeps the HTML of a template, and HTML that it cannot keep is edited as HTML', async (t) => {
+  const create = async (templateName: string, emailBody: string) => {
+    const body = { templateName, subject: 'S', emailBody }
+    const saved = await call('POST', '/emailTemplate', body)
+    assert.equal(saved.emailBody, emailBody)
+    return saved.emailTemplateId as number
+  }
+  const kept = await create('Kept', KEPT)
+  const { page } = await openAs(t, 'sofia', `/templates/${kept}`)
+  await textOf(page).waitFor()
+  await subjectOf(page).focus()
+  await page.keyboard.type('ubject ')
+  await save(page).click()
+  await page.getByRole('button', { name: 'Saved' }).waitFor()
+  assert.equal((await readTemplate(kept)).emailBody, KEPT, 'an untouched text stays as it was')
+  await goToEnd(page)
+  await page.keyboard.type('!')
+  await save(page).click()
+  await page.getByRole('button', { name: 'Saved' }).waitFor()
+  const written = KEPT.replace(/<b>(.*?)<\/b>/, '<strong>$1</strong>')
+    .replace(/<i>(.*?)<\/i>/, '<em>$1</em>')
+    .replace('<br>\n', '<br>')
+    .replace(/<\/p>$/, '!</p>')
+  assert.equal((await readTemplate(kept)).emailBody, written)
+
+  const table = await create('Table', TABLE)
+  await page.goto(page.url().replace(/\d+$/, String(table)))
+  const source = page.getByRole('textbox', { name: 'HTML', exact: true })
+  assert.equal(await source.inputValue(), TABLE)
+  await page.getByText('Write', { exact: true }).click()
+  await page.getByText('Edit this template as HTML.').waitFor()
+  await page.getByRole('button', { name: 'Remove them and write' }).click()
+  await textOf(page).getByText('APPT_DATE').waitFor()
+})
+
+test('faults are shown at their fields, and leaving with unsaved changes asks first', async (t) => {
+  const { page } = await openAs(t, 'sofia', '/templates/1')
+  await page.getByRole('button', { name: 'Cc', exact: true }).click()
+  await page.getByRole('textbox', { name: 'Cc' }).fill('nobody')
+  await subjectOf(page).focus()
+  await page.keyboard.type('%NO_SUCH% ')
+  await save(page).click()
+  await page.getByText('must be one plain address or a token', { exact: true }).waitFor()
+  await page.getByText('line 1, column 1: there is no token %NO_SUCH%', { exact: true }).waitFor()
+  assert.equal(await subjectOf(page).getAttribute('aria-invalid'), 'true')
+  await page.getByText(/^Not up to date: /).waitFor()
+  await page.getByRole('link', { name: 'Activity' }).first().click()
+  const dialog = page.getByRole('dialog', { name: 'Leave without saving?' })
+  await dialog.getByRole('button', { name: 'Stay here' }).click()
+  await page.getByRole('button', { name: /^Actions for/ }).click()
+  await page.getByRole('menuitem', { name: 'Discard the changes' }).click()
+  await page.getByRole('link', { name: 'Activity' }).first().click()
+  await page.getByRole('heading', { name: 'Activity', level: 1 }).waitFor()
+})
+
+test('a concurrent change by another user is shown side by side', async (t) => {
+  const { page } = await openAs(t, 'sofia', '/templates/2')
+  await subjectOf(page).fill('Mine %APPT_DATE%')
+  await call('POST', '/emailTemplate', { emailTemplateId: 2, subject: 'Theirs', fromName: 'They' })
+  await save(page).click()
+  const conflict = page.getByRole('alert').filter({ hasText: 'Another user changed this' })
+  await conflict.getByRole('cell', { name: 'Theirs' }).waitFor()
+  await conflict.getByRole('cell', { name: 'Mine %APPT_DATE%' }).waitFor()
+  await conflict.getByRole('button', { name: 'Keep mine' }).click()
+  await save(page).click()
+  await page.getByRole('button', { name: 'Saved' }).waitFor()
+  const saved = await readTemplate(2)
+  assert.deepEqual([saved.subject, saved.fromName], ['Mine %APPT_DATE%', 'They'])
+})
+
+test('a template is created, tested, translated, copied and deactivated', async (t) => {
+  const { page, complaints } = await openAs(t, 'sofia', '/templates')
+  await page.getByRole('button', { name: 'New template' }).click()
+  await page.getByLabel('Name').fill('Parking')
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: 'Parking', level: 1 }).waitFor()
+  await page.getByText('not used by an automation').waitFor()
+  await subjectOf(page).fill('Where to park')
+  const address = page.getByRole('combobox', { name: 'Send a test to' })
+  for (const to of ['me@example.org', 'you@example.org']) {
+    await address.fill(to)
+    await address.press('Enter')
+  }
+  await page.getByRole('button', { name: 'Send test' }).click()
+  await page.getByText(/^Sent to 2 addresses/).waitFor()
+  const emailTemplateId = page.url().split('/').at(-1)
+  const { items } = await call('GET', `/emails?emailTemplateId=${emailTemplateId}`)
+  assert.deepEqual(
+    items.map(({ subject, test }: { subject: string; test: boolean }) => [subject, test]),
+    [1, 2].map(() => ['[Test] Where to park', true]),
+  )
+  await save(page).click()
+  await page.getByRole('button', { name: 'Saved' }).waitFor()
+
+  await page.getByText(/^\d+ of 400 clients read German\.$/).waitFor()
+  await page.getByRole('button', { name: 'Add a version in German' }).click()
+  const german = page.getByRole('link', { name: 'German', exact: true })
+  await german.and(page.locator('[aria-current=page]')).waitFor()
+  await page.getByRole('button', { name: 'Actions for Parking' }).click()
+  await page.getByRole('menuitem', { name: 'Copy' }).click()
+  await page.getByRole('heading', { name: 'Parking (2)', level: 1 }).waitFor()
+  await page.getByRole('button', { name: 'Actions for Parking (2)' }).click()
+  await page.getByRole('menuitem', { name: 'Deactivate …' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Deactivate this template?' })
+  await dialog.getByText('No automation uses it.').waitFor()
+  await dialog.getByRole('button', { name: 'Deactivate' }).click()
+  await page.getByText(/^This template is inactive/).waitFor()
+  await page.getByRole('link', { name: 'Templates' }).last().click()
+  await page.getByLabel('Find a template').fill('parking')
+  const rows = page.getByRole('link', { name: /^Parking/ })
+  await rows.nth(1).waitFor()
+  assert.equal(await rows.count(), 2, 'the template and its German variant')
+  assert.deepEqual(complaints, [])
+})
+
+test('users who may only read see the template and its mail', async (t) => {
+  const { page } = await openAs(t, 'lea', '/templates/4')
+  await page.getByText('Your role may read this, not change it.').waitFor()
+  await mailOf(page).waitFor()
+  assert.equal(await textOf(page).getAttribute('contenteditable'), 'false')
+  assert.equal(await save(page).count(), 0)
+  for (const scheme of ['light', 'dark'] as const) await assertAccessible(page, scheme)
+})
