@@ -189,6 +189,7 @@ test('only public routes are described as needing no credential', () => {
     .filter(({ operation }) => operation.security?.length === 0)
     .map(({ name }) => name)
   assert.deepEqual(open.toSorted(), [
+    'GET /addToCalendar/{token}',
     'GET /answer/{token}',
     'GET /healthz',
     'GET /openapi.json',
