@@ -1,5 +1,16 @@
 /** The English texts of the pages. Words follow STYLE.md; numbers and names are inserted. */
 export const enPages = {
+  status: {
+    waiting: 'Waiting',
+    sending: 'Sending',
+    sent: 'Sent',
+    captured: 'Captured',
+    capturedHint: 'The mail was kept, not sent: no mail server is configured.',
+    failed: 'Failed',
+    skipped: 'Nothing to send',
+    late: 'Too late',
+    cancelled: 'Cancelled',
+  },
   today: {
     lede: '<b>{{sent}}</b> messages were sent since midnight, <b>{{waiting}}</b> are scheduled for today, <b>{{failed}}</b> failed.',
     ledeCaptured:

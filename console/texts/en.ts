@@ -1,16 +1,5 @@
 /** The English texts of the frame around the pages and of the sign-in: the first load. */
 export const en = {
-  status: {
-    waiting: 'Waiting',
-    sending: 'Sending',
-    sent: 'Sent',
-    captured: 'Captured',
-    capturedHint: 'The mail was kept, not sent: no mail server is configured.',
-    failed: 'Failed',
-    skipped: 'Nothing to send',
-    late: 'Too late',
-    cancelled: 'Cancelled',
-  },
   navigation: {
     label: 'Main',
     today: 'Today',
