@@ -183,6 +183,7 @@ test('GET /eventTriggers/invitation/{uuid}: what has fired and what is scheduled
   assert.deepEqual(
     { ...trigger, eventTriggerId: 0 },
     {
+      approvalId: null,
       businessId,
       completedTime: null,
       createdDate: clock.now().epochMilliseconds,

@@ -190,7 +190,7 @@ test('what is answered suits its schema, for each recipient', () => {
   }
 })
 
-test('a trigger has the fields of the interface in its order, then its reason', () => {
+test('a trigger has the fields of the interface in its order, then its reason and approval', () => {
   assert.deepEqual(Object.keys(EventTrigger.properties), [
     'businessId',
     'completedTime',
@@ -206,6 +206,7 @@ test('a trigger has the fields of the interface in its order, then its reason', 
     'scheduledTime',
     'status',
     'statusReason',
+    'approvalId',
   ])
   assert.deepEqual(
     TRIGGER_STATUSES.filter((status) => !isFinal(status)),

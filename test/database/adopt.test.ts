@@ -52,7 +52,8 @@ test('an adopted database keeps every row of every table, and all ids', async ()
     if (DROPPED_TABLES.includes(table)) continue
     const converted = rows.map((row) => CONVERSIONS[table]?.(row) ?? row)
     const expected = [...converted, ...(ADDED_ROWS[table] ?? [])]
-    assert.deepEqual(inOrder(now[RENAMED_TABLES[table] ?? table]!), inOrder(expected), table)
+    const kept = now[RENAMED_TABLES[table] ?? table]!.map((row) => only(row, expected[0]!))
+    assert.deepEqual(inOrder(kept), inOrder(expected), table)
   }
 })
 
@@ -87,6 +88,10 @@ const RENAMED_TABLES: Record<string, string> = {
 }
 
 type Row = Record<string, unknown>
+
+/** Without the columns that later migrations added. */
+const only = (row: Row, like: Row): Row =>
+  Object.fromEntries(Object.entries(row).filter(([column]) => column in like))
 
 /** What becomes of a former row; the rows of other tables stay as they are. */
 const CONVERSIONS: Record<string, (row: Row) => Row> = {

@@ -136,14 +136,14 @@ async function newCredential({ database, clock, businessId }: World) {
   return { authorization: `Bearer ${key}` }
 }
 
-type Held = 'query' | 'snapshot' | 'transaction'
+type Held = 'query' | 'snapshot' | 'transaction' | 'attempt'
 
 /** Holds the statements of one business until the test opens the gate. */
 function holdQueries(
   database: Database,
   role: 'forBusiness' | 'reportsOf',
   held: number,
-  methods: Held[] = ['query', 'snapshot', 'transaction'],
+  methods: Held[] = ['query', 'snapshot', 'transaction', 'attempt'],
 ) {
   const { promise: gate, resolve: open } = Promise.withResolvers<void>()
   let count = 0
