@@ -1507,7 +1507,7 @@ create view any_trigger with (security_invoker=true) as
             WHEN pending_trigger.worker IS NULL THEN 'SCHEDULED'::text
             ELSE 'RUNNING'::text
         END AS status,
-    COALESCE('last attempt failed: '::text || pending_trigger.last_error, 'waits for approval '::text || pending_trigger.approval_id) AS status_reason,
+    pending_reason(pending_trigger.last_error, pending_trigger.approval_id) AS status_reason,
     NULL::timestamp with time zone AS completed_time,
     pending_trigger.created_date,
     pending_trigger.created_user,
@@ -2152,6 +2152,15 @@ AS $function$
   select 'INVITATION', null, invitation_uuid from invitation i where i.business_id = business and i.client_id = client
 $function$;
 -- may be called by its owner only
+
+CREATE OR REPLACE FUNCTION pending_reason(last_error text, approval_id bigint)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+  select case when last_error = 'all mail of the business is paused' then last_error
+              else coalesce('last attempt failed: ' || last_error, 'waits for approval ' || approval_id) end
+$function$;
 
 CREATE OR REPLACE FUNCTION refuse_definition_change()
  RETURNS trigger

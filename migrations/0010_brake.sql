@@ -42,11 +42,18 @@ alter table pending_trigger
 create index pending_trigger_of_approval on pending_trigger (business_id, approval_id, event_trigger_id)
   where approval_id is not null;
 
+-- Why a pending trigger has not fired, in words.
+create function pending_reason(last_error text, approval_id bigint) returns text
+language sql immutable as $$
+  select case when last_error = 'all mail of the business is paused' then last_error
+              else coalesce('last attempt failed: ' || last_error, 'waits for approval ' || approval_id) end
+$$;
+
 create or replace view any_trigger with (security_invoker = true) as
 select business_id, event_trigger_id, event_defn_id, defn_version, object_type, object_id, object_uuid,
        occurrence, anchor_time, scheduled_time,
        case when worker is null then 'SCHEDULED' else 'RUNNING' end as status,
-       coalesce('last attempt failed: ' || last_error, 'waits for approval ' || approval_id) as status_reason,
+       pending_reason(last_error, approval_id) as status_reason,
        null::timestamptz as completed_time, created_date, created_user, modified_date, modified_user,
        approval_id
 from pending_trigger

@@ -33,6 +33,8 @@ import type {
 import type { EventTypeInfo, ObjectType } from '../contract/event-type.ts'
 import type { Explanation } from '../contract/explanation.ts'
 import type { FileWrite, LibraryFile } from '../contract/file-library.ts'
+import type { SenderDomain } from '../contract/sender-domain.ts'
+import type { Approval, ApprovalStatus } from '../contract/approval.ts'
 import type { Backtest, Forecast } from '../contract/forecast.ts'
 import type { CsvImportResult, CsvQuery, ImportQuery, ImportResult } from '../contract/import.ts'
 import type {
@@ -228,6 +230,13 @@ type OtherOperations = {
   getFile: { path: { fileUUId: string }; answer: LibraryFile }
   getFileContent: { path: { fileUUId: string }; answer: Blob }
   deleteFile: { path: { fileUUId: string }; answer: LibraryFile }
+  listSenderDomains: { query: PageParameters; answer: Page<SenderDomain> }
+  getSenderDomain: { path: { domain: string }; answer: SenderDomain }
+  checkSenderDomain: { path: { domain: string }; body: {}; answer: SenderDomain }
+  listApprovals: { query: PageParameters & { status?: ApprovalStatus }; answer: Page<Approval> }
+  getApproval: { path: { approvalId: number }; answer: Approval }
+  releaseApproval: { path: { approvalId: number }; body: {}; answer: Approval }
+  cancelApproval: { path: { approvalId: number }; body: {}; answer: Approval }
   listStatuses: { answer: Status[] }
   getStatus: { path: { objectType: ObjectType; status: string }; answer: Status }
   createStatus: { body: Writable<Static<typeof StatusWrite>>; answer: Status }

@@ -70,3 +70,4 @@ export const SenderDomain = Type.Object(
   },
   { title: 'SenderDomain' },
 )
+export type SenderDomain = Static<typeof SenderDomain>

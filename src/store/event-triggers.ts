@@ -37,7 +37,7 @@ const finishedColumns = columnsOf(sql`${STATE}, null::bigint as "approvalId"`)
 /** What is in a worker's hands is RUNNING. */
 const pendingColumns = columnsOf(sql`
   case when worker is null then 'SCHEDULED' else 'RUNNING' end as status,
-  coalesce('last attempt failed: ' || last_error, 'waits for approval ' || approval_id) as "statusReason",
+  pending_reason(last_error, approval_id) as "statusReason",
   null::timestamptz as "completedTime", approval_id as "approvalId"`)
 
 /** It has this id and not one of the other sort: the indexes begin with one and go on with the other. */

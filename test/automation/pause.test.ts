@@ -23,7 +23,7 @@ const pause = ({ call, businessId }: World, mailPausedReason: string | null = nu
 const resume = ({ call, businessId }: World) =>
   call('POST', '/business', { businessId, mailPaused: false })
 
-const HELD = `SCHEDULED last attempt failed: ${REASONS.mailPaused}`
+const HELD = `SCHEDULED ${REASONS.mailPaused}`
 
 type Shown = { status: string; statusReason: string | null }
 

@@ -45,6 +45,7 @@ test('every operation of the client is in the API description, at the same addre
 
 /** Pages, streams, and what only operators or mail servers call. */
 const NOT_IN_CLIENT = [
+  'addToCalendar',
   'getDescription',
   'getHealth',
   'getMetrics',
@@ -54,6 +55,8 @@ const NOT_IN_CLIENT = [
   'listProblems',
   'openReportLink',
   'reportBounce',
+  'sendAnswer',
+  'showAnswer',
   'showUnsubscribe',
   'streamChanges',
   'unsubscribe',
