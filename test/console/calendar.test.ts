@@ -68,9 +68,10 @@ async function book(page: Page, day: string) {
   return { ...appointment, clientId, name: `Ágnes ${lastName}` }
 }
 
+/** Of reminders. What goes out at once may still wait on a busy machine. */
 const pendingTimes = async (page: Page, calendarId: number) =>
   (await ask<Triggers>(page, `/eventTriggers/CALENDAR/${calendarId}`))
-    .filter(({ status }) => status === 'SCHEDULED')
+    .filter(({ status, scheduledTime }) => status === 'SCHEDULED' && scheduledTime > Date.now())
     .map(({ scheduledTime }) => scheduledTime)
 
 const find = (page: Page, calendarId: number) => ask<Appointment>(page, `/calendar/${calendarId}`)

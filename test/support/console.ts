@@ -6,6 +6,7 @@ import type { Page } from 'playwright-core'
 import { openPage } from './browser.ts'
 import { temporaryFolder } from './folder.ts'
 import { startService } from './service.ts'
+import { until } from './until.ts'
 
 const lifetime = { after } as Pick<TestContext, 'after'>
 const OPERATOR = 'operator-key-of-this-test'
@@ -43,10 +44,11 @@ export async function startConsole(people: Person[], settings: Record<string, st
   const openAs = async (t: TestContext, username: string, path = '/') => {
     const opened = await openPage(t)
     const { page } = opened
-    const session = await page.context().request.post(`${service.base}/session`, {
-      data: { username, password: PASSWORD },
-    })
-    assert.ok(session.ok(), `POST /session: ${session.status()}`)
+    const data = { username, password: PASSWORD }
+    // A busy machine may answer 503.
+    await until(async () =>
+      (await page.context().request.post(`${service.base}/session`, { data })).ok(),
+    )
     await page.goto(`${service.base}/console${path}`)
     await page.getByRole('navigation', { name: 'Main' }).first().waitFor()
     return opened
