@@ -122,6 +122,7 @@ create table business (
   mail_paused boolean not null default false,
   mail_paused_reason text,
   mail_resumed_time timestamp with time zone,
+  daily_mail_limit integer,
   bulk_limit integer,
   quiet_hours jsonb,
   accent_color text,
@@ -137,6 +138,7 @@ create table business (
   constraint business_logo FOREIGN KEY (business_id, logo) REFERENCES file_library(business_id, file_uuid),
   constraint business_accent_color_check CHECK (accent_color ~ '^#[0-9a-f]{6}$'::text),
   constraint business_bulk_limit_check CHECK (bulk_limit >= 0),
+  constraint business_daily_mail_limit_check CHECK (daily_mail_limit > 0),
   constraint business_mail_paused CHECK (mail_paused OR mail_paused_reason IS NULL)
 ) with ();
 create policy bellwether_app on business to bellwether_app using ((business_id = app_business()));
@@ -152,6 +154,8 @@ CREATE TRIGGER audit_insert AFTER INSERT ON business REFERENCING NEW TABLE AS ne
 CREATE TRIGGER audit_update AFTER UPDATE ON business REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_update('business', 'business_id');
 CREATE TRIGGER create_default_statuses AFTER INSERT ON business FOR EACH ROW EXECUTE FUNCTION create_default_statuses();
 CREATE TRIGGER resume_mail AFTER UPDATE ON business FOR EACH ROW WHEN (old.mail_paused AND NOT new.mail_paused) EXECUTE FUNCTION resume_mail();
+CREATE TRIGGER sender_domains_inserted AFTER INSERT ON business FOR EACH ROW WHEN (new.sender_domains <> '{}'::text[]) EXECUTE FUNCTION follow_sender_domains();
+CREATE TRIGGER sender_domains_updated AFTER UPDATE ON business FOR EACH ROW WHEN (new.sender_domains IS DISTINCT FROM old.sender_domains) EXECUTE FUNCTION follow_sender_domains();
 CREATE TRIGGER settings_inserted AFTER INSERT ON business REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION change_settings_version();
 CREATE TRIGGER settings_updated AFTER UPDATE ON business REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION change_settings_version();
 CREATE TRIGGER wake_report_schedules AFTER UPDATE OF time_zone ON business FOR EACH ROW WHEN (old.time_zone IS DISTINCT FROM new.time_zone) EXECUTE FUNCTION wake_report_schedules();
@@ -670,6 +674,20 @@ CREATE TRIGGER check_references AFTER INSERT ON event_trigger REFERENCING NEW TA
 CREATE TRIGGER final_states BEFORE UPDATE ON event_trigger FOR EACH ROW WHEN (old.status <> 'RUNNING'::text) EXECUTE FUNCTION refuse_final_change();
 CREATE TRIGGER never_deleted BEFORE DELETE ON event_trigger FOR EACH ROW EXECUTE FUNCTION refuse_final_change();
 CREATE TRIGGER same_definition BEFORE UPDATE OF event_defn_id ON event_trigger FOR EACH ROW WHEN (old.event_defn_id <> new.event_defn_id) EXECUTE FUNCTION refuse_definition_change();
+
+-- Which failures the people of a business have been told of.
+create table failure_notice (
+  business_id bigint not null,
+  daily_until timestamp with time zone,
+  outage_told timestamp with time zone,
+  constraint failure_notice_pkey PRIMARY KEY (business_id),
+  constraint failure_notice_business_id_fkey FOREIGN KEY (business_id) REFERENCES business(business_id)
+) with ();
+create policy bellwether_app on failure_notice to bellwether_app using ((business_id = app_business()));
+create policy bellwether_engine on failure_notice to bellwether_engine using (true);
+create policy owner on failure_notice to current_user using (true);
+grant insert, select, update on failure_notice to bellwether_app;
+grant select on failure_notice to bellwether_engine;
 
 -- The bytes of a file. A mail names its files and is sent with their bytes, so these outlive a deleted file for a while.
 create table file_content (
@@ -1247,6 +1265,49 @@ create table schema_migration (
 ) with ();
 -- no forced row-level security
 
+-- A domain from which the operator lets a business send, or has let it: a domain that is allowed again keeps its keys.
+create table sender_domain (
+  business_id bigint not null,
+  domain text not null,
+  selector text not null default ('bw'::text || "left"(replace((gen_random_uuid())::text, '-'::text, ''::text), 8)),
+  rsa_key text,
+  ed25519_key text,
+  rsa_public text,
+  ed25519_public text,
+  checks jsonb not null default '[]'::jsonb,
+  checked_time timestamp with time zone,
+  next_check_time timestamp with time zone not null,
+  created_date timestamp with time zone not null,
+  constraint sender_domain_pkey PRIMARY KEY (business_id, domain),
+  constraint sender_domain_business_id_fkey FOREIGN KEY (business_id) REFERENCES business(business_id),
+  constraint sender_domain_keys CHECK (num_nulls(rsa_key, ed25519_key, rsa_public, ed25519_public) = ANY (ARRAY[0, 4]))
+) with ();
+CREATE INDEX sender_domain_due ON sender_domain USING btree (next_check_time);
+CREATE INDEX sender_domain_without_keys ON sender_domain USING btree (business_id) WHERE rsa_key IS NULL;
+create policy bellwether_app on sender_domain to bellwether_app using ((business_id = app_business()));
+create policy bellwether_engine on sender_domain to bellwether_engine using (true);
+create policy bellwether_operator on sender_domain to bellwether_operator using (true);
+create policy owner on sender_domain to current_user using (true);
+grant select, update on sender_domain to bellwether_engine;
+grant select on sender_domain (business_id) to bellwether_app;
+grant select on sender_domain (business_id) to bellwether_operator;
+grant select, update on sender_domain (checked_time) to bellwether_app;
+grant select on sender_domain (checked_time) to bellwether_operator;
+grant select, update on sender_domain (checks) to bellwether_app;
+grant select on sender_domain (checks) to bellwether_operator;
+grant select on sender_domain (created_date) to bellwether_app;
+grant select on sender_domain (created_date) to bellwether_operator;
+grant select on sender_domain (domain) to bellwether_app;
+grant select on sender_domain (domain) to bellwether_operator;
+grant select on sender_domain (ed25519_public) to bellwether_app;
+grant select on sender_domain (ed25519_public) to bellwether_operator;
+grant select, update on sender_domain (next_check_time) to bellwether_app;
+grant select on sender_domain (next_check_time) to bellwether_operator;
+grant select on sender_domain (rsa_public) to bellwether_app;
+grant select on sender_domain (rsa_public) to bellwether_operator;
+grant select on sender_domain (selector) to bellwether_app;
+grant select on sender_domain (selector) to bellwether_operator;
+
 -- A value that changes when the database server crashes, because a crash empties unlogged tables. Only a crash can lose message_ended, which is committed without waiting for the disk: a mail that was claimed in another epoch may have been sent.
 create unlogged table server_epoch (
   only_one boolean not null default true,
@@ -1292,6 +1353,21 @@ create policy owner on settings_version to current_user using (true);
 grant select on settings_version to bellwether_app;
 grant select on settings_version to bellwether_engine;
 
+-- Mails of the last 30 days that were not delivered, though their mailbox may exist. Several of them suppress the address.
+create table soft_bounce (
+  business_id bigint not null,
+  email_id bigint not null,
+  bounced_time timestamp with time zone not null,
+  constraint soft_bounce_pkey PRIMARY KEY (business_id, email_id),
+  constraint soft_bounce_business_id_email_id_fkey FOREIGN KEY (business_id, email_id) REFERENCES email(business_id, email_id)
+) with ();
+CREATE INDEX soft_bounce_by_time ON soft_bounce USING btree (business_id, bounced_time);
+create policy bellwether_app on soft_bounce to bellwether_app using ((business_id = app_business()));
+create policy bellwether_engine on soft_bounce to bellwether_engine using (true);
+create policy owner on soft_bounce to current_user using (true);
+grant delete, insert, select on soft_bounce to bellwether_app;
+grant delete, insert, select on soft_bounce to bellwether_engine;
+
 -- The statuses that the objects of a business can have.
 create table status (
   business_id bigint not null,
@@ -1325,7 +1401,7 @@ CREATE TRIGGER audit_update AFTER UPDATE ON status REFERENCING OLD TABLE AS old_
 CREATE TRIGGER settings_inserted AFTER INSERT ON status REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION change_settings_version();
 CREATE TRIGGER settings_updated AFTER UPDATE ON status REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION change_settings_version();
 
--- Addresses to which a business does not write: unsubscribed from mails that are not transactional, or bounced.
+-- Addresses to which a business does not write: unsubscribed from mails that are not transactional, bounced, or complained.
 create table suppression (
   business_id bigint not null,
   email_address text not null,
@@ -1335,7 +1411,7 @@ create table suppression (
   created_user text not null,
   constraint suppression_pkey PRIMARY KEY (business_id, email_address, reason),
   constraint suppression_business_id_fkey FOREIGN KEY (business_id) REFERENCES business(business_id),
-  constraint suppression_reason_check CHECK (reason = ANY (ARRAY['UNSUBSCRIBED'::text, 'BOUNCED'::text]))
+  constraint suppression_reason_check CHECK (reason = ANY (ARRAY['UNSUBSCRIBED'::text, 'BOUNCED'::text, 'COMPLAINED'::text]))
 ) with ();
 create policy bellwether_app on suppression to bellwether_app using ((business_id = app_business()));
 create policy bellwether_engine on suppression to bellwether_engine using (true);
@@ -1373,6 +1449,7 @@ create table user_account (
   created_user text not null,
   modified_date timestamp with time zone not null,
   modified_user text not null,
+  failure_mails boolean,
   constraint user_account_pkey PRIMARY KEY (business_id, user_id),
   constraint user_account_business_id_fkey FOREIGN KEY (business_id) REFERENCES business(business_id),
   constraint user_account_business_id_professional_id_fkey FOREIGN KEY (business_id, professional_id) REFERENCES professional(business_id, professional_id),
@@ -2022,6 +2099,20 @@ begin
   return overwritten;
 end $function$;
 grant execute on function erase_report_mails to bellwether_operator;
+
+CREATE OR REPLACE FUNCTION follow_sender_domains()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public'
+AS $function$
+begin
+  insert into sender_domain (business_id, domain, created_date, next_check_time)
+  select distinct new.business_id, allowed.domain, new.modified_date, new.modified_date
+  from unnest(new.sender_domains) as allowed (domain)
+  on conflict (business_id, domain) do update set next_check_time = excluded.next_check_time;
+  return null;
+end $function$;
 
 CREATE OR REPLACE FUNCTION former_values_of_client(business bigint, client bigint, OUT addresses text[], OUT words text[])
  RETURNS record

@@ -1,6 +1,7 @@
--- The brake on bulk mistakes, quiet hours, and who hears of failures: docs/mail.md, docs/approvals.md.
+-- The brake on bulk mistakes, quiet hours, and who hears of failures: docs/approvals.md, docs/mail.md.
 
 alter table business
+  add daily_mail_limit integer check (daily_mail_limit > 0),  -- set by the operator; null: none
   add bulk_limit integer check (bulk_limit >= 0),  -- null: the larger of 50 and three times the busiest hour
   add quiet_hours jsonb;                           -- { from, to }, on the location's clock; null: none
 
@@ -59,3 +60,14 @@ select business_id, event_trigger_id, event_defn_id, defn_version, object_type, 
        occurrence, anchor_time, scheduled_time, status, status_reason, completed_time, created_date,
        created_user, modified_date, modified_user, null
 from event_trigger where status = 'CANCELLED' or occurrence is not null;
+
+alter table user_account
+  add failure_mails boolean;  -- gets mails about failures; null: as an OWNER, but in no other role
+
+create table failure_notice (
+  business_id bigint primary key references business,
+  daily_until timestamptz,  -- failures before this are reported
+  outage_told timestamptz   -- when people were told that nothing can be sent; null: mails leave
+);
+comment on table failure_notice is 'Which failures the people of a business have been told of.';
+call secure_table('failure_notice', app => 'select, insert, update', engine => 'select');

@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { openPage } from '../test/support/browser.ts'
 import { renderDemoMails } from '../test/support/demo-mails.ts'
 
@@ -12,6 +13,7 @@ const [folder = path.join(import.meta.dirname, '../docs/mails'), ...languages] =
 const WIDTHS = [632, 375]
 const GAP = 16
 const MAX_BYTES = 80_000
+const CLOSE_MS = 5_000
 
 /** For the page, which has a document. */
 const SIZE = '({ width: document.body.offsetWidth, height: document.body.offsetHeight })'
@@ -54,8 +56,11 @@ try {
   }
   if (complaints.length > 0) throw new Error(complaints.join('\n'))
 } finally {
-  for (const end of ends.toReversed()) await end()
+  // Closing a busy browser can take forever.
+  for (const end of ends.toReversed()) await Promise.race([end(), sleep(CLOSE_MS)])
 }
+
+process.exit()
 
 /** Every mail in English, and the first one in all languages. */
 function isKept(externalId: string) {

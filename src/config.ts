@@ -2,7 +2,7 @@ import { createPrivateKey } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
-import { parseMailbox } from './contract/addresses.ts'
+import { domainOf, parseDomain, parseMailbox } from './contract/addresses.ts'
 import { serverUrls } from './database/servers.ts'
 import { StartError } from './errors.ts'
 
@@ -22,9 +22,19 @@ export type Config = {
   publicUrl: string
   /** For each credential. */
   rateLimit: { perSecond: number; burst: number }
+  /** By the domain of the recipient; `*` is for all others. */
+  sendLimits: Record<string, { concurrent: number; perSecond: number }>
   /** As Fastify expects it. */
   trustProxy: boolean | number | string[]
   dkim: { key: string; domain: string; selector: string } | undefined
+  /** What SPF records must hold for the mail server; undefined: its address. */
+  smtpSpf: string | undefined
+  /** For checks of sender domains; empty: those of the machine. */
+  dnsServers: string[]
+  /** Where bounces arrive; undefined: no server takes them. */
+  bounceListen: { protocol: 'smtp' | 'lmtp'; host: string; port: number } | undefined
+  /** The domain of the envelope sender; undefined: that of MAIL_FROM. */
+  bounceDomain: string | undefined
   bodyRetentionDays: number
   pageSize: 'A4' | 'Letter'
   metricsToken: string | undefined
@@ -75,8 +85,13 @@ export function readConfig(env: Environment): Config {
     mailFrom: setting('MAIL_FROM', { name: 'Bellwether', address: 'no-reply@localhost' }, mailbox),
     publicUrl: setting('PUBLIC_URL', addressOf(host, port), webUrl),
     rateLimit: setting('RATE_LIMIT', { perSecond: 100, burst: 1_000 }, rateLimit),
+    sendLimits: setting('SEND_LIMITS', {}, sendLimits),
     trustProxy: setting('TRUST_PROXY', false, trustProxy),
     dkim: requireAllOrNone(faults, dkimKey, dkimDomain, dkimSelector),
+    smtpSpf: setting('SMTP_SPF', undefined, spfMechanism),
+    dnsServers: setting('DNS_SERVERS', [], serverAddresses),
+    bounceListen: setting('BOUNCE_LISTEN', undefined, bounceListen),
+    bounceDomain: setting('BOUNCE_DOMAIN', undefined, mailDomain),
     bodyRetentionDays: setting('BODY_RETENTION_DAYS', 45, wholeNumber(1, 36_500)),
     pageSize: setting('PAGE_SIZE', 'A4', pageSize),
     metricsToken: secretSetting('METRICS_TOKEN', credential),
@@ -86,6 +101,44 @@ export function readConfig(env: Environment): Config {
   }
   if (faults.length > 0) throw new StartError(faults.join('\n'))
   return config
+}
+
+/** Settings that are valid, but with which readers of the mails cannot answer or follow their links. */
+export function configWarnings({ smtpUrl, publicUrl, mailFrom }: Config): string[] {
+  if (smtpUrl === undefined) return []
+  const warnings: string[] = []
+  if (isUnreachable(new URL(publicUrl).hostname)) {
+    warnings.push(
+      `PUBLIC_URL is ${publicUrl}: readers of a mail cannot open its links; set it to the public address of the service`,
+    )
+  }
+  if (isUnreachable(domainOf(mailFrom.address))) {
+    warnings.push(
+      `MAIL_FROM is ${mailFrom.address}: mail servers refuse it, and bounces are lost; set it to an address of your own domain`,
+    )
+  }
+  return warnings
+}
+
+/** Loopback, or a name that is reserved for examples and tests (RFC 2606, RFC 6761). */
+function isUnreachable(host: string) {
+  const name = host
+    .replace(/^\[(.*)\]$/, '$1')
+    .replace(/\.$/, '')
+    .toLowerCase()
+  return (
+    name === '::1' ||
+    name === '0.0.0.0' ||
+    /^127(?:\.\d{1,3}){3}$/.test(name) ||
+    /(?:^|\.)(?:localhost|example|test|invalid|example\.(?:com|net|org))$/.test(name)
+  )
+}
+
+/** The host in HELO, unless the public address is one of this machine only. */
+export function heloName({ publicUrl }: Config) {
+  const { hostname } = new URL(publicUrl)
+  if (isUnreachable(hostname)) return undefined
+  return isIP(hostname) === 4 ? `[${hostname}]` : hostname.replace(/^\[/, '[IPv6:')
 }
 
 /** `https://app.example, https://other.example`, or `*`. */
@@ -164,6 +217,44 @@ function domainName(value: string): string | undefined {
 
 const HOST_NAME = /^(?!-)[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*$/i
 
+function mailDomain(value: string): string | undefined {
+  const domain = parseDomain(value)
+  if (domain !== undefined) return domain
+  throw new Error(`must be a domain name, not '${value}'`)
+}
+
+function spfMechanism(value: string): string | undefined {
+  const mechanism = value.toLowerCase()
+  if (/^(include|a):[a-z0-9._-]+$|^ip[46]:[0-9a-f.:]+(\/\d{1,3})?$/.test(mechanism))
+    return mechanism
+  throw new Error(`must be an SPF mechanism such as include:spf.provider.example, not '${value}'`)
+}
+
+/** `192.0.2.53, [2001:db8::53]:5353`. */
+function serverAddresses(value: string): string[] {
+  const servers = value.split(',').map((server) => server.trim())
+  const isServer = (server: string) => {
+    if (isIP(server)) return true
+    const [, bracketed, plain, port] = /^(?:\[(.+)\]|([^:]+)):(\d{1,5})$/.exec(server) ?? []
+    return isIP(bracketed ?? '') === 6 || isIP(plain ?? '') === 4 ? isPort(port) : false
+  }
+  if (servers.every(isServer)) return servers
+  throw new Error(`must hold IP addresses such as 192.0.2.53 or 127.0.0.1:5353, not '${value}'`)
+}
+
+const isPort = (text: string | undefined) => Number(text) >= 1 && Number(text) <= 65_535
+
+function bounceListen(value: string): Config['bounceListen'] {
+  const [, protocol, bracketed, plain, port] =
+    /^(smtp|lmtp):\/\/(?:\[(.+)\]|([^:/]+)):(\d{1,5})$/.exec(value) ?? []
+  const host = bracketed ?? plain
+  const isHost = bracketed ? isIP(bracketed) === 6 : HOST_NAME.test(plain ?? '')
+  if ((protocol === 'smtp' || protocol === 'lmtp') && host && isHost && isPort(port)) {
+    return { protocol, host, port: Number(port) }
+  }
+  throw new Error(`must be lmtp://host:port or smtp://host:port, not '${value}'`)
+}
+
 function postgresUrl(value: string) {
   const urls = serverUrls(value).map((url) => URL.parse(url))
   if (!urls.every((url) => url && isReadable(url) && /^postgres(ql)?:$/.test(url.protocol))) {
@@ -230,6 +321,21 @@ function rateLimit(value: string) {
   if (limit.perSecond >= 1 && limit.burst >= 1) return limit
   throw new Error(`must be a rate and a burst such as 100/s,1000, not '${value}'`)
 }
+
+/** Reads `gmail.com=5@10/s,*=20`: mails at a time for each domain, and mails per second. */
+function sendLimits(text: string): Config['sendLimits'] {
+  const limits = text.split(',').map((entry) => {
+    const [, domain, concurrent, perSecond] = LIMIT.exec(entry.trim()) ?? []
+    if (!domain || Number(concurrent) < 1 || Number(perSecond ?? 1) <= 0) {
+      throw new Error(`must be a list such as gmail.com=5@10/s,*=20, not '${text}'`)
+    }
+    const rate = perSecond === undefined ? Number.POSITIVE_INFINITY : Number(perSecond)
+    return [domain.toLowerCase(), { concurrent: Number(concurrent), perSecond: rate }] as const
+  })
+  return Object.fromEntries(limits)
+}
+
+const LIMIT = /^(\*|[A-Za-z0-9.-]{1,253})=(\d{1,4})(?:@(\d{1,4}(?:\.\d{1,3})?)\/s)?$/
 
 function trustProxy(value: string): boolean | number | string[] {
   if (value === 'true' || value === 'false') return value === 'true'

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { test } from 'node:test'
-import { addressOf, readConfig, type Environment } from '../src/config.ts'
+import { addressOf, configWarnings, heloName, readConfig, type Environment } from '../src/config.ts'
 import { StartError } from '../src/errors.ts'
 
 test('the defaults are valid without any setting', () => {
@@ -20,8 +20,13 @@ test('the defaults are valid without any setting', () => {
     mailFrom: { name: 'Bellwether', address: 'no-reply@localhost' },
     publicUrl: 'http://127.0.0.1:8080',
     rateLimit: { perSecond: 100, burst: 1_000 },
+    sendLimits: {},
     trustProxy: false,
     dkim: undefined,
+    smtpSpf: undefined,
+    dnsServers: [],
+    bounceListen: undefined,
+    bounceDomain: undefined,
     bodyRetentionDays: 45,
     pageSize: 'A4',
     metricsToken: undefined,
@@ -38,10 +43,36 @@ const KEY = generateKeyPairSync('ed25519')
 const GOOD: [Environment, Partial<ReturnType<typeof readConfig>>][] = [
   [{ PORT: '0' }, { port: 0 }],
   [{ PORT: '' }, { port: 8080 }],
+  [{ SMTP_SPF: 'Include:_spf.provider.example' }, { smtpSpf: 'include:_spf.provider.example' }],
+  [{ SMTP_SPF: 'ip4:192.0.2.0/24' }, { smtpSpf: 'ip4:192.0.2.0/24' }],
+  [
+    { DNS_SERVERS: '192.0.2.53, 127.0.0.1:5353,2001:db8::53,[2001:db8::53]:54' },
+    { dnsServers: ['192.0.2.53', '127.0.0.1:5353', '2001:db8::53', '[2001:db8::53]:54'] },
+  ],
+  [
+    { BOUNCE_LISTEN: 'lmtp://127.0.0.1:2424', BOUNCE_DOMAIN: 'Bounces.example' },
+    {
+      bounceListen: { protocol: 'lmtp', host: '127.0.0.1', port: 2424 },
+      bounceDomain: 'bounces.example',
+    },
+  ],
+  [
+    { BOUNCE_LISTEN: 'smtp://[::1]:25' },
+    { bounceListen: { protocol: 'smtp', host: '::1', port: 25 } },
+  ],
   [{ PORT: '9000', HOST: '::1' }, { publicUrl: 'http://[::1]:9000' }],
   [{ HOST: '0.0.0.0' }, { publicUrl: 'http://localhost:8080' }],
   [{ PUBLIC_URL: 'https://book.example.com/' }, { publicUrl: 'https://book.example.com' }],
   [{ RATE_LIMIT: '5/s' }, { rateLimit: { perSecond: 5, burst: 5 } }],
+  [
+    { SEND_LIMITS: 'gmail.com=5@10/s, *=30' },
+    {
+      sendLimits: {
+        'gmail.com': { concurrent: 5, perSecond: 10 },
+        '*': { concurrent: 30, perSecond: Number.POSITIVE_INFINITY },
+      },
+    },
+  ],
   [{ RATE_LIMIT: '5/s, 20' }, { rateLimit: { perSecond: 5, burst: 20 } }],
   [{ TRUST_PROXY: 'true' }, { trustProxy: true }],
   [{ TRUST_PROXY: '2' }, { trustProxy: 2 }],
@@ -95,6 +126,9 @@ const BAD: [Environment, RegExp][] = [
   [{ MAIL_FROM: 'a@b.example, c@d.example' }, /^MAIL_FROM /],
   [{ PUBLIC_URL: 'ftp://x' }, /^PUBLIC_URL /],
   [{ PUBLIC_URL: 'x' }, /^PUBLIC_URL /],
+  [{ SEND_LIMITS: 'gmail.com' }, /^SEND_LIMITS /],
+  [{ SEND_LIMITS: 'gmail.com=0' }, /^SEND_LIMITS /],
+  [{ SEND_LIMITS: 'gmail.com=1@0/s' }, /^SEND_LIMITS /],
   [{ RATE_LIMIT: 'fast' }, /^RATE_LIMIT /],
   [{ RATE_LIMIT: '0/s,1' }, /^RATE_LIMIT /],
   [{ TRUST_PROXY: 'yes' }, /^TRUST_PROXY /],
@@ -175,3 +209,30 @@ function inWords(env: Environment) {
 /** A key read from a setting has lost the line break at its end. */
 const trimmed = (value: unknown) =>
   JSON.parse(JSON.stringify(value ?? null).replaceAll(/(\\n)+"/g, '"')) as unknown
+
+for (const [publicUrl, mailFrom, named] of [
+  ['http://localhost:8080', 'no-reply@clinic.ch', ['PUBLIC_URL']],
+  ['http://[::1]:8080', 'no-reply@clinic.ch', ['PUBLIC_URL']],
+  ['https://book.clinic.ch', 'no-reply@localhost', ['MAIL_FROM']],
+  ['https://bell.example.com', 'hello@praxis.example', ['PUBLIC_URL', 'MAIL_FROM']],
+  ['https://book.clinic.ch', 'no-reply@clinic.ch', []],
+  ['https://testing.clinic.ch', 'hello@myexample.com', []],
+] as const) {
+  test(`PUBLIC_URL ${publicUrl} with MAIL_FROM ${mailFrom} warns of ${named.join(' and ') || 'nothing'}`, () => {
+    const env = { PUBLIC_URL: publicUrl, MAIL_FROM: mailFrom }
+    const warnings = configWarnings(readConfig({ ...env, SMTP_URL: 'smtp://mail.clinic.ch' }))
+    assert.deepEqual(
+      warnings.map((warning) => warning.split(' ')[0]),
+      named,
+    )
+    assert.deepEqual(configWarnings(readConfig(env)), [], 'captured mails warn of nothing')
+  })
+}
+
+test('HELO names the public host, unless only this machine has that name', () => {
+  const named = (PUBLIC_URL: string) => heloName(readConfig({ PUBLIC_URL }))
+  assert.equal(named('https://book.clinic.ch/mail'), 'book.clinic.ch')
+  assert.equal(named('http://192.0.2.7:8080'), '[192.0.2.7]')
+  assert.equal(named('http://[2001:db8::7]'), '[IPv6:2001:db8::7]')
+  assert.equal(named('http://localhost:8080'), undefined)
+})

@@ -55,6 +55,11 @@ export function TodayPage() {
         lede={today.data && <DaySentence overview={today.data} />}
       />
       {data?.mail.captured && <p className="small amber">{t('today.captured')}</p>}
+      {data?.mail.problem && (
+        <p className="small clay" role="alert">
+          {t('today.mailStopped', { problem: data.mail.problem })}
+        </p>
+      )}
       {data && today.data ? (
         <>
           <DayCard overview={data} now={now} shown={shown} onShow={setShown} />
@@ -400,9 +405,10 @@ function Health({ overview }: { overview: Overview }) {
         {t('today.engineOverdue', { count: engine.overdue })}
       </HealthLine>
       <HealthLine ok={mail.ok} part={t('today.mail')}>
-        {mail.captured
-          ? t('today.mailCaptured')
-          : t('today.mailAccepted', { count: mail.sentLastDay })}
+        {mail.problem ??
+          (mail.captured
+            ? t('today.mailCaptured')
+            : t('today.mailAccepted', { count: mail.sentLastDay }))}
       </HealthLine>
       <HealthLine ok={database.ok} part={t('today.database')}>
         {t('today.databaseAnswers', { ms: database.milliseconds })}

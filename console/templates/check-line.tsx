@@ -11,7 +11,7 @@ type Props = {
   onShow: (key: string) => void
 }
 
-/** Says which tokens have no value in the latest appointments. */
+/** Says which tokens have no value in the latest appointments, and what is wrong with the sender. */
 export function CheckLine({ emailTemplateId, changes, onShow }: Props) {
   const { t } = useTranslation()
   const { data } = useQuery({
@@ -20,8 +20,8 @@ export function CheckLine({ emailTemplateId, changes, onShow }: Props) {
   })
   if (!data) return null
   const { warnings } = data
-  const [first] = warnings
-  if (!first) {
+  const example = warnings.find((warning) => warning.example)?.example
+  if (warnings.length === 0) {
     return (
       <div className={classes.check} role="status">
         <IconCheck size={15} className="accent" aria-hidden />
@@ -33,20 +33,28 @@ export function CheckLine({ emailTemplateId, changes, onShow }: Props) {
     <div className={classes.check} role="status" data-warning>
       <IconAlertTriangle size={15} className="amber" aria-hidden />
       <span className="grow">
-        {warnings.map(({ token, objects, of }) => (
-          <span key={token} className={classes.warning}>
-            <span className={classes.tokenName}>{token.slice(1, -1)}</span>{' '}
-            {t('template.check.empty', { count: objects, of })}
+        {warnings.map(({ token, detail, objects, of }) => (
+          <span key={token ?? detail} className={classes.warning}>
+            {token === undefined ? (
+              detail
+            ) : (
+              <>
+                <span className={classes.tokenName}>{token.slice(1, -1)}</span>{' '}
+                {t('template.check.empty', { count: objects, of })}
+              </>
+            )}
           </span>
         ))}
       </span>
-      <button
-        type="button"
-        className={classes.link}
-        onClick={() => onShow(String(first.example.objectId))}
-      >
-        {t('template.check.show')}
-      </button>
+      {example && (
+        <button
+          type="button"
+          className={classes.link}
+          onClick={() => onShow(String(example.objectId))}
+        >
+          {t('template.check.show')}
+        </button>
+      )}
     </div>
   )
 }

@@ -44,6 +44,7 @@ export const enPages = {
     engineOverdue_other: '{{count}} messages are overdue',
     mail: 'Mail',
     mailCaptured: 'is captured: no mail server is configured',
+    mailStopped: 'No mail is sent: {{problem}}.',
     mailAccepted_one: 'server accepted {{count}} mail in the last day',
     mailAccepted_other: 'server accepted {{count}} mails in the last day',
     database: 'Database',

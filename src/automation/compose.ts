@@ -15,7 +15,6 @@ import type { AskingMail } from '../email/answer-links.ts'
 import type { UnsubscribedMail } from '../email/unsubscribe.ts'
 import { chooseVariant } from '../email/variants.ts'
 import type { ObjectType } from '../contract/event-type.ts'
-import type { MailContext } from '../contract/mail-context.ts'
 import { REASONS } from '../contract/reasons.ts'
 import type { RunningAction } from '../store/event-actions.ts'
 import type { ContextRow } from '../store/mail-contexts.ts'
@@ -244,12 +243,13 @@ export function calendarEntry(
 ): CalendarFile | null {
   const { context } = row
   const visit = context.calendar ?? context.classSchedule
-  if (!visit || row.objectId === null) return null
+  const { objectId } = row
+  if (!visit || objectId === null) return null
   // A member of staff has many entries: the name of the business says nothing there.
   const client = mail.to.address === context.client?.emailAddress ? null : context.client
   const other = client ? `${client.firstName} ${client.lastName}`.trim() : context.business.name
   return calendarFile({
-    uid: calendarUid(objectType, row.objectId, row.businessId, host),
+    uid: calendarUid({ ...row, objectType, objectId }, host),
     sequence: row.version,
     cancelled: visit.isCancelled,
     startTime: visit.startTime,

@@ -5,6 +5,7 @@ import type { Db } from '../database/database.ts'
 import { isTransient } from '../database/postgres-errors.ts'
 import type { Mailer, Outcome } from '../email/mailer.ts'
 import { filesIn, readMessage, type Message } from '../email/message.ts'
+import type { BouncedMail } from '../email/verp.ts'
 import { lockPausedBusinesses } from '../store/businesses.ts'
 import { hintChangedTriggers } from '../store/changes.ts'
 import {
@@ -16,6 +17,7 @@ import {
   endTriggersOf,
   lockTriggersOf,
   allowMessageEnds,
+  postponeEmail,
   postponePausedEmails,
   releaseEmails,
   releaseUnendedEmails,
@@ -24,13 +26,22 @@ import {
 } from '../store/email-queue.ts'
 import type { Claim } from '../store/queue.ts'
 import type { SettingsCache } from '../store/settings.ts'
+import { recordSoftBounces } from '../store/soft-bounces.ts'
 import { suppress } from '../store/suppressions.ts'
 import { AttachedFiles } from './attached-files.ts'
 import { Batcher } from './batcher.ts'
-import { decideEmailEnding, findBounce, type Attempted, type Unwanted } from './email-outcome.ts'
+import {
+  decideEmailEnding,
+  findBounce,
+  isSoftBounced,
+  type Attempted,
+  type Unwanted,
+} from './email-outcome.ts'
+import { postponeAboveDailyLimit } from './daily-limits.ts'
 import { FairShare } from './fair-share.ts'
 import { MailServer, type MailServerChange } from './mail-server.ts'
 import { replanMoved } from './replan.ts'
+import { SenderKeys } from './sender-domains.ts'
 import { lateBefore } from './timing.ts'
 import { findUnwanted } from './unwanted-emails.ts'
 
@@ -42,8 +53,10 @@ type Delivering = {
   nextWorker(): string
   leaseSeconds: number
   mailer: Mailer
-  /** The operator's address, which is the envelope sender of every mail: bounces go there. */
+  /** The operator's address: bounces go there without `bounceAddress`. */
   mailFrom: Mailbox
+  /** The envelope sender of one mail, if bounces come back to this service. */
+  bounceAddress?(mail: BouncedMail): string
   /** How long a stop waits for mails that are being sent. The service must stop within ten seconds. */
   maxStopWaitMs?: number
   onError(error: unknown): void
@@ -77,6 +90,7 @@ export class Deliveries {
   readonly #pace = new Pace()
   readonly #files: AttachedFiles
   readonly #shares = new FairShare(EMAIL_QUEUE)
+  readonly #senderKeys: SenderKeys
   /** The last claim was full: more mails are due than it holds. */
   #isCrowded = false
   /** Workers of claims whose mails have all ended. */
@@ -86,6 +100,7 @@ export class Deliveries {
 
   constructor(parts: Delivering) {
     this.#parts = parts
+    this.#senderKeys = new SenderKeys(parts.db)
     this.#files = new AttachedFiles(parts.db)
     // Mails that end at about the same moment share a commit. Waiting for two iterations of the event
     // loop makes four mails a commit instead of two, over five connections.
@@ -205,12 +220,14 @@ export class Deliveries {
     return db.transaction(async (tx) => {
       const all = await claim(tx, { worker, now, leaseUntil, limit })
       const paused = await postponePaused(tx, all, now)
-      const claimed = paused.length > 0 ? all.filter((mail) => !paused.includes(mail)) : all
+      const unpaused = paused.length > 0 ? all.filter((mail) => !paused.includes(mail)) : all
+      const above = await postponeAboveDailyLimit(tx, unpaused, now)
+      const claimed = above.length > 0 ? unpaused.filter((mail) => !above.includes(mail)) : unpaused
       const unwanted =
         claimed.length > 0
           ? await findUnwanted(tx, claimed, { settings, now, outage })
           : new Map<number, Unwanted>()
-      return { claimed, unwanted, postponed: paused.length }
+      return { claimed, unwanted, postponed: paused.length + above.length }
     })
   }
 
@@ -265,6 +282,11 @@ export class Deliveries {
       await this.#untilDone(() => this.#free(mail))
       return
     }
+    if (outcome?.kind === 'postponed') {
+      const until = this.#parts.now().add({ milliseconds: Math.ceil(outcome.waitMs) })
+      await this.#untilDone(() => postponeEmail(this.#parts.db, mail, until))
+      return
+    }
     const moved = await this.#keepRecording({ mail, outcome, unwanted })
     if (moved) await this.#replanned.add(moved)
   }
@@ -273,7 +295,7 @@ export class Deliveries {
     this.#sending++
     try {
       const outcome = await this.#send(mail)
-      if (outcome !== 'not attempted') this.#note(outcome)
+      if (outcome !== 'not attempted' && outcome.kind !== 'postponed') this.#note(outcome)
       return outcome
     } finally {
       this.#sending--
@@ -299,16 +321,31 @@ export class Deliveries {
       isEndRefused = true
       throw new Error('the message was not ended')
     }
-    const from = this.#parts.mailFrom.address
     const to = mail.toAddress
-    const send = (message: Message) =>
-      this.#parts.mailer.send({ from, to, message, beforeMessageEnd })
+    const signers = await this.#findSigners(mail)
+    if (!signers) return 'not attempted'
+    const { mailFrom, mailer, bounceAddress } = this.#parts
+    const send = (message: Message) => {
+      const from = bounceAddress?.({ ...mail, messageId: message.messageId }) ?? mailFrom.address
+      return mailer.send({ from, to, message, signers, beforeMessageEnd })
+    }
     try {
       const outcome = await this.#withFiles(mail, send)
       return isEndRefused ? 'not attempted' : outcome
     } catch (error) {
       if (isEndRefused) return 'not attempted'
       throw error
+    }
+  }
+
+  /** The keys of the sender's own domain. Undefined if they cannot be read now: unsigned mail is refused. */
+  async #findSigners({ businessId, senderDomain: domain }: ClaimedEmail) {
+    if (domain === null) return []
+    try {
+      return await this.#senderKeys.signersOf({ businessId, domain })
+    } catch (error) {
+      this.#parts.onError(error)
+      return undefined
     }
   }
 
@@ -368,6 +405,7 @@ export class Deliveries {
     const endings = attempts.map((attempted) => decideEmailEnding(attempted, now))
     const moved = await db.transaction(async (tx) => {
       const bounced = attempts.flatMap(findBounce)
+      const softBounced = attempts.filter(isSoftBounced).map(({ mail }) => mail)
       // One round trip.
       const [, , , moved] = await Promise.all([
         lockTriggersOf(tx, endings),
@@ -375,6 +413,7 @@ export class Deliveries {
         bounced.length > 0 && suppress(tx, bounced, { user: 'SYSTEM', now }),
         endTriggersOf(tx, endings, now),
       ])
+      await recordSoftBounces(tx, softBounced, { user: 'SYSTEM', now })
       hintChangedTriggers(tx, endings)
       return moved
     })

@@ -1,5 +1,5 @@
-import { isNoSuchMailbox, statusOfReply } from '../email/bounce.ts'
-import { waitAfter, type Outcome, type Unavailable } from '../email/mailer.ts'
+import { isNoSuchMailbox, isSoft, statusOfReply } from '../email/bounce.ts'
+import { waitAfter, type Outcome, type Postponed, type Unavailable } from '../email/mailer.ts'
 import type { ClaimedEmail, EmailEnding } from '../store/email-queue.ts'
 import { isBefore, usefulUntil } from './timing.ts'
 
@@ -7,7 +7,7 @@ import { isBefore, usefulUntil } from './timing.ts'
 export type Attempted = {
   mail: ClaimedEmail
   /** Undefined if it was not attempted; `unwanted` says why. */
-  outcome: Exclude<Outcome, Unavailable> | undefined
+  outcome: Exclude<Outcome, Unavailable | Postponed> | undefined
   unwanted: Unwanted | undefined
 }
 
@@ -63,3 +63,7 @@ export function findBounce({ mail, outcome }: Attempted) {
   const { businessId, toAddress: emailAddress } = mail
   return [{ businessId, emailAddress, reason: 'BOUNCED' as const, detail: outcome.reply }]
 }
+
+/** The mail was refused because of the state of the mailbox, such as a full one. */
+export const isSoftBounced = ({ outcome }: Attempted) =>
+  outcome?.kind === 'failed' && outcome.phase === 'rcpt' && isSoft(statusOfReply(outcome.reply))

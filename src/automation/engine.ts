@@ -2,6 +2,7 @@ import type { Clock } from '../clock.ts'
 import type { Database } from '../database/database.ts'
 import type { Mailbox } from '../contract/addresses.ts'
 import type { Mailer } from '../email/mailer.ts'
+import type { BouncedMail } from '../email/verp.ts'
 import { readDatabaseTime } from '../store/database-time.ts'
 import type { SettingsCache } from '../store/settings.ts'
 import { createApprovalLoop } from './approval-loop.ts'
@@ -11,9 +12,11 @@ import { FireLoops } from './fire-loops.ts'
 import type { FireContext } from './fire.ts'
 import { createHeartbeatLoop, createTakeoverLoop, takeoverMs } from './lease-loops.ts'
 import { Hint, repeat, type Loop } from './loop.ts'
+import { createNoticeLoop } from './notices.ts'
 import { createPlanLoop, type PlannerParts } from './planner.ts'
 import { createReconciler } from './reconcile.ts'
 import { createReplanLoop } from './replan.ts'
+import { createSenderLoop, type SenderCheckParts } from './sender-domains.ts'
 import { Throttle } from './throttle.ts'
 import { WorkQueue } from '../work-queue.ts'
 
@@ -29,7 +32,12 @@ export type EngineParts = {
   /** There is no mail server: mails are stored and shown, none is sent. */
   captures: boolean
   mailFrom: Mailbox
+  bounceAddress?(mail: BouncedMail): string
+  /** Absent: sender domains are not checked. */
+  senderChecks?: SenderCheckParts
   host: string
+  /** For links to the console; default: `host`. */
+  publicUrl?: string
   unsubscribeLink: FireContext['unsubscribeLink']
   calendarLink: FireContext['calendarLink']
   answerLinks?: NonNullable<FireContext['answerLinks']>
@@ -82,7 +90,9 @@ export function createEngine(parts: EngineParts) {
     replan: createReplanLoop({ ...parts, db, now }, takeoverMs(leaseSeconds)),
     plan: createPlanLoop({ ...parts, now }),
     approve: createApprovalLoop({ ...parts, now }),
+    notices: createNoticeLoop({ ...parts, now }),
     reconcile: createReconciler({ db, now, worker, leaseSeconds }).loop,
+    senders: parts.senderChecks ? [createSenderLoop({ ...parts.senderChecks, db, now })] : [],
   }
 
   /** Runs until stopped. Claimed triggers and mails that were not begun are then released. */

@@ -10,6 +10,7 @@ import type { RunningAction } from '../store/event-actions.ts'
 import type { ContextRow } from '../store/mail-contexts.ts'
 import { listSuppressed } from '../store/suppressions.ts'
 import { keepTransactionAlive, type ClaimedTrigger, type Ending } from '../store/trigger-queue.ts'
+import { withLogo } from './logo.ts'
 import { calendarEntry, compose, senderOf, type AnswerLinks, type Composed } from './compose.ts'
 import type { RenderedTemplate } from './templates.ts'
 import { TimeSlice } from './time-slice.ts'
@@ -227,12 +228,12 @@ function wireForm(
 ) {
   const { mail, template, messageId, unsubscribeLink } = composed
   const calendar = calendarEntry(objectType, composed, sender.from, parts.host)
-  const files = template.attachments ?? []
+  const files = withLogo(template.attachments, mail.html, composed.row.context.business.logo)
   const more = { messageId, date, calendar, files, unsubscribeLink }
   return messageText(buildMessage({ ...mail, ...sender, ...more }))
 }
 
-/** Bounced addresses get no mail; unsubscribed ones only transactional mail. */
+/** Addresses that bounced or complained get no mail; unsubscribed ones only transactional mail. */
 async function suppressions(tx: Db, mails: Composed[]) {
   // Suppressions of the client's own address were read with the client.
   const asked = mails
@@ -253,6 +254,7 @@ async function suppressions(tx: Db, mails: Composed[]) {
     const { action, template } = mail
     const given = reasonsOf(mail)
     if (given.includes('BOUNCED')) return SUPPRESSED_REASONS.BOUNCED
+    if (given.includes('COMPLAINED')) return SUPPRESSED_REASONS.COMPLAINED
     if (action.transactional ?? template.transactional) return undefined
     return given.includes('UNSUBSCRIBED') ? SUPPRESSED_REASONS.UNSUBSCRIBED : undefined
   }

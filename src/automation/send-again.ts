@@ -1,6 +1,7 @@
 import type { ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
 import { domainOf, type Mailbox } from '../contract/addresses.ts'
+import type { MailContext } from '../contract/mail-context.ts'
 import {
   buildMessage,
   makeMessageId,
@@ -16,6 +17,7 @@ import { lockTemplatesWithVariants } from '../store/email-templates.ts'
 import { drawEmailIds, insertEmails, type NewEmail, type WholeEmail } from '../store/emails.ts'
 import { listMailContexts, type ContextRow } from '../store/mail-contexts.ts'
 import { calendarEntry, withoutClient, senderOf, type SendingBusiness } from './compose.ts'
+import { withLogo } from './logo.ts'
 import type { Preview } from './preview.ts'
 
 /** What a request that sends a mail needs. */
@@ -67,7 +69,8 @@ export async function sendTests(
   const object = { ...about, businessId, objectId, objectUUId, clientId }
   const email = { ...object, eventActionId: null, subject, html, text, test: true }
   const sender = senderOf(mail, row.context.business, mailFrom)
-  return queueMails(tx, email, sender, addresses, { now, host })
+  const { logo } = row.context.business
+  return queueMails(tx, email, sender, addresses, { now, host, logo })
 }
 
 /** A mail that no trigger sends, before it has an id and a recipient. */
@@ -92,7 +95,11 @@ export async function queueMails(
     now,
     host,
     attachment,
-  }: Pick<Sending, 'now' | 'host'> & { attachment?: MessageAttachment | undefined },
+    logo,
+  }: Pick<Sending, 'now' | 'host'> & {
+    attachment?: MessageAttachment | undefined
+    logo?: MailContext['business']['logo']
+  },
 ): Promise<number[]> {
   const ids = await drawEmailIds(tx, addresses.length)
   const emails = ids.map((emailId, i): NewEmail => {
@@ -100,7 +107,7 @@ export async function queueMails(
     const messageId = makeMessageId(email.businessId, emailId, host)
     const to = { name: '', address: toAddress }
     const parts = { ...email, ...sender, to, cc: null, messageId, date: now }
-    const files = email.attachments ?? []
+    const files = withLogo(email.attachments, email.html, logo)
     const own = { calendar: null, files, attachment, unsubscribeLink: null }
     const message = buildMessage({ ...parts, ...own })
     return {
@@ -194,7 +201,7 @@ async function buildCaptured(
             host,
           )
         : null,
-    files: email.attachments ?? [],
+    files: withLogo(email.attachments, email.html, row?.context.business.logo),
     // The same link as in its body.
     unsubscribeLink: email.transactional ? null : unsubscribeLink(email),
   })

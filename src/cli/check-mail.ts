@@ -1,10 +1,10 @@
-import { Resolver } from 'node:dns/promises'
 import type { Clock } from '../clock.ts'
 import type { Config } from '../config.ts'
 import { dkimSigner } from '../email/dkim.ts'
 import { mailHints } from '../email/mail-doctor.ts'
 import type { Outcome, Phase } from '../email/mailer.ts'
 import { buildMessage } from '../email/message.ts'
+import { makeResolver } from '../email/resolver.ts'
 import { parseSmtpUrl } from '../email/smtp.ts'
 import { makeMailer } from './make-mailer.ts'
 
@@ -14,7 +14,7 @@ export type Finding = { state: 'ok' | 'note' | 'bad'; about: string; says: strin
 export async function checkMail(config: Config, to: string, clock: Clock): Promise<Finding[]> {
   const signer =
     config.dkim && dkimSigner(config.dkim.domain, config.dkim.selector, config.dkim.key)
-  const resolver = new Resolver({ timeout: 2_000, tries: 2 })
+  const resolver = makeResolver(config.dnsServers)
   const [sent, hints] = await Promise.all([
     sendOne(config, to, clock.now()),
     mailHints(config.mailFrom.address, signer, resolver),
@@ -79,7 +79,7 @@ function testMessage({ mailFrom, publicUrl }: Config, to: string, now: Temporal.
   })
 }
 
-const ADVICE_BY_PHASE: Partial<Record<Phase, string>> = {
+export const ADVICE_BY_PHASE: Partial<Record<Phase, string>> = {
   connect: 'check host and port in SMTP_URL, and whether a firewall blocks them',
   greeting:
     'check the port in SMTP_URL: smtps:// is for TLS from the start (465), smtp:// for STARTTLS (587)',

@@ -2,13 +2,18 @@ import fs from 'node:fs'
 import { Command } from 'commander'
 import { Reconciliation, type Findings } from '../automation/reconcile.ts'
 import { DatabaseClock, monotonicMs, type Clock } from '../clock.ts'
-import { readConfig, type Config } from '../config.ts'
+import { configWarnings, readConfig, type Config } from '../config.ts'
 import { parseAddress } from '../contract/addresses.ts'
 import { inspectDatabase, type Inspection } from '../database/inspect.ts'
 import { openDatabase } from '../database/postgres.ts'
+import type { Unavailable } from '../email/mailer.ts'
+import { serverOfUrl } from '../email/smtp.ts'
+import { findMailServer, type MailServerState } from '../store/mail-servers.ts'
 import { readQueueHealth, type QueueHealth } from '../store/queue-health.ts'
 import { StartError } from '../errors.ts'
-import { checkMail, type Finding } from './check-mail.ts'
+import { ADVICE_BY_PHASE, checkMail, type Finding } from './check-mail.ts'
+import { checkSenders } from './check-senders.ts'
+import { makeMailer } from './make-mailer.ts'
 import { findServer, explainFailure } from './reach-database.ts'
 
 export const command = new Command()
@@ -33,14 +38,25 @@ type Facts = {
   database: Inspection
   clock: DatabaseClock
   zones: Zones
+  /** Undefined without SMTP_URL. */
+  mail: { server: string; trouble: Unavailable | undefined } | undefined
   /** Undefined if the schema is missing or of another version. */
-  engine: { health: QueueHealth; findings: Findings; isWhole: boolean } | undefined
+  engine: ExaminedEngine | undefined
+}
+
+type ExaminedEngine = {
+  health: QueueHealth
+  mailServer: MailServerState | undefined
+  findings: Findings
+  isWhole: boolean
+  senders: Finding[]
 }
 
 /** To add a check, add a function. */
 const CHECKS: ((facts: Facts) => Finding | undefined)[] = [
   checkNode,
   checkSettings,
+  checkMailSettings,
   checkDisk,
   checkServer,
   checkSchema,
@@ -52,6 +68,9 @@ const CHECKS: ((facts: Facts) => Finding | undefined)[] = [
   checkDeadLetters,
   checkReconciliation,
   checkStoppedMatching,
+  checkMailServer,
+  checkEmailQueue,
+  checkPauses,
 ]
 
 async function examine(config: Config, mailTo: string | undefined): Promise<Finding[]> {
@@ -61,9 +80,12 @@ async function examine(config: Config, mailTo: string | undefined): Promise<Find
   try {
     const database = await inspectDatabase(url, zones.moments)
     clock.set(database.time.ms, database.time.answeredAt)
-    const engine = await examineEngine(url, database, clock, config.leaseSeconds)
-    const facts = { config, database, clock, zones, engine }
-    const findings = CHECKS.flatMap((check) => check(facts) ?? [])
+    const [engine, mail] = await Promise.all([
+      examineEngine(url, database, clock, config),
+      probeMailServer(config),
+    ])
+    const facts = { config, database, clock, zones, mail, engine }
+    const findings = [...CHECKS.flatMap((check) => check(facts) ?? []), ...(engine?.senders ?? [])]
     return mailTo ? [...findings, ...(await checkMail(config, mailTo, clock))] : findings
   } catch (error) {
     throw explainFailure(url, error)
@@ -79,21 +101,33 @@ async function examineEngine(
   url: string,
   { schema, rolesMissing }: Inspection,
   clock: Clock,
-  leaseSeconds: number,
-) {
+  config: Config,
+): Promise<ExaminedEngine | undefined> {
   if (schema.version !== schema.known || rolesMissing.length > 0) return undefined
   const database = openDatabase({ url, connections: 1 })
   try {
-    const health = await readQueueHealth(database.engine, clock.now(), leaseSeconds)
+    const health = await readQueueHealth(database.engine, clock.now(), config.leaseSeconds)
+    const server = serverOfUrl(config.smtpUrl)
+    const mailServer = server ? await findMailServer(database.engine, server) : undefined
     const reconciliation = new Reconciliation(database.engine, () => clock.now())
     const startedAt = monotonicMs()
     let isWhole = false
     while (!isWhole && monotonicMs() - startedAt < MAX_RECONCILE_MS)
       isWhole = await reconciliation.comparePage()
-    return { health, findings: reconciliation.findings, isWhole }
+    const senders = await checkSenders(config, database.operator)
+    return { health, mailServer, findings: reconciliation.findings, isWhole, senders }
   } finally {
     await database.close()
   }
+}
+
+/** Connects and signs in, without a mail. */
+async function probeMailServer(config: Config): Promise<Facts['mail']> {
+  const mailer = makeMailer(config)
+  if (mailer.server === null) return undefined
+  const trouble = await mailer.check()
+  await mailer.close()
+  return { server: mailer.server, trouble }
 }
 
 function checkNode(): Finding {
@@ -109,6 +143,13 @@ function checkSettings({ config }: Facts): Finding {
     ? 'email is sent'
     : 'email is captured and not sent (SMTP_URL is not set)'
   return { state: 'ok', about: 'Settings', says: `valid; role ${config.role}; ${mail}` }
+}
+
+function checkMailSettings({ config }: Facts): Finding | undefined {
+  const warnings = configWarnings(config)
+  if (warnings.length === 0) return undefined
+  const says = 'readers of the mails cannot answer them or follow their links'
+  return { state: 'note', about: 'Addresses', says, todo: warnings.join('; ') }
 }
 
 const MIN_FREE_MB = 500
@@ -286,6 +327,53 @@ function checkStoppedMatching({ engine }: Facts): Finding | undefined {
     says: `${engine.findings.stoppedMatching} definitions have stopped matching new objects: ${stopped.map((one) => one.eventDefnId).join(', ')}`,
     todo: 'GET /explain/{objectType}/{objectId} for a new object shows the reason',
   }
+}
+
+function checkMailServer({ mail, engine, clock }: Facts): Finding | undefined {
+  if (!mail) return undefined
+  const about = 'Mail server'
+  const { server, trouble } = mail
+  const { outage, lastAcceptedTime } = engine?.mailServer ?? {}
+  const down = outage
+    ? `; no mail was taken for ${formatDuration(secondsSince(outage.since, clock))}`
+    : ''
+  if (trouble) {
+    const todo = `${ADVICE_BY_PHASE[trouble.phase] ?? 'its reply tells why'}; waiting mails are then sent without further action`
+    const says = `${server} takes no mail, at ${trouble.phase}: ${trouble.reply}${down}`
+    return { state: 'bad', about, says, todo }
+  }
+  if (outage) {
+    const says = `${server} accepts connections from here, but the service fails at ${outage.phase}: ${outage.reply}${down}`
+    const todo =
+      'wait five minutes and check again; if it still fails, restart the service with these settings'
+    return { state: 'note', about, says, todo }
+  }
+  const accepted = lastAcceptedTime
+    ? `, and took a mail ${formatDuration(secondsSince(lastAcceptedTime, clock))} ago`
+    : ''
+  return { state: 'ok', about, says: `${server} accepts connections${accepted}` }
+}
+
+/** A mail server that works takes a mail within seconds; a mail that waits longer was deferred. */
+const MAX_WAITING_SECONDS = 1_800
+
+function checkEmailQueue({ engine, clock }: Facts): Finding | undefined {
+  if (!engine) return undefined
+  const { emailsWaiting, oldestWaitingEmail } = engine.health
+  const about = 'Mail queue'
+  if (emailsWaiting === 0) return { state: 'ok', about, says: 'no mail waits' }
+  const age = secondsSince(oldestWaitingEmail, clock)
+  const says = `${emailsWaiting} mails wait, the oldest for ${formatDuration(age)}`
+  if (age <= MAX_WAITING_SECONDS) return { state: 'ok', about, says }
+  const todo = 'GET /emails?status=RETRYING lists them with the answers of the mail server'
+  return { state: 'note', about, says, todo }
+}
+
+function checkPauses({ engine }: Facts): Finding | undefined {
+  if (!engine || engine.health.pausedBusinesses === 0) return undefined
+  const says = `all mail of ${engine.health.pausedBusinesses} businesses is paused`
+  const todo = 'GET /business shows mailPausedReason; POST /business with mailPaused: false resumes'
+  return { state: 'note', about: 'Pauses', says, todo }
 }
 
 const secondsSince = (moment: Temporal.Instant | null, clock: Clock) =>

@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises'
 import { Command, Option } from 'commander'
 import { SECURITY_FUNCTIONS } from '../auth/permissions.ts'
 import { readConfig } from '../config.ts'
-import { REPORT_FORMATS, type ReportFormat } from '../contract/report.ts'
+import { DIMENSIONS, REPORT_FORMATS, type ReportFormat } from '../contract/report.ts'
 import { RequestError, StartError } from '../errors.ts'
 import { REPORTS } from '../reports/catalog/catalog.ts'
 import { printToFile, type PrintedFile } from '../reports/print-to-file.ts'
@@ -21,6 +21,12 @@ type Options = {
   out?: string
   business?: number
   location?: number
+  staff?: number[]
+  service?: number[]
+  client?: number[]
+  status?: string[]
+  tag?: string[]
+  groupBy?: string[]
 }
 
 export const command = new Command()
@@ -43,6 +49,12 @@ export const command = new Command()
     wholeNumber,
   )
   .option('--location <locationId>', 'only this location, in its time zone', wholeNumber)
+  .option('--staff <professionalId...>', 'only these members of staff', collectNumbers)
+  .option('--service <reasonId...>', 'only these services', collectNumbers)
+  .option('--client <clientId...>', 'only these clients', collectNumbers)
+  .option('--status <status...>', 'only these statuses')
+  .option('--tag <name=value...>', 'only with one of the values of each tag')
+  .option('--group-by <dimension...>', `one or two of ${DIMENSIONS.join(', ')}`)
   .addHelpText('after', `\nReports:\n${REPORTS.map(lineOf).join('\n')}`)
   .action((report: string, options: Options) =>
     withDatabase(async ({ database, now }) => {
@@ -53,6 +65,8 @@ export const command = new Command()
         startDate: options.from,
         endDate: options.to,
         locationId: options.location,
+        filters: filtersOf(options),
+        groupBy: options.groupBy,
       }
       const functions = new Set<string>(SECURITY_FUNCTIONS)
       const reader = { businessId, functions, locationIds: null, professionalIds: null }
@@ -72,6 +86,22 @@ export const command = new Command()
       }
     }),
   )
+
+function collectNumbers(value: string, before: number[] = []) {
+  return [...before, wholeNumber(value)]
+}
+
+function filtersOf({ staff, service, client, status, tag }: Options) {
+  const tags = Map.groupBy(tag ?? [], (one) => one.split('=')[0]!)
+  const valueOf = (one: string) => one.slice(one.indexOf('=') + 1)
+  return {
+    professionalIdList: staff,
+    reasonIdList: service,
+    clientIdList: client,
+    statusList: status,
+    tags: tag && Object.fromEntries([...tags].map(([name, all]) => [name, all.map(valueOf)])),
+  }
+}
 
 function lineOf({ reportId, reportFileName, description }: (typeof REPORTS)[number]) {
   return `  ${reportId}  ${reportFileName.padEnd(20)} ${description}`
@@ -113,8 +143,17 @@ const OPTIONS: Record<string, string> = {
   '?format': '--format',
   '/reportId': 'The report:',
   '/reportFileName': 'The report:',
+  '/filters/professionalIdList': '--staff',
+  '/filters/reasonIdList': '--service',
+  '/filters/clientIdList': '--client',
+  '/filters/statusList': '--status',
+  '/filters/tags': '--tag',
+  '/groupBy': '--group-by',
 }
 
 const nameOptions = ({ message, errors }: RequestError) =>
-  errors?.map(({ pointer, detail }) => `${OPTIONS[pointer] ?? pointer} ${detail}`).join('; ') ??
-  message
+  errors?.map(({ pointer, detail }) => `${nameOption(pointer)} ${detail}`).join('; ') ?? message
+
+/** The option of a pointer, also of one to an item such as `/groupBy/0`. */
+const nameOption = (pointer: string) =>
+  Object.entries(OPTIONS).find(([start]) => `${pointer}/`.startsWith(`${start}/`))?.[1] ?? pointer

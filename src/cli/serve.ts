@@ -7,10 +7,12 @@ import { createEngine, type Engine } from '../automation/engine.ts'
 import type { MailServerChange } from '../automation/mail-server.ts'
 import { followTimeZones } from '../automation/time-zones.ts'
 import { DatabaseClock } from '../clock.ts'
-import { addressOf, readConfig, type Config } from '../config.ts'
+import { addressOf, configWarnings, readConfig, type Config } from '../config.ts'
 import type { Database, Db } from '../database/database.ts'
 import { openDatabase } from '../database/postgres.ts'
 import { warmUp } from '../email/html-pool.ts'
+import { mailRouteOf } from '../email/mail-route.ts'
+import { makeResolver } from '../email/resolver.ts'
 import { answerLinks } from '../email/answer-links.ts'
 import type { Mailer } from '../email/mailer.ts'
 import { calendarLink, unsubscribeLink } from '../email/unsubscribe.ts'
@@ -25,12 +27,14 @@ import { deleteOldAnswers } from '../http/server/idempotency.ts'
 import { openLog, type Log } from '../log.ts'
 import { createReportScheduleLoops } from '../report-delivery/schedule-loops.ts'
 import { forgetBodies } from '../store/emails.ts'
+import { deleteOldSoftBounces } from '../store/soft-bounces.ts'
 import { forgetContents } from '../store/files.ts'
 import { findOrSaveLinkSecret } from '../store/unsubscribe-links.ts'
 import { SettingsCache } from '../store/settings.ts'
 import { reachDatabase } from './reach-database.ts'
 import { buildConsole } from './build-console.ts'
 import { makeMailer } from './make-mailer.ts'
+import { bounceAddressesOf, receiveBounces } from './receive-bounces.ts'
 
 export const command = new Command()
   .addHelpText('after', '\nSettings come from the environment: see docs/configuration.md.')
@@ -39,6 +43,7 @@ export const command = new Command()
 async function serve() {
   const config = readConfig(process.env)
   const log = openLog(config.logLevel)
+  for (const warning of configWarnings(config)) log.warn(warning)
   const stops: (() => Promise<unknown> | void)[] = []
   // From the beginning: Ctrl-C during the start must also stop the embedded database.
   const stopRequested = stopSignal(log)
@@ -88,6 +93,8 @@ async function start(config: Config, log: Log, stops: (() => Promise<unknown> | 
   }
   const app = await buildApp(services)
   await listen(app, config)
+  const receiving = await receiveBounces(parts)
+  if (receiving) stops.push(receiving.close)
   if (engine) {
     stops.push(runEngine(engine), cleanUpPeriodically(parts))
     followTimeZones(parts).catch((err) => log.error({ err }, 'checking the time zone data failed'))
@@ -117,6 +124,8 @@ function makeEngine({ config, database, clock, log, linkSeal, settings }: Parts,
     settings,
     clock,
     mailer,
+    ...bounceAddressesOf(config, linkSeal),
+    senderChecks: { route: mailRouteOf(config), resolver: makeResolver(config.dnsServers) },
     captures: config.smtpUrl === undefined,
     unsubscribeLink: (mail) => unsubscribeLink(config.publicUrl, linkSeal, mail),
     calendarLink: (mail) => calendarLink(config.publicUrl, linkSeal, mail),
@@ -165,6 +174,7 @@ function cleanUpPeriodically({ config, database, clock, log }: Parts) {
   const cleanUp = async () => {
     const now = clock.now()
     await deleteOldAnswers(database.engine, now)
+    await deleteOldSoftBounces(database.engine, now)
     const before = now.subtract({ hours: 24 * config.bodyRetentionDays })
     await deleteOldBodies(database.engine, before)
     while ((await forgetContents(database.engine, before, BODY_BATCH)) === BODY_BATCH);
@@ -237,6 +247,7 @@ function printSummary(config: Config, app: App, newKey: string | undefined) {
     `  API reference     ${base}/docs   (OpenAPI: ${base}/openapi.json)`,
     `  Database          ${database}`,
     `  Mail              ${mail}`,
+    ...configWarnings(config).map((warning) => `  Warning           ${warning}`),
     ...(newKey ? [`  Operator's key    ${newKey}`, '', KEY_NOTE] : []),
   ]
   // On stderr, because stdout is the log, which must not contain secrets.

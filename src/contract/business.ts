@@ -29,6 +29,18 @@ const MAIL_PAUSED =
   'No mail of the business is sent while true. Triggers stay SCHEDULED and mails QUEUED. When it ends, ' +
   'what is no longer useful becomes EXPIRED or CANCELLED, and the rest is sent.'
 
+const MAX_DAILY_MAILS = 10_000_000
+
+const DailyMailLimit = Type.Union(
+  [Type.Integer({ minimum: 1, maximum: MAX_DAILY_MAILS }), Type.Null()],
+  {
+    description:
+      'How many mails the business may send on one day of its time zone; the others wait for the next ' +
+      'day. null: no limit. Only the operator can set it.',
+    examples: [5_000],
+  },
+)
+
 const MAX_BULK_LIMIT = 1_000_000
 
 const BulkLimit = Type.Union([Type.Integer({ minimum: 0, maximum: MAX_BULK_LIMIT }), Type.Null()], {
@@ -77,6 +89,7 @@ export const businessExample = {
   accentColor: '#2f5d50',
   website: 'https://praxis.example',
   replyTo: 'desk@praxis.example',
+  dailyMailLimit: null,
   bulkLimit: null,
   quietHours: { from: '21:00', to: '08:00' },
   active: true,
@@ -124,6 +137,7 @@ export const Business = Type.Object(
     mailPaused: Type.Boolean({ description: MAIL_PAUSED }),
     mailPausedReason: OrNull('Why mail is paused, for people. Null if it is not.'),
     ...mailing,
+    dailyMailLimit: DailyMailLimit,
     bulkLimit: BulkLimit,
     quietHours: Type.Union([QuietHours, Type.Null()]),
     active: Type.Boolean(),
@@ -156,6 +170,7 @@ export const BUSINESS_FIELDS = {
   accentColor: optional(color()),
   website: optional(url()),
   replyTo: optional(address()),
+  dailyMailLimit: optional(integer(1, MAX_DAILY_MAILS)),
   bulkLimit: optional(integer(0, MAX_BULK_LIMIT)),
   quietHours: optional(quietHours()),
   active: optional(boolean(true)),
@@ -190,6 +205,7 @@ export const BusinessWrite = Type.Object(
     accentColor: Type.Optional(mailing.accentColor),
     website: Type.Optional(mailing.website),
     replyTo: Type.Optional(mailing.replyTo),
+    dailyMailLimit: Type.Optional(DailyMailLimit),
     bulkLimit: Type.Optional(BulkLimit),
     quietHours: Maybe(QuietHoursAs('QuietHoursBody')),
     active: Maybe(Type.Boolean({ description: 'Only the operator can set it.' })),

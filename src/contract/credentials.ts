@@ -99,8 +99,15 @@ const userExample = {
   role: 'OWNER',
   professionalId: null,
   locationIdList: [],
+  failureMails: null,
   ...stampsExample,
 }
+
+const FailureMails = Type.Union([Type.Boolean(), Type.Null()], {
+  description:
+    'Whether the person gets mails about mails that could not be sent, and about bulk calls that wait ' +
+    'for approval. null: only as an OWNER.',
+})
 
 export const User = Type.Object(
   {
@@ -117,6 +124,7 @@ export const User = Type.Object(
     locationIdList: Type.Array(Type.Integer(), {
       description: 'The locations that a LOCATION_SUPER_USER sees.',
     }),
+    failureMails: FailureMails,
     ...stamps,
   },
   { title: 'User', examples: [userExample] },
@@ -241,6 +249,7 @@ export const USER_FIELDS: Record<string, Field> = {
   role: required(role()),
   professionalId: optional(reference('professional')),
   locationIdList: optional(references('location')),
+  failureMails: optional(boolean(null)),
   active: optional(boolean(true)),
 }
 
@@ -254,6 +263,7 @@ const userWrite = {
   ),
   professionalId: Maybe(Type.Integer()),
   locationIdList: Maybe(Type.Array(Type.Integer())),
+  failureMails: Type.Optional(FailureMails),
   active: Maybe(Type.Boolean()),
   ...serverOwned,
 }

@@ -199,15 +199,41 @@ export type MailPreview = Static<typeof MailPreview>
 
 export const TemplateWarnings = Type.Array(
   Named('TemplateWarning', {
-    token: Type.String({ examples: ['%CLIENT_PHONE%'] }),
-    objects: Type.Integer({ description: 'in how many of the checked objects it is empty' }),
-    of: Type.Integer({ description: 'how many recent objects were checked' }),
-    example: Named('WarnedObject', {
-      objectType: Type.Enum([...OBJECT_TYPES], { title: 'ObjectType' }),
-      objectId: Type.Union([Type.Integer(), Type.String()]),
-    }),
+    property: Type.Optional(
+      Type.String({
+        description: 'The property that a warning about the sender is about.',
+        examples: ['fromAddress'],
+      }),
+    ),
+    detail: Type.Optional(
+      Type.String({
+        description: 'What is wrong with the sender, and what to do.',
+        examples: [
+          'The DNS records of praxis.example are not checked yet. Publish the DNS records that GET /senderDomain/praxis.example lists.',
+        ],
+      }),
+    ),
+    token: Type.Optional(
+      Type.String({
+        description: 'The token that a warning about a token is about.',
+        examples: ['%CLIENT_PHONE%'],
+      }),
+    ),
+    objects: Type.Optional(
+      Type.Integer({ description: 'in how many of the checked objects it is empty' }),
+    ),
+    of: Type.Optional(Type.Integer({ description: 'how many recent objects were checked' })),
+    example: Type.Optional(
+      Named('WarnedObject', {
+        objectType: Type.Enum([...OBJECT_TYPES], { title: 'ObjectType' }),
+        objectId: Type.Union([Type.Integer(), Type.String()]),
+      }),
+    ),
   }),
-  { description: 'Tokens that have no value in some of the most recent objects.' },
+  {
+    description:
+      'A sender that receivers may not trust, and tokens that have no value in some of the most recent objects.',
+  },
 )
 
 export const CheckedTemplate = Type.Object(

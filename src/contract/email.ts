@@ -76,12 +76,15 @@ export const WholeEmail = Type.Object(
   { title: 'EmailWithContent' },
 )
 
+export const SUPPRESSION_REASONS = ['UNSUBSCRIBED', 'BOUNCED', 'COMPLAINED'] as const
+export type SuppressionReason = (typeof SUPPRESSION_REASONS)[number]
+
 /** An address that the business no longer sends email to. */
 export const Suppression = Type.Object(
   {
     businessId: Type.Integer(),
     emailAddress: Type.String(),
-    reason: Type.Enum(['UNSUBSCRIBED', 'BOUNCED'], { title: 'SuppressionReason' }),
+    reason: Type.Enum([...SUPPRESSION_REASONS], { title: 'SuppressionReason' }),
     detail: OrNull(Type.String()),
     createdDate: Moment,
     createdUser: Type.String(),

@@ -369,7 +369,7 @@ const emailTemplate = declare({
     subject: required(name(1_000), 'The subject, with tokens such as %CLIENT_FULLNAME%.'),
     emailBody: required(
       text(500_000),
-      'HTML with tokens. Scripts and external resources are removed.',
+      'HTML with tokens, `%TOKEN|fallback%` and `%IF:TOKEN% … %END:IF%`. Scripts and external resources are removed.',
     ),
     emailBodyText: optional(text(200_000), 'The text part. Default: generated from the HTML.'),
     emailCategoryId: optional(
@@ -378,7 +378,10 @@ const emailTemplate = declare({
     ),
     emailBecause: optional(text(1_000), 'Why the recipient gets the email.'),
     externalName: optional(line(), 'The public name.'),
-    language: optional(language(), 'The language of this variant.'),
+    language: optional(
+      language(),
+      'The language of the email: of its dates, numbers and fixed words. Of several templates with the same name, the one in the language of the client is used.',
+    ),
     level: optional(line(60), 'Stored, but not used.'),
     location: optional(line(), 'Stored, but not used.'),
     fromAddress: optional(
@@ -392,7 +395,10 @@ const emailTemplate = declare({
     bccAddress: optional(addressOrToken()),
     replyToAddress: optional(addressOrToken()),
     allowOnline: optional(boolean(false), 'Stored, but not used.'),
-    noHeader: optional(boolean(false), 'Stored, but not used.'),
+    noHeader: optional(
+      boolean(false),
+      'True: the email is sent without the layout of the business.',
+    ),
     attachFileLibraryUUids: optional(
       lines(50),
       'The `fileUUId`s of files of the library to attach, up to 10 MB together.',

@@ -27,6 +27,9 @@ export const Overview = Type.Object(
     activeDefinitions: Type.Integer(),
     triggersWaiting: Type.Integer(),
     triggersDueToday: Type.Integer(),
+    approvalsWaiting: Type.Integer({
+      description: 'Bulk calls whose mails wait for a decision: see `GET /approval`.',
+    }),
     nextTriggerTime: OrNull(Moment),
     triggersOfLastDay: Counts,
     emailsOfLastDay: Counts,

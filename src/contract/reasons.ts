@@ -40,6 +40,7 @@ export const REASONS = {
 /** Why a suppressed address gets no mail. */
 export const SUPPRESSED_REASONS = {
   BOUNCED: 'an earlier mail to this address bounced; correct the address or delete its suppression',
+  COMPLAINED: 'the recipient reported an earlier mail as spam',
   UNSUBSCRIBED: 'the recipient unsubscribed',
 } as const
 

@@ -59,8 +59,8 @@ const stampsExample = {
   modifiedUser: 'anna',
 }
 
-/** The filters of a report, as `POST /report/print/file` takes them. */
-const filters = PrintBody.properties.filters
+/** The filters and the grouping of a report, as `POST /report/print/file` takes them. */
+const { filters, groupBy } = PrintBody.properties
 
 type Shape = Parameters<typeof optional>[0]
 
@@ -93,6 +93,15 @@ const filtersField = (): Shape => ({
   faults: (value) => (isPlainObject(value) ? [] : [{ detail: 'must be an object' }]),
 })
 
+/** `checkPrintRequest` checks its names. */
+const groupByField = (): Shape => ({
+  schema: groupBy,
+  sqlType: 'jsonb',
+  faults: (value) => (Array.isArray(value) ? [] : [{ detail: 'must be an array' }]),
+})
+
+const StoredGroupBy = OrNull(Type.Array(Type.String()))
+
 /** `checkPrintRequest` checks whether there is such a report. */
 const reportId = () => required(integer(1, 2_147_483_647))
 
@@ -106,6 +115,7 @@ export const SCHEDULE_FIELDS: Record<string, Field> = {
   reportId: reportId(),
   format: optional(oneOf(REPORT_FORMATS, Format, 'pdf')),
   filters: optional(filtersField()),
+  groupBy: optional(groupByField()),
   locationId: optional(reference('location')),
   frequency: required(oneOf(FREQUENCIES, Frequency)),
   weekday: optional(oneOf(WEEKDAYS, Weekday)),
@@ -127,6 +137,7 @@ export const ReportScheduleWrite = Type.Object(
     reportId: Type.Optional(Type.Integer({ description: 'Required to create one.' })),
     format: Maybe(Type.Enum([...REPORT_FORMATS], { title: 'ReportFormat', default: 'pdf' })),
     filters,
+    groupBy,
     locationId: Maybe(Type.Integer({ description: 'Only this location, in its time zone.' })),
     frequency: Type.Optional(Frequency),
     weekday: Maybe(Weekday),
@@ -162,6 +173,7 @@ const scheduleExample = {
   reportId: 102,
   format: 'pdf',
   filters: null,
+  groupBy: null,
   locationId: null,
   frequency: 'WEEKLY',
   weekday: 'MONDAY',
@@ -224,6 +236,7 @@ export const ReportSchedule = Type.Object(
     reportId: Type.Integer(),
     format: Format,
     filters: OrNull(Type.Record(Type.String(), Type.Unknown(), { title: 'StoredFilters' })),
+    groupBy: StoredGroupBy,
     locationId: OrNull(Type.Integer()),
     frequency: Frequency,
     weekday: OrNull(Weekday),
@@ -247,6 +260,7 @@ export const VIEW_FIELDS: Record<string, Field> = {
   name: required(name(200)),
   reportId: reportId(),
   filters: optional(filtersField()),
+  groupBy: optional(groupByField()),
   locationId: optional(reference('location')),
   shared: optional(boolean(false)),
   active: optional(boolean(true)),
@@ -258,6 +272,7 @@ const viewExample = {
   name: 'No-shows of Elena',
   reportId: 201,
   filters: { professionalIdList: [2] },
+  groupBy: null,
   locationId: null,
   shared: false,
   userId: 3,
@@ -271,6 +286,7 @@ export const ReportView = Type.Object(
     name: Type.String(),
     reportId: Type.Integer(),
     filters: OrNull(Type.Record(Type.String(), Type.Unknown(), { title: 'StoredFilters' })),
+    groupBy: StoredGroupBy,
     locationId: OrNull(Type.Integer()),
     shared: Type.Boolean(),
     userId: OrNull(Type.Integer()),
@@ -287,6 +303,7 @@ export const ReportViewWrite = Type.Object(
     name: Type.Optional(Type.String({ description: 'Required to create one.' })),
     reportId: Type.Optional(Type.Integer({ description: 'Required to create one.' })),
     filters,
+    groupBy,
     locationId: Maybe(Type.Integer({ description: 'Only this location.' })),
     shared: Maybe(Type.Boolean()),
     active: Maybe(Type.Boolean()),

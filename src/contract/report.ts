@@ -114,7 +114,7 @@ export const PrintBody = Type.Object(
     reportId: Maybe(Type.Integer({ description: 'Send this or reportFileName.' })),
     reportFileName: Maybe(Type.String()),
     reportViewId: Maybe(
-      Type.Integer({ description: 'A saved view: its report, filters and location.' }),
+      Type.Integer({ description: 'A saved view: its report, filters, grouping and location.' }),
     ),
     filters: Maybe(
       Named('ReportFilters', {

@@ -26,6 +26,8 @@ export type PoolShape = {
   statementSeconds: number
   /** `idle_in_transaction_session_timeout`. */
   idleSeconds?: number
+  /** How long a caller waits for a free connection, or for a new one. */
+  connectSeconds?: number
   settings?: Record<string, string>
 }
 
@@ -34,7 +36,7 @@ export type RolePool = { pool: pg.Pool; settings: Sql }
 
 export function openPool(
   { url, onError, settings: given }: PostgresOptions,
-  { role, max, statementSeconds, idleSeconds = 60, settings = {} }: PoolShape,
+  { role, max, statementSeconds, idleSeconds = 60, connectSeconds = 5, settings = {} }: PoolShape,
 ): RolePool {
   const pool = new pg.Pool({
     ...clientConfig(url),
@@ -43,7 +45,7 @@ export function openPool(
     // The first probe is sent after 3 s, ten more a second apart: a cut line is noticed after 13 s.
     keepAlive: true,
     keepAliveInitialDelayMillis: 3_000,
-    connectionTimeoutMillis: 5_000,
+    connectionTimeoutMillis: connectSeconds * 1000,
     idleTimeoutMillis: 30_000,
     // The server cancels slow statements. If it does not answer then, the connection is dead.
     query_timeout: statementSeconds * 1000 + 2_000,

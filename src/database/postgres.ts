@@ -35,7 +35,16 @@ export function openDatabase(given: PostgresOptions): Database {
     max: 1,
     statementSeconds: 120,
   })
-  const reports = openPool(options, { role: 'bellwether_app', max: 4, statementSeconds: 120 })
+  // Three prints of requests, two of schedules, and the checks and counts before a print, of which
+  // many can come at once: they wait for a connection longer than other requests do.
+  const reports = openPool(options, {
+    role: 'bellwether_app',
+    max: 7,
+    statementSeconds: 120,
+    connectSeconds: 30,
+    // While a slow machine makes the pages of a PDF, no rows are read.
+    idleSeconds: 600,
+  })
   const pools = [app, engine, operator, maintenance, reports]
   const listeners = new Set<pg.Client>()
   const heartbeat = options.heartbeat

@@ -35,6 +35,7 @@ export const DEMO_BUSINESS = {
   senderDomains: [],
   accentColor: '#2f5d50',
   website: 'https://lindenhof.example',
+  bookingUrl: 'https://lindenhof.example/book',
   replyTo: null,
   active: true,
 }

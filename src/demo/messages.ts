@@ -39,6 +39,25 @@ const BUTTON =
 
 const button = (url: string, label: string) => `<a href="${url}" style="${BUTTON}">${label}</a>`
 
+const ANSWER: Record<Language, [button: string, links: string]> = {
+  en: answerLinks('I will be there', 'I cannot come', 'Find another time'),
+  de: answerLinks('Ich komme', 'Ich kann nicht kommen', 'Anderen Termin suchen'),
+  fr: answerLinks('Je viendrai', 'Je ne peux pas venir', 'Choisir une autre date'),
+}
+
+/** Buttons and links with which the client answers; mails to others have none. */
+function answerLinks(
+  confirm: string,
+  cancel: string,
+  reschedule: string,
+): [button: string, links: string] {
+  return [
+    `%IF:CONFIRM_URL%${button('%CONFIRM_URL%', confirm)}%END:IF%`,
+    `%IF:CANCEL_URL%<a href="%CANCEL_URL%">${cancel}</a>&nbsp;&nbsp; %END:IF%` +
+      `%IF:RESCHEDULE_URL%<a href="%RESCHEDULE_URL%">${reschedule}</a>%END:IF%`,
+  ]
+}
+
 const call = (phone: string) => `<a href="tel:${phone}">${phone}</a>`
 
 const DIRECTIONS = '%LOCATION_DIRECTIONS%'
@@ -65,10 +84,10 @@ const MESSAGES: Message[] = [
       ],
       fr: [
         'Votre rendez-vous du %APPT_DATE%',
-        'Merci de votre réservation. Nous vous avons réservé ce moment :',
+        'Merci de votre réservation. Nous vous avons réservé ce moment\u00a0:',
         '%APPT_CARD%',
         DIRECTIONS,
-        `En cas d’empêchement, prévenez-nous au moins 24 heures à l’avance : ${call('%LOCATION_PHONE%')}.`,
+        `En cas d’empêchement, prévenez-nous au moins 24 heures à l’avance\u00a0: ${call('%LOCATION_PHONE%')}.`,
       ],
     },
   },
@@ -91,10 +110,10 @@ const MESSAGES: Message[] = [
         '%IF:APPOINTMENT_NOTE%Notiz: %APPOINTMENT_NOTE%%END:IF%',
       ],
       fr: [
-        'Nouveau : %CLIENT_FULLNAME%, %APPT_DATE_TIME_STAFF%',
+        'Nouveau\u00a0: %CLIENT_FULLNAME%, %APPT_DATE_TIME_STAFF%',
         '%CLIENT_FULLNAME% a pris rendez-vous avec vous.',
         '%APPT_CARD%',
-        '%IF:APPOINTMENT_NOTE%Remarque : %APPOINTMENT_NOTE%%END:IF%',
+        '%IF:APPOINTMENT_NOTE%Remarque\u00a0: %APPOINTMENT_NOTE%%END:IF%',
       ],
     },
   },
@@ -108,6 +127,7 @@ const MESSAGES: Message[] = [
         'See you on %APPT_DATE% at %APPT_TIME%',
         'We look forward to seeing you in two days.',
         '%APPT_CARD%',
+        ...ANSWER.en,
         DIRECTIONS,
         `You cannot come? Please call us, so that somebody else can have your place: ${call('%LOCATION_PHONE%')}.`,
       ],
@@ -115,6 +135,7 @@ const MESSAGES: Message[] = [
         'Bis %APPT_DATE% um %APPT_TIME%',
         'In zwei Tagen sehen wir uns. Wir freuen uns auf Sie.',
         '%APPT_CARD%',
+        ...ANSWER.de,
         DIRECTIONS,
         `Sie können nicht kommen? Rufen Sie uns bitte an, damit jemand anders den Termin bekommt: ${call('%LOCATION_PHONE%')}.`,
       ],
@@ -122,8 +143,9 @@ const MESSAGES: Message[] = [
         'Rendez-vous le %APPT_DATE% à %APPT_TIME%',
         'Nous nous réjouissons de vous voir dans deux jours.',
         '%APPT_CARD%',
+        ...ANSWER.fr,
         DIRECTIONS,
-        `Vous ne pouvez pas venir ? Appelez-nous, afin que quelqu’un d’autre puisse en profiter : ${call('%LOCATION_PHONE%')}.`,
+        `Vous ne pouvez pas venir\u00a0? Appelez-nous, afin que quelqu’un d’autre puisse en profiter\u00a0: ${call('%LOCATION_PHONE%')}.`,
       ],
     },
   },
@@ -146,7 +168,7 @@ const MESSAGES: Message[] = [
         DIRECTIONS,
       ],
       fr: [
-        'Aujourd’hui à %APPT_TIME% : %REASON_NAME%',
+        'Aujourd’hui à %APPT_TIME%\u00a0: %REASON_NAME%',
         'Nous vous attendons dans deux heures.',
         '%APPT_CARD%',
         DIRECTIONS,
@@ -174,11 +196,11 @@ const MESSAGES: Message[] = [
         `Gern finden wir einen neuen Termin für Sie: ${call('%LOCATION_PHONE%')}.`,
       ],
       fr: [
-        'Annulé : %APPT_DATE%, %APPT_TIME%',
+        'Annulé\u00a0: %APPT_DATE%, %APPT_TIME%',
         'Ce rendez-vous n’aura pas lieu.',
         '%APPT_CARD%',
         '%CHANGE_NOTE%',
-        `Nous vous proposerons volontiers une autre date : ${call('%LOCATION_PHONE%')}.`,
+        `Nous vous proposerons volontiers une autre date\u00a0: ${call('%LOCATION_PHONE%')}.`,
       ],
     },
   },
@@ -201,7 +223,7 @@ const MESSAGES: Message[] = [
       fr: [
         'Vous nous avez manqué',
         'Nous vous attendions le %APPT_DATE% à %APPT_TIME% et espérons que vous allez bien.',
-        `Souhaitez-vous une autre date ? Appelez-nous : ${call('%LOCATION_PHONE%')}.`,
+        `Souhaitez-vous une autre date\u00a0? Appelez-nous\u00a0: ${call('%LOCATION_PHONE%')}.`,
       ],
     },
   },
@@ -223,8 +245,8 @@ const MESSAGES: Message[] = [
         'Antworten Sie einfach auf diese Mail. Wir lesen jede Antwort.',
       ],
       fr: [
-        'Comment allez-vous après votre visite ?',
-        'Hier, vous étiez chez %PROFESSIONAL_FULLNAME|nous%. Comment vous sentez-vous aujourd’hui ?',
+        'Comment allez-vous après votre visite\u00a0?',
+        'Hier, vous étiez chez %PROFESSIONAL_FULLNAME|nous%. Comment vous sentez-vous aujourd’hui\u00a0?',
         'Répondez simplement à ce message. Nous lisons chaque réponse.',
       ],
     },
@@ -247,7 +269,7 @@ const MESSAGES: Message[] = [
         '%APPT_CARD%',
       ],
       fr: [
-        'Demain à %CLASS_TIME% : %CLASS_NAME%',
+        'Demain à %CLASS_TIME%\u00a0: %CLASS_NAME%',
         'Votre cours a lieu demain. Prévoyez une tenue confortable et de quoi boire.',
         '%APPT_CARD%',
       ],
@@ -273,7 +295,7 @@ const MESSAGES: Message[] = [
         button('%INVITATION_LINK%', 'Termin wählen'),
       ],
       fr: [
-        '%INVITATION_CAMPAIGN% : votre place',
+        '%INVITATION_CAMPAIGN%\u00a0: votre place',
         '%INVITATION_DESCRIPTION%',
         'Nous vous avons réservé une place%IF:INVITATION_EXPIRES_DATE%, jusqu’au %INVITATION_EXPIRES_DATE%%END:IF%.',
         button('%INVITATION_LINK%', 'Choisir une date'),
@@ -298,7 +320,7 @@ const MESSAGES: Message[] = [
         button('%INVITATION_LINK%', 'Termin wählen'),
       ],
       fr: [
-        'Plus que trois jours : %INVITATION_CAMPAIGN%',
+        'Plus que trois jours\u00a0: %INVITATION_CAMPAIGN%',
         'Votre place est réservée jusqu’au %INVITATION_EXPIRES_DATE%. Ensuite, nous la proposerons à d’autres.',
         button('%INVITATION_LINK%', 'Choisir une date'),
       ],
@@ -323,7 +345,7 @@ const MESSAGES: Message[] = [
       fr: [
         'Votre prochain contrôle',
         'Votre prochain contrôle est prévu pour le %RECALL_DATE%.',
-        `Appelez-nous et nous trouverons un moment qui vous convient : ${call('%BUSINESS_PHONE%')}.`,
+        `Appelez-nous et nous trouverons un moment qui vous convient\u00a0: ${call('%BUSINESS_PHONE%')}.`,
       ],
     },
   },
@@ -343,7 +365,7 @@ const MESSAGES: Message[] = [
         '%DISCLAIMER_BODY%',
       ],
       fr: [
-        'À signer : %DISCLAIMER_NAME%',
+        'À signer\u00a0: %DISCLAIMER_NAME%',
         'Avant votre prochaine visite, nous avons besoin de votre signature. Vous pouvez aussi signer à la réception.',
         '%DISCLAIMER_BODY%',
       ],
@@ -371,11 +393,11 @@ const MESSAGES: Message[] = [
         `Das passt Ihnen nicht? Rufen Sie uns an: ${call('%LOCATION_PHONE%')}.`,
       ],
       fr: [
-        'Nouvelle date : %APPT_DATE%, %APPT_TIME%',
-        'Votre rendez-vous a été déplacé. Voici ce qui vaut désormais :',
+        'Nouvelle date\u00a0: %APPT_DATE%, %APPT_TIME%',
+        'Votre rendez-vous a été déplacé. Voici ce qui vaut désormais\u00a0:',
         '%APPT_CARD%',
         '%CHANGE_NOTE%',
-        `Cela ne vous convient pas ? Appelez-nous : ${call('%LOCATION_PHONE%')}.`,
+        `Cela ne vous convient pas\u00a0? Appelez-nous\u00a0: ${call('%LOCATION_PHONE%')}.`,
       ],
     },
   },
@@ -396,7 +418,7 @@ const MESSAGES: Message[] = [
         '%APPT_CARD%',
       ],
       fr: [
-        'Confirmé : %APPT_DATE%, %APPT_TIME%',
+        'Confirmé\u00a0: %APPT_DATE%, %APPT_TIME%',
         'Merci, votre rendez-vous est confirmé.',
         '%APPT_CARD%',
       ],

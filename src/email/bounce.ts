@@ -6,10 +6,12 @@ export type Bounce = {
   /** Of the mail that was sent, if the report quotes it. */
   messageId: string | null
   recipient: string
-  /** The refusal is final: not a delay, not a delivery. */
+  /** The mail was not delivered, and will not be: not a delay, not a delivery. */
   permanent: boolean
   /** The refusal is final because the mailbox does not exist. */
   isNoSuchMailbox: boolean
+  /** The mailbox may exist, but could not take the mail: see `isSoft`. */
+  isSoft: boolean
   /** `5.1.1` and the like. */
   status: string
   /** The reply of the other server. */
@@ -24,19 +26,80 @@ export type Bounce = {
 export const isNoSuchMailbox = (status: string) =>
   /^5\.1\.\d{1,3}$/.test(status) && status !== '5.1.7' && status !== '5.1.8'
 
+/**
+ * Whether an enhanced status code speaks of a mailbox that is full or disabled, or of a server that
+ * could not be reached. Codes about the message, the sender or a policy (5.3.4, 5.6.x, x.7.x) do not.
+ */
+export const isSoft = (status: string) =>
+  status !== '5.2.3' && /^(?:5\.[24]|4\.[1-5])\.\d{1,3}$/.test(status)
+
 /** The enhanced status code at the beginning of an SMTP reply; empty if the reply has none. */
 export const statusOfReply = (reply: string) =>
   /^[245]\d\d[ -]([245]\.\d{1,3}\.\d{1,3})\b/.exec(reply)?.[1] ?? ''
 
-/** Reads a delivery status notification; returns none if the message is not one. */
-export async function readBounces(raw: string): Promise<Bounce[]> {
+/** A reader reported a mail as spam (RFC 5965). */
+export type Complaint = {
+  messageId: string | null
+  /** Often left out by the provider. */
+  recipient: string | null
+  /** `abuse` and the like. */
+  type: string
+}
+
+export type MailReport = {
+  bounces: Bounce[]
+  complaint: Complaint | undefined
+  /** The addresses that can be the envelope sender of the mail: see verp.ts. */
+  envelopeSenders: string[]
+}
+
+/** Reads a delivery status notification or a complaint; has neither if the message is something else. */
+export async function readMailReport(raw: string): Promise<MailReport> {
   const report = await parseMessage(raw)
-  if (!report || !/^multipart\/report\b/i.test(contentType(report))) return []
-  const messageId = await quotedMessageId(report)
-  return partsOf(report, /^message\/(?:global-)?delivery-status$/)
+  // OpenSMTPD writes its notifications as multipart/mixed.
+  if (!report || !/^multipart\/(?:report|mixed)\b/i.test(contentType(report))) {
+    return { bounces: [], complaint: undefined, envelopeSenders: [] }
+  }
+  const quoted = await quotedMail(report)
+  const bounces = partsOf(report, /^message\/(?:global-)?delivery-status$/)
     .flatMap((status) => status.split(/\r?\n(?:[ \t]*\r?\n)+/).slice(1))
     .filter((fields) => /-recipient:/i.test(fields))
-    .flatMap((fields) => bounceOf(readFields(fields), messageId))
+    .flatMap((fields) => bounceOf(readFields(fields), quoted.messageId, report.text ?? ''))
+  const [feedback] = partsOf(report, /^message\/feedback-report$/).map(readFields)
+  const envelopeSenders = [
+    ...valuesOf(report, RECIPIENT_HEADERS),
+    feedback?.get('original-mail-from'),
+    quoted.returnPath,
+  ].flatMap((value) => plainAddress(value) ?? [])
+  return {
+    bounces,
+    complaint: feedback && complaintOf(feedback, quoted.messageId),
+    envelopeSenders,
+  }
+}
+
+const RECIPIENT_HEADERS = ['to', 'delivered-to', 'x-original-to', 'envelope-to']
+
+const valuesOf = ({ headers }: Email, names: string[]) =>
+  headers.filter(({ key }) => names.includes(key)).map(({ value }) => value)
+
+/** `rfc822; <a@b.example>`, `<a@b.example>` and `a@b.example` are one address. */
+const plainAddress = (text: string | undefined) =>
+  text === undefined
+    ? undefined
+    : parseAddress(
+        text
+          .replace(/^[^;<@]*;/, '')
+          .trim()
+          .replace(/^.*<([^<>]*)>$/, '$1'),
+      )
+
+/** Only these say that the reader does not want such mails; others are about fraud or signatures. */
+function complaintOf(fields: Map<string, string>, messageId: string | null): Complaint | undefined {
+  const type = fields.get('feedback-type')?.toLowerCase() ?? ''
+  if (type !== 'abuse' && type !== 'opt-out') return undefined
+  const recipient = plainAddress(fields.get('original-rcpt-to')) ?? null
+  return { messageId, recipient, type }
 }
 
 /**
@@ -60,29 +123,46 @@ const partsOf = ({ attachments }: Email, type: RegExp) =>
     .filter(({ mimeType }) => type.test(mimeType))
     .map(({ content }) => String(content).replaceAll('\0', ''))
 
-function bounceOf(fields: Map<string, string>, messageId: string | null): Bounce[] {
-  const recipient = parseAddress(
-    (fields.get('original-recipient') ?? fields.get('final-recipient') ?? '')
-      .replace(/^[^;]*;/, '')
-      .trim()
-      .replace(/^<(.*)>$/, '$1'),
-  )
+function bounceOf(fields: Map<string, string>, messageId: string | null, text: string): Bounce[] {
+  const recipient = plainAddress(fields.get('original-recipient') ?? fields.get('final-recipient'))
   if (recipient === undefined) return []
-  const words = (fields.get('diagnostic-code') ?? '').replace(/^[^;]*;\s*/, '').slice(0, 500)
+  const diagnostic = fields.get('diagnostic-code') ?? replyInText(text, recipient)
+  const words = diagnostic.replace(/^[a-z0-9-]*;\s*/i, '').slice(0, 500)
   const given = /\b[245]\.\d{1,3}\.\d{1,3}\b/.exec(fields.get('status') ?? '')?.[0] ?? ''
   // `5.0.0` says only that it failed; the reply of the other server may say why.
   const status = /^(?:[245]\.0\.0)?$/.test(given) ? statusOfReply(words) || given : given
-  const failed = fields.get('action')?.toLowerCase() === 'failed'
-  const permanent = failed && !status.startsWith('4')
-  const isOfMailbox = permanent && isNoSuchMailbox(status)
-  return [{ messageId, recipient, permanent, isNoSuchMailbox: isOfMailbox, status, words }]
+  const permanent = fields.get('action')?.toLowerCase() === 'failed'
+  return [
+    {
+      messageId,
+      recipient,
+      permanent,
+      isNoSuchMailbox: permanent && isNoSuchMailbox(status),
+      isSoft: permanent && isSoft(status),
+      status,
+      words,
+    },
+  ]
+}
+
+/** `anna@example.org: 550 5.1.1 no such user`, which some servers write for people only. */
+function replyInText(text: string, recipient: string) {
+  const line = text
+    .split('\n')
+    .map((one) => one.trim().replace(/^<([^<>]*)>/, '$1'))
+    .find((one) => one.toLowerCase().startsWith(`${recipient.toLowerCase()}: `))
+  const reply = line?.slice(recipient.length + 2) ?? ''
+  return /^[245]\d\d[ -]/.test(reply) ? reply : ''
 }
 
 /** The report ends with the mail itself, or with its headers. */
-async function quotedMessageId(report: Email) {
+async function quotedMail(report: Email) {
   const quoted = partsOf(report, /^(?:message\/rfc822|text\/rfc822-headers|message\/global)/).at(-1)
   const original = quoted === undefined ? undefined : await parseMessage(quoted)
-  return /<[^<>\s]+>/.exec(original?.messageId ?? '')?.[0] ?? null
+  return {
+    messageId: /<[^<>\s]+>/.exec(original?.messageId ?? '')?.[0] ?? null,
+    returnPath: original && valuesOf(original, ['return-path'])[0],
+  }
 }
 
 /** The fields of one recipient, by lower-case name; the first of each counts. */

@@ -75,13 +75,22 @@ function folded(line: string) {
   return text
 }
 
-/** The identity of an object in its readers' calendars. */
-export const calendarUid = (
-  objectType: string,
-  objectId: number,
-  businessId: number,
-  host: string,
-) => `${objectType.toLowerCase()}-${businessId}-${objectId}@${host}`
+type CalendarObject = {
+  objectType: string
+  objectId: number
+  businessId: number
+  createdDate: Temporal.Instant
+}
+
+/**
+ * The identity of an object in its readers' calendars. Ids begin at 1 in every installation, also in a
+ * new one on the same host: the time of creation tells their objects apart.
+ */
+export const calendarUid = (object: CalendarObject, host: string) => {
+  const { objectType, objectId, businessId, createdDate } = object
+  const created = createdDate.epochMilliseconds.toString(36)
+  return `${objectType.toLowerCase()}-${businessId}-${objectId}-${created}@${host}`
+}
 
 /** UTC, so that the file needs no time zone table. Calendars show the owner's zone. */
 const inUtc = (moment: Temporal.Instant) =>

@@ -1,5 +1,13 @@
-import { createPrivateKey, hash, sign, type KeyObject } from 'node:crypto'
+import {
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPair,
+  hash,
+  sign,
+  type KeyObject,
+} from 'node:crypto'
 import { availableParallelism } from 'node:os'
+import { promisify } from 'node:util'
 import { domainOf } from '../contract/addresses.ts'
 import { WorkQueue } from '../work-queue.ts'
 import type { Message } from './message.ts'
@@ -16,6 +24,44 @@ export function dkimSigner(domain: string, selector: string, privateKey: string)
     throw new Error('the DKIM key must have at least 1024 bits')
   }
   return { domain, selector, key }
+}
+
+/** The two keys of a sender domain: private as PEM, public as DNS publishes them. */
+export type DkimKeys = {
+  rsaKey: string
+  ed25519Key: string
+  rsaPublic: string
+  ed25519Public: string
+}
+
+/** Makes new keys off the event loop, one pair at a time: the other threads serve DNS and files. */
+export const makeDkimKeys = (): Promise<DkimKeys> =>
+  keyMaking.run({}, async () => {
+    const rsa = await generateKeys('rsa', { modulusLength: 2048 })
+    const ed25519 = await generateKeys('ed25519', {})
+    return {
+      rsaKey: pemOf(rsa.privateKey),
+      ed25519Key: pemOf(ed25519.privateKey),
+      rsaPublic: publishedKey(rsa.publicKey),
+      ed25519Public: publishedKey(ed25519.publicKey),
+    }
+  })
+
+const keyMaking = new WorkQueue({ total: 1 })
+
+const generateKeys = promisify(generateKeyPair) as (
+  type: 'rsa' | 'ed25519',
+  options: { modulusLength?: number },
+) => Promise<{ privateKey: KeyObject; publicKey: KeyObject }>
+
+const pemOf = (key: KeyObject) => key.export({ type: 'pkcs8', format: 'pem' }) as string
+
+/** The `p=` of the TXT record of a key. An Ed25519 key is published bare: its last 32 bytes. */
+export function publishedKey(key: KeyObject): string {
+  const publicKey = key.type === 'private' ? createPublicKey(key) : key
+  const spki = publicKey.export({ type: 'spki', format: 'der' })
+  const bytes = key.asymmetricKeyType === 'ed25519' ? spki.subarray(-32) : spki
+  return bytes.toString('base64')
 }
 
 /**

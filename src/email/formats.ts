@@ -22,6 +22,8 @@ export type Formats = {
   dateTime(moment: Temporal.Instant): string
   timeRange(start: Temporal.Instant, end: Temporal.Instant): string
   zoneName(moment: Temporal.Instant): string
+  /** The difference from UTC at that moment. */
+  offsetMs(moment: Temporal.Instant): number
   minutes(count: number): string
   price(amount: number, currency: string | null): string
 }
@@ -125,10 +127,16 @@ function makeFormats(language: string, timeZone: string): Formats {
     time: writer(timeFormat),
     dateTime: writer(bothFormat),
     timeRange: rangeWriter(timeFormat),
-    zoneName: (moment) =>
-      zoneFormat
-        .formatToParts(moment.epochMilliseconds)
-        .find((part) => part.type === 'timeZoneName')?.value ?? timeZone,
+    zoneName: lastRemembered(
+      (ms) =>
+        zoneFormat.formatToParts(ms).find((part) => part.type === 'timeZoneName')?.value ??
+        timeZone,
+    ),
+    offsetMs: lastRemembered(
+      (ms) =>
+        Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(timeZone).offsetNanoseconds /
+        1_000_000,
+    ),
     minutes: (count) => minuteFormat.format(count),
     price: (amount, currency) => {
       const key = currency ?? ''
@@ -153,6 +161,15 @@ function writer(format: Intl.DateTimeFormat) {
     const text = format.format(ms).replaceAll('\u202f', ' ')
     if (ms >= WHOLE_MINUTES_SINCE_MS) [lastMinute, lastText] = [minute, text]
     return text
+  }
+}
+
+/** Caches the last result of a slow function of a moment. */
+function lastRemembered<T>(answer: (ms: number) => T) {
+  let last: { ms: number; value: T } | undefined
+  return ({ epochMilliseconds: ms }: Temporal.Instant): T => {
+    if (last?.ms !== ms) last = { ms, value: answer(ms) }
+    return last.value
   }
 }
 

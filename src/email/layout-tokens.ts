@@ -17,12 +17,9 @@ function localFormats(context: MailContext, readers: Readers): Formats | null {
   const visit = visitOf(context)
   if (!visit || !context.location) return null
   const { atLocation } = readers
-  const offsetIn = ({ timeZone }: Formats) =>
-    visit.startTime.toZonedDateTimeISO(timeZone).offsetNanoseconds
-  const zone = formatsOf(readers).timeZone
-  if (atLocation.timeZone === zone || offsetIn(atLocation) === offsetIn(formatsOf(readers)))
-    return null
-  return atLocation
+  const own = formatsOf(readers)
+  if (atLocation.timeZone === own.timeZone) return null
+  return atLocation.offsetMs(visit.startTime) === own.offsetMs(visit.startTime) ? null : atLocation
 }
 
 const timeIn: (formats: Formats, context: MailContext) => string | null = (formats, context) => {

@@ -1,6 +1,5 @@
-import { createPublicKey } from 'node:crypto'
 import { domainOf } from '../contract/addresses.ts'
-import { isAligned, type DkimSigner } from './dkim.ts'
+import { isAligned, publishedKey, type DkimSigner } from './dkim.ts'
 
 type MailHint = { check: string; ok: boolean; hint: string }
 
@@ -98,13 +97,8 @@ function dkimHint(
 }
 
 /** The TXT record that publishes the key. */
-function dkimRecord({ key }: DkimSigner) {
-  const spki = createPublicKey(key).export({ type: 'spki', format: 'der' })
-  // An Ed25519 key is published bare: its last 32 bytes.
-  const ed25519 = key.asymmetricKeyType === 'ed25519'
-  const bytes = ed25519 ? spki.subarray(-32) : spki
-  return `v=DKIM1; k=${ed25519 ? 'ed25519' : 'rsa'}; p=${bytes.toString('base64')}`
-}
+const dkimRecord = ({ key }: DkimSigner) =>
+  `v=DKIM1; k=${key.asymmetricKeyType}; p=${publishedKey(key)}`
 
 const keyOf = (record: string) => /\bp=([^;]*)/.exec(record)?.[1]?.replace(/\s/g, '')
 

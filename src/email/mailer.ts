@@ -1,3 +1,4 @@
+import type { DkimSigner } from './dkim.ts'
 import type { Message } from './message.ts'
 
 /** One message to one recipient: a bad address never delays or repeats a good one. */
@@ -6,6 +7,8 @@ export type Outgoing = {
   from: string
   to: string
   message: Message
+  /** Signs with these keys, in addition to those of the mailer. */
+  signers?: DkimSigner[]
   /**
    * Called when all bytes except the end of the message are sent. The end is sent after it resolves.
    * So the caller can commit here: before this commit the server cannot have accepted the mail. If it
@@ -38,9 +41,13 @@ export type Outcome =
   | { kind: 'failed'; phase: Phase; reply: string }
   | { kind: 'uncertain'; phase: Phase; reply: string }
   | Unavailable
+  | Postponed
 
 /** Why the mail server takes no mail: it cannot be reached, or it refuses this installation. */
 export type Unavailable = { kind: 'unavailable'; phase: Phase; reply: string }
+
+/** The mail was not attempted: its recipient domain gets no mails for a while. */
+export type Postponed = { kind: 'postponed'; phase: Phase; reply: string; waitMs: number }
 
 /** A recipient domain that gets fewer mails at a time than usual, because it deferred some. */
 export type ThrottledProvider = { provider: string; concurrent: number; maxConcurrent: number }

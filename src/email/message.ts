@@ -96,11 +96,17 @@ export function emailIdOf(messageId: string): number | undefined {
   return emailId === undefined ? undefined : Number(emailId)
 }
 
+/** The id of the business whose mail has this Message-ID; undefined if the Message-ID is not ours. */
+export function businessIdOf(messageId: string): number | undefined {
+  const [, , businessId] = OWN_MESSAGE_ID.exec(messageId) ?? []
+  return businessId === undefined ? undefined : Number(businessId)
+}
+
 /** The random part of a Message-ID of ours; undefined if it is from before they had one. */
 export const randomPartOf = (messageId: string): string | undefined =>
-  OWN_MESSAGE_ID.exec(messageId)?.[2]
+  OWN_MESSAGE_ID.exec(messageId)?.[3]
 
-const OWN_MESSAGE_ID = /^<(\d{1,15})\.\d+(?:\.([0-9a-f]{24}))?@/
+const OWN_MESSAGE_ID = /^<(\d{1,15})\.(\d{1,15})(?:\.([0-9a-f]{24}))?@/
 
 const MESSAGE_ID = /^<[A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]+@[A-Za-z0-9.-]+>$/
 

@@ -244,21 +244,28 @@ class Cutter {
         segments.push(...(i % 2 === 1 ? this.#cutTag(part) : this.#cutMarkup(part)))
         continue
       }
-      segments.push(this.#cutLeaf(parts.slice(i, close + 1)))
+      segments.push(...this.#cutLeaf(parts.slice(i, close + 1)))
       i = close
     }
     return joinTexts(segments)
   }
 
-  #cutLeaf(parts: string[]): Segment {
+  #cutLeaf(parts: string[]): Segment[] {
     const condition = this.#condition
     const open = this.#cutAttributes(parts[0]!)
     const content = parts
       .slice(1, -1)
       .flatMap((part, i) => (i % 2 === 1 ? this.#cutTag(part) : this.#cutMarkup(part)))
     const hasTokens = [...open, ...content].some(({ kind }) => kind !== 'text' && kind !== 'break')
-    if (!hasTokens) return { kind: 'edge', text: parts.join(''), condition }
-    return { kind: 'block', open, content: joinTexts(content), close: parts.at(-1)!, condition }
+    if (!hasTokens) return [{ kind: 'edge', text: parts.join(''), condition }]
+    const close = parts.at(-1)!
+    // An element with text of the author never disappears.
+    const isKept = content.some((one) => one.kind === 'text' && isAlways(one, condition))
+    if (isKept && open.length === 1) {
+      const edge = (text: string): Segment => ({ kind: 'edge', text, condition })
+      return [edge(parts[0]!), ...content, edge(close)]
+    }
+    return [{ kind: 'block', open, content: joinTexts(content), close, condition }]
   }
 
   #cutMarkup(text: string): Segment[] {
@@ -350,12 +357,24 @@ class Cutter {
   }
 }
 
+const isAlways = (text: Segment & { kind: 'text' }, condition: Token | null) =>
+  text.isVisible && text.condition === condition
+
 /** Joins neighbours that are always shown together. */
 function joinTexts(segments: Segment[]): Segment[] {
   const joined: Segment[] = []
   for (const segment of segments) {
     const last = joined.at(-1)
     if (segment.kind === 'text' && segment.text === '') continue
+    if (
+      last?.kind === 'edge' &&
+      segment.kind === 'text' &&
+      last.condition === segment.condition &&
+      segment.text.trim() === ''
+    ) {
+      joined[joined.length - 1] = { ...last, text: last.text + segment.text }
+      continue
+    }
     if (
       (segment.kind === 'text' || segment.kind === 'edge') &&
       last?.kind === segment.kind &&

@@ -27,7 +27,28 @@ export class Width {
 /** Limits for each provider (the domain of an address); `*` is for all others. */
 export type ProviderLimit = { concurrent: number; perSecond: number }
 
-type Provider = { width: Width; under: number; spacing: number; nextAt: number }
+type Provider = {
+  width: Width
+  under: number
+  spacing: number
+  nextAt: number
+  /** Since when deferrals that ask for a pause are counted, and how many there were. */
+  burst: { since: number; deferrals: number }
+  pausedUntil: number
+  /** How long the next pause is, longer after each pause without an accepted mail. */
+  pauseMs: number
+}
+
+/** So many deferrals within a minute pause a provider. */
+const BURST = { deferrals: 5, ms: 60_000 }
+const FIRST_PAUSE_MS = 5 * 60_000
+const MAX_PAUSE_MS = 60 * 60_000
+
+/** The reply of a provider that gets too many mails at once: 421, or an enhanced status 4.7.x. */
+export const asksForPause = (reply: string) => /^421\b|^4\d\d[ -]4\.7\.\d/.test(reply)
+
+/** How a mail to a provider ended: `paused` if the provider asked for a pause. */
+export type Left = 'accepted' | 'deferred' | 'paused' | 'other'
 
 /** Counts the mails that are being sent to each provider. */
 export class ProviderLimits {
@@ -48,23 +69,31 @@ export class ProviderLimits {
     return 0
   }
 
-  /** `deferred`: the provider deferred the mail, so it gets fewer mails at a time. */
-  leave(domain: string, now: number, deferred: boolean) {
-    const provider = this.#provider(domain)
-    provider.under--
-    if (deferred) provider.width.narrow()
-    else provider.width.widen()
-    const { under, width, nextAt } = provider
-    if (under === 0 && width.current === width.max && nextAt <= now) this.#providers.delete(domain)
+  /** For how many milliseconds this provider gets no mail, because it deferred many. */
+  pausedMs(domain: string, now: number) {
+    return Math.max(0, (this.#providers.get(domain)?.pausedUntil ?? 0) - now)
   }
 
-  /** The providers that get fewer mails at a time than their limit. */
-  throttled(): ThrottledProvider[] {
+  /** A provider that defers a mail gets fewer at a time; one that defers many gets none for a while. */
+  leave(domain: string, now: number, left: Left) {
+    const provider = this.#provider(domain)
+    provider.under--
+    if (left === 'deferred' || left === 'paused') provider.width.narrow()
+    else provider.width.widen()
+    if (left === 'accepted') provider.pauseMs = FIRST_PAUSE_MS
+    if (left === 'paused') countDeferral(provider, now)
+    const { under, width, nextAt, pausedUntil } = provider
+    const isIdle = under === 0 && nextAt <= now && pausedUntil <= now
+    if (isIdle && width.current === width.max) this.#providers.delete(domain)
+  }
+
+  /** The providers that get fewer mails at a time than their limit; none at a time while paused. */
+  throttled(now: number): ThrottledProvider[] {
     return [...this.#providers]
-      .filter(([, { width }]) => width.current < width.max)
-      .map(([provider, { width }]) => ({
+      .filter(([, { width, pausedUntil }]) => width.current < width.max || pausedUntil > now)
+      .map(([provider, { width, pausedUntil }]) => ({
         provider,
-        concurrent: width.current,
+        concurrent: pausedUntil > now ? 0 : width.current,
         maxConcurrent: width.max,
       }))
   }
@@ -78,9 +107,28 @@ export class ProviderLimits {
         under: 0,
         spacing: limit && Number.isFinite(limit.perSecond) ? 1000 / limit.perSecond : 0,
         nextAt: 0,
+        burst: { since: 0, deferrals: 0 },
+        pausedUntil: 0,
+        pauseMs: FIRST_PAUSE_MS,
       }
       this.#providers.set(domain, provider)
     }
     return provider
   }
+}
+
+function countDeferral(provider: Provider, now: number) {
+  // Mails that were being sent when the pause began do not lengthen it.
+  if (provider.pausedUntil > now) return
+  const isRecent = now - provider.burst.since < BURST.ms
+  const deferrals = isRecent ? provider.burst.deferrals + 1 : 1
+  provider.burst = { since: isRecent ? provider.burst.since : now, deferrals }
+  if (deferrals < BURST.deferrals) return
+  provider.pausedUntil = now + provider.pauseMs
+  provider.pauseMs = Math.min(MAX_PAUSE_MS, provider.pauseMs * 2)
+  provider.burst = { since: 0, deferrals: 0 }
+}
+
+export const DEFAULT_LIMITS: Record<string, ProviderLimit> = {
+  '*': { concurrent: 20, perSecond: Number.POSITIVE_INFINITY },
 }

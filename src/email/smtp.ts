@@ -2,9 +2,16 @@ import type { ConnectionOptions } from 'node:tls'
 import { monotonicMs } from '../clock.ts'
 import { domainOf, parseAddress } from '../contract/addresses.ts'
 import { signMessage, type DkimSigner } from './dkim.ts'
-import type { Mailer, Outcome, Outgoing, Unavailable } from './mailer.ts'
+import type { Mailer, Outcome, Outgoing, Postponed, Unavailable } from './mailer.ts'
 import { messageText } from './message.ts'
-import { ProviderLimits, Width, type ProviderLimit } from './send-limits.ts'
+import {
+  asksForPause,
+  DEFAULT_LIMITS,
+  ProviderLimits,
+  Width,
+  type Left,
+  type ProviderLimit,
+} from './send-limits.ts'
 import type { Delivery } from './smtp-dialogue.ts'
 import type { PhaseTimeouts } from './smtp-dialogue.ts'
 import { SmtpSession, type SessionOptions } from './smtp-session.ts'
@@ -36,7 +43,7 @@ const DEFAULTS: SmtpOptions = {
   idleMs: 20_000,
   followingMs: 500,
   timeouts: { connect: 15_000, greeting: 30_000, command: 60_000, body: 180_000, end: 300_000 },
-  providerLimits: { '*': { concurrent: 20, perSecond: Number.POSITIVE_INFINITY } },
+  providerLimits: DEFAULT_LIMITS,
   dkim: [],
   name: undefined,
   tls: {},
@@ -78,20 +85,24 @@ export class SmtpMailer implements Mailer {
     if (to === undefined || from === undefined) {
       return { kind: 'failed', phase: to ? 'mail' : 'rcpt', reply: 'not one plain address' }
     }
-    const text = messageText(await signMessage(mail.message, this.#options.dkim))
+    const signers = [...(mail.signers ?? []), ...this.#options.dkim]
+    const text = messageText(await signMessage(mail.message, signers))
     const { beforeMessageEnd } = mail
     const delivery: Delivery = { from, to, text, beforeMessageEnd, committingMs: 0 }
     const domain = domainOf(to)
     for (;;) {
+      const postponed = this.#findPause(domain)
+      if (postponed) return postponed
       const begun = await this.#turn(domain, delivery)
-      if (isUnavailable(begun)) return begun
+      if (isNotBegun(begun)) return begun
       let outcome: Outcome | 'connection refused' | undefined
       try {
         outcome = await this.#deliver(delivery, begun)
         if (outcome !== 'connection refused') return outcome
       } finally {
         this.#active--
-        this.#limits.leave(domain, monotonicMs(), isDeferral(outcome))
+        this.#limits.leave(domain, monotonicMs(), leftBy(outcome))
+        this.#postponeWaiting(domain)
         // A refused connection: the next turn begins what can begin.
         if (outcome !== 'connection refused') this.#pump()
       }
@@ -107,7 +118,7 @@ export class SmtpMailer implements Mailer {
   }
 
   throttledProviders() {
-    return this.#limits.throttled()
+    return this.#limits.throttled(monotonicMs())
   }
 
   room() {
@@ -160,6 +171,24 @@ export class SmtpMailer implements Mailer {
   #hasOtherConnection() {
     const hasIdle = this.#idle.some(({ session }) => session.alive)
     return this.#working.size > 0 || this.#opening > 0 || hasIdle
+  }
+
+  #findPause(domain: string): Postponed | undefined {
+    const waitMs = this.#limits.pausedMs(domain, monotonicMs())
+    if (waitMs === 0) return undefined
+    const reply = `${domain} deferred many mails and gets none for a while`
+    return { kind: 'postponed', phase: 'connect', reply, waitMs }
+  }
+
+  /** Mails to a provider that is paused now do not wait here: other workers may end meanwhile. */
+  #postponeWaiting(domain: string) {
+    const postponed = this.#findPause(domain)
+    if (!postponed) return
+    for (let i = this.#waiting.length - 1; i >= 0; i--) {
+      if (this.#waiting[i]!.domain !== domain) continue
+      const [waiting] = this.#waiting.splice(i, 1) as [Waiting]
+      waiting.begin(postponed)
+    }
   }
 
   /** The mails that have not begun would each wait for the same failure. */
@@ -220,7 +249,7 @@ export class SmtpMailer implements Mailer {
 
   /** Returns the connection on which the mail has begun, if it has, or that the server is unavailable. */
   #turn(domain: string, delivery: Delivery) {
-    return new Promise<SmtpSession | Unavailable | undefined>((resolve) => {
+    return new Promise<Begun>((resolve) => {
       this.#waiting.push({ domain, delivery, begin: resolve })
       this.#pump()
     })
@@ -250,7 +279,7 @@ export class SmtpMailer implements Mailer {
     this.#followAgainAt = monotonicMs() + SLOW_FOR_MS
     this.#following.delete(session)
     session.releaseFollowing()
-    this.#limits.leave(waiting.domain, monotonicMs(), false)
+    this.#limits.leave(waiting.domain, monotonicMs(), 'other')
     this.#waiting.unshift(waiting)
     this.#pump()
   }
@@ -280,8 +309,11 @@ export class SmtpMailer implements Mailer {
 type Waiting = {
   domain: string
   delivery: Delivery
-  begin: (session: SmtpSession | Unavailable | undefined) => void
+  begin: (begun: Begun) => void
 }
+
+/** The connection on which a mail has begun, if it has, or why it does not begin. */
+type Begun = SmtpSession | Unavailable | Postponed | undefined
 
 /**
  * Reads `smtp://user:pass@host:port` or `smtps://…`. TLS is required unless the server is on this
@@ -323,8 +355,12 @@ const isLoopback = (host: string) =>
 
 const isTimeout = (outcome: Outcome) => outcome.reply.startsWith('no answer within')
 
-const isDeferral = (outcome: Outcome | 'connection refused' | undefined) =>
-  typeof outcome === 'object' && outcome.kind === 'retry' && /^4\d\d/.test(outcome.reply)
+function leftBy(outcome: Outcome | 'connection refused' | undefined): Left {
+  if (typeof outcome !== 'object') return 'other'
+  if (outcome.kind === 'sent') return 'accepted'
+  if (outcome.kind !== 'retry' || !/^4\d\d/.test(outcome.reply)) return 'other'
+  return asksForPause(outcome.reply) ? 'paused' : 'deferred'
+}
 
 const asUnavailable = ({ phase, reply }: Outcome): Unavailable => ({
   kind: 'unavailable',
@@ -332,7 +368,7 @@ const asUnavailable = ({ phase, reply }: Outcome): Unavailable => ({
   reply,
 })
 
-const isUnavailable = (begun: SmtpSession | Unavailable | undefined): begun is Unavailable =>
+const isNotBegun = (begun: Begun): begun is Unavailable | Postponed =>
   begun !== undefined && 'kind' in begun
 
 /** The server takes no mail without a user, or not with this one: every mail would be refused. */

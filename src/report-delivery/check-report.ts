@@ -31,7 +31,12 @@ export function readId(body: unknown, name: string): number | undefined {
   throw invalid([{ pointer: `/${name}`, detail: 'must be an id' }])
 }
 
-type StoredReport = { reportId: number; filters: unknown; locationId: number | null }
+type StoredReport = {
+  reportId: number
+  filters: unknown
+  groupBy: unknown
+  locationId: number | null
+}
 
 /**
  * The faults of report, filters and location, regardless of who will see the report. Only the range
@@ -40,7 +45,7 @@ type StoredReport = { reportId: number; filters: unknown; locationId: number | n
 export async function findReportFaults(
   db: Db,
   businessId: number,
-  { reportId, filters, locationId }: StoredReport,
+  { reportId, filters, groupBy, locationId }: StoredReport,
   now: Temporal.Instant,
 ): Promise<Fault[]> {
   const reader = {
@@ -50,7 +55,7 @@ export async function findReportFaults(
     professionalIds: null,
   }
   const today = now.toZonedDateTimeISO('UTC').toPlainDate().toString()
-  const request = { reportId, filters, locationId, startDate: today, endDate: today }
+  const request = { reportId, filters, groupBy, locationId, startDate: today, endDate: today }
   try {
     await checkPrintRequest(db, request, reader, now)
     return []

@@ -120,11 +120,11 @@ async function printFor(
   user: UserRow,
   signal: AbortSignal,
 ): Promise<Printed> {
-  const { businessId, reportId, format, filters, locationId } = schedule
+  const { businessId, reportId, format, filters, groupBy, locationId } = schedule
   const { pageSize } = parts
   const db = parts.database.reportsOf(businessId)
   try {
-    const request = { reportId, filters, locationId, startDate, endDate }
+    const request = { reportId, filters, groupBy, locationId, startDate, endDate }
     const job = await checkPrintRequest(db, request, readerOfUser(user), parts.now())
     await refuseTooManyRows(db, job, format)
     const file = await printToFile(db, job, { format, pageSize, signal, hasSentences: true })

@@ -63,7 +63,7 @@ export function kpiResults(kpi: Kpi, figures: KpiFigures, { currencies, ...scope
       // What is booked ahead of a past day is always nothing, so it has nothing to be compared with.
       previous: kpi.tense === 'future' ? null : read(figures.previous),
       unit,
-      valueToDate: figures.toDate ? read(figures.toDate) : value,
+      valueToDate: figures.toDate && kpi.tense !== 'future' ? read(figures.toDate) : value,
       currency,
       definition,
       better: better ?? null,

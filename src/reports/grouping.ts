@@ -3,7 +3,7 @@ import { empty, join, raw, sql, type Sql } from '../database/sql.ts'
 import { appointmentRows, classRows } from './catalog/conditions.ts'
 import { MEASURES, measureColumn, selectCells, selectMeasures } from './measures.ts'
 import type { Column, MeasureName, Report, Scope } from './report.ts'
-import { stepsOf } from './time-steps.ts'
+import { currentStep, stepsOf, type Step } from './time-steps.ts'
 
 /** What lines can be grouped by: a key of the rows, and the columns that show it. */
 type Dimension = {
@@ -144,14 +144,19 @@ function countedBy(scope: Scope, about: Report['about'], dimensions: Dimension[]
     group by ${raw(places)}`
 }
 
-/** A step that has not begun has no revenue and none that was kept: its cells are empty, not zero. */
+/** A step that has not begun has no revenue, one that has ended nothing ahead: empty cells, not zero. */
 function cellsOf(measures: MeasureName[], dimensions: DimensionName[], scope: Scope): Sql[] {
-  const at = dimensions.findIndex((name) => name === 'day' || name === 'week' || name === 'month')
-  const key = raw(`g${at + 1}`)
-  const today = scope.now.toZonedDateTimeISO(scope.timeZone).toPlainDate().toString()
-  return selectCells(measures, scope, (value, measure) =>
-    MEASURES[measure].tense !== 'past' || at < 0
-      ? value
-      : sql`case when ${key} > ${today} then nullif(${value}, 0) else ${value} end`,
-  )
+  const step = dimensions.find(isStep)
+  if (!step) return selectCells(measures, scope)
+  const key = raw(`g${dimensions.indexOf(step) + 1}`)
+  const current = currentStep(scope, step).toString()
+  return selectCells(measures, scope, (value, measure) => {
+    const { tense } = MEASURES[measure]
+    if (!tense) return value
+    const isUnknown = tense === 'past' ? sql`${key} > ${current}` : sql`${key} < ${current}`
+    return sql`case when ${isUnknown} then nullif(${value}, 0) else ${value} end`
+  })
 }
+
+const isStep = (name: DimensionName): name is Step =>
+  name === 'day' || name === 'week' || name === 'month'

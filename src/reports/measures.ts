@@ -227,7 +227,7 @@ const OF_OUTCOMES = { meaninglessWith: ['statusList'] } as const
 
 export const keptRate: Kpi = {
   name: 'completed',
-  label: 'Kept',
+  label: 'Kept rate',
   unit: 'percent',
   definition: 'Kept appointments as a share of all that are not booked ahead.',
   value: ({ appointments, kept, ahead }) => percent(kept, (appointments ?? 0) - (ahead ?? 0)),

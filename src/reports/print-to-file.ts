@@ -4,11 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ReportFormat } from '../contract/report.ts'
 import type { Db } from '../database/database.ts'
-import { CONTENT_TYPES, write } from './formats/formats.ts'
+import { CONTENT_TYPES } from './formats/formats.ts'
+import { writeInThread } from './formats/writer-pool.ts'
 import { filePartOf } from './filters.ts'
 import type { PrintJob } from './print-request.ts'
-import type { PageSize } from './formats/pdf.ts'
+import { toPdf, type PageSize } from './formats/pdf.ts'
 import { printReport } from './print.ts'
+import type { ReportResult } from './report.ts'
 import { writeSentences } from './sentences.ts'
 
 export type PrintedFile = {
@@ -44,12 +46,10 @@ export async function printToFile(db: Db, job: PrintJob, printing: Printing): Pr
       job,
       async (result) => {
         if (hasSentences) sentences = writeSentences(result)
-        for await (const bytes of write(format, result, pageSize, signal)) {
-          signal.throwIfAborted()
-          const chunk = typeof bytes === 'string' ? Buffer.from(bytes) : bytes
-          await handle.write(chunk, 0, chunk.length, size)
-          size += chunk.length
-        }
+        size =
+          format === 'pdf'
+            ? await writePdf(result, { handle, pageSize, signal })
+            : await writeInThread(result, { format, fd: handle.fd, signal })
       },
       {
         rowsOnly: format === 'csv' && !hasSentences,
@@ -63,6 +63,19 @@ export async function printToFile(db: Db, job: PrintJob, printing: Printing): Pr
     await handle.close()
     throw error
   }
+}
+
+type PdfWriting = { handle: FileHandle; pageSize: PageSize; signal: AbortSignal }
+
+/** A process of its own makes the PDF; here its bytes are only passed on. */
+async function writePdf(result: ReportResult, { handle, pageSize, signal }: PdfWriting) {
+  let size = 0
+  for await (const bytes of toPdf(result, pageSize, signal)) {
+    signal.throwIfAborted()
+    await handle.write(bytes, 0, bytes.length, size)
+    size += bytes.length
+  }
+  return size
 }
 
 /** Contains no input of users, so it needs no escaping. */

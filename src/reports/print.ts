@@ -1,15 +1,15 @@
 import type { ReportFormat } from '../contract/report.ts'
 import type { Db } from '../database/database.ts'
-import { raw, sql } from '../database/sql.ts'
+import { sql } from '../database/sql.ts'
 import { invalid } from '../errors.ts'
 import { reportObject } from './catalog/catalog.ts'
 import type { Chart } from './chart.ts'
-import { anyOf } from './catalog/conditions.ts'
+import { findBeginning } from './beginning.ts'
 import { compareScope, type ComparedScopes } from './comparison.ts'
 import { drawInCurrencies, kpiResults, splitColumns } from './currencies.ts'
 import { MEASURES } from './measures.ts'
 import type { PrintJob } from './print-request.ts'
-import type { Cell, Column, Figures, ReportResult, ReportSubject, Scope } from './report.ts'
+import type { Cell, Column, Figures, ReportResult, Scope } from './report.ts'
 import { withTotals } from './totals.ts'
 
 /** Rows of a batch. CSV rows stay small when they are written, so it takes larger batches. */
@@ -33,7 +33,10 @@ export function printReport<T>(
     // Reports whose charts are drawn from their rows have few rows.
     const isShort = !rowsOnly && report.charts.some(({ rows }) => !rows)
     const allRows = isShort ? await tx.query<Row>(report.rows(scope)) : undefined
-    const compared = compareScope(scope, rowsOnly ? null : await findBeginning(tx, job))
+    const compared = compareScope(
+      scope,
+      rowsOnly ? null : await findBeginning(tx, report.about, scope),
+    )
     const kpis = rowsOnly ? [] : await readKpis(tx, job, compared)
     const charts = rowsOnly ? [] : await readCharts(tx, job, allRows)
     const batches = allRows
@@ -146,28 +149,6 @@ async function readKpis(tx: Db, { report, scope }: PrintJob, { toDate, previous 
     previous: await read(previous),
   }
   return report.kpis.flatMap((kpi) => kpiResults(kpi, figures, scope))
-}
-
-/** The time of the first row of the business that the report is about; null if there is none. */
-async function findBeginning(tx: Db, { report, scope }: PrintJob) {
-  const { table, time } = BEGINNINGS[report.about]
-  const isNarrowed = report.about === 'appointments' || report.about === 'classes'
-  const [first] = await tx.query<{ began: Temporal.Instant | null }>(sql`
-    select min(${raw(time)}) as began from ${raw(table)} t
-    where t.business_id = ${scope.businessId}
-      ${isNarrowed ? sql`${anyOf('t.location_id', scope.locationIds)} ${anyOf('t.professional_id', scope.professionalIds)} ${anyOf('t.reason_id', scope.reasonIds)}` : sql``}`)
-  return first!.began
-}
-
-const BEGINNINGS: Record<ReportSubject, { table: string; time: string }> = {
-  appointments: { table: 'calendar', time: 't.start_time' },
-  clients: { table: 'calendar', time: 't.start_time' },
-  classes: { table: 'class_schedule', time: 't.start_time' },
-  recalls: { table: 'recall', time: 't.due_time' },
-  invitations: { table: 'invitation', time: 't.created_date' },
-  disclaimers: { table: 'disclaimer', time: 't.created_date' },
-  triggers: { table: 'any_trigger', time: 't.scheduled_time' },
-  emails: { table: 'email', time: 't.created_date' },
 }
 
 async function readCharts(tx: Db, { report, scope }: PrintJob, allRows: Row[] | undefined) {

@@ -52,8 +52,12 @@ export function chartOverTime(
 }
 
 /** The first step that begins after today. */
-const firstStepAhead = ({ now, timeZone }: Scope, step: Step) =>
-  stepStart(now.toZonedDateTimeISO(timeZone).toPlainDate(), step).add({ [`${step}s`]: 1 })
+const firstStepAhead = (scope: Scope, step: Step) =>
+  currentStep(scope, step).add({ [`${step}s`]: 1 })
+
+/** The first day of the step that today is in. */
+export const currentStep = ({ now, timeZone }: Scope, step: Step) =>
+  stepStart(now.toZonedDateTimeISO(timeZone).toPlainDate(), step)
 
 /** The first days of the steps of a range. */
 export function stepsOf({ startDate, endDate }: DateRange, step: Step) {

@@ -64,7 +64,7 @@ const ANSWERS = [
 
 /** The fields that a business may not change about itself. */
 export const operatorFieldFaults = (values: BusinessFields, current: BusinessRow): Fault[] =>
-  (['active', 'externalId', 'senderDomains'] as const)
+  (['active', 'externalId', 'senderDomains', 'dailyMailLimit'] as const)
     .filter((property) => !isDeepStrictEqual(values[property], current[property]))
     .map((property) => ({ pointer: `/${property}`, detail: 'is the operator’s to change' }))
 

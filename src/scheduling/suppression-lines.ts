@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { SUPPRESSION_REASONS, type SuppressionReason } from '../contract/email.ts'
 import { address, optional, required, text } from '../contract/fields.ts'
 import { readFields } from '../contract/read-fields.ts'
 import { serverOwned, ServerOwned } from '../contract/schema.ts'
@@ -8,17 +9,15 @@ import { invalid } from '../errors.ts'
 import { suppress } from '../store/suppressions.ts'
 import type { Saving } from './saving.ts'
 
-const REASONS = ['UNSUBSCRIBED', 'BOUNCED'] as const
-
 const FIELDS = {
   emailAddress: required(address()),
   reason: required({
-    schema: Type.Enum([...REASONS]),
+    schema: Type.Enum([...SUPPRESSION_REASONS]),
     sqlType: 'text',
     faults: (value) =>
-      REASONS.some((reason) => reason === value)
+      SUPPRESSION_REASONS.some((reason) => reason === value)
         ? []
-        : [{ detail: `must be one of ${REASONS.join(', ')}` }],
+        : [{ detail: `must be one of ${SUPPRESSION_REASONS.join(', ')}` }],
   }),
   detail: optional(text(2_000)),
 }
@@ -29,7 +28,7 @@ const SuppressionLine = Type.Object({
   ...serverOwned,
 })
 
-type Suppressed = { emailAddress: string; reason: (typeof REASONS)[number]; detail: string | null }
+type Suppressed = { emailAddress: string; reason: SuppressionReason; detail: string | null }
 
 /** A suppressed address in an import. */
 export async function saveSuppressionLine(tx: Db, body: unknown, saving: Saving) {

@@ -133,6 +133,13 @@ export const listUnfinishedApprovals = (engine: Db, brokenOffSince: Temporal.Ins
            or status in ('PASSED', 'RELEASED', 'CANCELLED'))
     order by business_id, approval_id limit 100`)
 
+/** Of which the people of the business were not told. */
+export const listUntoldApprovals = (engine: Db) =>
+  engine.query<ApprovalKey>(sql`
+    select business_id as "businessId", approval_id as "approvalId" from approval
+    where not is_applied and status = 'WAITING' and told_time is null
+    order by business_id, approval_id limit 100`)
+
 /** How much waits. */
 export type Held = { triggers: number; mails: number; definitions: HeldDefinition[] }
 
@@ -232,11 +239,3 @@ export const linkTriggers = (tx: Db, { businessId, approvalId }: ApprovalKey, id
 
 /** The `next_attempt_time` of a trigger that waits for approval: no worker claims it. */
 export const HELD_UNTIL = Temporal.Instant.from('9999-01-01T00:00Z')
-
-/** How many decisions the people of a business have to make. */
-export async function countWaitingApprovals(db: Db, businessId: number) {
-  const [row] = await db.query<{ count: number }>(sql`
-    select count(*) from approval
-    where business_id = ${businessId} and not is_applied and status = 'WAITING'`)
-  return row!.count
-}

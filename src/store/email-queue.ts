@@ -1,5 +1,6 @@
 import type { EmailStatus } from '../contract/email.ts'
 import type { ObjectType } from '../contract/event-type.ts'
+import type { Suppression } from './suppressions.ts'
 import type { Db } from '../database/database.ts'
 import { empty, sql, type Sql } from '../database/sql.ts'
 import type { Attempt } from './emails.ts'
@@ -40,8 +41,13 @@ export type ClaimedEmail = {
   /** All mail of its business is paused, or was until this time. */
   mailPaused: boolean
   mailResumedTime: Temporal.Instant | null
+  /** How many mails its business may send on a day of this time zone; null: any number. */
+  dailyMailLimit: number | null
+  timeZone: string
   /** Why its address gets no such mail; null: it does. */
-  suppressed: 'BOUNCED' | 'UNSUBSCRIBED' | null
+  suppressed: Suppression['reason'] | null
+  /** The domain of its From header, if the business may send from it. */
+  senderDomain: string | null
   /** Of its trigger, if it has one: checked again before every attempt. */
   eventDefnId: number | null
   anchorTime: Temporal.Instant | null
@@ -112,10 +118,13 @@ const claimEmails = (db: Db, claim: Sql) =>
                select count(*) from jsonb_array_elements(e.attempts) one
                where one ->> 'reply' = ${WORKER_DIED}) end as "workerDeaths",
              b.active as "businessActive", b.mail_paused as "mailPaused",
-             b.mail_resumed_time as "mailResumedTime",
+             b.mail_resumed_time as "mailResumedTime", b.daily_mail_limit as "dailyMailLimit",
+             b.time_zone as "timeZone",
+             (select d from unnest(b.sender_domains) d
+              where d = lower(split_part(e.from_address, '@', 2)) limit 1) as "senderDomain",
              (select min(s.reason) from suppression s
               where (s.business_id, s.email_address) = (e.business_id, lower(e.to_address))
-                and (s.reason = 'BOUNCED' or not coalesce(g.transactional, true))) as suppressed,
+                and (s.reason <> 'UNSUBSCRIBED' or not coalesce(g.transactional, true))) as suppressed,
              t.event_defn_id as "eventDefnId", t.anchor_time as "anchorTime",
              t.scheduled_time as "scheduledTime", t.fire_now as "fireNow"
       from claimed k
@@ -353,6 +362,48 @@ export const postponePausedEmails = (
     where q.business_id = any (${[...new Set(paused.map((mail) => mail.businessId))]}::bigint[])
       and q.next_attempt_time <= ${now}
       and (q.worker is null or q.worker = any (${paused.map((mail) => mail.worker)}::text[]))`)
+
+const DAILY_LIMITS = 7_230_008
+
+/** A mail is sent at most so long after it was made. */
+const MAX_WAIT_HOURS = 73
+
+/**
+ * How many mails of a business were accepted since a moment, or are being sent by other workers. The
+ * lock makes other claims of the business wait until the transaction ends.
+ */
+export async function countMailsSince(
+  tx: Db,
+  businessId: number,
+  { since, worker }: { since: Temporal.Instant; worker: string },
+) {
+  tx.send(sql`select pg_advisory_xact_lock(${DAILY_LIMITS}::int, hashint8(${businessId}::bigint))`)
+  const [row] = await tx.query<{ count: number }>(sql`
+    select (select count(*) from email
+            where business_id = ${businessId} and outcome = 'SENT' and sent_time >= ${since}
+              and created_date >= ${since.subtract({ hours: MAX_WAIT_HOURS })})
+         + (select count(*) from email_queue
+            where business_id = ${businessId} and worker is not null and worker <> ${worker}) as count`)
+  return row!.count
+}
+
+/** Postpones these mails, and all others of their business that are due and free. */
+export const postponeEmailsOfBusiness = (
+  tx: Db,
+  businessId: number,
+  mails: EmailKey[],
+  { now, until }: { now: Temporal.Instant; until: Temporal.Instant },
+) =>
+  tx.query(sql`
+    update email_queue q set next_attempt_time = ${until}, ${FREE}
+    where q.business_id = ${businessId} and q.next_attempt_time <= ${now}
+      and (q.worker is null or q.email_id = any (${mails.map((mail) => mail.emailId)}::bigint[]))`)
+
+/** Frees a mail that was not attempted, to be claimed again at this time. */
+export const postponeEmail = (db: Db, mail: EmailKey, until: Temporal.Instant) =>
+  db.query(sql`
+    update email_queue s set next_attempt_time = ${until}, ${FREE} from ${keys([mail])}
+    where (s.business_id, s.email_id) = (k.business_id, k.email_id) and s.worker = k.worker`)
 
 /** Frees these mails as if they had not been claimed: the end of their message was not sent. */
 export const releaseEmails = (db: Db, mails: EmailKey[]) =>

@@ -348,14 +348,35 @@ const BOUNCE_COLUMNS = columnsFor<Bounce>({
   reason: 'text',
 })
 
-/** Records why emails bounced after a server had accepted them; their status stays. */
+/** Records why emails bounced after a server had accepted them; their status stays. Returns their ids. */
 export async function noteBounces(tx: Db, businessId: number, bounces: Bounce[]) {
-  await tx.query(sql`
+  if (bounces.length === 0) return []
+  const noted = await tx.query<{ emailId: number }>(sql`
     update email e
     set status_reason = r.reason
     from ${rowTable(BOUNCE_COLUMNS, bounces)}
     where (e.business_id, e.email_id) = (${businessId}, r.email_id) and e.message_id = r.message_id
-      and lower(e.to_address) = lower(r.recipient) and e.status in ('SENT', 'CAPTURED')`)
+      and lower(e.to_address) = lower(r.recipient) and e.status in ('SENT', 'CAPTURED')
+    returning e.email_id as "emailId"`)
+  return noted.map(({ emailId }) => emailId)
+}
+
+/** A mail that a report can be about. */
+export type ReportedMail = {
+  businessId: number
+  emailId: number
+  messageId: string
+  toAddress: string
+  /** The mail server's answer is not recorded yet. */
+  isPending: boolean
+}
+
+export async function findReportedMail(db: Db, businessId: number, emailId: number) {
+  const [mail] = await db.query<ReportedMail>(sql`
+    select business_id as "businessId", email_id as "emailId", message_id as "messageId",
+           to_address as "toAddress", next_attempt_time is not null as "isPending"
+    from email where business_id = ${businessId} and email_id = ${emailId}`)
+  return mail
 }
 
 /** Replaces the content of old mails by its SHA-256. Returns how many. */

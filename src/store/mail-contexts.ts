@@ -26,6 +26,7 @@ export type ContextRow = ObjectKey & {
   locationId: number | null
   /** Counts the object's changes: the sequence of its calendar entry. */
   version: number
+  createdDate: Temporal.Instant
   modifiedDate: Temporal.Instant
   /** The status itself; the context has its label. */
   objectStatus: string
@@ -142,6 +143,7 @@ const contextRowOf = (objectType: ObjectType, row: Row, settings: Settings): Con
   reasonId: row.reasonId ?? null,
   locationId: row.locationId ?? null,
   version: row.version,
+  createdDate: row.createdDate,
   modifiedDate: row.modifiedDate,
   objectStatus: row.status,
   businessActive: settings.business.active,

@@ -14,6 +14,7 @@ export type Overview = {
   activeDefinitions: number
   triggersWaiting: number
   triggersDueToday: number
+  approvalsWaiting: number
   nextTriggerTime: Temporal.Instant | null
   triggersOfLastDay: Record<string, number>
   emailsOfLastDay: Record<string, number>
@@ -48,6 +49,8 @@ export async function readOverview(
        where business_id = ${businessId} and worker is null ${waits}) as "triggersWaiting",
       (select count(*) from pending_trigger w where business_id = ${businessId}
          and worker is null and scheduled_time < ${dayEnd} ${waits}) as "triggersDueToday",
+      (select count(*) from approval where business_id = ${businessId}
+         and not is_applied and status = 'WAITING') as "approvalsWaiting",
       (select min(scheduled_time) from pending_trigger w
        where business_id = ${businessId} and worker is null ${waits}) as "nextTriggerTime",
       (select coalesce(jsonb_object_agg(status, n), '{}') from (
@@ -176,8 +179,9 @@ export async function readMailState(db: Db, businessId: number, now: Temporal.In
   }>(sql`
     select (select count(*) from email_queue where business_id = ${businessId}) as waiting,
            (select max(created_date) from email
-            where business_id = ${businessId} and outcome = 'SENT') as "lastSentTime",
-           (select count(*) from email where business_id = ${businessId} and outcome = 'SENT'
+            where business_id = ${businessId} and outcome = 'SENT' and status = 'SENT') as "lastSentTime",
+           (select count(*) from email
+            where business_id = ${businessId} and outcome = 'SENT' and status = 'SENT'
               and created_date >= ${now.subtract({ hours: 24 })}) as "sentLastDay"`)
   return state!
 }

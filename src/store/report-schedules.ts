@@ -11,6 +11,7 @@ export type ScheduleFields = Pick<
   | 'reportId'
   | 'format'
   | 'filters'
+  | 'groupBy'
   | 'locationId'
   | 'frequency'
   | 'weekday'
@@ -49,6 +50,7 @@ const columns = sql`
   report_id          as "reportId",
   format,
   filters,
+  group_by           as "groupBy",
   location_id        as "locationId",
   frequency,
   weekday,
@@ -106,11 +108,11 @@ export async function insertSchedule(
   by: By,
 ) {
   const [row] = await tx.query<FlatRow>(sql`
-    insert into report_schedule (business_id, name, report_id, format, filters, location_id,
+    insert into report_schedule (business_id, name, report_id, format, filters, group_by, location_id,
       frequency, weekday, day_of_month, time_of_day, range, user_id_list, active, next_run_time,
       done_until, created_date, created_user, modified_date, modified_user)
     values (${businessId}, ${fields.name}, ${fields.reportId}, ${fields.format},
-            ${jsonOf(fields.filters)}::jsonb, ${fields.locationId}, ${fields.frequency},
+            ${jsonOf(fields.filters)}::jsonb, ${jsonOf(fields.groupBy)}::jsonb, ${fields.locationId}, ${fields.frequency},
             ${fields.weekday}, ${fields.dayOfMonth}, ${fields.timeOfDay}, ${fields.range},
             ${fields.userIdList}::bigint[], ${fields.active}, ${nextRunTime}, ${doneUntil},
             ${by.now}, ${by.user}, ${by.now}, ${by.user})
@@ -129,7 +131,7 @@ export async function updateSchedule(
   const [row] = await tx.query<FlatRow>(sql`
     update report_schedule
     set name = ${fields.name}, report_id = ${fields.reportId}, format = ${fields.format},
-        filters = ${jsonOf(fields.filters)}::jsonb, location_id = ${fields.locationId},
+        filters = ${jsonOf(fields.filters)}::jsonb, group_by = ${jsonOf(fields.groupBy)}::jsonb, location_id = ${fields.locationId},
         frequency = ${fields.frequency}, weekday = ${fields.weekday},
         day_of_month = ${fields.dayOfMonth}, time_of_day = ${fields.timeOfDay},
         range = ${fields.range}, user_id_list = ${fields.userIdList}::bigint[],

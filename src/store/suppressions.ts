@@ -1,3 +1,4 @@
+import type { SuppressionReason } from '../contract/email.ts'
 import type { Db } from '../database/database.ts'
 import { empty, sql } from '../database/sql.ts'
 import { columnsFor, insertRows } from './rows.ts'
@@ -5,7 +6,7 @@ import { columnsFor, insertRows } from './rows.ts'
 export type Suppression = {
   businessId: number
   emailAddress: string
-  reason: 'UNSUBSCRIBED' | 'BOUNCED'
+  reason: SuppressionReason
   detail: string | null
   createdDate: Temporal.Instant
   createdUser: string
@@ -72,8 +73,13 @@ const COLUMNS = columnsFor<Suppression>({
   createdUser: 'text',
 })
 
-/** Removes an address for every reason; returns the entries that it had. */
-export function deleteSuppressions(tx: Db, businessId: number, emailAddress: string) {
+/** Removes an address for every reason; returns the entries that it had. Soft bounces count anew. */
+export async function deleteSuppressions(tx: Db, businessId: number, emailAddress: string) {
+  await tx.query(sql`
+    delete from soft_bounce b using email e
+    where b.business_id = ${businessId}
+      and (e.business_id, e.email_id) = (b.business_id, b.email_id)
+      and lower(e.to_address) = ${emailAddress.toLowerCase()}`)
   return tx.query<Suppression>(sql`
     delete from suppression
     where business_id = ${businessId} and email_address = ${emailAddress.toLowerCase()}

@@ -11,6 +11,7 @@ const columns = sql`
   role,
   professional_id  as "professionalId",
   location_id_list as "locationIdList",
+  failure_mails    as "failureMails",
   active,
   version,
   created_date     as "createdDate",
@@ -73,18 +74,26 @@ export function listUsers(db: Db, businessId: number, { after, limit }: Page) {
 
 export type UserFields = Pick<
   UserRow,
-  'username' | 'emailAddress' | 'role' | 'professionalId' | 'locationIdList' | 'active'
+  | 'username'
+  | 'emailAddress'
+  | 'role'
+  | 'professionalId'
+  | 'locationIdList'
+  | 'failureMails'
+  | 'active'
 >
 
-type NewUser = UserFields & { passwordHash: string }
+type NewUser = Omit<UserFields, 'failureMails'> &
+  Partial<Pick<UserFields, 'failureMails'>> & { passwordHash: string }
 
 export async function insertUser(db: Db, businessId: number, user: NewUser, by: By) {
   const [row] = await db.query<UserRow>(sql`
     insert into user_account (business_id, username, email_address, password_hash, role,
-      professional_id, location_id_list, active, created_date, created_user, modified_date,
+      professional_id, location_id_list, failure_mails, active, created_date, created_user, modified_date,
       modified_user)
     values (${businessId}, ${user.username}, ${user.emailAddress}, ${user.passwordHash},
-            ${user.role}, ${user.professionalId}, ${user.locationIdList}::bigint[], ${user.active},
+            ${user.role}, ${user.professionalId}, ${user.locationIdList}::bigint[],
+            ${user.failureMails ?? null}, ${user.active},
             ${by.now}, ${by.user}, ${by.now}, ${by.user})
     returning ${columns}`)
   return row!
@@ -103,7 +112,8 @@ export async function updateUser(
     set username = ${fields.username}, email_address = ${fields.emailAddress},
         role = ${fields.role},
         professional_id = ${fields.professionalId},
-        location_id_list = ${fields.locationIdList}::bigint[], active = ${fields.active},
+        location_id_list = ${fields.locationIdList}::bigint[],
+        failure_mails = ${fields.failureMails}, active = ${fields.active},
         ${fields.passwordHash === undefined ? empty : password}
         version = version + 1, modified_date = ${by.now}, modified_user = ${by.user}
     where business_id = ${known.businessId} and user_id = ${known.userId}
@@ -160,4 +170,14 @@ export async function findForeignReferences(db: Db, businessId: number, fields: 
     professional: professionalId !== null && !found!.professional,
     locations: locationIdList.filter((id) => !found!.locations.includes(id)),
   }
+}
+
+/** The addresses of those who want to hear of failures. */
+export async function listFailureAddresses(db: Db, businessId: number) {
+  const rows = await db.query<{ emailAddress: string }>(sql`
+    select distinct email_address as "emailAddress" from user_account
+    where business_id = ${businessId} and active and email_address is not null
+      and coalesce(failure_mails, role = 'OWNER')
+    order by 1`)
+  return rows.map(({ emailAddress }) => emailAddress)
 }

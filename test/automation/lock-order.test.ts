@@ -132,6 +132,10 @@ async function prepareOperations(world: World) {
     await engine.fire()
   }
   const operations: Record<string, Operation> = {
+    'pause and resume all mail': async () => {
+      await ask('POST', '/business', { businessId, mailPaused: true })
+      await ask('POST', '/business', { businessId, mailPaused: false })
+    },
     'save the tags of a client': () =>
       ask('POST', '/client', { clientId, tags: { vip: [next() % 2 ? 'yes' : 'no'] } }),
     'save a recall': () =>

@@ -122,8 +122,8 @@ test('during an outage of two days nothing of use is lost, and mails fail when t
 
   const { mail } = (await world.call('GET', '/overview')).body
   assert.deepEqual(
-    [mail.ok, mail.waiting, mail.failingSince],
-    [false, 3, outage.since.epochMilliseconds],
+    [mail.ok, mail.waiting, mail.failingSince, mail.sentLastDay],
+    [false, 3, outage.since.epochMilliseconds, 0],
   )
   assert.match(mail.problem, /^mails are sent when the mail server works again.*ECONNREFUSED$/)
   const [shown] = (await world.call('GET', '/emails?status=QUEUED')).body.items

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import pg from 'pg'
 import { runCommand } from '../support/command.ts'
+import { saveMailOutage } from '../../src/store/mail-servers.ts'
 import { startMailServer } from '../support/mail-server.ts'
 import { cloneDatabase, createEmptyDatabase } from '../support/database.ts'
 import { urlOf } from '../support/owner.ts'
@@ -134,6 +135,39 @@ test('doctor --mail tells what to fix if the server refuses', async (t) => {
   const captured = await runCommand(['doctor', '--mail', 'me@example.org'], { DATABASE_URL: url })
   assert.equal(captured.code, 0)
   assert.match(captured.stdout, /^note +Mail +nothing was sent: without SMTP_URL/m)
+})
+
+test('doctor says that the mail server takes no mail, and that mails wait', async (t) => {
+  const { url, database } = await cloneDatabase(t)
+  const world = await startWorld(t, {}, { database })
+  const act = { reply: '554 5.7.1 no service for you\r\n', next: 'close' } as const
+  const server = await startMailServer(t, { at: 'greeting', act, times: 10 })
+  const settings = {
+    DATABASE_URL: url,
+    SMTP_URL: `smtp://127.0.0.1:${server.port}`,
+    MAIL_FROM: 'hello@clinic.example',
+  }
+  const outage = { since: world.clock.now(), phase: 'greeting', reply: '554 5.7.1 no service' }
+  await saveMailOutage(database.engine, `127.0.0.1:${server.port}`, outage, world.clock.now())
+  await world.call('POST', '/business', { businessId: world.businessId, mailPaused: true })
+  const refused = await runCommand(['doctor'], settings)
+  assert.equal(refused.code, 1)
+  assert.match(
+    refused.stdout,
+    /^bad +Mail server +127\.0\.0\.1:\d+ takes no mail, at greeting: 554 5\.7\.1 no service for you; no mail was taken for \d+ h\n +→ check the port/m,
+  )
+  assert.match(refused.stdout, /^note +Pauses +all mail of 1 businesses is paused/m)
+  assert.match(
+    refused.stdout,
+    /^note +Addresses .*\n.*PUBLIC_URL is http.*MAIL_FROM is hello@clinic/m,
+  )
+
+  server.behave()
+  const accepted = await runCommand(['doctor'], settings)
+  assert.equal(accepted.code, 0)
+  assert.match(accepted.stdout, /^note +Mail server .*accepts connections from here, but/m)
+  assert.match(accepted.stdout, /^ok +Mail queue +no mail waits$/m)
+  assert.equal(server.taken.length, 0)
 })
 
 test('doctor refuses an invalid address in one line', async () => {

@@ -19,6 +19,18 @@ test('print-report chooses the format by the file name', async (t) => {
   assert.deepEqual(await readdir(folder), ['list.csv'])
 })
 
+test('print-report filters and groups', async (t) => {
+  const { book, print } = await open(t)
+  await book({ at: '2026-10-05T09:00+02:00' })
+  await book({ at: '2026-10-06T09:00+02:00', status: 'NO_SHOW' })
+  const words = ['101', ...OCTOBER, '--status', 'NO_SHOW', '--group-by', 'staff', 'day']
+  const { code, stdout, stderr } = await print([...words, '--format', 'json', '--out', '-'])
+  assert.equal(code, 0, stderr)
+  const { rows } = JSON.parse(stdout)
+  assert.deepEqual(rows[0].slice(0, 4), ['Elena García', '2026-10-06', 'Tue', 1])
+  assert.equal(rows.length, 1)
+})
+
 test('print-report takes a report by its name, and standard output as its file', async (t) => {
   const { print } = await open(t)
   const { code, stdout } = await print(['clients', ...OCTOBER, '--format', 'json', '--out', '-'])
@@ -42,6 +54,16 @@ for (const [name, words, line] of [
     'an unknown location',
     ['101', ...OCTOBER, '--location', '999999'],
     /^--location there is no such .*\n$/,
+  ],
+  [
+    'an unknown status',
+    ['101', ...OCTOBER, '--status', 'NOSHOW'],
+    /^--status must be one of .*NO_SHOW.*\n$/,
+  ],
+  [
+    'an unknown group',
+    ['101', ...OCTOBER, '--group-by', 'hour'],
+    /^--group-by must be one of staff, .*\n$/,
   ],
   [
     'a folder that is not there',

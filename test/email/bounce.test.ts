@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readBounces } from '../../src/email/bounce.ts'
+import { readMailReport } from '../../src/email/bounce.ts'
+
+const readBounces = async (raw: string) => (await readMailReport(raw)).bounces
 
 const report = (status: string, changes: { encoding?: string; original?: string } = {}) =>
   [
@@ -37,6 +39,7 @@ const bounce = {
   recipient: 'ada@example.org',
   permanent: true,
   isNoSuchMailbox: true,
+  isSoft: false,
   status: '5.1.1',
   words: '550 5.1.1 no such user',
 }
@@ -110,3 +113,128 @@ for (const [i, raw] of harmless.entries())
   test(`a mail that is not a bounce report is ignored: ${i}`, async () => {
     assert.deepEqual(await readBounces(raw), [])
   })
+
+test('a notification of OpenSMTPD is read, whose reply is in the text for people', async () => {
+  const raw = [
+    'Subject: Delivery status notification: failed',
+    'From: Mailer Daemon <MAILER-DAEMON@vm>',
+    'To: bounce+1-1-aaaaaaaaaaaaaaaaaaaa@bounces.example',
+    'MIME-Version: 1.0',
+    'Content-Type: multipart/mixed;boundary="13916245215939956452/vm"',
+    '',
+    'This is a MIME-encapsulated message.',
+    '',
+    '--13916245215939956452/vm',
+    'Content-Description: Notification',
+    'Content-Type: text/plain; charset=us-ascii',
+    '',
+    '    An error has occurred while attempting to deliver a message for',
+    '    the following list of recipients:',
+    '',
+    'ada@example.org: 550 5.1.1 no such user',
+    '',
+    '--13916245215939956452/vm',
+    'Content-Description: Delivery Report',
+    'Content-Type: message/delivery-status',
+    '',
+    'Reporting-MTA: dns; vm',
+    '',
+    'Final-Recipient: rfc822; ada@example.org',
+    'Action: failed',
+    'Status: 5.0.0',
+    '',
+    '--13916245215939956452/vm',
+    'Content-Description: Message headers',
+    'Content-Type: text/rfc822-headers',
+    '',
+    'From: hello@harbour.example',
+    'Message-ID: <42.1@mail.harbour.example>',
+    '',
+    '--13916245215939956452/vm--',
+    '',
+  ].join('\r\n')
+  const { bounces, envelopeSenders } = await readMailReport(raw)
+  assert.deepEqual(bounces, [bounce])
+  assert.deepEqual(envelopeSenders, ['bounce+1-1-aaaaaaaaaaaaaaaaaaaa@bounces.example'])
+})
+
+const SOFT: [string, boolean][] = [
+  ['5.2.2', true],
+  ['5.2.1', true],
+  ['4.4.7', true],
+  ['4.2.2', true],
+  ['5.4.4', true],
+  ['5.1.1', false],
+  ['5.2.3', false],
+  ['5.7.1', false],
+  ['4.7.1', false],
+  ['5.0.0', false],
+  ['', false],
+]
+
+for (const [status, isSoft] of SOFT) {
+  test(`status "${status}" ${isSoft ? 'is' : 'is not'} a soft bounce`, async () => {
+    const [read] = await readBounces(report(of(status)))
+    assert.deepEqual([read?.permanent, read?.isSoft], [true, isSoft])
+    const [delayed] = await readBounces(report(of(status).replace('failed', 'delayed')))
+    assert.equal(delayed?.isSoft, false)
+  })
+}
+
+const feedback = (type: string, fields: string[] = []) =>
+  [
+    'To: feedback@bounces.example',
+    'Content-Type: multipart/report; report-type=feedback-report; boundary="b"',
+    '',
+    '--b',
+    'Content-Type: text/plain',
+    '',
+    'This is an email abuse report.',
+    '--b',
+    'Content-Type: message/feedback-report',
+    '',
+    `Feedback-Type: ${type}`,
+    'User-Agent: SomeGenerator/1.0',
+    'Version: 1',
+    ...fields,
+    '',
+    '--b',
+    'Content-Type: message/rfc822',
+    'Content-Disposition: inline',
+    '',
+    'Return-Path: <bounce+2@bounces.example>',
+    'Message-ID: <42.1@mail.harbour.example>',
+    'Subject: Earn money',
+    '',
+    'Spam spam spam',
+    '--b--',
+    '',
+  ].join('\r\n')
+
+test('a complaint names the mail, the recipient and the envelope sender', async () => {
+  const fields = [
+    'Original-Mail-From: <bounce+1@bounces.example>',
+    'Original-Rcpt-To: <ada@example.org>',
+    'Arrival-Date: Thu, 8 Mar 2005 14:00:00 EDT',
+  ]
+  assert.deepEqual(await readMailReport(feedback('abuse', fields)), {
+    bounces: [],
+    complaint: {
+      messageId: '<42.1@mail.harbour.example>',
+      recipient: 'ada@example.org',
+      type: 'abuse',
+    },
+    envelopeSenders: [
+      'feedback@bounces.example',
+      'bounce+1@bounces.example',
+      'bounce+2@bounces.example',
+    ],
+  })
+  assert.equal((await readMailReport(feedback('opt-out'))).complaint?.recipient, null)
+})
+
+for (const type of ['not-spam', 'auth-failure', 'fraud', 'virus', 'other', '']) {
+  test(`feedback of type "${type}" is not a complaint of the reader`, async () => {
+    assert.equal((await readMailReport(feedback(type))).complaint, undefined)
+  })
+}

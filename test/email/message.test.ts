@@ -38,7 +38,15 @@ const parts = (changes: Partial<MessageParts> = {}): MessageParts => ({
 })
 
 const entry = (changes: Partial<CalendarEntry> = {}): CalendarEntry => ({
-  uid: calendarUid('CALENDAR', 5, 1, 'mail.harbour.example'),
+  uid: calendarUid(
+    {
+      objectType: 'CALENDAR',
+      objectId: 5,
+      businessId: 1,
+      createdDate: Temporal.Instant.fromEpochMilliseconds(1_789_000_000_000),
+    },
+    'mail.harbour.example',
+  ),
   sequence: 2,
   cancelled: false,
   startTime: Temporal.Instant.from('2026-11-03T14:30:00Z'),
@@ -148,7 +156,7 @@ test('the calendar file is attached, published or cancelled under one identity',
     const lines = text.replace(/\r?\n /g, '').split(/\r?\n/)
     assert.ok(lines.includes(cancelled ? 'METHOD:CANCEL' : 'METHOD:PUBLISH'))
     assert.ok(lines.includes(cancelled ? 'STATUS:CANCELLED' : 'STATUS:CONFIRMED'))
-    assert.ok(lines.includes('UID:calendar-1-5@mail.harbour.example'))
+    assert.ok(lines.includes('UID:calendar-1-5-mtuseqkg@mail.harbour.example'))
     assert.ok(lines.includes('SEQUENCE:2'))
     assert.ok(lines.includes('DTSTART:20261103T143000Z'))
     assert.ok(lines.includes('DTEND:20261103T151500Z'))

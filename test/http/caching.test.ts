@@ -24,6 +24,7 @@ test('answers with personal data must not be cached', async (t) => {
     ['a deletion', { method: 'DELETE', url: `/calendar/${calendarId}`, headers: asKey }],
     ['a report', { method: 'POST', url: report, headers: asKey, payload: { reportId: 101 } }],
     ['an unsubscribe link', { url: `/unsubscribe/1.1.${'A'.repeat(22)}` }],
+    ['an answer link', { url: `/answer/confirm.1.1.a.${'A'.repeat(22)}` }],
     ['a refused input', { method: 'POST', url: '/client', headers: asKey, payload: { a: 1 } }],
     ['an object that is missing', { url: '/client/999999', headers: asKey }],
     ['a missing credential', { url: '/client' }],

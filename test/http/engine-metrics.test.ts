@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
 import { test } from 'node:test'
 import { createReconciler } from '../../src/automation/reconcile.ts'
 import { findLastReconciliation } from '../../src/store/reconciliation.ts'
@@ -37,5 +39,26 @@ test('the metrics contain the state of the queue and the findings of the last re
     'bellwether_reconciliation_age_seconds 30',
   ]) {
     assert.ok(body.includes(`\n${line}\n`), line)
+  }
+})
+
+test('the sample alerts and the dashboard name only metrics that exist', async (t) => {
+  const env = { METRICS_TOKEN: 'a-long-token-for-prometheus-0123456789' }
+  const { app } = await startApp(t, { env })
+  const authorization = `Bearer ${env.METRICS_TOKEN}`
+  const { body } = await app.inject({ url: '/metrics', headers: { authorization } })
+  const known = new Set([...body.matchAll(/^# HELP (\S+)/gm)].map(([, name]) => name))
+  const folder = path.join(import.meta.dirname, '../../docs/operate')
+  for (const file of ['alerts.yml', 'grafana-dashboard.json']) {
+    const text = readFileSync(path.join(folder, file), 'utf8')
+    const named = [...text.matchAll(/bellwether_\w+/g)].map(([name]) =>
+      name.replace(/_(?:bucket|count|sum)$/, ''),
+    )
+    assert.ok(named.length > 5)
+    assert.deepEqual(
+      named.filter((name) => !known.has(name)),
+      [],
+      file,
+    )
   }
 })

@@ -253,7 +253,7 @@ test('a mail carries the files of its template, byte by byte, and is stored with
 })
 
 test('a mail that waits is sent with a file that was deleted meanwhile; later it cannot be sent again', async (t) => {
-  const behaviour: Behaviour = { at: 'mail', act: { reply: '451 later' } }
+  const behaviour: Behaviour = { at: 'end', act: { reply: '451 later\r\n' } }
   const world = await startSending(t, { names: ['Prices.pdf'], bytes: PDF, behaviour })
   const { book, call, clock, database, emailTemplateId, ids, server } = world
   await book(clock.in({ hours: 48 }))

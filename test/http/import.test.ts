@@ -273,6 +273,7 @@ test('a line of any kind that names another business is refused, and nothing is 
   const person = { firstName: 'A', lastName: 'B' }
   const span = { startTime: moment, endTime: moment + 60_000 }
   const lines: Record<string, object> = {
+    fileLibrary: { name: 'X.txt', content: 'eA==' },
     business: { name: 'Neu', timeZone: 'Asia/Tokyo' },
     status: { objectType: 'RECALL', status: 'LATER', label: 'Later' },
     location: { name: 'X' },

@@ -165,6 +165,7 @@ const NOT_REPEATED = new Set([
   'POST /emailTemplate/{emailTemplateId}/preview',
   'POST /emailTemplate/{emailTemplateId}/check',
   'POST /unsubscribe/{token}',
+  'POST /answer/{token}',
 ])
 
 test('every object that is read by its id carries an ETag, and its changes take If-Match', () => {
@@ -188,6 +189,8 @@ test('only public routes are described as needing no credential', () => {
     .filter(({ operation }) => operation.security?.length === 0)
     .map(({ name }) => name)
   assert.deepEqual(open.toSorted(), [
+    'GET /addToCalendar/{token}',
+    'GET /answer/{token}',
     'GET /healthz',
     'GET /openapi.json',
     'GET /problems',
@@ -195,6 +198,7 @@ test('only public routes are described as needing no credential', () => {
     'GET /readyz',
     'GET /report/link/{token}',
     'GET /unsubscribe/{token}',
+    'POST /answer/{token}',
     'POST /session',
     'POST /unsubscribe/{token}',
     'POST /user/password/forgotten',

@@ -50,6 +50,9 @@ test('the overview shows the quarter hours of a day, 30 days, failures and what 
     waiting: 0,
     lastSentTime: null,
     sentLastDay: 0,
+    paused: false,
+    problem: null,
+    failingSince: null,
   })
 
   const { body: triggers } = await call('GET', '/eventTriggers?expand=names&status=SCHEDULED')

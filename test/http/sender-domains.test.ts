@@ -145,7 +145,7 @@ test('a business does not send under the operator’s domain, or any other that 
   assert.deepEqual((await send({ fromAddress: 'hello@clinic.example' })).mail, replaced)
 })
 
-test('from a domain that is allowed a mail goes out as the template says, and is signed only with an aligned key', async (t) => {
+test('from a domain that is allowed a mail goes out as the template says, signed with the keys of that domain', async (t) => {
   const { allow, send } = await startWithMailServer(t)
   await allow(['clinic.example', 'praxis.operator.example'])
   const own = await send({ fromAddress: 'hello@Clinic.example', fromName: 'Dr. Anna' })
@@ -153,7 +153,7 @@ test('from a domain that is allowed a mail goes out as the template says, and is
     envelope: ENVELOPE,
     from: 'Dr. Anna <hello@clinic.example>',
     replyTo: null,
-    isSigned: false,
+    isSigned: true,
   })
   const beneath = await send({ fromAddress: 'hello@praxis.operator.example', fromName: 'Us' })
   assert.deepEqual(beneath.mail, {

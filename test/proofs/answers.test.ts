@@ -20,7 +20,8 @@ import { isFull, proofSeed, randomFrom, type Random } from './random.ts'
  * answer may only change an appointment that is what the link says: its time, its client, and live.
  */
 const RACES = isFull ? 10_000 : 200
-const AT_ONCE = 20
+/** Two transactions each: as many as the database has connections. */
+const AT_ONCE = 5
 const HOUR = 3_600_000
 const calendar = objectKind('calendar')!
 

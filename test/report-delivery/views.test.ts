@@ -22,6 +22,8 @@ test('a view prints its report with its filters, unless the request has others',
   assert.deepEqual(await timesOf({ reportViewId, filters: {} }), ['09:00', '10:00'])
   await call('POST', '/reportView', { reportViewId, filters: null })
   assert.deepEqual(await timesOf({ reportViewId }), ['09:00', '10:00'])
+  await call('POST', '/reportView', { reportViewId, groupBy: ['staff'] })
+  assert.deepEqual((await call('POST', PRINT, { reportViewId })).body.groupBy, ['staff'])
   const { status, body } = await call('POST', PRINT, { reportViewId: 999_999, reportId: 101 })
   assert.deepEqual([status, body.errors[0].pointer], [422, '/reportViewId'])
 })

@@ -18,6 +18,10 @@ test('every report has a unique number, name and columns, and only known securit
     for (const name of securityFunctions)
       assert.ok(SECURITY_FUNCTIONS.includes(name as never), name)
     for (const { definition } of kpis) assert.match(definition, /\.$/)
+    for (const { name, type, perCurrency, currencyIn } of columns) {
+      const isSplit = perCurrency || columns.some((column) => column.name === currencyIn)
+      assert.ok(type !== 'money' || isSplit, `${reportFileName} ${name} would add currencies`)
+    }
   }
 })
 

@@ -89,7 +89,7 @@ test('a filter that makes a rate meaningless drops the rate and says why', async
     ['appointments', 'value', 'revenue'],
   )
   assert.deepEqual(list.notes, [
-    'Kept is left out: with a filter by status it would have no meaning.',
+    'Kept rate is left out: with a filter by status it would have no meaning.',
     'No-show rate is left out: with a filter by status it would have no meaning.',
   ])
   const staff = await print(business, {

@@ -74,6 +74,31 @@ for (const { value, previous, shown } of changes) {
   })
 }
 
+test('a period that has not ended shows the figure so far, which is compared', () => {
+  const kpi: KpiResult = {
+    name: 'appointments',
+    label: 'Appointments',
+    value: 615,
+    valueToDate: 358,
+    previous: 376,
+    unit: 'count',
+    currency: null,
+    definition: '',
+    better: 'more',
+  }
+  const comparison = {
+    startDate: '2026-10-01',
+    endDate: '2026-10-31',
+    until: '2026-10-16 15:08',
+    isLikeForLike: true,
+    note: null,
+  }
+  assert.deepEqual(writeChange(kpi, comparison), {
+    text: '358 so far, −4.8 % vs. the same point before',
+    trend: 'bad',
+  })
+})
+
 const texts: { text: string; isFormula: boolean }[] = [
   { text: '+41 44 555 77 00', isFormula: false },
   { text: '+41445557700', isFormula: false },

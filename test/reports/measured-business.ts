@@ -69,7 +69,32 @@ export async function openMeasuredBusiness(t: Lifetime) {
       locationId: pick([zurich, newYork]),
     })
   }
-  return { ...business, rows: await exportRows(business) }
+  const classes = await addClasses(business, clients, random)
+  return { ...business, classes, rows: await exportRows(business) }
+}
+
+type Class = { locationId: number; startTime: number; status: string; students: number }
+
+async function addClasses(
+  { db, businessId, zurich, newYork, elena }: Awaited<ReturnType<typeof openBusiness>>,
+  clients: number[],
+  random: () => number,
+) {
+  const classes: Class[] = []
+  for (let i = 0; i < 24; i++) {
+    const locationId = i % 2 ? zurich : newYork
+    const start = Temporal.Instant.from('2026-03-28T20:00Z').add({ hours: 3 * i + (i % 3) * 5_000 })
+    const status = ['OPEN', 'CLOSED', 'CANCELLED'][Math.floor(random() * 3)]!
+    const students = clients.slice(0, i % 4)
+    await db.query(sql`
+      insert into class_schedule (business_id, name, professional_id, location_id, start_time, end_time,
+        status, client_id_list, created_date, created_user, modified_date, modified_user)
+      values (${businessId}, 'Pilates', ${elena}, ${locationId}, ${start}, ${start.add({ hours: 1 })},
+        ${status}, ${students}::bigint[], ${NOW}, 'TEST', ${NOW}, 'TEST')`)
+    const startTime = start.epochMilliseconds
+    classes.push({ locationId, startTime, status, students: students.length })
+  }
+  return classes
 }
 
 const exportRows = ({ db, businessId }: Awaited<ReturnType<typeof openBusiness>>) =>
@@ -115,11 +140,22 @@ const OUTCOMES: Record<string, string> = {
   STORNO: 'CANCELLED',
 }
 
-export const zoneOf = (row: Row, { newYork }: { newYork: number }) =>
+type Placed = { locationId: number; startTime: number }
+
+const zoneOf = (row: Placed, { newYork }: { newYork: number }) =>
   row.locationId === newYork ? 'America/New_York' : 'Europe/Zurich'
 
-export const localStart = (row: Row, business: { newYork: number }) =>
+export const localStart = (row: Placed, business: { newYork: number }) =>
   Temporal.Instant.fromEpochMilliseconds(row.startTime).toZonedDateTimeISO(zoneOf(row, business))
+
+export const calculateClasses = (classes: Class[]) => {
+  const held = classes.filter(({ status }) => status !== 'CANCELLED')
+  return {
+    classes: held.length,
+    students: held.reduce((sum, { students }) => sum + students, 0),
+    places: 0,
+  }
+}
 
 /** Calculates the measures with plain loops. Money is by currency. */
 export function calculate(rows: Row[], nowMs = NOW.epochMilliseconds) {

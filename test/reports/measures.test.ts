@@ -8,11 +8,11 @@ import { MEASURES } from '../../src/reports/measures.ts'
 import type { MeasureName } from '../../src/reports/report.ts'
 import {
   calculate,
+  calculateClasses,
   localStart,
   openMeasuredBusiness,
   print,
   type Printed,
-  type Row,
 } from './measured-business.ts'
 
 const RANGES = [
@@ -28,7 +28,11 @@ test('every measure has one value in all reports, and it is that of a plain calc
   const business = await openMeasuredBusiness(t)
   for (const [startDate, endDate] of RANGES) {
     for (const locationId of [undefined, business.newYork]) {
-      const expected = calculate(rowsIn(business, startDate, endDate, locationId))
+      const within = inRange(business, startDate, endDate, locationId)
+      const expected = {
+        ...calculate(business.rows.filter(within)),
+        ...calculateClasses(business.classes.filter(within)),
+      }
       const shown = new Map<string, [reportId: number, place: string, value: unknown][]>()
       for (const { reportId } of REPORTS) {
         const result = await print(business, { reportId, startDate, endDate, locationId })
@@ -61,7 +65,7 @@ test('the groups of a report add up to its total, and each is that of a plain ca
     assert.deepEqual(grouped.totals, whole.totals, dimension)
   }
 
-  const rows = rowsIn(business, startDate, endDate)
+  const rows = business.rows.filter(inRange(business, startDate, endDate))
   const { columns, rows: lines } = await print(business, {
     ...request,
     groupBy: ['location', 'weekday'],
@@ -99,7 +103,10 @@ test('a long range is shown by month, and what has not begun is empty and not ze
   assert.equal(december[0], '2026-12')
   assert.equal(december[at('completed')], null)
   assert.equal(december[at('revenueCHF')], null)
-  assert.equal(december[at('ahead')], calculate(rowsIn(business, '2026-12-01', '2026-12-31')).ahead)
+  assert.equal(
+    december[at('ahead')],
+    calculate(business.rows.filter(inRange(business, '2026-12-01', '2026-12-31'))).ahead,
+  )
   assert.notEqual(year.rows[9]![at('completed')], null)
 
   const ahead = await print(business, {
@@ -121,18 +128,13 @@ test('docs/reports.md lists every measure with its definition', () => {
   }
 })
 
-/** The rows whose local day is in the range. */
-function rowsIn(
-  business: { rows: Row[]; newYork: number },
-  startDate: string,
-  endDate: string,
-  locationId?: number,
-) {
-  return business.rows.filter((row) => {
+/** Whether the local day of a row is in the range. */
+const inRange =
+  (business: { newYork: number }, startDate: string, endDate: string, locationId?: number) =>
+  (row: { locationId: number; startTime: number }) => {
     const day = localStart(row, business).toPlainDate().toString()
     return day >= startDate && day <= endDate && (!locationId || row.locationId === locationId)
-  })
-}
+  }
 
 /** Every figure and total of a report that shows a measure; amounts with their currency. */
 function shownMeasures({ kpis, columns, totals, report }: Printed): [string, string, unknown][] {

@@ -275,13 +275,51 @@ test('every report of the catalogue can be printed, with rows and without', asyn
   })
 
   const log = await print({ businessId, ...business }, { reportId: 901, ...OCTOBER })
-  assert.deepEqual(log.rows[0]!.slice(0, 3), [
-    Date.parse('2026-10-04T07:00:00Z'),
-    'APPT_REMINDER',
-    'A day before',
+  assert.deepEqual(log.rows, [
+    [
+      '2026-10-04',
+      '09:00',
+      'A day before',
+      'Anna Müller',
+      'Check-up',
+      '2026-10-05 09:00',
+      'Fired',
+      'Captured, not sent',
+      null,
+    ],
   ])
   const mail = await print({ businessId, ...business }, { reportId: 902, ...OCTOBER })
-  assert.deepEqual(mail.rows, [['Reminder', 1, 1, 0, 0, 0, 0, 100]])
+  assert.deepEqual(mail.rows, [['Reminder', 1, 0, 0, 0, 0, 1, 0, 0, null]])
+})
+
+test('captured mail is not sent, and a bounce is not delivery', async (t) => {
+  const { book, db, businessId, ...business } = await openBusiness(t)
+  await book({ at: '2026-10-05T09:00+02:00' })
+  await addMail(db, businessId)
+  const request = { reportId: 902, ...OCTOBER }
+  const figures = async () => {
+    const { kpis } = await print({ businessId, ...business }, request)
+    return Object.fromEntries(kpis.map(({ name, value }) => [name, value]))
+  }
+  assert.deepEqual(await figures(), {
+    mails: 1,
+    delivered: null,
+    bounced: 0,
+    failed: 0,
+    notSent: 1,
+  })
+  const setStatus = (status: string, reason: string | null) =>
+    db.query(sql`
+      update email set status = ${status}, status_reason = ${reason} where business_id = ${businessId}`)
+  await setStatus('SENT', null)
+  assert.deepEqual(await figures(), { mails: 1, delivered: 100, bounced: 0, failed: 0, notSent: 0 })
+  await setStatus('SENT', 'bounced: 5.1.1 no such user')
+  assert.deepEqual(await figures(), { mails: 1, delivered: 0, bounced: 1, failed: 0, notSent: 0 })
+  const log = await print({ businessId, ...business }, { ...request, reportId: 901 })
+  assert.deepEqual(column(log, 'mail'), ['Bounced'])
+  assert.equal(log.kpis.find(({ name }) => name === 'bounced')!.value, 1)
+  await setStatus('FAILED', '550 no')
+  assert.deepEqual(await figures(), { mails: 1, delivered: 0, bounced: 0, failed: 1, notSent: 0 })
 })
 
 test('a LOCATION_SUPER_USER prints the own locations, a USER the own appointments', async (t) => {
@@ -606,6 +644,7 @@ async function addMail(db: Awaited<ReturnType<typeof openBusiness>>['db'], busin
            start_time - interval '24 hours', ${NOW}
     from calendar where business_id = ${businessId}`)
   await db.query(sql`
-    insert into email (business_id, email_template_id, to_address, from_address, subject, message_id, status, created_date)
-    values (${businessId}, ${template!.id}, 'a@example.org', 'b@example.org', 's', 'm1', 'CAPTURED', '2026-10-05T07:00Z')`)
+    insert into email (business_id, event_trigger_id, email_template_id, to_address, from_address, subject, message_id, status, created_date)
+    select ${businessId}, event_trigger_id, ${template!.id}, 'a@example.org', 'b@example.org', 's', 'm1', 'CAPTURED', '2026-10-05T07:00Z'
+    from event_trigger where business_id = ${businessId} limit 1`)
 }

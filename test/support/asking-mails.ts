@@ -60,10 +60,9 @@ export async function startAsking(t: TestContext, template: object = {}) {
 export const formTokenIn = (html: string) => /name="formToken" value="([^"]+)"/.exec(html)?.[1]
 
 const linksIn = (html: string) => {
-  const [confirm = '', cancel = '', reschedule = ''] = html
-    .matchAll(/<a href="([^"]*)"/g)
-    .map(([, link]) => link!)
-    .toArray()
-  const pathOf = (link: string) => URL.parse(link)?.pathname ?? ''
-  return { confirm: pathOf(confirm), cancel: pathOf(cancel), reschedule }
+  const links = html.matchAll(/<a [^>]*?href="([^"]*)"[^>]*>([^<]*)/g)
+  const byText = new Map([...links].map(([, link, text]) => [text, link!]))
+  const pathOf = (text: string) => URL.parse(byText.get(text) ?? '')?.pathname ?? ''
+  const reschedule = byText.get('Move') ?? ''
+  return { confirm: pathOf('I will come'), cancel: pathOf('Cancel'), reschedule }
 }

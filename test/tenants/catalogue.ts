@@ -3,6 +3,7 @@ import pg from 'pg'
 /** Of the installation, not of a business. Each is named in docs/decisions with its reason. */
 export const INSTALLATION_TABLES = [
   'link_seal',
+  'mail_server',
   'operator_key',
   'reconciliation',
   'schema_migration',

@@ -35,7 +35,9 @@ test('an id of another business is answered like a missing one, in every paramet
           const where = `${name} ${position.place} with ${id}`
           assert.equal(foreign.status, absent.status, where)
           assert.ok(foreign.status < 500, `${where}: ${foreign.status}`)
-          assert.equal(JSON.stringify(foreign.body).includes(MARKER), false, `${where} leaks`)
+          // An answer may repeat the id that the request named.
+          const told = JSON.stringify(without(id, foreign.body))
+          assert.equal(told.includes(MARKER), false, `${where} leaks`)
           if (foreign.status < 400) continue
           assert.deepEqual(without(id, foreign.body), without(missing(id), absent.body), where)
           assert.equal(await stateOf(client, tables), state, `${where} writes`)

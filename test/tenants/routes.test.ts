@@ -23,7 +23,7 @@ const PUBLIC = [
   /^(GET|HEAD|POST) \/answer\/.*$/,
 ]
 
-const OPERATORS = /^(GET|HEAD|POST|DELETE) \/business(\/|$)|^(GET|HEAD) \/metrics$/
+const OPERATORS = /^(GET|HEAD|POST|DELETE) \/business(\/|$)|^(GET|HEAD) \/(metrics|senderDomain)$/
 
 const isRefused = (status: number) => status === 401 || status === 403
 

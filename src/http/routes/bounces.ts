@@ -1,21 +1,31 @@
 import { Type } from 'typebox'
+import { findBouncedMail, recordReport } from '../../automation/bounces.ts'
 import { Named } from '../../contract/schema.ts'
-import { readBounces, type Bounce } from '../../email/bounce.ts'
-import { emailIdOf } from '../../email/message.ts'
+import type { Db } from '../../database/database.ts'
+import { readMailReport } from '../../email/bounce.ts'
+import { envelopeDomainOf } from '../../email/mail-route.ts'
 import { invalid } from '../../errors.ts'
-import { noteBounces } from '../../store/emails.ts'
-import { suppress } from '../../store/suppressions.ts'
 import { MAX_BODY_BYTES } from '../server/body.ts'
 import { answerOnce, ok } from '../server/idempotency.ts'
 import type { Routes } from '../server/services.ts'
 
-/** Bounces: a delivery status notification in JSON, or as the mail server forwards it. */
-export const bounces: Routes = async (app, { clock }) => {
+/** Bounces and complaints: a report in JSON, or as the mail server forwards it. */
+export const bounces: Routes = async (app, { clock, config, linkSeal }) => {
   app.addContentTypeParser(
     'message/rfc822',
     { parseAs: 'string', bodyLimit: MAX_BODY_BYTES },
     async (_request: unknown, message: string) => ({ message }),
   )
+  const seal = { domain: envelopeDomainOf(config), secret: linkSeal }
+
+  /** Of the caller's own business: a bounce address of another one names nothing. */
+  const findOwnMail = async (db: Db, businessId: number, addresses: string[]) => {
+    for (const address of addresses) {
+      const mail = await findBouncedMail(() => db, address, seal)
+      if (mail?.businessId === businessId) return mail
+    }
+    return undefined
+  }
 
   app.post(
     '/emails/bounce',
@@ -23,12 +33,13 @@ export const bounces: Routes = async (app, { clock }) => {
       config: { scope: 'mail:write', idempotent: true },
       schema: {
         tags: ['email'],
-        summary: 'Report a delivery status notification',
+        summary: 'Report a bounce or a complaint',
         description:
-          'The email shows the bounce. The address is suppressed only if its mailbox does not exist ' +
-          '(status 5.1.x for the recipient).',
+          'Takes a delivery status notification (RFC 3464) or a complaint (RFC 5965). The email shows it. ' +
+          'The address is suppressed if its mailbox does not exist (status 5.1.x for the recipient), ' +
+          'after five soft bounces within 30 days, or if the recipient complained.',
         body: Named('BounceReport', {
-          message: Type.String({ description: 'The notification with its headers.' }),
+          message: Type.String({ description: 'The report with its headers.' }),
         }),
         response: {
           200: Named('BounceResult', { suppressed: Type.Array(Type.String()) }),
@@ -37,34 +48,21 @@ export const bounces: Routes = async (app, { clock }) => {
     },
     async (request, reply) => {
       const { caller, body } = request
+      const { businessId, user } = caller
       const now = clock.now()
-      const reported = await readBounces(body.message)
-      if (reported.length === 0) {
-        throw invalid([{ pointer: '/message', detail: 'is not a delivery status notification' }])
+      const report = await readMailReport(body.message)
+      if (report.bounces.length === 0 && !report.complaint) {
+        const detail = 'is not a delivery status notification, and not a complaint'
+        throw invalid([{ pointer: '/message', detail }])
       }
       return answerOnce(caller.db, request, reply, now, async (tx) => {
-        const final = reported.filter((bounce) => bounce.permanent)
-        const { businessId, user } = caller
-        const gone = final.filter((bounce) => bounce.isNoSuchMailbox)
-        const addresses = gone.map((bounce) => ({
-          businessId,
-          emailAddress: bounce.recipient,
-          reason: 'BOUNCED' as const,
-          detail: detailOf(bounce),
-        }))
-        await suppress(tx, addresses, { user, now })
-        await noteBounces(tx, businessId, final.flatMap(noteOf))
-        return ok({ suppressed: gone.map((bounce) => bounce.recipient.toLowerCase()) })
+        const mail = await findOwnMail(tx, businessId, report.envelopeSenders.slice(0, MAX_TRIED))
+        const by = { user, now }
+        return ok({ suppressed: await recordReport(tx, report, { businessId, mail }, by) })
       })
     },
   )
 }
 
-const detailOf = ({ status, words }: Bounce) => [status, words].filter(Boolean).join(' ') || null
-
-function noteOf(bounce: Bounce) {
-  const { messageId, recipient } = bounce
-  const emailId = messageId === null ? undefined : emailIdOf(messageId)
-  const reason = `bounced: ${detailOf(bounce) ?? 'no reason given'}`
-  return emailId === undefined ? [] : [{ emailId, messageId: messageId!, recipient, reason }]
-}
+/** A report has one envelope sender; more are tried in case a forwarder added headers. */
+const MAX_TRIED = 5

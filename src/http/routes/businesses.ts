@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
+import { makeMissingKeys } from '../../automation/sender-domains.ts'
 import { Business, BUSINESS_FIELDS, BusinessWrite } from '../../contract/business.ts'
 import { ApiKeyWrite, NewApiKey, ApiKey, User, UserWrite } from '../../contract/credentials.ts'
 import { isPlainObject } from '../../contract/json.ts'
@@ -8,6 +10,7 @@ import { unknownProperties } from '../../contract/unknown-properties.ts'
 import { PageOf, PageQuery } from '../../contract/page.ts'
 import type { Database, Db } from '../../database/database.ts'
 import { forbidden, invalid, notFound } from '../../errors.ts'
+import type { Log } from '../../log.ts'
 import { mailPauseFaults, operatorFieldFaults, referenceFaults } from '../../scheduling/business.ts'
 import { followBusiness } from '../../scheduling/follow.ts'
 import {
@@ -88,7 +91,7 @@ const getBusiness: Routes = async (app, { database }) => {
   )
 }
 
-const postBusiness: Routes = async (app, { database, clock, credentials }) => {
+const postBusiness: Routes = async (app, { database, clock, credentials, log }) => {
   app.post(
     '/business',
     {
@@ -110,11 +113,15 @@ const postBusiness: Routes = async (app, { database, clock, credentials }) => {
     },
     async (request, reply) => {
       const by = { user: userOf(request), now: clock.now() }
-      const answer = await answerOnce(dbFor(request, database), request, reply, by.now, (tx) =>
-        saveBusiness(tx, request, by),
-      )
-      credentials.forget()
-      return answer
+      const afterCommit = async () => {
+        credentials.forget()
+        await waitForKeys(database, log)
+        return {}
+      }
+      return answerOnce(dbFor(request, database), request, reply, by.now, async (tx) => ({
+        ...(await saveBusiness(tx, request, by)),
+        afterCommit,
+      }))
     },
   )
 }
@@ -195,6 +202,22 @@ const postUserOfBusiness: Routes = async (app, services) => {
       }),
   )
 }
+
+/**
+ * The DNS records of a sender domain are ready with the answer, unless it takes long. If this node
+ * stops before, an engine makes the keys.
+ */
+async function waitForKeys(database: Database, log: Log) {
+  const made = makeMissingKeys(database.engine).catch((err) =>
+    log.warn({ err }, 'making DKIM keys failed'),
+  )
+  const enough = new AbortController()
+  const timeLimit = sleep(MAX_KEY_WAIT_MS, undefined, { signal: enough.signal })
+  await Promise.race([made, timeLimit.catch(() => {})])
+  enough.abort()
+}
+
+const MAX_KEY_WAIT_MS = 10_000
 
 /** The operator's database role sees every business, a caller's only its own. */
 const dbFor = (request: FastifyRequest, database: Database) =>

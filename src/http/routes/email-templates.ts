@@ -1,7 +1,9 @@
 import { Type } from 'typebox'
 import { senderOf } from '../../automation/compose.ts'
-import { findEmptyTokens, listTokenValues, previewMail } from '../../automation/preview.ts'
+import { listTokenValues, previewMail } from '../../automation/preview.ts'
+import { findTemplateWarnings } from '../../automation/template-warnings.ts'
 import { findTemplate } from '../../automation/templates.ts'
+import { showLogo } from '../../automation/logo.ts'
 import { sendTests } from '../../automation/send-again.ts'
 import type { Caller } from '../../auth/caller.ts'
 import { parseAddress } from '../../contract/addresses.ts'
@@ -96,7 +98,8 @@ const postPreview: Routes = async (app, services) => {
           )
         },
       )
-      const { subject, html, text, to, cc, bcc, emptyTokens } = mail
+      const { subject, text, to, cc, bcc, emptyTokens } = mail
+      const html = await showLogo(caller.db, caller.businessId, mail.html)
       const { from, replyTo } = senderOf(mail, row.context.business, services.config.mailFrom)
       return {
         subject,
@@ -123,7 +126,7 @@ const postCheck: Routes = async (app, services) => {
       config: { scope: 'mail:write', function: 'EDIT_TEMPLATES' },
       schema: {
         tags,
-        summary: 'Check a template, or unsaved changes of it, for empty tokens',
+        summary: 'Check the sender and the tokens of a template, or of unsaved changes',
         description:
           'Answers the warnings that saving would answer. Changes that could not be saved are 422.',
         params: ById,
@@ -139,7 +142,7 @@ const postCheck: Routes = async (app, services) => {
           const changes = await prepare(caller, emailTemplateId, body.template)
           return asIfSaved(services, caller, changes, async (db) => {
             const template = await findTemplate(db, { businessId, emailTemplateId })
-            return findEmptyTokens(db, template!)
+            return findTemplateWarnings(db, template!, services.config.mailFrom)
           })
         },
       )
@@ -166,7 +169,7 @@ const getPreviewHtml: Routes = async (app, { config, queues }) => {
         { businessId: caller.businessId, signal: abortOnDisconnect(reply) },
         () => renderPreview(caller, emailTemplateId, query, config.publicUrl),
       )
-      return sendFramed(reply, mail.html)
+      return sendFramed(reply, await showLogo(caller.db, caller.businessId, mail.html))
     },
   )
 }

@@ -3,6 +3,7 @@ import { Type, type Static } from 'typebox'
 import type { Caller } from '../../auth/caller.ts'
 import { mayManage } from '../../auth/users.ts'
 import { findExceededLimit, holdResend } from '../../automation/brake.ts'
+import { showLogo } from '../../automation/logo.ts'
 import { sendAgain, type Sending } from '../../automation/send-again.ts'
 import { Email, NamedEmail, WholeEmail, type EmailStatus } from '../../contract/email.ts'
 import { objectKind } from '../../contract/objects.ts'
@@ -208,7 +209,7 @@ const getEmailHtml: Routes = async (app, { clock }) => {
     async ({ caller, params: { emailId } }, reply) => {
       const { html } = await requireReadableEmail(caller, emailId, clock.now())
       if (html === null) throw noLongerKept(emailId)
-      return sendFramed(reply, html)
+      return sendFramed(reply, await showLogo(caller.db, caller.businessId, html))
     },
   )
 }
@@ -380,9 +381,11 @@ async function resend(
   if (files.length > 0 && (await countContents(tx, businessId, files)) < files.length) {
     throw conflict('A file that this email attaches was deleted, so it cannot be sent again.')
   }
-  const bounced = await listSuppressed(tx, [{ businessId, emailAddress: email.to }])
-  if (bounced.some((one) => one.reason === 'BOUNCED')) {
-    throw conflict(`${email.to} bounced before. Remove it with DELETE /suppression first.`)
+  const suppressed = await listSuppressed(tx, [{ businessId, emailAddress: email.to }])
+  const final = suppressed.find(({ reason }) => reason !== 'UNSUBSCRIBED')
+  if (final) {
+    const why = final.reason === 'BOUNCED' ? 'bounced before' : 'reported an earlier mail as spam'
+    throw conflict(`${email.to} ${why}. Remove it with DELETE /suppression first.`)
   }
   const newId = await sendAgain(tx, { ...(email as StoredWholeEmail), html, text }, sending)
   return withoutContent((await findEmail(tx, businessId, newId, null))!)

@@ -6,7 +6,8 @@ import { ExpandObject } from '../../contract/object-names.ts'
 import { PageOf, PageQuery } from '../../contract/page.ts'
 import { SavePlan } from '../../contract/save-plan.ts'
 import type { Caller } from '../../auth/caller.ts'
-import { findEmptyTokens } from '../../automation/preview.ts'
+import { findTemplateWarnings } from '../../automation/template-warnings.ts'
+import type { Mailbox } from '../../contract/addresses.ts'
 import { findTemplate } from '../../automation/templates.ts'
 import type { Db } from '../../database/database.ts'
 import { notFound } from '../../errors.ts'
@@ -179,7 +180,7 @@ const getObject =
 
 const postObject =
   (kind: ObjectKind, shared: SharedSaves): Routes =>
-  async (app, { clock, settings }) => {
+  async (app, { clock, config, settings }) => {
     const isTemplate = kind.kind === 'emailTemplate'
     const saved = savedObject(kind)
     app.post(
@@ -215,7 +216,9 @@ const postObject =
           const saving = { businessId, user, now, settings, visibility, html }
           const { object, before } = await saveObject(tx, kind, body, saving, allow)
           const stored = (await findObject(tx, businessId, kind, object[kind.id] as number))!
-          const warnings = isTemplate ? { warnings: await warningsOf(tx, caller, object) } : {}
+          const warnings = isTemplate
+            ? { warnings: await warningsOf(tx, caller, object, config.mailFrom) }
+            : {}
           return answer({ object: stored, isNew: !before }, warnings)
         })
       },
@@ -350,10 +353,15 @@ const withArticle = (title: string) => `${/^[aeiou]/i.test(title) ? 'an' : 'a'} 
 /** `warnings` is not part of the template, and so not of its `ETag`. */
 const WARNED = { untagged: 'warnings' }
 
-async function warningsOf(tx: Db, { businessId }: Caller, { emailTemplateId }: StoredObject) {
+async function warningsOf(
+  tx: Db,
+  { businessId }: Caller,
+  { emailTemplateId }: StoredObject,
+  mailFrom: Mailbox,
+) {
   const id = emailTemplateId as number
   const template = await findTemplate(tx, { businessId, emailTemplateId: id })
-  return findEmptyTokens(tx, template!)
+  return findTemplateWarnings(tx, template!, mailFrom)
 }
 
 /** Clients belong to the schedule; locations, staff and services to the setup of the business. */

@@ -12,6 +12,7 @@ import { required } from '../../contract/fields.ts'
 import { readFields } from '../../contract/read-fields.ts'
 import type { Db } from '../../database/database.ts'
 import { brokenConstraint } from '../../database/postgres-errors.ts'
+import { fillWords, wordsFor } from '../../email/words.ts'
 import { conflict, invalid, RequestError } from '../../errors.ts'
 import { getBusiness } from '../../store/businesses.ts'
 import {
@@ -38,9 +39,10 @@ import type { Routes, Services } from '../server/services.ts'
 
 const tags = ['Authentication']
 
-const LIFETIME: Record<PasswordLinkPurpose, { duration: Temporal.Duration; words: string }> = {
-  INVITATION: { duration: Temporal.Duration.from({ hours: 7 * 24 }), words: 'within 7 days' },
-  FORGOTTEN: { duration: Temporal.Duration.from({ hours: 1 }), words: 'within an hour' },
+/** `src/email/words.ts` says the same to the reader. */
+const LIFETIME: Record<PasswordLinkPurpose, Temporal.Duration> = {
+  INVITATION: Temporal.Duration.from({ hours: 7 * 24 }),
+  FORGOTTEN: Temporal.Duration.from({ hours: 1 }),
 }
 
 /** Enough for a person, too few to flood a mailbox. */
@@ -259,35 +261,25 @@ async function sendPasswordLink(
   { purpose, inviter, now }: LinkOptions,
 ) {
   const token = makeSecret('bwl_')
-  const { duration, words } = LIFETIME[purpose]
-  const { name } = await getBusiness(tx, businessId)
-  const before =
-    purpose === 'INVITATION'
-      ? [
-          `${inviter} invites you to use Bellwether for ${name}.`,
-          `Your username is ${username}. Choose a password:`,
-        ]
-      : [
-          `A new password was requested for ${username} at ${name}.`,
-          'If you requested it, choose a new one:',
-        ]
-  const after = [
-    `The link works once, ${words}.`,
-    'If you did not expect this email, ignore it: nothing changes.',
-  ]
+  const { name, language } = await getBusiness(tx, businessId)
+  const words = wordsFor(language).passwordMail
+  const isInvitation = purpose === 'INVITATION'
+  const values = { business: name, user: username, inviter: inviter ?? '' }
+  const fill = (text: string) => fillWords(text, values)
+  const before = isInvitation ? [words.invites, words.username] : [words.requested, words.choose]
   const emailId = await sendAccountMail(
     tx,
     {
       businessId,
       to: emailAddress!,
-      subject: purpose === 'INVITATION' ? `Your account at ${name}` : `A new password for ${name}`,
-      before,
+      subject: fill(isInvitation ? words.inviteSubject : words.resetSubject),
+      before: before.map(fill),
       link: `${services.config.publicUrl}/console/set-password?token=${token}`,
-      after,
+      after: [words.worksOnce[purpose], words.ignore],
     },
     sendingOf(services, now),
   )
   await deletePasswordLinksOfUser(tx, businessId, userId)
   const link = { businessId, userId, emailId, purpose, tokenHash: digest(token) }
-  await insertPasswordLink(tx, { ...link, expiresTime: now.add(duration) })
+  await insertPasswordLink(tx, { ...link, expiresTime: now.add(LIFETIME[purpose]) })
 }

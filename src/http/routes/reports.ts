@@ -19,7 +19,7 @@ import { refuseTooManyRows } from '../../reports/print.ts'
 import { countRows } from '../../reports/print.ts'
 import { checkPrintRequest, type PrintJob } from '../../reports/print-request.ts'
 import { readerOf } from '../../report-delivery/readers.ts'
-import { abortOnDisconnect } from '../server/connections.ts'
+import { abortOnDisconnect, keepAliveUntilAnswer } from '../server/connections.ts'
 import { sendFile, sendStoredFile } from './report-files.ts'
 import { ReportRuns } from './report-runs.ts'
 import { findRun, insertRun, type ReportRun as StoredRun } from '../../store/report-runs.ts'
@@ -75,10 +75,12 @@ const postPrint =
         },
       },
       async (request, reply) => {
+        // From the beginning: a client may leave while its request is checked.
+        const signal = abortOnDisconnect(reply)
         const wanted = await readRequest(request, services)
-        return prefersAsync(request)
-          ? printInBackground(runs, { request, reply, services, ...wanted })
-          : printNow({ request, reply, services, ...wanted })
+        signal.throwIfAborted()
+        const printing = { request, reply, services, signal, ...wanted }
+        return prefersAsync(request) ? printInBackground(runs, printing) : printNow(printing)
       },
     )
   }
@@ -98,6 +100,7 @@ type Printing = {
   request: FastifyRequest
   reply: FastifyReply
   services: Services
+  signal: AbortSignal
   job: PrintJob
   format: ReportFormat
   attach: boolean
@@ -105,18 +108,15 @@ type Printing = {
 
 async function printInBackground(
   runs: ReportRuns,
-  { request, reply, services, job, format, attach }: Printing,
+  { request, reply, services, signal, job, format, attach }: Printing,
 ) {
   const { database, clock, queues } = services
   const { businessId, credential, db } = request.caller
   const reportsDb = database.reportsOf(businessId)
-  const rowsTotal = await queues.interactive.run(
-    { businessId, signal: abortOnDisconnect(reply) },
-    async () => {
-      await refuseTooManyRows(reportsDb, job, format)
-      return countRows(reportsDb, job)
-    },
-  )
+  const rowsTotal = await queues.interactive.run({ businessId, signal }, async () => {
+    await refuseTooManyRows(reportsDb, job, format)
+    return countRows(reportsDb, job)
+  })
   const { reportId } = job.report
   const stored = { credential, reportId, format, attach, fileName: fileNameOf(job, format) }
   const insert = () => insertRun(db, businessId, stored, clock.now())
@@ -128,11 +128,11 @@ async function printInBackground(
     .send(answerOf({ ...run, rowsTotal }, clock.now()))
 }
 
-async function printNow({ request, reply, services, job, format, attach }: Printing) {
+async function printNow({ request, reply, services, signal, job, format, attach }: Printing) {
   const { database, queues, config } = services
   const { businessId } = request.caller
   const db = database.reportsOf(businessId)
-  const signal = abortOnDisconnect(reply)
+  keepAliveUntilAnswer(reply)
   const file = await queues.background.run({ businessId, signal }, async () => {
     await refuseTooManyRows(db, job, format)
     return printToFile(db, job, { format, pageSize: config.pageSize, signal })
@@ -231,7 +231,9 @@ async function findViewOf({ db, businessId, person }: Caller, body: object, faul
   const asking = { businessId, userId: person?.userId ?? null }
   const view = Number.isSafeInteger(id) ? await findReportView(db, asking, Number(id)) : undefined
   if (!view) faults.push({ pointer: '/reportViewId', detail: 'there is no such view' })
-  return view ? { reportId: view.reportId, filters: view.filters, locationId: view.locationId } : {}
+  if (!view) return {}
+  const { reportId, filters, groupBy, locationId } = view
+  return { reportId, filters, groupBy, locationId }
 }
 
 const withoutNulls = (object: object) =>

@@ -20,7 +20,7 @@ export const suppressions: Routes = async (app) => {
         tags,
         summary: 'List suppressed addresses',
         description:
-          'BOUNCED addresses get no email; UNSUBSCRIBED ones get transactional email only.',
+          'BOUNCED and COMPLAINED addresses get no email; UNSUBSCRIBED ones get transactional email only.',
         querystring: SuppressionsQuery,
         response: {
           200: PageOf(Suppression, 'SuppressionPage'),
@@ -51,7 +51,9 @@ export const suppressions: Routes = async (app) => {
       },
     },
     async ({ caller, params: { emailAddress } }) => {
-      const [cleared] = await deleteSuppressions(caller.db, caller.businessId, emailAddress)
+      const [cleared] = await caller.db.transaction((tx) =>
+        deleteSuppressions(tx, caller.businessId, emailAddress),
+      )
       if (!cleared) throw notFound('suppressed address', emailAddress)
       return toWire(cleared)
     },

@@ -1,8 +1,10 @@
+import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import { escapeHtml } from '../../email/merge.ts'
 import { isSealOf, readUnsubscribe } from '../../email/unsubscribe.ts'
+import { languageOfWords, wordsFor, type Words } from '../../email/words.ts'
 import { RequestError } from '../../errors.ts'
-import { findSignedMail } from '../../store/unsubscribe-links.ts'
+import { findReaderLanguage, findSignedMail } from '../../store/unsubscribe-links.ts'
 import { suppress } from '../../store/suppressions.ts'
 import type { Routes } from '../server/services.ts'
 
@@ -29,8 +31,11 @@ export const unsubscribe: Routes = async (app, { clock, database, linkSeal }) =>
     if (!mail || !isSealOf(mail, link.seal, linkSeal)) {
       throw new RequestError(404, 'This unsubscribe link is not valid.')
     }
-    return { businessId: mail.businessId, address: mail.toAddress }
+    return { businessId: mail.businessId, emailId: mail.emailId, address: mail.toAddress }
   }
+
+  const languageOf = ({ businessId, emailId }: { businessId: number; emailId: number }) =>
+    findReaderLanguage(database.forBusiness(businessId, 'SYSTEM'), businessId, emailId)
 
   app.get(
     '/unsubscribe/:token',
@@ -39,14 +44,15 @@ export const unsubscribe: Routes = async (app, { clock, database, linkSeal }) =>
       schema: { tags, summary: 'Show the unsubscribe page', params: ByToken, response: Page },
     },
     async ({ params }, reply) => {
-      const { address } = await findRecipient(params.token)
-      return reply
-        .header('content-security-policy', POLICY)
-        .type('text/html; charset=utf-8')
-        .send(
-          page(`<p>Stop sending these emails to <b>${escapeHtml(address)}</b>?</p>
-<form method="post"><button>Unsubscribe</button></form>`),
-        )
+      const recipient = await findRecipient(params.token)
+      const language = await languageOf(recipient)
+      const { question, button } = wordsFor(language).unsubscribePage
+      return sendPage(
+        reply,
+        language,
+        `<p>${withAddress(question, recipient.address)}</p>
+<form method="post"><button>${escapeHtml(button)}</button></form>`,
+      )
     },
   )
 
@@ -61,27 +67,37 @@ export const unsubscribe: Routes = async (app, { clock, database, linkSeal }) =>
         void (await findRecipient((params as { token: string }).token)),
     },
     async ({ params }, reply) => {
-      const { businessId, address } = await findRecipient(params.token)
+      const recipient = await findRecipient(params.token)
+      const { businessId, address } = recipient
       const db = database.forBusiness(businessId, 'SYSTEM')
       const entry = { businessId, emailAddress: address, reason: 'UNSUBSCRIBED' as const }
       await suppress(db, [{ ...entry, detail: 'by the link in an email' }], {
         user: 'SYSTEM',
         now: clock.now(),
       })
-      return reply
-        .header('content-security-policy', POLICY)
-        .type('text/html; charset=utf-8')
-        .send(page(`<p><b>${escapeHtml(address)}</b> will no longer receive these emails.</p>`))
+      const language = await languageOf(recipient)
+      const { done } = wordsFor(language).unsubscribePage
+      return sendPage(reply, language, `<p>${withAddress(done, address)}</p>`)
     },
   )
 }
 
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'"
 
-const page = (body: string) => `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>Unsubscribe</title>
-<style>body{font:1.1rem/1.6 system-ui,sans-serif;max-width:32rem;margin:18vh auto;padding:0 1.5rem;color:#1f2937}
-button{font:inherit;padding:.6em 1.6em;border:0;border-radius:.5em;background:#2563eb;color:#fff;cursor:pointer}</style>
+/** A text of ours with the reader's address in bold. */
+const withAddress = (text: string, address: string) =>
+  escapeHtml(text).replace('{address}', () => `<b>${escapeHtml(address)}</b>`)
+
+const sendPage = (reply: FastifyReply, language: string | null, body: string) =>
+  reply
+    .header('content-security-policy', POLICY)
+    .type('text/html; charset=utf-8')
+    .send(page(languageOfWords(language), wordsFor(language), body))
+
+const page = (language: string, words: Words, body: string) => `<!doctype html>
+<html lang="${language}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>${escapeHtml(words.unsubscribePage.title)}</title>
+<style>:root{color-scheme:light dark}body{font:1.1rem/1.6 system-ui,sans-serif;max-width:32rem;margin:18vh auto;padding:0 1.5rem}
+button{font:inherit;padding:.6em 1.6em;border:0;border-radius:.5em;background:#2f5d50;color:#fff;cursor:pointer}</style>
 </head><body>${body}</body></html>
 `

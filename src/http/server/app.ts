@@ -56,6 +56,7 @@ import { suppressions } from '../routes/suppressions.ts'
 import { unsubscribe } from '../routes/unsubscribe.ts'
 import { addToCalendar } from '../routes/add-to-calendar.ts'
 import { users } from '../routes/users.ts'
+import { senderDomains } from '../routes/sender-domains.ts'
 import { seed } from '../routes/seed.ts'
 import { openQueues, type Routes, type Services } from './services.ts'
 import { validateRequests } from './validate.ts'
@@ -80,6 +81,7 @@ const ROUTES: Routes[] = [
   fileLibrary,
   emails,
   bounces,
+  senderDomains,
   suppressions,
   approvals,
   unsubscribe,

@@ -68,7 +68,9 @@ export function authenticate(app: FastifyInstance, services: Services) {
     if (found === 'metrics') return
     if (found === 'operator') {
       if (!route.operator && !route.metrics)
-        throw forbidden('The operator’s key works on /business only. Use an API key of a business.')
+        throw forbidden(
+          'The operator’s key works on /business and GET /senderDomain only. Use an API key of a business.',
+        )
       request.isOperator = true
       return
     }

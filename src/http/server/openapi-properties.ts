@@ -234,6 +234,7 @@ export const PROPERTY_TEXTS: Readonly<Record<string, Text>> = {
   rowsTotal: ['The number of rows of the whole report.', 20_000],
   format: ['The format of the file.', 'pdf'],
   filters: ['Limits the report to these, as `POST /report/print/file` takes them.'],
+  groupBy: ['One line for each of these, or for each combination of two.', ['staff']],
   frequency: ['How often it runs.', 'WEEKLY'],
   'ReportSchedule.weekday': ['The day of a WEEKLY schedule.', 'MONDAY'],
   'ReportScheduleBody.weekday': ['The day of a WEEKLY schedule.', 'MONDAY'],

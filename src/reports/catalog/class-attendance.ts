@@ -6,7 +6,7 @@ import { classRows, inOrder } from './conditions.ts'
 
 const CLASS_MEASURES: MeasureName[] = ['classes', 'students', 'places']
 
-/** Empty if nobody's presence was recorded. */
+/** Null if no presence was recorded. */
 const present = sql`
   (select count(*) filter (where (e ->> 'present')::boolean)
    from jsonb_array_elements(k.attendance) e having count(*) > 0)`

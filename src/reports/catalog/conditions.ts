@@ -90,26 +90,34 @@ function tagged(table: 'c' | 'k', { tags }: Scope): Sql {
 
 /**
  * `t`: the triggers or emails whose object is in the scope. An object without a location belongs to the
- * whole business, so it is included only if there is no filter.
+ * whole business, so it is included only if there is no filter by location, staff or service.
  */
 export function objectsOf(scope: Scope): Sql {
   const { locationIds, professionalIds, reasonIds, clientIds } = scope
-  if (!locationIds && !professionalIds && !reasonIds && !clientIds) return empty
-  const one = (objectType: string, table: string, id: string) => sql`
+  const isNarrowed = locationIds !== null || professionalIds !== null || reasonIds !== null
+  if (!isNarrowed && !clientIds) return empty
+  const one = (objectType: ObjectType, table: string, key: string) => sql`
     t.object_type = ${objectType} and exists (
       select from ${raw(table)} o
-      where o.business_id = t.business_id and o.${raw(id)} = t.object_id ${ofScope('o', scope)}
-        ${
-          objectType === 'CLASS_SCHEDULE' && clientIds
-            ? sql`and o.client_id_list && ${clientIds}::bigint[]`
-            : objectType === 'CLASS_SCHEDULE'
-              ? empty
-              : anyOf('o.client_id', clientIds)
-        })`
-  return sql`and (
-    ${one('CALENDAR', 'calendar', 'calendar_id')}
-    or ${one('CLASS_SCHEDULE', 'class_schedule', 'class_schedule_id')}
-    or ${one('RECALL', 'recall', 'recall_id')})`
+      where o.business_id = t.business_id and ${raw(key)}
+        ${isNarrowed ? ofScope('o', scope) : empty} ${ofClients(objectType, clientIds)})`
+  const objects = [
+    one('CALENDAR', 'calendar', 'o.calendar_id = t.object_id'),
+    one('CLASS_SCHEDULE', 'class_schedule', 'o.class_schedule_id = t.object_id'),
+    one('RECALL', 'recall', 'o.recall_id = t.object_id'),
+    ...(isNarrowed
+      ? []
+      : [
+          one('INVITATION', 'invitation', 'o.invitation_uuid = t.object_uuid'),
+          one('DISCLAIMER', 'disclaimer', 'o.disclaimer_id = t.object_id'),
+        ]),
+  ]
+  return sql`and (${join(objects, ' or ')})`
+}
+
+function ofClients(objectType: ObjectType, clientIds: number[] | null) {
+  if (objectType !== 'CLASS_SCHEDULE') return anyOf('o.client_id', clientIds)
+  return clientIds ? sql`and o.client_id_list && ${clientIds}::bigint[]` : empty
 }
 
 /** `null` adds no condition to the statement. */

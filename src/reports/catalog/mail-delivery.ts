@@ -1,14 +1,77 @@
-import { sql } from '../../database/sql.ts'
-import { anyOf, inRange, local, objectsOf } from './conditions.ts'
-import { percent, type Report, type Scope } from '../report.ts'
+import { join, raw, sql } from '../../database/sql.ts'
+import { percent, type Column, type Report, type Scope } from '../report.ts'
 import { chartOverTime, stepOf } from '../time-steps.ts'
+import { mailRows } from './automation-rows.ts'
 
-/** Excludes test emails. The list of all outcomes lets PostgreSQL use the index by outcome and time. */
-const mailsIn = (scope: Scope) => sql`
-  t.business_id = ${scope.businessId} and not t.test
-  and t.outcome in ('SENT', 'CAPTURED', 'FAILED', 'SUPPRESSED', 'CANCELLED')
-  and ${inRange('t.created_date', 'null::bigint', scope)}
-  ${anyOf('t.status', scope.statuses, 'text')} ${objectsOf(scope)}`
+/** Each email is counted in one of these. */
+const RESULTS: { name: string; label: string; result: string; definition: string }[] = [
+  {
+    name: 'delivered',
+    label: 'Accepted',
+    result: 'ACCEPTED',
+    definition: 'Emails that the mail server accepted and that did not bounce.',
+  },
+  {
+    name: 'bounced',
+    label: 'Bounced',
+    result: 'BOUNCED',
+    definition: 'Emails that were returned after a mail server had accepted them.',
+  },
+  {
+    name: 'failed',
+    label: 'Failed',
+    result: 'FAILED',
+    definition: 'Emails that were permanently refused or ran out of attempts.',
+  },
+  { name: 'waiting', label: 'Waiting', result: 'WAITING', definition: 'Emails in the queue.' },
+  {
+    name: 'captured',
+    label: 'Captured',
+    result: 'CAPTURED',
+    definition: 'Emails that were stored and not sent, because no mail server is configured.',
+  },
+  {
+    name: 'suppressed',
+    label: 'Suppressed',
+    result: 'SUPPRESSED',
+    definition: 'Emails not sent because the recipient unsubscribed or the address bounced.',
+  },
+  {
+    name: 'cancelled',
+    label: 'Cancelled',
+    result: 'CANCELLED',
+    definition: 'Emails that were not sent because they no longer applied.',
+  },
+]
+
+const counts = raw(
+  RESULTS.map(
+    ({ name, result }) => `count(*) filter (where m.result = '${result}') as ${name}`,
+  ).join(', '),
+)
+
+const countColumn = ({ name, label }: { name: string; label: string }): Column => ({
+  name,
+  label,
+  type: 'integer',
+  width: 7,
+  total: 'sum',
+})
+
+const kpiOf = (name: string, better?: 'less') => {
+  const { label, definition } = RESULTS.find((one) => one.name === name)!
+  return {
+    name,
+    label,
+    unit: 'count' as const,
+    definition,
+    value: (figures: Record<string, number | null>) => figures[name] ?? 0,
+    ...(better ? { better } : {}),
+  }
+}
+
+/** Of the emails that a mail server was asked to take and answered for. */
+const RATE = { meaninglessWith: ['statusList'] } as const
 
 export const mailDelivery: Report = {
   reportId: 902,
@@ -20,41 +83,31 @@ export const mailDelivery: Report = {
   about: 'emails',
   columns: [
     { name: 'template', label: 'Template', type: 'text', width: 28 },
-    { name: 'mails', label: 'Mails', type: 'integer', width: 7, total: 'sum' },
-    { name: 'delivered', label: 'Delivered', type: 'integer', width: 7, total: 'sum' },
-    { name: 'waiting', label: 'Waiting', type: 'integer', width: 7, total: 'sum' },
-    { name: 'failed', label: 'Failed', type: 'integer', width: 7, total: 'sum' },
-    { name: 'suppressed', label: 'Suppressed', type: 'integer', width: 7, total: 'sum' },
-    { name: 'cancelled', label: 'Cancelled', type: 'integer', width: 7, total: 'sum' },
+    countColumn({ name: 'mails', label: 'Mails' }),
+    ...RESULTS.map(countColumn),
     {
       name: 'rate',
       label: 'Delivery rate',
       type: 'percent',
       width: 8,
-      total: { percentOf: ['delivered', 'mails'] },
+      total: { percentOf: ['delivered', ['delivered', 'bounced', 'failed']] },
+      ...RATE,
     },
   ],
-  rows: (scope) => sql`
-    select coalesce(max(e.template_name), 'No template') as template,
-           count(*) as mails,
-           count(*) filter (where t.status in ('SENT', 'CAPTURED')) as delivered,
-           count(*) filter (where t.status in ('QUEUED', 'RETRYING', 'UNCERTAIN')) as waiting,
-           count(*) filter (where t.status = 'FAILED') as failed,
-           count(*) filter (where t.status = 'SUPPRESSED') as suppressed,
-           count(*) filter (where t.status = 'CANCELLED') as cancelled,
-           round(100.0 * count(*) filter (where t.status in ('SENT', 'CAPTURED')) / count(*), 1) as rate
-    from email t
-    left join email_template e on (e.business_id, e.email_template_id) = (t.business_id, t.email_template_id)
-    where ${mailsIn(scope)}
-    group by t.email_template_id
-    order by max(e.template_name) collate name_order nulls last, t.email_template_id`,
-  figures: (scope) => sql`
-    select count(*) as mails,
-           count(*) filter (where t.status in ('SENT', 'CAPTURED')) as delivered,
-           count(*) filter (where t.status = 'FAILED') as failed,
-           count(*) filter (where t.status = 'SUPPRESSED') as suppressed
-    from email t
-    where ${mailsIn(scope)}`,
+  rows: (scope: Scope) => sql`
+    select template, mails, ${join(
+      RESULTS.map(({ name }) => raw(name)),
+      ', ',
+    )},
+           round(100.0 * delivered / nullif(delivered + bounced + failed, 0), 1) as rate
+    from (select coalesce(max(e.template_name), 'No template') as template, m.email_template_id as id,
+                 count(*) as mails, ${counts}
+          from (${mailRows(scope)}) m
+          left join email_template e
+            on (e.business_id, e.email_template_id) = (${scope.businessId}, m.email_template_id)
+          group by m.email_template_id) counted
+    order by id is null, template collate name_order, id`,
+  figures: (scope) => sql`select count(*) as mails, ${counts} from (${mailRows(scope)}) m`,
   kpis: [
     {
       name: 'mails',
@@ -65,37 +118,33 @@ export const mailDelivery: Report = {
     },
     {
       name: 'delivered',
-      label: 'Delivered',
+      label: 'Accepted',
       unit: 'percent',
-      definition: 'The share that the mail server accepted or that was captured.',
-      value: ({ delivered, mails }) => percent(delivered, mails),
+      definition:
+        'Emails that the mail server accepted and that did not bounce, as a share of those that it accepted or refused.',
+      value: ({ delivered, bounced, failed }) =>
+        percent(delivered, (delivered ?? 0) + (bounced ?? 0) + (failed ?? 0)),
       better: 'more',
+      ...RATE,
     },
+    kpiOf('bounced', 'less'),
+    kpiOf('failed', 'less'),
     {
-      name: 'failed',
-      label: 'Failed',
+      name: 'notSent',
+      label: 'Not sent',
       unit: 'count',
-      definition: 'Emails that were permanently refused or ran out of attempts.',
-      value: ({ failed }) => failed ?? 0,
-      better: 'less',
-    },
-    {
-      name: 'suppressed',
-      label: 'Suppressed',
-      unit: 'count',
-      definition: 'Emails not sent because the recipient unsubscribed or the address bounced.',
-      value: ({ suppressed }) => suppressed ?? 0,
+      definition: 'Emails that were captured, suppressed or cancelled.',
+      value: ({ captured, suppressed, cancelled }) =>
+        (captured ?? 0) + (suppressed ?? 0) + (cancelled ?? 0),
     },
   ],
   charts: [
     {
       rows: (scope) => sql`
-        select to_char(date_trunc(${stepOf(scope)}, ${local('t.created_date', 'null::bigint', scope)}), 'YYYY-MM-DD') as step,
-               count(*) filter (where t.status in ('SENT', 'CAPTURED')) as delivered,
-               count(*) filter (where t.status not in ('SENT', 'CAPTURED', 'FAILED')) as other,
-               count(*) filter (where t.status = 'FAILED') as failed
-        from email t
-        where ${mailsIn(scope)}
+        select to_char(date_trunc(${stepOf(scope)}, m.local_time), 'YYYY-MM-DD') as step, ${counts},
+               count(*) filter (where m.result in ('FAILED', 'BOUNCED')) as lost,
+               count(*) filter (where m.result in ('CAPTURED', 'SUPPRESSED', 'CANCELLED')) as "notSent"
+        from (${mailRows(scope)}) m
         group by 1`,
       draw: (rows, scope) => [
         chartOverTime(scope, rows, {
@@ -105,9 +154,10 @@ export const mailDelivery: Report = {
           stacked: true,
           unit: 'count',
           series: [
-            { name: 'Delivered', column: 'delivered' },
-            { name: 'Failed', column: 'failed' },
-            { name: 'Other', column: 'other' },
+            { name: 'Accepted', column: 'delivered', tone: 'kept' },
+            { name: 'Failed or bounced', column: 'lost', tone: 'missed' },
+            { name: 'Not sent', column: 'notSent', tone: 'cancelled' },
+            { name: 'Waiting', column: 'waiting', tone: 'ahead' },
           ],
         }),
       ],

@@ -82,7 +82,7 @@ const perPerson = (scope: Scope) => sql`
     ${scope.locationIds ? sql`and (p.location_id_list && ${scope.locationIds}::bigint[] or seen.professional_id is not null or taught.professional_id is not null)` : sql``}
   order by p.first_name collate name_order, p.last_name collate name_order, p.professional_id`
 
-/** Working hours are those of all services and clients, so a part of the bookings is no share of them. */
+/** Working hours are those of all services and clients, so they say nothing about a part of the bookings. */
 const OF_ALL_BOOKINGS = {
   meaninglessWith: ['reasonIdList', 'clientIdList', 'statusList', 'tags'],
 } as const

@@ -1,71 +1,127 @@
-import { TRIGGER_STATUSES } from '../../contract/event-trigger.ts'
-import { EVENT_TYPES } from '../../contract/event-type.ts'
 import { sql } from '../../database/sql.ts'
-import { anyOf, inRange, local, objectsOf } from './conditions.ts'
-import { percent, type Report, type Scope } from '../report.ts'
+import type { Report, Scope } from '../report.ts'
 import { chartOverTime, stepOf } from '../time-steps.ts'
+import { mailOutcome, objectNames, triggerRows } from './automation-rows.ts'
+import { localAtAnyTime } from './conditions.ts'
 
-const triggersIn = (scope: Scope) => sql`
-  t.business_id = ${scope.businessId} and t.status = any (${TRIGGER_STATUSES}::text[])
-  and ${inRange('t.scheduled_time', 'null::bigint', scope)}
-  ${anyOf('t.status', scope.statuses, 'text')} ${objectsOf(scope)}`
+/** The result of the emails of a trigger: the first of these that one of them has. */
+const RESULTS = {
+  FAILED: 'Failed',
+  BOUNCED: 'Bounced',
+  WAITING: 'Waiting',
+  ACCEPTED: 'Accepted by the mail server',
+  CAPTURED: 'Captured, not sent',
+  SUPPRESSED: 'Suppressed, not sent',
+  CANCELLED: 'Cancelled, not sent',
+}
+
+const STATUS_WORDS = {
+  SCHEDULED: 'To come',
+  RUNNING: 'Fired',
+  COMPLETED: 'Fired',
+  FAILED: 'Fired',
+  CANCELLED: 'Cancelled',
+  SKIPPED: 'Skipped',
+  EXPIRED: 'Expired',
+}
+
+/** Each trigger with the results of its emails. */
+const triggersWithMails = (scope: Scope) => sql`
+  select t.*, m.results
+  from (${triggerRows(scope)}) t
+  left join lateral (
+    select array_agg(distinct ${mailOutcome('e')}) as results
+    from email e
+    where e.business_id = ${scope.businessId} and e.event_trigger_id = t.event_trigger_id and not e.test
+  ) m on t.fired`
 
 export const triggerLog: Report = {
   reportId: 901,
   category: 'AUTOMATION',
   reportName: 'Trigger log',
   reportFileName: 'trigger-log',
-  description: 'All triggers that were scheduled for the period, with their outcome.',
+  description:
+    'All triggers that were due in the period: whether they fired, and the results of their emails.',
   securityFunctions: ['PRINT_REPORTS', 'VIEW_EMAIL_REPORTS'],
   about: 'triggers',
   columns: [
-    { name: 'scheduledTime', label: 'Scheduled', type: 'dateTime', width: 19 },
-    { name: 'eventType', label: 'Event', type: 'text', width: 24 },
-    { name: 'definition', label: 'Definition', type: 'text', width: 24 },
-    { name: 'objectType', label: 'Object', type: 'text', width: 17 },
-    { name: 'object', label: 'Id', type: 'text', width: 9 },
-    { name: 'status', label: 'Status', type: 'text', width: 15 },
-    { name: 'completedTime', label: 'Completed', type: 'dateTime', width: 19 },
+    { name: 'date', label: 'Due', type: 'date', width: 10 },
+    { name: 'time', label: 'At', type: 'time', width: 5 },
+    { name: 'definition', label: 'Automation', type: 'text', width: 22 },
+    { name: 'client', label: 'Client', type: 'text', width: 18 },
+    { name: 'subject', label: 'For', type: 'text', width: 18 },
+    { name: 'appointmentTime', label: 'Appointment', type: 'text', width: 16 },
+    { name: 'status', label: 'Trigger', type: 'text', width: 9 },
+    { name: 'mail', label: 'Mail', type: 'text', width: 18 },
     { name: 'reason', label: 'Reason', type: 'text', width: 22 },
   ],
   rows: (scope) => sql`
-    select t.scheduled_time as "scheduledTime",
-           e.name as "eventType",
-           coalesce(d.description, 'Definition ' || d.event_defn_id) as definition,
-           t.object_type as "objectType",
-           coalesce(t.object_id::text, t.object_uuid) as object,
-           t.status,
-           t.completed_time as "completedTime",
+    select to_char(t.local_time, 'YYYY-MM-DD') as date,
+           to_char(t.local_time, 'HH24:MI') as time,
+           coalesce(d.description, 'Automation ' || d.event_defn_id) as definition,
+           o.client,
+           o.subject,
+           to_char(${localAtAnyTime('o.time', 'o.location_id', scope)}, 'YYYY-MM-DD HH24:MI') as "appointmentTime",
+           ${JSON.stringify(STATUS_WORDS)}::jsonb ->> t.status as status,
+           (select w.word from unnest(${Object.keys(RESULTS)}::text[], ${Object.values(RESULTS)}::text[])
+              with ordinality w (result, word, place)
+            where w.result = any (t.results) order by w.place limit 1) as mail,
            t.status_reason as reason
-    from any_trigger t
-    join event_definition d on (d.business_id, d.event_defn_id) = (t.business_id, t.event_defn_id)
-    join unnest(${EVENT_TYPES.map((type) => type.eventTypeId)}::int[], ${EVENT_TYPES.map((type) => type.eventType)}::text[]) as e (id, name)
-      on e.id = d.event_type_id
-    where ${triggersIn(scope)}
+    from (${triggersWithMails(scope)}) t
+    join event_definition d on (d.business_id, d.event_defn_id) = (${scope.businessId}, t.event_defn_id)
+    ${objectNames(scope)}
     order by t.scheduled_time, t.event_trigger_id`,
   figures: (scope) => sql`
     select count(*) as triggers,
-           count(*) filter (where t.status = 'COMPLETED') as completed,
+           count(*) filter (where t.scheduled_time <= ${scope.now} and t.status <> 'CANCELLED') as due,
+           count(*) filter (where t.fired) as fired,
+           count(*) filter (where t.results && '{ACCEPTED}') as accepted,
+           count(*) filter (where t.results && '{BOUNCED}') as bounced,
            count(*) filter (where t.status = 'FAILED') as failed,
-           count(*) filter (where t.status in ('COMPLETED', 'FAILED')) as ended,
            count(*) filter (where t.status = 'SCHEDULED') as waiting
-    from any_trigger t
-    where ${triggersIn(scope)}`,
+    from (${triggersWithMails(scope)}) t`,
   kpis: [
     {
       name: 'triggers',
       label: 'Triggers',
       unit: 'count',
-      definition: 'All triggers scheduled for the period.',
+      definition: 'All triggers scheduled for the period, also cancelled ones.',
       value: ({ triggers }) => triggers ?? 0,
     },
     {
-      name: 'completed',
-      label: 'Completed',
-      unit: 'percent',
-      definition: 'COMPLETED triggers as a share of COMPLETED and FAILED ones.',
-      value: ({ completed, ended }) => percent(completed, ended),
+      name: 'due',
+      label: 'Due',
+      unit: 'count',
+      definition: 'Triggers whose time has come and that were not cancelled.',
+      value: ({ due }) => due ?? 0,
+      tense: 'past',
+    },
+    {
+      name: 'fired',
+      label: 'Fired',
+      unit: 'count',
+      definition: 'Triggers that wrote their emails.',
+      value: ({ fired }) => fired ?? 0,
       better: 'more',
+      tense: 'past',
+    },
+    {
+      name: 'accepted',
+      label: 'Accepted',
+      unit: 'count',
+      definition: 'Triggers with an email that the mail server accepted and that did not bounce.',
+      value: ({ accepted }) => accepted ?? 0,
+      better: 'more',
+      tense: 'past',
+    },
+    {
+      name: 'bounced',
+      label: 'Bounced',
+      unit: 'count',
+      definition: 'Triggers with an email that was returned after a mail server had accepted it.',
+      value: ({ bounced }) => bounced ?? 0,
+      better: 'less',
+      tense: 'past',
     },
     {
       name: 'failed',
@@ -74,6 +130,7 @@ export const triggerLog: Report = {
       definition: 'Triggers with at least one email that was permanently refused.',
       value: ({ failed }) => failed ?? 0,
       better: 'less',
+      tense: 'past',
     },
     {
       name: 'waiting',
@@ -81,18 +138,18 @@ export const triggerLog: Report = {
       unit: 'count',
       definition: 'Triggers of the period that are still pending.',
       value: ({ waiting }) => waiting ?? 0,
+      tense: 'future',
     },
   ],
   charts: [
     {
       rows: (scope) => sql`
-        select to_char(date_trunc(${stepOf(scope)}, ${local('t.scheduled_time', 'null::bigint', scope)}), 'YYYY-MM-DD') as step,
-               count(*) filter (where t.status = 'COMPLETED') as completed,
-               count(*) filter (where t.status in ('SCHEDULED', 'RUNNING')) as waiting,
+        select to_char(date_trunc(${stepOf(scope)}, t.local_time), 'YYYY-MM-DD') as step,
+               count(*) filter (where t.status in ('COMPLETED', 'RUNNING')) as fired,
+               count(*) filter (where t.status = 'FAILED') as failed,
                count(*) filter (where t.status in ('CANCELLED', 'SKIPPED', 'EXPIRED')) as dropped,
-               count(*) filter (where t.status = 'FAILED') as failed
-        from any_trigger t
-        where ${triggersIn(scope)}
+               count(*) filter (where t.status = 'SCHEDULED') as waiting
+        from (${triggerRows(scope)}) t
         group by 1`,
       draw: (rows, scope) => [
         chartOverTime(scope, rows, {
@@ -102,10 +159,10 @@ export const triggerLog: Report = {
           stacked: true,
           unit: 'count',
           series: [
-            { name: 'Completed', column: 'completed' },
-            { name: 'Waiting', column: 'waiting' },
-            { name: 'Not sent', column: 'dropped' },
-            { name: 'Failed', column: 'failed' },
+            { name: 'Fired', column: 'fired', tone: 'kept' },
+            { name: 'Failed', column: 'failed', tone: 'missed' },
+            { name: 'Cancelled or skipped', column: 'dropped', tone: 'cancelled' },
+            { name: 'To come', column: 'waiting', tone: 'ahead' },
           ],
         }),
       ],

@@ -95,23 +95,25 @@ export type Change = { text: string; trend: 'good' | 'bad' | 'even' }
 export function writeChange(kpi: KpiResult, comparison: Comparison | null): Change {
   const { valueToDate: value, previous, unit, better } = kpi
   if (!comparison) return { text: 'in the future', trend: 'even' }
+  const soFar = value === kpi.value ? '' : `${writeFigure(value, unit, kpi.currency)} so far, `
   if (previous === null || !comparison.isLikeForLike) {
-    return { text: 'no earlier figure', trend: 'even' }
+    return { text: `${soFar}no earlier figure`, trend: 'even' }
   }
   if (value === null) return { text: 'nothing to compare', trend: 'even' }
   const before = comparison.until ? 'the same point before' : 'the period before'
   const delta = Math.round((value - previous) * 10) / 10
   const trend = delta === 0 || !better ? 'even' : delta > 0 === (better === 'more') ? 'good' : 'bad'
-  if (delta === 0) return { text: 'as before', trend }
+  if (delta === 0) return { text: `${soFar}as before`, trend }
   const sign = delta > 0 ? '+' : '−'
   if (unit === 'percent') {
-    return { text: `${sign}${oneDecimal.format(Math.abs(delta))} pt vs. ${before}`, trend }
+    return { text: `${soFar}${sign}${oneDecimal.format(Math.abs(delta))} pt vs. ${before}`, trend }
   }
-  if (previous === 0) return { text: `from 0 in ${before}`, trend }
+  if (previous === 0) return { text: `${soFar}from 0 in ${before}`, trend }
   const times = value / previous
-  if (times >= 11) return { text: `${whole.format(Math.round(times))} times ${before}`, trend }
+  if (times >= 11)
+    return { text: `${soFar}${whole.format(Math.round(times))} times ${before}`, trend }
   const share = oneDecimal.format(Math.abs(100 * (times - 1)))
-  return { text: `${sign}${share} % vs. ${before}`, trend }
+  return { text: `${soFar}${sign}${share} % vs. ${before}`, trend }
 }
 
 type Head = Pick<

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { RequestError } from '../../errors.ts'
 import { hasValues, type Chart } from '../chart.ts'
 import {
   layOutColumns,
@@ -32,6 +33,8 @@ export type Opening = {
   footer: string
   facts: [label: string, value: string][]
   kpis: { label: string; value: string; size: number; change: string; trend: Change['trend'] }[]
+  /** Tiles in a row. */
+  perRow: number
   charts: Chart[]
   columns: PrintedColumn[]
   definitions: [label: string, definition: string][]
@@ -43,6 +46,8 @@ export type Closing = { totals: string[] | null; note: string }
 /** Of virtual memory, of which Node alone maps 1 GB. */
 const MAX_MEMORY_BYTES = 3_000_000_000
 const MAX_RUN_MS = 600_000
+const TOO_SLOW =
+  'Making the PDF took longer than 10 minutes. Try again later, or print it as CSV or for fewer days.'
 
 /** Typst makes the PDF in a process of its own: see pdf-worker.ts. */
 export async function* toPdf(
@@ -52,7 +57,11 @@ export async function* toPdf(
 ): AsyncIterable<Buffer> {
   const child = spawn(...command(), { stdio: ['pipe', 'pipe', 'pipe'], env: environment() })
   const stop = () => child.kill('SIGKILL')
-  const timeout = setTimeout(stop, MAX_RUN_MS)
+  let isTooSlow = false
+  const timeout = setTimeout(() => {
+    isTooSlow = true
+    stop()
+  }, MAX_RUN_MS)
   signal?.addEventListener('abort', stop)
   const ended = once(child, 'close') as Promise<[code: number | null, signal: string | null]>
   ended.catch(() => {}) // Awaited below; until then it must not count as unhandled.
@@ -72,6 +81,7 @@ export async function* toPdf(
     const [code, killedBy] = await ended
     signal?.throwIfAborted()
     if (readError) throw readError
+    if (isTooSlow) throw new RequestError(503, TOO_SLOW)
     if (code !== 0) throw new Error(`making the PDF failed (${code ?? killedBy}): ${errorOutput}`)
   } finally {
     clearTimeout(timeout)
@@ -151,6 +161,8 @@ function makeOpening(result: ReportResult, pageSize: PageSize, sample: string[][
   const period = `${parameters.startDate} – ${parameters.endDate}`
   const paper = pageSize === 'Letter' ? 'us-letter' : 'a4'
   const flipped = isLandscape(result.columns)
+  const tiles = result.kpis.length
+  const perRow = tiles <= 5 ? tiles : Math.ceil(tiles / Math.ceil(tiles / 4))
   return {
     paper,
     flipped,
@@ -158,13 +170,14 @@ function makeOpening(result: ReportResult, pageSize: PageSize, sample: string[][
     business: toPlain(result.businessName),
     footer: `${shorten(toPlain(result.businessName), 60)} · ${report.reportName} · ${period}`,
     facts: describeScope(result).map(([label, value]) => [label, shorten(toPlain(value), 90)]),
-    kpis: result.kpis.map((kpi, _, { length }) => {
+    perRow,
+    kpis: result.kpis.map((kpi) => {
       const value = writeFigure(kpi.value, kpi.unit, kpi.currency)
       const { text, trend } = writeChange(kpi, comparison)
       return {
         label: kpi.label,
         value,
-        size: value.length > (flipped || length < 4 ? 14 : 10) ? 13 : 17,
+        size: value.length > (flipped || perRow < 4 ? 14 : 10) ? 13 : 17,
         change: text,
         trend,
       }

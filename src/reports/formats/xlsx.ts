@@ -174,7 +174,7 @@ function totalsRow(columns: Column[], totals: Totals, rowCount: number) {
 const emptyTotal = (place: string) => `<c r="${place}" s="${STYLE.totalLabel}"/>`
 
 function summarySheet(result: ReportResult) {
-  const { report, kpis } = result
+  const { report, kpis, comparison } = result
   const lines = [['Business', result.businessName] as const, ...describeScope(result)]
   let n = 1
   const rows = [
@@ -187,25 +187,32 @@ function summarySheet(result: ReportResult) {
     )
   }
   n += 2
-  const heads = ['Figure', 'This period', 'Period before', '   What it counts']
+  const isRunning = (comparison?.until ?? null) !== null
+  const figureHeads = [
+    'This period',
+    ...(isRunning ? ['So far', 'Same point before'] : ['Period before']),
+  ]
+  const heads = ['Figure', ...figureHeads, '   What it counts']
   rows.push(
-    `<row r="${n}">${heads.map((head, i) => textCell(`${columnLetters(i)}${n}`, head, i === 1 || i === 2 ? STYLE.headerRight : STYLE.header)).join('')}</row>`,
+    `<row r="${n}">${heads.map((head, i) => textCell(`${columnLetters(i)}${n}`, head, i > 0 && i <= figureHeads.length ? STYLE.headerRight : STYLE.header)).join('')}</row>`,
   )
-  for (const { label, value, previous, unit, definition } of kpis) {
+  for (const { label, value, valueToDate, previous, unit, definition } of kpis) {
     n += 1
     const style =
       unit === 'percent' ? STYLE.percent : unit === 'money' ? STYLE.money : STYLE.integer
-    const figure = (place: string, figure: number | null) =>
-      figure === null ? '' : `<c r="${place}" s="${style}"><v>${figure}</v></c>`
+    const figures = [value, ...(isRunning ? [valueToDate] : []), previous].map((figure, i) =>
+      figure === null ? '' : `<c r="${columnLetters(i + 1)}${n}" s="${style}"><v>${figure}</v></c>`,
+    )
+    const last = `${columnLetters(figures.length + 1)}${n}`
     rows.push(
-      `<row r="${n}">${textCell(`A${n}`, label, STYLE.text)}${figure(`B${n}`, value)}${figure(`C${n}`, previous)}${textCell(`D${n}`, definition, STYLE.note)}</row>`,
+      `<row r="${n}">${textCell(`A${n}`, label, STYLE.text)}${figures.join('')}${textCell(last, definition, STYLE.note)}</row>`,
     )
   }
   return xml`<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">
 <sheetPr><pageSetUpPr fitToPage="1"/></sheetPr>
 <sheetViews><sheetView workbookViewId="0" showGridLines="0"/></sheetViews>
 <sheetFormatPr defaultRowHeight="15"/>
-<cols><col min="1" max="1" width="24" customWidth="1"/><col min="2" max="3" width="18" customWidth="1"/><col min="4" max="4" width="90" customWidth="1"/></cols>
+<cols><col min="1" max="1" width="24" customWidth="1"/><col min="2" max="${1 + figureHeads.length}" width="18" customWidth="1"/><col min="${2 + figureHeads.length}" max="${2 + figureHeads.length}" width="90" customWidth="1"/></cols>
 <sheetData>${rows.join('')}</sheetData>
 <pageSetup orientation="landscape" fitToHeight="0"/></worksheet>`
 }

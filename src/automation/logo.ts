@@ -1,0 +1,29 @@
+import type { MailContext } from '../contract/mail-context.ts'
+import type { Db } from '../database/database.ts'
+import type { MessageFile } from '../email/message.ts'
+import { findBusiness } from '../store/businesses.ts'
+import { findFile, readContent } from '../store/files.ts'
+
+/** How the layout names the logo; see `src/email/layout.ts`. */
+const CONTENT_ID = 'logo'
+const SOURCE = `src="cid:${CONTENT_ID}"`
+
+/** The files of a message: those of its template, and the logo if its HTML shows it. */
+export const withLogo = (
+  files: MessageFile[] | null | undefined,
+  html: string,
+  logo: MailContext['business']['logo'] | undefined,
+): MessageFile[] => [
+  ...(files ?? []),
+  ...(logo && html.includes(SOURCE) ? [{ ...logo, contentId: CONTENT_ID }] : []),
+]
+
+/** The HTML of a mail for a browser, which does not have the parts of its message. */
+export async function showLogo(db: Db, businessId: number, html: string): Promise<string> {
+  if (!html.includes(SOURCE)) return html
+  const logo = (await findBusiness(db, businessId))?.logo
+  const file = logo ? await findFile(db, businessId, logo) : undefined
+  const bytes = file && (await readContent(db, businessId, file.fileUUId))
+  if (!bytes) return html
+  return html.replaceAll(SOURCE, `src="data:${file.type};base64,${bytes.toString('base64')}"`)
+}

@@ -1,0 +1,46 @@
+import { findBouncedMail, receiveReport } from '../automation/bounces.ts'
+import type { Clock } from '../clock.ts'
+import type { Config } from '../config.ts'
+import type { Database } from '../database/database.ts'
+import { startBounceListener } from '../email/bounce-listener.ts'
+import { envelopeDomainOf } from '../email/mail-route.ts'
+import { bounceAddress, type BouncedMail } from '../email/verp.ts'
+import { StartError } from '../errors.ts'
+import { countBounceMessage } from '../http/routes/bounce-metrics.ts'
+import type { Log } from '../log.ts'
+
+/** Bounces come back only if the operator says where: else MAIL_FROM's mailbox takes them. */
+export function bounceAddressesOf(config: Config, secret: string) {
+  if (!config.bounceListen && !config.bounceDomain) return {}
+  const domain = envelopeDomainOf(config)
+  return { bounceAddress: (mail: BouncedMail) => bounceAddress(domain, secret, mail) }
+}
+
+type Receiving = { config: Config; database: Database; clock: Clock; log: Log; linkSeal: string }
+
+/** Listens at BOUNCE_LISTEN, if it is set. */
+export async function receiveBounces({ config, database, clock, log, linkSeal }: Receiving) {
+  const { bounceListen } = config
+  if (!bounceListen) return undefined
+  const domain = envelopeDomainOf(config)
+  const seal = { domain, secret: linkSeal }
+  const dbOf = (businessId: number) => database.forBusiness(businessId, 'SYSTEM')
+  try {
+    return await startBounceListener({
+      ...bounceListen,
+      domain,
+      findMail: (address) => findBouncedMail(dbOf, address, seal),
+      receive: async (raw, mail) => {
+        const result = await receiveReport({ database, seal, now: () => clock.now() }, raw, mail)
+        countBounceMessage(result)
+        log.info({ result, businessId: mail?.businessId }, 'bounce message received')
+        return result !== 'too early'
+      },
+      onError: (err) => log.warn({ err }, 'receiving a bounce failed'),
+    })
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    const { host, port } = bounceListen
+    throw new StartError(`BOUNCE_LISTEN cannot use port ${port} on ${host} (${code}).`)
+  }
+}

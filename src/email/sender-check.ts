@@ -1,0 +1,289 @@
+import { isIP } from 'node:net'
+import ipaddr from 'ipaddr.js'
+import type { CheckResult, DnsRecord, SenderCheck } from '../contract/sender-domain.ts'
+
+/** What DNS must publish of a sender domain. */
+export type PublicKeys = {
+  domain: string
+  selector: string
+  /** Null until the keys are made. */
+  rsaPublic: string | null
+  ed25519Public: string | null
+}
+
+/** How mails of this installation reach other servers. */
+export type MailRoute = {
+  /** What an SPF record needs so that it covers the mail server; undefined: not known. */
+  spfMechanism: string | undefined
+  /** The domain of the envelope sender, for which receivers check SPF. */
+  envelopeDomain: string
+}
+
+/** DNS look-ups; in production those of `node:dns/promises`. */
+export type Resolver = {
+  resolve(name: string, type: string): Promise<unknown>
+  resolveTxt(name: string): Promise<string[][]>
+  resolve4(name: string): Promise<string[]>
+  resolve6(name: string): Promise<string[]>
+}
+
+/** The RSA and the Ed25519 key of a domain have a name of their own: some servers know only RSA. */
+export const selectorsOf = ({ selector }: Pick<PublicKeys, 'selector'>) => ({
+  rsa: `${selector}r`,
+  ed25519: `${selector}e`,
+})
+
+/** The records that the owner of the domain publishes. */
+export function dnsRecordsOf(keys: PublicKeys, { spfMechanism }: MailRoute): DnsRecord[] {
+  const { domain } = keys
+  const dkim = dkimRecordsOf(keys).map(({ name, value }) => txt('DKIM', name, value))
+  const spf = spfMechanism ? [txt('SPF', domain, `v=spf1 ${spfMechanism} ~all`)] : []
+  return [...dkim, ...spf, txt('DMARC', `_dmarc.${domain}`, 'v=DMARC1; p=none')]
+}
+
+const txt = (purpose: DnsRecord['purpose'], name: string, value: string): DnsRecord => ({
+  purpose,
+  type: 'TXT',
+  name,
+  value,
+})
+
+function dkimRecordsOf(keys: PublicKeys) {
+  const { domain, rsaPublic, ed25519Public } = keys
+  const selectors = selectorsOf(keys)
+  const recordOf = (algorithm: 'rsa' | 'ed25519', key: string | null) =>
+    key === null
+      ? []
+      : [
+          {
+            key,
+            name: `${selectors[algorithm]}._domainkey.${domain}`,
+            value: `v=DKIM1; k=${algorithm}; p=${key}`,
+          },
+        ]
+  return [...recordOf('rsa', rsaPublic), ...recordOf('ed25519', ed25519Public)]
+}
+
+/** The worst of the results; UNKNOWN if nothing was checked. */
+export function statusOf(checks: SenderCheck[]): CheckResult {
+  if (checks.some(({ result }) => result === 'FAIL')) return 'FAIL'
+  return checks.length > 0 && checks.every(({ result }) => result === 'PASS') ? 'PASS' : 'UNKNOWN'
+}
+
+/** Checks in DNS whether receivers will accept mails from this domain as its own. */
+export async function checkSenderDomain(
+  keys: PublicKeys,
+  route: MailRoute,
+  resolver: Resolver,
+): Promise<SenderCheck[]> {
+  const [spf, dkim] = await Promise.all([
+    checkSpf(keys.domain, route, resolver),
+    checkDkim(keys, resolver),
+  ])
+  return [spf, dkim, await checkDmarc(keys.domain, { spf, dkim, route, resolver })]
+}
+
+const pass = (check: SenderCheck['check'], detail: string): SenderCheck => ({
+  check,
+  result: 'PASS',
+  detail,
+  todo: null,
+})
+const fail = (check: SenderCheck['check'], detail: string, todo: string): SenderCheck => ({
+  check,
+  result: 'FAIL',
+  detail,
+  todo,
+})
+const unknown = (check: SenderCheck['check'], detail: string, todo?: string): SenderCheck => ({
+  check,
+  result: 'UNKNOWN',
+  detail,
+  todo: todo ?? 'Check that DNS works for this service; the check is repeated.',
+})
+
+async function checkSpf(
+  domain: string,
+  { spfMechanism }: MailRoute,
+  resolver: Resolver,
+): Promise<SenderCheck> {
+  try {
+    const records = await textsOf(resolver, domain, /^v=spf1(?: |$)/i)
+    const wanted = spfMechanism ?? 'include:<your mail provider>'
+    if (records.length === 0) {
+      const todo = `Add a TXT record at ${domain}: "v=spf1 ${wanted} ~all".`
+      return fail('SPF', `${domain} has no SPF record`, todo)
+    }
+    if (records.length > 1) {
+      const todo = `Merge the SPF records of ${domain} into one.`
+      return fail('SPF', `${domain} has ${records.length} SPF records, so none counts`, todo)
+    }
+    if (spfMechanism === undefined) {
+      const todo = 'Ask the operator to set SMTP_SPF to what the mail provider asks for.'
+      return unknown('SPF', 'the public address of the mail server is not known', todo)
+    }
+    const covers = await coversRelay(domain, spfMechanism, resolver)
+    if (covers === true) return pass('SPF', `the SPF record covers ${spfMechanism}`)
+    if (covers === undefined) return unknown('SPF', `${spfMechanism} could not be resolved`)
+    const todo = `Add "${spfMechanism}" to the SPF record of ${domain}, before its "all".`
+    return fail(
+      'SPF',
+      `the SPF record does not cover the mail server: ${covers || 'no match'}`,
+      todo,
+    )
+  } catch (error) {
+    return unknown('SPF', troubleOf(error))
+  }
+}
+
+/** True if the SPF record covers the mail server, else the reason; undefined if that cannot be told. */
+async function coversRelay(domain: string, mechanism: string, resolver: Resolver) {
+  const [, kind, value = ''] = /^(include|a|ip4|ip6):(.+)$/i.exec(mechanism) ?? []
+  if (kind?.toLowerCase() === 'include') {
+    return (await listMechanisms(domain, resolver)).has(mechanism.toLowerCase()) || ''
+  }
+  const addresses = kind === 'a' ? await addressesOf(value, resolver) : [value.split('/')[0]!]
+  const results: string[] = []
+  for (const ip of addresses) {
+    const { result, comment } = await evaluateSpf(domain, ip, resolver)
+    if (result === 'pass') return true
+    if (result !== 'temperror') results.push(comment)
+  }
+  return results[0]
+}
+
+/** The addresses of a host that other servers can see. */
+async function addressesOf(host: string, resolver: Resolver) {
+  const found = await Promise.all([
+    resolver.resolve4(host).catch(emptyIfMissing),
+    resolver.resolve6(host).catch(emptyIfMissing),
+  ])
+  return found.flat().filter(isPublic)
+}
+
+const isPublic = (address: string) => !INTERNAL.has(ipaddr.parse(address).range())
+
+const INTERNAL = new Set(['loopback', 'private', 'linkLocal', 'uniqueLocal', 'unspecified'])
+
+async function evaluateSpf(domain: string, ip: string, resolver: Resolver) {
+  // Loaded when it is first needed: it takes 0.2 s and 30 MB, and most nodes check no domain.
+  const { spf } = await import('mailauth/lib/spf/index.js')
+  const { status } = await spf({
+    sender: `postmaster@${domain}`,
+    ip,
+    helo: domain,
+    mta: 'SPF',
+    resolver: (name, type) => resolver.resolve(name, type) as Promise<string[]>,
+    maxElapsedTime: 20_000,
+  })
+  return { result: status.result, comment: String(status.comment ?? '').replace(/^SPF: /, '') }
+}
+
+/** The mechanisms of an SPF record and of those that it includes or redirects to. */
+async function listMechanisms(domain: string, resolver: Resolver) {
+  const mechanisms = new Set<string>()
+  const waiting = [domain]
+  for (let lookups = 0; waiting.length > 0 && lookups <= MAX_SPF_LOOKUPS; lookups += 1) {
+    const [record = ''] = await textsOf(resolver, waiting.shift()!, /^v=spf1(?: |$)/i)
+    for (const term of record.toLowerCase().split(/ +/).slice(1)) {
+      const [, mechanism, next] = /^\+?((?:include:|redirect=)([a-z0-9._-]+))$/.exec(term) ?? []
+      if (!mechanism || !next || mechanisms.has(`include:${next}`)) continue
+      mechanisms.add(`include:${next}`)
+      waiting.push(next)
+    }
+  }
+  return mechanisms
+}
+
+const MAX_SPF_LOOKUPS = 10
+
+async function checkDkim(keys: PublicKeys, resolver: Resolver): Promise<SenderCheck> {
+  const records = dkimRecordsOf(keys)
+  if (records.length === 0) {
+    return unknown('DKIM', 'the keys are being made', 'Wait a moment; the check is repeated.')
+  }
+  try {
+    const faults: { detail: string; todo: string }[] = []
+    for (const { name, key, value } of records) {
+      const [found] = await textsOf(resolver, name, /\bp=/)
+      if (found === undefined) {
+        faults.push({
+          detail: `${name} does not exist`,
+          todo: `Add a TXT record at ${name}: "${value}".`,
+        })
+      } else if (/\bp=([^;]*)/.exec(found)?.[1]?.replace(/\s/g, '') !== key) {
+        const todo = `Replace the TXT record at ${name} by "${value}".`
+        faults.push({ detail: `${name} holds another key`, todo })
+      }
+    }
+    if (faults.length === 0) return pass('DKIM', 'both keys are published')
+    const details = faults.map(({ detail }) => detail).join('; ')
+    return fail('DKIM', details, faults.map(({ todo }) => todo).join(' '))
+  } catch (error) {
+    return unknown('DKIM', troubleOf(error))
+  }
+}
+
+type DmarcParts = { spf: SenderCheck; dkim: SenderCheck; route: MailRoute; resolver: Resolver }
+
+/** DMARC passes if DKIM or SPF passes for a domain that is aligned with the From domain (RFC 7489, 3.1). */
+async function checkDmarc(domain: string, parts: DmarcParts): Promise<SenderCheck> {
+  const { dkim, resolver } = parts
+  try {
+    const { dmarc } = await import('mailauth/lib/dmarc/index.js')
+    const verdict = await dmarc({
+      headerFrom: [domain],
+      spfDomains: await alignableSpfDomains(domain, parts),
+      dkimDomains: dkim.result === 'PASS' ? [{ id: 'dkim', domain }] : [],
+      resolver: (name, type) => resolver.resolve(name, type) as Promise<string[]>,
+    })
+    const result = verdict ? verdict.status.result : 'permerror'
+    if (result === 'pass') return pass('DMARC', 'mails from this domain are aligned')
+    if (result === 'temperror') return unknown('DMARC', 'the DMARC record could not be read')
+    if (result === 'fail') {
+      if (dkim.result === 'UNKNOWN') return unknown('DMARC', dkim.detail)
+      const todo = dkim.todo ?? 'Publish the DKIM records of this domain.'
+      return fail(
+        'DMARC',
+        'mails are not aligned: neither DKIM nor SPF passes for this domain',
+        todo,
+      )
+    }
+    const todo = `Add a TXT record at _dmarc.${domain}: "v=DMARC1; p=none".`
+    return fail('DMARC', `${domain} has no valid DMARC record`, todo)
+  } catch (error) {
+    return unknown('DMARC', troubleOf(error))
+  }
+}
+
+/** The envelope domain, if its SPF record covers the mail server. Whether it is aligned DMARC decides. */
+async function alignableSpfDomains(domain: string, { spf, route, resolver }: DmarcParts) {
+  const { envelopeDomain } = route
+  const { result } =
+    envelopeDomain === domain ? spf : await checkSpf(envelopeDomain, route, resolver)
+  return result === 'PASS' ? [envelopeDomain] : []
+}
+
+async function textsOf(resolver: Resolver, name: string, wanted: RegExp) {
+  const records = await resolver.resolveTxt(name).catch(emptyIfMissing)
+  return records.map((pieces) => pieces.join('')).filter((text) => wanted.test(text))
+}
+
+/** A name without such a record is an answer; a name service that does not answer is not. */
+function emptyIfMissing(error: unknown): never[] {
+  const { code } = error as { code?: string }
+  if (code === 'ENOTFOUND' || code === 'ENODATA') return []
+  throw error
+}
+
+const troubleOf = (error: unknown) => {
+  const { code, message } = error as { code?: string; message: string }
+  return `the name service does not answer (${code ?? message})`
+}
+
+/** What an SPF record needs for this mail server; undefined if other servers see another address. */
+export function spfMechanismOf(host: string): string | undefined {
+  const version = isIP(host)
+  if (version === 0) return host === 'localhost' ? undefined : `a:${host}`
+  return isPublic(host) ? `ip${version}:${host}` : undefined
+}

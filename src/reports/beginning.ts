@@ -1,0 +1,46 @@
+import { TRIGGER_STATUSES } from '../contract/event-trigger.ts'
+import type { Db } from '../database/database.ts'
+import { raw, sql, type Sql } from '../database/sql.ts'
+import { anyOf } from './catalog/conditions.ts'
+import type { ReportSubject, Scope } from './report.ts'
+
+/** The time of the first row that a report could be about; null if there is none. */
+export async function findBeginning(tx: Db, about: ReportSubject, scope: Scope) {
+  const [first] = await tx.query<{ began: Temporal.Instant | null }>(BEGINNINGS[about](scope))
+  return first!.began
+}
+
+const firstOf = (
+  table: string,
+  time: string,
+  conditions: (scope: Scope) => Sql = () => raw(''),
+) => {
+  return (scope: Scope) => sql`
+    select min(${raw(time)}) as began from ${raw(table)} t
+    where t.business_id = ${scope.businessId} and t.active ${conditions(scope)}`
+}
+
+/** The filters that have an index by time: with them the data may begin later. */
+const narrowed = ({ locationIds, professionalIds, reasonIds }: Scope) => sql`
+  ${anyOf('t.location_id', locationIds)} ${anyOf('t.professional_id', professionalIds)}
+  ${anyOf('t.reason_id', reasonIds)}`
+
+/** Each reads an index from its start. Triggers and emails have one by status and time. */
+const BEGINNINGS: Record<ReportSubject, (scope: Scope) => Sql> = {
+  appointments: firstOf('calendar', 't.start_time', narrowed),
+  clients: firstOf('calendar', 't.start_time'),
+  classes: firstOf('class_schedule', 't.start_time', narrowed),
+  recalls: firstOf('recall', 't.due_time', narrowed),
+  invitations: firstOf('invitation', 't.created_date'),
+  disclaimers: firstOf('disclaimer', 't.created_date'),
+  triggers: ({ businessId }) => sql`
+    select min(f.first) as began
+    from unnest(${TRIGGER_STATUSES}::text[]) s (status), lateral (
+      select min(t.scheduled_time) as first from event_trigger t
+      where t.business_id = ${businessId} and t.status = s.status) f`,
+  emails: ({ businessId }) => sql`
+    select min(f.first) as began
+    from unnest('{SENT,CAPTURED,FAILED,SUPPRESSED,CANCELLED}'::text[]) s (outcome), lateral (
+      select min(t.created_date) as first from email t
+      where t.business_id = ${businessId} and t.outcome = s.outcome) f`,
+}

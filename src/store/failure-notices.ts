@@ -1,0 +1,112 @@
+import type { Db } from '../database/database.ts'
+import { sql } from '../database/sql.ts'
+
+export type FailureNotice = {
+  /** Failures before this are reported; null: none was reported yet. */
+  dailyUntil: Temporal.Instant | null
+  /** When people were told that nothing can be sent. */
+  outageTold: Temporal.Instant | null
+}
+
+type Candidate = FailureNotice & { businessId: number; timeZone: string }
+
+/** Active businesses with a trigger that failed after `since`. */
+export const listBusinessesWithFailures = (engine: Db, since: Temporal.Instant) =>
+  engine.query<Candidate>(sql`
+    select b.business_id as "businessId", b.time_zone as "timeZone",
+           n.daily_until as "dailyUntil", n.outage_told as "outageTold"
+    from business b left join failure_notice n using (business_id)
+    where b.active and b.business_id in (
+      select business_id from event_trigger where status = 'FAILED' and modified_date > ${since})
+    order by b.business_id`)
+
+/**
+ * Active businesses whose mails wait since before `since`: the mail server takes none, or every attempt
+ * failed. Mails without a trigger do not count: people must not be told of their own notices.
+ */
+export const listBusinessesWithWaitingMails = (engine: Db, since: Temporal.Instant) =>
+  engine.query<{ businessId: number; outageTold: Temporal.Instant | null }>(sql`
+    select b.business_id as "businessId", n.outage_told as "outageTold"
+    from business b left join failure_notice n using (business_id)
+    where b.active and not b.mail_paused and exists (
+      select from email_queue q join email e using (business_id, email_id)
+      where q.business_id = b.business_id and q.created_date <= ${since}
+        and e.event_trigger_id is not null
+        and (q.attempts > 0 or exists (select from mail_server where failing_since <= ${since})))
+    order by b.business_id`)
+
+/** Businesses that were told of an outage. */
+export const listToldBusinesses = (engine: Db) =>
+  engine.query<{ businessId: number }>(sql`
+    select business_id as "businessId" from failure_notice where outage_told is not null`)
+
+/** A mail waits for 72 hours at most. */
+const MAX_WAIT_HOURS = 73
+
+/** Whether a mail of the business was accepted after `since`. */
+export async function hasSentMail(db: Db, businessId: number, since: Temporal.Instant) {
+  const rows = await db.query(sql`
+    select from email
+    where business_id = ${businessId} and outcome = 'SENT' and sent_time > ${since}
+      and created_date > ${since.subtract({ hours: MAX_WAIT_HOURS })} and event_trigger_id is not null
+    limit 1`)
+  return rows.length > 0
+}
+
+/** What waits: how many mails, since when, and the last answer of a mail server. */
+export async function readWaitingMails(db: Db, businessId: number) {
+  const [row] = await db.query<{
+    mails: number
+    since: Temporal.Instant
+    reply: string | null
+  }>(sql`
+    select count(*) as mails, min(q.created_date) as since, max(e.status_reason) as reply
+    from email_queue q join email e using (business_id, email_id)
+    where q.business_id = ${businessId} and e.event_trigger_id is not null`)
+  return row!
+}
+
+/** Locks what people were told, so that no two nodes tell them the same. */
+export async function lockFailureNotice(tx: Db, businessId: number): Promise<FailureNotice> {
+  await tx.query(sql`
+    insert into failure_notice (business_id) values (${businessId}) on conflict do nothing`)
+  const [notice] = await tx.query<FailureNotice>(sql`
+    select daily_until as "dailyUntil", outage_told as "outageTold"
+    from failure_notice where business_id = ${businessId} for update`)
+  return notice!
+}
+
+export const saveDailyUntil = (tx: Db, businessId: number, dailyUntil: Temporal.Instant) =>
+  tx.query(sql`
+    update failure_notice set daily_until = ${dailyUntil} where business_id = ${businessId}`)
+
+export const saveOutageTold = (tx: Db, businessId: number, told: Temporal.Instant | null) =>
+  tx.query(sql`
+    update failure_notice set outage_told = ${told} where business_id = ${businessId}`)
+
+export type FailedMail = { description: string | null; reason: string }
+
+type Range = { from: Temporal.Instant; to: Temporal.Instant }
+
+/** How many triggers failed in a range of time, and the newest of them with a mail that was refused. */
+export async function listFailedMails(
+  db: Db,
+  businessId: number,
+  { from, to }: Range,
+  limit: number,
+) {
+  const rows = await db.query<FailedMail & { all: number }>(sql`
+    select count(*) over () as all, d.description,
+           coalesce(m.status_reason, t.status_reason, '') as reason
+    from event_trigger t
+    join event_definition d using (business_id, event_defn_id)
+    left join lateral (
+      select status_reason from email
+      where business_id = t.business_id and event_trigger_id = t.event_trigger_id
+        and status = 'FAILED'
+      order by email_id limit 1) m on true
+    where t.business_id = ${businessId} and t.status = 'FAILED'
+      and t.modified_date >= ${from} and t.modified_date < ${to}
+    order by t.modified_date desc, t.event_trigger_id desc limit ${limit}`)
+  return { count: rows[0]?.all ?? 0, newest: rows }
+}

@@ -1,0 +1,210 @@
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import { adviceFor } from '../../src/automation/failure-advice.ts'
+import { sql } from '../../src/database/sql.ts'
+import type { Mailer, Outcome } from '../../src/email/mailer.ts'
+import { mailerParts } from '../support/scripted-mailer.ts'
+import { startEngine, startWorld } from '../support/world.ts'
+
+const SENT: Outcome = { kind: 'sent', phase: 'end', reply: '250 taken' }
+const REFUSED: Outcome = {
+  kind: 'failed',
+  phase: 'rcpt',
+  reply: '550 5.1.1 <anna@example.org> no such user',
+}
+const BUSY: Outcome = { kind: 'retry', phase: 'rcpt', reply: '451 4.3.0 try again later' }
+const AWAY: Outcome = { kind: 'unavailable', phase: 'connect', reply: 'ECONNREFUSED' }
+
+/** A business in Zurich whose bookings are confirmed. It is 10:00 there, on 2 March 2026. */
+async function startMailing(t: TestContext) {
+  const world = await startWorld(t, { SMTP_URL: 'smtp://mail.test:25?tls=never' })
+  const { businessId, save, clock } = world
+  const { emailTemplateId } = await save('/emailTemplate', {
+    templateName: 'Confirmation',
+    subject: 'Booked',
+    emailBody: '<p>Booked</p>',
+  })
+  await save('/eventDefinition', {
+    active: true,
+    businessId,
+    objectType: 'CALENDAR',
+    triggerHours: 0,
+    triggerMinutes: 0,
+    eventType: { eventTypeId: 1 },
+    description: 'Confirmation',
+    eventActions: [{ actionType: 'SEND_EMAIL', active: true, businessId, emailTemplateId }],
+  })
+  const person = (username: string, role: string, more: object = {}) =>
+    save('/user', {
+      username,
+      password: 'long enough',
+      role,
+      emailAddress: `${username}@praxis.example`,
+      ...more,
+    })
+  await person('olga', 'OWNER')
+  await person('otto', 'OWNER', { failureMails: false })
+  await person('adam', 'ADMINISTRATOR')
+  await person('anna', 'ADMINISTRATOR', { failureMails: true })
+  await person('oda', 'OWNER', { emailAddress: null })
+
+  const server = { answer: SENT }
+  const mailer: Mailer = {
+    ...mailerParts,
+    async send(mail) {
+      const { answer } = server
+      if (answer.kind === 'sent') await mail.beforeMessageEnd()
+      return mail.to.endsWith('@praxis.example') && answer.kind === 'failed' ? SENT : answer
+    },
+    check: async () => (server.answer.kind === 'unavailable' ? server.answer : undefined),
+  }
+  const engine = startEngine(world, { mailer, captures: false, publicUrl: 'https://bw.example' })
+  const step = async (by: Temporal.DurationLike) => {
+    clock.advance(by)
+    await engine.loops.notices.runOnce()
+    await engine.runEngine()
+  }
+  const notices = () =>
+    world.db.query<{ to: string; subject: string; status: string; text: string }>(sql`
+      select to_address as to, subject, status, convert_from(message, 'UTF8') as text
+      from email where event_trigger_id is null order by email_id`)
+  const book = () => world.book(clock.in({ hours: 200 }))
+  return { ...world, book, engine, server, step, notices }
+}
+
+/** Without the quoted-printable encoding. */
+const textOf = ({ text }: { text: string }) =>
+  Buffer.from(
+    text
+      .replaceAll('=\r\n', '')
+      .replaceAll(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(parseInt(hex, 16))),
+    'latin1',
+  ).toString()
+
+const toAndSubject = (notices: { to: string; subject: string }[]) =>
+  notices.map(({ to, subject }) => `${to}: ${subject}`)
+
+test('one mail in the morning says what was refused, to those who want it', async (t) => {
+  const { book, server, step, notices } = await startMailing(t)
+  await book()
+  server.answer = REFUSED
+  await step({ seconds: 0 })
+  await step({ hours: 12 })
+  assert.deepEqual(await notices(), [], 'not before the next morning')
+  await step({ hours: 9, minutes: 59 })
+  assert.deepEqual(await notices(), [])
+  await step({ minutes: 1 })
+  const sent = await notices()
+  assert.deepEqual(toAndSubject(sent), [
+    'anna@praxis.example: One message could not be sent',
+    'olga@praxis.example: One message could not be sent',
+  ])
+  assert.doesNotMatch(sent[0]!.text, /anna@example/)
+  assert.match(textOf(sent[0]!), /Confirmation: 550 5\.1\.1 … no such user/)
+  assert.match(sent[0]!.text, /What to do: the mailbox does not exist/)
+  assert.match(sent[0]!.text, /https:\/\/bw\.example\/console\/activity/)
+  await step({ hours: 1 })
+  await step({ hours: 24 })
+  await step({ hours: 24 })
+  assert.equal((await notices()).length, 2, 'nothing failed since')
+})
+
+test('a day without failures has no mail, and a notice that fails is not reported', async (t) => {
+  const { book, server, step, notices, save, businessId } = await startMailing(t)
+  await book()
+  await step({ seconds: 0 })
+  await step({ hours: 23 })
+  assert.deepEqual(await notices(), [])
+  await save('/business', { businessId, name: 'Praxis' })
+  server.answer = REFUSED
+  await book()
+  await step({ seconds: 0 })
+  server.answer = { ...BUSY }
+  await step({ hours: 24 })
+  assert.equal((await notices()).length, 2)
+  for (let day = 0; day < 6; day += 1) await step({ hours: 24 })
+  assert.equal((await notices()).length, 2)
+})
+
+test('people are told at once if nothing could be sent for an hour, once for each outage', async (t) => {
+  const { book, server, step, notices } = await startMailing(t)
+  server.answer = AWAY
+  await book()
+  await step({ seconds: 0 })
+  await step({ minutes: 59 })
+  assert.deepEqual(await notices(), [])
+  await step({ minutes: 1 })
+  const told = await notices()
+  assert.deepEqual(toAndSubject(told), [
+    'anna@praxis.example: No mail could be sent for an hour',
+    'olga@praxis.example: No mail could be sent for an hour',
+  ])
+  assert.match(told[0]!.text, /1 mail waits since/)
+  for (let hour = 0; hour < 20; hour += 1) await step({ hours: 1 })
+  assert.equal((await notices()).length, 2)
+
+  server.answer = SENT
+  for (let minute = 0; minute < 60; minute += 10) await step({ minutes: 10 })
+  assert.deepEqual(
+    (await notices()).map(({ status }) => status),
+    ['SENT', 'SENT'],
+    'they leave when the server is back',
+  )
+  server.answer = BUSY
+  await book()
+  for (let minute = 0; minute < 70; minute += 10) await step({ minutes: 10 })
+  assert.equal((await notices()).length, 4, 'a second outage is told too')
+})
+
+test('a server that takes some mails is no outage', async (t) => {
+  const { book, server, step, notices } = await startMailing(t)
+  server.answer = BUSY
+  await book()
+  await step({ seconds: 0 })
+  for (let minute = 0; minute < 180; minute += 20) {
+    server.answer = SENT
+    await book()
+    await step({ minutes: 10 })
+    server.answer = BUSY
+    await book()
+    await step({ minutes: 10 })
+  }
+  assert.deepEqual(await notices(), [])
+})
+
+test('people are told of a bulk call that waits for approval', async (t) => {
+  const { call, ids, clock, step, notices, save, businessId } = await startMailing(t)
+  await save('/business', { businessId, bulkLimit: 1 })
+  const startTime = clock.in({ hours: 50 }).epochMilliseconds
+  const line = { kind: 'calendar', ...ids, startTime, endTime: startTime + 60_000 }
+  const { body } = await call(
+    'POST',
+    '/import',
+    `${JSON.stringify(line)}\n${JSON.stringify(line)}`,
+    {
+      'content-type': 'application/x-ndjson',
+    },
+  )
+  await step({ seconds: 0 })
+  await step({ minutes: 1 })
+  const told = await notices()
+  assert.deepEqual(toAndSubject(told), [
+    'anna@praxis.example: 2 mails wait for your approval',
+    'olga@praxis.example: 2 mails wait for your approval',
+  ])
+  assert.match(told[0]!.text, /An import by key:test would send 2 mails at once/)
+  assert.match(told[0]!.text, new RegExp(`approval/${body.approvalId}/release`))
+})
+
+test('advice follows the answer of the server', () => {
+  for (const [reason, advice] of [
+    ['550 5.1.1 no such user', /mailbox does not exist/],
+    ['550 5.7.1 listed on a block list', /does not trust/],
+    ['552 5.2.2 over quota', /is full/],
+    ['gave up after 40 attempts: 451 4.3.0 later', /for days/],
+    ['gave up after 3 failed attempts: bad template', /operator/],
+    ['554 no', /check the address/],
+  ] as const) {
+    assert.match(adviceFor(reason), advice, reason)
+  }
+})

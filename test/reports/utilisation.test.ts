@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sql } from '../../src/database/sql.ts'
+import { NOW, openBusiness } from './business.ts'
+import { print } from './measured-business.ts'
+
+type Business = Awaited<ReturnType<typeof openBusiness>>
+type Hours = { weekday: string; from: string; to: string; locationId?: number }
+type Exception = {
+  startDate: string
+  endDate?: string
+  from?: string
+  to?: string
+  locationId?: number
+}
+
+const setHours = (
+  { db, businessId }: Business,
+  professionalId: number,
+  {
+    hours,
+    exceptions = [],
+    locations = [],
+  }: {
+    hours: Hours[]
+    exceptions?: Exception[]
+    locations?: number[]
+  },
+) =>
+  db.query(sql`
+    update professional
+    set working_hours = ${JSON.stringify(hours)}::jsonb,
+        working_exceptions = ${JSON.stringify(exceptions)}::jsonb,
+        location_id_list = ${locations}::bigint[]
+    where business_id = ${businessId} and professional_id = ${professionalId}`)
+
+async function utilisation(
+  business: Business,
+  startDate: string,
+  endDate: string,
+  locationId?: number,
+) {
+  const { columns, rows, totals } = await print(business, {
+    reportId: 301,
+    startDate,
+    endDate,
+    locationId,
+  })
+  const at = (name: string) => columns.findIndex((column) => column.name === name)
+  const people = rows.map((row) => [
+    row[0],
+    row[at('busyMinutes')],
+    row[at('workingMinutes')],
+    row[at('utilisation')],
+  ])
+  return { people, total: totals.workingMinutes }
+}
+
+test('hours of each location count on its clock and for itself', async (t) => {
+  const business = await openBusiness(t)
+  const { zurich, newYork, elena, tom, book } = business
+  await setHours(business, elena, {
+    locations: [zurich, newYork],
+    hours: [
+      { weekday: 'MONDAY', from: '09:00', to: '12:00', locationId: zurich },
+      { weekday: 'MONDAY', from: '16:00', to: '18:00', locationId: newYork },
+    ],
+  })
+  await setHours(business, tom, { locations: [zurich], hours: [] })
+  await book({ at: '2026-10-05T09:00+02:00', minutes: 90 })
+
+  const monday = ['2026-10-05', '2026-10-05'] as const
+  assert.deepEqual(await utilisation(business, ...monday), {
+    people: [
+      ['Elena García', 90, 300, 30],
+      ['Tom Becker', 0, 0, null],
+    ],
+    total: 300,
+  })
+  assert.equal((await utilisation(business, ...monday, zurich)).total, 180)
+  assert.equal((await utilisation(business, ...monday, newYork)).total, 120)
+})
+
+test('days off and special hours replace the usual hours of their days', async (t) => {
+  const business = await openBusiness(t)
+  const { zurich, elena } = business
+  const everyDay = ['MONDAY', 'TUESDAY', 'WEDNESDAY', 'THURSDAY', 'FRIDAY'].map((weekday) => ({
+    weekday,
+    from: '09:00',
+    to: '17:00',
+  }))
+  await setHours(business, elena, {
+    locations: [zurich],
+    hours: everyDay,
+    exceptions: [
+      { startDate: '2026-10-06', endDate: '2026-10-08' },
+      { startDate: '2026-10-07', from: '10:00', to: '12:00' },
+      { startDate: '2026-10-10', from: '08:00', to: '09:30' },
+    ],
+  })
+  const { total } = await utilisation(business, '2026-10-05', '2026-10-11')
+  // Monday and Friday as usual, Wednesday two hours, Saturday an hour and a half.
+  assert.equal(total, 2 * 480 + 120 + 90)
+})
+
+test('overlapping hours and overlapping bookings count once', async (t) => {
+  const business = await openBusiness(t)
+  const { db, businessId, zurich, elena, anna, book } = business
+  await setHours(business, elena, {
+    locations: [zurich],
+    hours: [
+      { weekday: 'MONDAY', from: '09:00', to: '12:00' },
+      { weekday: 'MONDAY', from: '11:00', to: '13:00' },
+    ],
+  })
+  await book({ at: '2026-10-05T09:00+02:00', minutes: 60 })
+  await book({ at: '2026-10-05T09:30+02:00', minutes: 60 })
+  await book({ at: '2026-10-05T09:00+02:00', minutes: 240, status: 'CANCELLED' })
+  await db.query(sql`
+    insert into class_schedule (business_id, name, professional_id, location_id, start_time, end_time, status,
+      client_id_list, created_date, created_user, modified_date, modified_user)
+    values (${businessId}, 'Pilates', ${elena}, ${zurich}, '2026-10-05T08:00Z', '2026-10-05T09:00Z', 'OPEN',
+      ${[anna]}::bigint[], ${NOW}, 'TEST', ${NOW}, 'TEST')`)
+
+  const { people } = await utilisation(business, '2026-10-05', '2026-10-05')
+  // Booked from 9:00 to 10:30 and from 10:00 to 11:00: two hours of four.
+  assert.deepEqual(people[0], ['Elena García', 120, 240, 50])
+})
+
+test('hours across a clock change count with their elapsed time', async (t) => {
+  const business = await openBusiness(t)
+  const { zurich, newYork, elena, tom } = business
+  const night = { weekday: 'SUNDAY', from: '00:00', to: '08:00' }
+  const gap = { weekday: 'SUNDAY', from: '02:30', to: '03:00' }
+  await setHours(business, elena, { locations: [zurich], hours: [night] })
+  await setHours(business, tom, { locations: [newYork], hours: [gap] })
+  const minutes = async (day: string) =>
+    (await utilisation(business, day, day)).people.map(([, , working]) => working)
+  assert.deepEqual(await minutes('2026-03-29'), [7 * 60, 30])
+  assert.deepEqual(await minutes('2026-10-25'), [9 * 60, 30])
+  assert.deepEqual(await minutes('2026-03-08'), [8 * 60, 0])
+})
