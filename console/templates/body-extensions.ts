@@ -43,9 +43,28 @@ const Span = Mark.create({
   renderHTML: ({ HTMLAttributes }) => ['span', HTMLAttributes, 0],
 })
 
+const TAGS_OF_MARK: Record<string, string[]> = {
+  bold: ['strong', 'b'],
+  italic: ['em', 'i'],
+  strike: ['s', 'del', 'strike'],
+  underline: ['u'],
+}
+
+/** Styles are kept as they are: `font-weight: bold` must not become an element as well. */
+const Kit = StarterKit.extend({
+  addExtensions() {
+    return (this.parent?.() ?? []).map((extension) => {
+      const tags = TAGS_OF_MARK[extension.name]
+      return tags && extension instanceof Mark
+        ? extension.extend({ parseHTML: () => tags.map((tag) => ({ tag })) })
+        : extension
+    })
+  },
+})
+
 /** What a mail can contain in the mode Write. HTML that does not fit is edited as HTML. */
 export const bodyExtensions = (tokens: TokenOptions) => [
-  StarterKit.configure({
+  Kit.configure({
     code: false,
     codeBlock: false,
     link: false,

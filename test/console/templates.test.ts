@@ -63,7 +63,7 @@ test('a token is inserted by the menu after % and from the list, and the preview
 
 const KEPT = `<h2 style="color: #2f5d50">Dear %CLIENT_FULLNAME%</h2>
 <p align="center">See <b>you</b> at <a target="_blank" href="%INVITATION_LINK%">our place</a>,<br>
-<span style="color: red">soon</span>: %CLIENT_FIRSTNAME|there% &amp; &lt;all&gt;</p>
+<span style="color: red; font-weight: bold">soon</span>: %CLIENT_FIRSTNAME|there% &amp; &lt;all&gt;</p>
 <ul><li>one</li><li><i>two</i> %APPT_DATE%</li></ul>
 <hr>
 <p><img src="https://example.org/logo.png" alt="Logo" width="80"> %BUSINESS_NAME%</p>`
