@@ -265,9 +265,11 @@ test('every report of the catalogue can be printed, with rows and without', asyn
   assert.deepEqual(counts, {
     101: 1,
     102: 31,
+    103: 2,
     105: 1,
     201: 0,
     301: 2,
+    302: 1,
     501: 1,
     601: 1,
     901: 1,

@@ -3,11 +3,13 @@ import { appointmentsByDay } from './appointments-by-day.ts'
 import { isOfMoney } from '../currencies.ts'
 import { classAttendance } from './class-attendance.ts'
 import { clients } from './clients.ts'
+import { dailySchedule } from './daily-schedule.ts'
 import { mailDelivery } from './mail-delivery.ts'
 import { noShows } from './no-shows.ts'
 import { peakTimes } from './peak-times.ts'
 import { MEASURES } from '../measures.ts'
 import type { Category, MeasureName, Report, ReportObject } from '../report.ts'
+import { staffPerformance } from './staff-performance.ts'
 import { staffUtilisation } from './staff-utilisation.ts'
 import { triggerLog } from './trigger-log.ts'
 
@@ -15,9 +17,11 @@ import { triggerLog } from './trigger-log.ts'
 export const REPORTS: Report[] = [
   appointmentList,
   appointmentsByDay,
+  dailySchedule,
   peakTimes,
   noShows,
   staffUtilisation,
+  staffPerformance,
   clients,
   classAttendance,
   triggerLog,
