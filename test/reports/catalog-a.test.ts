@@ -25,6 +25,7 @@ const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
 type Booked = Row & { bookedTime: number; note: string | null }
+type Measured = Awaited<ReturnType<typeof openMeasuredBusiness>>
 type Business = Awaited<ReturnType<typeof open>>
 
 let business: Business
@@ -37,27 +38,67 @@ before(async (t) => {
 async function open(t: Parameters<typeof openMeasuredBusiness>[0]) {
   const measured = await openMeasuredBusiness(t)
   const { db, businessId } = measured
+  await addVisitors(measured)
   await db.query(sql`
     update calendar set booked_time = start_time - make_interval(hours => (calendar_id * 37 % 900)::int - 20),
                         note = case when calendar_id % 5 = 0 then 'Note ' || calendar_id end
     where business_id = ${businessId}`)
-  const booked = await db.query<{
-    calendarId: number
-    bookedTime: number
-    note: string | null
-  }>(sql`
-    select calendar_id as "calendarId", note,
+  const rows = await db.query<Booked>(sql`
+    select calendar_id as "calendarId", client_id as "clientId", professional_id as "professionalId",
+           reason_id as "reasonId", location_id as "locationId", status, note, price, currency,
+           (extract(epoch from start_time) * 1000)::bigint as "startTime",
+           (extract(epoch from end_time) * 1000)::bigint as "endTime",
            (extract(epoch from booked_time) * 1000)::bigint as "bookedTime"
-    from calendar where business_id = ${businessId}`)
-  const byId = new Map(booked.map((row) => [row.calendarId, row]))
-  const rows = measured.rows.map((row): Booked => ({ ...row, ...byId.get(row.calendarId)! }))
+    from calendar where business_id = ${businessId} and active`)
   const [names] = await db.query<
     Record<'staff' | 'services' | 'clients', Record<string, string>>
   >(sql`
     select (select json_object_agg(professional_id, first_name || ' ' || last_name) from professional) as staff,
            (select json_object_agg(reason_id, name) from reason) as services,
            (select json_object_agg(client_id, first_name || ' ' || last_name) from client) as clients`)
-  return { ...measured, rows, names: names! }
+  const cancelledAt = await cancelSome(measured, rows)
+  return { ...measured, rows, cancelledAt, names: names! }
+}
+
+/** Clients who come once or a few times, also close to midnight of the first day of a month. */
+async function addVisitors({ book, client, zurich, newYork, elena, tom }: Measured) {
+  const visit = async (last: string, times: string[], locationId: number) => {
+    const clientId = await client(last === 'Seen' ? 'Last' : 'Visitor', last)
+    for (const [i, time] of times.entries()) {
+      const [at, status = 'COMPLETED'] = time.split(' ')
+      await book({ at: at!, status, clientId, locationId, professionalId: i % 2 ? tom : elena })
+    }
+  }
+  await visit('Seen', ['2025-03-05T09:00Z', '2025-06-05T09:00Z'], zurich)
+  await visit('One', ['2026-02-28T23:30Z', '2026-03-20T10:00Z'], zurich)
+  await visit('Two', ['2026-03-01T02:00Z', '2026-05-25T10:00Z PAID'], newYork)
+  await visit('Three', ['2026-03-10T10:00Z NO_SHOW', '2026-04-10T10:00Z'], zurich)
+  await visit('Four', ['2026-01-31T23:30Z', '2026-12-05T10:00Z OPEN'], newYork)
+  await visit('Five', ['2026-04-02T10:00Z', '2026-06-01T10:00Z CANCELLED'], zurich)
+  await visit('Six', ['2026-10-31T23:30Z', '2026-11-01T05:30Z'], zurich)
+  await visit('Seven', ['2026-11-01T03:30Z', '2026-11-20T05:30Z STORNO'], newYork)
+  await visit('Eight', ['2026-12-02T03:30Z OPEN'], newYork)
+}
+
+/** Two of three cancelled appointments were open first; the others were saved as cancelled. */
+async function cancelSome({ db, businessId }: Measured, rows: Booked[]) {
+  const cancelledAt = new Map<number, number>()
+  for (const { calendarId, startTime, status } of rows.filter(isCancelled)) {
+    if (calendarId % 3 === 0) continue
+    const hours = ((calendarId * 53) % 400) - 10
+    const at = startTime - hours * HOUR_MS
+    cancelledAt.set(calendarId, at)
+    const set = (to: string, ms: number) =>
+      db.query(sql`
+        update calendar set status = ${to}, modified_date = ${Temporal.Instant.fromEpochMilliseconds(ms)}
+        where business_id = ${businessId} and calendar_id = ${calendarId}`)
+    await set('CANCELLED', at - 3 * DAY_MS)
+    await set('OPEN', at - 2 * DAY_MS)
+    await set(status, at)
+    await db.query(sql`
+      update calendar set note = coalesce(note, '') where business_id = ${businessId} and calendar_id = ${calendarId}`)
+  }
+  return cancelledAt
 }
 
 const CANCELLED = ['CANCELLED', 'STORNO']
@@ -186,3 +227,146 @@ test('staff performance counts a visit as rebooked if a later one was booked wit
   }
   assert.ok(rebookedInAll > 20)
 })
+
+test('cancellations have the notice from the last cancellation to the start', async () => {
+  for (const [startDate, endDate] of RANGES) {
+    const { lines, kpis, charts } = await printed(202, startDate, endDate)
+    const all = rowsOf(startDate, endDate)
+    const cancelled = all.filter(isCancelled)
+    const noticeOf = (row: Booked) => {
+      const at = business.cancelledAt.get(row.calendarId)
+      return at === undefined ? null : Math.max(0, row.startTime - at) / 60_000
+    }
+    const hours = (notice: number | null) => (notice === null ? null : Math.floor(notice / 60))
+    assert.deepEqual(
+      lines
+        .map((line) => [line.date, line.time, line.client, line.noticeHours, line.price].join('|'))
+        .toSorted(),
+      cancelled
+        .map((row) =>
+          [
+            dayOf(row),
+            timeOf(row.startTime, row),
+            business.names.clients[row.clientId],
+            hours(noticeOf(row)),
+            row.price,
+          ].join('|'),
+        )
+        .toSorted(),
+    )
+    const notices = cancelled.map(noticeOf).filter((notice) => notice !== null)
+    const late = notices.filter((notice) => notice < 24 * 60).length
+    assert.equal(kpis.cancelled, cancelled.length)
+    assert.equal(kpis.cancellationRate, share(cancelled.length, all.length))
+    assert.equal(kpis.lateShare, share(late, notices.length))
+    assert.equal(kpis.medianNotice, median(notices))
+    const bars = charts.find(({ name }) => name === 'notice')
+    assert.ok(bars?.kind === 'bar')
+    assert.equal(
+      bars.series[0]!.values.reduce<number>((sum, value) => sum + value!, 0),
+      notices.length,
+    )
+    assert.equal(bars.series[0]!.values[0]! + bars.series[0]!.values[1]!, late)
+  }
+})
+
+test('services are in the order of their popularity, with their outcomes', async () => {
+  for (const [startDate, endDate] of RANGES) {
+    const { lines, kpis } = await printed(401, startDate, endDate)
+    const all = rowsOf(startDate, endDate)
+    const counts = lines.map(({ appointments }) => Number(appointments))
+    assert.deepEqual(
+      counts,
+      counts.toSorted((a, b) => b - a),
+    )
+    assert.equal(lines.length, countDistinct(all.map(({ reasonId }) => reasonId)))
+    assert.equal(kpis.servicesBooked, lines.length)
+    assert.equal(kpis.topShare, share(counts[0] ?? 0, all.length))
+    for (const line of lines) {
+      const own = all.filter(({ reasonId }) => business.names.services[reasonId] === line.service)
+      const { kept, missed, cancelled, unclosed, ahead, money } = calculate(own)
+      assert.deepEqual(
+        [line.appointments, line.completed, line.noShows, line.cancelled, line.unclosed],
+        [own.length, kept, missed, cancelled, unclosed],
+      )
+      if ('ahead' in line) assert.equal(line.ahead, ahead)
+      assert.equal(line.share, share(own.length, all.length))
+      assert.equal(line.clients, countDistinct(own.map(({ clientId }) => clientId)))
+      assert.equal(line.revenueJPY ?? 0, money.revenue?.JPY ?? 0)
+    }
+  }
+})
+
+function median(values: number[]) {
+  const sorted = values.toSorted((a, b) => a - b)
+  const half = sorted.length / 2
+  if (sorted.length === 0) return null
+  return (sorted[Math.ceil(half) - 1]! + sorted[Math.floor(half)]!) / 2
+}
+
+test('the value of each service and member of staff is split by currency and outcome', async () => {
+  for (const [startDate, endDate] of RANGES) {
+    const { lines, columns } = await printed(951, startDate, endDate)
+    const all = rowsOf(startDate, endDate)
+    const pairs = all.map(({ reasonId, professionalId }) => `${reasonId} ${professionalId}`)
+    assert.equal(lines.length, countDistinct(pairs))
+    for (const line of lines) {
+      const own = all.filter(
+        ({ reasonId, professionalId }) =>
+          business.names.services[reasonId] === line.service &&
+          business.names.staff[professionalId] === line.staff,
+      )
+      const { money, kept } = calculate(own)
+      assert.deepEqual([line.appointments, line.completed], [own.length, kept])
+      for (const { name, currency, measure } of columns) {
+        if (!currency) continue
+        assert.equal(
+          line[name],
+          money[measure!]?.[currency] ?? 0,
+          `${String(line.service)} ${name}`,
+        )
+      }
+    }
+  }
+})
+
+test('lapsed clients came last in the period and have nothing booked', async () => {
+  const found = new Set<unknown>()
+  for (const [startDate, endDate] of [...RANGES, ['2025-01-01', '2025-12-31'] as const]) {
+    const { lines, kpis } = await printed(503, startDate, endDate)
+    const seen = new Set<number>()
+    const expected: string[] = []
+    for (const clientId of countedClients()) {
+      const own = business.rows.filter((row) => row.clientId === clientId)
+      const inPeriod = own.filter((row) => isKept(row) && isWithin(row, startDate, endDate))
+      if (inPeriod.length === 0) continue
+      seen.add(clientId)
+      const last = Math.max(...inPeriod.map(({ startTime }) => startTime))
+      const isBack = own.some(
+        (row) =>
+          row.startTime > last && (isKept(row) || (row.startTime > NOW_MS && !isCancelled(row))),
+      )
+      if (isBack) continue
+      const row = inPeriod.find(({ startTime }) => startTime === last)!
+      const today = localStart({ ...row, startTime: NOW_MS }, business).toPlainDate()
+      const days = today.since(dayOf(row), { largestUnit: 'days' }).days
+      const visits = own.filter(isKept).length
+      expected.push([business.names.clients[clientId], dayOf(row), days, visits].join('|'))
+    }
+    const shown = lines.map((line) =>
+      [line.client, line.lastVisit, line.days, line.visits].join('|'),
+    )
+    for (const line of lines) found.add(line.client)
+    assert.deepEqual(shown.toSorted(), expected.toSorted())
+    if (startDate > '2026-11-10') continue
+    assert.equal(kpis.lapsedClients, expected.length)
+    assert.equal(kpis.seenClients, seen.size)
+    assert.equal(kpis.lapsedShare, share(expected.length, seen.size))
+  }
+  assert.ok(found.has('Last Seen'))
+})
+
+const countedClients = () => new Set(business.rows.map(({ clientId }) => clientId))
+
+const isWithin = (row: Row, startDate: string, endDate: string) =>
+  dayOf(row) >= startDate && dayOf(row) <= endDate
