@@ -61,7 +61,7 @@ export function kpiResults(kpi: Kpi, figures: KpiFigures, { currencies, ...scope
       label: currency && currencies.length > 1 ? `${label} (${currency})` : label,
       value,
       // What is booked ahead of a past day is always nothing, so it has nothing to be compared with.
-      previous: kpi.tense === 'future' ? null : read(figures.previous),
+      previous: kpi.tense === 'future' || kpi.isNotComparable ? null : read(figures.previous),
       unit,
       valueToDate: figures.toDate && kpi.tense !== 'future' ? read(figures.toDate) : value,
       currency,

@@ -91,8 +91,9 @@ export const canGroupBy = ({ about, measures }: Report, dimension: DimensionName
 /** The same report with one line for each group. Its figures and charts stay. */
 export function groupReport(report: Report, dimensions: DimensionName[]): Report {
   const { measures = [] } = report
+  const { newPageFor: _, ...rest } = report
   return {
-    ...report,
+    ...rest,
     columns: groupedColumns(dimensions, measures),
     rows: (scope) => groupedRows(scope, report, dimensions),
     charts: report.charts.filter(({ rows }) => rows),

@@ -144,6 +144,15 @@ export const MEASURES: Record<MeasureName, Measure> = {
     tense: 'past',
     sum: { of: 'n * price', where: `outcome = 'MISSED'` },
   },
+  cancelledValue: {
+    label: 'Cancelled value',
+    column: 'cancelledValue',
+    unit: 'money',
+    width: 10,
+    definition: 'The prices of cancelled appointments at the time of booking.',
+    better: 'less',
+    sum: { of: 'n * price', where: `outcome = 'CANCELLED'` },
+  },
   aheadValue: {
     label: 'Value ahead',
     column: 'aheadValue',

@@ -66,6 +66,7 @@ export function printReport<T>(
       kpis,
       charts,
       columns,
+      newPageAt: columns.findIndex(({ name }) => name === report.newPageFor),
       rows,
       totals,
     })

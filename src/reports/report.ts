@@ -24,6 +24,8 @@ export type Report = {
   charts: ChartSource[]
   /** What its lines show if it is grouped; absent if it cannot be grouped. */
   measures?: MeasureName[]
+  /** The column whose values each begin on a new page. */
+  newPageFor?: string
   /** How it is grouped if the request does not say. */
   groupedBy?: (range: DateRange) => DimensionName[]
 }
@@ -32,6 +34,7 @@ export type Category = 'APPOINTMENTS' | 'NO_SHOWS' | 'STAFF' | 'CLIENTS' | 'CLAS
 
 export type ReportSubject =
   | 'appointments'
+  | 'bookings'
   | 'classes'
   | 'invitations'
   | 'recalls'
@@ -54,6 +57,7 @@ export const MEASURE_NAMES = [
   'value',
   'revenue',
   'lostValue',
+  'cancelledValue',
   'aheadValue',
   'classes',
   'students',
@@ -156,6 +160,8 @@ export type Kpi = {
   better?: 'more' | 'less'
   measure?: MeasureName
   tense?: Tense
+  /** An earlier period has had more time to reach its value, so no change is shown. */
+  isNotComparable?: true
   meaninglessWith?: readonly FilterName[]
 }
 
@@ -189,6 +195,8 @@ export type ReportResult = {
   kpis: KpiResult[]
   charts: Chart[]
   columns: Column[]
+  /** The column whose values each begin on a new page of a PDF; -1: none. */
+  newPageAt: number
   rows: AsyncIterable<Cell[][]>
   /** Available after all rows have been read. */
   totals(): Totals

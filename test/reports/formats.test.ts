@@ -347,3 +347,23 @@ function assertPrinted(text: string, row: (string | number | null)[]) {
     assert.ok(text.includes(before + client.slice(0, 12)), cells.join(' '))
   }
 }
+
+test('a report with a page for each person begins one in PDF and HTML, also in a long report', async () => {
+  const people = ['Ada Abel', 'Ben Bauer', 'Cid Cruz']
+  const result = () => {
+    async function* batches() {
+      for (const name of people) {
+        yield Array.from({ length: 400 }, (_, i) => sampleRow(i).with(2, 'Client').with(4, name))
+      }
+    }
+    const { columns, ...sample } = sampleResult(0)
+    return { ...sample, columns, newPageAt: 4, ...withTotals(columns, batches()) }
+  }
+  const { pages } = await readPages(await drain('pdf', result()))
+  const named = pages.map((page) =>
+    people.filter((name) => page.includes(name.replaceAll(' ', ''))).join(),
+  )
+  assert.deepEqual([...new Set(named)].filter(Boolean), people)
+  const html = String(await drain('html', result()))
+  assert.equal(html.split('<tr class="new-page">').length - 1, people.length - 1)
+})

@@ -173,6 +173,7 @@ export function calculate(rows: Row[], nowMs = NOW.epochMilliseconds) {
     const outcome = OUTCOMES[row.status]
     if (outcome === 'CANCELLED') {
       counts.cancelled += 1
+      add('cancelledValue', row)
       continue
     }
     bookedMinutes += (row.endTime - row.startTime) / 60_000

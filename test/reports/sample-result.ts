@@ -137,6 +137,7 @@ export function sampleResult(rowCount: number): ReportResult {
       },
     ],
     columns: COLUMNS,
+    newPageAt: -1,
     rows,
     totals,
   }

@@ -18,13 +18,18 @@ export const APPOINTMENT_MEASURES: MeasureName[] = [
   'aheadValue',
 ]
 
-const FIGURES: MeasureName[] = [...APPOINTMENT_MEASURES, 'value', 'lostValue']
+const FIGURES: MeasureName[] = [...APPOINTMENT_MEASURES, 'value', 'lostValue', 'cancelledValue']
 
 /** Grouping by outcome and price first is cheaper than adding all prices. */
 export const countedAppointments = (scope: Scope, key?: Sql) => sql`
   select ${key ? sql`${key} as key, ` : sql``} a.outcome, a.price, a.currency, count(*) as n, sum(a.minutes) as minutes
   from (${appointmentRows(scope)}) a
   group by ${key ? sql`1, 2, 3, 4` : sql`1, 2, 3`}`
+
+/** The measures of the appointments of each key. */
+export const measuresBy = (scope: Scope, key: Sql, measures: readonly MeasureName[]) => sql`
+  select counted.key, ${selectMeasures(measures, scope)}
+  from (${countedAppointments(scope, key)}) counted group by 1`
 
 /** All measures of the appointments of the scope, each under its name. */
 export const appointmentFigures = (scope: Scope) => sql`

@@ -1,13 +1,19 @@
 import { appointmentList } from './appointment-list.ts'
 import { appointmentsByDay } from './appointments-by-day.ts'
 import { isOfMoney } from '../currencies.ts'
+import { bookedValue } from './booked-value.ts'
+import { cancelledAppointments } from './cancellations.ts'
 import { classAttendance } from './class-attendance.ts'
 import { clients } from './clients.ts'
+import { dailySchedule } from './daily-schedule.ts'
+import { lapsedClients } from './lapsed-clients.ts'
 import { mailDelivery } from './mail-delivery.ts'
 import { noShows } from './no-shows.ts'
 import { peakTimes } from './peak-times.ts'
 import { MEASURES } from '../measures.ts'
 import type { Category, MeasureName, Report, ReportObject } from '../report.ts'
+import { servicesByPopularity } from './services.ts'
+import { staffPerformance } from './staff-performance.ts'
 import { staffUtilisation } from './staff-utilisation.ts'
 import { triggerLog } from './trigger-log.ts'
 
@@ -15,13 +21,19 @@ import { triggerLog } from './trigger-log.ts'
 export const REPORTS: Report[] = [
   appointmentList,
   appointmentsByDay,
+  dailySchedule,
   peakTimes,
   noShows,
+  cancelledAppointments,
   staffUtilisation,
+  staffPerformance,
+  servicesByPopularity,
   clients,
+  lapsedClients,
   classAttendance,
   triggerLog,
   mailDelivery,
+  bookedValue,
 ]
 
 const CATEGORIES: Omit<ReportCategory, 'reports'>[] = [

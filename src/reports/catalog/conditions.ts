@@ -9,7 +9,7 @@ import type { Scope, Zone } from '../report.ts'
  */
 export const appointmentRows = (scope: Scope) => sql`
   select c.calendar_id, c.client_id, c.professional_id, c.reason_id, c.location_id, c.status,
-         c.start_time, c.end_time, c.booked_time, c.price, coalesce(c.currency, ${NO_CURRENCY}) as currency,
+         c.start_time, c.end_time, c.booked_time, c.note, c.price, coalesce(c.currency, ${NO_CURRENCY}) as currency,
          ${minutesOf('c')} as minutes,
          ${local('c.start_time', 'c.location_id', scope)} as local_start,
          ${outcomeOf('c', 'CALENDAR', scope)} as outcome

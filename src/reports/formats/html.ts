@@ -9,7 +9,7 @@ import {
   writeFigure,
   writeTotal,
 } from './format-values.ts'
-import { isFigure, type Column, type KpiResult, type ReportResult } from '../report.ts'
+import { isFigure, type Cell, type Column, type KpiResult, type ReportResult } from '../report.ts'
 
 /** A page with inline styles and charts, without scripts and external resources. */
 export async function* toHtml(result: ReportResult): AsyncIterable<string> {
@@ -18,6 +18,7 @@ export async function* toHtml(result: ReportResult): AsyncIterable<string> {
 
   yield headOf(result)
   let rowCount = 0
+  let previous: Cell | undefined
   for await (const batch of result.rows) {
     rowCount += batch.length
     yield batch
@@ -28,7 +29,10 @@ export async function* toHtml(result: ReportResult): AsyncIterable<string> {
             ? `<td><bdi>${written}</bdi></td>`
             : `<td${cellClass(type)}>${written}</td>`
         })
-        return `<tr>${cells.join('')}</tr>\n`
+        const key = row[result.newPageAt]
+        const isNewPage = previous !== undefined && key !== previous
+        previous = key
+        return `<tr${isNewPage ? ' class="new-page"' : ''}>${cells.join('')}</tr>\n`
       })
       .join('')
   }
@@ -140,5 +144,5 @@ footer { margin-top: 28px; color: #475569; font-size: 12.5px; }
 footer h2 { font-size: 14px; color: #0f172a; margin: 0 0 6px; }
 footer ul { margin: 0; padding-left: 18px; }
 @media screen and (max-width: 760px) { main { padding: 24px 16px; } .kpis { grid-template-columns: 1fr 1fr; } .kpi strong { font-size: 20px; } table { display: block; overflow-x: auto; } td { overflow-wrap: normal; } }
-@media print { body { background: #fff; } main { padding: 0; max-width: none; } th { position: static; } thead { display: table-header-group; } tr { break-inside: avoid; } tfoot { display: table-row-group; } }
+@media print { body { background: #fff; } main { padding: 0; max-width: none; } th { position: static; } thead { display: table-header-group; } tr { break-inside: avoid; } .new-page { break-before: page; } tfoot { display: table-row-group; } }
 `

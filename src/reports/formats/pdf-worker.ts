@@ -91,6 +91,7 @@ function compile({ opening, charts, rows, rowsSet, closing, numbered, marked, fo
     fonts: families,
     rows,
     short: shortRows(opening, rows),
+    parts: splitIntoPages(opening, rows),
     totals,
     note: closing?.note ?? '',
     first: rowsSet === 0,
@@ -114,6 +115,14 @@ function compile({ opening, charts, rows, rowsSet, closing, numbered, marked, fo
     pagesOfRows: (): number[] =>
       compiler.query(document, { selector: '<pages>', field: 'value' })[0],
   }
+}
+
+/** The places of the rows that begin on a new page, with the first row and the end. */
+function splitIntoPages({ newPageAt }: Opening, rows: string[][]) {
+  const starts = rows.flatMap((row, i) =>
+    i > 0 && newPageAt >= 0 && row[newPageAt] !== rows[i - 1]![newPageAt] ? [i] : [],
+  )
+  return [0, ...starts, rows.length]
 }
 
 /** For each row, whether it surely fits on one line. */

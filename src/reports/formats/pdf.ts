@@ -37,6 +37,8 @@ export type Opening = {
   perRow: number
   charts: Chart[]
   columns: PrintedColumn[]
+  /** The column whose values each begin on a new page; -1: none. */
+  newPageAt: number
   definitions: [label: string, definition: string][]
 }
 
@@ -184,6 +186,7 @@ function makeOpening(result: ReportResult, pageSize: PageSize, sample: string[][
     }),
     charts: result.charts.filter(hasValues),
     columns: layOutColumns(result.columns, sample, { paper, flipped }),
+    newPageAt: result.newPageAt,
     definitions: result.definitions,
   }
 }

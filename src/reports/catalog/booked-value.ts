@@ -1,0 +1,77 @@
+import { join, sql } from '../../database/sql.ts'
+import { measureColumn, measureKpi, selectCells, selectMeasures } from '../measures.ts'
+import type { MeasureName, Report, Scope } from '../report.ts'
+import { appointmentFigures, measuresBy } from './appointments.ts'
+import { appointmentRows } from './conditions.ts'
+
+const MONEY: MeasureName[] = ['value', 'revenue', 'lostValue', 'cancelledValue', 'aheadValue']
+const SHOWN: MeasureName[] = ['appointments', 'kept', ...MONEY]
+const MAX_BARS = 12
+
+/** The measures of each service and member of staff. */
+const byServiceAndStaff = (scope: Scope) => sql`
+  select c.reason_id, c.professional_id, ${selectMeasures(SHOWN, scope)}
+  from (select a.reason_id, a.professional_id, a.outcome, a.price, a.currency, count(*) as n
+        from (${appointmentRows(scope)}) a
+        group by 1, 2, 3, 4, 5) c
+  group by 1, 2`
+
+export const bookedValue: Report = {
+  reportId: 951,
+  category: 'APPOINTMENTS',
+  reportName: 'Value by service and staff',
+  reportFileName: 'value-by-service-and-staff',
+  description:
+    'What was booked for each service with each member of staff, and how much of it was kept, missed, cancelled or is still ahead.',
+  securityFunctions: ['PRINT_REPORTS', 'VIEW_REVENUE_REPORTS'],
+  about: 'appointments',
+  columns: [
+    { name: 'service', label: 'Service', type: 'text', width: 18 },
+    { name: 'staff', label: 'Staff', type: 'text', width: 16 },
+    ...SHOWN.map((measure) => measureColumn(measure)),
+  ],
+  rows: (scope) => sql`
+    select r.name as service,
+           p.first_name || ' ' || p.last_name as staff,
+           ${join(selectCells(SHOWN, scope), ', ')}
+    from (${byServiceAndStaff(scope)}) m
+    join reason r on (r.business_id, r.reason_id) = (${scope.businessId}, m.reason_id)
+    join professional p on (p.business_id, p.professional_id) = (${scope.businessId}, m.professional_id)
+    order by r.name collate name_order, r.reason_id, p.first_name collate name_order,
+             p.last_name collate name_order, p.professional_id`,
+  figures: appointmentFigures,
+  kpis: MONEY.map((measure) => measureKpi(measure)),
+  charts: [
+    {
+      rows: (scope) => sql`
+        select r.name as service, m.*
+        from (${measuresBy(scope, sql`a.reason_id`, MONEY)}) m
+        join reason r on (r.business_id, r.reason_id) = (${scope.businessId}, m.key)
+        order by r.name collate name_order, r.reason_id`,
+      draw: (rows) => {
+        const priced = rows
+          .filter(({ value }) => Number(value) > 0)
+          .toSorted((a, b) => Number(b.value) - Number(a.value))
+          .slice(0, MAX_BARS)
+        const valuesOf = (name: string) => priced.map((row) => Number(row[name]))
+        return [
+          {
+            kind: 'bar',
+            name: 'value',
+            title: 'Value by service',
+            unit: 'money',
+            stacked: true,
+            labels: priced.map(({ service }) => String(service)),
+            series: [
+              { name: 'Kept', tone: 'kept', values: valuesOf('revenue') },
+              { name: 'No-show', tone: 'missed', values: valuesOf('lostValue') },
+              { name: 'Cancelled', tone: 'cancelled', values: valuesOf('cancelledValue') },
+              { name: 'Booked ahead', tone: 'ahead', values: valuesOf('aheadValue') },
+            ],
+          },
+        ]
+      },
+    },
+  ],
+  measures: SHOWN,
+}

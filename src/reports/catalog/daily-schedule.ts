@@ -1,0 +1,136 @@
+import { sql } from '../../database/sql.ts'
+import { measureKpi } from '../measures.ts'
+import type { Report, Scope } from '../report.ts'
+import { APPOINTMENT_MEASURES, appointmentFigures } from './appointments.ts'
+import { appointmentRows, classRows, local, statusesOf } from './conditions.ts'
+
+/** Appointments and classes that were not cancelled, as one list. */
+const entries = (scope: Scope) => sql`
+  select a.professional_id, a.local_start, ${local('a.end_time', 'a.location_id', scope)} as local_end, a.start_time, a.minutes, a.location_id, a.calendar_id as id,
+         cl.first_name || ' ' || cl.last_name as client,
+         r.name as service,
+         coalesce(s.label, a.status) as status,
+         a.note,
+         not exists (
+           select from calendar e
+           where e.business_id = ${scope.businessId} and e.client_id = a.client_id and e.active
+             and e.start_time < a.start_time
+             and not e.status = any (${statusesOf('CALENDAR', 'CANCELLED', scope)}::text[])) as is_first
+  from (${appointmentRows(scope)}) a
+  join client cl on (cl.business_id, cl.client_id) = (${scope.businessId}, a.client_id)
+  join reason r on (r.business_id, r.reason_id) = (${scope.businessId}, a.reason_id)
+  left join status s on s.business_id = ${scope.businessId} and s.object_type = 'CALENDAR' and s.status = a.status
+  where a.outcome <> 'CANCELLED'
+  union all
+  select k.professional_id, k.local_start, ${local('k.end_time', 'k.location_id', scope)}, k.start_time, k.minutes, k.location_id, k.class_schedule_id,
+         k.enrolled || case when k.enrolled = 1 then ' student' else ' students' end, k.name,
+         coalesce(s.label, k.status), null, false
+  from (${classRows(scope)}) k
+  left join status s on s.business_id = ${scope.businessId} and s.object_type = 'CLASS_SCHEDULE' and s.status = k.status
+  where k.outcome <> 'CANCELLED'`
+
+export const dailySchedule: Report = {
+  reportId: 103,
+  category: 'APPOINTMENTS',
+  reportName: 'Daily schedule by staff',
+  reportFileName: 'daily-schedule',
+  description:
+    'The appointments and classes of each member of staff that were not cancelled, by time, with a page for each person.',
+  securityFunctions: ['PRINT_REPORTS'],
+  about: 'appointments',
+  newPageFor: 'staff',
+  columns: [
+    { name: 'staff', label: 'Staff', type: 'text', width: 15 },
+    { name: 'date', label: 'Date', type: 'date', width: 10 },
+    { name: 'time', label: 'From', type: 'time', width: 5 },
+    { name: 'endTime', label: 'To', type: 'time', width: 5 },
+    { name: 'client', label: 'Client', type: 'text', width: 17 },
+    { name: 'firstVisit', label: 'First visit', type: 'text', width: 5 },
+    { name: 'service', label: 'Service', type: 'text', width: 16 },
+    { name: 'location', label: 'Location', type: 'text', width: 12, unlessOneLocation: true },
+    { name: 'status', label: 'Status', type: 'text', width: 10 },
+    { name: 'note', label: 'Note', type: 'text', width: 20 },
+    { name: 'minutes', label: 'Min', type: 'minutes', width: 5, total: 'sum' },
+  ],
+  rows: (scope) => sql`
+    select p.first_name || ' ' || p.last_name as staff,
+           to_char(e.local_start, 'YYYY-MM-DD') as date,
+           to_char(e.local_start, 'HH24:MI') as time,
+           to_char(e.local_end, 'HH24:MI') as "endTime",
+           e.client,
+           case when e.is_first then 'yes' end as "firstVisit",
+           e.service,
+           l.name as location,
+           e.status,
+           e.note,
+           e.minutes
+    from (${entries(scope)}) e
+    join professional p on (p.business_id, p.professional_id) = (${scope.businessId}, e.professional_id)
+    join location l on (l.business_id, l.location_id) = (${scope.businessId}, e.location_id)
+    order by p.first_name collate name_order, p.last_name collate name_order, p.professional_id,
+             e.local_start, e.start_time, e.id`,
+  figures: (scope) => sql`
+    select f.*, d.entries, d.people, d.firsts, d."entryMinutes"
+    from (${appointmentFigures(scope)}) f,
+         (select count(*) as entries, count(distinct e.professional_id) as people,
+                 count(*) filter (where e.is_first) as firsts,
+                 coalesce(sum(e.minutes), 0) as "entryMinutes"
+          from (${entries(scope)}) e) d`,
+  kpis: [
+    {
+      name: 'entries',
+      label: 'Appointments and classes',
+      unit: 'count',
+      definition: 'All appointments and classes that begin in the period and were not cancelled.',
+      value: ({ entries: count }) => count ?? 0,
+      better: 'more',
+    },
+    {
+      name: 'people',
+      label: 'Staff',
+      unit: 'count',
+      definition: 'Members of staff with at least one of them.',
+      value: ({ people }) => people ?? 0,
+    },
+    {
+      name: 'entryMinutes',
+      label: 'Time booked',
+      unit: 'minutes',
+      definition: 'The length of these appointments and classes.',
+      value: ({ entryMinutes }) => entryMinutes ?? 0,
+      better: 'more',
+    },
+    {
+      name: 'firstVisits',
+      label: 'First visits',
+      unit: 'count',
+      definition: 'Appointments of clients who had none before that was not cancelled.',
+      value: ({ firsts }) => firsts ?? 0,
+      better: 'more',
+    },
+    measureKpi('cancelled'),
+  ],
+  charts: [
+    {
+      rows: (scope) => sql`
+        select p.first_name || ' ' || p.last_name as staff, sum(e.minutes) / 60 as hours
+        from (${entries(scope)}) e
+        join professional p on (p.business_id, p.professional_id) = (${scope.businessId}, e.professional_id)
+        group by p.professional_id, p.first_name, p.last_name
+        order by 2 desc, 1, p.professional_id limit 12`,
+      draw: (rows) => [
+        {
+          kind: 'bar',
+          name: 'hours',
+          title: 'Hours booked, the twelve busiest',
+          unit: 'count',
+          labels: rows.map(({ staff }) => String(staff)),
+          series: [
+            { name: 'Hours', values: rows.map(({ hours }) => Math.round(10 * Number(hours)) / 10) },
+          ],
+        },
+      ],
+    },
+  ],
+  measures: APPOINTMENT_MEASURES,
+}

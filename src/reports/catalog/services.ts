@@ -1,0 +1,100 @@
+import { join, sql } from '../../database/sql.ts'
+import {
+  measureColumn,
+  measureKpi,
+  noShowRate,
+  noShowRateColumn,
+  selectCells,
+} from '../measures.ts'
+import { percent, type MeasureName, type Report } from '../report.ts'
+import { APPOINTMENT_MEASURES, appointmentFigures, measuresBy } from './appointments.ts'
+import { drawOutcomesBy } from './charts.ts'
+import { appointmentRows } from './conditions.ts'
+
+const SHOWN: MeasureName[] = [
+  'appointments',
+  'kept',
+  'missed',
+  'cancelled',
+  'unclosed',
+  'ahead',
+  'bookedMinutes',
+  'revenue',
+  'aheadValue',
+]
+
+/** A filter by service would decide the shares. */
+const OF_ALL_SERVICES = { meaninglessWith: ['reasonIdList'] } as const
+
+export const servicesByPopularity: Report = {
+  reportId: 401,
+  category: 'APPOINTMENTS',
+  reportName: 'Services by popularity',
+  reportFileName: 'services-by-popularity',
+  description: 'How often each service was booked and how it ended, the most popular first.',
+  securityFunctions: ['PRINT_REPORTS'],
+  about: 'appointments',
+  columns: [
+    { name: 'service', label: 'Service', type: 'text', width: 20 },
+    measureColumn('appointments', { label: 'Appts' }),
+    {
+      name: 'share',
+      label: 'Share',
+      type: 'percent',
+      width: 7,
+      ...OF_ALL_SERVICES,
+    },
+    { name: 'clients', label: 'Clients', type: 'integer', width: 6 },
+    measureColumn('kept'),
+    measureColumn('missed'),
+    noShowRateColumn(),
+    measureColumn('cancelled'),
+    measureColumn('unclosed'),
+    measureColumn('ahead'),
+    measureColumn('bookedMinutes'),
+    measureColumn('revenue'),
+    measureColumn('aheadValue'),
+  ],
+  rows: (scope) => sql`
+    with measured as (${measuresBy(scope, sql`a.reason_id`, SHOWN)}),
+    used as (
+      select a.reason_id, count(distinct a.client_id) as clients from (${appointmentRows(scope)}) a group by 1
+    )
+    select r.name as service,
+           ${join(selectCells(SHOWN, scope), ', ')},
+           round(100.0 * appointments / nullif(sum(appointments) over (), 0), 1) as share,
+           used.clients,
+           round(100.0 * missed / nullif(kept + missed, 0), 1) as "noShowRate"
+    from measured m
+    join used on used.reason_id = m.key
+    join reason r on (r.business_id, r.reason_id) = (${scope.businessId}, m.key)
+    order by m.appointments desc, r.name collate name_order, r.reason_id`,
+  figures: (scope) => sql`
+    select f.*, s.services, s.most
+    from (${appointmentFigures(scope)}) f,
+         (select count(*) as services, max(n) as most
+          from (select count(*) as n from (${appointmentRows(scope)}) a group by a.reason_id) one) s`,
+  kpis: [
+    measureKpi('appointments'),
+    {
+      name: 'servicesBooked',
+      label: 'Services booked',
+      unit: 'count',
+      definition: 'Services with at least one appointment in the period, in any status.',
+      value: ({ services }) => services ?? 0,
+      ...OF_ALL_SERVICES,
+    },
+    {
+      name: 'topShare',
+      label: 'Most popular service',
+      unit: 'percent',
+      definition: 'The share of all appointments that the most popular service has.',
+      value: ({ most, appointments }) => percent(most, appointments),
+      ...OF_ALL_SERVICES,
+    },
+    noShowRate,
+    measureKpi('revenue'),
+  ],
+  charts: [drawOutcomesBy('service', 'Appointments by service')],
+  measures: APPOINTMENT_MEASURES,
+}
