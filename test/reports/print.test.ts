@@ -263,6 +263,7 @@ test('every report of the catalogue can be printed, with rows and without', asyn
     await print({ businessId, ...business }, { reportId, ...OCTOBER, locationId: business.newYork })
   }
   assert.deepEqual(counts, {
+    100: 4,
     101: 1,
     102: 31,
     105: 1,
@@ -272,6 +273,7 @@ test('every report of the catalogue can be printed, with rows and without', asyn
     601: 1,
     901: 1,
     902: 1,
+    904: 4,
   })
 
   const log = await print({ businessId, ...business }, { reportId: 901, ...OCTOBER })

@@ -9,10 +9,13 @@ import { peakTimes } from './peak-times.ts'
 import { MEASURES } from '../measures.ts'
 import type { Category, MeasureName, Report, ReportObject } from '../report.ts'
 import { staffUtilisation } from './staff-utilisation.ts'
+import { remindersAndNoShows } from './reminders-and-no-shows.ts'
 import { triggerLog } from './trigger-log.ts'
+import { yourMonth } from './your-month.ts'
 
 /** All reports. A new one is a file and a line here. */
 export const REPORTS: Report[] = [
+  yourMonth,
   appointmentList,
   appointmentsByDay,
   peakTimes,
@@ -22,6 +25,7 @@ export const REPORTS: Report[] = [
   classAttendance,
   triggerLog,
   mailDelivery,
+  remindersAndNoShows,
 ]
 
 const CATEGORIES: Omit<ReportCategory, 'reports'>[] = [

@@ -1,0 +1,196 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sql } from '../../src/database/sql.ts'
+import type { Lifetime } from '../support/database.ts'
+import { NOW } from './business.ts'
+import {
+  calculate,
+  localStart,
+  openMeasuredBusiness,
+  OUTCOMES,
+  print,
+  seeded,
+  type Printed,
+  type Row,
+} from './measured-business.ts'
+
+const YEAR = { startDate: '2026-01-01', endDate: '2026-12-31' }
+const NOVEMBER = { startDate: '2026-11-01', endDate: '2026-11-30' }
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+const NOW_MS = NOW.epochMilliseconds
+
+type Reminder = { calendarId: number; momentMs: number; mail: string | null }
+type Booked = Row & { bookedMs: number }
+
+test('the reports agree with plain calculations over exported rows', async (t) => {
+  const business = await openBusinessWithHistory(t)
+  const { rows, reminders } = business
+  const byId = new Map(reminders.map((reminder) => [reminder.calendarId, reminder]))
+
+  await t.test('904 divides appointments into four groups', async () => {
+    const expected = new Map(
+      ['Reached', 'Tried', 'No reminder', 'Booked too late'].map((name) => [name, [0, 0, 0]]),
+    )
+    for (const row of rows) {
+      const reminder = byId.get(row.calendarId)
+      const momentMs = reminder?.momentMs ?? row.startTime - DAY_MS
+      const isReached = reminder?.mail === 'SENT'
+      const group =
+        row.bookedMs > momentMs
+          ? 'Booked too late'
+          : isReached
+            ? 'Reached'
+            : reminder
+              ? 'Tried'
+              : 'No reminder'
+      const counts = expected.get(group)!
+      const outcome = outcomeOf(row)
+      if (outcome === 'KEPT' || outcome === 'MISSED') counts[0]! += 1
+      if (outcome === 'MISSED') counts[1]! += 1
+      if (outcome === 'CANCELLED' && isReached) counts[2]! += 1
+    }
+    const printed = await print(business, { reportId: 904, ...YEAR })
+    const shown = records(printed)
+    assert.equal(shown.length, 4)
+    for (const [name, counts] of expected) {
+      const line = shown.find(({ group }) => String(group).startsWith(name))!
+      assert.deepEqual([line.total, line.missed, line.freed], counts, name)
+      assert.ok(Number(line.low) <= Number(line.rate) && Number(line.rate) <= Number(line.high))
+      assert.ok(counts[0]! > 3, `the data has appointments of the group ${name}`)
+    }
+    assert.equal(kpi(printed, 'difference'), null)
+    assert.match(printed.notes[0]!, /cannot be told yet: about \d+ more appointments are needed/)
+    assert.deepEqual(
+      kpi(printed, 'freed'),
+      [...expected.values()].reduce((sum, [, , freed]) => sum + freed!, 0),
+    )
+  })
+
+  await t.test('100 describes the last month of the range in three sentences', async () => {
+    const printed = await print(business, {
+      reportId: 100,
+      startDate: '2026-03-05',
+      endDate: '2026-10-12',
+    })
+    assert.equal(printed.parameters.startDate, '2026-10-01')
+    assert.equal(printed.parameters.endDate, '2026-10-31')
+    const lines = records(printed)
+    const months = ['2026-10', '2026-09', '2025-10', '2026-11']
+    assert.deepEqual(
+      lines.map(({ month }) => month),
+      months,
+    )
+    lines.forEach((line, i) => {
+      const own = calculate(rows.filter((row) => dayOf(row, business).startsWith(months[i]!)))
+      assert.equal(line.appointments, own.appointments)
+      assert.equal(line.cancelled, own.cancelled)
+      assert.equal(line.completed, own.kept)
+      assert.equal(line.revenueCHF, own.money.revenue?.CHF ?? 0)
+      assert.equal(line.ahead, i === 3 ? own.ahead : null)
+    })
+    const [october, november] = ['2026-10', '2026-11'].map((month) =>
+      calculate(rows.filter((row) => dayOf(row, business).startsWith(month))),
+    )
+    assert.equal(printed.notes.length, 3)
+    assert.ok(
+      printed.notes[0]!.startsWith(`October 2026 had ${october!.appointments} appointments, `),
+    )
+    assert.match(printed.notes[1]!, /^The best day was \S+ \d+ with \d+ kept, the worst /)
+    const next = november!.appointments - november!.cancelled
+    assert.ok(printed.notes[2]!.startsWith(`November 2026 already has ${next} appointments`))
+    assert.equal(kpi(printed, 'nextMonth'), next)
+  })
+
+  await t.test('100 compares a running month up to the same point', async () => {
+    const printed = await print(business, { reportId: 100, ...NOVEMBER })
+    const [soFar, rest, before] = records(printed)
+    const own = rows.filter((row) => dayOf(row, business).startsWith('2026-11'))
+    const begun = own.filter(({ startTime }) => startTime <= NOW_MS)
+    assert.equal(soFar!.appointments, begun.length)
+    assert.equal(rest!.appointments, own.length - begun.length)
+    assert.equal(rest!.completed, null)
+    const point = (row: Row) =>
+      NOW.toZonedDateTimeISO(localStart(row, business).timeZoneId)
+        .toPlainDateTime()
+        .subtract({ months: 1 })
+    const earlier = rows.filter((row) => {
+      const local = localStart(row, business).toPlainDateTime()
+      return (
+        dayOf(row, business).startsWith('2026-10') &&
+        Temporal.PlainDateTime.compare(local, point(row)) < 0
+      )
+    })
+    assert.equal(before!.appointments, earlier.length)
+  })
+})
+
+const outcomeOf = ({ status, startTime }: Row) => {
+  const outcome = OUTCOMES[status]
+  if (outcome === 'CANCELLED') return outcome
+  return startTime > NOW_MS ? 'AHEAD' : (outcome ?? 'UNCLOSED')
+}
+
+const dayOf = (row: { locationId: number; startTime: number }, business: { newYork: number }) =>
+  localStart(row, business).toPlainDate().toString()
+
+/** The rows of a report, each by the names of its columns. */
+const records = ({ columns, rows }: Printed) =>
+  rows.map((row) => Object.fromEntries(columns.map(({ name }, i) => [name, row[i]!])))
+
+const kpi = ({ kpis }: Printed, wanted: string) => kpis.find(({ name }) => name === wanted)!.value
+
+/** The measured business, with lead times, reminders and mails. */
+async function openBusinessWithHistory(t: Lifetime) {
+  const business = await openMeasuredBusiness(t)
+  const { db, businessId } = business
+  const random = seeded(904)
+  const pick = <T>(items: T[]) => items[Math.floor(random() * items.length)]!
+  const rows: Booked[] = business.rows.map((row) => ({
+    ...row,
+    bookedMs: row.startTime - pick([HOUR_MS, 2 * DAY_MS, 5 * DAY_MS, 20 * DAY_MS, 60 * DAY_MS]),
+  }))
+  await db.query(sql`
+    update calendar c set booked_time = to_timestamp(b.at / 1000)
+    from unnest(${rows.map(({ calendarId }) => calendarId)}::bigint[],
+                ${rows.map(({ bookedMs }) => bookedMs)}::float8[]) b (id, at)
+    where c.business_id = ${businessId} and c.calendar_id = b.id`)
+  const reminders = await addReminders(business, rows, pick)
+  return { ...business, rows, reminders }
+}
+
+type Business = Awaited<ReturnType<typeof openMeasuredBusiness>>
+type Pick = <T>(items: T[]) => T
+
+/** A reminder a day before, for some appointments, with a mail to the client or to nobody. */
+async function addReminders({ db, businessId }: Business, rows: Booked[], pick: Pick) {
+  const [definition] = await db.query<{ id: number }>(sql`
+    insert into event_definition (business_id, active, description, event_type_id, object_type, trigger_hours,
+                                  created_date, created_user, modified_date, modified_user)
+    values (${businessId}, true, 'A day before', 3, 'CALENDAR', -24, ${NOW}, 'TEST', ${NOW}, 'TEST')
+    returning event_defn_id as id`)
+  const reminders: Reminder[] = []
+  for (const row of rows) {
+    if (row.startTime > NOW_MS || !pick([true, true, false])) continue
+    const momentMs = row.startTime - DAY_MS
+    const moment = Temporal.Instant.fromEpochMilliseconds(momentMs)
+    const mail = pick(['SENT', 'SENT', 'BOUNCED', 'SUPPRESSED', null])
+    const [trigger] = await db.query<{ id: number }>(sql`
+      insert into event_trigger (business_id, event_defn_id, defn_version, object_type, object_id, anchor_time,
+                                 scheduled_time, status, completed_time, created_date)
+      values (${businessId}, ${definition!.id}, 1, 'CALENDAR', ${row.calendarId},
+              ${moment.add({ hours: 24 })}, ${moment}, ${mail ? 'COMPLETED' : 'SKIPPED'}, ${mail ? moment : null}, ${moment})
+      returning event_trigger_id as id`)
+    if (mail) {
+      await db.query(sql`
+        insert into email (business_id, event_trigger_id, object_type, object_id, recipient_key, to_address,
+                           from_address, subject, message_id, status, status_reason, sent_time, created_date)
+        values (${businessId}, ${trigger!.id}, 'CALENDAR', ${row.calendarId}, ${`client ${row.clientId}`},
+                'a@example.org', 'b@example.org', 's', ${`m${row.calendarId}`},
+                ${mail === 'BOUNCED' ? 'SENT' : mail}, ${mail === 'BOUNCED' ? 'bounced: 5.1.1' : null},
+                ${moment}, ${moment})`)
+    }
+    reminders.push({ calendarId: row.calendarId, momentMs, mail })
+  }
+  return reminders
+}
