@@ -28,6 +28,9 @@ test('the reports agree with plain calculations over exported rows', async (t) =
   const { rows, reminders } = business
   const byId = new Map(reminders.map((reminder) => [reminder.calendarId, reminder]))
 
+  const isWithin = (row: Row, { startDate, endDate }: typeof YEAR) =>
+    dayOf(row, business) >= startDate && dayOf(row, business) <= endDate
+
   await t.test('904 divides appointments into four groups', async () => {
     const expected = new Map(
       ['Reached', 'Tried', 'No reminder', 'Booked too late'].map((name) => [name, [0, 0, 0]]),
@@ -123,7 +126,115 @@ test('the reports agree with plain calculations over exported rows', async (t) =
     })
     assert.equal(before!.appointments, earlier.length)
   })
+
+  await t.test('106 counts what is ahead, and the working time that is free', async () => {
+    const range = { startDate: '2026-11-08', endDate: '2026-11-30' }
+    const printed = await print(business, { reportId: 106, ...range })
+    const lines = records(printed)
+    const own = rows.filter((row) => isWithin(row, range))
+    for (const [id, name] of [
+      [business.elena, 'Elena García'],
+      [business.tom, 'Tom Becker'],
+    ]) {
+      const line = lines.find(({ staff }) => staff === name)!
+      const ahead = own.filter((row) => row.professionalId === id && outcomeOf(row) === 'AHEAD')
+      assert.equal(line.ahead, ahead.length)
+      assert.equal(line.aheadValueEUR, calculate(ahead).money.aheadValue?.EUR ?? 0)
+    }
+    // Elena works on Sundays from 0 to 8 and on Mondays from 9 to 17, on the clock of Zurich.
+    const busy = [...own, ...business.classes]
+      .filter(({ status }) => OUTCOMES[status] !== 'CANCELLED')
+      .filter((row) => !('professionalId' in row) || row.professionalId === business.elena)
+    let open = 0
+    let free = 0
+    for (let ms = NOW_MS; ms < Date.UTC(2026, 10, 30, 23); ms += 60_000) {
+      const at = Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO('Europe/Zurich')
+      const works =
+        (at.dayOfWeek === 7 && at.hour < 8) || (at.dayOfWeek === 1 && at.hour >= 9 && at.hour < 17)
+      if (!works) continue
+      open += 1
+      const isBusy = busy.some((row) => {
+        const endMs = 'endTime' in row ? row.endTime : row.startTime + HOUR_MS
+        return row.startTime <= ms && ms < endMs
+      })
+      if (!isBusy) free += 1
+    }
+    const elena = lines.find(({ staff }) => staff === 'Elena García')!
+    assert.deepEqual([elena.openMinutes, elena.freeMinutes], [open, free])
+    assert.ok(free < open, 'some of it is taken')
+    assert.equal(kpi(printed, 'freeMinutes'), free)
+
+    const past = await print(business, {
+      reportId: 106,
+      startDate: '2026-03-01',
+      endDate: '2026-03-31',
+    })
+    assert.deepEqual(past.kpis, [], 'nothing is ahead of a range that has ended')
+  })
+
+  await t.test('204 lists clients who missed more than one appointment', async () => {
+    const range = { startDate: '2026-10-01', endDate: '2026-10-31' }
+    const printed = await print(business, { reportId: 204, ...range })
+    const expected = business.people.flatMap(({ clientId, name }) => {
+      const own = rows.filter((row) => row.clientId === clientId)
+      const missed = own.filter((row) => outcomeOf(row) === 'MISSED')
+      const here = missed.filter((row) => isWithin(row, range))
+      const until = missed.filter((row) => row.startTime < Date.UTC(2026, 10, 1, 4))
+      const ahead = own.filter((row) => outcomeOf(row) === 'AHEAD').toSorted(byStart)[0]
+      if (here.length === 0 || until.length < 2) return []
+      const lost = calculate(here).money.lostValue?.CHF ?? 0
+      return [[name, here.length, until.length, lost, ahead ? dayOf(ahead, business) : null]]
+    })
+    const shown = records(printed).map((line) => [
+      line.client,
+      line.noShows,
+      line.missedInAll,
+      line.lostCHF,
+      line.nextVisit,
+    ])
+    assert.deepEqual(sorted(shown), sorted(expected))
+    assert.ok(shown.length > 0)
+    assert.equal(kpi(printed, 'repeatClients'), expected.length)
+  })
+
+  await t.test('206 lists appointments that were never closed', async () => {
+    const printed = await print(business, { reportId: 206, ...YEAR })
+    const unclosed = rows.filter((row) => outcomeOf(row) === 'UNCLOSED' && isWithin(row, YEAR))
+    assert.deepEqual(
+      sorted(records(printed).map(({ date, days }) => [date, days])),
+      sorted(
+        unclosed.map((row) => [
+          dayOf(row, business),
+          Math.floor((NOW_MS - row.startTime) / DAY_MS),
+        ]),
+      ),
+    )
+    assert.ok(unclosed.length > 10)
+    const oldest = Math.min(...unclosed.map(({ startTime }) => startTime))
+    assert.equal(kpi(printed, 'oldestDays'), Math.floor((NOW_MS - oldest) / DAY_MS))
+  })
+
+  await t.test('505 lists clients without an address that works', async () => {
+    const printed = await print(business, { reportId: 505, ...YEAR })
+    const came = business.people.filter(({ clientId }) =>
+      rows.some((row) => row.clientId === clientId && OUTCOMES[row.status] !== 'CANCELLED'),
+    )
+    const expected = came.flatMap(({ name, cause }) => (cause ? [[name, cause]] : []))
+    assert.deepEqual(
+      sorted(records(printed).map(({ client, cause }) => [client, cause])),
+      sorted(expected),
+    )
+    assert.equal(kpi(printed, 'noAddress'), 1)
+    assert.equal(kpi(printed, 'suppressed'), 1)
+    assert.equal(kpi(printed, 'unreachableShare'), Math.round((1000 * 2) / came.length) / 10)
+  })
 })
+
+const byStart = (a: Row, b: Row) => a.startTime - b.startTime
+
+/** In an order of its own, for lists whose order is not calculated. */
+const sorted = (lines: unknown[][]) =>
+  lines.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1))
 
 const outcomeOf = ({ status, startTime }: Row) => {
   const outcome = OUTCOMES[status]
@@ -156,7 +267,25 @@ async function openBusinessWithHistory(t: Lifetime) {
                 ${rows.map(({ bookedMs }) => bookedMs)}::float8[]) b (id, at)
     where c.business_id = ${businessId} and c.calendar_id = b.id`)
   const reminders = await addReminders(business, rows, pick)
-  return { ...business, rows, reminders }
+  const people = await addAddresses(business)
+  return { ...business, rows, reminders, people }
+}
+
+/** Ben has no address, Zoë's bounced, Anna can be reached. */
+async function addAddresses({ db, businessId }: Business) {
+  await db.query(sql`
+    update client set email_address = first_name || '@Example.org'
+    where business_id = ${businessId} and first_name <> 'Ben'`)
+  await db.query(sql`
+    insert into suppression (business_id, email_address, reason, created_date, created_user)
+    values (${businessId}, 'zoë@example.org', 'UNSUBSCRIBED', ${NOW}, 'TEST'),
+           (${businessId}, 'zoë@example.org', 'BOUNCED', ${NOW}, 'TEST'),
+           (${businessId}, 'nobody@example.org', 'BOUNCED', ${NOW}, 'TEST')`)
+  const people = await db.query<{ clientId: number; name: string }>(sql`
+    select client_id as "clientId", first_name || ' ' || last_name as name
+    from client where business_id = ${businessId}`)
+  const causes: Record<string, string> = { 'Ben Abel': 'No address', 'Zoë Öz': 'Address bounced' }
+  return people.map((person) => ({ ...person, cause: causes[person.name] ?? null }))
 }
 
 type Business = Awaited<ReturnType<typeof openMeasuredBusiness>>

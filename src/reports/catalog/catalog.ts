@@ -10,6 +10,10 @@ import { MEASURES } from '../measures.ts'
 import type { Category, MeasureName, Report, ReportObject } from '../report.ts'
 import { staffUtilisation } from './staff-utilisation.ts'
 import { remindersAndNoShows } from './reminders-and-no-shows.ts'
+import { futureBookings } from './future-bookings.ts'
+import { repeatNoShows } from './repeat-no-shows.ts'
+import { unclosedAppointments } from './unclosed-appointments.ts'
+import { unreachableClients } from './unreachable-clients.ts'
 import { triggerLog } from './trigger-log.ts'
 import { yourMonth } from './your-month.ts'
 
@@ -19,9 +23,13 @@ export const REPORTS: Report[] = [
   appointmentList,
   appointmentsByDay,
   peakTimes,
+  futureBookings,
   noShows,
+  repeatNoShows,
+  unclosedAppointments,
   staffUtilisation,
   clients,
+  unreachableClients,
   classAttendance,
   triggerLog,
   mailDelivery,
