@@ -215,6 +215,12 @@ export function measureColumn(measure: MeasureName, others: Partial<Column> = {}
   }
 }
 
+/** The column of a measure of some of the rows: its total is a part, so it is not compared. */
+export function partColumn(measure: MeasureName, others: Partial<Column> = {}): Column {
+  const { measure: _, ...column } = measureColumn(measure, others)
+  return column
+}
+
 /** The figure of a measure, from `measureFigures`. */
 export function measureKpi(measure: MeasureName, others: Partial<Kpi> = {}): Kpi {
   const { label, column, unit, definition, better, tense } = MEASURES[measure]

@@ -67,7 +67,7 @@ export async function checkPrintRequest(
 
   const { businessId } = reader
   const report = findReport(request, addFault)
-  const range = readRange(request, addFault)
+  const requested = readRange(request, addFault)
   const groupBy = readGroupBy(request.groupBy, report, addFault)
   const filters = readFilters(request.filters, addFault)
   const { locations, outcomes, ...business } = await findBusiness(db, businessId)
@@ -81,8 +81,9 @@ export async function checkPrintRequest(
   await refuseUnknownTags(db, businessId, filters.tags, addFault)
   if (report) checkAgainstReport(report, filters, outcomes, addFault)
 
-  if (faults.length > 0 || !report || !range) throw invalid(faults)
+  if (faults.length > 0 || !report || !requested) throw invalid(faults)
   refuseForbidden(report, reader)
+  const range = report.rangeOf?.(requested) ?? requested
   const visible = locations.filter(({ locationId }) => includes(ids.locationIds, locationId))
   const { timeZone, zones } = zonesOf(range, visible, business)
   const scope: Scope = {
@@ -124,7 +125,11 @@ async function makeJob(db: Db, checked: Checked): Promise<PrintJob> {
   const grouped = groupBy.length > 0 ? groupReport(shown, groupBy) : shown
   const { report: meaningful, notes } = leaveOutMeaningless(grouped, scope, rest.filters)
   const currencies = showsMoney(meaningful)
-    ? await findCurrencies(db, scope, withRange(scope, comparedRange(scope)))
+    ? await findCurrencies(
+        db,
+        scope,
+        ...rangesOf(report, scope).map((range) => withRange(scope, range)),
+      )
     : []
   const grouping: [string, string][] = wanted ? [['Grouped by', wanted.join(', ')]] : []
   return {
@@ -136,6 +141,12 @@ async function makeJob(db: Db, checked: Checked): Promise<PrintJob> {
     notes,
   }
 }
+
+/** All ranges that a report reads in addition to its own. */
+const rangesOf = ({ otherRanges }: Report, scope: Scope): DateRange[] => [
+  comparedRange(scope),
+  ...(otherRanges?.(scope) ?? []),
+]
 
 const includes = (ids: number[] | null, id: number) => !ids || ids.includes(id)
 

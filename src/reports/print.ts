@@ -39,10 +39,11 @@ export function printReport<T>(
     )
     const kpis = rowsOnly ? [] : await readKpis(tx, job, compared)
     const charts = rowsOnly ? [] : await readCharts(tx, job, allRows)
+    const sentences = rowsOnly ? [] : await readSentences(tx, job)
     const batches = allRows
       ? [allRows]
       : tx.stream<Row>(report.rows(scope), rowsOnly ? CSV_BATCH_ROWS : BATCH_ROWS)
-    const { rows, totals } = withTotals(columns, toCells(columns, batches, onProgress))
+    const { rows, totals } = withTotals(columns, toCells(job, columns, batches, onProgress))
 
     signal?.throwIfAborted()
     return use({
@@ -60,7 +61,7 @@ export function printReport<T>(
       businessName: job.businessName,
       locationName: job.locationName,
       appliedFilters: job.appliedFilters,
-      notes: job.notes,
+      notes: [...sentences, ...job.notes],
       definitions: definitionsOf(job),
       comparison: compared.comparison,
       kpis,
@@ -161,7 +162,12 @@ async function readCharts(tx: Db, { report, scope }: PrintJob, allRows: Row[] | 
   return charts
 }
 
+async function readSentences(tx: Db, { report: { sentences }, scope }: PrintJob) {
+  return sentences ? sentences.write(await tx.query<Row>(sentences.rows(scope)), scope) : []
+}
+
 async function* toCells(
+  { report: { completeRow = (row) => row } }: PrintJob,
   columns: Column[],
   batches: AsyncIterable<Row[]> | Iterable<Row[]>,
   onProgress: (rowsRead: number) => void,
@@ -169,7 +175,10 @@ async function* toCells(
   const names = columns.map(({ name }) => name)
   let read = 0
   for await (const batch of prefetch(batches)) {
-    const cells = batch.map((row) => names.map((name) => toCell(row[name])))
+    const cells = batch.map((row) => {
+      const complete = completeRow(row)
+      return names.map((name) => toCell(complete[name]))
+    })
     onProgress((read += batch.length))
     yield cells
   }

@@ -28,6 +28,19 @@ export type Report = {
   newPageFor?: string
   /** How it is grouped if the request does not say. */
   groupedBy?: (range: DateRange) => DimensionName[]
+  /** The part of the requested range that it describes; absent if all of it. */
+  rangeOf?: (range: DateRange) => DateRange
+  /** Ranges that it reads in addition to its own and the compared one. */
+  otherRanges?: (range: DateRange) => DateRange[]
+  /** Adds the cells that are not calculated in SQL. */
+  completeRow?: (row: Record<string, unknown>) => Record<string, unknown>
+  /** What its figures say, in words. They are printed with the notes. */
+  sentences?: SentenceSource
+}
+
+export type SentenceSource = {
+  rows(scope: Scope): Sql
+  write(rows: Record<string, unknown>[], scope: Scope): string[]
 }
 
 export type Category = 'APPOINTMENTS' | 'NO_SHOWS' | 'STAFF' | 'CLIENTS' | 'CLASSES' | 'AUTOMATION'

@@ -106,7 +106,7 @@ const exportRows = ({ db, businessId }: Awaited<ReturnType<typeof openBusiness>>
     from calendar where business_id = ${businessId} and active`)
 
 /** Numbers from 0 to 1, the same in every run. */
-function seeded(seed: number) {
+export function seeded(seed: number) {
   let state = seed
   return () => {
     state = (state * 1_664_525 + 1_013_904_223) % 4_294_967_296
@@ -131,7 +131,7 @@ export async function print(
   })
 }
 
-const OUTCOMES: Record<string, string> = {
+export const OUTCOMES: Record<string, string> = {
   COMPLETED: 'KEPT',
   PAID: 'KEPT',
   NO_SHOW: 'MISSED',

@@ -263,20 +263,26 @@ test('every report of the catalogue can be printed, with rows and without', asyn
     await print({ businessId, ...business }, { reportId, ...OCTOBER, locationId: business.newYork })
   }
   assert.deepEqual(counts, {
+    100: 4,
     101: 1,
     102: 31,
     103: 2,
     105: 1,
+    106: 2,
     201: 0,
     202: 0,
+    204: 0,
+    206: 0,
     301: 2,
     302: 1,
     401: 1,
     501: 1,
     503: 1,
+    505: 1,
     601: 1,
     901: 1,
     902: 1,
+    904: 4,
     951: 1,
   })
 

@@ -15,24 +15,36 @@ import type { Category, MeasureName, Report, ReportObject } from '../report.ts'
 import { servicesByPopularity } from './services.ts'
 import { staffPerformance } from './staff-performance.ts'
 import { staffUtilisation } from './staff-utilisation.ts'
+import { remindersAndNoShows } from './reminders-and-no-shows.ts'
+import { futureBookings } from './future-bookings.ts'
+import { repeatNoShows } from './repeat-no-shows.ts'
+import { unclosedAppointments } from './unclosed-appointments.ts'
+import { unreachableClients } from './unreachable-clients.ts'
 import { triggerLog } from './trigger-log.ts'
+import { yourMonth } from './your-month.ts'
 
 /** All reports. A new one is a file and a line here. */
 export const REPORTS: Report[] = [
+  yourMonth,
   appointmentList,
   appointmentsByDay,
   dailySchedule,
   peakTimes,
+  futureBookings,
   noShows,
   cancelledAppointments,
+  repeatNoShows,
+  unclosedAppointments,
   staffUtilisation,
   staffPerformance,
   servicesByPopularity,
   clients,
   lapsedClients,
+  unreachableClients,
   classAttendance,
   triggerLog,
   mailDelivery,
+  remindersAndNoShows,
   bookedValue,
 ]
 

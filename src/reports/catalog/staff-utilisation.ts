@@ -14,7 +14,7 @@ const isOn = (entry: string) =>
  * The shifts of each member of staff, on the clock of their location. A shift across a clock change
  * counts with its elapsed time. Hours without a location count for each location of the person.
  */
-const shifts = (scope: Scope) => sql`
+export const shifts = (scope: Scope) => sql`
   select d.professional_id,
          tstzrange(d.starts, greatest(d.starts, d.ends))
            * ${byZone('d.location_id', scope, ({ from, until }) => sql`tstzrange(${from}, ${until})`)} as span
@@ -42,7 +42,7 @@ const zoneOf = (location: string, scope: Scope) =>
   byZone(location, scope, ({ timeZone }) => sql`${timeZone}::text`)
 
 /** What each member of staff was busy with. */
-const bookings = (scope: Scope) => sql`
+export const bookings = (scope: Scope) => sql`
   select a.professional_id, tstzrange(a.start_time, a.end_time) as span
   from (${appointmentRows(scope)}) a where a.outcome <> 'CANCELLED'
   union all
@@ -83,7 +83,7 @@ const perPerson = (scope: Scope) => sql`
   order by p.first_name collate name_order, p.last_name collate name_order, p.professional_id`
 
 /** Working hours are those of all services and clients, so they say nothing about a part of the bookings. */
-const OF_ALL_BOOKINGS = {
+export const OF_ALL_BOOKINGS = {
   meaninglessWith: ['reasonIdList', 'clientIdList', 'statusList', 'tags'],
 } as const
 

@@ -1,0 +1,116 @@
+import { sql } from '../../database/sql.ts'
+import type { Scope } from '../report.ts'
+import { compareReminded, MAX_NEEDED, MIN_GROUP, type Stratum } from '../difference.ts'
+import { mailOutcome } from './automation-rows.ts'
+import { appointmentRows, statusesOf } from './conditions.ts'
+
+/** The four lines, in the order in which they are printed. LATE is never compared. */
+export const REMINDER_GROUPS = {
+  REACHED: 'Reached by a reminder',
+  TRIED: 'Tried, but not reached',
+  NOT_ASKED: 'No reminder asked for',
+  LATE: 'Booked too late for a reminder (not compared)',
+}
+
+/** Days from booking to appointment: the upper ends of the kinds that are compared with each other. */
+const LEAD_DAYS = [3, 8, 31]
+
+const REMINDER_EVENT_TYPE = 3
+
+/** Without any reminder: what businesses usually choose. */
+const USUAL_LEAD_MINUTES = 24 * 60
+
+/**
+ * Each appointment of the scope with its group and its stratum (0 to 7). A reminder has reached the
+ * client if a mail server accepted it before the appointment and did not return it. `freed`: it was
+ * cancelled after that, because reminders are sent only for appointments that still stand.
+ */
+export const remindedRows = (scope: Scope) => sql`
+  select a.calendar_id, a.outcome,
+         case when a.booked_time > coalesce(r.moment, a.start_time - make_interval(mins => u.lead)) then 'LATE'
+              when r.reached then 'REACHED'
+              when r.moment is not null then 'TRIED'
+              else 'NOT_ASKED' end as reminded,
+         width_bucket(extract(epoch from a.start_time - a.booked_time) / 86400, ${LEAD_DAYS}::numeric[]) * 2
+           + (case when exists (
+                select from calendar b
+                where b.business_id = ${scope.businessId} and b.client_id = a.client_id and b.active
+                  and b.start_time < a.start_time
+                  and not b.status = any (${statusesOf('CALENDAR', 'CANCELLED', scope)}::text[]))
+              then 1 else 0 end) as stratum,
+         coalesce(r.reached, false) and a.outcome = 'CANCELLED' as freed
+  from (${appointmentRows(scope)}) a
+  cross join (
+    select coalesce(-max(d.trigger_hours * 60 + d.trigger_minutes), ${USUAL_LEAD_MINUTES})::int as lead
+    from event_definition d
+    where d.business_id = ${scope.businessId} and d.event_type_id = ${REMINDER_EVENT_TYPE}
+      and d.deleted_date is null and d.trigger_months = 0
+      and d.trigger_hours * 60 + d.trigger_minutes < 0) u
+  cross join lateral (
+    select max(t.scheduled_time) as moment,
+           bool_or(exists (
+             select from email e
+             where e.business_id = ${scope.businessId} and e.event_trigger_id = t.event_trigger_id
+               and e.recipient_key = 'client ' || a.client_id and not e.test
+               and ${mailOutcome('e')} = 'ACCEPTED' and e.sent_time <= a.start_time)) as reached
+    from any_trigger t
+    join event_definition d on (d.business_id, d.event_defn_id) = (t.business_id, t.event_defn_id)
+    where t.business_id = ${scope.businessId} and t.object_type = 'CALENDAR' and t.object_id = a.calendar_id
+      and d.event_type_id = ${REMINDER_EVENT_TYPE}
+      and t.status in ('RUNNING', 'COMPLETED', 'FAILED', 'SKIPPED', 'EXPIRED')
+      and t.scheduled_time < a.start_time) r`
+
+/** How often each group came, one row for each stratum. */
+export const reminderCounts = (scope: Scope) => sql`
+  select g.reminded, g.stratum,
+         count(*) filter (where g.outcome in ('KEPT', 'MISSED')) as total,
+         count(*) filter (where g.outcome = 'MISSED') as missed,
+         count(*) filter (where g.freed) as freed
+  from (${remindedRows(scope)}) g
+  group by 1, 2`
+
+export type ReminderCount = {
+  reminded: keyof typeof REMINDER_GROUPS
+  stratum: number
+  total: number
+  missed: number
+  freed: number
+}
+
+/** The strata of appointments that may be compared: all that were booked before the reminder's moment. */
+export function strataOf(counts: ReminderCount[]): Stratum[] {
+  const strata = new Map<number, Stratum>()
+  for (const { reminded, stratum, total, missed } of counts) {
+    if (reminded === 'LATE') continue
+    const one = strata.get(stratum) ?? {
+      reached: { total: 0, missed: 0 },
+      others: { total: 0, missed: 0 },
+    }
+    const group = reminded === 'REACHED' ? one.reached : one.others
+    group.total += total
+    group.missed += missed
+    strata.set(stratum, one)
+  }
+  return [...strata.values()]
+}
+
+/** What can be said about reminders and no-shows, in one sentence. */
+export function writeDifference(counts: ReminderCount[]): string {
+  const difference = compareReminded(strataOf(counts))
+  if (!difference) {
+    return `Whether reminders make a difference cannot be told yet: about ${2 * MIN_GROUP} more appointments are needed, ${MIN_GROUP} with a reminder and ${MIN_GROUP} without, booked as early by new or by returning clients.`
+  }
+  const { points, low, high, isTold, needed } = difference
+  if (!isTold) {
+    const many =
+      needed >= MAX_NEEDED
+        ? `more than ${MAX_NEEDED.toLocaleString('en')}`
+        : `about ${needed.toLocaleString('en')}`
+    return `Whether reminders make a difference cannot be told yet: ${many} more appointments are needed.`
+  }
+  const [least, most] = [low, high].map((end) => Math.abs(end).toFixed(1)).toSorted(byNumber)
+  const direction = points < 0 ? 'less' : 'more'
+  return `Clients who were reached by a reminder missed their appointment ${direction} often, by ${Math.abs(points).toFixed(1)} percentage points (99 % interval ${least} to ${most}), compared with clients who booked as early and were new or returning alike. This is a difference, not proof of an effect.`
+}
+
+const byNumber = (a: string, b: string) => Number(a) - Number(b)

@@ -1,0 +1,156 @@
+import { join, raw, sql } from '../../database/sql.ts'
+import { compareReminded, wilsonInterval, type Counted, type Stratum } from '../difference.ts'
+import { percent, type Figures, type Report, type Scope } from '../report.ts'
+import {
+  REMINDER_GROUPS,
+  reminderCounts,
+  writeDifference,
+  type ReminderCount,
+} from './reminder-rows.ts'
+
+/** All counts of each group, whatever the stratum. */
+const perGroup = (scope: Scope) => sql`
+  select g.label as "group", coalesce(sum(c.total), 0)::bigint as total,
+         coalesce(sum(c.missed), 0)::bigint as missed, coalesce(sum(c.freed), 0)::bigint as freed
+  from unnest(${Object.keys(REMINDER_GROUPS)}::text[], ${Object.values(REMINDER_GROUPS)}::text[])
+         with ordinality g (reminded, label, place)
+  left join (${reminderCounts(scope)}) c using (reminded)
+  group by g.place, g.label
+  order by g.place`
+
+const STRATA = [0, 1, 2, 3, 4, 5, 6, 7]
+const SIDES = { reached: `reminded = 'REACHED'`, others: `reminded in ('TRIED', 'NOT_ASKED')` }
+type Side = keyof typeof SIDES
+
+/** The counts of each stratum and side, each under a name of its own. */
+const strataColumns = STRATA.flatMap((stratum) =>
+  (Object.keys(SIDES) as Side[]).flatMap((side) =>
+    (['total', 'missed'] as const).map((part) =>
+      raw(
+        `coalesce(sum(${part}) filter (where ${SIDES[side]} and stratum = ${stratum}), 0)::bigint as "${side}${stratum}${part}"`,
+      ),
+    ),
+  ),
+)
+
+const countIn = (figures: Figures, side: Side, stratum: number): Counted => ({
+  total: figures[`${side}${stratum}total`] ?? 0,
+  missed: figures[`${side}${stratum}missed`] ?? 0,
+})
+
+const strataIn = (figures: Figures): Stratum[] =>
+  STRATA.map((stratum) => ({
+    reached: countIn(figures, 'reached', stratum),
+    others: countIn(figures, 'others', stratum),
+  }))
+
+function rateOf(figures: Figures, side: Side) {
+  const counts = STRATA.map((stratum) => countIn(figures, side, stratum))
+  const sum = (part: keyof Counted) => counts.reduce((all, one) => all + one[part], 0)
+  return percent(sum('missed'), sum('total'))
+}
+
+const toTenth = (value: number) => Math.round(value * 10) / 10
+
+/** A filter by status would decide how many were missed. */
+const OF_OUTCOMES = { tense: 'past', meaninglessWith: ['statusList'] } as const
+
+export const remindersAndNoShows: Report = {
+  reportId: 904,
+  category: 'AUTOMATION',
+  reportName: 'Reminders and no-shows',
+  reportFileName: 'reminders-and-no-shows',
+  description:
+    'How often clients missed appointments with and without a reminder, and whether the difference can be told.',
+  securityFunctions: ['PRINT_REPORTS', 'VIEW_EMAIL_REPORTS'],
+  about: 'appointments',
+  columns: [
+    { name: 'group', label: 'Appointments', type: 'text', width: 34 },
+    { name: 'total', label: 'Kept or missed', type: 'integer', width: 8 },
+    { name: 'missed', label: 'Missed', type: 'integer', width: 7 },
+    { name: 'rate', label: 'No-show rate', type: 'percent', width: 8, ...OF_OUTCOMES },
+    { name: 'low', label: 'From', type: 'percent', width: 7, ...OF_OUTCOMES },
+    { name: 'high', label: 'To', type: 'percent', width: 7, ...OF_OUTCOMES },
+    { name: 'freed', label: 'Cancelled after a reminder', type: 'integer', width: 9 },
+  ],
+  rows: perGroup,
+  completeRow: (row) => {
+    const counted = { total: Number(row.total), missed: Number(row.missed) }
+    const interval = wilsonInterval(counted)
+    return {
+      ...row,
+      rate: percent(counted.missed, counted.total),
+      low: interval && toTenth(interval.low),
+      high: interval && toTenth(interval.high),
+    }
+  },
+  figures: (scope) => sql`
+    select ${join(strataColumns, ', ')}, coalesce(sum(freed), 0)::bigint as freed
+    from (${reminderCounts(scope)}) c`,
+  kpis: [
+    {
+      name: 'difference',
+      label: 'Difference',
+      unit: 'percent',
+      definition:
+        'Percentage points that the no-show rate differs with a reminder from without one, among appointments booked before the reminder was due, standardised by lead time (under 3, 8, 31 days, longer) and by new or returning client. Empty while it cannot be told: at least 100 appointments on each side and a 99 % interval without zero. The intervals of the table are Wilson intervals at 95 %.',
+      value: (figures) => {
+        const difference = compareReminded(strataIn(figures))
+        return difference?.isTold ? toTenth(difference.points) : null
+      },
+      better: 'less',
+      ...OF_OUTCOMES,
+    },
+    {
+      name: 'withReminder',
+      label: 'Missed with a reminder',
+      unit: 'percent',
+      definition:
+        'No-show rate of appointments whose client was reached: a mail server accepted a reminder before the appointment and did not return it.',
+      value: (figures) => rateOf(figures, 'reached'),
+      better: 'less',
+      ...OF_OUTCOMES,
+    },
+    {
+      name: 'withoutReminder',
+      label: 'Missed without one',
+      unit: 'percent',
+      definition:
+        'No-show rate of appointments without a reminder that reached the client, without those that were booked too late for one.',
+      value: (figures) => rateOf(figures, 'others'),
+      ...OF_OUTCOMES,
+    },
+    {
+      name: 'freed',
+      label: 'Freed slots',
+      unit: 'count',
+      definition: 'Appointments that were cancelled after a reminder had reached the client.',
+      value: ({ freed }) => freed ?? 0,
+    },
+  ],
+  sentences: {
+    rows: reminderCounts,
+    write: (rows, { statuses }) => (statuses ? [] : [writeDifference(rows as ReminderCount[])]),
+  },
+  charts: [
+    {
+      meaninglessWith: ['statusList'],
+      draw: (rows) => [
+        {
+          kind: 'bar',
+          name: 'noShowRates',
+          title: 'No-show rate (%)',
+          unit: 'percent',
+          labels: rows.map((row) => String(row.group)),
+          series: [
+            {
+              name: 'No-show rate',
+              tone: 'missed',
+              values: rows.map((row) => percent(Number(row.missed), Number(row.total))),
+            },
+          ],
+        },
+      ],
+    },
+  ],
+}

@@ -1,0 +1,138 @@
+import { join, sql } from '../../database/sql.ts'
+import { partColumn, selectCells, selectMeasures } from '../measures.ts'
+import { percent, type MeasureName, type Report, type Scope } from '../report.ts'
+import { APPOINTMENT_MEASURES, appointmentFigures, countedAppointments } from './appointments.ts'
+import { localAtAnyTime, statusesOf } from './conditions.ts'
+
+const SHOWN: MeasureName[] = ['missed', 'lostValue']
+
+/** Clients who missed an appointment in the period and at least two until its end. */
+const repeaters = (scope: Scope) => sql`
+  with counted as (${countedAppointments(scope, sql`a.client_id`)}),
+  measured as (select key as client_id, ${selectMeasures(SHOWN, scope)} from counted group by 1)
+  select m.*, h.*
+  from measured m
+  cross join lateral (
+    select count(*) filter (where b.status = any (${statusesOf('CALENDAR', 'MISSED', scope)}::text[])) as missed_in_all,
+           count(*) filter (where b.status = any (${statusesOf('CALENDAR', 'KEPT', scope)}::text[])) as kept_in_all
+    from calendar b
+    where b.business_id = ${scope.businessId} and b.client_id = m.client_id and b.active
+      and b.start_time < ${scope.until} and b.start_time <= ${scope.now}) h
+  where m."missed" > 0 and h.missed_in_all > 1`
+
+/** `r`: a date of the client at any location. */
+const dateOf = (scope: Scope, outcome: 'last' | 'next') => sql`
+  (select to_char(${localAtAnyTime('b.start_time', 'b.location_id', scope)}, 'YYYY-MM-DD')
+   from calendar b
+   where b.business_id = ${scope.businessId} and b.client_id = r.client_id and b.active
+     and ${
+       outcome === 'last'
+         ? sql`b.start_time < ${scope.until} and b.start_time <= ${scope.now}
+               and b.status = any (${statusesOf('CALENDAR', 'MISSED', scope)}::text[])
+               order by b.start_time desc`
+         : sql`b.start_time > ${scope.now}
+               and not b.status = any (${statusesOf('CALENDAR', 'CANCELLED', scope)}::text[])
+               order by b.start_time`
+     } limit 1)`
+
+export const repeatNoShows: Report = {
+  reportId: 204,
+  category: 'NO_SHOWS',
+  reportName: 'Repeat no-shows',
+  reportFileName: 'repeat-no-shows',
+  description: 'Clients who missed an appointment in the period, and not for the first time.',
+  securityFunctions: ['PRINT_REPORTS', 'VIEW_CLIENT_REPORTS'],
+  about: 'appointments',
+  columns: [
+    { name: 'client', label: 'Client', type: 'text', width: 18 },
+    { name: 'emailAddress', label: 'Email', type: 'text', width: 22 },
+    { name: 'phone', label: 'Phone', type: 'text', width: 14 },
+    partColumn('missed', { label: 'Missed here' }),
+    { name: 'missedInAll', label: 'Missed in all', type: 'integer', width: 6 },
+    { name: 'keptInAll', label: 'Kept in all', type: 'integer', width: 6 },
+    { name: 'share', label: 'Missed share', type: 'percent', width: 7 },
+    { name: 'lastMissed', label: 'Last missed', type: 'date', width: 10 },
+    { name: 'nextVisit', label: 'Next booking', type: 'date', width: 10 },
+    partColumn('lostValue'),
+  ],
+  rows: (scope) => sql`
+    select cl.first_name || ' ' || cl.last_name as client,
+           cl.email_address as "emailAddress",
+           cl.phone,
+           ${join(selectCells(SHOWN, scope), ', ')},
+           r.missed_in_all as "missedInAll",
+           r.kept_in_all as "keptInAll",
+           round(100.0 * r.missed_in_all / (r.missed_in_all + r.kept_in_all), 1) as share,
+           ${dateOf(scope, 'last')} as "lastMissed",
+           ${dateOf(scope, 'next')} as "nextVisit"
+    from (${repeaters(scope)}) r
+    join client cl on (cl.business_id, cl.client_id) = (${scope.businessId}, r.client_id)
+    order by r.missed_in_all desc, cl.last_name collate name_order, cl.first_name collate name_order, cl.client_id`,
+  figures: (scope) => sql`
+    select f.*, c.clients, c.repeated, c.booked
+    from (${appointmentFigures(scope)}) f,
+         (select count(*) as clients, coalesce(sum(r."missed"), 0)::bigint as repeated,
+                 count(${dateOf(scope, 'next')}) as booked
+          from (${repeaters(scope)}) r) c`,
+  kpis: [
+    {
+      name: 'repeatClients',
+      label: 'Clients',
+      unit: 'count',
+      definition:
+        'Clients who missed an appointment in the period and have missed two or more until its end.',
+      value: ({ clients }) => clients ?? 0,
+      better: 'less',
+      tense: 'past',
+    },
+    {
+      name: 'repeated',
+      label: 'Their no-shows',
+      unit: 'count',
+      definition: 'Appointments of the period that these clients missed.',
+      value: ({ repeated }) => repeated ?? 0,
+      better: 'less',
+      tense: 'past',
+    },
+    {
+      name: 'shareOfNoShows',
+      label: 'Of all no-shows',
+      unit: 'percent',
+      definition: 'Their no-shows as a share of all no-shows of the period.',
+      value: ({ repeated, missed }) => percent(repeated, missed),
+      better: 'less',
+      tense: 'past',
+    },
+    {
+      name: 'bookedAgain',
+      label: 'Booked again',
+      unit: 'count',
+      definition: 'These clients with an appointment that has not begun and was not cancelled.',
+      value: ({ booked }) => booked ?? 0,
+    },
+  ],
+  charts: [
+    {
+      draw: (rows) => {
+        const shown = rows.slice(0, 12)
+        return [
+          {
+            kind: 'bar',
+            name: 'repeatNoShows',
+            title: shown.length < rows.length ? 'No-shows of the first twelve' : 'No-shows in all',
+            unit: 'count',
+            labels: shown.map((row) => String(row.client)),
+            series: [
+              {
+                name: 'Missed in all',
+                tone: 'missed',
+                values: shown.map((row) => Number(row.missedInAll)),
+              },
+            ],
+          },
+        ]
+      },
+    },
+  ],
+  measures: APPOINTMENT_MEASURES,
+}

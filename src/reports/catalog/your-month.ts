@@ -1,0 +1,123 @@
+import { join, sql, type Sql } from '../../database/sql.ts'
+import {
+  keptRate,
+  MEASURES,
+  measureColumn,
+  measureKpi,
+  noShowRate,
+  selectCells,
+  selectMeasures,
+} from '../measures.ts'
+import type { Column, MeasureName, Report, Scope } from '../report.ts'
+import { appointmentFigures, appointmentsOverTime } from './appointments.ts'
+import { appointmentRows } from './conditions.ts'
+import { monthSentences } from './month-sentences.ts'
+import { isRunning, monthOf, monthScopes, otherMonths } from './months.ts'
+
+const SHOWN: MeasureName[] = [
+  'appointments',
+  'kept',
+  'missed',
+  'cancelled',
+  'ahead',
+  'revenue',
+  'aheadValue',
+]
+
+type Line = { label: string; of: Scope; where?: Sql; isAhead: boolean; isPast: boolean }
+
+/** The lines of the table. A running month has two, so that only what has begun is compared. */
+function linesOf(scope: Scope): Line[] {
+  const { soFar, before, yearBefore, next } = monthScopes(scope)
+  const line = (label: string, of: Scope): Line => ({
+    label,
+    of,
+    isAhead: Temporal.Instant.compare(of.from, scope.now) > 0,
+    isPast: Temporal.Instant.compare(of.until, scope.now) <= 0,
+  })
+  const rest: Line = {
+    ...line('The rest of the month', scope),
+    where: sql`a.start_time > ${scope.now}`,
+    isAhead: true,
+  }
+  const [so, point] = isRunning(scope) ? [' so far', ', to the same point'] : ['', '']
+  return [
+    line(`The month${so}`, soFar),
+    ...(isRunning(scope) ? [rest] : []),
+    line(`The month before${point}`, before),
+    line(`A year before${point}`, yearBefore),
+    line('The next month', next),
+  ]
+}
+
+/** Nothing is kept in the future and nothing is ahead in the past: such cells are empty. */
+function rows(scope: Scope): Sql {
+  const lines = linesOf(scope)
+  const counted = lines.map(
+    ({ of, where }, i) => sql`
+      select ${i + 1}::bigint as place, a.outcome, a.price, a.currency, count(*) as n, sum(a.minutes) as minutes
+      from (${appointmentRows(of)}) a ${where ? sql`where ${where}` : sql``} group by 2, 3, 4`,
+  )
+  const cells = selectCells(SHOWN, scope, (value, measure) => {
+    const { tense } = MEASURES[measure]
+    if (tense === undefined) return value
+    return tense === 'past'
+      ? sql`case when not s.is_ahead then ${value} end`
+      : sql`case when not s.is_past then ${value} end`
+  })
+  return sql`
+    with counted as (${join(counted, ' union all ')}),
+    measured as (select place, ${selectMeasures(SHOWN, scope)} from counted group by 1)
+    select s.period, s.month, ${join(cells, ', ')}
+    from unnest(${lines.map(({ label }) => label)}::text[],
+                ${lines.map(({ of }) => of.startDate.toString().slice(0, 7))}::text[],
+                ${lines.map(({ isAhead }) => isAhead)}::boolean[],
+                ${lines.map(({ isPast }) => isPast)}::boolean[])
+           with ordinality s (period, month, is_ahead, is_past, place)
+    left join measured using (place)
+    order by place`
+}
+
+/** Without a total: the lines are months that are compared, not parts of a whole. */
+function lineColumn(measure: MeasureName): Column {
+  const { total: _, tense: __, ...column } = measureColumn(measure)
+  return column
+}
+
+export const yourMonth: Report = {
+  reportId: 100,
+  category: 'APPOINTMENTS',
+  reportName: 'Your month',
+  reportFileName: 'your-month',
+  description:
+    'The last month of the period on one page: what changed and where, what is booked next, and what the reminders did.',
+  securityFunctions: ['PRINT_REPORTS'],
+  about: 'appointments',
+  rangeOf: ({ endDate }) => monthOf(endDate),
+  otherRanges: (range) => Object.values(otherMonths(range)),
+  columns: [
+    { name: 'period', label: 'Period', type: 'text', width: 26 },
+    { name: 'month', label: 'Month', type: 'text', width: 8 },
+    ...SHOWN.map(lineColumn),
+  ],
+  rows,
+  figures: (scope) => sql`
+    select f.*, (select count(*) from (${appointmentRows(monthScopes(scope).next)}) a
+                 where a.outcome <> 'CANCELLED') as next
+    from (${appointmentFigures(scope)}) f`,
+  kpis: [
+    measureKpi('appointments'),
+    keptRate,
+    noShowRate,
+    measureKpi('revenue'),
+    {
+      name: 'nextMonth',
+      label: 'Next month',
+      unit: 'count',
+      definition: 'Appointments of the month after that were not cancelled.',
+      value: ({ next }) => next ?? 0,
+    },
+  ],
+  charts: appointmentsOverTime,
+  sentences: monthSentences,
+}
