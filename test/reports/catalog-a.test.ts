@@ -57,7 +57,8 @@ async function open(t: Parameters<typeof openMeasuredBusiness>[0]) {
            (select json_object_agg(reason_id, name) from reason) as services,
            (select json_object_agg(client_id, first_name || ' ' || last_name) from client) as clients`)
   const cancelledAt = await cancelSome(measured, rows)
-  return { ...measured, rows, cancelledAt, names: names! }
+  const recalls = await addRecalls(measured, rows)
+  return { ...measured, rows, recalls, cancelledAt, names: names! }
 }
 
 /** Clients who come once or a few times, also close to midnight of the first day of a month. */
@@ -78,6 +79,26 @@ async function addVisitors({ book, client, zurich, newYork, elena, tom }: Measur
   await visit('Six', ['2026-10-31T23:30Z', '2026-11-01T05:30Z'], zurich)
   await visit('Seven', ['2026-11-01T03:30Z', '2026-11-20T05:30Z STORNO'], newYork)
   await visit('Eight', ['2026-12-02T03:30Z OPEN'], newYork)
+}
+
+type Recall = { clientId: number; locationId: number | null; startTime: number; status: string }
+
+async function addRecalls({ db, businessId, newYork, zurich }: Measured, rows: Booked[]) {
+  const clientIds = [...new Set(rows.map(({ clientId }) => clientId))]
+  const recalls = Array.from({ length: 40 }, (_, i): Recall => ({
+    clientId: clientIds[i % clientIds.length]!,
+    locationId: [newYork, zurich, null][i % 3]!,
+    startTime: Date.parse('2026-10-20T00:30Z') + i * 29 * HOUR_MS,
+    status: ['DUE', 'COMPLETED', 'DUE', 'CANCELLED', 'DUE'][i % 5]!,
+  }))
+  for (const { clientId, locationId, startTime, status } of recalls) {
+    await db.query(sql`
+      insert into recall (business_id, client_id, due_time, location_id, status,
+                          created_date, created_user, modified_date, modified_user)
+      values (${businessId}, ${clientId}, ${Temporal.Instant.fromEpochMilliseconds(startTime)},
+              ${locationId}, ${status}, ${NOW}, 'TEST', ${NOW}, 'TEST')`)
+  }
+  return recalls
 }
 
 /** Two of three cancelled appointments were open first; the others were saved as cancelled. */
@@ -106,8 +127,10 @@ const KEPT = ['COMPLETED', 'PAID']
 const isCancelled = ({ status }: { status: string }) => CANCELLED.includes(status)
 const isKept = (row: Row) => KEPT.includes(row.status) && row.startTime <= NOW_MS
 
-const dayOf = (row: { locationId: number; startTime: number }) =>
-  localStart(row, business).toPlainDate().toString()
+const dayOf = (row: { locationId: number | null; startTime: number }) =>
+  localStart({ ...row, locationId: row.locationId ?? business.zurich }, business)
+    .toPlainDate()
+    .toString()
 
 const rowsOf = (startDate: string, endDate: string) =>
   business.rows.filter((row) => dayOf(row) >= startDate && dayOf(row) <= endDate)
@@ -370,3 +393,62 @@ const countedClients = () => new Set(business.rows.map(({ clientId }) => clientI
 
 const isWithin = (row: Row, startDate: string, endDate: string) =>
   dayOf(row) >= startDate && dayOf(row) <= endDate
+
+test('a client is new in the day, month or period of the first appointment ever', async () => {
+  for (const [startDate, endDate] of RANGES) {
+    const { lines, kpis } = await printed(502, startDate, endDate)
+    const isByMonth = startDate === '2026-01-01'
+    const visits = rowsOf(startDate, endDate).filter((row) => !isCancelled(row))
+    const firstDayOf = (clientId: number) => {
+      const own = business.rows.filter((row) => row.clientId === clientId && !isCancelled(row))
+      return dayOf(own.toSorted((a, b) => a.startTime - b.startTime)[0]!)
+    }
+    for (const line of lines) {
+      const length = isByMonth ? 7 : 10
+      const step = String(line.step).slice(0, length)
+      const here = visits.filter((row) => dayOf(row).slice(0, length) === step)
+      const fresh = here.filter(({ clientId }) => firstDayOf(clientId).slice(0, length) === step)
+      const clients = countDistinct(here.map(({ clientId }) => clientId))
+      const newClients = countDistinct(fresh.map(({ clientId }) => clientId))
+      assert.deepEqual(
+        [line.clients, line.newClients, line.returningClients, line.visits, line.newVisits],
+        [clients, newClients, clients - newClients, here.length, fresh.length],
+        `${String(line.step)}`,
+      )
+    }
+    const all = new Set(visits.map(({ clientId }) => clientId))
+    const fresh = [...all].filter((clientId) => firstDayOf(clientId) >= startDate)
+    assert.equal(kpis.activeClients, all.size)
+    assert.equal(kpis.firstTimeClients, fresh.length)
+    assert.equal(kpis.newShare, share(fresh.length, all.size))
+  }
+})
+
+test('recalls are done, cancelled, booked, overdue or to come', async () => {
+  const states = new Set<unknown>()
+  for (const [startDate, endDate] of RANGES) {
+    const { lines, kpis } = await printed(703, startDate, endDate)
+    const due = business.recalls.filter((one) => dayOf(one) >= startDate && dayOf(one) <= endDate)
+    const stateOf = ({ clientId, startTime, status }: Recall) => {
+      if (status === 'COMPLETED') return 'Done'
+      if (status === 'CANCELLED') return 'Cancelled'
+      const isBooked = business.rows.some(
+        (row) => row.clientId === clientId && row.startTime > NOW_MS && !isCancelled(row),
+      )
+      return isBooked ? 'Booked' : startTime <= NOW_MS ? 'Overdue' : 'To come'
+    }
+    for (const one of due) states.add(stateOf(one))
+    assert.deepEqual(
+      lines.map((line) => [line.dueDate, line.client, line.state].join('|')).toSorted(),
+      due
+        .map((one) => [dayOf(one), business.names.clients[one.clientId], stateOf(one)].join('|'))
+        .toSorted(),
+    )
+    const count = (state: string) => due.filter((one) => stateOf(one) === state).length
+    assert.equal(kpis.recalls, due.length)
+    assert.equal(kpis.overdueRecalls, count('Overdue'))
+    assert.equal(kpis.bookedRecalls, count('Booked'))
+    assert.equal(kpis.doneRate, share(count('Done'), due.length - count('Cancelled')))
+  }
+  assert.equal(states.size, 5)
+})

@@ -8,10 +8,12 @@ import { clients } from './clients.ts'
 import { dailySchedule } from './daily-schedule.ts'
 import { lapsedClients } from './lapsed-clients.ts'
 import { mailDelivery } from './mail-delivery.ts'
+import { newAndReturning } from './new-and-returning.ts'
 import { noShows } from './no-shows.ts'
 import { peakTimes } from './peak-times.ts'
 import { MEASURES } from '../measures.ts'
 import type { Category, MeasureName, Report, ReportObject } from '../report.ts'
+import { recallsDue } from './recalls-due.ts'
 import { servicesByPopularity } from './services.ts'
 import { staffPerformance } from './staff-performance.ts'
 import { staffUtilisation } from './staff-utilisation.ts'
@@ -39,9 +41,11 @@ export const REPORTS: Report[] = [
   staffPerformance,
   servicesByPopularity,
   clients,
+  newAndReturning,
   lapsedClients,
   unreachableClients,
   classAttendance,
+  recallsDue,
   triggerLog,
   mailDelivery,
   remindersAndNoShows,

@@ -68,16 +68,18 @@ export const statusesOf = (objectType: ObjectType, outcome: StatusOutcome, { out
     .filter((one) => one.objectType === objectType && one.outcome === outcome)
     .flatMap((one) => one.statuses)
 
-const ofScope = (table: string, { locationIds, professionalIds, reasonIds }: Scope) => sql`
+export const ofScope = (table: string, { locationIds, professionalIds, reasonIds }: Scope) => sql`
   ${anyOf(`${table}.location_id`, locationIds)}
   ${anyOf(`${table}.professional_id`, professionalIds)}
   ${anyOf(`${table}.reason_id`, reasonIds)}`
 
 /** As definitions match tags: the object or its client has one of the values of each tag. */
-function tagged(table: 'c' | 'k', { tags }: Scope): Sql {
+export function tagged(table: 'c' | 'k' | 'r' | 'd', { tags }: Scope): Sql {
   if (!tags) return empty
   const clients =
-    table === 'c' ? sql`t.client_id = c.client_id` : sql`t.client_id = any (k.client_id_list)`
+    table === 'k'
+      ? sql`t.client_id = any (k.client_id_list)`
+      : sql`t.client_id = ${raw(table)}.client_id`
   const conditions = tags.map(
     ([name, values]) => sql`
       and (${raw(table)}.tags -> ${name} ?| ${values}::text[]

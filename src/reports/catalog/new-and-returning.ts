@@ -1,0 +1,111 @@
+import { sql } from '../../database/sql.ts'
+import { percent, type Report, type Scope } from '../report.ts'
+import { linesOf, stepsOf } from '../time-steps.ts'
+import { APPOINTMENT_MEASURES, appointmentFigures } from './appointments.ts'
+import { appointmentRows, localAtAnyTime, statusesOf } from './conditions.ts'
+
+/** Appointments that were not cancelled, with the local day of the client's first one ever. */
+const visits = (scope: Scope) => sql`
+  select a.client_id, a.local_start,
+         (select ${localAtAnyTime('e.start_time', 'e.location_id', scope)} from calendar e
+          where e.business_id = ${scope.businessId} and e.client_id = a.client_id and e.active
+            and not e.status = any (${statusesOf('CALENDAR', 'CANCELLED', scope)}::text[])
+          order by e.start_time limit 1) as first_start
+  from (${appointmentRows(scope)}) a
+  where a.outcome <> 'CANCELLED'`
+
+export const newAndReturning: Report = {
+  reportId: 502,
+  category: 'CLIENTS',
+  reportName: 'New and returning clients',
+  reportFileName: 'new-and-returning',
+  description:
+    'One line for each day, or for each month of a long period: how many clients were new, and how many had come before.',
+  securityFunctions: ['PRINT_REPORTS', 'VIEW_CLIENT_REPORTS'],
+  about: 'appointments',
+  columns: [
+    { name: 'step', label: 'From', type: 'date', width: 10 },
+    { name: 'clients', label: 'Clients', type: 'integer', width: 7 },
+    { name: 'newClients', label: 'New', type: 'integer', width: 7 },
+    { name: 'returningClients', label: 'Returning', type: 'integer', width: 7 },
+    { name: 'newShare', label: 'New clients', type: 'percent', width: 7 },
+    { name: 'visits', label: 'Appointments', type: 'integer', width: 7, total: 'sum' },
+    { name: 'newVisits', label: 'Of new clients', type: 'integer', width: 7, total: 'sum' },
+  ],
+  rows: (scope) => sql`
+    select s.step,
+           count(distinct v.client_id) as clients,
+           count(distinct v.client_id) filter (where v.is_new) as "newClients",
+           count(distinct v.client_id) filter (where not v.is_new) as "returningClients",
+           round(100.0 * count(distinct v.client_id) filter (where v.is_new)
+                 / nullif(count(distinct v.client_id), 0), 1) as "newShare",
+           count(v.client_id) as visits,
+           count(*) filter (where v.is_new) as "newVisits"
+    from unnest(${stepsOf(scope, linesOf(scope)).map(String)}::text[]) s (step)
+    left join (
+      select o.client_id, to_char(date_trunc(${linesOf(scope)}, o.local_start), 'YYYY-MM-DD') as step,
+             date_trunc(${linesOf(scope)}, o.first_start) = date_trunc(${linesOf(scope)}, o.local_start) as is_new
+      from (${visits(scope)}) o
+    ) v using (step)
+    group by 1 order by 1`,
+  figures: (scope) => sql`
+    select f.*, v.clients, v.fresh
+    from (${appointmentFigures(scope)}) f,
+         (select count(distinct o.client_id) as clients,
+                 count(distinct o.client_id) filter (where o.first_start::date >= ${scope.startDate}::date) as fresh
+          from (${visits(scope)}) o) v`,
+  kpis: [
+    {
+      name: 'activeClients',
+      label: 'Clients',
+      unit: 'count',
+      definition:
+        'Clients with an appointment in the period that was not cancelled; in a line, those of its day or month.',
+      value: ({ clients }) => clients ?? 0,
+      better: 'more',
+    },
+    {
+      name: 'firstTimeClients',
+      label: 'New',
+      unit: 'count',
+      definition:
+        'Clients whose first appointment ever that was not cancelled is in the period; in a line, in its day or month.',
+      value: ({ fresh }) => fresh ?? 0,
+      better: 'more',
+    },
+    {
+      name: 'returningClients',
+      label: 'Returning',
+      unit: 'count',
+      definition: 'All other clients. A client who comes in several months is in several lines.',
+      value: ({ clients, fresh }) => (clients ?? 0) - (fresh ?? 0),
+      better: 'more',
+    },
+    {
+      name: 'newShare',
+      label: 'New clients',
+      unit: 'percent',
+      definition: 'New clients as a share of all clients of the period.',
+      value: ({ clients, fresh }) => percent(fresh, clients),
+    },
+  ],
+  charts: [
+    {
+      draw: (rows) => [
+        {
+          kind: 'bar',
+          name: 'clients',
+          title: 'Clients',
+          unit: 'count',
+          stacked: true,
+          labels: rows.map(({ step }) => String(step).slice(rows.length > 31 ? 0 : 5)),
+          series: [
+            { name: 'Returning', values: rows.map((row) => Number(row.returningClients)) },
+            { name: 'New', values: rows.map((row) => Number(row.newClients)) },
+          ],
+        },
+      ],
+    },
+  ],
+  measures: APPOINTMENT_MEASURES,
+}

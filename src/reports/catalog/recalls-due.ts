@@ -1,0 +1,135 @@
+import { sql } from '../../database/sql.ts'
+import { percent, type Report, type Scope } from '../report.ts'
+import { chartOverTime, stepOf } from '../time-steps.ts'
+import { anyOf, inRange, local, localAtAnyTime, ofScope, statusesOf, tagged } from './conditions.ts'
+
+/** Recalls that are due in the period. A pending one is BOOKED if the client has an appointment ahead. */
+const recalls = (scope: Scope) => sql`
+  select r.*, ${local('r.due_time', 'r.location_id', scope)} as local_due,
+         n.start_time as next_start, n.location_id as next_location,
+         case when r.status = any (${statusesOf('RECALL', 'KEPT', scope)}::text[]) then 'DONE'
+              when r.status = any (${[...statusesOf('RECALL', 'CANCELLED', scope), ...statusesOf('RECALL', 'MISSED', scope)]}::text[]) then 'CANCELLED'
+              when n.start_time is not null then 'BOOKED'
+              when r.due_time <= ${scope.now} then 'OVERDUE'
+              else 'AHEAD' end as state
+  from recall r
+  left join lateral (
+    select c.start_time, c.location_id from calendar c
+    where c.business_id = r.business_id and c.client_id = r.client_id and c.active
+      and c.start_time > ${scope.now}
+      and not c.status = any (${statusesOf('CALENDAR', 'CANCELLED', scope)}::text[])
+    order by c.start_time limit 1) n on true
+  where r.business_id = ${scope.businessId} and r.active
+    and ${inRange('r.due_time', 'r.location_id', scope)}
+    ${ofScope('r', scope)} ${anyOf('r.client_id', scope.clientIds)}
+    ${anyOf('r.status', scope.statuses, 'text')} ${tagged('r', scope)}`
+
+const STATE_WORDS = sql`case v.state when 'DONE' then 'Done' when 'CANCELLED' then 'Cancelled'
+  when 'BOOKED' then 'Booked' when 'OVERDUE' then 'Overdue' else 'To come' end`
+
+const countOf = (state: string) => sql`count(*) filter (where v.state = ${state})`
+
+export const recallsDue: Report = {
+  reportId: 703,
+  category: 'CLIENTS',
+  reportName: 'Recalls due',
+  reportFileName: 'recalls-due',
+  description:
+    'All clients who are due to come again in the period, with their phone number and their next appointment.',
+  securityFunctions: ['PRINT_REPORTS', 'VIEW_CLIENT_REPORTS'],
+  about: 'recalls',
+  columns: [
+    { name: 'dueDate', label: 'Due', type: 'date', width: 10 },
+    { name: 'client', label: 'Client', type: 'text', width: 18 },
+    { name: 'phone', label: 'Phone', type: 'text', width: 15 },
+    { name: 'emailAddress', label: 'Email', type: 'text', width: 20 },
+    { name: 'service', label: 'Service', type: 'text', width: 15 },
+    { name: 'staff', label: 'Staff', type: 'text', width: 15 },
+    { name: 'location', label: 'Location', type: 'text', width: 12, unlessOneLocation: true },
+    { name: 'state', label: 'State', type: 'text', width: 9 },
+    { name: 'nextAppointment', label: 'Next appointment', type: 'text', width: 16 },
+  ],
+  rows: (scope) => sql`
+    select to_char(v.local_due, 'YYYY-MM-DD') as "dueDate",
+           cl.first_name || ' ' || cl.last_name as client,
+           cl.phone,
+           cl.email_address as "emailAddress",
+           s.name as service,
+           p.first_name || ' ' || p.last_name as staff,
+           l.name as location,
+           ${STATE_WORDS} as state,
+           to_char(${localAtAnyTime('v.next_start', 'v.next_location', scope)}, 'YYYY-MM-DD HH24:MI') as "nextAppointment"
+    from (${recalls(scope)}) v
+    join client cl on (cl.business_id, cl.client_id) = (${scope.businessId}, v.client_id)
+    left join reason s on (s.business_id, s.reason_id) = (${scope.businessId}, v.reason_id)
+    left join professional p on (p.business_id, p.professional_id) = (${scope.businessId}, v.professional_id)
+    left join location l on (l.business_id, l.location_id) = (${scope.businessId}, v.location_id)
+    order by v.local_due, v.due_time, v.recall_id`,
+  figures: (scope) => sql`
+    select count(*) as recalls, ${countOf('DONE')} as done, ${countOf('CANCELLED')} as cancelled,
+           ${countOf('BOOKED')} as booked, ${countOf('OVERDUE')} as overdue
+    from (${recalls(scope)}) v`,
+  kpis: [
+    {
+      name: 'recalls',
+      label: 'Recalls due',
+      unit: 'count',
+      definition: 'Recalls with a due time in the period, in any status.',
+      value: ({ recalls: count }) => count ?? 0,
+    },
+    {
+      name: 'doneRate',
+      label: 'Done',
+      unit: 'percent',
+      definition:
+        'Recalls whose status counts as kept, as a share of those that were not cancelled.',
+      value: ({ done, recalls: count, cancelled }) =>
+        percent(done, (count ?? 0) - (cancelled ?? 0)),
+      better: 'more',
+      isNotComparable: true,
+      meaninglessWith: ['statusList'],
+    },
+    {
+      name: 'bookedRecalls',
+      label: 'Booked',
+      unit: 'count',
+      definition: 'Recalls that are not done, of clients who have an appointment ahead.',
+      value: ({ booked }) => booked ?? 0,
+      isNotComparable: true,
+    },
+    {
+      name: 'overdueRecalls',
+      label: 'Overdue',
+      unit: 'count',
+      definition: 'Recalls whose time has come that are not done, of clients with nothing booked.',
+      value: ({ overdue }) => overdue ?? 0,
+      better: 'less',
+      isNotComparable: true,
+    },
+  ],
+  charts: [
+    {
+      rows: (scope) => sql`
+        select to_char(date_trunc(${stepOf(scope)}, v.local_due), 'YYYY-MM-DD') as step,
+               ${countOf('DONE')} as done, ${countOf('CANCELLED')} as cancelled,
+               ${countOf('OVERDUE')} as overdue,
+               count(*) filter (where v.state in ('BOOKED', 'AHEAD')) as ahead
+        from (${recalls(scope)}) v group by 1`,
+      draw: (rows, scope) => [
+        chartOverTime(scope, rows, {
+          kind: 'bar',
+          name: 'recalls',
+          title: 'Recalls due',
+          stacked: true,
+          unit: 'count',
+          series: [
+            { name: 'Done', column: 'done', tone: 'kept' },
+            { name: 'Cancelled', column: 'cancelled', tone: 'cancelled' },
+            { name: 'Overdue', column: 'overdue', tone: 'unclosed' },
+            { name: 'Booked or to come', column: 'ahead', tone: 'ahead' },
+          ],
+        }),
+      ],
+    },
+  ],
+}
