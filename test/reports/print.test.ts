@@ -270,13 +270,17 @@ test('every report of the catalogue can be printed, with rows and without', asyn
     106: 2,
     201: 0,
     204: 0,
+    205: 0,
     206: 0,
     301: 2,
+    402: 1,
     501: 1,
     505: 1,
     601: 1,
+    602: 1,
     901: 1,
     902: 1,
+    903: 1,
     904: 4,
   })
 

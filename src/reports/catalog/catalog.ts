@@ -14,6 +14,10 @@ import { futureBookings } from './future-bookings.ts'
 import { repeatNoShows } from './repeat-no-shows.ts'
 import { unclosedAppointments } from './unclosed-appointments.ts'
 import { unreachableClients } from './unreachable-clients.ts'
+import { emptySlots } from './empty-slots.ts'
+import { servicesByLocation } from './services-by-location.ts'
+import { classRoster } from './class-roster.ts'
+import { automations } from './automations.ts'
 import { triggerLog } from './trigger-log.ts'
 import { yourMonth } from './your-month.ts'
 
@@ -26,13 +30,17 @@ export const REPORTS: Report[] = [
   futureBookings,
   noShows,
   repeatNoShows,
+  emptySlots,
   unclosedAppointments,
   staffUtilisation,
+  servicesByLocation,
   clients,
   unreachableClients,
   classAttendance,
+  classRoster,
   triggerLog,
   mailDelivery,
+  automations,
   remindersAndNoShows,
 ]
 
