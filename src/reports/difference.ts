@@ -2,7 +2,7 @@
 export type Stratum = { reached: Counted; others: Counted }
 export type Counted = { total: number; missed: number }
 
-export type Difference = {
+type Difference = {
   /** Missed with a reminder minus missed without, in percentage points; negative: fewer are missed. */
   points: number
   low: number

@@ -228,6 +228,89 @@ test('the reports agree with plain calculations over exported rows', async (t) =
     assert.equal(kpi(printed, 'suppressed'), 1)
     assert.equal(kpi(printed, 'unreachableShare'), Math.round((1000 * 2) / came.length) / 10)
   })
+
+  await t.test('205 lists cancelled slots that nobody else took', async () => {
+    const printed = await print(business, { reportId: 205, ...YEAR })
+    const taken = [
+      ...rows.filter((row) => OUTCOMES[row.status] !== 'CANCELLED'),
+      ...business.classes
+        .filter(({ status }) => status !== 'CANCELLED')
+        .map(({ startTime }) => ({
+          startTime,
+          endTime: startTime + HOUR_MS,
+          professionalId: business.elena,
+        })),
+    ]
+    const empty = rows.filter(
+      (row) =>
+        OUTCOMES[row.status] === 'CANCELLED' &&
+        isWithin(row, YEAR) &&
+        !taken.some(
+          (other) =>
+            other.professionalId === row.professionalId &&
+            other.startTime < row.endTime &&
+            other.endTime > row.startTime,
+        ),
+    )
+    assert.deepEqual(
+      sorted(records(printed).map(({ date, minutes }) => [date, minutes])),
+      sorted(empty.map((row) => [dayOf(row, business), (row.endTime - row.startTime) / 60_000])),
+    )
+    const past = empty.filter(({ startTime }) => startTime <= NOW_MS)
+    assert.equal(kpi(printed, 'stayedEmpty'), past.length)
+    assert.equal(kpi(printed, 'stillFree'), empty.length - past.length)
+    assert.ok(past.length > 0)
+  })
+
+  await t.test('402 has a line for each service at each location', async () => {
+    const printed = await print(business, { reportId: 402, ...YEAR })
+    const own = rows.filter((row) => isWithin(row, YEAR))
+    const groups = Map.groupBy(own, (row) => `${row.locationId} ${row.reasonId}`)
+    assert.equal(printed.rows.length, groups.size)
+    assert.deepEqual(
+      sorted(records(printed).map((line) => [line.appointments, line.completed, line.minutes])),
+      sorted(
+        [...groups.values()].map((group) => {
+          const { appointments, kept, bookedMinutes } = calculate(group)
+          return [appointments, kept, bookedMinutes]
+        }),
+      ),
+    )
+  })
+
+  await t.test('602 lists every student of every class', async () => {
+    const printed = await print(business, { reportId: 602, ...YEAR })
+    const held = business.classes.filter(
+      ({ status, locationId, startTime }) =>
+        status !== 'CANCELLED' && dayOf({ locationId, startTime }, business) <= YEAR.endDate,
+    )
+    const expected = held.flatMap(({ students, ...one }) =>
+      Array.from({ length: students }, () => [
+        dayOf(one, business),
+        one.startTime > NOW_MS ? 'Booked ahead' : 'Not recorded',
+      ]),
+    )
+    assert.deepEqual(
+      sorted(records(printed).map(({ date, presence }) => [date, presence])),
+      sorted(expected),
+    )
+    assert.equal(kpi(printed, 'students'), expected.length)
+  })
+
+  await t.test('903 says when an automation last fired', async () => {
+    const printed = await print(business, { reportId: 903, ...YEAR })
+    const fired = reminders.filter(({ mail }) => mail !== null)
+    const isInYear = ({ momentMs }: Reminder) =>
+      new Date(momentMs + HOUR_MS).toISOString().startsWith('2026')
+    const [line] = records(printed)
+    const last = Math.max(...fired.map(({ momentMs }) => momentMs))
+    const local = Temporal.Instant.fromEpochMilliseconds(last).toZonedDateTimeISO('Europe/Zurich')
+    assert.equal(line!.automation, 'A day before')
+    assert.equal(line!.lastFired, local.toPlainDateTime().toString().slice(0, 16).replace('T', ' '))
+    assert.equal(line!.fired, fired.filter(isInYear).length)
+    assert.equal(line!.dropped, reminders.filter(isInYear).length - fired.filter(isInYear).length)
+    assert.equal(kpi(printed, 'silent'), 0)
+  })
 })
 
 const byStart = (a: Row, b: Row) => a.startTime - b.startTime

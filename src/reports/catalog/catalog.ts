@@ -22,6 +22,10 @@ import { futureBookings } from './future-bookings.ts'
 import { repeatNoShows } from './repeat-no-shows.ts'
 import { unclosedAppointments } from './unclosed-appointments.ts'
 import { unreachableClients } from './unreachable-clients.ts'
+import { emptySlots } from './empty-slots.ts'
+import { servicesByLocation } from './services-by-location.ts'
+import { classRoster } from './class-roster.ts'
+import { automations } from './automations.ts'
 import { triggerLog } from './trigger-log.ts'
 import { yourMonth } from './your-month.ts'
 
@@ -36,18 +40,22 @@ export const REPORTS: Report[] = [
   noShows,
   cancelledAppointments,
   repeatNoShows,
+  emptySlots,
   unclosedAppointments,
   staffUtilisation,
   staffPerformance,
   servicesByPopularity,
+  servicesByLocation,
   clients,
   newAndReturning,
   lapsedClients,
   unreachableClients,
   classAttendance,
+  classRoster,
   recallsDue,
   triggerLog,
   mailDelivery,
+  automations,
   remindersAndNoShows,
   bookedValue,
 ]

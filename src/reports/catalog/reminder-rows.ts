@@ -25,7 +25,7 @@ const USUAL_LEAD_MINUTES = 24 * 60
  * client if a mail server accepted it before the appointment and did not return it. `freed`: it was
  * cancelled after that, because reminders are sent only for appointments that still stand.
  */
-export const remindedRows = (scope: Scope) => sql`
+const remindedRows = (scope: Scope) => sql`
   select a.calendar_id, a.outcome,
          case when a.booked_time > coalesce(r.moment, a.start_time - make_interval(mins => u.lead)) then 'LATE'
               when r.reached then 'REACHED'
@@ -78,7 +78,7 @@ export type ReminderCount = {
 }
 
 /** The strata of appointments that may be compared: all that were booked before the reminder's moment. */
-export function strataOf(counts: ReminderCount[]): Stratum[] {
+function strataOf(counts: ReminderCount[]): Stratum[] {
   const strata = new Map<number, Stratum>()
   for (const { reminded, stratum, total, missed } of counts) {
     if (reminded === 'LATE') continue

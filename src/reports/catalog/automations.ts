@@ -1,0 +1,115 @@
+import { sql } from '../../database/sql.ts'
+import type { Report, Scope } from '../report.ts'
+import { triggerRows } from './automation-rows.ts'
+import { localAtAnyTime } from './conditions.ts'
+
+/** Each automation with its triggers of the period. Deleted ones only if they had some. */
+const perAutomation = (scope: Scope) => sql`
+  select d.event_defn_id, d.description, d.active,
+         count(t.event_trigger_id) as due,
+         count(*) filter (where t.fired) as fired,
+         count(*) filter (where t.status = 'FAILED') as failed,
+         count(*) filter (where t.status in ('CANCELLED', 'SKIPPED', 'EXPIRED')) as dropped,
+         count(*) filter (where t.status = 'SCHEDULED') as waiting
+  from event_definition d
+  left join (${triggerRows(scope)}) t using (business_id, event_defn_id)
+  where d.business_id = ${scope.businessId}
+  group by d.business_id, d.event_defn_id
+  having d.deleted_date is null or count(t.event_trigger_id) > 0`
+
+/** Until the end of the period, also long before it: an automation that stopped must be noticed. */
+const lastFired = (scope: Scope) => sql`
+  (select max(e.scheduled_time) from event_trigger e
+   where e.business_id = ${scope.businessId} and e.event_defn_id = a.event_defn_id
+     and e.status in ('RUNNING', 'COMPLETED', 'FAILED') and e.scheduled_time < ${scope.until})`
+
+export const automations: Report = {
+  reportId: 903,
+  category: 'AUTOMATION',
+  reportName: 'Automations',
+  reportFileName: 'automations',
+  description: 'All automations: what they did in the period, and when each last fired.',
+  securityFunctions: ['PRINT_REPORTS', 'VIEW_EMAIL_REPORTS'],
+  about: 'triggers',
+  columns: [
+    { name: 'automation', label: 'Automation', type: 'text', width: 28 },
+    { name: 'state', label: 'State', type: 'text', width: 8 },
+    { name: 'lastFired', label: 'Last fired', type: 'text', width: 16 },
+    { name: 'due', label: 'Due', type: 'integer', width: 6, total: 'sum' },
+    { name: 'fired', label: 'Fired', type: 'integer', width: 6, total: 'sum' },
+    { name: 'failed', label: 'Failed', type: 'integer', width: 6, total: 'sum' },
+    { name: 'dropped', label: 'Cancelled or skipped', type: 'integer', width: 8, total: 'sum' },
+    { name: 'waiting', label: 'To come', type: 'integer', width: 6, total: 'sum' },
+  ],
+  rows: (scope) => sql`
+    select coalesce(a.description, 'Automation ' || a.event_defn_id) as automation,
+           case when a.active then 'Active' else 'Off' end as state,
+           to_char(${localAtAnyTime('a.last_fired', 'null::bigint', scope)}, 'YYYY-MM-DD HH24:MI') as "lastFired",
+           a.due, a.fired, a.failed, a.dropped, a.waiting
+    from (select a.*, ${lastFired(scope)} as last_fired from (${perAutomation(scope)}) a) a
+    order by a.active desc, a.description collate name_order, a.event_defn_id`,
+  figures: (scope) => sql`
+    select count(*) filter (where a.active) as active,
+           count(*) filter (where a.active and a.fired = 0) as silent,
+           coalesce(sum(a.fired), 0)::bigint as fired, coalesce(sum(a.failed), 0)::bigint as failed
+    from (${perAutomation(scope)}) a`,
+  kpis: [
+    {
+      name: 'active',
+      label: 'Active',
+      unit: 'count',
+      definition: 'Automations that are active now.',
+      value: ({ active }) => active ?? 0,
+    },
+    {
+      name: 'silent',
+      label: 'Did not fire',
+      unit: 'count',
+      definition: 'Active automations that did not fire in the period.',
+      value: ({ silent }) => silent ?? 0,
+      better: 'less',
+      tense: 'past',
+      meaninglessWith: ['statusList'],
+    },
+    {
+      name: 'fired',
+      label: 'Fired',
+      unit: 'count',
+      definition: 'Triggers of the period that fired, also those whose emails failed.',
+      value: ({ fired }) => fired ?? 0,
+      tense: 'past',
+    },
+    {
+      name: 'failed',
+      label: 'Failed',
+      unit: 'count',
+      definition: 'Triggers of the period that failed.',
+      value: ({ failed }) => failed ?? 0,
+      better: 'less',
+      tense: 'past',
+    },
+  ],
+  charts: [
+    {
+      draw: (rows) => {
+        const shown = rows.toSorted((a, b) => Number(b.due) - Number(a.due)).slice(0, 12)
+        const values = (name: string) => shown.map((row) => Number(row[name]))
+        return [
+          {
+            kind: 'bar',
+            name: 'triggers',
+            title: shown.length < rows.length ? 'Triggers of the twelve busiest' : 'Triggers',
+            unit: 'count',
+            stacked: true,
+            labels: shown.map((row) => String(row.automation)),
+            series: [
+              { name: 'Fired', tone: 'kept', values: values('fired') },
+              { name: 'Cancelled or skipped', tone: 'cancelled', values: values('dropped') },
+              { name: 'To come', tone: 'ahead', values: values('waiting') },
+            ],
+          },
+        ]
+      },
+    },
+  ],
+}

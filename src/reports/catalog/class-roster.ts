@@ -1,0 +1,102 @@
+import { sql } from '../../database/sql.ts'
+import { measureKpi, selectMeasures } from '../measures.ts'
+import { percent, type Report, type Scope } from '../report.ts'
+import { chartOverTime, stepOf } from '../time-steps.ts'
+import { anyOf, classRows } from './conditions.ts'
+
+/** Each place taken in a class that was not cancelled; `present` is null if it was not recorded. */
+const students = (scope: Scope) => sql`
+  select k.*, s.client_id, s.place,
+         (select (e ->> 'present')::boolean from jsonb_array_elements(k.attendance) e
+          where (e ->> 'clientId')::bigint = s.client_id limit 1) as present
+  from (${classRows(scope)}) k
+  cross join lateral unnest(k.client_id_list) with ordinality s (client_id, place)
+  where k.outcome <> 'CANCELLED' ${anyOf('s.client_id', scope.clientIds)}`
+
+export const classRoster: Report = {
+  reportId: 602,
+  category: 'CLASSES',
+  reportName: 'Class roster',
+  reportFileName: 'class-roster',
+  description: 'Who takes part in each class of the period, and who was present.',
+  securityFunctions: ['PRINT_REPORTS', 'VIEW_CLIENT_REPORTS'],
+  about: 'classes',
+  columns: [
+    { name: 'date', label: 'Date', type: 'date', width: 10 },
+    { name: 'time', label: 'Time', type: 'time', width: 5 },
+    { name: 'class', label: 'Class', type: 'text', width: 18 },
+    { name: 'staff', label: 'Staff', type: 'text', width: 16 },
+    { name: 'location', label: 'Location', type: 'text', width: 13, unlessOneLocation: true },
+    { name: 'client', label: 'Client', type: 'text', width: 18 },
+    { name: 'phone', label: 'Phone', type: 'text', width: 14 },
+    { name: 'emailAddress', label: 'Email', type: 'text', width: 22 },
+    { name: 'presence', label: 'Presence', type: 'text', width: 12 },
+  ],
+  rows: (scope) => sql`
+    select to_char(k.local_start, 'YYYY-MM-DD') as date,
+           to_char(k.local_start, 'HH24:MI') as time,
+           k.name as class,
+           p.first_name || ' ' || p.last_name as staff,
+           l.name as location,
+           cl.first_name || ' ' || cl.last_name as client,
+           cl.phone,
+           cl.email_address as "emailAddress",
+           case when k.outcome = 'AHEAD' then 'Booked ahead' when k.present then 'Present'
+                when not k.present then 'Absent' else 'Not recorded' end as presence
+    from (${students(scope)}) k
+    join client cl on (cl.business_id, cl.client_id) = (${scope.businessId}, k.client_id)
+    join professional p on (p.business_id, p.professional_id) = (${scope.businessId}, k.professional_id)
+    join location l on (l.business_id, l.location_id) = (${scope.businessId}, k.location_id)
+    order by k.local_start, k.start_time, k.class_schedule_id, k.place`,
+  figures: (scope) => sql`
+    select m.*, s.present, s.absent
+    from (select ${selectMeasures(['classes', 'students'], scope)} from (${classRows(scope)}) k) m,
+         (select count(*) filter (where k.present) as present,
+                 count(*) filter (where not k.present) as absent
+          from (${students(scope)}) k where k.outcome <> 'AHEAD') s`,
+  kpis: [
+    measureKpi('classes'),
+    measureKpi('students'),
+    {
+      name: 'present',
+      label: 'Present',
+      unit: 'count',
+      definition: 'Places whose student was recorded as present, in classes that have begun.',
+      value: ({ present }) => present ?? 0,
+      better: 'more',
+      tense: 'past',
+    },
+    {
+      name: 'presence',
+      label: 'Presence',
+      unit: 'percent',
+      definition: 'Present students as a share of those whose presence was recorded.',
+      value: ({ present, absent }) => percent(present, (present ?? 0) + (absent ?? 0)),
+      better: 'more',
+      tense: 'past',
+    },
+  ],
+  charts: [
+    {
+      rows: (scope) => sql`
+        select to_char(date_trunc(${stepOf(scope)}, k.local_start), 'YYYY-MM-DD') as step,
+               count(*) filter (where k.outcome <> 'AHEAD') as begun,
+               count(*) filter (where k.outcome = 'AHEAD') as ahead
+        from (${students(scope)}) k group by 1`,
+      draw: (rows, scope) => [
+        chartOverTime(scope, rows, {
+          kind: 'bar',
+          name: 'students',
+          title: 'Students',
+          stacked: true,
+          unit: 'count',
+          series: [
+            { name: 'In classes that have begun', column: 'begun', tone: 'kept' },
+            { name: 'Booked ahead', column: 'ahead', tone: 'ahead' },
+          ],
+        }),
+      ],
+    },
+  ],
+  measures: ['classes', 'students', 'places'],
+}
