@@ -129,7 +129,9 @@ async function prepare(base: string) {
       return JSON.parse(text)
     }
   const operator = asking('proof-operator-key')
-  const { businessId } = await operator('/business', { name: 'Praxis', timeZone: 'Europe/Zurich' })
+  // Its imports send many mails at once.
+  const business = { name: 'Praxis', timeZone: 'Europe/Zurich', bulkLimit: 1_000_000 }
+  const { businessId } = await operator('/business', business)
   const { key } = await operator(`/business/${businessId}/apiKey`, { name: 'proof' })
   const post = asking(key)
   const { locationId } = await post('/location', { name: 'Altstadt' })
