@@ -163,6 +163,7 @@ export async function allowMessageEnds(db: Db, mails: ClaimedEmail[]) {
 /** How an attempt ended, and the mail's status after it. */
 export type EmailEnding = EmailKey & {
   eventTriggerId: number | null
+  objectType: ObjectType | null
   status: Exclude<EmailStatus, 'QUEUED' | 'SENDING'>
   statusReason: string | null
   nextAttemptTime: Temporal.Instant | null
@@ -434,9 +435,18 @@ const keys = (mails: EmailKey[]) => sql`
 /** Each once, in lock order; see docs/engine.md. */
 function triggerKeys(endings: EmailEnding[]) {
   const ofTriggers = endings.filter((ending) => ending.eventTriggerId !== null)
-  const distinct = new Map(ofTriggers.map((ending) => [ending.eventTriggerId!, ending.businessId]))
-  const keys = [...distinct].toSorted(([a, ofA], [b, ofB]) => ofA - ofB || a - b)
+  const distinct = new Map(ofTriggers.map((ending) => [ending.eventTriggerId!, ending]))
+  // A save locks the triggers of one type of object after those of another.
+  const keys = [...distinct.values()].toSorted(
+    (a, b) =>
+      a.businessId - b.businessId ||
+      compareText(a.objectType!, b.objectType!) ||
+      a.eventTriggerId! - b.eventTriggerId!,
+  )
   return sql`
-    unnest(${keys.map(([, businessId]) => businessId)}::bigint[], ${keys.map(([id]) => id)}::bigint[])
+    unnest(${keys.map(({ businessId }) => businessId)}::bigint[],
+           ${keys.map(({ eventTriggerId }) => eventTriggerId)}::bigint[])
       as k (business_id, event_trigger_id)`
 }
+
+const compareText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
