@@ -47,6 +47,7 @@ test('no figure of any report changes when the price of a service is changed lat
   ] as const) {
     await book(clock.in({ hours }), { status })
   }
+  clock.advance({ hours: 48 })
   const reports = [101, 102, 201, 301, 501]
   const before = await Promise.all(reports.map((reportId) => print(world, reportId)))
   const revenue = before[1].kpis.find(({ name }: { name: string }) => name === 'revenue')
@@ -160,12 +161,28 @@ test('figures in several currencies are listed and not added up, whatever the se
   await book(clock.in({ hours: 24 }), { status: 'COMPLETED' })
   await book(clock.in({ hours: 25 }), { status: 'COMPLETED', price: 10, currency: 'EUR' })
   await save('/reason', { reasonId: ids.reasonId, currency: 'EUR' })
+  clock.advance({ hours: 48 })
   const { columns, kpis, rows, totals } = await print(world, 101)
+  const placeOf = (column: string) =>
+    columns.findIndex(({ name }: { name: string }) => name === column)
   assert.deepEqual(
-    rows.map((row: unknown[]) => row.at(-1)),
-    [80.5, 10],
+    rows.map((row: unknown[]) => [row[placeOf('price')], row[placeOf('currency')]]),
+    [
+      [80.5, 'CHF'],
+      [10, 'EUR'],
+    ],
   )
-  assert.equal(columns.at(-1).label, 'Price')
+  assert.deepEqual([totals.CHF, totals.EUR], [{ price: 80.5 }, { price: 10 }])
   assert.equal('price' in totals, false)
-  assert.equal(kpis.find(({ name }: { name: string }) => name === 'revenue').value, null)
+  type Kpi = { currency?: string; unit: string; value: number }
+  assert.deepEqual(
+    kpis.flatMap(({ currency, value }: Kpi) => (currency ? [[currency, value]] : [])),
+    [
+      ['CHF', 80.5],
+      ['EUR', 10],
+      ['CHF', 80.5],
+      ['EUR', 10],
+    ],
+    'booked and revenue',
+  )
 })
