@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { OPERATOR_KEY } from '../support/callers.ts'
+import { until } from '../support/until.ts'
 import { startEngine, startWorld } from '../support/world.ts'
 
 type World = Awaited<ReturnType<typeof startWorld>>
@@ -112,7 +113,8 @@ async function fillEveryList(world: World) {
     })
     await save('/calendar', { locationId, professionalId, reasonId, clientId, ...times })
     await save('/apiKey', { name: `Key ${i}` })
-    await save('/user', { username: `person-${i}`, password: PASSWORD, role: 'ADMINISTRATOR' })
+    const person = { username: `person-${i}`, emailAddress: `person-${i}@example.org` }
+    await save('/user', { ...person, password: PASSWORD, role: 'ADMINISTRATOR' })
     const suppression = { kind: 'suppression', emailAddress: `no${i}@example.org` }
     await call('POST', '/import', JSON.stringify({ ...suppression, reason: 'UNSUBSCRIBED' }))
     const business = { name: `Business ${i}`, timeZone: 'Europe/Zurich' }
@@ -128,8 +130,51 @@ async function fillEveryList(world: World) {
     clock.advance({ hours, seconds: 1 })
     await runEngine()
   }
-  return { calendarId, invitationUUID, clientId } as Record<string, number | string>
+  const runId = await fillListsOfReportsAndMail(world)
+  return { calendarId, invitationUUID, clientId, runId } as Record<string, number | string>
 }
+
+async function fillListsOfReportsAndMail({ businessId, call, clock, ids, save }: World) {
+  const PRINT = '/report/print/file?startDate=2026-03-01&endDate=2026-03-31&format=csv'
+  const { body: run } = await call('POST', PRINT, { reportId: 101 }, { prefer: 'respond-async' })
+  const read = async () => (await call('GET', `/report/run/${run.runId}`)).body
+  await until(async () => (await read()).status === 'COMPLETED')
+  const [person] = (await call('GET', '/user')).body.items
+  const [{ emailTemplateId }] = (await call('GET', '/emailTemplate')).body.items
+
+  await save('/business', { businessId, bulkLimit: 0 })
+  const { emailAddress } = await save('/client', {
+    clientId: ids.clientId,
+    emailAddress: 'ada@example.org',
+  })
+  assert.ok(emailAddress)
+  await save('/eventDefinition', {
+    active: true,
+    businessId,
+    objectType: 'CALENDAR',
+    triggerHours: 0,
+    triggerMinutes: 0,
+    eventType: { eventTypeId: 1 },
+    eventActions: [{ actionType: 'SEND_EMAIL', active: true, businessId, emailTemplateId }],
+  })
+  const { locationId, professionalId, reasonId, clientId } = ids
+  for (const i of [1, 2]) {
+    await save(`/report/run/${run.runId}/link`, {})
+    await save('/reportView', { name: `View ${i}`, reportId: 101 })
+    await save('/reportSchedule', { ...SCHEDULE, name: `Report ${i}`, userIdList: [person.userId] })
+    await save('/fileLibrary', { name: `${i}.txt`, content: btoa(`file ${i}`) })
+    const startTime = clock.in({ hours: 100 + i }).epochMilliseconds
+    const times = { startTime, endTime: startTime + 1_800_000 }
+    const line = { kind: 'calendar', locationId, professionalId, reasonId, clientId, ...times }
+    assert.ok((await call('POST', '/import', JSON.stringify(line))).body.approvalId)
+  }
+  const senderDomains = ['one.example', 'two.example']
+  const saved = await call('POST', '/business', { businessId, senderDomains }, OPERATOR)
+  assert.equal(saved.status, 200)
+  return run.runId as number
+}
+
+const SCHEDULE = { reportId: 101, frequency: 'DAILY', range: 'YESTERDAY' }
 
 const PASSWORD = 'correct horse battery staple'
 
