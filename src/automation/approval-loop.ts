@@ -1,6 +1,6 @@
 import type { Database } from '../database/database.ts'
 import { listUnfinishedApprovals } from '../store/approvals.ts'
-import { followDecision, settle } from './brake.ts'
+import { followDecision, settle } from './approvals.ts'
 import { pause, type Loop } from './loop.ts'
 
 type ApprovalParts = {

@@ -459,7 +459,7 @@ const MAX_IN_PROGRESS = 200
 /** Short: a claimed mail is not checked again, and no other worker can claim it. */
 const AHEAD_MS = 250
 
-/** How often the mails of a paused business are looked at again. Resuming makes them due at once. */
+/** How often the mails of a paused business are re-checked. Resuming makes them due at once. */
 const PAUSE_CHECKED_EVERY = { minutes: 5 }
 
 const USELESS_ENDED_EVERY = { minutes: 1 }

@@ -107,7 +107,7 @@ async function retryLater(context: FireContext, triggers: ClaimedTrigger[], erro
   })
 }
 
-/** How often the due triggers of a paused business are looked at again. Resuming makes them due at once. */
+/** How often the due triggers of a paused business are re-checked. Resuming makes them due at once. */
 const PAUSE_CHECKED_SECONDS = 300
 
 /** Postpones the triggers of businesses whose mail is paused. Returns those whose mail has resumed. */

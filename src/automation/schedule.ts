@@ -8,7 +8,7 @@ import {
 import type { Db } from '../database/database.ts'
 import type { StoredDefinition } from '../store/event-definitions.ts'
 import { readReminders, writePlan, type NewTrigger } from '../store/event-triggers.ts'
-import type { BulkCall } from './brake.ts'
+import type { BulkCall } from './approvals.ts'
 import { refusals } from './match.ts'
 import { writeOccurrence, type SchedulingEvent } from './occurrence.ts'
 import { planReminders, type Cause } from './reschedule.ts'

@@ -28,7 +28,6 @@ const narrowed = ({ locationIds, professionalIds, reasonIds }: Scope) => sql`
 /** Each reads an index from its start. Triggers and emails have one by status and time. */
 const BEGINNINGS: Record<ReportSubject, (scope: Scope) => Sql> = {
   appointments: firstOf('calendar', 't.start_time', narrowed),
-  bookings: firstOf('calendar', 't.booked_time', narrowed),
   clients: firstOf('calendar', 't.start_time'),
   classes: firstOf('class_schedule', 't.start_time', narrowed),
   recalls: firstOf('recall', 't.due_time', narrowed),

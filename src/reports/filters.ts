@@ -86,7 +86,6 @@ const isText = (item: unknown): item is string =>
 
 const OBJECT_TYPES: Partial<Record<ReportSubject, ObjectType>> = {
   appointments: 'CALENDAR',
-  bookings: 'CALENDAR',
   classes: 'CLASS_SCHEDULE',
   invitations: 'INVITATION',
   recalls: 'RECALL',
@@ -98,7 +97,6 @@ const ALL_FILTERS: readonly FilterName[] = FILTER_NAMES
 /** The filters that the rows of a report have a property for. */
 const FILTERS_OF: Record<ReportSubject, readonly FilterName[]> = {
   appointments: ALL_FILTERS,
-  bookings: ALL_FILTERS,
   classes: ALL_FILTERS,
   recalls: ALL_FILTERS,
   invitations: ['clientIdList', 'statusList', 'tags'],

@@ -47,7 +47,6 @@ export type Category = 'APPOINTMENTS' | 'NO_SHOWS' | 'STAFF' | 'CLIENTS' | 'CLAS
 
 export type ReportSubject =
   | 'appointments'
-  | 'bookings'
   | 'classes'
   | 'invitations'
   | 'recalls'

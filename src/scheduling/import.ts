@@ -1,4 +1,4 @@
-import { BulkCall } from '../automation/brake.ts'
+import { BulkCall } from '../automation/approvals.ts'
 import { OBJECT_KINDS, type ObjectKind } from '../contract/objects.ts'
 import { isPlainObject } from '../contract/json.ts'
 import type { Db } from '../database/database.ts'
@@ -140,7 +140,7 @@ async function* windowsOf(lines: AsyncIterable<Line[]> | Iterable<Line[]>) {
 type Read = { number: number; body: Record<string, unknown> }
 type Transact = <T>(work: (tx: Db) => Promise<T>) => Promise<T>
 
-/** A dry run sends nothing, so it needs no brake. */
+/** A dry run sends nothing, so it holds none. */
 type Running = Importing & { bulkCall?: BulkCall }
 
 class Run {

@@ -1,4 +1,4 @@
-import type { BulkCall } from '../automation/brake.ts'
+import type { BulkCall } from '../automation/approvals.ts'
 import type { RequestError } from '../errors.ts'
 import type { StoredObject } from '../store/objects.ts'
 import type { SettingsCache } from '../store/settings.ts'

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { Caller } from '../../auth/caller.ts'
-import { followDecision } from '../../automation/brake.ts'
+import { followDecision } from '../../automation/approvals.ts'
 import { Approval, APPROVAL_STATUSES } from '../../contract/approval.ts'
 import { PageOf, PageQuery } from '../../contract/page.ts'
 import { conflict, notFound } from '../../errors.ts'

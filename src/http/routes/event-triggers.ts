@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { fireWithBrake } from '../../automation/brake.ts'
+import { fireOrHold } from '../../automation/approvals.ts'
 import { readTriggerHistory } from '../../automation/trigger-history.ts'
 import {
   EventTrigger,
@@ -193,7 +193,7 @@ const BY_HAND = [
   {
     word: 'fire',
     act: fireTriggersNow,
-    actOnMany: fireWithBrake,
+    actOnMany: fireOrHold,
     summary: 'Fire a trigger now, before its scheduled time',
   },
   {
@@ -206,7 +206,7 @@ const BY_HAND = [
 
 async function cancelMany(
   ...call: Parameters<typeof cancelTriggers>
-): ReturnType<typeof fireWithBrake> {
+): ReturnType<typeof fireOrHold> {
   return { acted: await cancelTriggers(...call) }
 }
 

@@ -10,7 +10,7 @@ import { timeOfStatus } from './status-changes.ts'
 const cancellations = (scope: Scope) => sql`
   select c.*,
          (extract(epoch from greatest(c.start_time, c.cancelled_time) - c.cancelled_time) / 60)::float8 as notice
-  from (select a.*, ${timeOfStatus('calendar', 'a.calendar_id', statusesOf('CALENDAR', 'CANCELLED', scope), scope)} as cancelled_time
+  from (select a.*, ${timeOfStatus('a.calendar_id', statusesOf('CALENDAR', 'CANCELLED', scope), scope)} as cancelled_time
         from (${appointmentRows(scope)}) a
         where a.outcome = 'CANCELLED') c`
 

@@ -25,7 +25,7 @@ import {
 } from '../store/event-triggers.ts'
 
 /*
- * The brake on bulk mistakes. An import cannot know how many mails it will send, so everything that
+ * Approvals of bulk calls. An import cannot know how many mails it will send, so everything that
  * it would send at once is held from the first trigger on. When the call has ended, it is released if
  * it is within the limit; else it waits for a person. See docs/approvals.md.
  */
@@ -142,7 +142,7 @@ async function moveOn(tx: Db, approval: StoredApproval, ids: number[], now: Temp
  * Fires triggers because a user asked for it. If they are many, they stay as they are until the call
  * is approved; then the answer names the approval.
  */
-export async function fireWithBrake(
+export async function fireOrHold(
   tx: Db,
   businessId: number,
   ids: number[],

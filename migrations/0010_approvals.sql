@@ -1,4 +1,4 @@
--- The brake on bulk mistakes, quiet hours, and who hears of failures: docs/approvals.md, docs/mail.md.
+-- Approvals of bulk mails, quiet hours, and who is told of failures: docs/approvals.md, docs/mail.md.
 
 alter table business
   add daily_mail_limit integer check (daily_mail_limit > 0),  -- set by the operator; null: none
