@@ -106,7 +106,8 @@ const postBusiness: Routes = async (app, { database, clock, credentials, log }) 
       schema: {
         tags,
         summary: 'Create or change a business',
-        description: 'Only the operator can create one. An OWNER can change their own.',
+        description:
+          'Only the operator can create one. A person with MANAGE_BUSINESS can change their own.',
         body: BusinessWrite,
         response: { 200: Business, 201: Business },
       },
