@@ -2,11 +2,15 @@ import { TRIGGER_STATUSES } from '../contract/event-trigger.ts'
 import type { Db } from '../database/database.ts'
 import { raw, sql, type Sql } from '../database/sql.ts'
 import { anyOf } from './catalog/conditions.ts'
-import type { ReportSubject, Scope } from './report.ts'
+import type { Report, ReportSubject, Scope } from './report.ts'
 
 /** The time of the first row that a report could be about; null if there is none. */
-export async function findBeginning(tx: Db, about: ReportSubject, scope: Scope) {
-  const [first] = await tx.query<{ began: Temporal.Instant | null }>(BEGINNINGS[about](scope))
+export async function findBeginning(
+  tx: Db,
+  { about, beginning = BEGINNINGS[about] }: Pick<Report, 'about' | 'beginning'>,
+  scope: Scope,
+) {
+  const [first] = await tx.query<{ began: Temporal.Instant | null }>(beginning(scope))
   return first!.began
 }
 

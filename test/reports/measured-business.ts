@@ -131,6 +131,26 @@ export async function print(
   })
 }
 
+/** The rows of a report, each by the names of its columns. */
+export const linesOf = ({ columns, rows }: Pick<Printed, 'columns' | 'rows'>) =>
+  rows.map((row) => Object.fromEntries(columns.map(({ name }, i) => [name, row[i]!])))
+
+/** The figures of a report by their names; amounts with their currency, if there are several. */
+export const figuresOf = ({ kpis }: Pick<Printed, 'kpis'>) =>
+  Object.fromEntries(
+    kpis.map(({ name, currency, value }) => [currency ? `${name}${currency}` : name, value]),
+  )
+
+/** A percentage with one decimal; null if the whole is 0. */
+export const shareOf = (part: number, whole: number) =>
+  whole ? Math.round((1000 * part) / whole) / 10 : null
+
+export const countDistinct = (values: unknown[]) => new Set(values).size
+
+/** In an order of its own, for lists whose order is not calculated. */
+export const sorted = (lines: unknown[][]) =>
+  lines.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1))
+
 export const OUTCOMES: Record<string, string> = {
   COMPLETED: 'KEPT',
   PAID: 'KEPT',

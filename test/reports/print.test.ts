@@ -281,6 +281,7 @@ test('every report of the catalogue can be printed, with rows and without', asyn
     501: 1,
     502: 31,
     503: 1,
+    504: 1,
     505: 1,
     601: 1,
     602: 1,

@@ -12,8 +12,9 @@ import { newAndReturning } from './new-and-returning.ts'
 import { noShows } from './no-shows.ts'
 import { peakTimes } from './peak-times.ts'
 import { MEASURES } from '../measures.ts'
-import type { Category, MeasureName, Report, ReportObject } from '../report.ts'
+import type { Category, Column, MeasureName, Report, ReportObject } from '../report.ts'
 import { recallsDue } from './recalls-due.ts'
+import { retention } from './retention.ts'
 import { servicesByPopularity } from './services.ts'
 import { staffPerformance } from './staff-performance.ts'
 import { staffUtilisation } from './staff-utilisation.ts'
@@ -49,6 +50,7 @@ export const REPORTS: Report[] = [
   clients,
   newAndReturning,
   lapsedClients,
+  retention,
   unreachableClients,
   classAttendance,
   classRoster,
@@ -100,15 +102,18 @@ const MONEY_FUNCTION = 'VIEW_REVENUE_REPORTS'
 /** Removes what a reader with these functions may not see. All formats and totals use the result. */
 export function visibleTo(report: Report, functions: ReadonlySet<string>): Report {
   if (functions.has(MONEY_FUNCTION)) return report
+  const { groups } = report
   return {
     ...withoutMoneyCharts(report),
-    columns: report.columns.filter(
-      ({ type, ifSeveralCurrencies }) => type !== 'money' && !ifSeveralCurrencies,
-    ),
+    columns: withoutMoney(report.columns),
+    ...(groups ? { groups: { ...groups, columns: withoutMoney(groups.columns) } } : {}),
     kpis: report.kpis.filter(({ unit }) => unit !== 'money'),
     ...(report.measures ? { measures: report.measures.filter((name) => !isMoney(name)) } : {}),
   }
 }
+
+const withoutMoney = (columns: Column[]) =>
+  columns.filter(({ type, ifSeveralCurrencies }) => type !== 'money' && !ifSeveralCurrencies)
 
 const isMoney = (name: MeasureName) => MEASURES[name].unit === 'money'
 

@@ -175,6 +175,10 @@ export function byZone(location: string, { zones }: Scope, write: (zone: Zone) =
 export const localAtAnyTime = (moment: string, location: string, scope: Scope) =>
   sql`(${raw(moment)} at time zone ${byZone(location, scope, ({ timeZone }) => sql`${timeZone}::text`)})`
 
+/** The day that it is now at the row's location. */
+export const todayAt = (location: string, scope: Scope) =>
+  sql`(${scope.now}::timestamptz at time zone ${byZone(location, scope, ({ timeZone }) => sql`${timeZone}::text`)})::date`
+
 /** Elapsed minutes, also across a clock change. */
 export const minutesOf = (table: string) =>
   raw(`(extract(epoch from ${table}.end_time - ${table}.start_time) / 60)::float8`)
