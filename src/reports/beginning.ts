@@ -14,7 +14,8 @@ export async function findBeginning(
   return first!.began
 }
 
-const firstOf = (
+/** The first time of a table, read from an index if there is one. */
+export const firstOf = (
   table: string,
   time: string,
   conditions: (scope: Scope) => Sql = () => raw(''),
@@ -25,7 +26,7 @@ const firstOf = (
 }
 
 /** The filters that have an index by time: with them the data may begin later. */
-const narrowed = ({ locationIds, professionalIds, reasonIds }: Scope) => sql`
+export const narrowed = ({ locationIds, professionalIds, reasonIds }: Scope) => sql`
   ${anyOf('t.location_id', locationIds)} ${anyOf('t.professional_id', professionalIds)}
   ${anyOf('t.reason_id', reasonIds)}`
 

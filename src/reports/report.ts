@@ -86,6 +86,8 @@ export const MEASURE_NAMES = [
   'lostValue',
   'cancelledValue',
   'aheadValue',
+  'bookings',
+  'bookingsValue',
   'classes',
   'students',
   'places',

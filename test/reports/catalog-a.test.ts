@@ -28,7 +28,7 @@ const NOW_MS = NOW.epochMilliseconds
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
-type Booked = Row & { bookedTime: number; note: string | null }
+type Booked = Row & { note: string | null }
 type Measured = Awaited<ReturnType<typeof openMeasuredBusiness>>
 type Business = Awaited<ReturnType<typeof open>>
 

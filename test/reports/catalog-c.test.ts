@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
-import { sql } from '../../src/database/sql.ts'
 import type { PrintRequest } from '../../src/reports/print-request.ts'
 import { NOW } from './business.ts'
 import {
+  calculate,
+  exportRows,
   figuresOf,
   linesOf,
   localStart,
@@ -11,6 +12,7 @@ import {
   OUTCOMES,
   print,
   seeded,
+  setBookedTimes,
   shareOf,
   type Row,
 } from './measured-business.ts'
@@ -41,13 +43,11 @@ before(async (t) => {
 async function open(t: Lifetime) {
   const measured = await openMeasuredBusiness(t)
   await addVisitors(measured)
-  const { db, businessId } = measured
-  const rows = await db.query<Row>(sql`
-    select calendar_id as "calendarId", client_id as "clientId", professional_id as "professionalId",
-           reason_id as "reasonId", location_id as "locationId", status, price, currency,
-           (extract(epoch from start_time) * 1000)::bigint as "startTime",
-           (extract(epoch from end_time) * 1000)::bigint as "endTime"
-    from calendar where business_id = ${businessId} and active`)
+  const { book, reason } = measured
+  const congress = await reason('Congress', 500, 'USD')
+  await book({ at: '2031-05-05T09:00Z', status: 'OPEN', reasonId: congress })
+  await setBookedTimes(measured)
+  const rows = await exportRows(measured)
   return { ...measured, rows }
 }
 
@@ -185,5 +185,91 @@ test('retention can be grouped by whom and where clients first came', async () =
   assert.equal(
     ofTom.kpis.firstVisits,
     all.filter(({ first }) => first.professionalId === business.tom).length,
+  )
+})
+
+const LEADS = [
+  ['sameDay', 0, 0],
+  ['nextDays', 1, 2],
+  ['sameWeek', 3, 7],
+  ['sameMonth', 8, 28],
+  ['longBefore', 29, Infinity],
+] as const
+
+const bookedDay = (row: Row) => dayOf({ ...row, startTime: row.bookedTime })
+
+function bookingLine(rows: Row[]): Record<string, number | null> {
+  const timely = rows.filter(({ bookedTime, startTime }) => bookedTime <= startTime)
+  const leads = timely
+    .map(
+      (row) =>
+        localDay({ ...row, startTime: row.bookedTime }).until(localDay(row), {
+          largestUnit: 'days',
+        }).days,
+    )
+    .toSorted((a, b) => a - b)
+  return {
+    bookings: rows.length,
+    ...Object.fromEntries(
+      LEADS.map(([name, from, to]) => [
+        name,
+        leads.filter((days) => days >= from && days <= to).length,
+      ]),
+    ),
+    afterwards: rows.length - timely.length,
+    medianLead: leads[Math.ceil(leads.length / 2) - 1] ?? null,
+    cancelledSince: rows.filter(isCancelled).length,
+  }
+}
+
+test('bookings count on the day on which they were made, with the days to the appointment', async () => {
+  let afterwards = 0
+  for (const [startDate, endDate] of RANGES) {
+    const { lines, kpis, totals, charts } = await printed({ reportId: 104, startDate, endDate })
+    const all = business.rows.filter(
+      (row) => bookedDay(row) >= startDate && bookedDay(row) <= endDate,
+    )
+    const length = lines[0] && 'month' in lines[0] ? 7 : 10
+    for (const line of lines) {
+      const step = String(line.month ?? line.date)
+      const own = all.filter((row) => bookedDay(row).slice(0, length) === step)
+      const expected = bookingLine(own)
+      assert.deepEqual(
+        Object.fromEntries(Object.keys(expected).map((name) => [name, line[name]])),
+        expected,
+        step,
+      )
+      assert.equal(line.bookingsValueEUR ?? 0, calculate(own).money.value?.EUR ?? 0, step)
+      afterwards += Number(line.afterwards)
+    }
+    if (startDate > '2026-11-10') {
+      assert.deepEqual([lines.length, kpis.bookings], [0, null])
+      continue
+    }
+    const whole = bookingLine(all)
+    assert.equal(totals.bookings, all.length)
+    assert.equal(kpis.bookings, all.length)
+    assert.equal(kpis.medianLead, whole.medianLead)
+    assert.equal(kpis.sameDayShare, shareOf(whole.sameDay!, all.length - whole.afterwards!))
+    assert.equal(kpis.cancelledSince, shareOf(whole.cancelledSince!, all.length))
+    const bars = charts.find(({ name }) => name === 'lead')
+    assert.ok(bars?.kind === 'bar')
+    assert.deepEqual(
+      bars.series[0]!.values,
+      LEADS.map(([name]) => whole[name]),
+    )
+  }
+  assert.ok(afterwards > 0)
+})
+
+test('the value booked is in the currencies of what was booked, whenever it begins', async () => {
+  const request = { reportId: 104, startDate: '2026-11-10', endDate: '2026-11-10' }
+  const { totals, kpis } = await printed(request)
+  assert.equal(totals.bookingsValueUSD, 500)
+  assert.equal(kpis.bookingsValueUSD, 500)
+  const { lines } = await printed({ ...request, groupBy: ['service'] })
+  assert.deepEqual(
+    lines.filter(({ service }) => service === 'Congress').map((line) => line.bookingsValueUSD),
+    [500],
   )
 })

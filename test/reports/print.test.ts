@@ -267,6 +267,7 @@ test('every report of the catalogue can be printed, with rows and without', asyn
     101: 1,
     102: 31,
     103: 2,
+    104: 31,
     105: 1,
     106: 2,
     201: 0,

@@ -2,6 +2,7 @@ import { appointmentList } from './appointment-list.ts'
 import { appointmentsByDay } from './appointments-by-day.ts'
 import { isOfMoney } from '../currencies.ts'
 import { bookedValue } from './booked-value.ts'
+import { bookingsMade } from './bookings-made.ts'
 import { cancelledAppointments } from './cancellations.ts'
 import { classAttendance } from './class-attendance.ts'
 import { clients } from './clients.ts'
@@ -36,6 +37,7 @@ export const REPORTS: Report[] = [
   appointmentList,
   appointmentsByDay,
   dailySchedule,
+  bookingsMade,
   peakTimes,
   futureBookings,
   noShows,

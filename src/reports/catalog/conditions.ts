@@ -22,9 +22,29 @@ export const NO_CURRENCY = 'XXX'
 /** `c`: the appointments of the scope that begin in its range. Prefer `appointmentRows`. */
 export const appointmentsIn = (scope: Scope) => sql`
   c.business_id = ${scope.businessId} and c.active
-  and ${inRange('c.start_time', 'c.location_id', scope)}
-  ${ofScope('c', scope)} ${anyOf('c.client_id', scope.clientIds)}
-  ${anyOf('c.status', scope.statuses, 'text')} ${tagged('c', scope)}`
+  and ${inRange('c.start_time', 'c.location_id', scope)} ${filtered('c', scope)}`
+
+/** `c`, `r`: all filters except the range, of an appointment or a recall. */
+export const filtered = (table: 'c' | 'r', scope: Scope) => sql`
+  ${ofScope(table, scope)} ${anyOf(`${table}.client_id`, scope.clientIds)}
+  ${anyOf(`${table}.status`, scope.statuses, 'text')} ${tagged(table, scope)}`
+
+/**
+ * The appointments of the scope that were booked in its range, one row each, for `from (…) f`. Their
+ * `local_start` is the time of booking. `lead_days` is null if they were entered afterwards.
+ */
+export const bookingRows = (scope: Scope) => sql`
+  select b.*, case when b.booked_time <= b.start_time
+                   then ${localAtAnyTime('b.start_time', 'b.location_id', scope)}::date - b.local_start::date
+              end as lead_days
+  from (select c.calendar_id, c.client_id, c.professional_id, c.reason_id, c.location_id, c.start_time,
+               c.booked_time, c.price, coalesce(c.currency, ${NO_CURRENCY}) as currency, 1 as n,
+               ${local('c.booked_time', 'c.location_id', scope)} as local_start,
+               ${outcomeOf('c', 'CALENDAR', scope)} as outcome
+        from calendar c
+        where c.business_id = ${scope.businessId} and c.active
+          and c.booked_time <= ${scope.now} and ${inRange('c.booked_time', 'c.location_id', scope)}
+          ${filtered('c', scope)}) b`
 
 /** The classes of the scope that begin in its range, one row each, for `from (…) k`. */
 export const classRows = (scope: Scope) => sql`
