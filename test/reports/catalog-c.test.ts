@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
+import { sql } from '../../src/database/sql.ts'
 import type { PrintRequest } from '../../src/reports/print-request.ts'
 import { NOW } from './business.ts'
 import {
@@ -28,6 +29,7 @@ const RANGES = [
 ] as const
 
 const NOW_MS = NOW.epochMilliseconds
+const HOUR_MS = 3_600_000
 
 type Lifetime = Parameters<typeof openMeasuredBusiness>[0]
 type Measured = Awaited<ReturnType<typeof openMeasuredBusiness>>
@@ -48,7 +50,68 @@ async function open(t: Lifetime) {
   await book({ at: '2031-05-05T09:00Z', status: 'OPEN', reasonId: congress })
   await setBookedTimes(measured)
   const rows = await exportRows(measured)
-  return { ...measured, rows }
+  return { ...measured, rows, forms: await addForms(measured, rows) }
+}
+
+type Form = {
+  form: string
+  clientId: number
+  appointment: Row | undefined
+  requestedMs: number
+  status: string
+  /** Undefined if it was not signed, or saved as signed. */
+  signedMs: number | undefined
+}
+
+/** Forms of the year 2026 and before, every third without an appointment. */
+async function addForms({ db, businessId }: Measured, rows: Row[]) {
+  const random = seeded(801)
+  const pick = <T>(items: T[]) => items[Math.floor(random() * items.length)]!
+  await addStatus({ db, businessId }, 'DISCLAIMER', { DECLINED: 'MISSED' })
+  const ids = await db.query<{ id: number; name: string }>(sql`
+    insert into disclaimer_form (business_id, name, created_date, created_user, modified_date, modified_user)
+    select ${businessId}, name, ${NOW}, 'TEST', ${NOW}, 'TEST' from unnest('{Consent,Privacy}'::text[]) name
+    returning disclaimer_form_id as id, name`)
+  const forms: Form[] = []
+  for (let i = 0; i < 90; i++) {
+    const appointment = i % 3 ? pick(rows) : undefined
+    const clientId = appointment?.clientId ?? pick(rows).clientId
+    const { id, name } = pick(ids)
+    const requestedMs = Date.UTC(2026, 9, 20) - Math.floor(random() * 400) * 12 * HOUR_MS
+    const status = pick(['PENDING', 'SIGNED', 'SIGNED', 'SIGNED', 'WAIVED', 'DECLINED'])
+    const signedMs =
+      status === 'SIGNED' && i % 5 ? requestedMs + Math.floor(random() * 300) * HOUR_MS : undefined
+    const [saved] = await db.query<{ id: number }>(sql`
+      insert into disclaimer (business_id, disclaimer_form_id, client_id, calendar_id, status,
+                              created_date, created_user, modified_date, modified_user)
+      values (${businessId}, ${id}, ${clientId}, ${appointment?.calendarId ?? null},
+              ${signedMs ? 'PENDING' : status}, ${instant(requestedMs)}, 'TEST', ${instant(requestedMs)}, 'TEST')
+      returning disclaimer_id as id`)
+    if (signedMs) {
+      await db.query(sql`
+        update disclaimer set status = ${status}, modified_date = ${instant(signedMs)}
+        where business_id = ${businessId} and disclaimer_id = ${saved!.id}`)
+    }
+    forms.push({ form: name, clientId, appointment, requestedMs, status, signedMs })
+  }
+  return forms
+}
+
+const instant = (ms: number) => Temporal.Instant.fromEpochMilliseconds(ms)
+
+/** Adds statuses of the business's own, each with its outcome. */
+async function addStatus(
+  { db, businessId }: Pick<Measured, 'db' | 'businessId'>,
+  objectType: string,
+  outcomes: Record<string, string>,
+) {
+  for (const [status, outcome] of Object.entries(outcomes)) {
+    await db.query(sql`
+      insert into status (business_id, object_type, status, label, outcome, live, live_after,
+                          created_date, created_user, modified_date, modified_user)
+      values (${businessId}, ${objectType}, ${status}, ${status}, ${outcome}, false, false,
+              ${NOW}, 'TEST', ${NOW}, 'TEST')`)
+  }
 }
 
 /** Clients with one to four appointments in two years, many of them close to midnight. */
@@ -272,4 +335,124 @@ test('the value booked is in the currencies of what was booked, whenever it begi
     lines.filter(({ service }) => service === 'Congress').map((line) => line.bookingsValueUSD),
     [500],
   )
+})
+
+const FORM_STATES: Record<string, string> = {
+  SIGNED: 'Signed',
+  PENDING: 'Outstanding',
+  DECLINED: 'Not signed',
+  WAIVED: 'Waived',
+}
+
+/** The day of a moment at the location of the appointment, else of the business. */
+const formDay = ({ appointment }: Form, ms: number) =>
+  localDay({ locationId: appointment?.locationId ?? business.zurich, startTime: ms })
+
+const formLine = (form: Form) => {
+  const requested = formDay(form, form.requestedMs)
+  const end =
+    form.status === 'PENDING'
+      ? formDay(form, NOW_MS)
+      : form.signedMs && formDay(form, form.signedMs)
+  return {
+    requestedOn: requested.toString(),
+    form: form.form,
+    state: FORM_STATES[form.status],
+    appointment: form.appointment ? localTime(form.appointment) : null,
+    signedOn: form.signedMs ? formDay(form, form.signedMs).toString() : null,
+    days: end ? requested.until(end, { largestUnit: 'days' }).days : null,
+  }
+}
+
+const localTime = (row: Row) =>
+  localStart(row, business).toPlainDateTime().toString().slice(0, 16).replace('T', ' ')
+
+test('forms are signed, outstanding, not signed or waived, with the days to the signature', async () => {
+  for (const [startDate, endDate] of RANGES) {
+    const { lines, kpis } = await printed({ reportId: 801, startDate, endDate })
+    const own = business.forms.filter((form) => {
+      const day = formDay(form, form.requestedMs).toString()
+      return day >= startDate && day <= endDate
+    })
+    const expected = own.map(formLine)
+    const shown = lines.map(({ requestedOn, form, state, appointment, signedOn, days }) => ({
+      requestedOn,
+      form,
+      state,
+      appointment,
+      signedOn,
+      days,
+    }))
+    const order = (all: object[]) => all.map((line) => JSON.stringify(line)).toSorted()
+    assert.deepEqual(order(shown), order(expected))
+    const states = lines.map(({ state }) => state)
+    assert.equal(states.lastIndexOf('Outstanding') + 1, count(states, 'Outstanding'), 'first')
+    if (startDate > '2026-11-10') continue
+    const signed = own.filter(({ status }) => status === 'SIGNED')
+    const days = expected
+      .flatMap((line) => (line.signedOn ? [line.days!] : []))
+      .toSorted((a, b) => a - b)
+    assert.deepEqual(kpis, {
+      requested: own.length,
+      signedRate: shareOf(signed.length, own.length - count(states, 'Waived')),
+      outstanding: count(states, 'Outstanding'),
+      late: own.filter(
+        ({ status, appointment }) =>
+          status === 'PENDING' && appointment && appointment.startTime <= NOW_MS,
+      ).length,
+      medianDays: days[Math.ceil(days.length / 2) - 1] ?? null,
+    })
+  }
+})
+
+const count = (values: unknown[], wanted: unknown) =>
+  values.filter((value) => value === wanted).length
+
+test('forms are grouped and filtered by the staff and location of their appointment', async () => {
+  const [startDate, endDate] = RANGES[4]
+  const request = { reportId: 801, startDate, endDate }
+  const own = business.forms.filter(
+    (form) => formDay(form, form.requestedMs).toString() >= startDate,
+  )
+  const { lines } = await printed({ ...request, groupBy: ['staff'] })
+  const staffOf = ({ appointment }: Form) =>
+    !appointment
+      ? 'None'
+      : appointment.professionalId === business.tom
+        ? 'Tom Becker'
+        : 'Elena García'
+  assert.deepEqual(lines.map(({ staff }) => staff).toSorted(), [
+    'Elena García',
+    'None',
+    'Tom Becker',
+  ])
+  for (const line of lines) {
+    const states = own.filter((form) => staffOf(form) === line.staff).map(({ status }) => status)
+    const toSign = states.length - count(states, 'WAIVED')
+    assert.deepEqual(
+      [line.requested, line.signed, line.outstanding, line.notSigned, line.waived, line.signedRate],
+      [
+        states.length,
+        count(states, 'SIGNED'),
+        count(states, 'PENDING'),
+        count(states, 'DECLINED'),
+        count(states, 'WAIVED'),
+        shareOf(count(states, 'SIGNED'), toSign),
+      ],
+      String(line.staff),
+    )
+  }
+  const newYork = await printed({ ...request, locationId: business.newYork })
+  const isThere = ({ appointment }: Form) => appointment?.locationId === business.newYork
+  assert.equal(newYork.kpis.requested, own.filter(isThere).length)
+  const filters = { statusList: ['PENDING'] }
+  const pending = await printed({ ...request, filters })
+  assert.equal(
+    pending.lines.length,
+    count(
+      own.map(({ status }) => status),
+      'PENDING',
+    ),
+  )
+  assert.ok(!('signedRate' in pending.kpis))
 })

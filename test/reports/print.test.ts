@@ -287,6 +287,7 @@ test('every report of the catalogue can be printed, with rows and without', asyn
     601: 1,
     602: 1,
     703: 0,
+    801: 0,
     901: 1,
     902: 1,
     903: 1,

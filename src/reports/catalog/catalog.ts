@@ -20,6 +20,7 @@ import { servicesByPopularity } from './services.ts'
 import { staffPerformance } from './staff-performance.ts'
 import { staffUtilisation } from './staff-utilisation.ts'
 import { remindersAndNoShows } from './reminders-and-no-shows.ts'
+import { forms } from './forms.ts'
 import { futureBookings } from './future-bookings.ts'
 import { repeatNoShows } from './repeat-no-shows.ts'
 import { unclosedAppointments } from './unclosed-appointments.ts'
@@ -57,6 +58,7 @@ export const REPORTS: Report[] = [
   classAttendance,
   classRoster,
   recallsDue,
+  forms,
   triggerLog,
   mailDelivery,
   automations,

@@ -94,7 +94,7 @@ export const ofScope = (table: string, { locationIds, professionalIds, reasonIds
   ${anyOf(`${table}.reason_id`, reasonIds)}`
 
 /** As definitions match tags: the object or its client has one of the values of each tag. */
-export function tagged(table: 'c' | 'k' | 'r', { tags }: Scope): Sql {
+export function tagged(table: 'c' | 'd' | 'i' | 'k' | 'r', { tags }: Scope): Sql {
   if (!tags) return empty
   const clients =
     table === 'k'
