@@ -30,6 +30,7 @@ const RANGES = [
 
 const NOW_MS = NOW.epochMilliseconds
 const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
 
 type Lifetime = Parameters<typeof openMeasuredBusiness>[0]
 type Measured = Awaited<ReturnType<typeof openMeasuredBusiness>>
@@ -50,7 +51,8 @@ async function open(t: Lifetime) {
   await book({ at: '2031-05-05T09:00Z', status: 'OPEN', reasonId: congress })
   await setBookedTimes(measured)
   const rows = await exportRows(measured)
-  return { ...measured, rows, forms: await addForms(measured, rows) }
+  const forms = await addForms(measured, rows)
+  return { ...measured, rows, forms, invitations: await addInvitations(measured, rows) }
 }
 
 type Form = {
@@ -95,6 +97,61 @@ async function addForms({ db, businessId }: Measured, rows: Row[]) {
     forms.push({ form: name, clientId, appointment, requestedMs, status, signedMs })
   }
   return forms
+}
+
+type Invitation = {
+  uuid: string
+  campaign: string
+  clientId: number
+  createdMs: number
+  expiresMs: number | undefined
+  status: string
+  mails: string[]
+}
+
+/** Several invitations for each client, some with a mail, and some that never expire. */
+async function addInvitations({ db, businessId }: Measured, rows: Row[]) {
+  const random = seeded(701)
+  const pick = <T>(items: T[]) => items[Math.floor(random() * items.length)]!
+  await addStatus({ db, businessId }, 'INVITATION', { ACCEPTED: 'KEPT' })
+  const expires = { Spring: Date.UTC(2026, 4, 31), Winter: undefined }
+  const ids = await db.query<{ id: number; name: keyof typeof expires }>(sql`
+    insert into invitation_campaign (business_id, name, expires_time, created_date, created_user, modified_date, modified_user)
+    values (${businessId}, 'Spring', ${instant(expires.Spring)}, ${NOW}, 'TEST', ${NOW}, 'TEST'),
+           (${businessId}, 'Winter', null, ${NOW}, 'TEST', ${NOW}, 'TEST')
+    returning invitation_campaign_id as id, name`)
+  const invitations: Invitation[] = []
+  for (let i = 0; i < 120; i++) {
+    const { id, name } = pick(ids)
+    const createdMs = Date.UTC(2026, 0, 2) + Math.floor(random() * 7_400) * HOUR_MS
+    const own = i % 7 ? undefined : createdMs + pick([2, 20, 40]) * DAY_MS
+    const invitation = {
+      uuid: i.toString(36).padStart(32, '0'),
+      campaign: name,
+      clientId: pick(rows).clientId,
+      createdMs,
+      expiresMs: own ?? expires[name],
+      status: pick(['SENT', 'SENT', 'COMPLETED', 'ACCEPTED', 'EXPIRED', 'CANCELLED']),
+      mails: pick([[], ['SENT'], ['FAILED', 'SENT'], ['BOUNCED'], ['CAPTURED']]),
+    }
+    invitations.push(invitation)
+    const created = instant(createdMs)
+    await db.query(sql`
+      insert into invitation (business_id, invitation_uuid, invitation_campaign_id, client_id, status, expires_time,
+                              created_date, created_user, modified_date, modified_user)
+      values (${businessId}, ${invitation.uuid}, ${id}, ${invitation.clientId}, ${invitation.status},
+              ${own === undefined ? null : instant(own)}, ${created}, 'TEST', ${created}, 'TEST')`)
+    for (const mail of invitation.mails) {
+      const isBounced = mail === 'BOUNCED'
+      await db.query(sql`
+        insert into email (business_id, object_type, object_uuid, client_id, recipient_key, to_address, from_address,
+                           subject, message_id, status, status_reason, sent_time, created_date)
+        values (${businessId}, 'INVITATION', ${invitation.uuid}, ${invitation.clientId}, ${mail},
+                'a@example.org', 'b@example.org', 's', ${`${mail}${i}`}, ${isBounced ? 'SENT' : mail},
+                ${isBounced ? 'bounced: 5.1.1' : null}, ${created}, ${created})`)
+    }
+  }
+  return invitations
 }
 
 const instant = (ms: number) => Temporal.Instant.fromEpochMilliseconds(ms)
@@ -455,4 +512,92 @@ test('forms are grouped and filtered by the staff and location of their appointm
     ),
   )
   assert.ok(!('signedRate' in pending.kpis))
+})
+
+const isWithdrawn = ({ status }: Invitation) => status === 'CANCELLED'
+
+/** The appointments that were booked after an invitation and before the next one of the client. */
+function followers(invitation: Invitation) {
+  if (isWithdrawn(invitation)) return []
+  const { clientId, createdMs, expiresMs = Infinity, uuid } = invitation
+  const isLater = (other: Invitation) =>
+    other.createdMs > createdMs || (other.createdMs === createdMs && other.uuid > uuid)
+  const nextMs = business.invitations
+    .filter((other) => other.clientId === clientId && !isWithdrawn(other) && isLater(other))
+    .map((other) => other.createdMs)
+  const untilMs = Math.min(createdMs + 90 * DAY_MS, expiresMs, ...nextMs)
+  return business.rows.filter(
+    (row) => row.clientId === clientId && row.bookedTime >= createdMs && row.bookedTime < untilMs,
+  )
+}
+
+function funnelOf(invitations: Invitation[]) {
+  const invited = invitations.filter((one) => !isWithdrawn(one))
+  const booked = invited.filter((one) => followers(one).length > 0)
+  return {
+    invited: invited.length,
+    reached: invited.filter(({ mails }) => mails.includes('SENT')).length,
+    completed: invited.filter(({ status }) => status === 'COMPLETED' || status === 'ACCEPTED')
+      .length,
+    booked: booked.length,
+    came: booked.filter((one) => followers(one).some(isKept)).length,
+  }
+}
+
+/** Invitations have no location, so they are in the zone of the business. */
+const invitedDay = ({ createdMs }: Invitation) =>
+  dayOf({ locationId: business.zurich, startTime: createdMs })
+
+test('the funnel of a campaign leads from the invitation to the visit', async () => {
+  let came = 0
+  for (const [startDate, endDate] of RANGES) {
+    const { lines, kpis } = await printed({ reportId: 701, startDate, endDate })
+    const all = business.invitations.filter(
+      (one) => invitedDay(one) >= startDate && invitedDay(one) <= endDate,
+    )
+    assert.equal(lines.length, new Set(all.map(({ campaign }) => campaign)).size)
+    for (const line of lines) {
+      const own = all.filter(({ campaign }) => campaign === line.campaign)
+      const expected = funnelOf(own)
+      const { invited, booked, ...rest } = expected
+      assert.deepEqual(
+        [line.invited, line.reached, line.completed, line.booked, line.came],
+        [invited, rest.reached, rest.completed, booked, rest.came],
+      )
+      assert.deepEqual(
+        [line.bookedRate, line.cameRate],
+        [shareOf(booked, invited), shareOf(rest.came, invited)],
+      )
+      const days = own.map(invitedDay).toSorted()
+      assert.deepEqual([line.firstInvited, line.lastInvited], [days[0], days.at(-1)])
+      const { money } = calculate(own.flatMap(followers))
+      assert.equal(line.revenueCHF ?? line.revenue ?? 0, money.revenue?.CHF ?? 0)
+      came += rest.came
+    }
+    if (startDate > '2026-11-10') continue
+    const whole = funnelOf(all)
+    assert.equal(kpis.invited, whole.invited)
+    assert.equal(kpis.reached, shareOf(whole.reached, whole.invited))
+    assert.equal(kpis.came, shareOf(whole.came, whole.invited))
+  }
+  assert.ok(came > 10)
+})
+
+test('no appointment follows two invitations, and one location has no invitations', async () => {
+  const [startDate, endDate] = RANGES[4]
+  const all = business.invitations.flatMap(followers).map(({ calendarId }) => calendarId)
+  assert.equal(new Set(all).size, all.length)
+  const { money } = calculate(business.invitations.flatMap(followers))
+  const { kpis } = await printed({ reportId: 701, startDate, endDate })
+  for (const currency of ['CHF', 'EUR']) {
+    assert.equal(kpis[`campaignRevenue${currency}`], money.revenue?.[currency] ?? 0)
+  }
+  const { lines, notes } = await printed({
+    reportId: 701,
+    startDate,
+    endDate,
+    locationId: business.newYork,
+  })
+  assert.deepEqual(lines, [])
+  assert.match(notes[0]!, /belong to the whole business/)
 })

@@ -286,6 +286,7 @@ test('every report of the catalogue can be printed, with rows and without', asyn
     505: 1,
     601: 1,
     602: 1,
+    701: 0,
     703: 0,
     801: 0,
     901: 1,

@@ -3,6 +3,7 @@ import { appointmentsByDay } from './appointments-by-day.ts'
 import { isOfMoney } from '../currencies.ts'
 import { bookedValue } from './booked-value.ts'
 import { bookingsMade } from './bookings-made.ts'
+import { campaignFunnel } from './campaign-funnel.ts'
 import { cancelledAppointments } from './cancellations.ts'
 import { classAttendance } from './class-attendance.ts'
 import { clients } from './clients.ts'
@@ -57,6 +58,7 @@ export const REPORTS: Report[] = [
   unreachableClients,
   classAttendance,
   classRoster,
+  campaignFunnel,
   recallsDue,
   forms,
   triggerLog,

@@ -72,7 +72,7 @@ export const inOrder = (table: string, id: string, { zones }: Scope) =>
   )
 
 /** What an object of this type counts as. An appointment that has not begun cannot have been kept. */
-function outcomeOf(table: string, objectType: ObjectType, scope: Scope): Sql {
+export function outcomeOf(table: string, objectType: ObjectType, scope: Scope): Sql {
   const { now } = scope
   const statuses = (outcome: StatusOutcome) => statusesOf(objectType, outcome, scope)
   return sql`case when ${raw(table)}.status = any (${statuses('CANCELLED')}::text[]) then 'CANCELLED'
@@ -110,24 +110,28 @@ export function tagged(table: 'c' | 'd' | 'i' | 'k' | 'r', { tags }: Scope): Sql
   return join(conditions, '')
 }
 
+/** Some locations, staff or services only. */
+export const isNarrowed = ({ locationIds, professionalIds, reasonIds }: Scope) =>
+  locationIds !== null || professionalIds !== null || reasonIds !== null
+
 /**
  * `t`: the triggers or emails whose object is in the scope. An object without a location belongs to the
  * whole business, so it is included only if there is no filter by location, staff or service.
  */
 export function objectsOf(scope: Scope): Sql {
-  const { locationIds, professionalIds, reasonIds, clientIds } = scope
-  const isNarrowed = locationIds !== null || professionalIds !== null || reasonIds !== null
-  if (!isNarrowed && !clientIds) return empty
+  const { clientIds } = scope
+  const isOfPart = isNarrowed(scope)
+  if (!isOfPart && !clientIds) return empty
   const one = (objectType: ObjectType, table: string, key: string) => sql`
     t.object_type = ${objectType} and exists (
       select from ${raw(table)} o
       where o.business_id = t.business_id and ${raw(key)}
-        ${isNarrowed ? ofScope('o', scope) : empty} ${ofClients(objectType, clientIds)})`
+        ${isOfPart ? ofScope('o', scope) : empty} ${ofClients(objectType, clientIds)})`
   const objects = [
     one('CALENDAR', 'calendar', 'o.calendar_id = t.object_id'),
     one('CLASS_SCHEDULE', 'class_schedule', 'o.class_schedule_id = t.object_id'),
     one('RECALL', 'recall', 'o.recall_id = t.object_id'),
-    ...(isNarrowed
+    ...(isOfPart
       ? []
       : [
           one('INVITATION', 'invitation', 'o.invitation_uuid = t.object_uuid'),
