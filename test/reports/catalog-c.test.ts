@@ -15,6 +15,7 @@ import {
   seeded,
   setBookedTimes,
   shareOf,
+  sorted,
   type Row,
 } from './measured-business.ts'
 
@@ -52,7 +53,35 @@ async function open(t: Lifetime) {
   await setBookedTimes(measured)
   const rows = await exportRows(measured)
   const forms = await addForms(measured, rows)
-  return { ...measured, rows, forms, invitations: await addInvitations(measured, rows) }
+  const invitations = await addInvitations(measured, rows)
+  return { ...measured, rows, forms, invitations, changes: await changeStatuses(measured, rows) }
+}
+
+type Change = { row: Row; atMs: number; from: string; to: string }
+
+/** Some appointments take two or three statuses before the one that they have. */
+async function changeStatuses({ db, businessId }: Measured, rows: Row[]) {
+  const random = seeded(203)
+  const pick = <T>(items: T[]) => items[Math.floor(random() * items.length)]!
+  const changes: Change[] = []
+  for (const row of rows.filter(({ calendarId }) => calendarId % 3 === 0)) {
+    const steps = [
+      ...pick([['OPEN'], ['OPEN', 'OPEN', 'NO_SHOW'], ['CANCELLED', 'CONFIRMED']]),
+      row.status,
+    ]
+    let atMs = Math.min(row.startTime, NOW_MS) - Math.floor(random() * 400) * HOUR_MS
+    let from = row.status
+    for (const to of steps) {
+      atMs = Math.min(atMs + pick([HOUR_MS, 30 * HOUR_MS]), NOW_MS - HOUR_MS)
+      // From OPEN to OPEN only the note changes.
+      await db.query(sql`
+        update calendar set status = ${to}, note = ${`Note ${atMs} ${to}`}, modified_date = ${instant(atMs)}
+        where business_id = ${businessId} and calendar_id = ${row.calendarId}`)
+      if (from !== to) changes.push({ row, atMs, from, to })
+      from = to
+    }
+  }
+  return changes
 }
 
 type Form = {
@@ -600,4 +629,85 @@ test('no appointment follows two invitations, and one location has no invitation
   })
   assert.deepEqual(lines, [])
   assert.match(notes[0]!, /belong to the whole business/)
+})
+
+const changeDay = ({ row, atMs }: Change) => dayOf({ ...row, startTime: atMs })
+
+const outcomeOf = (status: string) => OUTCOMES[status] ?? 'PENDING'
+
+function changeCounts(changes: Change[]) {
+  const to = (outcome: string) => changes.filter((one) => outcomeOf(one.to) === outcome).length
+  return {
+    changes: changes.length,
+    changedAppointments: new Set(changes.map(({ row }) => row.calendarId)).size,
+    toKept: to('KEPT'),
+    toMissed: to('MISSED'),
+    toCancelled: to('CANCELLED'),
+    toPending: to('PENDING'),
+    corrected: changes.filter(
+      (one) => outcomeOf(one.from) !== 'PENDING' && outcomeOf(one.from) !== outcomeOf(one.to),
+    ).length,
+  }
+}
+
+const LABELS: Record<string, string> = {
+  OPEN: 'Open',
+  CONFIRMED: 'Confirmed',
+  COMPLETED: 'Completed',
+  CANCELLED: 'Cancelled',
+  NO_SHOW: 'No-show',
+}
+
+test('status changes are listed when they were made, with the status before and after', async () => {
+  for (const [startDate, endDate] of RANGES) {
+    const { lines, kpis } = await printed({ reportId: 203, startDate, endDate })
+    const own = business.changes.filter(
+      (one) => changeDay(one) >= startDate && changeDay(one) <= endDate,
+    )
+    assert.deepEqual(
+      sorted(
+        lines.map((line) => [
+          line.date,
+          line.time,
+          line.fromStatus,
+          line.toStatus,
+          line.appointment,
+        ]),
+      ),
+      sorted(
+        own.map(({ row, atMs, from, to }) => {
+          const [date, time] = localTime({ ...row, startTime: atMs }).split(' ')
+          return [date, time, LABELS[from] ?? from, LABELS[to] ?? to, localTime(row)]
+        }),
+      ),
+    )
+    assert.ok(lines.every(({ changedBy }) => changedBy === 'TEST'))
+    if (startDate > '2026-11-10') continue
+    const { changes, changedAppointments, toCancelled, corrected } = changeCounts(own)
+    assert.deepEqual(kpis, { changes, changedAppointments, toCancelled, corrected })
+  }
+  assert.ok(changeCounts(business.changes).corrected > 10)
+})
+
+test('status changes are filtered by the status after the change, and grouped by staff and month', async () => {
+  const [startDate, endDate] = RANGES[4]
+  const own = business.changes.filter((one) => changeDay(one) >= startDate)
+  const request = { reportId: 203, startDate, endDate }
+  const filters = { statusList: ['NO_SHOW'], locationIdList: [business.newYork] }
+  const { lines, kpis } = await printed({ ...request, filters })
+  assert.equal(
+    lines.length,
+    own.filter(({ row, to }) => to === 'NO_SHOW' && row.locationId === business.newYork).length,
+  )
+  assert.ok(!('toCancelled' in kpis))
+  const grouped = await printed({ ...request, groupBy: ['staff', 'month'] })
+  for (const { staff, month, ...line } of grouped.lines) {
+    const group = own.filter(
+      (one) =>
+        changeDay(one).startsWith(String(month)) &&
+        (staff === 'Tom Becker') === (one.row.professionalId === business.tom),
+    )
+    assert.deepEqual(line, changeCounts(group), `${String(staff)} ${String(month)}`)
+  }
+  assert.equal(grouped.totals.changes, own.length)
 })

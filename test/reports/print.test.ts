@@ -272,6 +272,7 @@ test('every report of the catalogue can be printed, with rows and without', asyn
     106: 2,
     201: 0,
     202: 0,
+    203: 0,
     204: 0,
     205: 0,
     206: 0,

@@ -4,7 +4,7 @@ import { percent, type Report, type Scope } from '../report.ts'
 import { chartOverTime, stepOf } from '../time-steps.ts'
 import { APPOINTMENT_MEASURES, appointmentFigures } from './appointments.ts'
 import { appointmentRows, inOrder, localAtAnyTime, statusesOf } from './conditions.ts'
-import { timeOfStatus } from './status-changes.ts'
+import { timeOfStatus } from './status-history.ts'
 
 const cancelled = (scope: Scope) => ({
   object: 'calendar' as const,

@@ -30,6 +30,7 @@ import { emptySlots } from './empty-slots.ts'
 import { servicesByLocation } from './services-by-location.ts'
 import { classRoster } from './class-roster.ts'
 import { automations } from './automations.ts'
+import { changedStatuses } from './status-changes.ts'
 import { triggerLog } from './trigger-log.ts'
 import { yourMonth } from './your-month.ts'
 
@@ -44,6 +45,7 @@ export const REPORTS: Report[] = [
   futureBookings,
   noShows,
   cancelledAppointments,
+  changedStatuses,
   repeatNoShows,
   emptySlots,
   unclosedAppointments,

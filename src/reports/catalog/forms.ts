@@ -11,7 +11,7 @@ import {
   tagged,
   todayAt,
 } from './conditions.ts'
-import { timeOfStatus } from './status-changes.ts'
+import { timeOfStatus } from './status-history.ts'
 
 /** What a form can be, by the outcome of its status. They are the columns of a group, in this order. */
 const STATES = [
