@@ -165,11 +165,17 @@ async function addInvitations({ db, businessId }: Measured, rows: Row[]) {
     }
     invitations.push(invitation)
     const created = instant(createdMs)
+    const isLater = invitation.status === 'ACCEPTED'
     await db.query(sql`
       insert into invitation (business_id, invitation_uuid, invitation_campaign_id, client_id, status, expires_time,
                               created_date, created_user, modified_date, modified_user)
-      values (${businessId}, ${invitation.uuid}, ${id}, ${invitation.clientId}, ${invitation.status},
+      values (${businessId}, ${invitation.uuid}, ${id}, ${invitation.clientId}, ${isLater ? 'SENT' : invitation.status},
               ${own === undefined ? null : instant(own)}, ${created}, 'TEST', ${created}, 'TEST')`)
+    if (isLater) {
+      await db.query(sql`
+        update invitation set status = 'ACCEPTED', modified_date = ${instant(createdMs + DAY_MS)}
+        where business_id = ${businessId} and invitation_uuid = ${invitation.uuid}`)
+    }
     for (const mail of invitation.mails) {
       const isBounced = mail === 'BOUNCED'
       await db.query(sql`
@@ -710,4 +716,85 @@ test('status changes are filtered by the status after the change, and grouped by
     assert.deepEqual(line, changeCounts(group), `${String(staff)} ${String(month)}`)
   }
   assert.equal(grouped.totals.changes, own.length)
+})
+
+function invitationLine(invitation: Invitation) {
+  const { campaign, mails, status, createdMs, expiresMs } = invitation
+  const bookings = followers(invitation).toSorted(byStart)
+  const atBusiness = (ms: number) => dayOf({ locationId: business.zurich, startTime: ms })
+  const isExpired = status === 'EXPIRED' || (expiresMs !== undefined && expiresMs <= NOW_MS)
+  const words: Record<string, string> = {
+    CANCELLED: 'Withdrawn',
+    COMPLETED: 'Completed',
+    ACCEPTED: 'Completed',
+  }
+  const mail = ['SENT', 'BOUNCED', 'CAPTURED'].find((result) => mails.includes(result))
+  return [
+    atBusiness(createdMs),
+    campaign,
+    mail
+      ? { SENT: 'Accepted by the mail server', BOUNCED: 'Bounced', CAPTURED: 'Captured, not sent' }[
+          mail
+        ]
+      : null,
+    words[status] ?? (isExpired ? 'Expired' : 'Open'),
+    status === 'ACCEPTED' ? atBusiness(createdMs + DAY_MS) : null,
+    expiresMs === undefined ? null : atBusiness(expiresMs),
+    bookings[0] ? localTime(bookings[0]) : null,
+    bookings.some(isKept) ? 'Came' : bookings.length > 0 ? 'Booked' : null,
+  ]
+}
+
+test('invitations are listed with their mail, their state and what followed', async () => {
+  for (const [startDate, endDate] of RANGES) {
+    const { lines, kpis } = await printed({ reportId: 702, startDate, endDate })
+    const own = business.invitations.filter(
+      (one) => invitedDay(one) >= startDate && invitedDay(one) <= endDate,
+    )
+    const shown = lines.map((line) => [
+      line.invitedOn,
+      line.campaign,
+      line.mail,
+      line.state,
+      line.completedOn,
+      line.expiresOn,
+      line.appointment,
+      line.visit,
+    ])
+    assert.deepEqual(sorted(shown), sorted(own.map(invitationLine)))
+    if (startDate > '2026-11-10') continue
+    const { invited, reached, completed, booked, came } = funnelOf(own)
+    assert.deepEqual(kpis, {
+      invited,
+      open: count(
+        lines.map(({ state }) => state),
+        'Open',
+      ),
+      reached: shareOf(reached, invited),
+      completed: shareOf(completed, invited),
+      booked: shareOf(booked, invited),
+      came: shareOf(came, invited),
+    })
+  }
+})
+
+test('invitations are grouped by month, and both reports of them agree', async () => {
+  const [startDate, endDate] = RANGES[4]
+  const request = { reportId: 702, startDate, endDate }
+  const { lines, kpis, totals } = await printed({ ...request, groupBy: ['month'] })
+  assert.equal(lines.length, 11, 'December is ahead')
+  for (const { month, bookedRate, cameRate, ...line } of lines) {
+    const expected = funnelOf(
+      business.invitations.filter((one) => invitedDay(one).startsWith(String(month))),
+    )
+    assert.deepEqual(line, expected, String(month))
+    assert.equal(bookedRate, shareOf(expected.booked, expected.invited))
+    assert.equal(cameRate, shareOf(expected.came, expected.invited))
+  }
+  const funnel = await printed({ ...request, reportId: 701 })
+  for (const name of ['invited', 'reached', 'completed', 'booked', 'came']) {
+    assert.equal(totals[name], funnel.totals[name], name)
+    assert.equal(kpis[name], funnel.kpis[name], name)
+  }
+  await assert.rejects(print(business, { ...request, groupBy: ['staff'] }))
 })

@@ -288,6 +288,7 @@ test('every report of the catalogue can be printed, with rows and without', asyn
     601: 1,
     602: 1,
     701: 0,
+    702: 0,
     703: 0,
     801: 0,
     901: 1,

@@ -1,26 +1,19 @@
 import { join, raw, sql } from '../../database/sql.ts'
 import { partColumn, selectCells, selectMeasures } from '../measures.ts'
-import { percent, type Column, type Report, type Scope } from '../report.ts'
-import { followingBookings, FUNNEL, invitationNotes, invitationResults } from './invitation-rows.ts'
-
-const COUNTS = join(
-  FUNNEL.map(({ name, where }) => raw(`count(*) filter (where ${where}) as ${name}`)),
-  ', ',
-)
+import type { Report, Scope } from '../report.ts'
+import {
+  followingBookings,
+  FUNNEL,
+  FUNNEL_CELLS,
+  FUNNEL_COLUMNS,
+  FUNNEL_COUNTS,
+  funnelKpi,
+  invitationNotes,
+  invitationResults,
+  invitedKpi,
+} from './invitation-rows.ts'
 
 const MAX_CAMPAIGNS = 12
-
-const rate = (name: string, label: string, step: string): Column => ({
-  name,
-  label,
-  type: 'percent',
-  width: 7,
-  total: { percentOf: [step, 'invited'] },
-})
-
-const rateOf = (step: string) => raw(`round(100.0 * ${step} / nullif(invited, 0), 1)`)
-
-const stepsAfterInvited = FUNNEL.slice(1)
 
 export const campaignFunnel: Report = {
   reportId: 701,
@@ -35,21 +28,13 @@ export const campaignFunnel: Report = {
     { name: 'campaign', label: 'Campaign', type: 'text', width: 24 },
     { name: 'firstInvited', label: 'From', type: 'date', width: 10 },
     { name: 'lastInvited', label: 'To', type: 'date', width: 10 },
-    ...FUNNEL.map(({ name, label }) => ({
-      name,
-      label,
-      type: 'integer' as const,
-      width: 7,
-      total: 'sum' as const,
-    })),
-    rate('bookedRate', 'Booked share', 'booked'),
-    rate('cameRate', 'Came share', 'came'),
+    ...FUNNEL_COLUMNS,
     partColumn('revenue', { label: 'Their revenue' }),
   ],
   rows: (scope) => sql`
     with counted as (
       select f.invitation_campaign_id, f.campaign, to_char(min(f.local_start), 'YYYY-MM-DD') as first_invited,
-             to_char(max(f.local_start), 'YYYY-MM-DD') as last_invited, ${COUNTS}
+             to_char(max(f.local_start), 'YYYY-MM-DD') as last_invited, ${FUNNEL_CELLS}
       from (${invitationResults(scope)}) f group by 1, 2
     ),
     earned as (
@@ -57,35 +42,20 @@ export const campaignFunnel: Report = {
       from (${followingBookings(scope)}) b group by 1
     )
     select campaign, first_invited as "firstInvited", last_invited as "lastInvited",
-           ${raw(FUNNEL.map(({ name }) => name).join(', '))},
-           ${rateOf('booked')} as "bookedRate", ${rateOf('came')} as "cameRate",
+           ${raw(FUNNEL_COLUMNS.map(({ name }) => `"${name}"`).join(', '))},
            ${join(selectCells(['revenue'], scope), ', ')}
     from counted left join earned using (invitation_campaign_id)
     order by first_invited desc, campaign collate name_order, invitation_campaign_id`,
   figures: (scope) => sql`
     select s.*, e.*
-    from (select ${COUNTS} from (${invitationResults(scope)}) f) s,
+    from (select ${FUNNEL_COUNTS} from (${invitationResults(scope)}) f) s,
          (select ${selectMeasures(['revenue'], scope)} from (${followingBookings(scope)}) b) e`,
   kpis: [
-    {
-      name: 'invited',
-      label: 'Invited',
-      unit: 'count',
-      definition: FUNNEL[0]!.definition,
-      value: ({ invited }) => invited ?? 0,
-      tense: 'past',
-    },
-    ...stepsAfterInvited.map(({ name, label, definition }) => ({
-      name,
-      label,
-      unit: 'percent' as const,
-      definition: `${definition} As a share of the invited.`,
-      value: (figures: Record<string, number | null>) => percent(figures[name], figures.invited),
-      better: 'more' as const,
-      tense: 'past' as const,
-      isNotComparable: true as const,
-      ...(name === 'completed' ? { meaninglessWith: ['statusList' as const] } : {}),
-    })),
+    invitedKpi,
+    funnelKpi('reached'),
+    funnelKpi('completed'),
+    funnelKpi('booked'),
+    funnelKpi('came'),
     {
       name: 'campaignRevenue',
       label: 'Their revenue',
@@ -99,7 +69,7 @@ export const campaignFunnel: Report = {
   ],
   charts: [
     {
-      rows: (scope: Scope) => sql`select ${COUNTS} from (${invitationResults(scope)}) f`,
+      rows: (scope: Scope) => sql`select ${FUNNEL_COUNTS} from (${invitationResults(scope)}) f`,
       draw: ([counts = {}]) => [
         {
           kind: 'bar',

@@ -8,6 +8,7 @@ import { cancelledAppointments } from './cancellations.ts'
 import { classAttendance } from './class-attendance.ts'
 import { clients } from './clients.ts'
 import { dailySchedule } from './daily-schedule.ts'
+import { invitations } from './invitations.ts'
 import { lapsedClients } from './lapsed-clients.ts'
 import { mailDelivery } from './mail-delivery.ts'
 import { newAndReturning } from './new-and-returning.ts'
@@ -61,6 +62,7 @@ export const REPORTS: Report[] = [
   classAttendance,
   classRoster,
   campaignFunnel,
+  invitations,
   recallsDue,
   forms,
   triggerLog,

@@ -1,5 +1,5 @@
-import { empty, sql } from '../../database/sql.ts'
-import type { Scope, SentenceSource } from '../report.ts'
+import { empty, raw, sql } from '../../database/sql.ts'
+import { percent, type Column, type Kpi, type Scope, type SentenceSource } from '../report.ts'
 import { mailOutcome } from './automation-rows.ts'
 import {
   anyOf,
@@ -62,7 +62,7 @@ const BEST_RESULTS = [
 
 /** Each invitation with the result of its mails, and the appointments that followed it. */
 export const invitationResults = (scope: Scope) => sql`
-  select i.*, m.mail, b.bookings, b.came, b.next_time, b.next_location
+  select i.*, m.mail, b.bookings, b.came, b.first_time, b.first_location
   from (${invitationRows(scope)}) i
   left join lateral (
     select (array_agg(o.result order by array_position(${BEST_RESULTS}::text[], o.result)))[1] as mail
@@ -71,7 +71,7 @@ export const invitationResults = (scope: Scope) => sql`
             and e.object_type = 'INVITATION' and e.object_uuid = i.invitation_uuid and not e.test) o) m on true
   left join (
     select invitation_uuid, count(*) as bookings, count(*) filter (where outcome = 'KEPT') as came,
-           min(start_time) as next_time, (array_agg(location_id order by start_time))[1] as next_location
+           min(start_time) as first_time, (array_agg(location_id order by start_time))[1] as first_location
     from (${followingBookings(scope)}) c group by 1) b using (invitation_uuid)`
 
 /** The steps from the invitation to the visit. Each is a condition of `invitationResults` `f`. */
@@ -106,7 +106,73 @@ export const FUNNEL = [
     where: `f.came > 0`,
     definition: 'Invitations with such an appointment that was kept.',
   },
+] as const
+
+type Step = (typeof FUNNEL)[number]['name']
+
+const countOf = ({ where }: { where: string }) => `count(*) filter (where ${where})`
+
+/** The number of each step, from `invitationResults` `f`. */
+export const FUNNEL_COUNTS = raw(
+  FUNNEL.map((step) => `${countOf(step)} as ${step.name}`).join(', '),
+)
+
+const RATES = [
+  { name: 'bookedRate', label: 'Booked share', of: 'booked' },
+  { name: 'cameRate', label: 'Came share', of: 'came' },
+] as const
+
+const stepOf = (name: Step) => FUNNEL.find((step) => step.name === name)!
+
+/** The columns of all steps, and the shares of the invited that booked and came. */
+export const FUNNEL_COLUMNS: Column[] = [
+  ...FUNNEL.map(({ name, label }) => ({
+    name,
+    label,
+    type: 'integer' as const,
+    width: 7,
+    total: 'sum' as const,
+  })),
+  ...RATES.map(({ name, label, of }): Column => ({
+    name,
+    label,
+    type: 'percent',
+    width: 7,
+    total: { percentOf: [of, 'invited'] },
+  })),
 ]
+
+/** The cells of these columns, from `invitationResults` `f`. */
+export const FUNNEL_CELLS = sql`
+  ${FUNNEL_COUNTS},
+  ${raw(
+    RATES.map(
+      ({ name, of }) =>
+        `round(100.0 * ${countOf(stepOf(of))} / nullif(${countOf(FUNNEL[0])}, 0), 1) as "${name}"`,
+    ).join(', '),
+  )}`
+
+export const invitedKpi: Kpi = {
+  name: 'invited',
+  label: 'Invited',
+  unit: 'count',
+  definition: FUNNEL[0].definition,
+  value: ({ invited }) => invited ?? 0,
+  tense: 'past',
+}
+
+/** The share of the invited that reached a step. Earlier ones have had more time for it. */
+export const funnelKpi = (name: Exclude<Step, 'invited'>): Kpi => ({
+  name,
+  label: stepOf(name).label,
+  unit: 'percent',
+  definition: `${stepOf(name).definition} As a share of the invited.`,
+  value: (figures) => percent(figures[name], figures.invited),
+  better: 'more',
+  tense: 'past',
+  isNotComparable: true,
+  ...(name === 'completed' ? { meaninglessWith: ['statusList'] } : {}),
+})
 
 /** An empty report must say why it is empty. */
 export const invitationNotes: SentenceSource = {
