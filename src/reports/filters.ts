@@ -100,7 +100,7 @@ const FILTERS_OF: Record<ReportSubject, readonly FilterName[]> = {
   classes: ALL_FILTERS,
   recalls: ALL_FILTERS,
   invitations: ['clientIdList', 'statusList', 'tags'],
-  disclaimers: ['clientIdList', 'statusList', 'tags'],
+  disclaimers: ALL_FILTERS,
   triggers: ['locationIdList', 'professionalIdList', 'reasonIdList', 'clientIdList', 'statusList'],
   emails: ['locationIdList', 'professionalIdList', 'reasonIdList', 'clientIdList', 'statusList'],
   clients: ['clientIdList', 'tags'],
@@ -181,7 +181,7 @@ export function refuseUnknownIds(
   check('clientIdList', filters.clientIdList, clients, 'client')
 }
 
-/** Refuses tags that no client and no appointment or class of the business has. */
+/** Refuses tags that no client and no object of the business has. */
 export async function refuseUnknownTags(
   db: Db,
   businessId: number,
@@ -195,7 +195,8 @@ export async function refuseUnknownTags(
          or exists (select from calendar t where t.business_id = ${businessId} and t.tags -> ${name} ? v.value)
          or exists (select from class_schedule t where t.business_id = ${businessId} and t.tags -> ${name} ? v.value)
          or exists (select from recall t where t.business_id = ${businessId} and t.tags -> ${name} ? v.value)
-         or exists (select from invitation t where t.business_id = ${businessId} and t.tags -> ${name} ? v.value)`)
+         or exists (select from invitation t where t.business_id = ${businessId} and t.tags -> ${name} ? v.value)
+         or exists (select from disclaimer t where t.business_id = ${businessId} and t.tags -> ${name} ? v.value)`)
     values.forEach((value, i) => {
       if (known.some((one) => one.value === value)) return
       addFault(`/filters/tags/${escapePointer(name)}/${i}`, 'is a value that this tag has nowhere')

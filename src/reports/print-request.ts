@@ -125,11 +125,10 @@ async function makeJob(db: Db, checked: Checked): Promise<PrintJob> {
   const grouped = groupBy.length > 0 ? groupReport(shown, groupBy) : shown
   const { report: meaningful, notes } = leaveOutMeaningless(grouped, scope, rest.filters)
   const currencies = showsMoney(meaningful)
-    ? await findCurrencies(
-        db,
+    ? await findCurrencies(db, report, [
         scope,
         ...rangesOf(report, scope).map((range) => withRange(scope, range)),
-      )
+      ])
     : []
   const grouping: [string, string][] = wanted ? [['Grouped by', wanted.join(', ')]] : []
   return {
