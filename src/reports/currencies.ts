@@ -4,14 +4,18 @@ import { appointmentRows, NO_CURRENCY } from './catalog/conditions.ts'
 import type { Chart } from './chart.ts'
 import { inCurrency } from './measures.ts'
 import type { Words } from './words.ts'
-import type { ChartSource, Column, Figures, Kpi, KpiResult, Scope } from './report.ts'
+import type { ChartSource, Column, Figures, Kpi, KpiResult, Report, Scope } from './report.ts'
 
 /** The currencies of the prices in these ranges, in the order of their names. */
-export async function findCurrencies(db: Db, ...scopes: Scope[]): Promise<string[]> {
+export async function findCurrencies(
+  db: Db,
+  { prices = appointmentRows }: Pick<Report, 'prices'>,
+  scopes: Scope[],
+): Promise<string[]> {
   const found = new Set<string>()
   for (const scope of scopes) {
     const currencies = await db.query<{ currency: string }>(sql`
-      select distinct a.currency from (${appointmentRows(scope)}) a where a.price is not null`)
+      select distinct a.currency from (${prices(scope)}) a where a.price is not null`)
     for (const { currency } of currencies) found.add(currency)
   }
   return [...found].toSorted()

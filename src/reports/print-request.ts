@@ -22,7 +22,7 @@ import { canGroupBy, groupReport } from './grouping.ts'
 import { leaveOutMeaningless } from './meaningless.ts'
 import type { AppliedFilters, DateRange, Report, Scope, StatusOutcomes } from './report.ts'
 import { boundsOf, withRange, zonesOf, type LocationZone } from './zones.ts'
-import { chooseLocale } from './words.ts'
+import { chooseLocale, wordsOf } from './words.ts'
 
 /** A request to print, not yet checked. */
 export type PrintRequest = {
@@ -78,6 +78,7 @@ export async function checkPrintRequest(
   const filters = readFilters(request.filters, addFault)
   const { locations, outcomes, ...business } = await findBusiness(db, businessId)
   const locale = chooseLocale([...(reader.locales ?? []), business.language])
+  const words = wordsOf(locale)
   const location = findLocation(request.locationId, locations, reader, addFault)
   const ids = visibleIds(reader, filters, location)
   const names = await findFilterNames(db, businessId, {
@@ -115,9 +116,9 @@ export async function checkPrintRequest(
     locale,
     accentColor: business.accentColor,
     locationId: location?.locationId ?? null,
-    locationName: location?.name ?? describeLocations(ids.locationIds, names),
+    locationName: location?.name ?? describeLocations(ids.locationIds, names, words),
     filters: appliedFilters(filters),
-    appliedFilters: describeFilters(scope, names),
+    appliedFilters: describeFilters(scope, names, words),
   })
 }
 
@@ -129,18 +130,20 @@ type Checked = Omit<PrintJob, 'notes' | 'groupBy'> & {
 /** Adapts the report to what the reader may see, to the range and to the filters. */
 async function makeJob(db: Db, checked: Checked): Promise<PrintJob> {
   const { report, scope, groupBy: wanted, reader, ...rest } = checked
+  const words = wordsOf(rest.locale)
   const shown = visibleTo(report, reader.functions)
   const groupBy = wanted ?? report.groupedBy?.(scope) ?? []
   const grouped = groupBy.length > 0 ? groupReport(shown, groupBy) : shown
-  const { report: meaningful, notes } = leaveOutMeaningless(grouped, scope, rest.filters)
+  const { report: meaningful, notes } = leaveOutMeaningless(grouped, scope, rest.filters, words)
   const currencies = showsMoney(meaningful)
-    ? await findCurrencies(
-        db,
+    ? await findCurrencies(db, report, [
         scope,
         ...rangesOf(report, scope).map((range) => withRange(scope, range)),
-      )
+      ])
     : []
-  const grouping: [string, string][] = wanted ? [['Grouped by', wanted.join(', ')]] : []
+  const grouping: [string, string][] = wanted
+    ? [[words.say('Grouped by'), wanted.map((name) => words.say(name)).join(', ')]]
+    : []
   return {
     ...rest,
     report: meaningful,

@@ -35,10 +35,8 @@ export function printReport<T>(
     // Reports whose charts are drawn from their rows have few rows.
     const isShort = !rowsOnly && report.charts.some(({ rows }) => !rows)
     const allRows = isShort ? await tx.query<Row>(report.rows(scope)) : undefined
-    const compared = compareScope(
-      scope,
-      rowsOnly ? null : await findBeginning(tx, report.about, scope),
-    )
+    const began = rowsOnly ? null : await findBeginning(tx, report, scope)
+    const compared = compareScope(scope, began, wordsOf(job.locale))
     const kpis = rowsOnly ? [] : await readKpis(tx, job, compared)
     const charts = rowsOnly ? [] : await readCharts(tx, job, allRows)
     const sentences = rowsOnly ? [] : await readSentences(tx, job)

@@ -23,20 +23,35 @@ export type Report = {
   figures(scope: Scope): Sql
   kpis: Kpi[]
   charts: ChartSource[]
-  /** What its lines show if it is grouped; absent if it cannot be grouped. */
+  /** What its lines show if it is grouped. Without these and `groups` it cannot be grouped. */
   measures?: MeasureName[]
+  /** Lines of its own for groups, instead of `measures`. */
+  groups?: Groups
   /** The column whose values each begin on a new page. */
   newPageFor?: string
   /** How it is grouped if the request does not say. */
   groupedBy?: (range: DateRange) => DimensionName[]
   /** The part of the requested range that it describes; absent if all of it. */
   rangeOf?: (range: DateRange) => DateRange
+  /** The rows with the prices that it shows; absent if they are the appointments of the range. */
+  prices?: (scope: Scope) => Sql
+  /** Reads when its data began (`began`); absent if it is the first row of its subject. */
+  beginning?: (scope: Scope) => Sql
   /** Ranges that it reads in addition to its own and the compared one. */
   otherRanges?: (range: DateRange) => DateRange[]
   /** Adds the cells that are not calculated in SQL. */
   completeRow?: (row: Record<string, unknown>) => Record<string, unknown>
   /** What its figures say, in words. They are printed with the notes. */
   sentences?: SentenceSource
+}
+
+/** The lines of a report that counts something else than appointments or classes of the range. */
+export type Groups = {
+  columns: Column[]
+  /** One row for each thing that is counted, with `local_start` and the ids that it is grouped by. */
+  rows(scope: Scope): Sql
+  /** The cells of the columns, from rows `f`. A step without rows has one row of nulls. */
+  cells(scope: Scope): Sql
 }
 
 export type SentenceSource = {
@@ -72,6 +87,8 @@ export const MEASURE_NAMES = [
   'lostValue',
   'cancelledValue',
   'aheadValue',
+  'bookings',
+  'bookingsValue',
   'classes',
   'students',
   'places',
