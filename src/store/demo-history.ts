@@ -18,7 +18,7 @@ const CHANGE_COLUMNS = columnsFor<PastStatusChange>({
 })
 
 /** The audit compares all rows of a statement, which takes far longer for many at once. */
-const CHANGES_AT_ONCE = 100
+const CHANGES_AT_ONCE = 50
 
 export async function recordPastStatuses(
   db: Db,
@@ -91,8 +91,25 @@ const ifNew = (anchor: string) => sql`
       and t.event_defn_id = p.event_defn_id and t.anchor_time = p.${raw(anchor)} and t.object_type = p.object_type
       and t.status <> 'CANCELLED' and t.occurrence is null)`
 
+/** Each statement writes the messages of so many days, so that none takes long. */
+const DAYS_AT_ONCE = 20
+
 /** Reminders before and messages after past appointments, each with its mail. */
 export async function recordPastMessages(db: Db, businessId: number, messages: Messages) {
+  const { automations, now } = messages
+  const latest = now.add({ hours: 72 })
+  const since = automations.map((one) => one.since).toSorted(Temporal.Instant.compare)[0] ?? latest
+  let from = since
+  while (Temporal.Instant.compare(from, latest) < 0) {
+    const until = from.add({ hours: 24 * DAYS_AT_ONCE })
+    await recordMessagesOf(db, businessId, messages, { from, until })
+    from = until
+  }
+}
+
+type Days = { from: Temporal.Instant; until: Temporal.Instant }
+
+async function recordMessagesOf(db: Db, businessId: number, messages: Messages, days: Days) {
   const { automations, now, missed, cancelled } = messages
   const visits = sql`
     select d.*, c.calendar_id as object_id, c.client_id, c.booked_time, c.status as visit_status,
@@ -102,7 +119,7 @@ export async function recordPastMessages(db: Db, businessId: number, messages: M
            ${chanceOf('c')} / case when c.status = any (${missed}::text[]) then 3 else 1 end as chance
     from (${definitionsOf(businessId, automations)}) d
     join calendar c on c.business_id = d.business_id and c.external_id like 'demo-appointment-%'
-      and c.start_time > d.since
+      and c.start_time >= ${days.from} and c.start_time < ${days.until}
     join client cl on (cl.business_id, cl.client_id) = (c.business_id, c.client_id)
     join location l on (l.business_id, l.location_id) = (c.business_id, c.location_id)
     where d.object_type = 'CALENDAR' and (d.filter_tag_map_json is null or cl.tags ? 'level')
