@@ -18,9 +18,10 @@ export type QueueHealth = {
   late: number
   expired: number
   mostLateSeconds: number
-  /** Mails that are to be sent, without those of businesses whose mail is paused. */
+  /** Mails that are to be sent, without those above a daily limit and of businesses whose mail is paused. */
   emailsWaiting: number
   oldestWaitingEmail: Temporal.Instant | null
+  emailsAboveLimit: number
   pausedBusinesses: number
 }
 
@@ -51,8 +52,12 @@ export async function readQueueHealth(db: Db, now: Temporal.Instant, leaseSecond
       (select count(*) from business where mail_paused) as "pausedBusinesses",
       mails.*, late.*
     from (
-      select count(*) as "emailsWaiting", min(created_date) as "oldestWaitingEmail" from (
-        select q.created_date from email_queue q join business b using (business_id)
+      select count(*) filter (where not is_above) as "emailsWaiting",
+             min(created_date) filter (where not is_above) as "oldestWaitingEmail",
+             count(*) filter (where is_above) as "emailsAboveLimit"
+      from (
+        select q.created_date, q.above_limit_until is not null and q.above_limit_until > ${now} as is_above
+        from email_queue q join business b using (business_id)
         where not b.mail_paused limit ${MAX_COUNTED}) waiting) mails, (
       select count(*) filter (where status <> 'EXPIRED') as late,
              count(*) filter (where status = 'EXPIRED' and status_reason like ${`${CAME_LATE}%`}) as expired,
