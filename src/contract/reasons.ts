@@ -17,6 +17,7 @@ export const REASONS = {
 
   // EXPIRED
   bookedLate: 'booked after its reminder time',
+  uselessWhileHeld: 'it waited for approval until it was no longer useful',
   alreadyPast: 'its time has already passed',
 
   // SKIPPED

@@ -14,7 +14,10 @@ export type QueueHealth = {
   oldestUnplanned: Temporal.Instant | null
   /** In the last 7 days: triggers that were given up because their attempts failed. */
   gaveUp: number
-  /** In the last 24 hours: triggers that ended more than a minute late, and those then of no use. */
+  /**
+   * In the last 24 hours: triggers that ended more than a minute late, and those then of no use. One that
+   * waited for an approval, or for the end of a pause, was due when that ended.
+   */
   late: number
   expired: number
   mostLateSeconds: number
@@ -61,13 +64,18 @@ export async function readQueueHealth(db: Db, now: Temporal.Instant, leaseSecond
         where not b.mail_paused limit ${MAX_COUNTED}) waiting) mails, (
       select count(*) filter (where status <> 'EXPIRED') as late,
              count(*) filter (where status = 'EXPIRED' and status_reason like ${`${CAME_LATE}%`}) as expired,
-             coalesce(extract(epoch from max(modified_date - scheduled_time)
+             coalesce(extract(epoch from max(modified_date - due_time)
                filter (where status <> 'EXPIRED' or status_reason like ${`${CAME_LATE}%`})), 0)::float8
                as "mostLateSeconds"
-      from event_trigger
-      where status in ('COMPLETED', 'FAILED', 'SKIPPED', 'EXPIRED')
-        and modified_date - scheduled_time > interval '1 minute'
-        and modified_date > ${now.subtract({ hours: 24 })}) late`)
+      from (
+        select t.status, t.status_reason, t.modified_date,
+               greatest(t.scheduled_time, t.released_time,
+                 case when b.mail_resumed_time <= t.modified_date then b.mail_resumed_time end) as due_time
+        from event_trigger t join business b using (business_id)
+        where t.status in ('COMPLETED', 'FAILED', 'SKIPPED', 'EXPIRED')
+          and t.modified_date - t.scheduled_time > interval '1 minute'
+          and t.modified_date > ${now.subtract({ hours: 24 })}) ended
+      where modified_date - due_time > interval '1 minute') late`)
   return health!
 }
 
