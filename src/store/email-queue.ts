@@ -361,10 +361,16 @@ export const postponePausedEmails = (
   { now, until }: { now: Temporal.Instant; until: Temporal.Instant },
 ) =>
   tx.query(sql`
-    update email_queue q set next_attempt_time = ${until}, ${FREE}
-    where q.business_id = any (${[...new Set(paused.map((mail) => mail.businessId))]}::bigint[])
-      and q.next_attempt_time <= ${now}
-      and (q.worker is null or q.worker = any (${paused.map((mail) => mail.worker)}::text[]))`)
+    update email_queue set next_attempt_time = ${until}, ${FREE}
+    where (business_id, email_id) in (
+      select q.business_id, q.email_id from email_queue q
+      where q.business_id = any (${[...new Set(paused.map((mail) => mail.businessId))]}::bigint[])
+        and q.next_attempt_time <= ${now}
+        and (q.worker is null or q.worker = any (${paused.map((mail) => mail.worker)}::text[]))
+      ${NOT_CLAIMED_MEANWHILE})`)
+
+/** Two nodes that postpone mails of one business would otherwise wait for each other's claims. */
+const NOT_CLAIMED_MEANWHILE = sql`for update of q skip locked`
 
 const DAILY_LIMITS = 7_230_008
 
@@ -405,15 +411,18 @@ export const postponeEmailsOfBusiness = (
   { now, start, morning }: NextDay,
 ) =>
   tx.query(sql`
-    update email_queue q set ${FREE}, (next_attempt_time, above_limit_until) = (
+    update email_queue m set ${FREE}, (next_attempt_time, above_limit_until) = (
       select due.time, due.time from (
         select case when exists (
           select from email e join event_trigger t using (business_id, event_trigger_id)
-          where (e.business_id, e.email_id) = (q.business_id, q.email_id) and not t.fire_now
+          where (e.business_id, e.email_id) = (m.business_id, m.email_id) and not t.fire_now
             and t.anchor_time > t.scheduled_time and t.anchor_time <= ${morning}::timestamptz)
         then ${start}::timestamptz else ${morning}::timestamptz end as time) due)
-    where q.business_id = ${businessId} and q.next_attempt_time <= ${now}
-      and (q.worker is null or q.email_id = any (${mails.map((mail) => mail.emailId)}::bigint[]))`)
+    where (m.business_id, m.email_id) in (
+      select q.business_id, q.email_id from email_queue q
+      where q.business_id = ${businessId} and q.next_attempt_time <= ${now}
+        and (q.worker is null or q.email_id = any (${mails.map((mail) => mail.emailId)}::bigint[]))
+      ${NOT_CLAIMED_MEANWHILE})`)
 
 /** Mails that wait because the daily limit was reached: one of them, or those of the list. */
 export const listEmailsAboveLimit = (
