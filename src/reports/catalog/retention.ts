@@ -143,6 +143,7 @@ export const retention: Report = {
       draw: ([counts = {}]) => [
         {
           kind: 'bar',
+          named: true,
           name: 'retention',
           title: 'Clients who came back (%)',
           unit: 'percent',
