@@ -91,12 +91,13 @@ export const canGroupBy = ({ about, measures }: Report, dimension: DimensionName
 /** The same report with one line for each group. Its figures and charts stay. */
 export function groupReport(report: Report, dimensions: DimensionName[]): Report {
   const { measures = [] } = report
-  const { newPageFor: _, ...rest } = report
+  const { newPageFor: _, drillDown, ...rest } = report
   return {
     ...rest,
     columns: groupedColumns(dimensions, measures),
     rows: (scope) => groupedRows(scope, report, dimensions),
     charts: report.charts.filter(({ rows }) => rows),
+    ...(drillDown ? { drillDown: { ...drillDown, keys: () => dimensions } } : {}),
   }
 }
 
@@ -129,7 +130,8 @@ export function groupedRows(
       select ${raw(keys.join(', '))}, ${selectMeasures(measures, scope)}
       from counted group by ${raw(keys.join(', '))}
     )
-    select ${raw([...new Set(shown)].join(', '))}, ${join(cellsOf(measures, dimensions, scope), ', ')}
+    select ${raw([...new Set(shown)].join(', '))}, ${join(cellsOf(measures, dimensions, scope), ', ')},
+           ${raw(dimensions.map((name, i) => `${keys[i]} as "key_${name}"`).join(', '))}
     from ${source} ${join(joins, ' ')}
     order by ${raw(all.map((dimension, i) => dimension.order(keys[i]!)).join(', '))}`
 }

@@ -53,6 +53,7 @@ export async function printToFile(db: Db, job: PrintJob, printing: Printing): Pr
       },
       {
         rowsOnly: format === 'csv' && !hasSentences,
+        hasRowFilters: format === 'json',
         signal,
         ...(onProgress ? { onProgress } : {}),
       },

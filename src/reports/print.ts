@@ -7,6 +7,7 @@ import type { Chart } from './chart.ts'
 import { findBeginning } from './beginning.ts'
 import { compareScope, type ComparedScopes } from './comparison.ts'
 import { drawInCurrencies, kpiResults, splitColumns } from './currencies.ts'
+import { drillDownPaths, rowFilterOf } from './drill-down.ts'
 import { MEASURES } from './measures.ts'
 import type { PrintJob } from './print-request.ts'
 import type { Cell, Column, Figures, ReportResult, Scope } from './report.ts'
@@ -24,7 +25,7 @@ export function printReport<T>(
   db: Db,
   job: PrintJob,
   use: (result: ReportResult) => Promise<T>,
-  { rowsOnly = false, onProgress = () => {}, signal }: PrintOptions = {},
+  { rowsOnly = false, hasRowFilters = false, onProgress = () => {}, signal }: PrintOptions = {},
 ): Promise<T> {
   return db.snapshot(async (snapshot) => {
     const tx = untilAborted(snapshot, signal)
@@ -43,7 +44,10 @@ export function printReport<T>(
     const batches = allRows
       ? [allRows]
       : tx.stream<Row>(report.rows(scope), rowsOnly ? CSV_BATCH_ROWS : BATCH_ROWS)
-    const { rows, totals } = withTotals(columns, toCells(job, columns, batches, onProgress))
+    const { rows, totals } = withTotals(
+      columns,
+      toCells(job, columns, batches, { hasRowFilters, onProgress }),
+    )
 
     signal?.throwIfAborted()
     return use({
@@ -68,6 +72,8 @@ export function printReport<T>(
       charts,
       columns,
       newPageAt: columns.findIndex(({ name }) => name === report.newPageFor),
+      drillDown: drillDownPaths(job, columns, kpis),
+      hasRowFilters,
       rows,
       totals,
     })
@@ -79,6 +85,8 @@ type Row = Record<string, unknown>
 type PrintOptions = {
   /** For formats without figures and charts: reading those costs as much as the rows. */
   rowsOnly?: boolean
+  /** Adds to each row the part of the request that selects its objects. */
+  hasRowFilters?: boolean
   onProgress?: (rowsRead: number) => void
   signal?: AbortSignal
 }
@@ -167,17 +175,20 @@ async function readSentences(tx: Db, { report: { sentences }, scope }: PrintJob)
 }
 
 async function* toCells(
-  { report: { completeRow = (row) => row } }: PrintJob,
+  job: PrintJob,
   columns: Column[],
   batches: AsyncIterable<Row[]> | Iterable<Row[]>,
-  onProgress: (rowsRead: number) => void,
+  { hasRowFilters, onProgress }: { hasRowFilters: boolean; onProgress: (rowsRead: number) => void },
 ) {
+  const { completeRow = (row) => row } = job.report
   const names = columns.map(({ name }) => name)
+  const filterOf = rowFilterOf(job)
   let read = 0
   for await (const batch of prefetch(batches)) {
     const cells = batch.map((row) => {
       const complete = completeRow(row)
-      return names.map((name) => toCell(complete[name]))
+      const cells = names.map((name) => toCell(complete[name]))
+      return hasRowFilters ? [...cells, filterOf(row)] : cells
     })
     onProgress((read += batch.length))
     yield cells

@@ -138,6 +138,8 @@ export function sampleResult(rowCount: number): ReportResult {
     ],
     columns: COLUMNS,
     newPageAt: -1,
+    drillDown: null,
+    hasRowFilters: false,
     rows,
     totals,
   }

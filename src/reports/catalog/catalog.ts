@@ -12,7 +12,7 @@ import { newAndReturning } from './new-and-returning.ts'
 import { noShows } from './no-shows.ts'
 import { peakTimes } from './peak-times.ts'
 import { MEASURES } from '../measures.ts'
-import type { Category, MeasureName, Report, ReportObject } from '../report.ts'
+import type { Category, DrillDown, MeasureName, Report, ReportObject } from '../report.ts'
 import { recallsDue } from './recalls-due.ts'
 import { servicesByPopularity } from './services.ts'
 import { staffPerformance } from './staff-performance.ts'
@@ -107,8 +107,16 @@ export function visibleTo(report: Report, functions: ReadonlySet<string>): Repor
     ),
     kpis: report.kpis.filter(({ unit }) => unit !== 'money'),
     ...(report.measures ? { measures: report.measures.filter((name) => !isMoney(name)) } : {}),
+    ...(report.drillDown ? { drillDown: withoutMoneySums(report.drillDown) } : {}),
   }
 }
+
+const withoutMoneySums = (drillDown: DrillDown): DrillDown => ({
+  ...drillDown,
+  figures: Object.fromEntries(
+    Object.entries(drillDown.figures ?? {}).filter(([, sum]) => !sum.isMoney),
+  ),
+})
 
 const isMoney = (name: MeasureName) => MEASURES[name].unit === 'money'
 
