@@ -85,8 +85,10 @@ export class Deliveries {
   #isProbing = false
   /** When mails that became useless during an outage were last ended. */
   #uselessEndedAt: Temporal.Instant | undefined
-  /** How many mails the mailer is sending. */
+  /** How many mails are prepared for the mailer, or being sent by it. */
   #sending = 0
+  /** Mails that wait for keys or files. The mailer does not know of them yet. */
+  readonly #preparing = new Set<ClaimedEmail>()
   readonly #pace = new Pace()
   readonly #files: AttachedFiles
   readonly #shares = new FairShare(EMAIL_QUEUE)
@@ -184,10 +186,8 @@ export class Deliveries {
   #room() {
     const ahead = this.#pace.ahead(monotonicMs())
     const more = ahead - this.#sending
-    return Math.min(
-      MAX_IN_PROGRESS,
-      Math.max(this.#parts.mailer.room(), more < ahead / 2 ? 0 : more),
-    )
+    const room = this.#parts.mailer.room() - this.#preparing.size
+    return Math.min(MAX_IN_PROGRESS, Math.max(room, more < ahead / 2 ? 0 : more))
   }
 
   /** A probe may take as long as a connection attempt, and a stop does not wait for it. */
@@ -293,12 +293,14 @@ export class Deliveries {
 
   async #attempt(mail: ClaimedEmail): Promise<Outcome | 'not attempted'> {
     this.#sending++
+    this.#preparing.add(mail)
     try {
       const outcome = await this.#send(mail)
       if (outcome !== 'not attempted' && outcome.kind !== 'postponed') this.#note(outcome)
       return outcome
     } finally {
       this.#sending--
+      this.#preparing.delete(mail)
       this.#pace.count()
       this.wake()
     }
@@ -326,6 +328,7 @@ export class Deliveries {
     if (!signers) return 'not attempted'
     const { mailFrom, mailer, bounceAddress } = this.#parts
     const send = (message: Message) => {
+      this.#preparing.delete(mail)
       const from = bounceAddress?.({ ...mail, messageId: message.messageId }) ?? mailFrom.address
       return mailer.send({ from, to, message, signers, beforeMessageEnd })
     }

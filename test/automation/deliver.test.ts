@@ -668,3 +668,43 @@ test('a worker that is stopped after a crash of the database gives nothing back 
   answer.resolve({ kind: 'sent', phase: 'end', reply: '250 taken' })
   await engine.settle()
 })
+
+test('mails that wait for large files are no more than the mail server has room for', async (t) => {
+  const world = await startWorld(t)
+  const { book, clock, db, save } = world
+  const pdf = Buffer.concat([Buffer.from('%PDF-1.7\n'), Buffer.alloc(300 * 1024, ' ')])
+  const { fileUUId } = await save('/fileLibrary', {
+    name: 'House rules.pdf',
+    content: pdf.toString('base64'),
+  })
+  const open = Promise.withResolvers<void>()
+  let sending = 0
+  const mailer: Mailer = {
+    ...mailerParts,
+    room: () => 10 - sending,
+    async send(mail) {
+      sending++
+      await open.promise
+      await mail.beforeMessageEnd()
+      sending--
+      return { kind: 'sent', phase: 'end', reply: '250 taken' }
+    },
+  }
+  for (let i = 1; i < 25; i++) await book(clock.in({ hours: 47, minutes: i }))
+  const engine = await due(world, mailer, { attachFileLibraryUUids: [fileUUId] })
+  await engine.plan()
+  await engine.fire()
+  assert.equal(await engine.deliver(), 10)
+  // A large message takes much memory, so few are made at a time.
+  await until(() => sending === 2)
+  const next = engine.deliver()
+  const [row] = await db.query<{ claimed: number }>(
+    sql`select count(*) as claimed from email_queue where worker is not null`,
+  )
+  assert.equal(row!.claimed, 10)
+  open.resolve()
+  await next
+  await engine.runEngine()
+  const [left] = await db.query<{ count: number }>(sql`select count(*) as count from email_queue`)
+  assert.equal(left!.count, 0)
+})
