@@ -49,7 +49,7 @@ export const reportRows: Routes = async (app, { database, clock, queues }) => {
       )
       const { objects, ...sums } = found
       const page = pageOf(objects, limit, list, ({ time, rowKey }) => [time.toString(), rowKey])
-      const items = page.items.map(({ rowKey: _, ...object }) => object)
+      const items = page.items.map(({ rowKey: _rowKey, ...object }) => object)
       return toWire({ ...page, items, ...sums })
     },
   )
