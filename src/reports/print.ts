@@ -1,6 +1,7 @@
 import type { ReportFormat } from '../contract/report.ts'
 import type { Db } from '../database/database.ts'
 import { sql } from '../database/sql.ts'
+import { untilAborted } from '../database/until-aborted.ts'
 import { invalid } from '../errors.ts'
 import { reportObject } from './catalog/catalog.ts'
 import type { Chart } from './chart.ts'
@@ -27,8 +28,7 @@ export function printReport<T>(
   use: (result: ReportResult) => Promise<T>,
   { rowsOnly = false, hasRowFilters = false, onProgress = () => {}, signal }: PrintOptions = {},
 ): Promise<T> {
-  return db.snapshot(async (snapshot) => {
-    const tx = untilAborted(snapshot, signal)
+  return untilAborted(db, signal).snapshot(async (tx) => {
     const { report, scope } = job
     const columns = columnsOf(job)
     // Reports whose charts are drawn from their rows have few rows.
@@ -90,21 +90,6 @@ type PrintOptions = {
   onProgress?: (rowsRead: number) => void
   signal?: AbortSignal
 }
-
-/** No statement starts after the signal has aborted; a running one is not cancelled. */
-const untilAborted = (tx: Db, signal: AbortSignal | undefined): Db => ({
-  ...tx,
-  query: async (statement) => {
-    signal?.throwIfAborted()
-    return tx.query(statement)
-  },
-  async *stream(statement, batchSize) {
-    for await (const batch of tx.stream<never>(statement, batchSize)) {
-      signal?.throwIfAborted()
-      yield batch
-    }
-  },
-})
 
 /** Counts the rows of the report, at most `max`. */
 export async function countRows(db: Db, { report, scope }: PrintJob, max = 1_000_000_000) {

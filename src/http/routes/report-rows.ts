@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { CountedObjectPage, ReportRowsQuery } from '../../contract/report-rows.ts'
+import { untilAborted } from '../../database/until-aborted.ts'
 import { invalid, notFound } from '../../errors.ts'
 import { readerOf } from '../../report-delivery/readers.ts'
 import { REPORTS } from '../../reports/catalog/catalog.ts'
@@ -34,7 +35,7 @@ export const reportRows: Routes = async (app, { database, clock, queues }) => {
       const list = JSON.stringify(['reportRows', reportId, asked])
       const { limit, after } = readPage(query, list, ['moment', 'text'])
       const { startDate, endDate, locationId, filters, printedTime, ...wanted } = asked
-      const db = database.reportsOf(caller.businessId)
+      const db = untilAborted(database.reportsOf(caller.businessId), signal)
       const request = { reportId, startDate, endDate, locationId, filters: parseFilters(filters) }
       const now = earlierOf(clock.now(), printedTime)
       const found = await queues.interactive.run(
