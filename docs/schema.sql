@@ -194,6 +194,7 @@ create table calendar (
 CREATE INDEX calendar_by_client ON calendar USING btree (business_id, client_id, start_time);
 CREATE UNIQUE INDEX calendar_by_external_id ON calendar USING btree (business_id, external_id) WHERE external_id IS NOT NULL;
 CREATE INDEX calendar_by_location ON calendar USING btree (business_id, location_id, start_time);
+CREATE INDEX calendar_by_modified ON calendar USING btree (business_id, modified_date, calendar_id) WHERE active;
 CREATE INDEX calendar_by_professional ON calendar USING btree (business_id, professional_id, start_time);
 CREATE INDEX calendar_by_reason ON calendar USING btree (business_id, reason_id, start_time);
 CREATE INDEX calendar_by_status ON calendar USING btree (business_id, status, start_time);
@@ -240,6 +241,7 @@ create table class_schedule (
 CREATE INDEX class_schedule_by_client ON class_schedule USING gin (client_id_list);
 CREATE UNIQUE INDEX class_schedule_by_external_id ON class_schedule USING btree (business_id, external_id) WHERE external_id IS NOT NULL;
 CREATE INDEX class_schedule_by_location ON class_schedule USING btree (business_id, location_id, start_time);
+CREATE INDEX class_schedule_by_modified ON class_schedule USING btree (business_id, modified_date, class_schedule_id) WHERE active;
 CREATE INDEX class_schedule_by_professional ON class_schedule USING btree (business_id, professional_id, start_time);
 CREATE INDEX class_schedule_by_reason ON class_schedule USING btree (business_id, reason_id, start_time);
 CREATE INDEX class_schedule_by_status ON class_schedule USING btree (business_id, status, start_time);
@@ -277,6 +279,7 @@ create table client (
   constraint client_business_id_fkey FOREIGN KEY (business_id) REFERENCES business(business_id)
 ) with ();
 CREATE UNIQUE INDEX client_by_external_id ON client USING btree (business_id, external_id) WHERE external_id IS NOT NULL;
+CREATE INDEX client_by_modified ON client USING btree (business_id, modified_date, client_id) WHERE active;
 create policy bellwether_app on client to bellwether_app using ((business_id = app_business()));
 create policy bellwether_engine on client to bellwether_engine using (true);
 create policy owner on client to current_user using (true);
@@ -325,6 +328,7 @@ CREATE INDEX disclaimer_by_calendar ON disclaimer USING btree (business_id, cale
 CREATE INDEX disclaimer_by_client ON disclaimer USING btree (business_id, client_id, disclaimer_id);
 CREATE UNIQUE INDEX disclaimer_by_external_id ON disclaimer USING btree (business_id, external_id) WHERE external_id IS NOT NULL;
 CREATE INDEX disclaimer_by_form ON disclaimer USING btree (business_id, disclaimer_form_id, disclaimer_id);
+CREATE INDEX disclaimer_by_modified ON disclaimer USING btree (business_id, modified_date, disclaimer_id) WHERE active;
 CREATE INDEX disclaimer_by_status ON disclaimer USING btree (business_id, status, disclaimer_id);
 create policy bellwether_app on disclaimer to bellwether_app using ((business_id = app_business()));
 create policy bellwether_engine on disclaimer to bellwether_engine using (true);
@@ -780,6 +784,7 @@ CREATE INDEX invitation_by_campaign ON invitation USING btree (business_id, invi
 CREATE INDEX invitation_by_client ON invitation USING btree (business_id, client_id, created_date);
 CREATE INDEX invitation_by_creation ON invitation USING btree (business_id, created_date, invitation_uuid);
 CREATE UNIQUE INDEX invitation_by_external_id ON invitation USING btree (business_id, external_id) WHERE external_id IS NOT NULL;
+CREATE INDEX invitation_by_modified ON invitation USING btree (business_id, modified_date, invitation_uuid) WHERE active;
 CREATE INDEX invitation_by_status ON invitation USING btree (business_id, status, created_date);
 create policy bellwether_app on invitation to bellwether_app using ((business_id = app_business()));
 create policy bellwether_engine on invitation to bellwether_engine using (true);
@@ -1048,6 +1053,7 @@ create table recall (
 CREATE INDEX recall_by_client ON recall USING btree (business_id, client_id, due_time);
 CREATE UNIQUE INDEX recall_by_external_id ON recall USING btree (business_id, external_id) WHERE external_id IS NOT NULL;
 CREATE INDEX recall_by_location ON recall USING btree (business_id, location_id, due_time);
+CREATE INDEX recall_by_modified ON recall USING btree (business_id, modified_date, recall_id) WHERE active;
 CREATE INDEX recall_by_professional ON recall USING btree (business_id, professional_id, due_time);
 CREATE INDEX recall_by_status ON recall USING btree (business_id, status, due_time);
 CREATE INDEX recall_by_time ON recall USING btree (business_id, due_time);

@@ -108,6 +108,30 @@ export const PrintQuery = Type.Object({
 })
 
 /** The body may be a report as `GET /reports/category` lists it. */
+export const ReportFilters = Named('ReportFilters', {
+  locationIdList: Type.Optional(Type.Array(Type.Integer())),
+  professionalIdList: Type.Optional(Type.Array(Type.Integer())),
+  reasonIdList: Type.Optional(Type.Array(Type.Integer())),
+  clientIdList: Type.Optional(
+    Type.Array(Type.Integer(), {
+      description: 'Only rows of one of these clients; empty: all.',
+      examples: [[17]],
+    }),
+  ),
+  statusList: Type.Optional(Type.Array(Type.String())),
+  tags: Type.Optional(
+    Type.Record(Type.String(), Type.Array(Type.String()), {
+      description: 'Only objects with one of the values of each tag, or whose client has one.',
+      examples: [{ membership: ['gold'] }],
+    }),
+  ),
+})
+
+export const GroupBy = Type.Array(Type.Enum([...DIMENSIONS], { title: 'ReportDimension' }), {
+  maxItems: 2,
+  description: 'One line for each of these, or for each combination of two.',
+})
+
 export const PrintBody = Type.Object(
   {
     ...Object.fromEntries(Object.keys(Report.properties).map((name) => [name, Ignored])),
@@ -116,33 +140,8 @@ export const PrintBody = Type.Object(
     reportViewId: Maybe(
       Type.Integer({ description: 'A saved view: its report, filters, grouping and location.' }),
     ),
-    filters: Maybe(
-      Named('ReportFilters', {
-        locationIdList: Type.Optional(Type.Array(Type.Integer())),
-        professionalIdList: Type.Optional(Type.Array(Type.Integer())),
-        reasonIdList: Type.Optional(Type.Array(Type.Integer())),
-        clientIdList: Type.Optional(
-          Type.Array(Type.Integer(), {
-            description: 'Only rows of one of these clients; empty: all.',
-            examples: [[17]],
-          }),
-        ),
-        statusList: Type.Optional(Type.Array(Type.String())),
-        tags: Type.Optional(
-          Type.Record(Type.String(), Type.Array(Type.String()), {
-            description:
-              'Only objects with one of the values of each tag, or whose client has one.',
-            examples: [{ membership: ['gold'] }],
-          }),
-        ),
-      }),
-    ),
-    groupBy: Maybe(
-      Type.Array(Type.Enum([...DIMENSIONS], { title: 'ReportDimension' }), {
-        maxItems: 2,
-        description: 'One line for each of these, or for each combination of two.',
-      }),
-    ),
+    filters: Maybe(ReportFilters),
+    groupBy: Maybe(GroupBy),
   },
   { title: 'PrintReportBody', examples: [{ reportId: 101 }] },
 )

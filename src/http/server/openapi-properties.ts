@@ -76,6 +76,8 @@ export const PROPERTY_TEXTS: Readonly<Record<string, Text>> = {
   cancelStatus: ['The status of a cancelled appointment.', 'CANCELLED'],
   cancelUntilHours: ['Hours before the start.', 24],
   bookingUrl: ['The address of a booking page.', 'https://praxis.example/book'],
+  website: ['The website, which every email links to.', 'https://praxis.example'],
+  replyTo: ['Where replies to emails go.', 'desk@praxis.example'],
   attachments: ['The attached files.'],
 
   // Objects and their names
