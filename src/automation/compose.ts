@@ -1,5 +1,5 @@
 import { calendarFile, calendarUid, type CalendarFile } from '../email/calendar-file.ts'
-import { domainOf, type Mailbox } from '../contract/addresses.ts'
+import { domainOf, isSameAddress, type Mailbox } from '../contract/addresses.ts'
 import { unusableTemplate } from '../email/html-pool.ts'
 import {
   compileTemplate,
@@ -122,6 +122,7 @@ const union = (...parts: Pick<MergedMail, 'emptyTokens'>[]) => [
 
 const isVisit = ({ calendar, classSchedule }: ContextRow['context']) =>
   calendar !== null || classSchedule !== null
+
 /** Only a mail to the client of an appointment has answer links. A copy would give them to others. */
 function askingMail(
   name: UnsubscribedMail,
@@ -129,7 +130,7 @@ function askingMail(
   template: RenderedTemplate,
   { address }: Mailbox,
 ): AskingMail | undefined {
-  const isClient = client?.emailAddress?.toLowerCase() === address.toLowerCase()
+  const isClient = isSameAddress(client?.emailAddress, address)
   if (!calendar || clientId === null || !isClient) return undefined
   if (!hasAnswerTokens(template)) return undefined
   const { calendarId, startTime } = calendar
@@ -246,7 +247,7 @@ export function calendarEntry(
   const { objectId } = row
   if (!visit || objectId === null) return null
   // A member of staff has many entries: the name of the business says nothing there.
-  const client = mail.to.address === context.client?.emailAddress ? null : context.client
+  const client = isToStaff(mail.to, context) ? context.client : null
   const other = client ? `${client.firstName} ${client.lastName}`.trim() : context.business.name
   return calendarFile({
     uid: calendarUid({ ...row, objectType, objectId }, host),
@@ -263,6 +264,11 @@ export function calendarEntry(
     changedTime: row.modifiedDate,
   })
 }
+
+/** Only staff may learn who the client is: a copy, or an old link, may be with anybody. */
+const isToStaff = ({ address }: Mailbox, { professional, business }: ContextRow['context']) =>
+  isSameAddress(professional?.emailAddress, address) ||
+  isSameAddress(business.emailAddress, address)
 
 /** What a mail's From and Reply-To depend on, in addition to its template. */
 export type SendingBusiness = Pick<

@@ -6,7 +6,15 @@ import { CAME_LATE } from '../store/queue-health.ts'
 import { refusalsAtFiring } from './match.ts'
 import { planEvent } from './plan.ts'
 import type { Subject } from '../store/subject.ts'
-import { firingTime, isOfUse, isReminder, quietUntil } from './timing.ts'
+import {
+  firingTime,
+  isBefore,
+  isOfUse,
+  isReminder,
+  isSameMoment,
+  quietUntil,
+  type FiringTime,
+} from './timing.ts'
 
 /** How a trigger ends that does not fire, or when it is due again. */
 export type Decision = Pick<Ending, 'status' | 'statusReason'> &
@@ -28,7 +36,7 @@ export function decide(
   if (isReminder(definition)) {
     const asked = firingTime(definition, subject)
     // The time zone may have changed and the plan not be complete yet: nothing fires early.
-    const isOther = asked && !asked.scheduledTime.equals(trigger.scheduledTime)
+    const isOther = asked && !isTimeOf(trigger, asked)
     const isEarly = isOther && Temporal.Instant.compare(asked.scheduledTime, now) > 0
     const isOld = trigger.defnVersion < definition.version
     const isMoved =
@@ -62,6 +70,12 @@ export function decide(
   if (notBefore) return { status: 'SCHEDULED', statusReason: null, notBefore }
   return 'fire'
 }
+
+/** One that must leave before quiet hours may keep its own time, if they were set too late for that. */
+const isTimeOf = ({ scheduledTime }: ClaimedTrigger, asked: FiringTime) =>
+  isSameMoment(scheduledTime, asked.scheduledTime) ||
+  (isBefore(asked.scheduledTime, scheduledTime) &&
+    isSameMoment(scheduledTime, asked.quietTime ?? null))
 
 /** Quiet hours that were set after the trigger of an event was planned count too. */
 function planAroundQuietHours(

@@ -85,8 +85,10 @@ export class Deliveries {
   #isProbing = false
   /** When mails that became useless during an outage were last ended. */
   #uselessEndedAt: Temporal.Instant | undefined
-  /** How many mails the mailer is sending. */
+  /** How many mails are prepared for the mailer, or being sent by it. */
   #sending = 0
+  /** Mails that wait for keys or files. The mailer does not know of them yet. */
+  readonly #preparing = new Set<ClaimedEmail>()
   readonly #pace = new Pace()
   readonly #files: AttachedFiles
   readonly #shares = new FairShare(EMAIL_QUEUE)
@@ -184,10 +186,8 @@ export class Deliveries {
   #room() {
     const ahead = this.#pace.ahead(monotonicMs())
     const more = ahead - this.#sending
-    return Math.min(
-      MAX_IN_PROGRESS,
-      Math.max(this.#parts.mailer.room(), more < ahead / 2 ? 0 : more),
-    )
+    const room = this.#parts.mailer.room() - this.#preparing.size
+    return Math.min(MAX_IN_PROGRESS, Math.max(room, more < ahead / 2 ? 0 : more))
   }
 
   /** A probe may take as long as a connection attempt, and a stop does not wait for it. */
@@ -293,12 +293,14 @@ export class Deliveries {
 
   async #attempt(mail: ClaimedEmail): Promise<Outcome | 'not attempted'> {
     this.#sending++
+    this.#preparing.add(mail)
     try {
       const outcome = await this.#send(mail)
       if (outcome !== 'not attempted' && outcome.kind !== 'postponed') this.#note(outcome)
       return outcome
     } finally {
       this.#sending--
+      this.#preparing.delete(mail)
       this.#pace.count()
       this.wake()
     }
@@ -326,6 +328,7 @@ export class Deliveries {
     if (!signers) return 'not attempted'
     const { mailFrom, mailer, bounceAddress } = this.#parts
     const send = (message: Message) => {
+      this.#preparing.delete(mail)
       const from = bounceAddress?.({ ...mail, messageId: message.messageId }) ?? mailFrom.address
       return mailer.send({ from, to, message, signers, beforeMessageEnd })
     }
@@ -349,19 +352,17 @@ export class Deliveries {
     }
   }
 
-  #withFiles(mail: ClaimedEmail, send: (message: Message) => Promise<Outcome>): Promise<Outcome> {
+  async #withFiles(
+    mail: ClaimedEmail,
+    send: (message: Message) => Promise<Outcome>,
+  ): Promise<Outcome> {
     const message = readMessage(mail.message)
     const fileUUIds = filesIn(message)
     if (fileUUIds.length === 0) return send(message)
-    return this.#files.use(mail.businessId, message, fileUUIds, async (whole) =>
-      whole
-        ? send(whole)
-        : {
-            kind: 'failed',
-            phase: 'connect',
-            reply: 'the content of an attached file was deleted',
-          },
+    const outcome = await this.#files.use(mail.businessId, message, fileUUIds, async (whole) =>
+      whole ? send(whole) : FILE_DELETED,
     )
+    return outcome === 'busy' ? FILES_BUSY : outcome
   }
 
   /** A pause first: if the database refuses every mark, the mail server is not called in a loop. */
@@ -463,6 +464,18 @@ const AHEAD_MS = 250
 const PAUSE_CHECKED_EVERY = { minutes: 5 }
 
 const USELESS_ENDED_EVERY = { minutes: 1 }
+
+const FILE_DELETED: Outcome = {
+  kind: 'failed',
+  phase: 'connect',
+  reply: 'the content of an attached file was deleted',
+}
+const FILES_BUSY: Outcome = {
+  kind: 'postponed',
+  phase: 'connect',
+  reply: 'other mails with large files are being sent',
+  waitMs: 1_000,
+}
 
 const MAX_RECORDINGS = 5
 const RETRY_MS = 500

@@ -19,11 +19,14 @@ import {
   saveOutageTold,
   type FailedMail,
 } from '../store/failure-notices.ts'
+import type { Mailer } from '../email/mailer.ts'
 import { getBusiness } from '../store/businesses.ts'
+import { findMailServer, type MailOutage } from '../store/mail-servers.ts'
 import { listFailureAddresses } from '../store/users.ts'
 import { sendAccountMail } from './account-mails.ts'
 import { adviceFor } from './failure-advice.ts'
 import { pause, type Loop } from './loop.ts'
+import { isBefore } from './timing.ts'
 
 /*
  * The people of a business hear of failures by mail: once a day of mails that were refused, at once if
@@ -34,6 +37,7 @@ import { pause, type Loop } from './loop.ts'
 type NoticeParts = {
   database: Database
   now(): Temporal.Instant
+  mailer: Pick<Mailer, 'server'>
   mailFrom: Mailbox
   host: string
   publicUrl?: string
@@ -117,16 +121,24 @@ const noticeOfApproval = (approval: StoredApproval): Notice => {
 /** Nothing was sent for so long: people are told at once. */
 const OUTAGE_MINUTES = 60
 
+/** One or two domains that defer mails, such as by greylisting, are their own failure. */
+const MIN_DEFERRING_DOMAINS = 3
+
 async function tellOfOutages(parts: NoticeParts) {
   const { engine } = parts.database
   const since = parts.now().subtract({ minutes: OUTAGE_MINUTES })
-  const waiting = await listBusinessesWithWaitingMails(engine, since)
-  const untold = waiting.filter(({ outageTold }) => outageTold === null)
+  const outage = await findOutage(parts)
+  const isServerFailing = outage !== null && !isBefore(since, outage.since)
+  const waiting = await listBusinessesWithWaitingMails(engine, { since, isServerFailing })
+  const untold = waiting.filter(
+    ({ outageTold, deferringDomains }) =>
+      outageTold === null && (isServerFailing || deferringDomains >= MIN_DEFERRING_DOMAINS),
+  )
   await forEachBusiness(parts, untold, async (tx, { businessId }) => {
     const { outageTold } = await lockFailureNotice(tx, businessId)
     if (outageTold !== null || (await hasSentMail(tx, businessId, since))) return
     await saveOutageTold(tx, businessId, parts.now())
-    await mailPeople(tx, parts, businessId, await noticeOfOutage(tx, businessId))
+    await mailPeople(tx, parts, businessId, await noticeOfOutage(tx, businessId, outage))
   })
   const isWaiting = new Set(waiting.map(({ businessId }) => businessId))
   const over = (await listToldBusinesses(engine)).filter((one) => !isWaiting.has(one.businessId))
@@ -135,8 +147,19 @@ async function tellOfOutages(parts: NoticeParts) {
   })
 }
 
-async function noticeOfOutage(tx: Db, businessId: number): Promise<Notice> {
-  const { mails, since, reply } = await readWaitingMails(tx, businessId)
+/** Only of the mail server that is in use: what is stored of a former one may never change. */
+async function findOutage({ database, mailer }: NoticeParts) {
+  if (mailer.server === null) return null
+  return (await findMailServer(database.engine, mailer.server))?.outage ?? null
+}
+
+async function noticeOfOutage(
+  tx: Db,
+  businessId: number,
+  outage: MailOutage | null,
+): Promise<Notice> {
+  const { mails, since, reply: lastReply } = await readWaitingMails(tx, businessId)
+  const reply = outage?.reply ?? lastReply
   const { timeZone } = await getBusiness(tx, businessId)
   return {
     subject: 'No mail could be sent for an hour',

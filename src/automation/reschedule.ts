@@ -10,6 +10,7 @@ import {
   isBefore,
   isReminder,
   isSameMoment,
+  notInQuietHours,
   type FiringTime,
 } from './timing.ts'
 
@@ -76,18 +77,23 @@ function planReminder(
   if (pending && isAt(pending, firing)) {
     if (isSameMoment(pending.scheduledTime, firing.scheduledTime)) {
       if (pending.defnVersion === defnVersion) return
-      const kept = { defnVersion, status: 'SCHEDULED' as const, statusReason: null }
-      plan.update.push({ ...pending, ...kept })
+      plan.update.push({ ...pending, defnVersion, ...SCHEDULED })
       return
     }
     if (isPlannedLate(pending, definition, firing, { now, subject })) return
   }
   const from = askedSince(reminder)
   const isLate = isBefore(firing.scheduledTime, from)
-  if (isLate && !isLatenessRecorded(reminder)) return cancel(NEW_TIME_PASSED)
+  const isDropped = isLate && !isLatenessRecorded(reminder)
+  const keptTime =
+    isDropped && pending && timeToKeep(pending, definition, firing, { from, subject })
+  if (isDropped && !keptTime) return cancel(NEW_TIME_PASSED)
+  if (keptTime && isSameMoment(keptTime, pending.scheduledTime)) {
+    if (pending.defnVersion === defnVersion) return
+  }
   const planned =
-    cause === 'saved definition'
-      ? { ...firing, status: 'SCHEDULED' as const, statusReason: null }
+    keptTime || cause === 'saved definition'
+      ? { ...firing, scheduledTime: keptTime || firing.scheduledTime, ...SCHEDULED }
       : { ...firing, ...firstPlan(definition, firing, from, subject) }
   if (pending) {
     plan.update.push({ eventTriggerId: pending.eventTriggerId, defnVersion, ...planned })
@@ -130,6 +136,25 @@ const isNewTime = ({ definition, before, firing, cause }: Reminder) =>
   cause === 'saved definition'
     ? definition.askedSince !== null
     : !firing || !wasAskedFor(definition, before, firing)
+
+/**
+ * The time at which a pending reminder stays if quiet hours or a time zone changed and the new time has
+ * passed: the one that its offset gives, or else the one it was planned for. Undefined if another
+ * anchor or a saved definition asks for a time that has passed.
+ */
+function timeToKeep(
+  pending: ReminderRow,
+  definition: StoredDefinition,
+  firing: FiringTime,
+  { from, subject }: { from: Temporal.Instant; subject: Subject },
+) {
+  if (!isAt(pending, firing)) return undefined
+  if (firing.quietTime && !isBefore(firing.quietTime, from)) return firing.quietTime
+  if (pending.defnVersion !== definition.version) return undefined
+  return notInQuietHours(definition, subject, { ...firing, scheduledTime: pending.scheduledTime })
+}
+
+const SCHEDULED = { status: 'SCHEDULED', statusReason: null } as const
 
 const NO_ANCHOR = REASONS.noAnchor
 const ALREADY_REMINDED = REASONS.alreadyReminded

@@ -61,6 +61,16 @@ function outsideQuietHours(
   return { scheduledTime: plus(quiet.from, -BEFORE_QUIET_MS), quietTime: time }
 }
 
+/** The time of a reminder that is sent late: it waits for the end of quiet hours if it is of use then. */
+export function notInQuietHours(
+  definition: Offset,
+  subject: LocalClock,
+  { anchorTime, scheduledTime }: FiringTime,
+): Temporal.Instant {
+  const mustPrecede = firesBefore(definition) ? anchorTime : undefined
+  return outsideQuietHours(scheduledTime, subject, mustPrecede, 'or at once').scheduledTime
+}
+
 /** So much before quiet hours begin, mails leave that would be of no use at their end. */
 const BEFORE_QUIET_MS = 60_000
 
@@ -105,9 +115,8 @@ export function firstPlan(
     return { status: 'SCHEDULED', scheduledTime, statusReason: null }
   }
   if (definition.latePolicy === 'SEND' && isOfUse(definition, anchorTime, now, now)) {
-    const mustPrecede = firesBefore(definition) ? anchorTime : undefined
-    const sent = outsideQuietHours(now, subject, mustPrecede, 'or at once')
-    return { status: 'SCHEDULED', ...sent, statusReason: null, isLate: true }
+    const sentAt = notInQuietHours(definition, subject, { anchorTime, scheduledTime: now })
+    return { status: 'SCHEDULED', scheduledTime: sentAt, statusReason: null, isLate: true }
   }
   return { status: 'EXPIRED', scheduledTime, statusReason: REASONS.bookedLate }
 }

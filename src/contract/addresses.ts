@@ -20,6 +20,13 @@ export function parseAddress(text: string): string | undefined {
   return address.length > MAX_ADDRESS ? undefined : address
 }
 
+/** Whether both are addresses of one mailbox. Addresses are stored as they were given. */
+export function isSameAddress(one: string | null | undefined, other: string | null | undefined) {
+  if (!one || !other) return false
+  const known = parseAddress(one)?.toLowerCase()
+  return known !== undefined && known === parseAddress(other)?.toLowerCase()
+}
+
 /** The domain of an address, in lower case. */
 export const domainOf = (address: string) => address.slice(address.indexOf('@') + 1).toLowerCase()
 

@@ -139,7 +139,7 @@ export const text = (max = 20_000): Of<TString> => ({
 })
 
 export const address = (): Of<TString> => ({
-  schema: Type.String({ format: 'email', maxLength: 254 }),
+  schema: Type.String({ format: 'idn-email', maxLength: 254 }),
   sqlType: 'text',
   faults: (value) =>
     faultIf(

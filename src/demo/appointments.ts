@@ -1,26 +1,43 @@
-import { clientId } from './clients.ts'
+import type { PastStatusChange } from '../store/demo-history.ts'
+import { clientId, countJoined } from './clients.ts'
 import {
   LOCATIONS,
+  priceAt,
   SERVICES_BY_SHARE,
   serviceId,
   serviceMinutes,
   staffId,
   staffMember,
 } from './practice.ts'
+import type { Period } from './period.ts'
 import type { Random } from './random.ts'
-
-export type Period = Record<'first' | 'today' | 'last', Temporal.PlainDate>
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-/** Exactly `count` appointments, by day. Demand grows, falls on holidays and with the days ahead. */
+/** The statuses that the practice added to the usual ones. */
+export const statusLines = [
+  { status: 'LATE_CANCELLED', label: 'Cancelled too late', outcome: 'MISSED', live: false },
+  { status: 'ENDED_EARLY', label: 'Ended early', outcome: 'KEPT', live: false, liveAfter: true },
+].map((status) => ({ kind: 'status', objectType: 'CALENDAR', ...status }))
+
+/** For days so far back, also appointments that took place have a time at which they were closed. */
+const CLOSED_DAYS = 35
+
+export type Size = { count: number; clients: number; staff: number }
+
+/**
+ * Exactly `count` appointments, by day. Demand grows, falls on holidays and with the days ahead. The
+ * status is the last one, or the first one if `changes` is given: it then gets what changed later.
+ */
 export function* appointments(
-  { first, today, last }: Period,
-  { count, clients, staff }: { count: number; clients: number; staff: number },
+  period: Period,
+  { count, clients, staff }: Size,
   random: Random,
+  changes?: PastStatusChange[],
 ) {
+  const { first, today, last } = period
   const days = [...daysFrom(first, last)]
   const weights = days.map((day, i) => demandOn(day, i / days.length, today))
   const total = weights.reduce((sum, weight) => sum + weight, 0)
@@ -33,7 +50,14 @@ export function* appointments(
     const slots = slotsOf(day, staff, random)
     for (let k = 0; k < wanted; k += 1) {
       const slot = slots[k % slots.length]!
-      yield newAppointment({ number: made, ...slot, day, today, clients }, random)
+      const booking = newAppointment({ number: made, ...slot, day, period, clients }, random)
+      const { body, changedTime } = booking
+      if (changes && changedTime !== undefined) {
+        const { externalId, status } = body
+        const at = Temporal.Instant.fromEpochMilliseconds(changedTime)
+        changes.push({ externalId, status, changedTime: at })
+        yield { ...body, status: 'OPEN' }
+      } else yield body
       made += 1
     }
   }
@@ -77,43 +101,88 @@ export const noonOf = (day: Temporal.PlainDate, zone: string) =>
 type Booking = Slot & {
   number: number
   day: Temporal.PlainDate
-  today: Temporal.PlainDate
+  period: Period
   clients: number
 }
 
-function newAppointment({ number, member, start, day, today, clients }: Booking, random: Random) {
-  // Clients with a low number come more often.
-  const client = Math.floor(random.next() ** 1.7 * clients)
+function newAppointment(booking: Booking, random: Random) {
+  const { number, member, start, day, period, clients } = booking
   const service = random.pick(SERVICES_BY_SHARE)
   const startTime = start + (random.chance(0.3) ? 30 * MINUTE : 0)
+  const endTime = startTime + serviceMinutes(service) * MINUTE
   const lead = Math.ceil(-Math.log(1 - random.next()) * 9)
-  const isPast = Temporal.PlainDate.compare(day, today) < 0
-  const now = noonOf(today, 'UTC') - 12 * HOUR
-  const status = isPast
-    ? pastStatus(client, random)
-    : random.pickWeighted({ OPEN: 55, CONFIRMED: 37, CANCELLED: 8 })
+  const midnight = noonOf(period.today, 'UTC') - 12 * HOUR
+  const bookedTime = Math.min(
+    startTime - lead * DAY - random.between(0, 9) * HOUR,
+    midnight - HOUR - random.between(0, 100) * MINUTE,
+  )
+  // Clients with a low number come more often.
+  const client = Math.floor(random.next() ** 1.7 * countJoined(bookedTime, period, clients))
+  const status = chooseStatus({ day, today: period.today, client }, random)
   const note = random.chance(0.12) ? random.pick(NOTES) : undefined
+  const { location } = staffMember(member)
+  const visit = { status, bookedTime, startTime, endTime, midnight }
   return {
-    kind: 'calendar',
-    externalId: `demo-appointment-${number}`,
-    clientExternalId: clientId(client),
-    professionalExternalId: staffId(member),
-    reasonExternalId: serviceId(service),
-    locationExternalId: LOCATIONS[staffMember(member).location]!.externalId,
-    startTime,
-    endTime: startTime + serviceMinutes(service) * MINUTE,
-    status,
-    ...(note ? { note } : {}),
-    ...(status === 'CANCELLED' && random.chance(0.5) ? { changeNote: random.pick(EXCUSES) } : {}),
-    createdDate: Math.min(startTime - lead * DAY - random.between(0, 9) * HOUR, now - HOUR),
+    body: {
+      kind: 'calendar',
+      externalId: `demo-appointment-${number}`,
+      clientExternalId: clientId(client),
+      professionalExternalId: staffId(member),
+      reasonExternalId: serviceId(service),
+      locationExternalId: LOCATIONS[location]!.externalId,
+      startTime,
+      endTime,
+      status,
+      ...priceAt(location, service, random),
+      ...(note ? { note } : {}),
+      ...(status === 'CANCELLED' && random.chance(0.5) ? { changeNote: random.pick(EXCUSES) } : {}),
+      bookedTime,
+      createdDate: bookedTime,
+    },
+    changedTime: changeOf(visit, random),
   }
 }
 
+type Day = Pick<Booking, 'day'> & { today: Temporal.PlainDate; client: number }
+
 /** One client in nine misses far more appointments than the others. */
-function pastStatus(client: number, random: Random) {
+function chooseStatus({ day, today, client }: Day, random: Random) {
+  const daysAgo = day.until(today, { largestUnit: 'days' }).days
+  if (daysAgo <= 0) return random.pickWeighted({ OPEN: 55, CONFIRMED: 37, CANCELLED: 8 })
+  if (daysAgo < 40 && random.chance(0.015)) return 'CONFIRMED'
   return client % 9 === 4
-    ? random.pickWeighted({ COMPLETED: 66, NO_SHOW: 20, CANCELLED: 14 })
-    : random.pickWeighted({ COMPLETED: 86, NO_SHOW: 3, CANCELLED: 11 })
+    ? random.pickWeighted({
+        COMPLETED: 64,
+        NO_SHOW: 18,
+        CANCELLED: 13,
+        LATE_CANCELLED: 4,
+        ENDED_EARLY: 1,
+      })
+    : random.pickWeighted({
+        COMPLETED: 83,
+        NO_SHOW: 3,
+        CANCELLED: 11,
+        LATE_CANCELLED: 1,
+        ENDED_EARLY: 2,
+      })
+}
+
+type Visit = Record<'bookedTime' | 'startTime' | 'endTime' | 'midnight', number> & {
+  status: string
+}
+
+/** When the appointment got its status, before `midnight`; undefined if it was booked with it. */
+function changeOf({ status, bookedTime, startTime, endTime, midnight }: Visit, random: Random) {
+  const [chance, closing] = [random.next(), random.between(5, 90) * MINUTE]
+  const latest = Math.min(startTime, midnight) - HOUR / 2
+  if (status === 'CANCELLED' || status === 'CONFIRMED') {
+    // Most cancel in the last days.
+    return Math.floor(bookedTime + (latest - bookedTime) * (1 - chance ** 2))
+  }
+  if (status === 'LATE_CANCELLED') return Math.max(bookedTime, startTime - closing * 4)
+  if (status === 'OPEN') return undefined
+  const isRecent = endTime > midnight - CLOSED_DAYS * DAY
+  return isRecent || status === 'NO_SHOW' ? Math.min(endTime + closing, midnight) : undefined
 }
 
 const NOTES = [

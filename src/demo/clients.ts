@@ -1,3 +1,4 @@
+import type { Period } from './period.ts'
 import type { Random } from './random.ts'
 
 /** Language, share, first names, last names. A name can be followed by its form in an email address. */
@@ -55,6 +56,7 @@ export function clientLine(i: number, random: Random) {
   return {
     kind: 'client',
     externalId: clientId(i),
+    ref: clientId(i),
     firstName: first.written,
     lastName: last.written,
     // A few have no email address.
@@ -69,6 +71,23 @@ export function clientLine(i: number, random: Random) {
       source: [random.pickWeighted({ web: 50, referral: 30, 'walk-in': 20 })],
     },
   }
+}
+
+/** Of the clients at the end, so many were there at the beginning; the others joined evenly. */
+const SHARE_AT_START = 0.55
+
+/** How many clients the practice has at a moment, the first ones first. */
+export function countJoined(time: number, { first, today }: Period, clients: number) {
+  const [start, end] = [first, today].map((day) => day.toZonedDateTime('UTC').epochMilliseconds)
+  const along = Math.min(1, Math.max(0, (time - start!) / (end! - start!)))
+  return Math.max(1, Math.floor(clients * (SHARE_AT_START + (1 - SHARE_AT_START) * along)))
+}
+
+/** When a client joined: before the first booking that `countJoined` allows. */
+export function joinedTime(i: number, { first, today }: Period, clients: number) {
+  const [start, end] = [first, today].map((day) => day.toZonedDateTime('UTC').epochMilliseconds)
+  const along = (i / clients - SHARE_AT_START) / (1 - SHARE_AT_START)
+  return Math.floor(start! + Math.max(0, along) * (end! - start!)) - 86_400_000
 }
 
 export const clientId = (i: number) => `demo-client-${i}`

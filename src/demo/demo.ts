@@ -2,10 +2,18 @@ import type { Db } from '../database/database.ts'
 import { findBusiness } from '../store/businesses.ts'
 import { listDefinitions } from '../store/event-definitions.ts'
 import { importLines, type Imported, type Line } from '../scheduling/import.ts'
-import { appointments, noonOf, type Period } from './appointments.ts'
-import { clientLine } from './clients.ts'
+import {
+  hasObject,
+  recordPastClassMessages,
+  recordPastMessages,
+  recordPastStatuses,
+  type PastStatusChange,
+} from '../store/demo-history.ts'
+import { appointments, noonOf, statusLines } from './appointments.ts'
+import { clientLine, joinedTime } from './clients.ts'
 import { categoryLines, definitionLines, templateLines } from './messages.ts'
 import { campaigns, classes, disclaimers, recalls } from './other-objects.ts'
+import type { Period } from './period.ts'
 import { LOCATIONS, serviceLines, staffLine, TEAM_SIZE } from './practice.ts'
 import { Random } from './random.ts'
 
@@ -23,11 +31,12 @@ export const APPOINTMENTS = 9_000
 const CLIENTS = 400
 const MAX_TEAMS = 25
 const MAX_CLIENTS = 60_000
+const TIME_ZONE = 'Europe/Zurich'
 
 /** The business that `bellwether seed` creates unless it is given one. */
 export const DEMO_BUSINESS = {
   name: 'Lindenhof Physiotherapy',
-  timeZone: 'Europe/Zurich',
+  timeZone: TIME_ZONE,
   emailAddress: 'hello@lindenhof.example',
   phone: '+41 44 555 01 00',
   language: 'en',
@@ -54,9 +63,13 @@ export async function loadDemo(db: Db, demo: Demo): Promise<Imported> {
   const known = await listDefinitions(db, businessId, { afterId: 0, limit: 500 })
   const described = new Set(known.map((definition) => definition.description))
 
-  const lines = numbered(demoLines(period, count, new Random(seed), described))
+  // Statuses changed once: loading again must not book the appointments anew.
+  const isLoaded = await hasObject(db, businessId, 'demo-appointment-0')
+  const changes: PastStatusChange[] = []
+  const random = new Random(seed)
+  const lines = demoLines({ period, count, random, described, ...(isLoaded ? {} : { changes }) })
   const expected = count + CLIENTS + 1_200
-  return importLines(db, lines, {
+  const imported = await importLines(db, numbered(lines), {
     businessId,
     user,
     now,
@@ -70,17 +83,52 @@ export async function loadDemo(db: Db, demo: Demo): Promise<Imported> {
     },
     onProgress: (done) => demo.onProgress?.(Math.min(1, done / expected), done),
   })
+  await recordPastStatuses(db, businessId, changes)
+  const messages = {
+    automations: pastAutomations(period.today),
+    // On the same day the same messages were sent, whatever the time.
+    now: period.today.toZonedDateTime(TIME_ZONE).toInstant(),
+    missed: ['NO_SHOW', 'LATE_CANCELLED'],
+    cancelled: ['CANCELLED'],
+  }
+  await recordPastMessages(db, businessId, messages)
+  await recordPastClassMessages(db, businessId, messages)
+  return imported
 }
 
-function* demoLines(period: Period, count: number, random: Random, described: Set<string | null>) {
+/** Reminders for a year, the other messages for two months. */
+function pastAutomations(today: Temporal.PlainDate) {
+  const since = (day: Temporal.PlainDate) => day.toZonedDateTime(TIME_ZONE).toInstant()
+  const recently = since(today.subtract({ days: 62 }))
+  return [
+    { description: 'Remind two days before', since: since(today.subtract({ months: 12 })) },
+    { description: 'Remind members on the day', since: recently },
+    { description: 'Ask a day after the visit', since: recently },
+    { description: 'Remind students of their class', since: recently },
+  ]
+}
+
+type Making = {
+  period: Period
+  count: number
+  random: Random
+  /** Definitions that exist already. */
+  described: Set<string | null>
+  changes?: PastStatusChange[]
+}
+
+function* demoLines({ period, count, random, described, changes }: Making) {
   const teams = Math.min(MAX_TEAMS, Math.max(1, Math.round(count / APPOINTMENTS)))
   const clients = Math.min(MAX_CLIENTS, Math.max(CLIENTS, Math.round(count / 25)))
   const staff = teams * TEAM_SIZE
   const createdDate = noonOf(period.first.subtract({ days: 1 }), 'UTC')
+  yield* statusLines
   for (const line of [...LOCATIONS, ...serviceLines]) yield { ...line, createdDate }
   for (let i = 0; i < staff; i += 1) yield { ...staffLine(i), createdDate }
-  for (let i = 0; i < clients; i += 1) yield { ...clientLine(i, random), createdDate }
-  yield* appointments(period, { count, clients, staff }, random)
+  for (let i = 0; i < clients; i += 1) {
+    yield { ...clientLine(i, random), createdDate: joinedTime(i, period, clients) }
+  }
+  yield* appointments(period, { count, clients, staff }, random, changes)
   yield* classes(period, random)
   yield* campaigns(period, random)
   yield* recalls(period, random)

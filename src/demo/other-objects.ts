@@ -1,5 +1,6 @@
-import { noonOf, type Period } from './appointments.ts'
+import { noonOf } from './appointments.ts'
 import { clientId } from './clients.ts'
+import type { Period } from './period.ts'
 import { LOCATIONS, serviceId, staffId } from './practice.ts'
 import type { Random } from './random.ts'
 
@@ -25,6 +26,11 @@ export function* classes({ first, today, last }: Period, random: Random) {
       const students = new Set(
         Array.from({ length: random.between(3, capacity) }, () => clientId(random.between(0, 399))),
       )
+      const isCancelled = random.chance(0.03)
+      const attendance = [...students].map((clientRef) => ({
+        clientRef,
+        present: random.chance(0.87),
+      }))
       yield {
         kind: 'classSchedule',
         externalId: `demo-class-${course}-${week}`,
@@ -34,8 +40,9 @@ export function* classes({ first, today, last }: Period, random: Random) {
         startTime,
         endTime: startTime + HOUR,
         capacity,
-        status: random.chance(0.03) ? 'CANCELLED' : isPast ? 'CLOSED' : 'OPEN',
+        status: isCancelled ? 'CANCELLED' : isPast ? 'CLOSED' : 'OPEN',
         clientExternalIdList: [...students],
+        ...(isPast && !isCancelled ? { attendance } : {}),
         createdDate: Math.min(startTime - 42 * DAY, noonOf(today, 'UTC') - DAY),
       }
       day = day.add({ days: 7 })
@@ -73,6 +80,7 @@ export function* campaigns({ today }: Period, random: Random) {
       status: isOver
         ? random.pickWeighted({ COMPLETED: 35, EXPIRED: 60, CANCELLED: 5 })
         : random.pickWeighted({ SENT: 70, COMPLETED: 28, CANCELLED: 2 }),
+      tags: { campaign: [isOver ? 'back-school' : 'winter-check-up'] },
       createdDate: noon - (isOver ? 168 : 13) * DAY + i * HOUR,
     }
   }

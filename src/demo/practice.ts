@@ -1,4 +1,5 @@
 import { WEEKDAYS } from '../contract/fields.ts'
+import type { Random } from './random.ts'
 
 /** The locations, services and staff of the practice. */
 
@@ -59,6 +60,15 @@ export const serviceLines = SERVICES.map(([name, durationMinutes, price], i) => 
 }))
 
 export const serviceMinutes = (i: number) => SERVICES[i]![1]
+
+const LONDON = 2
+
+/** London charges in pounds, except to those whom a Swiss insurance pays for. */
+export function priceAt(location: number, service: number, random: Random) {
+  return location === LONDON && random.chance(0.8)
+    ? { price: Math.round(SERVICES[service]![2] * 0.72), currency: 'GBP' }
+    : {}
+}
 
 /** Each service as often as its share, to pick one of. */
 export const SERVICES_BY_SHARE = SERVICES.flatMap(([, , , share], i) =>

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { parseAddress, type Mailbox } from '../contract/addresses.ts'
 import type { CalendarFile } from './calendar-file.ts'
 import { dateText, fileNameParameters, header, mailboxHeader, textHeader } from './headers.ts'
@@ -87,7 +87,13 @@ const PART =
 export function makeMessageId(businessId: number, emailId: number, host: string) {
   // A host may be written as `[::1]`.
   const domain = host.replace(/[^A-Za-z0-9.-]+/g, '-').replace(/^-|-$/g, '') || 'localhost'
-  return `<${emailId}.${businessId}.${randomBytes(12).toString('hex')}@${domain}>`
+  return `<${emailId}.${businessId}.${random96Bits()}@${domain}>`
+}
+
+/** In hex: the first and the last digits of a UUID, because Node makes those much quicker than bytes. */
+function random96Bits() {
+  const uuid = randomUUID()
+  return uuid.slice(0, 8) + uuid.slice(9, 13) + uuid.slice(24)
 }
 
 /** The id of the mail with this Message-ID; undefined if the Message-ID is not ours. */

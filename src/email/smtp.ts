@@ -207,7 +207,7 @@ export class SmtpMailer implements Mailer {
     })
     this.#working.delete(session)
     clearTimeout(followingTimer)
-    const outcome = isSignInWanted(sent) ? asUnavailable(sent) : sent
+    const outcome = isSenderRefused(sent) ? asUnavailable(sent) : sent
     const slow = this.#pace.isSlow(monotonicMs() - started - delivery.committingMs)
     if (slow || outcome.reply.startsWith('421')) this.#width.narrow()
     else if (outcome.kind === 'sent') this.#width.widen()
@@ -371,9 +371,14 @@ const asUnavailable = ({ phase, reply }: Outcome): Unavailable => ({
 const isNotBegun = (begun: Begun): begun is Unavailable | Postponed =>
   begun !== undefined && 'kind' in begun
 
-/** The server takes no mail without a user, or not with this one: every mail would be refused. */
-const isSignInWanted = ({ kind, phase, reply }: Outcome) =>
-  kind === 'failed' && phase === 'mail' && /^53[0458]\b/.test(reply)
+/**
+ * The server wants another sign-in, or refuses the sender of the envelope, which is the operator's:
+ * every mail would be refused. 5.1.7, 5.1.8, 5.7.27 and 5.7.60 are about senders only.
+ */
+const isSenderRefused = ({ kind, phase, reply }: Outcome) =>
+  kind === 'failed' &&
+  phase === 'mail' &&
+  /^53[0458]\b|^553\b|^5\d\d[ -]5\.(1\.[78]|7\.(27|60))\b/.test(reply)
 
 /** A server is slow if it takes four times as long as before. */
 class Pace {

@@ -2,15 +2,20 @@ import { TRIGGER_STATUSES } from '../contract/event-trigger.ts'
 import type { Db } from '../database/database.ts'
 import { raw, sql, type Sql } from '../database/sql.ts'
 import { anyOf } from './catalog/conditions.ts'
-import type { ReportSubject, Scope } from './report.ts'
+import type { Report, ReportSubject, Scope } from './report.ts'
 
 /** The time of the first row that a report could be about; null if there is none. */
-export async function findBeginning(tx: Db, about: ReportSubject, scope: Scope) {
-  const [first] = await tx.query<{ began: Temporal.Instant | null }>(BEGINNINGS[about](scope))
+export async function findBeginning(
+  tx: Db,
+  { about, beginning = BEGINNINGS[about] }: Pick<Report, 'about' | 'beginning'>,
+  scope: Scope,
+) {
+  const [first] = await tx.query<{ began: Temporal.Instant | null }>(beginning(scope))
   return first!.began
 }
 
-const firstOf = (
+/** The first time of a table, read from an index if there is one. */
+export const firstOf = (
   table: string,
   time: string,
   conditions: (scope: Scope) => Sql = () => raw(''),
@@ -21,7 +26,7 @@ const firstOf = (
 }
 
 /** The filters that have an index by time: with them the data may begin later. */
-const narrowed = ({ locationIds, professionalIds, reasonIds }: Scope) => sql`
+export const narrowed = ({ locationIds, professionalIds, reasonIds }: Scope) => sql`
   ${anyOf('t.location_id', locationIds)} ${anyOf('t.professional_id', professionalIds)}
   ${anyOf('t.reason_id', reasonIds)}`
 

@@ -11,6 +11,8 @@ export type SeriesChart = {
   series: Series[]
   stacked?: boolean
   unit: Unit
+  /** The labels are names, not steps of time, so the bars lie: names need the width. */
+  named?: boolean
 }
 
 export type Series = { name: string; values: (number | null)[]; tone?: Tone }
@@ -28,21 +30,32 @@ export type Heatmap = {
   values: number[][]
 }
 
-/** Neighbours differ in lightness, so that they can be distinguished in black and white. */
-const SERIES_COLORS = ['#2563eb', '#f6ad3c', '#dde4ee', '#172554', '#0d9488', '#f9a8d4']
+/** Pine, sand, slate and their light shades: none of them is the colour of a tone that could be confused. */
+const SERIES_COLORS = ['#3c7765', '#cdb98a', '#4f6d7a', '#b7d6c8', '#8a7a52', '#a9bcc4']
 
-/** One colour for each meaning, in all reports. */
+/** One colour for each meaning, in all reports and in the console. What is ahead is hollow. */
 const TONE_COLORS: Record<Tone, string> = {
-  kept: '#2f5d50',
+  kept: '#3c7765',
   missed: '#a83a2a',
-  cancelled: '#9aa3a0',
-  unclosed: '#c8963e',
-  ahead: '#b7d6c8',
+  cancelled: '#b9beb9',
+  unclosed: '#d9a02b',
+  ahead: '#ffffff',
 }
 
 /** The colour of a series: by its meaning, else by its place. */
 export const colorOf = ({ tone }: Series, i: number) =>
   tone ? TONE_COLORS[tone] : SERIES_COLORS[i % SERIES_COLORS.length]!
+
+/** The outline of a hollow mark; undefined for a filled one. */
+export const outlineOf = ({ tone }: Series) => (tone === 'ahead' ? '#858e88' : undefined)
+
+/** The series that have a value, with the colours of their places. */
+export const shownSeries = ({ series }: SeriesChart) =>
+  series.flatMap((one, i) =>
+    one.values.some((value) => value)
+      ? [{ ...one, color: colorOf(one, i), outline: outlineOf(one) }]
+      : [],
+  )
 
 /** Charts without values are left out. */
 export const hasValues = (chart: Chart) =>

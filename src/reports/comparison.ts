@@ -1,5 +1,6 @@
 import type { Comparison, DateRange, Scope } from './report.ts'
 import { withRange } from './zones.ts'
+import type { Words } from './words.ts'
 
 type Shift = { years: number } | { months: number } | { days: number }
 
@@ -47,7 +48,11 @@ export type ComparedScopes = {
 }
 
 /** `began`: the time of the first row that the business has; null if there are none. */
-export function compareScope(scope: Scope, began: Temporal.Instant | null): ComparedScopes {
+export function compareScope(
+  scope: Scope,
+  began: Temporal.Instant | null,
+  words: Words,
+): ComparedScopes {
   const { now, timeZone } = scope
   if (Temporal.Instant.compare(scope.from, now) > 0) {
     return { toDate: undefined, previous: undefined, comparison: null }
@@ -66,7 +71,7 @@ export function compareScope(scope: Scope, began: Temporal.Instant | null): Comp
       endDate: range.endDate.toString(),
       until: isRunning ? writeLocal(samePoint(timeZone), timeZone) : null,
       isLikeForLike: hasData,
-      note: hasData ? null : noteOf(began, previous, timeZone),
+      note: hasData ? null : noteOf(began, previous, words),
     },
   }
 }
@@ -78,10 +83,10 @@ const writeLocal = (moment: Temporal.Instant, timeZone: string) =>
     .toString({ smallestUnit: 'minute' })
     .replace('T', ' ')
 
-function noteOf(began: Temporal.Instant | null, { until }: Scope, timeZone: string) {
+function noteOf(began: Temporal.Instant | null, { until, timeZone }: Scope, { say }: Words) {
   if (began === null || Temporal.Instant.compare(began, until) >= 0) {
-    return 'Nothing is known of the period before, so no change is shown.'
+    return say('Nothing is known of the period before, so no change is shown.')
   }
   const day = began.toZonedDateTimeISO(timeZone).toPlainDate().toString()
-  return `The data begins on ${day}, in the period before, so no change is shown.`
+  return say('The data begins on {day}, in the period before, so no change is shown.', { day })
 }

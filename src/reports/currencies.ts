@@ -3,14 +3,19 @@ import { sql } from '../database/sql.ts'
 import { appointmentRows, NO_CURRENCY } from './catalog/conditions.ts'
 import type { Chart } from './chart.ts'
 import { inCurrency } from './measures.ts'
-import type { ChartSource, Column, Figures, Kpi, KpiResult, Scope } from './report.ts'
+import type { Words } from './words.ts'
+import type { ChartSource, Column, Figures, Kpi, KpiResult, Report, Scope } from './report.ts'
 
 /** The currencies of the prices in these ranges, in the order of their names. */
-export async function findCurrencies(db: Db, ...scopes: Scope[]): Promise<string[]> {
+export async function findCurrencies(
+  db: Db,
+  { prices = appointmentRows }: Pick<Report, 'prices'>,
+  scopes: Scope[],
+): Promise<string[]> {
   const found = new Set<string>()
   for (const scope of scopes) {
     const currencies = await db.query<{ currency: string }>(sql`
-      select distinct a.currency from (${appointmentRows(scope)}) a where a.price is not null`)
+      select distinct a.currency from (${prices(scope)}) a where a.price is not null`)
     for (const { currency } of currencies) found.add(currency)
   }
   return [...found].toSorted()
@@ -45,9 +50,15 @@ const partOf = (column: Column, currency: string): Column => ({
 type KpiFigures = { current: Figures; toDate: Figures | undefined; previous: Figures | undefined }
 
 /** The results of a figure: one, or one for each currency. */
-export function kpiResults(kpi: Kpi, figures: KpiFigures, { currencies, ...scope }: Scope) {
+export function kpiResults(
+  kpi: Kpi,
+  figures: KpiFigures,
+  { currencies, ...scope }: Scope,
+  words: Words,
+) {
   const { name, label, unit, definition, better } = kpi
   const isAhead = Temporal.Instant.compare(scope.from, scope.now) > 0
+  const described = kpi.describe?.(figures.current, words)
   const resultOf = (currency: string | null): KpiResult => {
     const read = (of: Figures | undefined) => {
       if (!of) return null
@@ -67,6 +78,7 @@ export function kpiResults(kpi: Kpi, figures: KpiFigures, { currencies, ...scope
       currency,
       definition,
       better: better ?? null,
+      ...(described === undefined ? {} : { words: described }),
     }
   }
   if (unit !== 'money') return [resultOf(null)]

@@ -6,6 +6,7 @@ import { escapePointer, isPlainObject } from '../contract/json.ts'
 import type { Db } from '../database/database.ts'
 import { sql } from '../database/sql.ts'
 import type { AppliedFilters, Report, ReportSubject, Scope, StatusOutcomes } from './report.ts'
+import type { Words } from './words.ts'
 
 /** The filters of a request, checked for their form. `null`: no filter. */
 export type Filters = {
@@ -100,7 +101,7 @@ const FILTERS_OF: Record<ReportSubject, readonly FilterName[]> = {
   classes: ALL_FILTERS,
   recalls: ALL_FILTERS,
   invitations: ['clientIdList', 'statusList', 'tags'],
-  disclaimers: ['clientIdList', 'statusList', 'tags'],
+  disclaimers: ALL_FILTERS,
   triggers: ['locationIdList', 'professionalIdList', 'reasonIdList', 'clientIdList', 'statusList'],
   emails: ['locationIdList', 'professionalIdList', 'reasonIdList', 'clientIdList', 'statusList'],
   clients: ['clientIdList', 'tags'],
@@ -181,7 +182,7 @@ export function refuseUnknownIds(
   check('clientIdList', filters.clientIdList, clients, 'client')
 }
 
-/** Refuses tags that no client and no appointment or class of the business has. */
+/** Refuses tags that no client and no object of the business has. */
 export async function refuseUnknownTags(
   db: Db,
   businessId: number,
@@ -195,7 +196,8 @@ export async function refuseUnknownTags(
          or exists (select from calendar t where t.business_id = ${businessId} and t.tags -> ${name} ? v.value)
          or exists (select from class_schedule t where t.business_id = ${businessId} and t.tags -> ${name} ? v.value)
          or exists (select from recall t where t.business_id = ${businessId} and t.tags -> ${name} ? v.value)
-         or exists (select from invitation t where t.business_id = ${businessId} and t.tags -> ${name} ? v.value)`)
+         or exists (select from invitation t where t.business_id = ${businessId} and t.tags -> ${name} ? v.value)
+         or exists (select from disclaimer t where t.business_id = ${businessId} and t.tags -> ${name} ? v.value)`)
     values.forEach((value, i) => {
       if (known.some((one) => one.value === value)) return
       addFault(`/filters/tags/${escapePointer(name)}/${i}`, 'is a value that this tag has nowhere')
@@ -207,15 +209,16 @@ export async function refuseUnknownTags(
 export function describeFilters(
   scope: Pick<Scope, 'professionalIds' | 'reasonIds' | 'clientIds' | 'statuses' | 'tags'>,
   { staff, reasons, clients }: Names,
+  { say }: Words,
 ): [label: string, value: string][] {
   const shown = staff.filter(({ id }) => scope.professionalIds?.includes(id))
   const facts: [string, string | null][] = [
-    ['Staff', scope.professionalIds && (joinNames(shown) ?? 'none')],
-    ['Services', scope.reasonIds && joinNames(reasons)],
-    ['Clients', scope.clientIds && joinNames(clients)],
-    ['Status', scope.statuses && scope.statuses.join(', ')],
+    [say('Staff'), scope.professionalIds && (joinNames(shown, say) ?? say('none'))],
+    [say('Services'), scope.reasonIds && joinNames(reasons, say)],
+    [say('Clients'), scope.clientIds && joinNames(clients, say)],
+    [say('Status'), scope.statuses && scope.statuses.join(', ')],
     ...(scope.tags ?? []).map(([name, values]): [string, string] => [
-      `Tag ${name}`,
+      say('Tag {name}', { name }),
       values.join(', '),
     ]),
   ]
@@ -223,19 +226,30 @@ export function describeFilters(
 }
 
 /** The names of these locations; null if all are shown. */
-export function describeLocations(locationIds: number[] | null, { locations }: Names) {
+export function describeLocations(
+  locationIds: number[] | null,
+  { locations }: Names,
+  { say }: Words,
+) {
   if (!locationIds) return null
-  return joinNames(locations.filter(({ id }) => locationIds.includes(id))) ?? 'none'
+  return (
+    joinNames(
+      locations.filter(({ id }) => locationIds.includes(id)),
+      say,
+    ) ?? say('none')
+  )
 }
 
 const MAX_LISTED = 3
 
 /** Lists the first names and counts the others. */
-function joinNames(named: Named[]) {
+function joinNames(named: Named[], say: Words['say']) {
   const first = named.slice(0, MAX_LISTED).map(({ name }) => name)
   if (first.length === 0) return null
   const more = named.length - first.length
-  return more > 0 ? `${first.join(', ')} and ${more} more` : first.join(', ')
+  return more > 0
+    ? say('{names} and {more} more', { names: first.join(', '), more })
+    : first.join(', ')
 }
 
 /** The filters of the request as JSON, for the parameters of the printed report. */

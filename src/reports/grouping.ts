@@ -2,7 +2,7 @@ import type { DimensionName } from '../contract/report.ts'
 import { empty, join, raw, sql, type Sql } from '../database/sql.ts'
 import { appointmentRows, classRows } from './catalog/conditions.ts'
 import { MEASURES, measureColumn, selectCells, selectMeasures } from './measures.ts'
-import type { Column, MeasureName, Report, Scope } from './report.ts'
+import type { Column, Groups, MeasureName, Report, ReportSubject, Scope } from './report.ts'
 import { currentStep, stepsOf, type Step } from './time-steps.ts'
 
 /** What lines can be grouped by: a key of the rows, and the columns that show it. */
@@ -33,7 +33,7 @@ const named = (
         on ${raw(alias)}.business_id = ${businessId} and ${raw(alias)}.${raw(id)} = ${raw(key)}::bigint`,
     select: () => [
       person
-        ? `${alias}.first_name || ' ' || ${alias}.last_name`
+        ? `coalesce(${alias}.first_name || ' ' || ${alias}.last_name, 'None')`
         : `coalesce(${alias}.name, 'None')`,
     ],
     order: (key) =>
@@ -84,41 +84,46 @@ const DIMENSIONS: Record<DimensionName, Dimension> = {
   },
 }
 
-/** The dimensions of a report: classes have several clients, so they are not grouped by client. */
-export const canGroupBy = ({ about, measures }: Report, dimension: DimensionName) =>
-  measures !== undefined && !(about === 'classes' && dimension === 'client')
+/** Classes have several clients, and invitations belong to no location, staff or service. */
+const UNGROUPED: Partial<Record<ReportSubject, DimensionName[]>> = {
+  classes: ['client'],
+  invitations: ['location', 'staff', 'service'],
+}
+
+export const canGroupBy = ({ about, measures, groups }: Report, dimension: DimensionName) =>
+  (measures !== undefined || groups !== undefined) && !UNGROUPED[about]?.includes(dimension)
 
 /** The same report with one line for each group. Its figures and charts stay. */
 export function groupReport(report: Report, dimensions: DimensionName[]): Report {
-  const { measures = [] } = report
   const { newPageFor: _, ...rest } = report
   return {
     ...rest,
-    columns: groupedColumns(dimensions, measures),
+    columns: groupedColumns(dimensions, report),
     rows: (scope) => groupedRows(scope, report, dimensions),
     charts: report.charts.filter(({ rows }) => rows),
   }
 }
 
 /** Month and weekday can both be shown, but a day already has its weekday. */
-export function groupedColumns(dimensions: DimensionName[], measures: MeasureName[]): Column[] {
+export function groupedColumns(
+  dimensions: DimensionName[],
+  { measures = [], groups }: Pick<Report, 'measures' | 'groups'>,
+): Column[] {
   const keys = dimensions.flatMap((name) => DIMENSIONS[name].columns)
   const unique = keys.filter(({ name }, i) => keys.findIndex((key) => key.name === name) === i)
-  return [...unique, ...measures.map((measure) => measureColumn(measure))]
+  return [...unique, ...(groups?.columns ?? measures.map((measure) => measureColumn(measure)))]
 }
 
 /** One line for each group, from the rows that the report is about. */
 export function groupedRows(
   scope: Scope,
-  { about, measures = [] }: Pick<Report, 'about' | 'measures'>,
+  { about, measures = [], groups }: Pick<Report, 'about' | 'measures' | 'groups'>,
   dimensions: DimensionName[],
 ): Sql {
+  if (groups) return ownLines(scope, groups, dimensions)
   const keys = dimensions.map((_, i) => `g${i + 1}`)
   const all = dimensions.map((name) => DIMENSIONS[name])
-  const joins = all.map((dimension, i) => dimension.join?.(keys[i]!, scope) ?? empty)
-  const shown = all.flatMap((dimension, i) =>
-    dimension.select(keys[i]!).map((text, at) => `${text} as "${dimension.columns[at]!.name}"`),
-  )
+  const { shown, joins, order } = showKeys(scope, all, keys)
   const steps = all.length === 1 ? all[0]!.keys?.(scope) : undefined
   const source = steps
     ? sql`unnest(${steps}::text[]) as s (g1) left join grouped using (g1)`
@@ -129,9 +134,54 @@ export function groupedRows(
       select ${raw(keys.join(', '))}, ${selectMeasures(measures, scope)}
       from counted group by ${raw(keys.join(', '))}
     )
-    select ${raw([...new Set(shown)].join(', '))}, ${join(cellsOf(measures, dimensions, scope), ', ')}
-    from ${source} ${join(joins, ' ')}
-    order by ${raw(all.map((dimension, i) => dimension.order(keys[i]!)).join(', '))}`
+    select ${shown}, ${join(cellsOf(measures, dimensions, scope), ', ')}
+    from ${source} ${joins}
+    order by ${order}`
+}
+
+/** One line for each group, with the cells that the report calculates itself. */
+function ownLines(scope: Scope, { rows, cells }: Groups, dimensions: DimensionName[]): Sql {
+  const keys = dimensions.map((_, i) => `g${i + 1}`)
+  const all = dimensions.map((name) => DIMENSIONS[name])
+  const { shown, joins, order } = showKeys(scope, all, keys)
+  const steps = all.length === 1 ? stepsUntilNow(scope, dimensions[0]!) : undefined
+  const source = steps
+    ? sql`unnest(${steps}::text[]) as s (g1) left join counted f using (g1)`
+    : sql`counted f`
+  return sql`
+    with counted as (
+      select ${raw(all.map(({ key }, i) => `${key} as ${keys[i]}`).join(', '))}, f.*
+      from (${rows(scope)}) f
+    ),
+    grouped as (
+      select ${raw(keys.join(', '))}, ${cells(scope)}
+      from ${source} group by ${raw(keys.join(', '))}
+    )
+    select ${shown}, grouped.* from grouped ${joins}
+    order by ${order}`
+}
+
+/** What such a report counts has happened, so steps ahead have no line. */
+function stepsUntilNow(scope: Scope, name: DimensionName) {
+  const keys = DIMENSIONS[name].keys?.(scope)
+  if (!isStep(name)) return keys
+  const current = currentStep(scope, name).toString()
+  return keys?.filter((key) => key <= current)
+}
+
+/** The columns, the joins and the order of the keys of groups. */
+function showKeys(scope: Scope, dimensions: Dimension[], keys: string[]) {
+  const shown = dimensions.flatMap((dimension, i) =>
+    dimension.select(keys[i]!).map((text, at) => `${text} as "${dimension.columns[at]!.name}"`),
+  )
+  return {
+    shown: raw([...new Set(shown)].join(', ')),
+    joins: join(
+      dimensions.map((dimension, i) => dimension.join?.(keys[i]!, scope) ?? empty),
+      ' ',
+    ),
+    order: raw(dimensions.map((dimension, i) => dimension.order(keys[i]!)).join(', ')),
+  }
 }
 
 /** Appointments with equal outcome and price are counted first: cheaper than adding all prices. */

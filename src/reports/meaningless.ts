@@ -1,7 +1,8 @@
 import type { FilterName } from '../contract/report.ts'
 import type { AppliedFilters, Report, Scope } from './report.ts'
+import type { Words } from './words.ts'
 
-const FILTER_WORDS: Record<FilterName, string> = {
+export const FILTER_WORDS: Record<FilterName, string> = {
   locationIdList: 'location',
   professionalIdList: 'staff',
   reasonIdList: 'service',
@@ -16,7 +17,12 @@ type Part = { label: string; meaninglessWith?: readonly FilterName[] }
  * Leaves out what the filters make meaningless, such as a no-show rate of no-shows, and says so. What
  * is booked ahead is left out of a range that has ended.
  */
-export function leaveOutMeaningless(report: Report, scope: Scope, filters: AppliedFilters) {
+export function leaveOutMeaningless(
+  report: Report,
+  scope: Scope,
+  filters: AppliedFilters,
+  { say }: Words,
+) {
   const hasEnded = Temporal.Instant.compare(scope.until, scope.now) <= 0
   const deciding = ({ meaninglessWith = [] }: Pick<Part, 'meaninglessWith'>) =>
     meaninglessWith.filter((name) => filters[name] !== undefined)
@@ -28,14 +34,17 @@ export function leaveOutMeaningless(report: Report, scope: Scope, filters: Appli
           [
             part.label,
             deciding(part)
-              .map((name) => FILTER_WORDS[name])
-              .join(' and '),
+              .map((name) => say(FILTER_WORDS[name]))
+              .join(say(' and ')),
           ],
         ]
       : [],
   )
-  const notes = [...new Map(lost)].map(
-    ([label, words]) => `${label} is left out: with a filter by ${words} it would have no meaning.`,
+  const notes = [...new Map(lost)].map(([label, filter]) =>
+    say('{label} is left out: with a filter by {filter} it would have no meaning.', {
+      label: say(label),
+      filter,
+    }),
   )
   return {
     notes,

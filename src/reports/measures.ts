@@ -25,7 +25,7 @@ type Measure = {
   better?: 'more' | 'less'
   tense?: Tense
   /**
-   * What is added up, and of which rows, in terms of `appointmentRows` or `classRows`. A row of
+   * What is added up, and of which rows, in terms of `appointmentRows`, `bookingRows` or `classRows`. A row of
    * appointments stands for `n` with the same outcome, price and currency. Absent: not a sum of rows.
    */
   sum?: { of: string; where?: string }
@@ -162,6 +162,26 @@ export const MEASURES: Record<MeasureName, Measure> = {
     better: 'more',
     tense: 'future',
     sum: { of: 'n * price', where: `outcome = 'AHEAD'` },
+  },
+  bookings: {
+    label: 'Bookings made',
+    column: 'bookings',
+    unit: 'count',
+    width: 7,
+    definition: 'Appointments that were booked in the period, whenever they begin, in any status.',
+    better: 'more',
+    tense: 'past',
+    sum: { of: 'n' },
+  },
+  bookingsValue: {
+    label: 'Value booked',
+    column: 'bookingsValue',
+    unit: 'money',
+    width: 10,
+    definition: 'The prices of the appointments that were booked in the period, in any status.',
+    better: 'more',
+    tense: 'past',
+    sum: { of: 'n * price' },
   },
   classes: {
     label: 'Classes',

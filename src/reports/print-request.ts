@@ -22,6 +22,7 @@ import { canGroupBy, groupReport } from './grouping.ts'
 import { leaveOutMeaningless } from './meaningless.ts'
 import type { AppliedFilters, DateRange, Report, Scope, StatusOutcomes } from './report.ts'
 import { boundsOf, withRange, zonesOf, type LocationZone } from './zones.ts'
+import { chooseLocale, wordsOf } from './words.ts'
 
 /** A request to print, not yet checked. */
 export type PrintRequest = {
@@ -40,6 +41,8 @@ export type Reader = {
   functions: ReadonlySet<string>
   locationIds: number[] | null
   professionalIds: number[] | null
+  /** The languages that the reader prefers, best first; then that of the business. */
+  locales?: string[]
 }
 
 /** A checked request: everything that printing needs. */
@@ -48,6 +51,9 @@ export type PrintJob = {
   scope: Scope
   locationId: number | null
   businessName: string
+  /** Of the reader, else of the business. */
+  locale: string
+  accentColor: string | null
   locationName: string | null
   filters: AppliedFilters
   groupBy: DimensionName[]
@@ -71,6 +77,8 @@ export async function checkPrintRequest(
   const groupBy = readGroupBy(request.groupBy, report, addFault)
   const filters = readFilters(request.filters, addFault)
   const { locations, outcomes, ...business } = await findBusiness(db, businessId)
+  const locale = chooseLocale([...(reader.locales ?? []), business.language])
+  const words = wordsOf(locale)
   const location = findLocation(request.locationId, locations, reader, addFault)
   const ids = visibleIds(reader, filters, location)
   const names = await findFilterNames(db, businessId, {
@@ -105,10 +113,12 @@ export async function checkPrintRequest(
     groupBy,
     reader,
     businessName: business.name,
+    locale,
+    accentColor: business.accentColor,
     locationId: location?.locationId ?? null,
-    locationName: location?.name ?? describeLocations(ids.locationIds, names),
+    locationName: location?.name ?? describeLocations(ids.locationIds, names, words),
     filters: appliedFilters(filters),
-    appliedFilters: describeFilters(scope, names),
+    appliedFilters: describeFilters(scope, names, words),
   })
 }
 
@@ -120,18 +130,20 @@ type Checked = Omit<PrintJob, 'notes' | 'groupBy'> & {
 /** Adapts the report to what the reader may see, to the range and to the filters. */
 async function makeJob(db: Db, checked: Checked): Promise<PrintJob> {
   const { report, scope, groupBy: wanted, reader, ...rest } = checked
+  const words = wordsOf(rest.locale)
   const shown = visibleTo(report, reader.functions)
   const groupBy = wanted ?? report.groupedBy?.(scope) ?? []
   const grouped = groupBy.length > 0 ? groupReport(shown, groupBy) : shown
-  const { report: meaningful, notes } = leaveOutMeaningless(grouped, scope, rest.filters)
+  const { report: meaningful, notes } = leaveOutMeaningless(grouped, scope, rest.filters, words)
   const currencies = showsMoney(meaningful)
-    ? await findCurrencies(
-        db,
+    ? await findCurrencies(db, report, [
         scope,
         ...rangesOf(report, scope).map((range) => withRange(scope, range)),
-      )
+      ])
     : []
-  const grouping: [string, string][] = wanted ? [['Grouped by', wanted.join(', ')]] : []
+  const grouping: [string, string][] = wanted
+    ? [[words.say('Grouped by'), wanted.map((name) => words.say(name)).join(', ')]]
+    : []
   return {
     ...rest,
     report: meaningful,
@@ -237,6 +249,8 @@ type Location = LocationZone & { name: string }
 type Business = {
   name: string
   timeZone: string
+  language: string | null
+  accentColor: string | null
   locations: Location[]
   outcomes: StatusOutcomes[]
 }
@@ -244,7 +258,7 @@ type Business = {
 /** The settings of a business that a report depends on. */
 async function findBusiness(db: Db, businessId: number): Promise<Business> {
   const [business] = await db.query<Business>(sql`
-    select b.name, b.time_zone as "timeZone",
+    select b.name, b.time_zone as "timeZone", b.language, b.accent_color as "accentColor",
            (select coalesce(json_agg(json_build_object('locationId', l.location_id, 'name', l.name,
                                                        'timeZone', coalesce(l.time_zone, b.time_zone))
                                      order by l.location_id), '[]')

@@ -9,8 +9,10 @@ import { compareScope, type ComparedScopes } from './comparison.ts'
 import { drawInCurrencies, kpiResults, splitColumns } from './currencies.ts'
 import { MEASURES } from './measures.ts'
 import type { PrintJob } from './print-request.ts'
-import type { Cell, Column, Figures, ReportResult, Scope } from './report.ts'
+import type { Cell, Column, Figures, Logo, ReportResult, Scope } from './report.ts'
 import { withTotals } from './totals.ts'
+import { translateResult } from './translate.ts'
+import { wordsOf } from './words.ts'
 
 /** Rows of a batch. CSV rows stay small when they are written, so it takes larger batches. */
 const BATCH_ROWS = 500
@@ -33,20 +35,19 @@ export function printReport<T>(
     // Reports whose charts are drawn from their rows have few rows.
     const isShort = !rowsOnly && report.charts.some(({ rows }) => !rows)
     const allRows = isShort ? await tx.query<Row>(report.rows(scope)) : undefined
-    const compared = compareScope(
-      scope,
-      rowsOnly ? null : await findBeginning(tx, report.about, scope),
-    )
+    const began = rowsOnly ? null : await findBeginning(tx, report, scope)
+    const compared = compareScope(scope, began, wordsOf(job.locale))
     const kpis = rowsOnly ? [] : await readKpis(tx, job, compared)
     const charts = rowsOnly ? [] : await readCharts(tx, job, allRows)
     const sentences = rowsOnly ? [] : await readSentences(tx, job)
+    const logo = rowsOnly ? null : await readLogo(tx, job)
     const batches = allRows
       ? [allRows]
       : tx.stream<Row>(report.rows(scope), rowsOnly ? CSV_BATCH_ROWS : BATCH_ROWS)
     const { rows, totals } = withTotals(columns, toCells(job, columns, batches, onProgress))
 
     signal?.throwIfAborted()
-    return use({
+    const result: ReportResult = {
       report: reportObject(report, scope.businessId),
       parameters: {
         startDate: scope.startDate.toString(),
@@ -59,9 +60,13 @@ export function printReport<T>(
       filters: job.filters,
       groupBy: job.groupBy,
       businessName: job.businessName,
+      locale: job.locale,
+      accentColor: job.accentColor,
+      logo,
       locationName: job.locationName,
       appliedFilters: job.appliedFilters,
-      notes: [...sentences, ...job.notes],
+      sentences,
+      notes: job.notes,
       definitions: definitionsOf(job),
       comparison: compared.comparison,
       kpis,
@@ -70,7 +75,9 @@ export function printReport<T>(
       newPageAt: columns.findIndex(({ name }) => name === report.newPageFor),
       rows,
       totals,
-    })
+    }
+    // A CSV file is read by programs, so its words stay the same.
+    return use(rowsOnly ? result : translateResult(result))
   })
 }
 
@@ -142,7 +149,11 @@ function definitionsOf({ report }: PrintJob): [label: string, definition: string
   return [...kpis, ...columns.filter(([, definition]) => !known.has(definition))]
 }
 
-async function readKpis(tx: Db, { report, scope }: PrintJob, { toDate, previous }: ComparedScopes) {
+async function readKpis(
+  tx: Db,
+  { report, scope, locale }: PrintJob,
+  { toDate, previous }: ComparedScopes,
+) {
   const read = async (of: Scope | undefined) =>
     of && (await tx.query<Figures>(report.figures(of)))[0]!
   const figures = {
@@ -150,7 +161,7 @@ async function readKpis(tx: Db, { report, scope }: PrintJob, { toDate, previous 
     toDate: await read(toDate),
     previous: await read(previous),
   }
-  return report.kpis.flatMap((kpi) => kpiResults(kpi, figures, scope))
+  return report.kpis.flatMap((kpi) => kpiResults(kpi, figures, scope, wordsOf(locale)))
 }
 
 async function readCharts(tx: Db, { report, scope }: PrintJob, allRows: Row[] | undefined) {
@@ -162,8 +173,24 @@ async function readCharts(tx: Db, { report, scope }: PrintJob, allRows: Row[] | 
   return charts
 }
 
-async function readSentences(tx: Db, { report: { sentences }, scope }: PrintJob) {
-  return sentences ? sentences.write(await tx.query<Row>(sentences.rows(scope)), scope) : []
+async function readSentences(tx: Db, { report: { sentences }, scope, locale }: PrintJob) {
+  if (!sentences) return []
+  return sentences.write(await tx.query<Row>(sentences.rows(scope)), scope, wordsOf(locale))
+}
+
+/** A larger picture would make every report large. */
+const MAX_LOGO_BYTES = 500_000
+const LOGO_TYPES = ['image/png', 'image/jpeg', 'image/gif']
+
+async function readLogo(tx: Db, { scope: { businessId } }: PrintJob): Promise<Logo | null> {
+  const [logo] = await tx.query<Logo>(sql`
+    select f.type, encode(c.bytes, 'base64') as data
+    from business b
+    join file_library f on (f.business_id, f.file_uuid) = (b.business_id, b.logo)
+    join file_content c on (c.business_id, c.file_uuid) = (f.business_id, f.file_uuid)
+    where b.business_id = ${businessId} and f.type = any (${LOGO_TYPES}::text[])
+      and length(c.bytes) <= ${MAX_LOGO_BYTES}`)
+  return logo ? { ...logo, data: logo.data.replaceAll('\n', '') } : null
 }
 
 async function* toCells(

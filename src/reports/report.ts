@@ -3,6 +3,7 @@ import type { DimensionName, FilterName } from '../contract/report.ts'
 import type { StatusOutcome } from '../contract/status.ts'
 import type { Sql } from '../database/sql.ts'
 import type { Chart, Unit } from './chart.ts'
+import type { Words } from './words.ts'
 
 /** A report: its name, its permissions, its SQL and its charts. One file each, and a line in catalog.ts. */
 export type Report = {
@@ -22,14 +23,20 @@ export type Report = {
   figures(scope: Scope): Sql
   kpis: Kpi[]
   charts: ChartSource[]
-  /** What its lines show if it is grouped; absent if it cannot be grouped. */
+  /** What its lines show if it is grouped. Without these and `groups` it cannot be grouped. */
   measures?: MeasureName[]
+  /** Lines of its own for groups, instead of `measures`. */
+  groups?: Groups
   /** The column whose values each begin on a new page. */
   newPageFor?: string
   /** How it is grouped if the request does not say. */
   groupedBy?: (range: DateRange) => DimensionName[]
   /** The part of the requested range that it describes; absent if all of it. */
   rangeOf?: (range: DateRange) => DateRange
+  /** The rows with the prices that it shows; absent if they are the appointments of the range. */
+  prices?: (scope: Scope) => Sql
+  /** Reads when its data began (`began`); absent if it is the first row of its subject. */
+  beginning?: (scope: Scope) => Sql
   /** Ranges that it reads in addition to its own and the compared one. */
   otherRanges?: (range: DateRange) => DateRange[]
   /** Adds the cells that are not calculated in SQL. */
@@ -38,9 +45,18 @@ export type Report = {
   sentences?: SentenceSource
 }
 
+/** The lines of a report that counts something else than appointments or classes of the range. */
+export type Groups = {
+  columns: Column[]
+  /** One row for each thing that is counted, with `local_start` and the ids that it is grouped by. */
+  rows(scope: Scope): Sql
+  /** The cells of the columns, from rows `f`. A step without rows has one row of nulls. */
+  cells(scope: Scope): Sql
+}
+
 export type SentenceSource = {
   rows(scope: Scope): Sql
-  write(rows: Record<string, unknown>[], scope: Scope): string[]
+  write(rows: Record<string, unknown>[], scope: Scope, words: Words): string[]
 }
 
 export type Category = 'APPOINTMENTS' | 'NO_SHOWS' | 'STAFF' | 'CLIENTS' | 'CLASSES' | 'AUTOMATION'
@@ -71,6 +87,8 @@ export const MEASURE_NAMES = [
   'lostValue',
   'cancelledValue',
   'aheadValue',
+  'bookings',
+  'bookingsValue',
   'classes',
   'students',
   'places',
@@ -134,6 +152,8 @@ export type Column = {
   type: ColumnType
   /** The typical length in characters, for the layout of tables. */
   width: number
+  /** Its cells are words of the service, not data: they are printed in the language of the report. */
+  fixedWords?: true
   /** Left out if the report is for one location, which its head names. */
   unlessOneLocation?: true
   /** Its cells are sums of prices: with several currencies it becomes one column for each. */
@@ -168,6 +188,8 @@ export type Kpi = {
   /** Printed on the report: how the value is calculated. */
   definition: string
   value(figures: Figures): number | null
+  /** What its tile shows instead of the number, such as `Friday 13:00`. */
+  describe?(figures: Readonly<Record<string, unknown>>, words: Words): string | undefined
   /** Which direction is an improvement; absent if neither is. */
   better?: 'more' | 'less'
   measure?: MeasureName
@@ -194,10 +216,17 @@ export type ReportResult = {
   filters: AppliedFilters
   groupBy: DimensionName[]
   businessName: string
+  /** Of the reader or the business: its words and numbers are in it. */
+  locale: string
+  /** Of the business; null: ours. */
+  accentColor: string | null
+  logo: Logo | null
   /** `null`: all locations. */
   locationName: string | null
   /** The filters and the grouping, for the head of the report. */
   appliedFilters: [label: string, value: string][]
+  /** What the figures say, in words. */
+  sentences: string[]
   /** What was left out, and why. */
   notes: string[]
   /** What each figure and measure of the report counts. */
@@ -213,6 +242,9 @@ export type ReportResult = {
   /** Available after all rows have been read. */
   totals(): Totals
 }
+
+/** A picture, in base64. */
+export type Logo = { type: string; data: string }
 
 /** A report as the API answers it. */
 export type ReportObject = {
@@ -267,6 +299,8 @@ export type KpiResult = {
   currency: string | null
   definition: string
   better: 'more' | 'less' | null
+  /** The answer in words, if a number is none. */
+  words?: string
 }
 
 /** By column. The total of single prices in several currencies is an amount for each. */

@@ -1,4 +1,5 @@
 import type { Answer } from '../email/answer-links.ts'
+import { isSameAddress } from '../contract/addresses.ts'
 import { objectKind } from '../contract/objects.ts'
 import type { Db } from '../database/database.ts'
 import { getBusiness, type BusinessRow } from '../store/businesses.ts'
@@ -109,8 +110,8 @@ export function decideAnswer(
   now: Temporal.Instant,
 ): AnswerState {
   const { answer, clientId, toAddress } = question
-  const address = row?.context.client?.emailAddress?.toLowerCase()
-  const isTheirs = current?.clientId === clientId && address === toAddress.toLowerCase()
+  const isTheirs =
+    current?.clientId === clientId && isSameAddress(row?.context.client?.emailAddress, toAddress)
   if (!current?.active || !business.active || !isTheirs) return 'GONE'
   const startTime = current.startTime as Temporal.Instant
   if (!startTime.equals(question.startTime)) return 'MOVED'

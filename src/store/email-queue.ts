@@ -359,10 +359,16 @@ export const postponePausedEmails = (
   { now, until }: { now: Temporal.Instant; until: Temporal.Instant },
 ) =>
   tx.query(sql`
-    update email_queue q set next_attempt_time = ${until}, ${FREE}
-    where q.business_id = any (${[...new Set(paused.map((mail) => mail.businessId))]}::bigint[])
-      and q.next_attempt_time <= ${now}
-      and (q.worker is null or q.worker = any (${paused.map((mail) => mail.worker)}::text[]))`)
+    update email_queue set next_attempt_time = ${until}, ${FREE}
+    where (business_id, email_id) in (
+      select q.business_id, q.email_id from email_queue q
+      where q.business_id = any (${[...new Set(paused.map((mail) => mail.businessId))]}::bigint[])
+        and q.next_attempt_time <= ${now}
+        and (q.worker is null or q.worker = any (${paused.map((mail) => mail.worker)}::text[]))
+      ${NOT_CLAIMED_MEANWHILE})`)
+
+/** Two nodes that postpone mails of one business would otherwise wait for each other's claims. */
+const NOT_CLAIMED_MEANWHILE = sql`for update of q skip locked`
 
 const DAILY_LIMITS = 7_230_008
 
@@ -396,9 +402,12 @@ export const postponeEmailsOfBusiness = (
   { now, until }: { now: Temporal.Instant; until: Temporal.Instant },
 ) =>
   tx.query(sql`
-    update email_queue q set next_attempt_time = ${until}, ${FREE}
-    where q.business_id = ${businessId} and q.next_attempt_time <= ${now}
-      and (q.worker is null or q.email_id = any (${mails.map((mail) => mail.emailId)}::bigint[]))`)
+    update email_queue set next_attempt_time = ${until}, ${FREE}
+    where (business_id, email_id) in (
+      select q.business_id, q.email_id from email_queue q
+      where q.business_id = ${businessId} and q.next_attempt_time <= ${now}
+        and (q.worker is null or q.email_id = any (${mails.map((mail) => mail.emailId)}::bigint[]))
+      ${NOT_CLAIMED_MEANWHILE})`)
 
 /** Frees a mail that was not attempted, to be claimed again at this time. */
 export const postponeEmail = (db: Db, mail: EmailKey, until: Temporal.Instant) =>

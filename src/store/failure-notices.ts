@@ -20,19 +20,33 @@ export const listBusinessesWithFailures = (engine: Db, since: Temporal.Instant) 
       select business_id from event_trigger where status = 'FAILED' and modified_date > ${since})
     order by b.business_id`)
 
+/** A business whose mails wait, and how many recipient domains have deferred some of them. */
+type WaitingBusiness = {
+  businessId: number
+  outageTold: Temporal.Instant | null
+  deferringDomains: number
+}
+
 /**
- * Active businesses whose mails wait since before `since`: the mail server takes none, or every attempt
- * failed. Mails without a trigger do not count: people must not be told of their own notices.
+ * Active businesses whose mails wait since before `since`: attempts failed, or the mail server takes no
+ * mail. Mails without a trigger do not count: people must not be told of their own notices.
  */
-export const listBusinessesWithWaitingMails = (engine: Db, since: Temporal.Instant) =>
-  engine.query<{ businessId: number; outageTold: Temporal.Instant | null }>(sql`
-    select b.business_id as "businessId", n.outage_told as "outageTold"
+export const listBusinessesWithWaitingMails = (
+  engine: Db,
+  { since, isServerFailing }: { since: Temporal.Instant; isServerFailing: boolean },
+) =>
+  engine.query<WaitingBusiness>(sql`
+    select b.business_id as "businessId", n.outage_told as "outageTold",
+           w.deferring_domains as "deferringDomains"
     from business b left join failure_notice n using (business_id)
-    where b.active and not b.mail_paused and exists (
-      select from email_queue q join email e using (business_id, email_id)
+    cross join lateral (
+      select count(*) as mails,
+             count(distinct lower(split_part(e.to_address, '@', 2))) filter (where q.attempts > 0)
+               as deferring_domains
+      from email_queue q join email e using (business_id, email_id)
       where q.business_id = b.business_id and q.created_date <= ${since}
-        and e.event_trigger_id is not null
-        and (q.attempts > 0 or exists (select from mail_server where failing_since <= ${since})))
+        and e.event_trigger_id is not null and (q.attempts > 0 or ${isServerFailing})) w
+    where b.active and not b.mail_paused and w.mails > 0
     order by b.business_id`)
 
 /** Businesses that were told of an outage. */

@@ -173,15 +173,13 @@ function contextOf(objectType: ObjectType, row: Row, settings: Settings): MailCo
     reason: services.get(row.reasonId) ?? null,
     ...objectContextOf(row, {
       status: status?.label ?? row.status,
-      isCancelled: row.status === CANCELLED,
+      isCancelled: status?.outcome === 'CANCELLED',
       isLive: status?.live ?? false,
     }),
     unsubscribeLink: null,
     calendarLink: null,
   }
 }
-
-const CANCELLED = 'CANCELLED'
 
 type VisitStatus = { status: string; isCancelled: boolean; isLive: boolean }
 

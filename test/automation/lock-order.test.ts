@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Db } from '../../src/database/database.ts'
 import { sql } from '../../src/database/sql.ts'
 import { eraseClient } from '../../src/scheduling/erase-client.ts'
+import {
+  claimDueEmails,
+  postponeEmailsOfBusiness,
+  postponePausedEmails,
+  type ClaimedEmail,
+} from '../../src/store/email-queue.ts'
 import { isLockAwaited } from '../support/locks.ts'
 import { asOwner } from '../support/owner.ts'
 import { scripted } from '../support/scripted-mailer.ts'
@@ -40,6 +47,42 @@ test('no two operations on the same business deadlock', async (t) => {
   }
   t.diagnostic(`${names.length} operations, each pair ${TIMES} times at once`)
   assert.deepEqual(deadlocked, [])
+})
+
+test('nodes that postpone mails of one business do not wait for each other’s claims', async (t) => {
+  const world = await startWorld(t)
+  const { businessId, clock } = world
+  const db = world.database.engine
+  const { queueMails } = await prepareOperations(world)
+  await queueMails()
+  const now = clock.now()
+  const times = { now, until: clock.in({ minutes: 5 }) }
+  const claim = async (tx: Db, worker: string) => {
+    await tx.query(sql`set local lock_timeout = '1s'`)
+    const leaseUntil = clock.in({ seconds: 15 })
+    const claimed = await claimDueEmails(tx, { worker, now, leaseUntil, limit: 1 })
+    assert.equal(claimed.length, 1)
+    return claimed
+  }
+  const countPostponed = async () => {
+    const [row] = await db.query<{ count: number }>(sql`
+      select count(*) as count from email_queue
+      where worker is null and next_attempt_time = ${times.until}`)
+    return row!.count
+  }
+  const postponements = [
+    (tx: Db, mails: ClaimedEmail[]) => postponePausedEmails(tx, mails, times),
+    (tx: Db, mails: ClaimedEmail[]) => postponeEmailsOfBusiness(tx, businessId, mails, times),
+  ]
+  for (const postpone of postponements) {
+    await db.transaction(async (one) => {
+      const first = await claim(one, 'one')
+      await db.transaction(async (two) => postpone(two, await claim(two, 'two')))
+      await postpone(one, first)
+    })
+    assert.equal(await countPostponed(), 3)
+    await db.query(sql`update email_queue set next_attempt_time = ${now}`)
+  }
 })
 
 test('delivery locks appointments before recalls, also if the mail about the recall is older', async (t) => {

@@ -3,6 +3,7 @@ import { test, type TestContext } from 'node:test'
 import { adviceFor } from '../../src/automation/failure-advice.ts'
 import { sql } from '../../src/database/sql.ts'
 import type { Mailer, Outcome } from '../../src/email/mailer.ts'
+import { saveMailOutage } from '../../src/store/mail-servers.ts'
 import { mailerParts } from '../support/scripted-mailer.ts'
 import { startEngine, startWorld } from '../support/world.ts'
 
@@ -68,7 +69,7 @@ async function startMailing(t: TestContext) {
     world.db.query<{ to: string; subject: string; status: string; text: string }>(sql`
       select to_address as to, subject, status, convert_from(message, 'UTF8') as text
       from email where event_trigger_id is null order by email_id`)
-  const book = () => world.book(clock.in({ hours: 200 }))
+  const book = (more: object = {}) => world.book(clock.in({ hours: 200 }), more)
   return { ...world, book, engine, server, step, notices }
 }
 
@@ -127,7 +128,7 @@ test('a day without failures has no mail, and a notice that fails is not reporte
 })
 
 test('people are told at once if nothing could be sent for an hour, once for each outage', async (t) => {
-  const { book, server, step, notices } = await startMailing(t)
+  const { book, save, server, step, notices } = await startMailing(t)
   server.answer = AWAY
   await book()
   await step({ seconds: 0 })
@@ -153,7 +154,31 @@ test('people are told at once if nothing could be sent for an hour, once for eac
   server.answer = BUSY
   await book()
   for (let minute = 0; minute < 70; minute += 10) await step({ minutes: 10 })
+  assert.equal((await notices()).length, 2, 'one domain that defers mails is no outage')
+  for (const domain of ['b.example', 'c.example']) {
+    const { clientId } = await save('/client', {
+      firstName: 'Cleo',
+      lastName: 'Busy',
+      emailAddress: `cleo@${domain}`,
+    })
+    await book({ clientId })
+  }
+  for (let minute = 0; minute < 70; minute += 10) await step({ minutes: 10 })
   assert.equal((await notices()).length, 4, 'a second outage is told too')
+})
+
+test('a mail server that is no longer in use cannot be away', async (t) => {
+  const { book, server, step, notices, database, clock } = await startMailing(t)
+  await saveMailOutage(
+    database.engine,
+    'former.test:25',
+    { since: clock.now().subtract({ hours: 48 }), phase: 'connect', reply: 'ECONNREFUSED' },
+    clock.now(),
+  )
+  server.answer = BUSY
+  await book()
+  for (let minute = 0; minute < 90; minute += 10) await step({ minutes: 10 })
+  assert.deepEqual(await notices(), [])
 })
 
 test('a server that takes some mails is no outage', async (t) => {

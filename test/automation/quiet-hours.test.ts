@@ -227,6 +227,59 @@ test('pending reminders follow a change of quiet hours, and bad ones are refused
   }
 })
 
+for (const latePolicy of ['SKIP', 'SEND']) {
+  test(`quiet hours set too late for a reminder leave it at its time, with ${latePolicy}`, async (t) => {
+    const world = await startQuiet(t, null)
+    const { define, book, save, clock, database, triggersOf, businessId, engine } = world
+    const { eventDefnId } = await define(REMINDER, -1, { latePolicy })
+    const { calendarId } = await book(at('2026-06-02T08:00+02:00'))
+    const own = ms('2026-06-02T07:00+02:00')
+    const expectPending = async (time: number) => {
+      await engine.plan()
+      const [{ status, scheduledTime }] = await triggersOf(calendarId)
+      assert.deepEqual([status, scheduledTime], ['SCHEDULED', time])
+      const found = await reconcileAll(database.engine, () => clock.now())
+      assert.deepEqual([found.missing, found.unfounded], [0, 0])
+    }
+    moveTo(clock, '2026-06-01T21:30+02:00')
+    await save('/business', { businessId, quietHours: { from: '22:00', to: '08:00' } })
+    await expectPending(ms('2026-06-01T21:59+02:00'))
+    await save('/business', { businessId, quietHours: NIGHT })
+    await expectPending(own)
+    await save('/calendar', { calendarId, note: 'brings a dog' })
+    await expectPending(own)
+    await save('/eventDefinition', { eventDefnId, offsetMode: 'CALENDAR' })
+    await expectPending(own)
+    await save('/eventDefinition', { eventDefnId, offsetMode: 'ELAPSED' })
+    moveTo(clock, '2026-06-02T07:00+02:00')
+    assert.equal(await engine.runEngine(), 1, 'also if it is due before the definition is planned')
+    assert.equal((await triggersOf(calendarId))[0].status, 'COMPLETED')
+  })
+}
+
+test('a reminder that waits for the end of quiet hours is sent if they are removed', async (t) => {
+  const { define, book, save, clock, database, triggersOf, businessId, engine } =
+    await startQuiet(t)
+  await define(REMINDER, -12)
+  const { calendarId } = await book(at('2026-06-02T15:00+02:00'))
+  moveTo(clock, '2026-06-02T06:00+02:00')
+  for (const [quietHours, time] of [
+    [null, '2026-06-02T08:00+02:00'],
+    [{ from: '07:00', to: '12:00' }, '2026-06-02T12:00+02:00'],
+    [{ from: '22:00', to: '02:00' }, '2026-06-02T12:00+02:00'],
+  ] as const) {
+    await save('/business', { businessId, quietHours })
+    await engine.plan()
+    const [{ status, scheduledTime }] = await triggersOf(calendarId)
+    assert.deepEqual([status, scheduledTime], ['SCHEDULED', ms(time)])
+    const found = await reconcileAll(database.engine, () => clock.now())
+    assert.deepEqual([found.missing, found.unfounded], [0, 0])
+  }
+  moveTo(clock, '2026-06-02T12:00+02:00')
+  assert.equal(await engine.runEngine(), 1)
+  assert.equal((await triggersOf(calendarId))[0].status, 'COMPLETED')
+})
+
 test('what an outage delayed into quiet hours is sent at their end', async (t) => {
   const { define, book, clock, triggersOf, engine } = await startQuiet(t)
   await define(REMINDER, -24)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { until } from '../support/until.ts'
 import { openPage } from '../support/browser.ts'
 import { assertAccessible } from '../support/console.ts'
 import { temporaryFolder } from '../support/folder.ts'
@@ -51,8 +52,11 @@ test('an empty installation gets a business, an owner and the first planned remi
   await page.getByRole('button', { name: 'Load it' }).click()
   await page.getByRole('heading', { name: 'Next' }).waitFor({ timeout: 120_000 })
   await page.getByRole('heading', { name: /^Welcome/ }).waitFor({ state: 'detached' })
-  const overview = await page.evaluate("fetch('/overview').then((answer) => answer.json())")
-  assert.ok((overview as { triggersWaiting: number }).triggersWaiting > 0)
+  // The engine plans the reminders after the demo is loaded.
+  await until(async () => {
+    const overview = await page.evaluate("fetch('/overview').then((answer) => answer.json())")
+    return (overview as { triggersWaiting: number }).triggersWaiting > 0
+  })
   assert.deepEqual(complaints, [])
 })
 

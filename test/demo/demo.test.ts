@@ -17,6 +17,7 @@ test('the demo data has plausible shares and dates, and loading it again adds no
   const { accepted, refusedCount } = await load(world)
   assert.equal(refusedCount, 0)
   assert.deepEqual(accepted, {
+    status: 2,
     location: 3,
     reason: 12,
     professional: 8,
@@ -55,17 +56,44 @@ test('the demo data has plausible shares and dates, and loading it again adds no
     select distinct language as script from client where language is not null`)
   assert.ok(scripts.length >= 10)
 
-  const { body: triggers } = await call('GET', '/eventTriggers?limit=1')
+  const { body: triggers } = await call('GET', '/eventTriggers?status=SCHEDULED&limit=1')
   assert.deepEqual(triggers.items, [], 'history fires nothing')
+  await assertHistory(world)
 
   const counts = () =>
     db.query(sql`
       select (select count(*) from calendar) as appointments, (select count(*) from client) as clients,
-             (select count(*) from event_definition) as definitions, (select count(*) from audit) as audit`)
+             (select count(*) from event_definition) as definitions, (select count(*) from audit) as audit,
+             (select count(*) from event_trigger) as triggers, (select count(*) from email) as emails`)
   const before = await counts()
   await load(world)
   assert.deepEqual(await counts(), before)
 })
+
+/** What the reports show of the past year. */
+async function assertHistory({ db, clock }: World) {
+  const [facts] = await db.query<Record<string, number>>(sql`
+    select (select count(*) from event_trigger where status = 'COMPLETED') as sent,
+           (select count(*) from event_trigger where status in ('FAILED', 'EXPIRED', 'SKIPPED')) as "notSent",
+           (select count(*) from email where status_reason like 'bounced:%') as bounced,
+           (select count(distinct date_trunc('month', created_date)) from client) as "monthsWithNewClients",
+           (select count(*) from calendar where status in ('LATE_CANCELLED', 'ENDED_EARLY')) as "ownStatuses",
+           (select count(*) from calendar where status = 'CONFIRMED' and start_time < ${clock.now()}) as unclosed,
+           (select max(currencies) from (select count(distinct currency) as currencies
+                                         from calendar group by location_id) l) as currencies,
+           (select count(*) from class_schedule where attendance <> '[]') as "classesWithAttendance",
+           (select count(*) from audit where object = 'calendar' and change = 'CHANGED') as "statusChanges",
+           (select count(*) from audit_entry where object = 'calendar' and change = 'CHANGED'
+              and (before ->> 'status' <> 'OPEN' or time > ${clock.now()})) as impossible`)
+  const { sent, notSent, bounced, ...others } = facts!
+  assert.ok(sent! > 6_000 && notSent! > 300 && bounced! > 100, JSON.stringify(facts))
+  const { monthsWithNewClients, ownStatuses, unclosed, statusChanges, ...exact } = others
+  assert.ok(
+    monthsWithNewClients! >= 14 && ownStatuses! > 150 && unclosed! > 5 && statusChanges! > 2_000,
+  )
+  assert.ok(exact.classesWithAttendance! > 200)
+  assert.deepEqual([exact.currencies, exact.impossible], [2, 0])
+}
 
 test('the same seed and day make the same data in every business, and another seed makes other data', async (t) => {
   const world = await startWorld(t)

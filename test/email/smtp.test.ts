@@ -647,14 +647,24 @@ test('mails that have not begun do not wait for an unavailable server one after 
   assert.ok(server.connections() <= 2, String(server.connections()))
 })
 
-test('a server that wants a user at MAIL is unavailable', async (t) => {
-  const server = await startMailServer(t, {
-    at: 'mail',
-    act: { reply: '530 5.7.0 authentication required\r\n' },
+const REFUSALS_AT_MAIL: [string, Outcome['kind']][] = [
+  ['530 5.7.0 authentication required', 'unavailable'],
+  ['550 5.7.60 client does not have permissions to send as this sender', 'unavailable'],
+  ['553 5.7.1 sender address not owned by user', 'unavailable'],
+  ['550 5.1.8 domain of sender address does not exist', 'unavailable'],
+  ['550 no', 'failed'],
+  ['552 message size exceeds fixed limit', 'failed'],
+  ['554 5.3.4 message too big for system', 'failed'],
+  ['451 4.3.0 try again later', 'retry'],
+]
+
+for (const [reply, expected] of REFUSALS_AT_MAIL) {
+  test(`a server that answers ${reply} to MAIL: ${expected}`, async (t) => {
+    const server = await startMailServer(t, { at: 'mail', act: { reply: `${reply}\r\n` } })
+    const { kind, phase } = await send(openMailer(t, server))
+    assert.deepEqual([kind, phase], [expected, 'mail'])
   })
-  const { kind, phase } = await send(openMailer(t, server))
-  assert.deepEqual([kind, phase], ['unavailable', 'mail'])
-})
+}
 
 test('a check opens a connection, which the next mail uses', async (t) => {
   const server = await startMailServer(t)

@@ -4,9 +4,13 @@ import { sql } from '../../src/database/sql.ts'
 import { NOW } from './business.ts'
 import {
   calculate,
+  countDistinct,
+  figuresOf,
+  linesOf,
   localStart,
   openMeasuredBusiness,
   print,
+  shareOf as share,
   type Row,
 } from './measured-business.ts'
 
@@ -24,7 +28,7 @@ const NOW_MS = NOW.epochMilliseconds
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
-type Booked = Row & { bookedTime: number; note: string | null }
+type Booked = Row & { note: string | null }
 type Measured = Awaited<ReturnType<typeof openMeasuredBusiness>>
 type Business = Awaited<ReturnType<typeof open>>
 
@@ -138,14 +142,7 @@ const rowsOf = (startDate: string, endDate: string) =>
 /** The printed report, its rows as objects. */
 async function printed(reportId: number, startDate: string, endDate: string) {
   const result = await print(business, { reportId, startDate, endDate })
-  const names = result.columns.map(({ name }) => name)
-  const lines = result.rows.map((row) =>
-    Object.fromEntries(row.map((cell, i) => [names[i]!, cell])),
-  )
-  const kpis = Object.fromEntries(
-    result.kpis.map(({ name, currency, value }) => [currency ? `${name}${currency}` : name, value]),
-  )
-  return { ...result, lines, kpis }
+  return { ...result, lines: linesOf(result), kpis: figuresOf(result) }
 }
 
 const timeOf = (ms: number, row: Row) =>
@@ -153,11 +150,6 @@ const timeOf = (ms: number, row: Row) =>
     .toPlainTime()
     .toString()
     .slice(0, 5)
-
-const share = (part: number, whole: number) =>
-  whole ? Math.round((1000 * part) / whole) / 10 : null
-
-const countDistinct = (values: unknown[]) => new Set(values).size
 
 test('the daily schedule lists what was not cancelled, by person and time', async () => {
   for (const [startDate, endDate] of RANGES) {

@@ -5,11 +5,13 @@ import type { Lifetime } from '../support/database.ts'
 import { NOW } from './business.ts'
 import {
   calculate,
+  linesOf as records,
   localStart,
   openMeasuredBusiness,
   OUTCOMES,
   print,
   seeded,
+  sorted,
   type Printed,
   type Row,
 } from './measured-business.ts'
@@ -315,10 +317,6 @@ test('the reports agree with plain calculations over exported rows', async (t) =
 
 const byStart = (a: Row, b: Row) => a.startTime - b.startTime
 
-/** In an order of its own, for lists whose order is not calculated. */
-const sorted = (lines: unknown[][]) =>
-  lines.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1))
-
 const outcomeOf = ({ status, startTime }: Row) => {
   const outcome = OUTCOMES[status]
   if (outcome === 'CANCELLED') return outcome
@@ -327,10 +325,6 @@ const outcomeOf = ({ status, startTime }: Row) => {
 
 const dayOf = (row: { locationId: number; startTime: number }, business: { newYork: number }) =>
   localStart(row, business).toPlainDate().toString()
-
-/** The rows of a report, each by the names of its columns. */
-const records = ({ columns, rows }: Printed) =>
-  rows.map((row) => Object.fromEntries(columns.map(({ name }, i) => [name, row[i]!])))
 
 const kpi = ({ kpis }: Printed, wanted: string) => kpis.find(({ name }) => name === wanted)!.value
 

@@ -5,6 +5,7 @@ import {
   looksLikeFormula,
   writeChange,
 } from '../../src/reports/formats/format-values.ts'
+import { wordsOf } from '../../src/reports/words.ts'
 import type { KpiResult } from '../../src/reports/report.ts'
 
 const printed: { zone: string; at: string; shown: string }[] = [
@@ -30,6 +31,7 @@ for (const { zone, at, shown } of printed) {
       parameters,
       locationName: null,
       appliedFilters: [],
+      locale: 'en',
       comparison: null,
       notes: [],
     }
@@ -68,8 +70,8 @@ for (const { value, previous, shown } of changes) {
       isLikeForLike: true,
       note: null,
     }
-    assert.equal(writeChange(kpi, comparison).text, shown)
-    const unlike = writeChange(kpi, { ...comparison, isLikeForLike: false })
+    assert.equal(writeChange(kpi, comparison, wordsOf('en')).text, shown)
+    const unlike = writeChange(kpi, { ...comparison, isLikeForLike: false }, wordsOf('en'))
     assert.deepEqual(unlike, { text: 'no earlier figure', trend: 'even' })
   })
 }
@@ -93,7 +95,7 @@ test('a period that has not ended shows the figure so far, which is compared', (
     isLikeForLike: true,
     note: null,
   }
-  assert.deepEqual(writeChange(kpi, comparison), {
+  assert.deepEqual(writeChange(kpi, comparison, wordsOf('en')), {
     text: '358 so far, −4.8 % vs. the same point before',
     trend: 'bad',
   })

@@ -111,7 +111,7 @@ test('a workbook has a frozen and filtered header, a sheet of figures and one of
   assert.equal(JSON.stringify(sheet.autoFilter).includes(`I${ROWS + 1}`), true)
   assert.deepEqual(
     workbook.worksheets.map(({ name }) => name),
-    ['Appointment list', 'Summary', 'Charts'],
+    ['Summary', 'Appointment list', 'Charts'],
   )
   assert.equal(workbook.worksheets[2]!.getCharts().length, 2)
   assert.ok(sheet.getColumn(3).width! > 20)

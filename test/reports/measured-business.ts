@@ -17,6 +17,7 @@ export type Row = {
   endTime: number
   price: number | null
   currency: string | null
+  bookedTime: number
 }
 
 const STATUSES = [
@@ -69,9 +70,19 @@ export async function openMeasuredBusiness(t: Lifetime) {
       locationId: pick([zurich, newYork]),
     })
   }
+  await setBookedTimes(business)
   const classes = await addClasses(business, clients, random)
   return { ...business, classes, rows: await exportRows(business) }
 }
+
+/** From a day after the start to five weeks before it, and never ahead. */
+export const setBookedTimes = ({ db, businessId }: Stored) =>
+  db.query(sql`
+    update calendar set booked_time = least(start_time - make_interval(hours => (calendar_id * 37 % 900)::int - 20),
+                                            ${NOW.subtract({ hours: 1 })})
+    where business_id = ${businessId}`)
+
+type Stored = Pick<Awaited<ReturnType<typeof openBusiness>>, 'db' | 'businessId'>
 
 type Class = { locationId: number; startTime: number; status: string; students: number }
 
@@ -97,12 +108,14 @@ async function addClasses(
   return classes
 }
 
-const exportRows = ({ db, businessId }: Awaited<ReturnType<typeof openBusiness>>) =>
+/** All appointments as plain values. */
+export const exportRows = ({ db, businessId }: Stored) =>
   db.query<Row>(sql`
     select calendar_id as "calendarId", client_id as "clientId", professional_id as "professionalId",
            reason_id as "reasonId", location_id as "locationId", status,
            (extract(epoch from start_time) * 1000)::bigint as "startTime",
-           (extract(epoch from end_time) * 1000)::bigint as "endTime", price, currency
+           (extract(epoch from end_time) * 1000)::bigint as "endTime", price, currency,
+           (extract(epoch from booked_time) * 1000)::bigint as "bookedTime"
     from calendar where business_id = ${businessId} and active`)
 
 /** Numbers from 0 to 1, the same in every run. */
@@ -130,6 +143,26 @@ export async function print(
     return { ...result, rows, totals: result.totals() }
   })
 }
+
+/** The rows of a report, each by the names of its columns. */
+export const linesOf = ({ columns, rows }: Pick<Printed, 'columns' | 'rows'>) =>
+  rows.map((row) => Object.fromEntries(columns.map(({ name }, i) => [name, row[i]!])))
+
+/** The figures of a report by their names; amounts with their currency, if there are several. */
+export const figuresOf = ({ kpis }: Pick<Printed, 'kpis'>) =>
+  Object.fromEntries(
+    kpis.map(({ name, currency, value }) => [currency ? `${name}${currency}` : name, value]),
+  )
+
+/** A percentage with one decimal; null if the whole is 0. */
+export const shareOf = (part: number, whole: number) =>
+  whole ? Math.round((1000 * part) / whole) / 10 : null
+
+export const countDistinct = (values: unknown[]) => new Set(values).size
+
+/** In an order of its own, for lists whose order is not calculated. */
+export const sorted = (lines: unknown[][]) =>
+  lines.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1))
 
 export const OUTCOMES: Record<string, string> = {
   COMPLETED: 'KEPT',

@@ -40,7 +40,7 @@ installChartSupport()
 export async function readXlsx(bytes: Buffer) {
   const workbook = new Workbook()
   await workbook.xlsx.load(bytes)
-  const sheet = workbook.worksheets[0]!
+  const sheet = workbook.worksheets[1]!
   const width = sheet.columnCount
   const lines: CellValue[][] = []
   const formulas: { row: number; formula: string }[] = []

@@ -1,9 +1,9 @@
 import { Type } from 'typebox'
-import { calendarEntry } from '../../automation/compose.ts'
+import { calendarEntry, withoutClient } from '../../automation/compose.ts'
 import { isSealOf, readUnsubscribe } from '../../email/unsubscribe.ts'
 import { RequestError } from '../../errors.ts'
 import { findEmail } from '../../store/emails.ts'
-import { listMailContexts } from '../../store/mail-contexts.ts'
+import { listMailContexts, type ContextRow } from '../../store/mail-contexts.ts'
 import type { Routes } from '../server/services.ts'
 
 const ByToken = Type.Object({ token: Type.String({ maxLength: 100 }) })
@@ -19,9 +19,8 @@ export const addToCalendar: Routes = async (app, { config, database, linkSeal })
     const db = database.forBusiness(businessId, 'SYSTEM')
     const email = await findEmail(db, businessId, emailId, null)
     if (!email || !isSealOf(email, seal, linkSeal, 'addToCalendar')) return null
-    const { objectType, clientId } = email
-    const rows = objectType ? await listMailContexts(db, objectType, [email]) : []
-    const row = rows.find((one) => one.clientId === clientId) ?? rows[0]
+    const { objectType } = email
+    const row = objectType && chooseRow(await listMailContexts(db, objectType, [email]), email)
     if (!objectType || !row) return null
     const from = { name: row.context.business.name, address: config.mailFrom.address }
     const to = { name: '', address: email.to }
@@ -49,4 +48,14 @@ export const addToCalendar: Routes = async (app, { config, database, linkSeal })
         .send(file.content)
     },
   )
+}
+
+/**
+ * Of the client whom the mail was about. If the appointment is another client's now, there is none;
+ * a class names no client to a former student, or in a mail about all students.
+ */
+function chooseRow(rows: ContextRow[], { clientId }: { clientId: number | null }) {
+  const [first] = rows
+  const theirs = rows.find((row) => row.clientId === clientId)
+  return theirs ?? (first?.context.classSchedule ? withoutClient(first) : undefined)
 }

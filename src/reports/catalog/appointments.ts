@@ -91,7 +91,7 @@ export function measuredReport(report: Measured): Report {
   const today = Temporal.PlainDate.from('2026-01-01')
   return {
     about: 'appointments',
-    columns: groupedColumns(groupedBy({ startDate: today, endDate: today }), measures),
+    columns: groupedColumns(groupedBy({ startDate: today, endDate: today }), report),
     rows: (scope) => groupedRows(scope, { about: 'appointments', measures }, groupedBy(scope)),
     figures: appointmentFigures,
     kpis: appointmentKpis,

@@ -97,6 +97,7 @@ export const automations: Report = {
         return [
           {
             kind: 'bar',
+            named: true,
             name: 'triggers',
             title: shown.length < rows.length ? 'Triggers of the twelve busiest' : 'Triggers',
             unit: 'count',

@@ -57,6 +57,7 @@ export const bookedValue: Report = {
         return [
           {
             kind: 'bar',
+            named: true,
             name: 'value',
             title: 'Value by service',
             unit: 'money',

@@ -4,13 +4,19 @@ import { percent, type Report, type Scope } from '../report.ts'
 import { chartOverTime, stepOf } from '../time-steps.ts'
 import { APPOINTMENT_MEASURES, appointmentFigures } from './appointments.ts'
 import { appointmentRows, inOrder, localAtAnyTime, statusesOf } from './conditions.ts'
-import { timeOfStatus } from './status-changes.ts'
+import { timeOfStatus } from './status-history.ts'
+
+const cancelled = (scope: Scope) => ({
+  object: 'calendar' as const,
+  id: 'a.calendar_id',
+  statuses: statusesOf('CALENDAR', 'CANCELLED', scope),
+})
 
 /** Cancelled appointments with the minutes from the cancellation to the start; 0 if it came later. */
 const cancellations = (scope: Scope) => sql`
   select c.*,
          (extract(epoch from greatest(c.start_time, c.cancelled_time) - c.cancelled_time) / 60)::float8 as notice
-  from (select a.*, ${timeOfStatus('a.calendar_id', statusesOf('CALENDAR', 'CANCELLED', scope), scope)} as cancelled_time
+  from (select a.*, ${timeOfStatus(cancelled(scope), scope)} as cancelled_time
         from (${appointmentRows(scope)}) a
         where a.outcome = 'CANCELLED') c`
 

@@ -2,22 +2,27 @@ import { appointmentList } from './appointment-list.ts'
 import { appointmentsByDay } from './appointments-by-day.ts'
 import { isOfMoney } from '../currencies.ts'
 import { bookedValue } from './booked-value.ts'
+import { bookingsMade } from './bookings-made.ts'
+import { campaignFunnel } from './campaign-funnel.ts'
 import { cancelledAppointments } from './cancellations.ts'
 import { classAttendance } from './class-attendance.ts'
 import { clients } from './clients.ts'
 import { dailySchedule } from './daily-schedule.ts'
+import { invitations } from './invitations.ts'
 import { lapsedClients } from './lapsed-clients.ts'
 import { mailDelivery } from './mail-delivery.ts'
 import { newAndReturning } from './new-and-returning.ts'
 import { noShows } from './no-shows.ts'
 import { peakTimes } from './peak-times.ts'
 import { MEASURES } from '../measures.ts'
-import type { Category, MeasureName, Report, ReportObject } from '../report.ts'
+import type { Category, Column, MeasureName, Report, ReportObject } from '../report.ts'
 import { recallsDue } from './recalls-due.ts'
+import { retention } from './retention.ts'
 import { servicesByPopularity } from './services.ts'
 import { staffPerformance } from './staff-performance.ts'
 import { staffUtilisation } from './staff-utilisation.ts'
 import { remindersAndNoShows } from './reminders-and-no-shows.ts'
+import { forms } from './forms.ts'
 import { futureBookings } from './future-bookings.ts'
 import { repeatNoShows } from './repeat-no-shows.ts'
 import { unclosedAppointments } from './unclosed-appointments.ts'
@@ -26,6 +31,7 @@ import { emptySlots } from './empty-slots.ts'
 import { servicesByLocation } from './services-by-location.ts'
 import { classRoster } from './class-roster.ts'
 import { automations } from './automations.ts'
+import { changedStatuses } from './status-changes.ts'
 import { triggerLog } from './trigger-log.ts'
 import { yourMonth } from './your-month.ts'
 
@@ -35,10 +41,12 @@ export const REPORTS: Report[] = [
   appointmentList,
   appointmentsByDay,
   dailySchedule,
+  bookingsMade,
   peakTimes,
   futureBookings,
   noShows,
   cancelledAppointments,
+  changedStatuses,
   repeatNoShows,
   emptySlots,
   unclosedAppointments,
@@ -49,10 +57,14 @@ export const REPORTS: Report[] = [
   clients,
   newAndReturning,
   lapsedClients,
+  retention,
   unreachableClients,
   classAttendance,
   classRoster,
+  campaignFunnel,
+  invitations,
   recallsDue,
+  forms,
   triggerLog,
   mailDelivery,
   automations,
@@ -100,15 +112,18 @@ const MONEY_FUNCTION = 'VIEW_REVENUE_REPORTS'
 /** Removes what a reader with these functions may not see. All formats and totals use the result. */
 export function visibleTo(report: Report, functions: ReadonlySet<string>): Report {
   if (functions.has(MONEY_FUNCTION)) return report
+  const { groups } = report
   return {
     ...withoutMoneyCharts(report),
-    columns: report.columns.filter(
-      ({ type, ifSeveralCurrencies }) => type !== 'money' && !ifSeveralCurrencies,
-    ),
+    columns: withoutMoney(report.columns),
+    ...(groups ? { groups: { ...groups, columns: withoutMoney(groups.columns) } } : {}),
     kpis: report.kpis.filter(({ unit }) => unit !== 'money'),
     ...(report.measures ? { measures: report.measures.filter((name) => !isMoney(name)) } : {}),
   }
 }
+
+const withoutMoney = (columns: Column[]) =>
+  columns.filter(({ type, ifSeveralCurrencies }) => type !== 'money' && !ifSeveralCurrencies)
 
 const isMoney = (name: MeasureName) => MEASURES[name].unit === 'money'
 

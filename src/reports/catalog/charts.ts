@@ -13,6 +13,7 @@ export const drawOutcomesBy = (column: string, title: string): ChartSource => ({
     return [
       {
         kind: 'bar',
+        named: true,
         name: 'appointments',
         title: largest.length < rows.length ? `${title}, the ${MAX_BARS} with the most` : title,
         unit: 'count',

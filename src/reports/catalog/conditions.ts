@@ -22,9 +22,29 @@ export const NO_CURRENCY = 'XXX'
 /** `c`: the appointments of the scope that begin in its range. Prefer `appointmentRows`. */
 export const appointmentsIn = (scope: Scope) => sql`
   c.business_id = ${scope.businessId} and c.active
-  and ${inRange('c.start_time', 'c.location_id', scope)}
-  ${ofScope('c', scope)} ${anyOf('c.client_id', scope.clientIds)}
-  ${anyOf('c.status', scope.statuses, 'text')} ${tagged('c', scope)}`
+  and ${inRange('c.start_time', 'c.location_id', scope)} ${filtered('c', scope)}`
+
+/** `c`, `r`: all filters except the range, of an appointment or a recall. */
+export const filtered = (table: 'c' | 'r', scope: Scope) => sql`
+  ${ofScope(table, scope)} ${anyOf(`${table}.client_id`, scope.clientIds)}
+  ${anyOf(`${table}.status`, scope.statuses, 'text')} ${tagged(table, scope)}`
+
+/**
+ * The appointments of the scope that were booked in its range, one row each, for `from (…) f`. Their
+ * `local_start` is the time of booking. `lead_days` is null if they were entered afterwards.
+ */
+export const bookingRows = (scope: Scope) => sql`
+  select b.*, case when b.booked_time <= b.start_time
+                   then ${localAtAnyTime('b.start_time', 'b.location_id', scope)}::date - b.local_start::date
+              end as lead_days
+  from (select c.calendar_id, c.client_id, c.professional_id, c.reason_id, c.location_id, c.start_time,
+               c.booked_time, c.price, coalesce(c.currency, ${NO_CURRENCY}) as currency, 1 as n,
+               ${local('c.booked_time', 'c.location_id', scope)} as local_start,
+               ${outcomeOf('c', 'CALENDAR', scope)} as outcome
+        from calendar c
+        where c.business_id = ${scope.businessId} and c.active
+          and c.booked_time <= ${scope.now} and ${inRange('c.booked_time', 'c.location_id', scope)}
+          ${filtered('c', scope)}) b`
 
 /** The classes of the scope that begin in its range, one row each, for `from (…) k`. */
 export const classRows = (scope: Scope) => sql`
@@ -52,7 +72,7 @@ export const inOrder = (table: string, id: string, { zones }: Scope) =>
   )
 
 /** What an object of this type counts as. An appointment that has not begun cannot have been kept. */
-function outcomeOf(table: string, objectType: ObjectType, scope: Scope): Sql {
+export function outcomeOf(table: string, objectType: ObjectType, scope: Scope): Sql {
   const { now } = scope
   const statuses = (outcome: StatusOutcome) => statusesOf(objectType, outcome, scope)
   return sql`case when ${raw(table)}.status = any (${statuses('CANCELLED')}::text[]) then 'CANCELLED'
@@ -74,7 +94,7 @@ export const ofScope = (table: string, { locationIds, professionalIds, reasonIds
   ${anyOf(`${table}.reason_id`, reasonIds)}`
 
 /** As definitions match tags: the object or its client has one of the values of each tag. */
-export function tagged(table: 'c' | 'k' | 'r', { tags }: Scope): Sql {
+export function tagged(table: 'c' | 'd' | 'i' | 'k' | 'r', { tags }: Scope): Sql {
   if (!tags) return empty
   const clients =
     table === 'k'
@@ -90,24 +110,28 @@ export function tagged(table: 'c' | 'k' | 'r', { tags }: Scope): Sql {
   return join(conditions, '')
 }
 
+/** Some locations, staff or services only. */
+export const isNarrowed = ({ locationIds, professionalIds, reasonIds }: Scope) =>
+  locationIds !== null || professionalIds !== null || reasonIds !== null
+
 /**
  * `t`: the triggers or emails whose object is in the scope. An object without a location belongs to the
  * whole business, so it is included only if there is no filter by location, staff or service.
  */
 export function objectsOf(scope: Scope): Sql {
-  const { locationIds, professionalIds, reasonIds, clientIds } = scope
-  const isNarrowed = locationIds !== null || professionalIds !== null || reasonIds !== null
-  if (!isNarrowed && !clientIds) return empty
+  const { clientIds } = scope
+  const isOfPart = isNarrowed(scope)
+  if (!isOfPart && !clientIds) return empty
   const one = (objectType: ObjectType, table: string, key: string) => sql`
     t.object_type = ${objectType} and exists (
       select from ${raw(table)} o
       where o.business_id = t.business_id and ${raw(key)}
-        ${isNarrowed ? ofScope('o', scope) : empty} ${ofClients(objectType, clientIds)})`
+        ${isOfPart ? ofScope('o', scope) : empty} ${ofClients(objectType, clientIds)})`
   const objects = [
     one('CALENDAR', 'calendar', 'o.calendar_id = t.object_id'),
     one('CLASS_SCHEDULE', 'class_schedule', 'o.class_schedule_id = t.object_id'),
     one('RECALL', 'recall', 'o.recall_id = t.object_id'),
-    ...(isNarrowed
+    ...(isOfPart
       ? []
       : [
           one('INVITATION', 'invitation', 'o.invitation_uuid = t.object_uuid'),
@@ -174,6 +198,10 @@ export function byZone(location: string, { zones }: Scope, write: (zone: Zone) =
 /** The local time of an instant outside the range, with the time zone data of PostgreSQL. */
 export const localAtAnyTime = (moment: string, location: string, scope: Scope) =>
   sql`(${raw(moment)} at time zone ${byZone(location, scope, ({ timeZone }) => sql`${timeZone}::text`)})`
+
+/** The day that it is now at the row's location. */
+export const todayAt = (location: string, scope: Scope) =>
+  sql`(${scope.now}::timestamptz at time zone ${byZone(location, scope, ({ timeZone }) => sql`${timeZone}::text`)})::date`
 
 /** Elapsed minutes, also across a clock change. */
 export const minutesOf = (table: string) =>

@@ -121,6 +121,7 @@ export const dailySchedule: Report = {
       draw: (rows) => [
         {
           kind: 'bar',
+          named: true,
           name: 'hours',
           title: 'Hours booked, the twelve busiest',
           unit: 'count',

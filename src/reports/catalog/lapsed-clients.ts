@@ -2,7 +2,7 @@ import { sql } from '../../database/sql.ts'
 import { percent, type Report, type Scope } from '../report.ts'
 import { chartOverTime, stepOf } from '../time-steps.ts'
 import { APPOINTMENT_MEASURES, appointmentFigures } from './appointments.ts'
-import { appointmentRows, localAtAnyTime, statusesOf } from './conditions.ts'
+import { appointmentRows, statusesOf, todayAt } from './conditions.ts'
 
 /** The last kept appointment in the period of each client, and whether anything follows it. */
 const lastVisits = (scope: Scope) => sql`
@@ -12,7 +12,7 @@ const lastVisits = (scope: Scope) => sql`
              and n.start_time > v.start_time
              and (n.start_time > ${scope.now} or n.status = any (${statusesOf('CALENDAR', 'KEPT', scope)}::text[]))
              and not n.status = any (${statusesOf('CALENDAR', 'CANCELLED', scope)}::text[])) as has_next,
-         (${localAtAnyTime(`'${scope.now.toString()}'::timestamptz`, 'v.location_id', scope)})::date - v.local_start::date as days
+         ${todayAt('v.location_id', scope)} - v.local_start::date as days
   from (select distinct on (a.client_id) a.*
         from (${appointmentRows(scope)}) a
         where a.outcome = 'KEPT'

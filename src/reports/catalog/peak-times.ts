@@ -44,13 +44,27 @@ export const peakTimes: Report = {
     from (${byHour(scope)}) h
     order by key`,
   figures: (scope) => sql`
-    select f.*, h.busiest, h.hours
+    select f.*, h.busiest, h.hours, h."busiestHour"
     from (${appointmentFigures(scope)}) f,
          (select coalesce(max(appointments - cancelled), 0) as busiest,
-                 count(*) filter (where appointments > cancelled) as hours
+                 count(*) filter (where appointments > cancelled) as hours,
+                 (array_agg(key order by appointments - cancelled desc, key))[1] as "busiestHour"
           from (${byHour(scope)}) one) h`,
   kpis: [
     measureKpi('appointments'),
+    {
+      name: 'busiestHour',
+      label: 'Busiest hour',
+      unit: 'count',
+      definition:
+        'The hour of the week in which most appointments begin that were not cancelled, and how many.',
+      value: ({ busiest }) => busiest ?? 0,
+      describe: ({ busiestHour }, { say }) => {
+        if (typeof busiestHour !== 'string') return undefined
+        const [day, hour] = busiestHour.split(' ')
+        return `${say(WEEKDAYS[Number(day) - 1]!)} ${hour!.slice(0, 2)}:00`
+      },
+    },
     {
       name: 'busiestShare',
       label: 'In the busiest hour',

@@ -1,7 +1,7 @@
 import { sql } from '../../database/sql.ts'
 import { percent, type Report, type Scope } from '../report.ts'
 import { chartOverTime, stepOf } from '../time-steps.ts'
-import { anyOf, inRange, local, localAtAnyTime, ofScope, statusesOf, tagged } from './conditions.ts'
+import { filtered, inRange, local, localAtAnyTime, statusesOf } from './conditions.ts'
 
 /** Recalls that are due in the period. A pending one is BOOKED if the client has an appointment ahead. */
 const recalls = (scope: Scope) => sql`
@@ -20,9 +20,7 @@ const recalls = (scope: Scope) => sql`
       and not c.status = any (${statusesOf('CALENDAR', 'CANCELLED', scope)}::text[])
     order by c.start_time limit 1) n on true
   where r.business_id = ${scope.businessId} and r.active
-    and ${inRange('r.due_time', 'r.location_id', scope)}
-    ${ofScope('r', scope)} ${anyOf('r.client_id', scope.clientIds)}
-    ${anyOf('r.status', scope.statuses, 'text')} ${tagged('r', scope)}`
+    and ${inRange('r.due_time', 'r.location_id', scope)} ${filtered('r', scope)}`
 
 const STATE_WORDS = sql`case v.state when 'DONE' then 'Done' when 'CANCELLED' then 'Cancelled'
   when 'BOOKED' then 'Booked' when 'OVERDUE' then 'Overdue' else 'To come' end`

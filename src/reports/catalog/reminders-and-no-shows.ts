@@ -138,6 +138,7 @@ export const remindersAndNoShows: Report = {
       draw: (rows) => [
         {
           kind: 'bar',
+          named: true,
           name: 'noShowRates',
           title: 'No-show rate (%)',
           unit: 'percent',

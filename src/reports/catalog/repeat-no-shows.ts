@@ -118,6 +118,7 @@ export const repeatNoShows: Report = {
         return [
           {
             kind: 'bar',
+            named: true,
             name: 'repeatNoShows',
             title: shown.length < rows.length ? 'No-shows of the first twelve' : 'No-shows in all',
             unit: 'count',

@@ -144,6 +144,7 @@ export const staffUtilisation: Report = {
         return [
           {
             kind: 'bar',
+            named: true,
             name: 'hours',
             title: busiest.length < rows.length ? 'Hours of the twelve busiest' : 'Hours',
             unit: 'count',

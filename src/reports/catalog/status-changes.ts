@@ -1,13 +1,196 @@
-import { raw, sql, type Sql } from '../../database/sql.ts'
-import type { Scope } from '../report.ts'
+import { join, raw, sql } from '../../database/sql.ts'
+import type { Groups, Report, Scope } from '../report.ts'
+import { chartOverTime, stepOf } from '../time-steps.ts'
+import { anyOf, inRange, local, localAtAnyTime, ofScope, statusesOf, tagged } from './conditions.ts'
+
+/** What appointments counted as after a change. */
+const RESULTS = [
+  { name: 'toKept', label: 'Kept', outcome: 'KEPT', tone: 'kept' },
+  { name: 'toMissed', label: 'No-show', outcome: 'MISSED', tone: 'missed' },
+  { name: 'toCancelled', label: 'Cancelled', outcome: 'CANCELLED', tone: 'cancelled' },
+  { name: 'toPending', label: 'Open again or confirmed', outcome: 'PENDING', tone: 'ahead' },
+] as const
+
+const outcomeOfStatus = (status: string, scope: Scope) => {
+  const whens = (['KEPT', 'MISSED', 'CANCELLED'] as const).map(
+    (outcome) =>
+      sql`when ${raw(status)} = any (${statusesOf('CALENDAR', outcome, scope)}::text[]) then ${outcome}`,
+  )
+  return sql`case ${join(whens, ' ')} else 'PENDING' end`
+}
 
 /**
- * When an appointment last got one of these statuses, from the audit; null if it was created with one. It
- * is the first change after the last record with another status.
+ * The changes of status in the period, one row each, from the audit. `local_start` is the time of the
+ * change at the location that the appointment has now.
  */
-export const timeOfStatus = (id: string, statuses: string[], { businessId }: Scope): Sql => sql`
-  (select min(u.time) from audit u
-   where u.business_id = ${businessId} and u.object = 'calendar' and u.id = ${raw(id)}::text
-     and u.audit_id > (select max(v.audit_id) from audit v
-                       where v.business_id = ${businessId} and v.object = 'calendar' and v.id = ${raw(id)}::text
-                         and not v.after ->> 'status' = any (${statuses}::text[])))`
+const statusChanges = (scope: Scope) => sql`
+  select u.audit_id, u.time, u.username, u.old_status, u.new_status,
+         c.calendar_id, c.client_id, c.professional_id, c.reason_id, c.location_id, c.start_time,
+         ${local('u.time', 'c.location_id', scope)} as local_start,
+         ${outcomeOfStatus('u.old_status', scope)} as old_outcome,
+         ${outcomeOfStatus('u.new_status', scope)} as new_outcome
+  from (select t.business_id, t.audit_id, t.time, t.username, t.before ->> 'status' as old_status,
+               t.after ->> 'status' as new_status,
+               -- Other objects have ids that are not numbers.
+               case when t.object = 'calendar' then t.id::bigint end as calendar_id
+        from audit_entry t
+        where t.business_id = ${scope.businessId} and t.object = 'calendar' and t.change = 'CHANGED'
+          and t.time >= ${scope.from} and t.time < ${scope.until}) u
+  join calendar c using (business_id, calendar_id)
+  where c.active and u.old_status <> u.new_status
+    and ${inRange('u.time', 'c.location_id', scope)}
+    ${ofScope('c', scope)} ${anyOf('c.client_id', scope.clientIds)}
+    ${anyOf('u.new_status', scope.statuses, 'text')} ${tagged('c', scope)}`
+
+const COUNTS = join(
+  [
+    sql`count(f.audit_id) as changes, count(distinct f.calendar_id) as "changedAppointments"`,
+    ...RESULTS.map(({ name, outcome }) =>
+      raw(`count(*) filter (where f.new_outcome = '${outcome}') as "${name}"`),
+    ),
+    sql`count(*) filter (where f.old_outcome not in ('PENDING', f.new_outcome)) as corrected`,
+  ],
+  ', ',
+)
+
+const counted = (name: string, label: string) => ({
+  name,
+  label,
+  type: 'integer' as const,
+  width: 7,
+  total: 'sum' as const,
+})
+
+const groups: Groups = {
+  columns: [
+    counted('changes', 'Changes'),
+    // An appointment can be in several lines, so it has no total.
+    { name: 'changedAppointments', label: 'Appointments', type: 'integer', width: 7 },
+    ...RESULTS.map(({ name, label }) => counted(name, label)),
+    counted('corrected', 'Corrected'),
+  ],
+  rows: statusChanges,
+  cells: () => COUNTS,
+}
+
+export const changedStatuses: Report = {
+  reportId: 203,
+  category: 'APPOINTMENTS',
+  reportName: 'Status changes',
+  reportFileName: 'status-changes',
+  description:
+    'Every change of the status of an appointment in the period: from what to what, when and by whom.',
+  securityFunctions: ['PRINT_REPORTS', 'VIEW_STAFF_REPORTS'],
+  about: 'appointments',
+  columns: [
+    { name: 'date', label: 'Date', type: 'date', width: 10 },
+    { name: 'time', label: 'Time', type: 'time', width: 5 },
+    { name: 'fromStatus', label: 'From', type: 'text', width: 10 },
+    { name: 'toStatus', label: 'To', type: 'text', width: 10 },
+    { name: 'changedBy', label: 'By', type: 'text', width: 12 },
+    { name: 'client', label: 'Client', type: 'text', width: 17 },
+    { name: 'appointment', label: 'Appointment', type: 'text', width: 16 },
+    { name: 'service', label: 'Service', type: 'text', width: 15 },
+    { name: 'staff', label: 'Staff', type: 'text', width: 15 },
+    { name: 'location', label: 'Location', type: 'text', width: 12, unlessOneLocation: true },
+  ],
+  rows: (scope) => sql`
+    select to_char(f.local_start, 'YYYY-MM-DD') as date,
+           to_char(f.local_start, 'HH24:MI') as time,
+           coalesce(o.label, f.old_status) as "fromStatus",
+           coalesce(n.label, f.new_status) as "toStatus",
+           f.username as "changedBy",
+           cl.first_name || ' ' || cl.last_name as client,
+           to_char(${localAtAnyTime('f.start_time', 'f.location_id', scope)}, 'YYYY-MM-DD HH24:MI') as appointment,
+           r.name as service,
+           p.first_name || ' ' || p.last_name as staff,
+           l.name as location
+    from (${statusChanges(scope)}) f
+    join client cl on (cl.business_id, cl.client_id) = (${scope.businessId}, f.client_id)
+    join reason r on (r.business_id, r.reason_id) = (${scope.businessId}, f.reason_id)
+    join professional p on (p.business_id, p.professional_id) = (${scope.businessId}, f.professional_id)
+    join location l on (l.business_id, l.location_id) = (${scope.businessId}, f.location_id)
+    left join status o on (o.business_id, o.object_type, o.status) = (${scope.businessId}, 'CALENDAR', f.old_status)
+    left join status n on (n.business_id, n.object_type, n.status) = (${scope.businessId}, 'CALENDAR', f.new_status)
+    order by f.local_start, f.time, f.audit_id`,
+  beginning: ({ businessId }) => sql`
+    select min(t.time) as began from audit t where t.business_id = ${businessId} and t.object = 'calendar'`,
+  figures: (scope) => sql`select ${COUNTS} from (${statusChanges(scope)}) f`,
+  kpis: [
+    {
+      name: 'changes',
+      label: 'Changes',
+      unit: 'count',
+      definition:
+        'Changes of the status of an appointment in the period, whenever it begins. The status that it was booked with is not a change. A filter by status is one by the status after the change.',
+      value: ({ changes }) => changes ?? 0,
+      tense: 'past',
+    },
+    {
+      name: 'changedAppointments',
+      label: 'Appointments changed',
+      unit: 'count',
+      definition: 'Appointments whose status changed in the period at least once.',
+      value: ({ changedAppointments }) => changedAppointments ?? 0,
+      tense: 'past',
+    },
+    {
+      name: 'toCancelled',
+      label: 'Cancellations',
+      unit: 'count',
+      definition:
+        'Changes to a status that counts as cancelled, made in the period. Cancelled appointments of other reports are those that begin in the period.',
+      value: ({ toCancelled }) => toCancelled ?? 0,
+      better: 'less',
+      tense: 'past',
+      meaninglessWith: ['statusList'],
+    },
+    {
+      name: 'corrected',
+      label: 'Corrected',
+      unit: 'count',
+      definition:
+        'Changes of a status that already said how the appointment ended, to one that counts as something else.',
+      value: ({ corrected }) => corrected ?? 0,
+      better: 'less',
+      tense: 'past',
+    },
+  ],
+  charts: [
+    {
+      rows: (scope) => sql`
+        select to_char(date_trunc(${stepOf(scope)}, f.local_start), 'YYYY-MM-DD') as step, ${COUNTS}
+        from (${statusChanges(scope)}) f group by 1`,
+      draw: (rows, scope) => [
+        chartOverTime(scope, rows, {
+          kind: 'bar',
+          name: 'changes',
+          title: 'Status changes',
+          stacked: true,
+          unit: 'count',
+          series: RESULTS.map(({ name, label, tone }) => ({ name: label, column: name, tone })),
+        }),
+      ],
+    },
+    {
+      rows: (scope) => sql`
+        select coalesce(o.label, f.old_status) || ' → ' || coalesce(n.label, f.new_status) as change,
+               count(*) as changes
+        from (${statusChanges(scope)}) f
+        left join status o on (o.business_id, o.object_type, o.status) = (${scope.businessId}, 'CALENDAR', f.old_status)
+        left join status n on (n.business_id, n.object_type, n.status) = (${scope.businessId}, 'CALENDAR', f.new_status)
+        group by 1 order by 2 desc, 1 limit 12`,
+      draw: (rows) => [
+        {
+          kind: 'bar',
+          name: 'byChange',
+          title: 'The most frequent changes',
+          unit: 'count',
+          labels: rows.map(({ change }) => String(change)),
+          series: [{ name: 'Changes', values: rows.map(({ changes }) => Number(changes)) }],
+        },
+      ],
+    },
+  ],
+  groups,
+}

@@ -5,7 +5,7 @@ import { mailOutcome, objectNames, triggerRows } from './automation-rows.ts'
 import { localAtAnyTime } from './conditions.ts'
 
 /** The result of the emails of a trigger: the first of these that one of them has. */
-const RESULTS = {
+export const MAIL_RESULTS = {
   FAILED: 'Failed',
   BOUNCED: 'Bounced',
   WAITING: 'Waiting',
@@ -63,7 +63,7 @@ export const triggerLog: Report = {
            o.subject,
            to_char(${localAtAnyTime('o.time', 'o.location_id', scope)}, 'YYYY-MM-DD HH24:MI') as "appointmentTime",
            ${JSON.stringify(STATUS_WORDS)}::jsonb ->> t.status as status,
-           (select w.word from unnest(${Object.keys(RESULTS)}::text[], ${Object.values(RESULTS)}::text[])
+           (select w.word from unnest(${Object.keys(MAIL_RESULTS)}::text[], ${Object.values(MAIL_RESULTS)}::text[])
               with ordinality w (result, word, place)
             where w.result = any (t.results) order by w.place limit 1) as mail,
            t.status_reason as reason

@@ -114,6 +114,7 @@ export const unreachableClients: Report = {
         return [
           {
             kind: 'bar',
+            named: true,
             name: 'causes',
             title: 'Clients by cause',
             unit: 'count',

@@ -7,11 +7,11 @@ export type Paper = 'a4' | 'us-letter'
 
 /** The width between the margins, in points. */
 const PAGE_WIDTH = {
-  a4: { portrait: 504.5, landscape: 751 },
-  'us-letter': { portrait: 521, landscape: 701 },
+  a4: { portrait: 515, landscape: 762 },
+  'us-letter': { portrait: 532, landscape: 712 },
 }
 /** Widths in the font size of tables: a digit, an average letter, a bold capital, the cell padding. */
-const POINTS = { digit: 4.95, letter: 4.5, label: 5.2, padding: 9 }
+const POINTS = { digit: 4.7, letter: 4.3, label: 4.9, padding: 8 }
 
 /** Whether the table is too wide for a portrait page. It depends on the columns, not on the rows. */
 export const isLandscape = (columns: Column[]) =>
@@ -26,7 +26,7 @@ export function layOutColumns(
   columns: Column[],
   sample: string[][],
   page: { paper: Paper; flipped: boolean },
-): PrintedColumn[] {
+): { columns: PrintedColumn[]; scale: number } {
   const wanted = columns.map((column, i) =>
     pointsWanted(
       column,
@@ -34,18 +34,35 @@ export function layOutColumns(
     ),
   )
   const isText = (i: number) => columns[i]!.type === 'text'
-  const width = PAGE_WIDTH[page.paper][page.flipped ? 'landscape' : 'portrait']
-  const fixed = wanted.reduce((sum, points, i) => sum + (isText(i) ? 0 : points), 0)
+  const room =
+    PAGE_WIDTH[page.paper][page.flipped ? 'landscape' : 'portrait'] -
+    columns.length * POINTS.padding
+  const sum = (points: number[]) => points.reduce((all, one) => all + one, 0)
+  const texts = wanted.filter((_, i) => isText(i))
+  const fixed = sum(wanted) - sum(texts)
+  const least = sum(texts.map((points) => Math.min(points, MIN_TEXT_POINTS)))
+  // Smaller letters if texts would wrap, and still smaller ones if the figures do not fit.
+  const toFitTexts = Math.max(MIN_TEXT_SCALE, Math.min(1, room / sum(wanted)))
+  const scale = Math.max(MIN_SCALE, Math.min(toFitTexts, room / (fixed + least)))
   const given = share(
-    wanted.filter((_, i) => isText(i)),
-    width - fixed - columns.length * POINTS.padding,
+    texts.map((points) => points * scale),
+    Math.max(room - fixed * scale, texts.length * 20),
   )
-  return columns.map(({ label, type }, i) => ({
-    label,
-    right: isFigure(type),
-    points: (isText(i) ? given.shift()! : wanted[i]!) + POINTS.padding,
-  }))
+  return {
+    scale,
+    columns: columns.map(({ label, type }, i) => ({
+      label,
+      right: isFigure(type),
+      points: (isText(i) ? given.shift()! : wanted[i]! * scale) + POINTS.padding,
+    })),
+  }
 }
+
+/** A text column gets at least this much, if it needs it. */
+const MIN_TEXT_POINTS = 70
+/** Smaller letters than 6 points cannot be read. */
+const MIN_SCALE = 0.74
+const MIN_TEXT_SCALE = 0.82
 
 /** The width for text in a column, in points. */
 export const textPoints = ({ points }: PrintedColumn) => points - POINTS.padding
@@ -57,7 +74,10 @@ export const maxLettersPerLine = (column: PrintedColumn) =>
 const usualPoints = ({ label, width, type }: Column) =>
   type === 'text'
     ? width * POINTS.letter
-    : Math.max(width * POINTS.digit, label.length * POINTS.label)
+    : Math.max(Math.min(width, 10) * POINTS.digit, labelLength(label) * POINTS.label)
+
+/** Labels wrap between words. */
+const labelLength = (label: string) => Math.max(...label.split(' ').map(({ length }) => length))
 
 function pointsWanted(column: Column, cells: string[]) {
   const usual = usualPoints(column)
@@ -73,7 +93,7 @@ function pointsWanted(column: Column, cells: string[]) {
   lengths.sort((a, b) => a - b)
   // One text in a hundred may need two lines.
   const nearlyLongest = lengths[Math.floor((lengths.length - 1) * 0.99)]!
-  return Math.max(column.label.length * POINTS.label, Math.min(nearlyLongest, usual * 2.2))
+  return Math.max(labelLength(column.label) * POINTS.label, Math.min(nearlyLongest, usual * 2.2))
 }
 
 /** Distributes the points: all get what they want plus a share of the rest, or are cut at a common maximum. */
@@ -91,7 +111,7 @@ function share(wanted: number[], points: number): number[] {
 }
 
 /** The font size of tables, in points. */
-const FONT_SIZE = 8.6
+const FONT_SIZE = 8.2
 
 /**
  * An upper bound of the width of a text in our fonts; Infinity if a letter is unknown. A row that fits on

@@ -1,40 +1,133 @@
-import { colorOf, type Chart, type Heatmap, type SeriesChart } from '../chart.ts'
+import { shownSeries, type Chart, type Heatmap, type SeriesChart } from '../chart.ts'
+
+type Size = { width: number; height: number }
 
 /**
  * A chart as SVG, for HTML and PDF. A chart library takes longer to load than a report to print, and the
  * same chart must give the same bytes.
  */
-export function drawChart(chart: Chart, { width, height }: { width: number; height: number }) {
+export function drawChart(chart: Chart, { width, height }: Size, locale = 'en') {
+  const write = numberWriter(locale)
   const shapes =
-    chart.kind === 'heatmap' ? heatmap(chart, width, height) : series(chart, width, height)
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="${FONT}" font-size="${SIZE}">${shapes.join('')}</svg>`
+    chart.kind === 'heatmap'
+      ? heatmap(chart, { width, height }, write)
+      : isLying(chart)
+        ? lyingBars(shownOf(chart), { width, height }, write)
+        : series(shownOf(chart), { width, height }, write)
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="${FONT}" font-size="${SIZE}" role="img" aria-label="${escape(chart.title)}">${shapes.join('')}</svg>`
 }
 
-/** Two charts share a row; a single chart or a heat map has the full width. */
-export function drawCharts(charts: Chart[], { wide = false } = {}): string[] {
+/** The width of the page in the unit of charts, in which a letter is 10 high. */
+type Room = 'page' | 'landscape' | 'phone'
+const ROOM_WIDTHS: Record<Room, number> = { page: 740, landscape: 1_110, phone: 300 }
+
+type Drawing = {
+  room?: Room
+  locale?: string
+  /** Below 1: standing charts are lower, so that the report fits its page. */
+  flatness?: number
+}
+
+/** Charts share a row; a single chart or a heat map has the full width, and on a phone every chart. */
+export function drawCharts(
+  charts: Chart[],
+  { room = 'page', locale = 'en', flatness = 1 }: Drawing = {},
+): string[] {
+  const perRow = room === 'phone' ? 1 : chartsPerRow(charts)
+  const width = Math.floor((ROOM_WIDTHS[room] - (perRow - 1) * 20) / perRow)
   return charts.map((chart) => {
-    const [width, height] =
-      chart.kind === 'heatmap' ? [740, 270] : charts.length === 1 ? [740, 210] : [360, 200]
-    return drawChart(chart, { width: wide ? width * 1.5 : width, height })
+    const height = chart.kind === 'heatmap' ? 230 : isLying(chart) ? lyingHeight(chart, width) : 150
+    const flat = chart.kind !== 'heatmap' && isLying(chart) ? height : Math.round(height * flatness)
+    return drawChart(chart, { width, height: flat }, locale)
   })
 }
 
+/** How many charts share a row of the page. */
+export const chartsPerRow = (charts: Chart[]) =>
+  charts.some(({ kind }) => kind === 'heatmap') ? 1 : Math.min(3, Math.max(1, charts.length))
+
+const isLying = (chart: SeriesChart) => chart.kind === 'bar' && chart.named === true
+
+const LINE_HEIGHT = 17
+const lyingHeight = (chart: SeriesChart, width: number) =>
+  Math.max(60, chart.labels.length * LINE_HEIGHT + 12 + legendHeight(shownOf(chart), width))
+
+type Shown = Omit<SeriesChart, 'series'> & { series: ReturnType<typeof shownSeries> }
+type Write = (value: number) => string
+
+/** Without the series that have no value: their colour in the legend would say nothing. */
+const shownOf = (chart: SeriesChart): Shown => ({ ...chart, series: shownSeries(chart) })
+
+const legendHeight = (chart: Shown, width: number) =>
+  chart.series.length > 1 ? 4 + 15 * legendLines(chart, width).length : 0
+
+/** Bars from left to right, one line for each name, with its value. */
+function lyingBars(chart: Shown, { width }: Size, write: Write): string[] {
+  const widest = Math.max(0, ...chart.labels.map(textWidth))
+  const left = Math.min(widest + 8, width * 0.42)
+  const totals = chart.labels.map((_, i) =>
+    chart.series.reduce((sum, { values }) => sum + Math.max(0, values[i] ?? 0), 0),
+  )
+  const highest = chart.stacked
+    ? Math.max(0, ...totals)
+    : Math.max(0, ...chart.series.flatMap(({ values }) => values.map((value) => value ?? 0)))
+  const right = width - 8 - Math.max(...totals.map((total) => textWidth(write(total))))
+  const scale = (right - left) / (highest || 1)
+  const top = legendHeight(chart, width) + 4
+  return [
+    ...chart.labels.flatMap((name, i) => {
+      const y = top + i * LINE_HEIGHT
+      const { shapes, end } = lyingLine(chart, i, { left, y, scale })
+      const value = chart.stacked || chart.series.length === 1 ? totals[i]! : undefined
+      return [
+        label(shorten(name, left - 8), left - 6, y + 11, 'end'),
+        ...shapes,
+        ...(value === undefined ? [] : [label(write(round(value)), end + 5, y + 11, 'start')]),
+      ]
+    }),
+    ...(chart.series.length > 1 ? legend(chart, width) : []),
+  ]
+}
+
+type Line = { left: number; y: number; scale: number }
+
+function lyingLine(chart: Shown, i: number, { left, y, scale }: Line) {
+  const thick = chart.stacked ? 11 : 11 / chart.series.length
+  let end = left
+  const shapes = chart.series.map(({ values, color, outline }, s) => {
+    const length = Math.max(0, values[i] ?? 0) * scale
+    const x = chart.stacked ? end : left
+    end = chart.stacked ? end + length : Math.max(end, left + length)
+    if (length === 0) return ''
+    const at = { x, y: y + 1.5 + (chart.stacked ? 0 : s * thick), width: length, height: thick }
+    return box(at, color, outline)
+  })
+  return { shapes, end }
+}
+
+type Place = Record<'x' | 'y' | 'width' | 'height', number>
+
+const box = ({ x, y, width, height }: Place, fill: string, outline: string | undefined) =>
+  outline
+    ? `<rect x="${round(x + 0.5)}" y="${round(y + 0.5)}" width="${round(Math.max(0.5, width - 1))}" height="${round(Math.max(0.5, height - 1))}" fill="${fill}" stroke="${outline}"/>`
+    : `<rect x="${round(x)}" y="${round(y)}" width="${round(width)}" height="${round(height)}" rx="1" fill="${fill}"/>`
+
 const FONT = 'Noto Sans, system-ui, -apple-system, Segoe UI, Roboto, Arial, sans-serif'
 const SIZE = 10
-const INK = '#334155'
-const GRID = '#e5e7eb'
-const AXIS = '#cbd5e1'
+const INK = '#52615a'
+const GRID = '#eeece4'
+const AXIS = '#c9c7bd'
 
 type Frame = { left: number; right: number; top: number; bottom: number }
 
-function series(chart: SeriesChart, width: number, height: number): string[] {
+function series(chart: Shown, { width, height }: Size, write: Write): string[] {
   const ticks = ticksFor(chart)
   const max = ticks.at(-1)!
   const several = chart.series.length > 1
   const frame: Frame = {
     left: 8 + Math.max(...ticks.map((tick) => textWidth(write(tick)))),
     right: width - 2,
-    top: several ? 28 : 8,
+    top: 8 + legendHeight(chart, width),
     bottom: height - 20,
   }
   const y = (value: number) => round(frame.bottom - (value / max) * (frame.bottom - frame.top))
@@ -50,7 +143,7 @@ function series(chart: SeriesChart, width: number, height: number): string[] {
 }
 
 /** From 0 to above the highest value, in steps of 1, 2 or 5 times a power of ten. */
-function ticksFor({ series, stacked, unit, labels }: SeriesChart): number[] {
+function ticksFor({ series, stacked, unit, labels }: Shown): number[] {
   const highest = stacked
     ? Math.max(
         0,
@@ -65,7 +158,7 @@ function ticksFor({ series, stacked, unit, labels }: SeriesChart): number[] {
   return Array.from({ length: count + 1 }, (_, i) => round(i * whole))
 }
 
-function bars(chart: SeriesChart, frame: Frame, y: (value: number) => number): string[] {
+function bars(chart: Shown, frame: Frame, y: (value: number) => number): string[] {
   const band = (frame.right - frame.left) / chart.labels.length
   const barsPerBand = chart.stacked ? 1 : chart.series.length
   const thick = Math.min(26, (band * 0.66) / barsPerBand)
@@ -86,7 +179,8 @@ function bars(chart: SeriesChart, frame: Frame, y: (value: number) => number): s
         width: round(thick),
         bottom: y(from),
         isTop,
-        fill: colorOf(chart.series[s]!, s),
+        fill: chart.series[s]!.color,
+        outline: chart.series[s]!.outline,
       })
     })
   })
@@ -99,18 +193,16 @@ type Bar = {
   bottom: number
   isTop: boolean
   fill: string
+  outline: string | undefined
 }
 
-function bar({ x, top, width, bottom, isTop, fill }: Bar) {
+function bar({ x, top, width, bottom, isTop, fill, outline }: Bar) {
+  if (outline) return box({ x, y: top, width, height: bottom - top }, fill, outline)
   const r = isTop ? Math.min(2, bottom - top, width / 2) : 0
   return `<path d="M${x} ${bottom}V${round(top + r)}Q${x} ${top} ${round(x + r)} ${top}H${round(x + width - r)}Q${round(x + width)} ${top} ${round(x + width)} ${round(top + r)}V${bottom}Z" fill="${fill}"/>`
 }
 
-function points(
-  { values }: SeriesChart['series'][number],
-  frame: Frame,
-  y: (value: number) => number,
-) {
+function points({ values }: Shown['series'][number], frame: Frame, y: (value: number) => number) {
   return values.flatMap((value, i) =>
     value === null ? [] : [[round(onLine(frame, i, values.length)), y(value)] as const],
   )
@@ -124,27 +216,27 @@ function onLine({ left, right }: Frame, i: number, count: number) {
     : left + inset + (i * (right - left - 2 * inset)) / (count - 1)
 }
 
-function lines(chart: SeriesChart, frame: Frame, y: (value: number) => number): string[] {
-  return chart.series.map((one, s) => {
+function lines(chart: Shown, frame: Frame, y: (value: number) => number): string[] {
+  return chart.series.map((one) => {
     const at = points(one, frame, y)
     if (at.length === 1)
-      return `<circle cx="${at[0]![0]}" cy="${at[0]![1]}" r="3" fill="${colorOf(one, s)}"/>`
+      return `<circle cx="${at[0]![0]}" cy="${at[0]![1]}" r="3" fill="${one.outline ?? one.color}"/>`
     const path = at.map(([x, y], i) => `${i === 0 ? 'M' : 'L'}${x} ${y}`).join('')
-    return `<path d="${path}" fill="none" stroke="${colorOf(one, s)}" stroke-width="2" stroke-linejoin="round" stroke-linecap="round"/>`
+    return `<path d="${path}" fill="none" stroke="${one.outline ?? one.color}" stroke-width="2" stroke-linejoin="round" stroke-linecap="round"/>`
   })
 }
 
-function area(chart: SeriesChart, frame: Frame, y: (value: number) => number): string[] {
+function area(chart: Shown, frame: Frame, y: (value: number) => number): string[] {
   const at = points(chart.series[0]!, frame, y)
   if (at.length < 2) return []
   const path = at.map(([x, y]) => `L${x} ${y}`).join('')
-  return [`<path d="M${at[0]![0]} ${y(0)}${path}L${at.at(-1)![0]} ${y(0)}Z" fill="#e8effd"/>`]
+  return [`<path d="M${at[0]![0]} ${y(0)}${path}L${at.at(-1)![0]} ${y(0)}Z" fill="#e6f0ea"/>`]
 }
 
 /** Up to this many labels are all shown, shortened if necessary: they are names, not days. */
 const MAX_SHORTENED_LABELS = 12
 
-function names({ kind, labels }: SeriesChart, frame: Frame): string[] {
+function names({ kind, labels }: Shown, frame: Frame): string[] {
   const band = (frame.right - frame.left) / labels.length
   const widest = Math.max(0, ...labels.map(textWidth))
   const every =
@@ -166,19 +258,38 @@ function shorten(text: string, width: number) {
   return `${letters.join('')}…`
 }
 
-function legend({ series }: SeriesChart, width: number): string[] {
-  let right = width - 2
-  return series
-    .map(({ name }, s) => ({ name, s }))
-    .toReversed()
-    .map(({ name, s }) => {
-      const x = right - textWidth(name)
-      right = x - 14 - 12
-      return `<rect x="${round(x - 14)}" y="2" width="10" height="10" rx="2" fill="${colorOf(series[s]!, s)}"/>${label(name, x, 10.5, 'start')}`
-    })
+const MARK_WIDTH = 13
+const LEGEND_GAP = 12
+
+/** The series of each line of the legend: as many as fit. */
+function legendLines({ series }: Shown, width: number) {
+  const lines: Shown['series'][] = [[]]
+  let x = 0
+  for (const one of series) {
+    const wide = MARK_WIDTH + textWidth(one.name)
+    if (x > 0 && x + wide > width) {
+      lines.push([])
+      x = 0
+    }
+    lines.at(-1)!.push(one)
+    x += wide + LEGEND_GAP
+  }
+  return lines
 }
 
-function heatmap(chart: Heatmap, width: number, height: number): string[] {
+function legend(chart: Shown, width: number): string[] {
+  return legendLines(chart, width).flatMap((line, i) => {
+    let x = 2
+    return line.map(({ name, color, outline }) => {
+      const mark = box({ x, y: 3 + 15 * i, width: 9, height: 9 }, color, outline)
+      const written = label(name, x + MARK_WIDTH, 11 + 15 * i, 'start')
+      x += MARK_WIDTH + textWidth(name) + LEGEND_GAP
+      return mark + written
+    })
+  })
+}
+
+function heatmap(chart: Heatmap, { width, height }: Size, write: Write): string[] {
   const max = Math.max(1, ...chart.values.flat())
   const left = 8 + Math.max(...chart.rows.map(textWidth))
   const bottom = height - 20
@@ -206,11 +317,11 @@ function heatmap(chart: Heatmap, width: number, height: number): string[] {
 
 /** One hue from light to dark, so that the order is visible without colour. */
 const SHADES = [
-  [241, 245, 249],
-  [191, 211, 251],
-  [108, 154, 245],
-  [37, 99, 235],
-  [23, 47, 122],
+  [243, 242, 236],
+  [207, 226, 217],
+  [127, 173, 156],
+  [60, 119, 101],
+  [27, 62, 51],
 ]
 
 function shade(share: number) {
@@ -241,7 +352,10 @@ function emsOf(letter: string) {
   return /[mwMW@]/.test(letter) ? 0.96 : 0.65
 }
 
-const write = (value: number) => value.toLocaleString('en', { maximumFractionDigits: 2 })
+function numberWriter(locale: string): Write {
+  const format = new Intl.NumberFormat(locale, { maximumFractionDigits: 2 })
+  return (value) => format.format(value)
+}
 const round = (value: number) => Math.round(value * 100) / 100
 
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }

@@ -8,40 +8,51 @@ import type {
   ReportResult,
   Totals,
 } from '../report.ts'
+import { wordsOf, type Words } from '../words.ts'
 
 /** Formats the cells of a row for HTML and PDF: one function for each column. */
-export function cellWriters({ parameters, columns }: Pick<ReportResult, 'parameters' | 'columns'>) {
+export function cellWriters({
+  parameters,
+  columns,
+  locale,
+}: Pick<ReportResult, 'parameters' | 'columns' | 'locale'>) {
   const local = localTime(parameters.timeZone)
-  return columns.map(({ type, currency, currencyIn }) => {
+  const words = wordsOf(locale)
+  return columns.map(({ type, currency, currencyIn, fixedWords }) => {
     const currencyAt = columns.findIndex(({ name }) => name === currencyIn)
     return (cell: Cell, row: Cell[]): string => {
       if (type === 'dateTime' && typeof cell === 'number') return local(cell)
+      if (fixedWords && typeof cell === 'string') return words.say(cell)
       const own = currencyAt < 0 ? currency : String(row[currencyAt])
-      return writeCell(type, cell, own ?? null)
+      return writeCell(type, cell, own ?? null, words.locale)
     }
   })
 }
 
-function writeCell(type: ColumnType, cell: Cell, currency: string | null): string {
+function writeCell(type: ColumnType, cell: Cell, currency: string | null, locale: string): string {
   if (cell === null) return ''
   if (typeof cell === 'string') return cell
-  if (type === 'money') return decimalsOf(currency).format(cell)
-  return type === 'percent' ? `${oneDecimal.format(cell)} %` : whole.format(cell)
+  if (type === 'money') return decimalsOf(currency, locale).format(cell)
+  return type === 'percent' ? `${oneDecimal(locale).format(cell)} %` : whole(locale).format(cell)
 }
 
 /** The total of a column. Amounts in several currencies are listed, not added. */
-export function writeTotal({ type, currency }: Column, total: Totals[string] | undefined): string {
+export function writeTotal(
+  { type, currency }: Column,
+  total: Totals[string] | undefined,
+  locale: string,
+): string {
   if (total === null || typeof total !== 'object') {
-    return writeCell(type, total ?? null, currency ?? null)
+    return writeCell(type, total ?? null, currency ?? null, locale)
   }
   return Object.entries(total)
-    .map(([one, amount]) => `${one} ${decimalsOf(one).format(amount)}`)
+    .map(([one, amount]) => `${one} ${decimalsOf(one, locale).format(amount)}`)
     .join(', ')
 }
 
 /** Numbers with the decimals of a currency: two for CHF, none for JPY. */
-function decimalsOf(currency: string | null) {
-  const key = currency ?? ''
+function decimalsOf(currency: string | null, locale: string) {
+  const key = `${locale} ${currency ?? ''}`
   let format = amounts.get(key)
   if (!format) {
     const digits =
@@ -49,7 +60,7 @@ function decimalsOf(currency: string | null) {
         ? 2
         : new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions()
             .maximumFractionDigits
-    format = new Intl.NumberFormat('en', {
+    format = new Intl.NumberFormat(locale, {
       minimumFractionDigits: digits ?? 2,
       maximumFractionDigits: digits ?? 2,
     })
@@ -81,68 +92,96 @@ export function localTime(timeZone: string) {
   }
 }
 
-export function writeFigure(value: number | null, unit: Unit, currency: string | null): string {
+type Figure = Pick<KpiResult, 'value' | 'unit' | 'currency' | 'words'>
+
+/** A figure for its tile: words if a number does not answer the question. */
+export function writeFigure({ value, unit, currency, words: own }: Figure, words: Words): string {
+  if (own) return own
   if (value === null) return '–'
-  if (unit === 'percent') return `${oneDecimal.format(value)} %`
-  if (unit === 'money') return writeMoney(value, currency)
-  if (unit === 'minutes') return `${whole.format(Math.round(value / 60))} h`
-  return whole.format(value)
+  if (unit === 'percent') return `${oneDecimal(words.locale).format(value)} %`
+  if (unit === 'money') return writeMoney(value, currency, words.locale)
+  if (unit === 'minutes') return `${whole(words.locale).format(Math.round(value / 60))} h`
+  return whole(words.locale).format(value)
 }
 
 export type Change = { text: string; trend: 'good' | 'bad' | 'even' }
 
 /** How a figure changed since the range that it is compared with. */
-export function writeChange(kpi: KpiResult, comparison: Comparison | null): Change {
+export function writeChange(kpi: KpiResult, comparison: Comparison | null, words: Words): Change {
   const { valueToDate: value, previous, unit, better } = kpi
-  if (!comparison) return { text: 'in the future', trend: 'even' }
-  const soFar = value === kpi.value ? '' : `${writeFigure(value, unit, kpi.currency)} so far, `
+  const { say } = words
+  if (!comparison) return { text: say('in the future'), trend: 'even' }
+  const isSame = value === kpi.value || kpi.words !== undefined
+  const soFar = isSame
+    ? ''
+    : `${say('{figure} so far', { figure: writeFigure({ ...kpi, value }, words) })}, `
   if (previous === null || !comparison.isLikeForLike) {
-    return { text: `${soFar}no earlier figure`, trend: 'even' }
+    return { text: `${soFar}${say('no earlier figure')}`, trend: 'even' }
   }
-  if (value === null) return { text: 'nothing to compare', trend: 'even' }
-  const before = comparison.until ? 'the same point before' : 'the period before'
+  if (value === null) return { text: say('nothing to compare'), trend: 'even' }
+  const before = say(comparison.until ? 'the same point before' : 'the period before')
   const delta = Math.round((value - previous) * 10) / 10
   const trend = delta === 0 || !better ? 'even' : delta > 0 === (better === 'more') ? 'good' : 'bad'
-  if (delta === 0) return { text: `${soFar}as before`, trend }
+  if (delta === 0) return { text: `${soFar}${say('as before')}`, trend }
+  const change = describeChange({ value, previous, delta, unit, before }, words)
+  return { text: `${soFar}${change}`, trend }
+}
+
+type Delta = { value: number; previous: number; delta: number; unit: Unit; before: string }
+
+function describeChange(change: Delta, { say, locale }: Words) {
+  const { value, previous, delta, unit, before } = change
   const sign = delta > 0 ? '+' : '−'
   if (unit === 'percent') {
-    return { text: `${soFar}${sign}${oneDecimal.format(Math.abs(delta))} pt vs. ${before}`, trend }
+    const points = oneDecimal(locale).format(Math.abs(delta))
+    return say('{change} pt vs. {before}', { change: `${sign}${points}`, before })
   }
-  if (previous === 0) return { text: `${soFar}from 0 in ${before}`, trend }
+  if (previous === 0) return say('from 0 in {before}', { before })
   const times = value / previous
-  if (times >= 11)
-    return { text: `${soFar}${whole.format(Math.round(times))} times ${before}`, trend }
-  const share = oneDecimal.format(Math.abs(100 * (times - 1)))
-  return { text: `${soFar}${sign}${share} % vs. ${before}`, trend }
+  if (times >= 11) {
+    return say('{times} times {before}', {
+      times: whole(locale).format(Math.round(times)),
+      before,
+    })
+  }
+  const share = oneDecimal(locale).format(Math.abs(100 * (times - 1)))
+  return say('{change} % vs. {before}', { change: `${sign}${share}`, before })
 }
 
 type Head = Pick<
   ReportResult,
-  'parameters' | 'timeZones' | 'locationName' | 'appliedFilters' | 'comparison' | 'notes'
+  'parameters' | 'timeZones' | 'locationName' | 'appliedFilters' | 'comparison' | 'notes' | 'locale'
 >
 
 /** Location, filters, period, comparison and time zone, for the head of a report. */
 export function describeScope(result: Head): [label: string, value: string][] {
   const { parameters, timeZones, locationName, appliedFilters, comparison, notes } = result
   const { startDate, endDate, timeZone, printedTime } = parameters
+  const { say } = wordsOf(result.locale)
   return [
-    ['Location', locationName ?? 'All locations'],
+    [say('Location'), locationName ?? say('All locations')],
     ...appliedFilters,
-    ['Period', `${startDate} – ${endDate}`],
-    ...(comparison ? [describeComparison(comparison)] : []),
+    [say('Period'), `${startDate} – ${endDate}`],
+    ...(comparison ? [describeComparison(comparison, say)] : []),
     [
-      'Time zone',
-      timeZones.length > 1 ? `that of each location (${timeZones.join(', ')})` : timeZone,
+      say('Time zone'),
+      timeZones.length > 1
+        ? say('that of each location ({zones})', { zones: timeZones.join(', ') })
+        : timeZone,
     ],
-    ['Printed', writeMoment(printedTime, timeZone)],
-    ...notes.map((note): [string, string] => ['Note', note]),
+    [say('Printed'), writeMoment(printedTime, timeZone)],
+    ...notes.map((note): [string, string] => [say('Note'), note]),
   ]
 }
 
-function describeComparison({ startDate, endDate, until, note }: Comparison): [string, string] {
-  if (note !== null) return ['Compared with', note]
-  const end = until === null ? endDate : `${until}, the same point`
-  return ['Compared with', startDate === end ? startDate : `${startDate} – ${end}`]
+function describeComparison(
+  { startDate, endDate, until, note }: Comparison,
+  say: Words['say'],
+): [string, string] {
+  const label = say('Compared with')
+  if (note !== null) return [label, note]
+  const end = until === null ? endDate : say('{until}, the same point', { until })
+  return [label, startDate === end ? startDate : `${startDate} – ${end}`]
 }
 
 /** `2026-10-01 08:00 CEST`. */
@@ -160,16 +199,33 @@ function writeMoment(epochMs: number, timeZone: string) {
 /** A locale has short names only for the time zones of its country; the others are offsets. */
 const LOCALES = ['en-GB', 'en-US', 'en-AU', 'en-NZ', 'en-IN', 'en-ZA']
 
-const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 2 })
-const oneDecimal = new Intl.NumberFormat('en', {
-  minimumFractionDigits: 1,
-  maximumFractionDigits: 1,
-})
+const formats = new Map<string, Intl.NumberFormat>()
 
-const writeMoney = (value: number, currency: string | null) =>
+function numbersIn(locale: string, decimals: 'whole' | 'one') {
+  const key = `${locale} ${decimals}`
+  let format = formats.get(key)
+  if (!format) {
+    format = new Intl.NumberFormat(
+      locale,
+      decimals === 'one'
+        ? { minimumFractionDigits: 1, maximumFractionDigits: 1 }
+        : { maximumFractionDigits: 2 },
+    )
+    formats.set(key, format)
+  }
+  return format
+}
+const whole = (locale: string) => numbersIn(locale, 'whole')
+const oneDecimal = (locale: string) => numbersIn(locale, 'one')
+
+/** How many rows a report has. */
+export const writeRowCount = (rows: number, { say, locale }: Words) =>
+  rows === 1 ? say('1 row.') : say('{count} rows.', { count: whole(locale).format(rows) })
+
+const writeMoney = (value: number, currency: string | null, locale: string) =>
   currency && currency !== NO_CURRENCY
-    ? new Intl.NumberFormat('en', { style: 'currency', currency }).format(value)
-    : decimalsOf(null).format(value)
+    ? new Intl.NumberFormat(locale, { style: 'currency', currency }).format(value)
+    : decimalsOf(null, locale).format(value)
 
 /** A price that was stored without a currency. */
 const NO_CURRENCY = 'XXX'

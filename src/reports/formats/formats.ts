@@ -37,7 +37,8 @@ export function write(
 /** Rows are written as they are read; the totals follow. */
 async function* toJson(result: ReportResult): AsyncIterable<string> {
   const { report, parameters, timeZones, filters, groupBy } = result
-  const { comparison, notes, definitions, kpis, charts } = result
+  const { comparison, sentences, definitions, kpis, charts } = result
+  const notes = [...sentences, ...result.notes]
   const columns = result.columns.map(({ name, label, type }) => ({ name, label, type }))
   const head = JSON.stringify({
     report,

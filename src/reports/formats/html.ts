@@ -1,22 +1,25 @@
 import { escapeHtml } from '../../email/merge.ts'
 import { hasValues } from '../chart.ts'
-import { drawCharts } from './draw-chart.ts'
+import { chartsPerRow, drawCharts } from './draw-chart.ts'
 import {
   cellWriters,
   describeScope,
   removeBidiControls,
   writeChange,
   writeFigure,
+  writeRowCount,
   writeTotal,
 } from './format-values.ts'
+import { wordsOf, type Words } from '../words.ts'
 import { isFigure, type Cell, type Column, type KpiResult, type ReportResult } from '../report.ts'
 
 /** A page with inline styles and charts, without scripts and external resources. */
 export async function* toHtml(result: ReportResult): AsyncIterable<string> {
   const { columns } = result
+  const words = wordsOf(result.locale)
   const writers = cellWriters(result)
 
-  yield headOf(result)
+  yield headOf(result, words)
   let rowCount = 0
   let previous: Cell | undefined
   for await (const batch of result.rows) {
@@ -37,55 +40,77 @@ export async function* toHtml(result: ReportResult): AsyncIterable<string> {
       .join('')
   }
   if (rowCount === 0) {
-    yield `<tr><td class="none" colspan="${columns.length}">Nothing in this period.</td></tr>\n`
+    yield `<tr><td class="none" colspan="${columns.length}">${escape(words.say('Nothing in this period.'))}</td></tr>\n`
   }
   yield '</tbody>\n'
 
   const totals = result.totals()
   if (rowCount > 0 && Object.keys(totals).length > 0) {
     const cells = columns.map((column, i) => {
-      if (!column.total) return `<td>${i === 0 ? 'Total' : ''}</td>`
-      const written = writeTotal(column, totals[column.name])
+      if (!column.total) return `<td>${i === 0 ? escape(words.say('Total')) : ''}</td>`
+      const written = writeTotal(column, totals[column.name], words.locale)
       return `<td${cellClass(column.type)}>${escape(written)}</td>`
     })
     yield `<tfoot><tr>${cells.join('')}</tr></tfoot>\n`
   }
-  yield footOf(result.definitions, rowCount)
+  yield footOf(result.definitions, rowCount, words)
 }
 
-function headOf(result: ReportResult) {
-  const { report, parameters, columns, kpis, comparison } = result
+function headOf(result: ReportResult, words: Words) {
+  const { report, parameters, columns, kpis, sentences } = result
   const charts = result.charts.filter(hasValues)
+  const { locale } = words
+  const wide = drawCharts(charts, { locale })
+  const narrow = drawCharts(charts, { locale, room: 'phone' })
   return `<!doctype html>
-<html lang="en">
+<html lang="${words.language}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escape(report.reportName)}, ${parameters.startDate} – ${parameters.endDate}</title>
-<style>${STYLE}</style>
+<style>:root { --accent: ${result.accentColor ?? '#2f5d50'}; --per-row: ${chartsPerRow(charts)}; }${STYLE}@media screen and (max-width: 640px) { ${cardLabels(columns)} }</style>
 </head>
 <body>
 <main>
 <header>
-<h1>${escape(report.reportName)}</h1>
+${logoOf(result)}<h1>${escape(report.reportName)}</h1>
 <p class="business"><bdi>${escape(result.businessName)}</bdi></p>
 <dl>${describeScope(result).map(fact).join('')}</dl>
 </header>
-<section class="kpis">${kpis.map((kpi) => tile(kpi, comparison)).join('')}</section>
-<section class="charts">${drawCharts(charts)
-    .map((svg, i) => figure(svg, charts[i]!.title))
+${sentences.map((sentence) => `<p class="sentence">${escape(sentence)}</p>`).join('\n')}
+<section class="kpis">${kpis.map((kpi) => tile(kpi, result.comparison, words)).join('')}</section>
+<section class="charts">${charts
+    .map(({ title }, i) => figure(title, { wide: wide[i]!, narrow: narrow[i]! }))
     .join('')}</section>
-<table>
+<div class="rows"><table>
 <thead><tr>${columns.map(({ label, type }) => `<th scope="col"${cellClass(type)}>${escape(label)}</th>`).join('')}</tr></thead>
 <tbody>
 `
 }
 
-const footOf = (definitions: ReportResult['definitions'], rowCount: number) => `</table>
-<footer><h2>What the figures count</h2><ul>${definitions
+const logoOf = ({ logo, businessName }: ReportResult) =>
+  logo
+    ? `<img class="logo" alt="${escape(businessName)}" src="data:${logo.type};base64,${logo.data}">\n`
+    : ''
+
+/** On a phone a row is a card, and each cell has the label of its column. */
+const cardLabels = (columns: Column[]) =>
+  columns
+    .map(({ label }, i) => `td:nth-child(${i + 1})::before { content: ${cssString(label)}; }`)
+    .join(' ')
+
+const cssString = (text: string) =>
+  `"${removeBidiControls(text).replace(/[^\p{L}\p{N} .,()/%-]/gu, (sign) => `\\${sign.codePointAt(0)!.toString(16)} `)}"`
+
+const footOf = (
+  definitions: ReportResult['definitions'],
+  rowCount: number,
+  words: Words,
+) => `</table></div>
+<footer><h2>${escape(words.say('What the figures count'))}</h2><ul>${definitions
   .map(([label, definition]) => `<li><b>${escape(label)}</b> ${escape(definition)}</li>`)
   .join('')}</ul>
-<p>${rowCount.toLocaleString('en')} ${rowCount === 1 ? 'row' : 'rows'}.</p></footer>
+<p>${escape(writeRowCount(rowCount, words))}</p></footer>
 </main>
 </body>
 </html>
@@ -94,13 +119,13 @@ const footOf = (definitions: ReportResult['definitions'], rowCount: number) => `
 const fact = ([label, value]: [string, string]) =>
   `<div><dt>${escape(label)}</dt><dd><bdi>${escape(value)}</bdi></dd></div>`
 
-function tile(kpi: KpiResult, comparison: ReportResult['comparison']) {
-  const change = writeChange(kpi, comparison)
-  return `<div class="kpi" title="${escape(kpi.definition)}"><span>${escape(kpi.label)}</span><strong>${escape(writeFigure(kpi.value, kpi.unit, kpi.currency))}</strong><small class="${change.trend}">${escape(change.text)}</small></div>`
+function tile(kpi: KpiResult, comparison: ReportResult['comparison'], words: Words) {
+  const change = writeChange(kpi, comparison, words)
+  return `<div class="kpi" title="${escape(kpi.definition)}"><span>${escape(kpi.label)}</span><strong>${escape(writeFigure(kpi, words).replaceAll('\u00a0', ' '))}</strong><small class="${change.trend}">${escape(change.text)}</small></div>`
 }
 
-const figure = (svg: string, title: string) =>
-  `<figure><figcaption>${escape(title)}</figcaption>${svg}</figure>`
+const figure = (title: string, { wide, narrow }: { wide: string; narrow: string }) =>
+  `<figure><figcaption>${escape(title)}</figcaption><div class="wide">${wide}</div><div class="narrow">${narrow}</div></figure>`
 
 /** Only text cells may wrap. */
 const cellClass = (type: Column['type']) =>
@@ -111,38 +136,62 @@ const escape = (text: string) => escapeHtml(removeBidiControls(text))
 const STYLE = `
 :root { color-scheme: light; }
 * { box-sizing: border-box; }
-body { margin: 0; background: #f8fafc; color: #0f172a; font: 14px/1.45 "Noto Sans", system-ui, -apple-system, "Segoe UI", Roboto, Arial, sans-serif; }
-main { max-width: 1080px; margin: 0 auto; padding: 40px 32px; background: #fff; min-height: 100vh; }
-header::before { content: ""; display: block; width: 48px; height: 4px; background: #2563eb; margin-bottom: 20px; }
-h1 { font-size: 30px; line-height: 1.2; margin: 0; }
-.business { font-size: 16px; color: #64748b; margin: 4px 0 12px; }
-dl { display: flex; flex-wrap: wrap; gap: 6px 32px; margin: 0 0 24px; }
-dl div { display: flex; gap: 8px; }
-dt { color: #64748b; }
+body { margin: 0; background: #faf9f5; color: #1b2824; font: 14px/1.45 "Inter", "Noto Sans", system-ui, -apple-system, "Segoe UI", Roboto, Arial, sans-serif; }
+main { max-width: 1240px; margin: 0 auto; padding: 32px; background: #fff; min-height: 100vh; }
+header { border-top: 3px solid var(--accent); padding-top: 16px; }
+.logo { float: right; max-height: 48px; max-width: 200px; }
+h1 { font: 560 28px/1.2 "Source Serif 4", Georgia, "Noto Serif", serif; margin: 0; }
+.business { font-size: 15px; color: #52615a; margin: 2px 0 10px; }
+dl { display: flex; flex-wrap: wrap; gap: 4px 24px; margin: 0 0 18px; font-size: 13px; }
+dl div { display: flex; gap: 6px; }
+dt { color: #616d66; flex: none; }
 dd { margin: 0; font-weight: 600; }
-.kpis { display: grid; grid-template-columns: repeat(auto-fit, minmax(180px, 1fr)); gap: 14px; margin-bottom: 16px; }
-.kpi { border: 1px solid #e2e8f0; border-radius: 10px; padding: 14px 16px; background: #fcfdfe; display: flex; flex-direction: column; gap: 6px; break-inside: avoid; }
-.kpi span { color: #475569; font-size: 13px; }
-.kpi strong { font-size: 26px; line-height: 1.2; font-variant-numeric: tabular-nums; }
-.kpi small { font-size: 12px; color: #64748b; }
-.kpi .good { color: #166534; }
-.kpi .bad { color: #b91c1c; }
-.charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(340px, 100%), 1fr)); gap: 14px; margin-bottom: 24px; }
-figure { margin: 0; border: 1px solid #e2e8f0; border-radius: 10px; padding: 16px; break-inside: avoid; }
-figcaption { font-weight: 600; margin-bottom: 6px; }
+.sentence { font: 17px/1.5 "Source Serif 4", Georgia, "Noto Serif", serif; max-width: 70ch; margin: 0 0 10px; }
+.kpis { display: grid; grid-template-columns: repeat(auto-fit, minmax(165px, 1fr)); gap: 10px; margin: 18px 0 16px; }
+.kpi { border-radius: 8px; padding: 12px 14px; background: #f3f2ec; display: flex; flex-direction: column; gap: 4px; break-inside: avoid; min-width: 0; overflow-wrap: break-word; }
+.kpi span { color: #52615a; font-size: 13px; }
+.kpi strong { font-size: 20px; line-height: 1.2; font-variant-numeric: tabular-nums; }
+.kpi small { font-size: 12px; color: #52615a; }
+.kpi .good { color: #2f5d50; }
+.kpi .bad { color: #a83a2a; }
+.charts { display: grid; grid-template-columns: repeat(var(--per-row), minmax(0, 1fr)); gap: 12px 20px; margin-bottom: 20px; }
+figure { margin: 0; break-inside: avoid; }
+figcaption { font-weight: 600; margin-bottom: 4px; }
 figure svg { display: block; width: 100%; height: auto; }
+.narrow { display: none; }
 table { width: 100%; border-collapse: collapse; font-size: 13px; font-variant-numeric: tabular-nums; }
-th { position: sticky; top: 0; background: #eef2f8; text-align: left; padding: 7px 8px; color: #1e293b; }
-td { padding: 6px 8px; border-bottom: 1px solid #e8edf3; vertical-align: top; overflow-wrap: anywhere; }
-tbody td:not([class]) { min-width: 8em; }
-tbody tr:nth-child(even) { background: #fafbfd; }
-.n, .d { white-space: nowrap; }
+th { background: #f3f2ec; text-align: left; vertical-align: bottom; padding: 7px 8px; color: #52615a; font-weight: 600; }
+td { padding: 6px 8px; border-bottom: 1px solid #eeece4; vertical-align: top; overflow-wrap: anywhere; }
+tbody td:not([class]) { min-width: 6em; }
+.rows { overflow-x: auto; }
+.d { white-space: nowrap; }
+td.n { white-space: nowrap; }
 .n { text-align: right; }
-tfoot td { font-weight: 700; border-top: 2px solid #475569; border-bottom: 0; }
-.none { text-align: center; color: #64748b; padding: 28px; }
-footer { margin-top: 28px; color: #475569; font-size: 12.5px; }
-footer h2 { font-size: 14px; color: #0f172a; margin: 0 0 6px; }
-footer ul { margin: 0; padding-left: 18px; }
-@media screen and (max-width: 760px) { main { padding: 24px 16px; } .kpis { grid-template-columns: 1fr 1fr; } .kpi strong { font-size: 20px; } table { display: block; overflow-x: auto; } td { overflow-wrap: normal; } }
-@media print { body { background: #fff; } main { padding: 0; max-width: none; } th { position: static; } thead { display: table-header-group; } tr { break-inside: avoid; } .new-page { break-before: page; } tfoot { display: table-row-group; } }
+tfoot td { font-weight: 700; border-top: 2px solid #52615a; border-bottom: 0; }
+.none { text-align: center; color: #616d66; padding: 28px; }
+footer { margin-top: 24px; color: #52615a; font-size: 12.5px; }
+footer h2 { font-size: 13px; color: #1b2824; margin: 0 0 6px; }
+footer ul { margin: 0; padding: 0; list-style: none; columns: 340px; column-gap: 28px; }
+footer li { break-inside: avoid; margin-bottom: 3px; }
+footer b { color: #1b2824; }
+@media screen and (max-width: 640px) {
+  main { padding: 16px; }
+  .charts { grid-template-columns: minmax(0, 1fr); }
+  .wide { display: none; }
+  .narrow { display: block; }
+  .kpis { grid-template-columns: 1fr 1fr; }
+  .kpi strong { font-size: 16px; }
+  table, tbody, tfoot { display: block; }
+  thead { display: none; }
+  tr { display: block; border: 1px solid #e3e1d8; border-radius: 8px; padding: 8px 12px; margin-bottom: 10px; background: #fff; }
+  td { display: flex; justify-content: space-between; gap: 16px; padding: 3px 0; border: 0; text-align: right; }
+  td::before { color: #616d66; text-align: left; flex: none; max-width: 48%; }
+  tbody td:not([class]) { min-width: 0; }
+  td:first-child { font-weight: 600; }
+  td:empty { display: none; }
+  tfoot tr { border-color: #52615a; }
+  td.none { display: block; text-align: center; }
+  td.none::before { content: none; }
+}
+@media print { body { background: #fff; } main { padding: 0; max-width: none; } thead { display: table-header-group; } tr { break-inside: avoid; } .new-page { break-before: page; } tfoot { display: table-row-group; } }
 `

@@ -31,7 +31,7 @@ async function makePdf() {
     const message = JSON.parse(line)
     if (!opening) {
       opening = message as Opening
-      charts = drawCharts(opening.charts, { wide: opening.flipped })
+      charts = drawAt(opening, 0)
     } else if (Array.isArray(message)) {
       rows.push(...(message as string[][]))
       while (rows.length > (joiner ? ROWS_PER_PIECE : MAX_ROWS_OF_SINGLE_PIECE)) {
@@ -49,11 +49,37 @@ async function makePdf() {
   if (!opening || !closing) throw new Error('the input ended before the report was complete')
 
   const last = { opening, charts, rows, rowsSet, closing }
-  if (!joiner) return write(compile({ ...last, numbered: true }).pdf())
+  if (!joiner) return write(compileToFit({ ...last, numbered: true }).pdf())
   const piece = compile(last)
   joiner.add(piece.pdf(), piece.pageCount)
   const footers = compile({ ...last, rows: [], footers: joiner.pageCount })
   joiner.finish(footers.pdf(), { title: opening.title })
+}
+
+/** How low the charts are at each degree of tightness. */
+const FLATNESS = [1, 0.8, 0.62]
+
+const drawAt = (opening: Opening, tight: number) =>
+  drawCharts(opening.charts, {
+    room: opening.flipped ? 'landscape' : 'page',
+    locale: opening.locale,
+    flatness: FLATNESS[tight]!,
+  })
+
+/** More rows than this never fit one page. */
+const MAX_ROWS_OF_A_PAGE = 70
+
+/** A month fits one page: a report that is slightly too long is set tighter, if that is enough. */
+function compileToFit(piece: Piece) {
+  const first = compile(piece)
+  const { opening, rows } = piece
+  const mayFit = first.pageCount === 2 && rows.length <= MAX_ROWS_OF_A_PAGE && opening.newPageAt < 0
+  if (!mayFit) return first
+  for (let tight = 1; tight < FLATNESS.length; tight += 1) {
+    const tighter = compile({ ...piece, tight, charts: drawAt(opening, tight) })
+    if (tighter.pageCount === 1) return tighter
+  }
+  return compile(piece)
 }
 
 /** Adds the full pages of a piece and returns how many rows they hold. The others come again with the next piece. */
@@ -80,14 +106,19 @@ type Piece = {
   marked?: boolean
   /** Makes only the footers, for this many pages. */
   footers?: number
+  /** 0 to 2: how tight it is set. */
+  tight?: number
 }
 
-function compile({ opening, charts, rows, rowsSet, closing, numbered, marked, footers }: Piece) {
+function compile(piece: Piece) {
+  const { opening, charts, rows, rowsSet, closing, numbered, marked, footers, tight = 0 } = piece
   const { compiler, families } = compilerFor(JSON.stringify([opening, rows, closing]))
   const totals = rows.length > 0 && closing ? closing.totals : null
   const shown = {
     ...opening,
     charts: opening.charts.map(({ title }, i) => ({ title, file: `/chart${i}.svg` })),
+    logo: opening.logo && { file: `/${logoFile(opening.logo)}` },
+    tight,
     fonts: families,
     rows,
     short: shortRows(opening, rows),
@@ -101,6 +132,10 @@ function compile({ opening, charts, rows, rowsSet, closing, numbered, marked, fo
     footers: footers ?? 0,
   }
   compiler.mapShadow(join(WORKSPACE, 'report.json'), Buffer.from(JSON.stringify(shown)))
+  if (opening.logo) {
+    const bytes = Buffer.from(opening.logo.data, 'base64')
+    compiler.mapShadow(join(WORKSPACE, logoFile(opening.logo)), bytes)
+  }
   charts.forEach((svg, i) => compiler.mapShadow(join(WORKSPACE, `chart${i}.svg`), Buffer.from(svg)))
 
   const compiled = compiler.compile({ mainFileContent: TEMPLATE })
@@ -117,6 +152,8 @@ function compile({ opening, charts, rows, rowsSet, closing, numbered, marked, fo
   }
 }
 
+const logoFile = ({ type }: NonNullable<Opening['logo']>) => `logo.${type.split('/')[1]}`
+
 /** The places of the rows that begin on a new page, with the first row and the end. */
 function splitIntoPages({ newPageAt }: Opening, rows: string[][]) {
   const starts = rows.flatMap((row, i) =>
@@ -128,7 +165,7 @@ function splitIntoPages({ newPageAt }: Opening, rows: string[][]) {
 /** For each row, whether it surely fits on one line. */
 function shortRows(opening: Opening, rows: string[][]) {
   const widths = opening.columns.map(textPoints)
-  return rows.map((row) => row.every((cell, i) => maxTextWidth(cell) <= widths[i]!))
+  return rows.map((row) => row.every((cell, i) => maxTextWidth(cell) * opening.scale <= widths[i]!))
 }
 
 let cached: { compiler: NodeCompiler; families: string[] } | undefined

@@ -17,10 +17,13 @@ import {
   removeBidiControls,
   writeChange,
   writeFigure,
+  writeRowCount,
   writeTotal,
   type Change,
 } from './format-values.ts'
-import type { ReportResult } from '../report.ts'
+import { chartsPerRow } from './draw-chart.ts'
+import type { Logo, ReportResult } from '../report.ts'
+import { wordsOf } from '../words.ts'
 
 export type PageSize = 'A4' | 'Letter'
 
@@ -28,19 +31,34 @@ export type PageSize = 'A4' | 'Letter'
 export type Opening = {
   paper: Paper
   flipped: boolean
+  language: string
+  locale: string
+  /** Of the business, and its logo as a file of the worker. */
+  accent: string
+  logo: Logo | null
   title: string
   business: string
+  /** Words of the layout. */
+  words: Record<'page' | 'of' | 'definitions' | 'nothing', string>
   footer: string
   facts: [label: string, value: string][]
+  /** What the figures say. */
+  sentences: string[]
   kpis: { label: string; value: string; size: number; change: string; trend: Change['trend'] }[]
   /** Tiles in a row. */
   perRow: number
   charts: Chart[]
+  chartsPerRow: number
   columns: PrintedColumn[]
+  /** Of the letters of the table. */
+  scale: number
   /** The column whose values each begin on a new page; -1: none. */
   newPageAt: number
-  definitions: [label: string, definition: string][]
+  /** In columns of about the same length. */
+  definitions: Definition[][]
 }
+
+type Definition = [label: string, definition: string]
 
 /** What the worker process needs after the rows. */
 export type Closing = { totals: string[] | null; note: string }
@@ -119,6 +137,7 @@ async function feed(input: NodeJS.WritableStream, result: ReportResult, pageSize
     if (!input.write(`${JSON.stringify(message)}\n`)) await once(input, 'drain')
   }
   const { columns } = result
+  const words = wordsOf(result.locale)
   const writers = cellWriters(result)
   let capacity: number[] | undefined
   const open = async (sample: string[][]) => {
@@ -149,10 +168,14 @@ async function feed(input: NodeJS.WritableStream, result: ReportResult, pageSize
   await send({
     totals: hasTotals
       ? columns.map((column, i) =>
-          column.total ? writeTotal(column, totals[column.name]) : i === 0 ? 'Total' : '',
+          column.total
+            ? writeTotal(column, totals[column.name], words.locale)
+            : i === 0
+              ? words.say('Total')
+              : '',
         )
       : null,
-    note: `${rowCount.toLocaleString('en')} ${rowCount === 1 ? 'row' : 'rows'}.`,
+    note: writeRowCount(rowCount, words),
   })
   input.end()
 }
@@ -163,32 +186,73 @@ function makeOpening(result: ReportResult, pageSize: PageSize, sample: string[][
   const period = `${parameters.startDate} – ${parameters.endDate}`
   const paper = pageSize === 'Letter' ? 'us-letter' : 'a4'
   const flipped = isLandscape(result.columns)
+  const words = wordsOf(result.locale)
+  const { say } = words
   const tiles = result.kpis.length
-  const perRow = tiles <= 5 ? tiles : Math.ceil(tiles / Math.ceil(tiles / 4))
+  const perRow = tiles <= MAX_TILES ? tiles : Math.ceil(tiles / Math.ceil(tiles / MAX_TILES))
+  const charts = result.charts.filter(hasValues)
+  const laidOut = layOutColumns(result.columns, sample, { paper, flipped })
   return {
     paper,
     flipped,
+    language: words.language,
+    locale: words.locale,
+    accent: result.accentColor ?? ACCENT,
+    logo: result.logo,
+    words: {
+      page: say('Page'),
+      of: say('of'),
+      definitions: say('What the figures count'),
+      nothing: say('Nothing in this period.'),
+    },
     title: report.reportName,
     business: toPlain(result.businessName),
     footer: `${shorten(toPlain(result.businessName), 60)} · ${report.reportName} · ${period}`,
-    facts: describeScope(result).map(([label, value]) => [label, shorten(toPlain(value), 90)]),
+    facts: describeScope(result).map(([label, value]) => [label, shorten(toPlain(value), 220)]),
+    sentences: result.sentences.map(toPlain),
     perRow,
     kpis: result.kpis.map((kpi) => {
-      const value = writeFigure(kpi.value, kpi.unit, kpi.currency)
-      const { text, trend } = writeChange(kpi, comparison)
+      const value = writeFigure(kpi, words)
+      const { text, trend } = writeChange(kpi, comparison, words)
       return {
         label: kpi.label,
         value,
-        size: value.length > (flipped || perRow < 4 ? 14 : 10) ? 13 : 17,
+        size: tileSize(value, perRow, flipped),
         change: text,
         trend,
       }
     }),
-    charts: result.charts.filter(hasValues),
-    columns: layOutColumns(result.columns, sample, { paper, flipped }),
+    charts,
+    chartsPerRow: chartsPerRow(charts),
+    columns: laidOut.columns,
+    scale: laidOut.scale,
     newPageAt: result.newPageAt,
-    definitions: result.definitions,
+    definitions: splitEvenly(result.definitions, flipped ? 3 : 2),
   }
+}
+
+const MAX_TILES = 6
+/** Pine, unless the business has a colour of its own. */
+const ACCENT = '#2f5d50'
+
+/** In points: the largest size in which a value fits its tile. */
+function tileSize(value: string, perRow: number, flipped: boolean) {
+  const width = (flipped ? 762 : 515) / perRow - 19
+  return Math.max(8, Math.min(14, Math.floor((10 * width) / (value.length * 0.64)) / 10))
+}
+
+/** Splits definitions into columns, in order. */
+function splitEvenly(definitions: Definition[], count: number): Definition[][] {
+  const lengthOf = ([label, definition]: Definition) => label.length + definition.length + 20
+  const whole = definitions.reduce((sum, one) => sum + lengthOf(one), 0)
+  const columns: Definition[][] = Array.from({ length: count }, () => [])
+  let before = 0
+  for (const one of definitions) {
+    const middle = before + lengthOf(one) / 2
+    columns[Math.min(count - 1, Math.floor((middle / whole) * count))]!.push(one)
+    before += lengthOf(one)
+  }
+  return columns
 }
 
 /** Allows line breaks in words that are longer than a line, preferably after punctuation. */

@@ -1,8 +1,7 @@
-import { colorOf, type Chart, type Heatmap, type SeriesChart } from '../chart.ts'
+import { colorOf, outlineOf, type Chart, type Heatmap, type SeriesChart } from '../chart.ts'
 import { columnLetters, STYLE, text, textCell, xml } from './xlsx-parts.ts'
 import type { ZipEntry } from './zip.ts'
 
-const SHEET = 'Charts'
 /** Rows that a drawn chart covers. */
 const CHART_HEIGHT = 18
 
@@ -31,7 +30,7 @@ export function chartSheet(charts: Chart[]) {
 }
 
 /** The drawing, its relations, and one part for each drawn chart. A heat map is shaded cells. */
-export function chartParts(charts: Chart[]): ZipEntry[] {
+export function chartParts(charts: Chart[], sheetName: string): ZipEntry[] {
   if (charts.length === 0) return []
   const drawn = placed(charts).flatMap(({ chart, top }) =>
     chart.kind === 'heatmap' ? [] : [{ chart, top }],
@@ -50,7 +49,7 @@ export function chartParts(charts: Chart[]): ZipEntry[] {
     },
     ...drawn.map(({ chart, top }, i) => ({
       name: `xl/charts/chart${i + 1}.xml`,
-      content: [chartXml(chart, top)],
+      content: [chartXml(chart, top, `'${sheetName}'`)],
     })),
   ]
 }
@@ -80,7 +79,7 @@ function tableOf(chart: Chart): (string | number | null)[][] {
 
 function shade(chart: Heatmap, top: number, priority: number) {
   const range = `B${top + 2}:${columnLetters(chart.columns.length)}${top + 1 + chart.rows.length}`
-  return `<conditionalFormatting sqref="${range}"><cfRule type="colorScale" priority="${priority}"><colorScale><cfvo type="min"/><cfvo type="max"/><color rgb="FFF1F5F9"/><color rgb="FF6C9AF5"/></colorScale></cfRule></conditionalFormatting>`
+  return `<conditionalFormatting sqref="${range}"><cfRule type="colorScale" priority="${priority}"><colorScale><cfvo type="min"/><cfvo type="max"/><color rgb="FFF3F2EC"/><color rgb="FF5F9A86"/></colorScale></cfRule></conditionalFormatting>`
 }
 
 function drawing(drawn: { chart: SeriesChart; top: number }[]) {
@@ -91,27 +90,31 @@ function drawing(drawn: { chart: SeriesChart; top: number }[]) {
   return xml`<xdr:wsDr xmlns:xdr="http://schemas.openxmlformats.org/drawingml/2006/spreadsheetDrawing" xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships">${frames.join('')}</xdr:wsDr>`
 }
 
-function chartXml(chart: SeriesChart, top: number) {
+function chartXml(chart: SeriesChart, top: number, sheet: string) {
   const first = top + 2
   const last = top + 1 + chart.labels.length
-  const labels = `<c:cat><c:strRef><c:f>${SHEET}!$A$${first}:$A$${last}</c:f>${cache('str', chart.labels)}</c:strRef></c:cat>`
+  const labels = `<c:cat><c:strRef><c:f>${text(sheet)}!$A$${first}:$A$${last}</c:f>${cache('str', chart.labels)}</c:strRef></c:cat>`
   const series = chart.series.map(({ name, values }, i) => {
     const letters = columnLetters(i + 1)
     const color = colorOf(chart.series[i]!, i).slice(1).toUpperCase()
     const fill = `<a:solidFill><a:srgbClr val="${color}"/></a:solidFill>`
+    const outline = outlineOf(chart.series[i]!)?.slice(1).toUpperCase()
+    const edge = outline
+      ? `<a:ln w="9525"><a:solidFill><a:srgbClr val="${outline}"/></a:solidFill></a:ln>`
+      : ''
     const look =
       chart.kind === 'bar'
-        ? `<c:spPr>${fill}</c:spPr><c:invertIfNegative val="0"/>`
+        ? `<c:spPr>${fill}${edge}</c:spPr><c:invertIfNegative val="0"/>`
         : `<c:spPr><a:ln w="25400">${fill}</a:ln></c:spPr><c:marker><c:symbol val="none"/></c:marker>`
-    return `<c:ser><c:idx val="${i}"/><c:order val="${i}"/><c:tx><c:strRef><c:f>${SHEET}!$${letters}$${top + 1}</c:f>${cache('str', [name])}</c:strRef></c:tx>${look}${labels}<c:val><c:numRef><c:f>${SHEET}!$${letters}$${first}:$${letters}$${last}</c:f>${cache('num', values)}</c:numRef></c:val>${chart.kind === 'line' ? '<c:smooth val="0"/>' : ''}</c:ser>`
+    return `<c:ser><c:idx val="${i}"/><c:order val="${i}"/><c:tx><c:strRef><c:f>${text(sheet)}!$${letters}$${top + 1}</c:f>${cache('str', [name])}</c:strRef></c:tx>${look}${labels}<c:val><c:numRef><c:f>${text(sheet)}!$${letters}$${first}:$${letters}$${last}</c:f>${cache('num', values)}</c:numRef></c:val>${chart.kind === 'line' ? '<c:smooth val="0"/>' : ''}</c:ser>`
   })
   const plot =
     chart.kind === 'bar'
-      ? `<c:barChart><c:barDir val="col"/><c:grouping val="${chart.stacked ? 'stacked' : 'clustered'}"/><c:varyColors val="0"/>${series.join('')}<c:gapWidth val="60"/>${chart.stacked ? '<c:overlap val="100"/>' : ''}<c:axId val="1"/><c:axId val="2"/></c:barChart>`
+      ? `<c:barChart><c:barDir val="${chart.named ? 'bar' : 'col'}"/><c:grouping val="${chart.stacked ? 'stacked' : 'clustered'}"/><c:varyColors val="0"/>${series.join('')}<c:gapWidth val="60"/>${chart.stacked ? '<c:overlap val="100"/>' : ''}<c:axId val="1"/><c:axId val="2"/></c:barChart>`
       : `<c:lineChart><c:grouping val="standard"/><c:varyColors val="0"/>${series.join('')}<c:marker val="1"/><c:axId val="1"/><c:axId val="2"/></c:lineChart>`
   const legend =
     chart.series.length > 1 ? '<c:legend><c:legendPos val="b"/><c:overlay val="0"/></c:legend>' : ''
-  return xml`<c:chartSpace xmlns:c="http://schemas.openxmlformats.org/drawingml/2006/chart" xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"><c:roundedCorners val="0"/><c:chart><c:title><c:tx><c:rich><a:bodyPr/><a:p><a:pPr><a:defRPr sz="1200" b="1"/></a:pPr><a:r><a:rPr lang="en" sz="1200" b="1"/><a:t>${text(chart.title)}</a:t></a:r></a:p></c:rich></c:tx><c:overlay val="0"/></c:title><c:autoTitleDeleted val="0"/><c:plotArea><c:layout/>${plot}<c:catAx><c:axId val="1"/><c:scaling><c:orientation val="minMax"/></c:scaling><c:delete val="0"/><c:axPos val="b"/><c:numFmt formatCode="General" sourceLinked="0"/><c:majorTickMark val="none"/><c:minorTickMark val="none"/><c:tickLblPos val="nextTo"/><c:crossAx val="2"/><c:crosses val="autoZero"/></c:catAx><c:valAx><c:axId val="2"/><c:scaling><c:orientation val="minMax"/></c:scaling><c:delete val="0"/><c:axPos val="l"/><c:majorGridlines><c:spPr><a:ln w="6350"><a:solidFill><a:srgbClr val="E5E7EB"/></a:solidFill></a:ln></c:spPr></c:majorGridlines><c:numFmt formatCode="#,##0" sourceLinked="0"/><c:majorTickMark val="none"/><c:minorTickMark val="none"/><c:tickLblPos val="nextTo"/><c:crossAx val="1"/><c:crosses val="autoZero"/></c:valAx></c:plotArea>${legend}<c:plotVisOnly val="1"/><c:dispBlanksAs val="gap"/></c:chart></c:chartSpace>`
+  return xml`<c:chartSpace xmlns:c="http://schemas.openxmlformats.org/drawingml/2006/chart" xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"><c:roundedCorners val="0"/><c:chart><c:title><c:tx><c:rich><a:bodyPr/><a:p><a:pPr><a:defRPr sz="1200" b="1"/></a:pPr><a:r><a:rPr lang="en" sz="1200" b="1"/><a:t>${text(chart.title)}</a:t></a:r></a:p></c:rich></c:tx><c:overlay val="0"/></c:title><c:autoTitleDeleted val="0"/><c:plotArea><c:layout/>${plot}<c:catAx><c:axId val="1"/><c:scaling><c:orientation val="${chart.named ? 'maxMin' : 'minMax'}"/></c:scaling><c:delete val="0"/><c:axPos val="${chart.named ? 'l' : 'b'}"/><c:numFmt formatCode="General" sourceLinked="0"/><c:majorTickMark val="none"/><c:minorTickMark val="none"/><c:tickLblPos val="nextTo"/><c:crossAx val="2"/><c:crosses val="autoZero"/></c:catAx><c:valAx><c:axId val="2"/><c:scaling><c:orientation val="minMax"/></c:scaling><c:delete val="0"/><c:axPos val="${chart.named ? 'b' : 'l'}"/><c:majorGridlines><c:spPr><a:ln w="6350"><a:solidFill><a:srgbClr val="E3E1D8"/></a:solidFill></a:ln></c:spPr></c:majorGridlines><c:numFmt formatCode="#,##0" sourceLinked="0"/><c:majorTickMark val="none"/><c:minorTickMark val="none"/><c:tickLblPos val="nextTo"/><c:crossAx val="1"/><c:crosses val="${chart.named ? 'max' : 'autoZero'}"/></c:valAx></c:plotArea>${legend}<c:plotVisOnly val="1"/><c:dispBlanksAs val="gap"/></c:chart></c:chartSpace>`
 }
 
 /** The values of the cells, so that the chart is visible before the workbook is recalculated. */

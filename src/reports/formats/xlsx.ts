@@ -1,16 +1,25 @@
 import { describeScope, localTime, writeTotal } from './format-values.ts'
-import { isFigure, type Cell, type Column, type ReportResult, type Totals } from '../report.ts'
+import { hasValues } from '../chart.ts'
+import { isFigure, type Cell, type Column, type KpiResult, type ReportResult } from '../report.ts'
+import { wordsOf, type Words } from '../words.ts'
 import { chartParts, chartSheet } from './xlsx-charts.ts'
 import { attribute, columnLetters, STYLE, stylesXml, text, textCell, xml } from './xlsx-parts.ts'
 import { zip } from './zip.ts'
 
 /**
- * A workbook that is written row by row: rows on the first sheet, figures on the second, charts on the
+ * A workbook that is written row by row: figures on the first sheet, rows on the second, charts on the
  * third. Text is written as text cells, so that no data becomes a formula.
  */
 export async function* toXlsx(result: ReportResult): AsyncIterable<Uint8Array> {
-  const charts = chartParts(result.charts)
-  const sheetNames = [result.report.reportName, 'Summary', ...(charts.length ? ['Charts'] : [])]
+  const { say } = wordsOf(result.locale)
+  const chartSheetName = sheetName(say('Charts'))
+  const shown = result.charts.filter(hasValues)
+  const charts = chartParts(shown, chartSheetName)
+  const sheetNames = [
+    sheetName(say('Summary')),
+    sheetName(result.report.reportName),
+    ...(charts.length ? [chartSheetName] : []),
+  ]
   const counted = { rows: 0 }
 
   yield* zip([
@@ -18,11 +27,11 @@ export async function* toXlsx(result: ReportResult): AsyncIterable<Uint8Array> {
     { name: '_rels/.rels', content: [ROOT_RELATIONS] },
     { name: 'docProps/core.xml', content: [coreProperties(result)] },
     { name: 'xl/styles.xml', content: [stylesXml()] },
-    { name: 'xl/worksheets/sheet1.xml', content: rowsSheet(result, counted) },
-    { name: 'xl/worksheets/sheet2.xml', content: [summarySheet(result)] },
+    { name: 'xl/worksheets/sheet1.xml', content: [summarySheet(result)] },
+    { name: 'xl/worksheets/sheet2.xml', content: rowsSheet(result, counted) },
     ...(charts.length
       ? [
-          { name: 'xl/worksheets/sheet3.xml', content: [chartSheet(result.charts)] },
+          { name: 'xl/worksheets/sheet3.xml', content: [chartSheet(shown)] },
           { name: 'xl/worksheets/_rels/sheet3.xml.rels', content: [CHART_SHEET_RELATIONS] },
           ...charts,
         ]
@@ -65,13 +74,22 @@ async function* rowsSheet(result: ReportResult, counted: { rows: number }) {
   }
   if (!started) yield sheetHead(columns, widthsOf(columns, []))
 
-  yield totalsRow(columns, result.totals(), counted.rows)
+  yield totalsRow(result, counted.rows)
   yield `</sheetData><autoFilter ref="A1:${last}${counted.rows + 1}"/>`
   yield '<pageMargins left="0.5" right="0.5" top="0.6" bottom="0.6" header="0.3" footer="0.3"/>'
   yield '<pageSetup orientation="landscape" fitToHeight="0"/>'
-  yield '<headerFooter><oddFooter>&amp;L&amp;A&amp;RPage &amp;P of &amp;N</oddFooter></headerFooter>'
+  yield pageFooter(result.locale)
   yield '</worksheet>'
 }
+
+/** Name of the sheet and number of the page. */
+export function pageFooter(locale: string) {
+  const { say } = wordsOf(locale)
+  return `<headerFooter><oddFooter>&amp;L&amp;A&amp;R${text(say('Page'))} &amp;P ${text(say('of'))} &amp;N</oddFooter></headerFooter>`
+}
+
+/** What Excel allows in the name of a sheet. */
+const sheetName = (name: string) => name.replace(/[\\/?*[\]:']/g, ' ').slice(0, 31)
 
 function sheetHead(columns: Column[], widths: number[]) {
   const labels = columns.map(({ label, type }, i) =>
@@ -79,7 +97,7 @@ function sheetHead(columns: Column[], widths: number[]) {
   )
   return xml`<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">
 <sheetPr><pageSetUpPr fitToPage="1"/></sheetPr>
-<sheetViews><sheetView workbookViewId="0" tabSelected="1"><pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/></sheetView></sheetViews>
+<sheetViews><sheetView workbookViewId="0"><pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/></sheetView></sheetViews>
 <sheetFormatPr defaultRowHeight="15"/>
 <cols>${widths.map((width, i) => `<col min="${i + 1}" max="${i + 1}" width="${width}" customWidth="1"/>`).join('')}</cols>
 <sheetData><row r="1" ht="20" customHeight="1">${labels.join('')}</row>`
@@ -94,8 +112,9 @@ function widthsOf(columns: Column[], sample: Cell[][]) {
   })
 }
 
-function cellWriter(column: Column, letters: string, { parameters }: ReportResult) {
+function cellWriter(column: Column, letters: string, { parameters, locale }: ReportResult) {
   const local = localTime(parameters.timeZone)
+  const { say } = wordsOf(locale)
   const style = STYLE[column.type]
   const number = (value: number, n: number) =>
     `<c r="${letters}${n}" s="${style}"><v>${value}</v></c>`
@@ -104,7 +123,11 @@ function cellWriter(column: Column, letters: string, { parameters }: ReportResul
     if (cell === null || cell === '') return ''
     switch (column.type) {
       case 'text':
-        return textCell(`${letters}${n}`, String(cell), style)
+        return textCell(
+          `${letters}${n}`,
+          column.fixedWords ? say(String(cell)) : String(cell),
+          style,
+        )
       case 'date': {
         const day = daySerial(String(cell))
         return day === undefined ? textCell(`${letters}${n}`, String(cell), 0) : number(day, n)
@@ -137,7 +160,8 @@ function timeSerial(time: string) {
 }
 
 /** SUBTOTAL 109 excludes the rows that a filter hides. */
-function totalsRow(columns: Column[], totals: Totals, rowCount: number) {
+function totalsRow({ columns, totals: read, locale }: ReportResult, rowCount: number) {
+  const totals = read()
   if (rowCount === 0 || !columns.some(({ total }) => total)) return ''
   const n = rowCount + 2
   const sumOne = (name: string) => {
@@ -148,7 +172,10 @@ function totalsRow(columns: Column[], totals: Totals, rowCount: number) {
     typeof names === 'string' ? sumOne(names) : `(${names.map(sumOne).join('+')})`
   const cells = columns.map(({ name, type, total }, i) => {
     const place = `${columnLetters(i)}${n}`
-    if (!total) return i === 0 ? textCell(place, 'Total', STYLE.totalLabel) : emptyTotal(place)
+    if (!total)
+      return i === 0
+        ? textCell(place, wordsOf(locale).say('Total'), STYLE.totalLabel)
+        : emptyTotal(place)
     const [part, whole] = total === 'sum' ? [name] : total.percentOf
     const formula = whole
       ? `IF(${sum(whole)}=0,"",ROUND(100*${sum(part!)}/${sum(whole)},1))`
@@ -156,7 +183,7 @@ function totalsRow(columns: Column[], totals: Totals, rowCount: number) {
     const value = totals[name]
     // A formula could only add the currencies.
     if (typeof value === 'object' && value) {
-      return textCell(place, writeTotal(columns[i]!, value), STYLE.totalLabel)
+      return textCell(place, writeTotal(columns[i]!, value, locale), STYLE.totalLabel)
     }
     const style =
       type === 'money'
@@ -174,47 +201,73 @@ function totalsRow(columns: Column[], totals: Totals, rowCount: number) {
 const emptyTotal = (place: string) => `<c r="${place}" s="${STYLE.totalLabel}"/>`
 
 function summarySheet(result: ReportResult) {
-  const { report, kpis, comparison } = result
-  const lines = [['Business', result.businessName] as const, ...describeScope(result)]
-  let n = 1
+  const { report, comparison, sentences, locale } = result
+  const { say } = wordsOf(locale)
   const rows = [
     `<row r="1" ht="28" customHeight="1">${textCell('A1', report.reportName, STYLE.title)}</row>`,
   ]
-  for (const [label, value] of lines) {
-    n += 1
-    rows.push(
-      `<row r="${n}">${textCell(`A${n}`, label, STYLE.muted)}${textCell(`B${n}`, value, STYLE.text)}</row>`,
-    )
+  const add = (write: (n: number) => string) => {
+    const n = rows.length + 1
+    rows.push(`<row r="${n}">${write(n)}</row>`)
   }
-  n += 2
+  add((n) => textCell(`A${n}`, result.businessName, STYLE.muted))
+  for (const sentence of sentences) add((n) => textCell(`A${n}`, sentence, STYLE.text))
+  add(() => '')
+  for (const [label, value] of describeScope(result)) {
+    add((n) => textCell(`A${n}`, label, STYLE.muted) + textCell(`B${n}`, value, STYLE.text))
+  }
+  add(() => '')
   const isRunning = (comparison?.until ?? null) !== null
-  const figureHeads = [
-    'This period',
-    ...(isRunning ? ['So far', 'Same point before'] : ['Period before']),
-  ]
-  const heads = ['Figure', ...figureHeads, '   What it counts']
-  rows.push(
-    `<row r="${n}">${heads.map((head, i) => textCell(`${columnLetters(i)}${n}`, head, i > 0 && i <= figureHeads.length ? STYLE.headerRight : STYLE.header)).join('')}</row>`,
+  const figureHeads = isRunning
+    ? [say('This period'), say('So far'), say('Same point before')]
+    : [say('This period'), say('Period before')]
+  const heads = [say('Figure'), ...figureHeads, say('Unit'), say('What it counts')]
+  add((n) =>
+    heads
+      .map((head, i) => {
+        const isNumber = i > 0 && i <= figureHeads.length
+        return textCell(
+          `${columnLetters(i)}${n}`,
+          head,
+          isNumber ? STYLE.headerRight : STYLE.header,
+        )
+      })
+      .join(''),
   )
-  for (const { label, value, valueToDate, previous, unit, definition } of kpis) {
-    n += 1
-    const style =
-      unit === 'percent' ? STYLE.percent : unit === 'money' ? STYLE.money : STYLE.integer
-    const figures = [value, ...(isRunning ? [valueToDate] : []), previous].map((figure, i) =>
-      figure === null ? '' : `<c r="${columnLetters(i + 1)}${n}" s="${style}"><v>${figure}</v></c>`,
-    )
-    const last = `${columnLetters(figures.length + 1)}${n}`
-    rows.push(
-      `<row r="${n}">${textCell(`A${n}`, label, STYLE.text)}${figures.join('')}${textCell(last, definition, STYLE.note)}</row>`,
-    )
-  }
+  for (const kpi of result.kpis) add((n) => figureRow(kpi, n, isRunning, say))
   return xml`<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">
 <sheetPr><pageSetUpPr fitToPage="1"/></sheetPr>
-<sheetViews><sheetView workbookViewId="0" showGridLines="0"/></sheetViews>
+<sheetViews><sheetView workbookViewId="0" showGridLines="0" tabSelected="1"/></sheetViews>
 <sheetFormatPr defaultRowHeight="15"/>
-<cols><col min="1" max="1" width="24" customWidth="1"/><col min="2" max="${1 + figureHeads.length}" width="18" customWidth="1"/><col min="${2 + figureHeads.length}" max="${2 + figureHeads.length}" width="90" customWidth="1"/></cols>
+<cols><col min="1" max="1" width="26" customWidth="1"/><col min="2" max="${1 + figureHeads.length}" width="18" customWidth="1"/><col min="${2 + figureHeads.length}" max="${2 + figureHeads.length}" width="10" customWidth="1"/><col min="${3 + figureHeads.length}" max="${3 + figureHeads.length}" width="90" customWidth="1"/></cols>
 <sheetData>${rows.join('')}</sheetData>
-<pageSetup orientation="landscape" fitToHeight="0"/></worksheet>`
+<pageSetup orientation="landscape" fitToHeight="0"/>${pageFooter(locale)}</worksheet>`
+}
+
+type Say = Words['say']
+
+/** A figure, the same before, its unit and its definition. */
+function figureRow(kpi: KpiResult, n: number, isRunning: boolean, say: Say) {
+  const { label, value, valueToDate, previous, unit, definition } = kpi
+  const style = unit === 'percent' ? STYLE.percent : unit === 'money' ? STYLE.money : STYLE.integer
+  const figures = [value, ...(isRunning ? [valueToDate] : []), previous].map((figure, i) => {
+    const place = `${columnLetters(i + 1)}${n}`
+    if (i === 0 && kpi.words) return textCell(place, kpi.words, STYLE.text)
+    return figure === null ? '' : `<c r="${place}" s="${style}"><v>${figure}</v></c>`
+  })
+  const [unitAt, definitionAt] = [1, 2].map((i) => `${columnLetters(figures.length + i)}${n}`)
+  return [
+    textCell(`A${n}`, label, STYLE.text),
+    ...figures,
+    textCell(unitAt!, unitOf(kpi, say), STYLE.muted),
+    textCell(definitionAt!, definition, STYLE.note),
+  ].join('')
+}
+
+function unitOf({ unit, currency, words }: KpiResult, say: Say) {
+  if (words) return ''
+  if (unit === 'money') return currency ?? ''
+  return unit === 'percent' ? '%' : unit === 'minutes' ? 'min' : say('number')
 }
 
 function contentTypes(sheets: number, charts: number) {
@@ -253,12 +306,12 @@ function workbookRelations(sheets: number) {
 }
 
 function workbook(sheetNames: string[], columnCount: number, rowCount: number) {
-  const quoted = `'${sheetNames[0]!.replaceAll("'", "''")}'`
+  const quoted = `'${sheetNames[1]!}'`
   const filtered = `${quoted}!$A$1:$${columnLetters(columnCount - 1)}$${rowCount + 1}`
   const sheets = sheetNames.map(
     (name, i) => `<sheet name="${attribute(name)}" sheetId="${i + 1}" r:id="rId${i + 1}"/>`,
   )
-  return xml`<workbook xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" xmlns:r="${OFFICE}"><bookViews><workbookView activeTab="0"/></bookViews><sheets>${sheets.join('')}</sheets><definedNames><definedName name="_xlnm._FilterDatabase" localSheetId="0" hidden="1">${text(filtered)}</definedName><definedName name="_xlnm.Print_Titles" localSheetId="0">${text(`${quoted}!$1:$1`)}</definedName></definedNames><calcPr calcId="191029" fullCalcOnLoad="1"/></workbook>`
+  return xml`<workbook xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" xmlns:r="${OFFICE}"><bookViews><workbookView activeTab="0"/></bookViews><sheets>${sheets.join('')}</sheets><definedNames><definedName name="_xlnm._FilterDatabase" localSheetId="1" hidden="1">${text(filtered)}</definedName><definedName name="_xlnm.Print_Titles" localSheetId="1">${text(`${quoted}!$1:$1`)}</definedName></definedNames><calcPr calcId="191029" fullCalcOnLoad="1"/></workbook>`
 }
 
 function coreProperties({ report, parameters }: ReportResult) {

@@ -1,0 +1,138 @@
+import { join, raw, sql, type Sql } from '../../database/sql.ts'
+import { firstOf, narrowed } from '../beginning.ts'
+import { groupedColumns, groupedRows } from '../grouping.ts'
+import { measureColumn, measureKpi, selectMeasures } from '../measures.ts'
+import { percent, type Groups, type MeasureName, type Report, type Scope } from '../report.ts'
+import { chartOverTime, linesOf, stepOf } from '../time-steps.ts'
+import { bookingRows } from './conditions.ts'
+
+/** How long before its day an appointment was booked: the least number of days of each column. */
+const LEADS = [
+  { name: 'sameDay', label: 'Same day', fromDays: 0 },
+  { name: 'nextDays', label: '1–2 days', fromDays: 1 },
+  { name: 'sameWeek', label: '3–7 days', fromDays: 3 },
+  { name: 'sameMonth', label: '8–28 days', fromDays: 8 },
+  { name: 'longBefore', label: 'Longer', fromDays: 29 },
+]
+
+const SHOWN: MeasureName[] = ['bookings', 'bookingsValue']
+
+const countLead = ({ name, fromDays }: (typeof LEADS)[number], i: number): Sql => {
+  const below = LEADS[i + 1]?.fromDays
+  const until = below === undefined ? '' : `and f.lead_days < ${below}`
+  return raw(`count(*) filter (where f.lead_days >= ${fromDays} ${until}) as "${name}"`)
+}
+
+/** Everything that a line and the figures show, from rows `f`. */
+const counts = (scope: Scope) => sql`
+  ${join(LEADS.map(countLead), ', ')},
+  count(*) filter (where f.booked_time > f.start_time) as afterwards,
+  percentile_disc(0.5) within group (order by f.lead_days) as "medianLead",
+  count(*) filter (where f.outcome = 'CANCELLED') as "cancelledSince",
+  ${selectMeasures(SHOWN, scope)}`
+
+const groups: Groups = {
+  columns: [
+    measureColumn('bookings'),
+    ...LEADS.map(({ name, label }) => ({
+      name,
+      label,
+      type: 'integer' as const,
+      width: 6,
+      total: 'sum' as const,
+    })),
+    { name: 'afterwards', label: 'Afterwards', type: 'integer', width: 7, total: 'sum' },
+    { name: 'medianLead', label: 'Median days', type: 'integer', width: 6 },
+    { name: 'cancelledSince', label: 'Cancelled since', type: 'integer', width: 7, total: 'sum' },
+    measureColumn('bookingsValue'),
+  ],
+  rows: bookingRows,
+  cells: counts,
+}
+
+export const bookingsMade: Report = {
+  reportId: 104,
+  category: 'APPOINTMENTS',
+  reportName: 'Bookings made and lead time',
+  reportFileName: 'bookings-made',
+  description:
+    'How many appointments were booked on each day, or in each month of a long period, and how long before they begin.',
+  securityFunctions: ['PRINT_REPORTS'],
+  about: 'appointments',
+  columns: groupedColumns(['day'], { groups }),
+  rows: (scope) => groupedRows(scope, { about: 'appointments', groups }, [linesOf(scope)]),
+  groups,
+  groupedBy: (range) => [linesOf(range)],
+  prices: bookingRows,
+  beginning: firstOf('calendar', 't.booked_time', narrowed),
+  figures: (scope) => sql`select ${counts(scope)} from (${bookingRows(scope)}) f`,
+  kpis: [
+    measureKpi('bookings'),
+    {
+      name: 'medianLead',
+      label: 'Median lead, in days',
+      unit: 'count',
+      definition:
+        'Half of the bookings were made at most this many days before the day of the appointment. Those that were entered afterwards, after the appointment had begun, do not count.',
+      value: ({ medianLead }) => medianLead ?? null,
+      tense: 'past',
+    },
+    {
+      name: 'sameDayShare',
+      label: 'For the same day',
+      unit: 'percent',
+      definition:
+        'Bookings for an appointment on the same day as a share of all that were made before it began.',
+      value: (figures) =>
+        percent(
+          figures.sameDay,
+          LEADS.reduce((sum, { name }) => sum + (figures[name] ?? 0), 0),
+        ),
+      tense: 'past',
+    },
+    {
+      name: 'cancelledSince',
+      label: 'Cancelled since',
+      unit: 'percent',
+      definition: 'The share of these bookings whose status counts as cancelled now.',
+      value: ({ cancelledSince, bookings }) => percent(cancelledSince, bookings),
+      better: 'less',
+      tense: 'past',
+      isNotComparable: true,
+      meaninglessWith: ['statusList'],
+    },
+    measureKpi('bookingsValue'),
+  ],
+  charts: [
+    {
+      rows: (scope) => sql`
+        select to_char(date_trunc(${stepOf(scope)}, f.local_start), 'YYYY-MM-DD') as step,
+               ${selectMeasures(['bookings'], scope)}
+        from (${bookingRows(scope)}) f group by 1`,
+      draw: (rows, scope) => [
+        chartOverTime(scope, rows, {
+          kind: 'bar',
+          name: 'bookings',
+          title: 'Bookings made',
+          unit: 'count',
+          series: [{ name: 'Bookings made', column: 'bookings' }],
+        }),
+      ],
+    },
+    {
+      rows: (scope) => sql`select ${counts(scope)} from (${bookingRows(scope)}) f`,
+      draw: ([figures = {}]) => [
+        {
+          kind: 'bar',
+          name: 'lead',
+          title: 'Bookings by days before the appointment',
+          unit: 'count',
+          labels: LEADS.map(({ label }) => label),
+          series: [
+            { name: 'Bookings made', values: LEADS.map(({ name }) => Number(figures[name])) },
+          ],
+        },
+      ],
+    },
+  ],
+}

@@ -1,0 +1,131 @@
+import { join, raw, sql } from '../../database/sql.ts'
+import type { Groups, Report, Scope } from '../report.ts'
+import { chartOverTime, stepOf } from '../time-steps.ts'
+import { localAtAnyTime, statusesOf } from './conditions.ts'
+import {
+  FUNNEL_CELLS,
+  FUNNEL_COLUMNS,
+  FUNNEL_COUNTS,
+  funnelKpi,
+  invitationNotes,
+  invitationResults,
+  invitedKpi,
+} from './invitation-rows.ts'
+import { timeOfStatus } from './status-history.ts'
+import { MAIL_RESULTS } from './trigger-log.ts'
+
+const STATES = [
+  { state: 'COMPLETED', name: 'completed', label: 'Completed', tone: 'kept' },
+  { state: 'OPEN', name: 'open', label: 'Open', tone: 'ahead' },
+  { state: 'EXPIRED', name: 'expired', label: 'Expired', tone: 'missed' },
+  { state: 'WITHDRAWN', name: 'withdrawn', label: 'Withdrawn', tone: 'cancelled' },
+] as const
+
+const STATE_COUNTS = raw(
+  STATES.map(({ state, name }) => `count(*) filter (where f.state = '${state}') as ${name}`).join(
+    ', ',
+  ),
+)
+
+const wordsFor = (column: string, words: [key: string, word: string][]) =>
+  sql`case ${raw(column)} ${join(
+    words.map(([key, word]) => sql`when ${key} then ${word}`),
+    ' ',
+  )} end`
+
+const completed = (scope: Scope) => ({
+  object: 'invitation' as const,
+  id: 'f.invitation_uuid',
+  statuses: statusesOf('INVITATION', 'KEPT', scope),
+})
+
+/** Invitations have no location: their days are those of the business. */
+const dayOf = (moment: string, scope: Scope) =>
+  sql`to_char(${localAtAnyTime(moment, 'null::bigint', scope)}, 'YYYY-MM-DD')`
+
+const groups: Groups = {
+  columns: FUNNEL_COLUMNS,
+  rows: invitationResults,
+  cells: () => FUNNEL_CELLS,
+}
+
+export const invitations: Report = {
+  reportId: 702,
+  category: 'CLIENTS',
+  reportName: 'Invitations',
+  reportFileName: 'invitations',
+  description:
+    'All invitations of the period: whether the mail arrived, the client accepted, booked and came.',
+  securityFunctions: ['PRINT_REPORTS', 'VIEW_CLIENT_REPORTS'],
+  about: 'invitations',
+  columns: [
+    { name: 'invitedOn', label: 'Invited', type: 'date', width: 10 },
+    { name: 'campaign', label: 'Campaign', type: 'text', width: 18 },
+    { name: 'client', label: 'Client', type: 'text', width: 17 },
+    { name: 'phone', label: 'Phone', type: 'text', width: 14 },
+    { name: 'emailAddress', label: 'Email', type: 'text', width: 20 },
+    { name: 'mail', label: 'Mail', type: 'text', width: 14 },
+    { name: 'state', label: 'State', type: 'text', width: 9 },
+    { name: 'completedOn', label: 'Completed on', type: 'date', width: 10 },
+    { name: 'expiresOn', label: 'Expires', type: 'date', width: 10 },
+    { name: 'appointment', label: 'Appointment', type: 'text', width: 16 },
+    { name: 'visit', label: 'Result', type: 'text', width: 7 },
+  ],
+  rows: (scope) => sql`
+    select to_char(f.local_start, 'YYYY-MM-DD') as "invitedOn",
+           f.campaign,
+           cl.first_name || ' ' || cl.last_name as client,
+           cl.phone,
+           cl.email_address as "emailAddress",
+           ${wordsFor('f.mail', Object.entries(MAIL_RESULTS))} as mail,
+           ${wordsFor(
+             'f.state',
+             STATES.map(({ state, label }) => [state, label]),
+           )} as state,
+           case when f.state = 'COMPLETED' then ${dayOf('f.completed_time', scope)} end as "completedOn",
+           ${dayOf('f.expires_time', scope)} as "expiresOn",
+           to_char(${localAtAnyTime('f.first_time', 'f.first_location', scope)}, 'YYYY-MM-DD HH24:MI') as appointment,
+           case when f.came > 0 then 'Came' when f.bookings > 0 then 'Booked' end as visit
+    from (select f.*, ${timeOfStatus(completed(scope), scope)} as completed_time
+          from (${invitationResults(scope)}) f) f
+    join client cl on (cl.business_id, cl.client_id) = (${scope.businessId}, f.client_id)
+    order by f.created_date, f.invitation_uuid`,
+  figures: (scope) => sql`
+    select ${FUNNEL_COUNTS}, count(*) filter (where f.state = 'OPEN') as open
+    from (${invitationResults(scope)}) f`,
+  kpis: [
+    invitedKpi,
+    {
+      name: 'open',
+      label: 'Open',
+      unit: 'count',
+      definition: 'Invitations that are neither completed nor withdrawn, and have not expired.',
+      value: ({ open }) => open ?? 0,
+      tense: 'past',
+      isNotComparable: true,
+    },
+    funnelKpi('reached'),
+    funnelKpi('completed'),
+    funnelKpi('booked'),
+    funnelKpi('came'),
+  ],
+  charts: [
+    {
+      rows: (scope) => sql`
+        select to_char(date_trunc(${stepOf(scope)}, f.local_start), 'YYYY-MM-DD') as step, ${STATE_COUNTS}
+        from (${invitationResults(scope)}) f group by 1`,
+      draw: (rows, scope) => [
+        chartOverTime(scope, rows, {
+          kind: 'bar',
+          name: 'invitations',
+          title: 'Invitations',
+          stacked: true,
+          unit: 'count',
+          series: STATES.map(({ name, label, tone }) => ({ name: label, column: name, tone })),
+        }),
+      ],
+    },
+  ],
+  groups,
+  sentences: invitationNotes,
+}

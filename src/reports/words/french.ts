@@ -1,0 +1,1 @@
+export const FRENCH: Record<string, string> = {}

@@ -1,0 +1,1 @@
+export const GERMAN: Record<string, string> = {}
