@@ -9,6 +9,8 @@ type AccountMail = OwnMail & {
   businessId: number
   to: string
   attachment?: MessageAttachment | undefined
+  /** It is sent also if the mail of the business is paused or its daily limit is reached. */
+  isAccount?: boolean
 }
 
 /**
@@ -25,8 +27,8 @@ export async function sendAccountMail(
   const sender = senderOf({ from: null, fromName: '', replyTo: null }, business, mailFrom)
   const { html, text } = writeOwnMail(mail, { ...business, logo: null })
   const email = { ...ABOUT_NO_OBJECT, businessId, subject, html, text, test: false }
-  const { attachment } = mail
-  const [emailId] = await queueMails(tx, email, sender, [to], { now, host, attachment })
+  const { attachment, isAccount = false } = mail
+  const [emailId] = await queueMails(tx, email, sender, [to], { now, host, attachment, isAccount })
   return emailId!
 }
 

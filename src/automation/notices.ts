@@ -75,7 +75,8 @@ async function mailPeople(tx: Db, parts: NoticeParts, businessId: number, notice
   const { now, mailFrom, host, publicUrl = `https://${parts.host}` } = parts
   const link = `${publicUrl}/console${notice.path}`
   for (const to of await listFailureAddresses(tx, businessId)) {
-    const mail = { ...notice, businessId, to, link, after: [...notice.after, WHY] }
+    const after = [...notice.after, WHY]
+    const mail = { ...notice, businessId, to, link, after, isAccount: true }
     await sendAccountMail(tx, mail, { now: now(), mailFrom, host })
   }
 }
