@@ -429,7 +429,7 @@ export class Deliveries {
 async function postponePaused(tx: Db, claimed: ClaimedEmail[], now: Temporal.Instant) {
   if (!claimed.some((mail) => mail.mailPaused)) return []
   const stillPaused = await lockPausedBusinesses(tx, claimed)
-  const paused = claimed.filter((mail) => stillPaused.has(mail.businessId))
+  const paused = claimed.filter((mail) => mail.mailPaused && stillPaused.has(mail.businessId))
   await postponePausedEmails(tx, paused, { now, until: now.add(PAUSE_CHECKED_EVERY) })
   return paused
 }

@@ -61,7 +61,7 @@ export async function readQueueHealth(db: Db, now: Temporal.Instant, leaseSecond
       from (
         select q.created_date, q.above_limit_until is not null and q.above_limit_until > ${now} as is_above
         from email_queue q join business b using (business_id)
-        where not b.mail_paused limit ${MAX_COUNTED}) waiting) mails, (
+        where (not b.mail_paused or q.is_account) limit ${MAX_COUNTED}) waiting) mails, (
       select count(*) filter (where status <> 'EXPIRED') as late,
              count(*) filter (where status = 'EXPIRED' and status_reason like ${`${CAME_LATE}%`}) as expired,
              coalesce(extract(epoch from max(modified_date - due_time)
