@@ -27,7 +27,9 @@ before(async (t) => {
 for (const { reportId, reportName } of REPORTS) {
   if (WITHOUT_DRILL_DOWN.includes(reportId)) continue
   test(`${reportId} ${reportName}: each figure has the count and sum of its objects`, async () => {
-    assert.ok((await checkReport({ reportId, ...AUTUMN })) > 0, 'a figure is not zero')
+    // All clients of this business came for the first time earlier in the year.
+    const range = reportId === 504 ? YEAR : AUTUMN
+    assert.ok((await checkReport({ reportId, ...range })) > 0, 'a figure is not zero')
   })
 }
 
