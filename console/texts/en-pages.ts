@@ -29,6 +29,7 @@ export const enPages = {
     gotNo: '{{who}} did not get {{what}}',
     whatHappened: 'What happened',
     sendAgain: 'Send again',
+    allFailed: 'All failed messages',
     paused: {
       title: 'Mail is paused',
       noReason: 'Nothing is sent until it is resumed.',
