@@ -352,17 +352,27 @@ export class Deliveries {
     }
   }
 
+  /** 'not attempted' if the files cannot be read now. */
   async #withFiles(
     mail: ClaimedEmail,
     send: (message: Message) => Promise<Outcome>,
-  ): Promise<Outcome> {
+  ): Promise<Outcome | 'not attempted'> {
     const message = readMessage(mail.message)
     const fileUUIds = filesIn(message)
     if (fileUUIds.length === 0) return send(message)
-    const outcome = await this.#files.use(mail.businessId, message, fileUUIds, async (whole) =>
-      whole ? send(whole) : FILE_DELETED,
-    )
-    return outcome === 'busy' ? FILES_BUSY : outcome
+    let isRead = false
+    const sendWhole = async (whole: Message | undefined) => {
+      isRead = true
+      return whole ? send(whole) : FILE_DELETED
+    }
+    try {
+      const outcome = await this.#files.use(mail.businessId, message, fileUUIds, sendWhole)
+      return outcome === 'busy' ? FILES_BUSY : outcome
+    } catch (error) {
+      if (isRead) throw error
+      this.#parts.onError(error)
+      return 'not attempted'
+    }
   }
 
   /** A pause first: if the database refuses every mark, the mail server is not called in a loop. */
