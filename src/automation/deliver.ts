@@ -89,7 +89,7 @@ export class Deliveries {
   #sending = 0
   /** Mails that wait for keys or files. The mailer does not know of them yet. */
   readonly #preparing = new Set<ClaimedEmail>()
-  readonly #pace = new Pace()
+  readonly #answerRate = new AnswerRate()
   readonly #files: AttachedFiles
   readonly #shares = new FairShare(EMAIL_QUEUE)
   readonly #senderKeys: SenderKeys
@@ -184,7 +184,7 @@ export class Deliveries {
    * a fast mail server would otherwise wait for the next claim most of the time.
    */
   #room() {
-    const ahead = this.#pace.ahead(monotonicMs())
+    const ahead = this.#answerRate.ahead(monotonicMs())
     const more = ahead - this.#sending
     const room = this.#parts.mailer.room() - this.#preparing.size
     return Math.min(MAX_IN_PROGRESS, Math.max(room, more < ahead / 2 ? 0 : more))
@@ -219,7 +219,7 @@ export class Deliveries {
     const { outage } = this.#server
     return db.transaction(async (tx) => {
       const all = await claim(tx, { worker, now, leaseUntil, limit })
-      const paused = await postponePaused(tx, all, now)
+      const paused = await postponePausedMails(tx, all, now)
       const unpaused = paused.length > 0 ? all.filter((mail) => !paused.includes(mail)) : all
       const above = await postponeAboveDailyLimit(tx, unpaused, now)
       const claimed = above.length > 0 ? unpaused.filter((mail) => !above.includes(mail)) : unpaused
@@ -301,7 +301,7 @@ export class Deliveries {
     } finally {
       this.#sending--
       this.#preparing.delete(mail)
-      this.#pace.count()
+      this.#answerRate.count()
       this.wake()
     }
   }
@@ -436,7 +436,7 @@ export class Deliveries {
 }
 
 /** Postpones the due mails of businesses whose mail is paused. Returns those of the claim. */
-async function postponePaused(tx: Db, claimed: ClaimedEmail[], now: Temporal.Instant) {
+async function postponePausedMails(tx: Db, claimed: ClaimedEmail[], now: Temporal.Instant) {
   if (!claimed.some((mail) => mail.mailPaused)) return []
   const stillPaused = await lockPausedBusinesses(tx, claimed)
   const paused = claimed.filter((mail) => mail.mailPaused && stillPaused.has(mail.businessId))
@@ -445,7 +445,7 @@ async function postponePaused(tx: Db, claimed: ClaimedEmail[], now: Temporal.Ins
 }
 
 /** Counts the answers of the mail server, to estimate how many will come in a moment. */
-class Pace {
+class AnswerRate {
   #since = 0
   #counted = 0
   #ahead = 0
