@@ -3,6 +3,7 @@ import type { MessageAttachment } from '../email/message.ts'
 import { writeOwnMail, type OwnMail } from '../email/own-mail.ts'
 import { getBusiness } from '../store/businesses.ts'
 import { senderOf } from './compose.ts'
+import { findLogo } from './logo.ts'
 import { queueMails, type Sending } from './send-again.ts'
 
 type AccountMail = OwnMail & {
@@ -25,10 +26,12 @@ export async function sendAccountMail(
   const { businessId, to, subject } = mail
   const business = await getBusiness(tx, businessId)
   const sender = senderOf({ from: null, fromName: '', replyTo: null }, business, mailFrom)
-  const { html, text } = writeOwnMail(mail, { ...business, logo: null })
+  const logo = await findLogo(tx, businessId)
+  const { html, text } = writeOwnMail(mail, { ...business, logo })
   const email = { ...ABOUT_NO_OBJECT, businessId, subject, html, text, test: false }
   const { attachment, isAccount = false } = mail
-  const [emailId] = await queueMails(tx, email, sender, [to], { now, host, attachment, isAccount })
+  const sending = { now, host, attachment, logo, isAccount }
+  const [emailId] = await queueMails(tx, email, sender, [to], sending)
   return emailId!
 }
 
