@@ -65,7 +65,10 @@ test('the reports agree with plain calculations over exported rows', async (t) =
       assert.ok(counts[0]! > 3, `the data has appointments of the group ${name}`)
     }
     assert.equal(kpi(printed, 'difference'), null)
-    assert.match(printed.sentences[0]!, /cannot be told yet: about \d+ more appointments are needed/)
+    assert.match(
+      printed.sentences[0]!,
+      /cannot be told yet: about \d+ more appointments are needed/,
+    )
     assert.deepEqual(
       kpi(printed, 'freed'),
       [...expected.values()].reduce((sum, [, , freed]) => sum + freed!, 0),
