@@ -10,6 +10,8 @@ type AccountMail = OwnMail & {
   businessId: number
   to: string
   attachment?: MessageAttachment | undefined
+  /** It is sent also if the mail of the business is paused or its daily limit is reached. */
+  isAccount?: boolean
 }
 
 /**
@@ -27,8 +29,9 @@ export async function sendAccountMail(
   const logo = await findLogo(tx, businessId)
   const { html, text } = writeOwnMail(mail, { ...business, logo })
   const email = { ...ABOUT_NO_OBJECT, businessId, subject, html, text, test: false }
-  const { attachment } = mail
-  const [emailId] = await queueMails(tx, email, sender, [to], { now, host, attachment, logo })
+  const { attachment, isAccount = false } = mail
+  const sending = { now, host, attachment, logo, isAccount }
+  const [emailId] = await queueMails(tx, email, sender, [to], sending)
   return emailId!
 }
 

@@ -96,9 +96,11 @@ export async function queueMails(
     host,
     attachment,
     logo,
+    isAccount,
   }: Pick<Sending, 'now' | 'host'> & {
     attachment?: MessageAttachment | undefined
     logo?: MailContext['business']['logo']
+    isAccount?: boolean
   },
 ): Promise<number[]> {
   const ids = await drawEmailIds(tx, addresses.length)
@@ -121,7 +123,7 @@ export async function queueMails(
       messageId,
     }
   })
-  insertEmails(tx, emails)
+  insertEmails(tx, emails, { isAccount: isAccount === true })
   return ids
 }
 

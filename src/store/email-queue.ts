@@ -39,10 +39,10 @@ export type ClaimedEmail = {
   lastAnswer: string | null
   createdDate: Temporal.Instant
   businessActive: boolean
-  /** All mail of its business is paused, or was until this time. */
+  /** All mail of its business is paused, or was until this time. False for mails about an account. */
   mailPaused: boolean
   mailResumedTime: Temporal.Instant | null
-  /** How many mails its business may send on a day of this time zone; null: any number. */
+  /** How many mails its business may send on a day of this time zone; null: it waits for no limit. */
   dailyMailLimit: number | null
   timeZone: string
   quietHours: QuietHours | null
@@ -94,7 +94,7 @@ export const claimUselessEmails = (db: Db, claim: Claim, lateBefore: Temporal.In
         join business b on b.business_id = q.business_id
         left join event_trigger t
           on (t.business_id, t.event_trigger_id) = (e.business_id, e.event_trigger_id)
-        where q.worker is null and q.next_attempt_time <= ${claim.now} and not b.mail_paused
+        where q.worker is null and q.next_attempt_time <= ${claim.now} and (not b.mail_paused or q.is_account)
           and case when t.fire_now is not false then q.created_date < ${lateBefore}
                    when t.anchor_time > t.scheduled_time then t.anchor_time <= ${claim.now}
                    else t.scheduled_time < ${lateBefore} end
@@ -119,8 +119,9 @@ const claimEmails = (db: Db, claim: Sql) =>
              case when k.attempts = 0 then 0 else (
                select count(*) from jsonb_array_elements(e.attempts) one
                where one ->> 'reply' = ${WORKER_DIED}) end as "workerDeaths",
-             b.active as "businessActive", b.mail_paused as "mailPaused",
-             b.mail_resumed_time as "mailResumedTime", b.daily_mail_limit as "dailyMailLimit",
+             b.active as "businessActive", b.mail_paused and not k.is_account as "mailPaused",
+             b.mail_resumed_time as "mailResumedTime",
+             case when not k.is_account then b.daily_mail_limit end as "dailyMailLimit",
              b.time_zone as "timeZone", b.quiet_hours as "quietHours",
              (select d from unnest(b.sender_domains) d
               where d = lower(split_part(e.from_address, '@', 2)) limit 1) as "senderDomain",
@@ -366,6 +367,7 @@ export const postponePausedEmails = (
       select q.business_id, q.email_id from email_queue q
       where q.business_id = any (${[...new Set(paused.map((mail) => mail.businessId))]}::bigint[])
         and q.next_attempt_time <= ${now}
+        and not q.is_account
         and (q.worker is null or q.worker = any (${paused.map((mail) => mail.worker)}::text[]))
       ${NOT_CLAIMED_MEANWHILE})`)
 
@@ -421,6 +423,7 @@ export const postponeEmailsOfBusiness = (
     where (m.business_id, m.email_id) in (
       select q.business_id, q.email_id from email_queue q
       where q.business_id = ${businessId} and q.next_attempt_time <= ${now}
+        and not q.is_account
         and (q.worker is null or q.email_id = any (${mails.map((mail) => mail.emailId)}::bigint[]))
       ${NOT_CLAIMED_MEANWHILE})`)
 

@@ -4,6 +4,7 @@ import { sql } from '../../src/database/sql.ts'
 import type { Mailer } from '../../src/email/mailer.ts'
 import { readQueueHealth } from '../../src/store/queue-health.ts'
 import { mailerParts, scripted } from '../support/scripted-mailer.ts'
+import { until } from '../support/until.ts'
 import { reminder, startEngine, startWorld } from '../support/world.ts'
 
 type World = Awaited<ReturnType<typeof startWorld>>
@@ -110,6 +111,38 @@ test('mails above the limit wait for the end of quiet hours, unless they are of 
   clock.advance({ minutes: 1 })
   await runEngine()
   assert.equal(taken.length, 7)
+})
+
+test('mails about accounts wait for no daily limit and no pause', async (t) => {
+  const world = await startWorld(t, SMTP)
+  const { businessId, call, db, save } = world
+  const person = { role: 'OWNER', password: 'long enough', emailAddress: 'olga@praxis.example' }
+  await save('/user', { ...person, username: 'olga' })
+  await setLimit(world, 1)
+  await startMailing(world)
+  const { mailer, taken } = scripted()
+  const { runEngine } = startEngine(world, { mailer, captures: false })
+  await runEngine()
+  assert.equal(taken.length, 1)
+  // It is queued after the answer.
+  const askForPassword = async () => {
+    const count = async () => (await db.query(sql`select from password_link`)).length
+    await db.query(sql`delete from password_link`)
+    await call('POST', '/user/password/forgotten', { emailAddress: person.emailAddress })
+    await until(async () => (await count()) > 0)
+  }
+  await askForPassword()
+  await runEngine()
+  assert.equal(taken.length, 2, 'the limit was reached')
+  await save('/business', { businessId, mailPaused: true })
+  await setLimit(world, null)
+  await askForPassword()
+  // In one claim with mails that wait for the end of the pause.
+  await runEngine()
+  assert.deepEqual(
+    taken.slice(1).map(({ to }) => to),
+    [person.emailAddress, person.emailAddress],
+  )
 })
 
 test('a mail to a paused domain is not attempted, and is sent after the pause', async (t) => {

@@ -73,7 +73,10 @@ test('nodes that postpone mails of one business do not wait for each other’s c
   }
   const postponements = [
     (tx: Db, mails: ClaimedEmail[]) => postponePausedEmails(tx, mails, times),
-    (tx: Db, mails: ClaimedEmail[]) => postponeEmailsOfBusiness(tx, businessId, mails, times),
+    (tx: Db, mails: ClaimedEmail[]) => {
+      const nextDay = { now, start: times.until, morning: times.until }
+      return postponeEmailsOfBusiness(tx, businessId, mails, nextDay)
+    },
   ]
   for (const postpone of postponements) {
     await db.transaction(async (one) => {
