@@ -153,6 +153,7 @@ grant usage on sequence business_business_id_seq to bellwether_operator;
 CREATE TRIGGER audit_insert AFTER INSERT ON business REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_insert('business', 'business_id');
 CREATE TRIGGER audit_update AFTER UPDATE ON business REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_update('business', 'business_id');
 CREATE TRIGGER create_default_statuses AFTER INSERT ON business FOR EACH ROW EXECUTE FUNCTION create_default_statuses();
+CREATE TRIGGER raise_daily_mail_limit AFTER UPDATE ON business FOR EACH ROW WHEN (new.daily_mail_limit IS NULL AND old.daily_mail_limit IS NOT NULL OR new.daily_mail_limit > old.daily_mail_limit) EXECUTE FUNCTION raise_daily_mail_limit();
 CREATE TRIGGER resume_mail AFTER UPDATE ON business FOR EACH ROW WHEN (old.mail_paused AND NOT new.mail_paused) EXECUTE FUNCTION resume_mail();
 CREATE TRIGGER sender_domains_inserted AFTER INSERT ON business FOR EACH ROW WHEN (new.sender_domains <> '{}'::text[]) EXECUTE FUNCTION follow_sender_domains();
 CREATE TRIGGER sender_domains_updated AFTER UPDATE ON business FOR EACH ROW WHEN (new.sender_domains IS DISTINCT FROM old.sender_domains) EXECUTE FUNCTION follow_sender_domains();
@@ -465,6 +466,8 @@ create table email_queue (
   next_attempt_time timestamp with time zone not null,
   message_ended boolean not null default false,
   epoch uuid,
+  above_limit_until timestamp with time zone,
+  is_account boolean not null default false,
   constraint email_queue_pkey PRIMARY KEY (business_id, email_id),
   constraint email_queue_business_id_email_id_fkey FOREIGN KEY (business_id, email_id) REFERENCES email(business_id, email_id),
   constraint email_queue_claim CHECK (worker IS NOT NULL OR NOT message_ended),
@@ -654,6 +657,7 @@ create table event_trigger (
   created_user text not null default 'SYSTEM'::text,
   modified_date timestamp with time zone,
   modified_user text,
+  released_time timestamp with time zone,
   constraint event_trigger_pkey PRIMARY KEY (business_id, event_trigger_id),
   constraint event_trigger_completed CHECK ((status = 'COMPLETED'::text) = (completed_time IS NOT NULL)),
   constraint event_trigger_object CHECK ((object_id IS NULL) <> (object_uuid IS NULL)),
@@ -942,6 +946,7 @@ create table pending_trigger (
   modified_date timestamp with time zone,
   modified_user text,
   approval_id bigint,
+  released_time timestamp with time zone,
   constraint pending_trigger_pkey PRIMARY KEY (business_id, event_trigger_id),
   constraint pending_trigger_business_id_approval_id_fkey FOREIGN KEY (business_id, approval_id) REFERENCES approval(business_id, approval_id),
   constraint attempt_not_early CHECK (next_attempt_time >= scheduled_time),
@@ -2167,6 +2172,23 @@ AS $function$
   select case when last_error = 'all mail of the business is paused' then last_error
               else coalesce('last attempt failed: ' || last_error, 'waits for approval ' || approval_id) end
 $function$;
+
+CREATE OR REPLACE FUNCTION raise_daily_mail_limit()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public'
+AS $function$
+begin
+  perform pg_advisory_xact_lock(7230008, hashint8(new.business_id));
+  update email_queue q
+  set next_attempt_time = least(q.next_attempt_time, new.modified_date), above_limit_until = null
+  from (select business_id, email_id from email_queue
+        where business_id = new.business_id and worker is null and above_limit_until > new.modified_date
+        for update skip locked) above
+  where (q.business_id, q.email_id) = (above.business_id, above.email_id);
+  return null;
+end $function$;
 
 CREATE OR REPLACE FUNCTION refuse_definition_change()
  RETURNS trigger

@@ -3,6 +3,7 @@ import { useTranslation } from 'react-i18next'
 import type { Email } from '../../src/contract/email.ts'
 import type { TriggerDetails } from '../../src/contract/event-trigger.ts'
 import { emailQuery } from '../api/messages.ts'
+import { MailFrame } from '../components/mail-frame.tsx'
 import { Failure, Loading } from '../components/states.tsx'
 import classes from './message.module.css'
 
@@ -41,7 +42,6 @@ export function Mail({ message, email }: MailProps) {
   )
 }
 
-/** A sandboxed frame: scripts, remote content and navigation are blocked. */
 function MailBody({ emailId }: { emailId: number }) {
   const { t } = useTranslation()
   const { data, error, refetch } = useQuery(emailQuery(emailId))
@@ -55,11 +55,10 @@ function MailBody({ emailId }: { emailId: number }) {
     )
   }
   return (
-    <iframe
+    <MailFrame
       className={classes.frame}
       title={t('message.frame')}
-      sandbox=""
-      src={`/emails/${emailId}/html`}
+      address={`/emails/${emailId}/html`}
     />
   )
 }

@@ -2,15 +2,10 @@ import type { Db } from '../database/database.ts'
 import { findBusiness } from '../store/businesses.ts'
 import { listDefinitions } from '../store/event-definitions.ts'
 import { importLines, type Imported, type Line } from '../scheduling/import.ts'
-import {
-  hasObject,
-  recordPastClassMessages,
-  recordPastMessages,
-  recordPastStatuses,
-  type PastStatusChange,
-} from '../store/demo-history.ts'
+import { hasAppointment, recordPastStatuses, type PastStatusChange } from '../store/demo-history.ts'
 import { appointments, noonOf, statusLines } from './appointments.ts'
 import { clientLine, joinedTime } from './clients.ts'
+import { recordPastMessages } from './history.ts'
 import { categoryLines, definitionLines, templateLines } from './messages.ts'
 import { campaigns, classes, disclaimers, recalls } from './other-objects.ts'
 import type { Period } from './period.ts'
@@ -31,12 +26,11 @@ export const APPOINTMENTS = 9_000
 const CLIENTS = 400
 const MAX_TEAMS = 25
 const MAX_CLIENTS = 60_000
-const TIME_ZONE = 'Europe/Zurich'
 
 /** The business that `bellwether seed` creates unless it is given one. */
 export const DEMO_BUSINESS = {
   name: 'Lindenhof Physiotherapy',
-  timeZone: TIME_ZONE,
+  timeZone: 'Europe/Zurich',
   emailAddress: 'hello@lindenhof.example',
   phone: '+41 44 555 01 00',
   language: 'en',
@@ -64,7 +58,7 @@ export async function loadDemo(db: Db, demo: Demo): Promise<Imported> {
   const described = new Set(known.map((definition) => definition.description))
 
   // Statuses changed once: loading again must not book the appointments anew.
-  const isLoaded = await hasObject(db, businessId, 'demo-appointment-0')
+  const isLoaded = await hasAppointment(db, businessId, 'demo-appointment-0')
   const changes: PastStatusChange[] = []
   const random = new Random(seed)
   const lines = demoLines({ period, count, random, described, ...(isLoaded ? {} : { changes }) })
@@ -84,28 +78,8 @@ export async function loadDemo(db: Db, demo: Demo): Promise<Imported> {
     onProgress: (done) => demo.onProgress?.(Math.min(1, done / expected), done),
   })
   await recordPastStatuses(db, businessId, changes)
-  const messages = {
-    automations: pastAutomations(period.today),
-    // On the same day the same messages were sent, whatever the time.
-    now: period.today.toZonedDateTime(TIME_ZONE).toInstant(),
-    missed: ['NO_SHOW', 'LATE_CANCELLED'],
-    cancelled: ['CANCELLED'],
-  }
-  await recordPastMessages(db, businessId, messages)
-  await recordPastClassMessages(db, businessId, messages)
+  await recordPastMessages(db, businessId, today)
   return imported
-}
-
-/** Reminders for a year, the other messages for two months. */
-function pastAutomations(today: Temporal.PlainDate) {
-  const since = (day: Temporal.PlainDate) => day.toZonedDateTime(TIME_ZONE).toInstant()
-  const recently = since(today.subtract({ days: 62 }))
-  return [
-    { description: 'Remind two days before', since: since(today.subtract({ months: 12 })) },
-    { description: 'Remind members on the day', since: recently },
-    { description: 'Ask a day after the visit', since: recently },
-    { description: 'Remind students of their class', since: recently },
-  ]
 }
 
 type Making = {

@@ -128,9 +128,15 @@ async function printFor(
     const job = await checkPrintRequest(db, request, readerOfUser(user), parts.now())
     await refuseTooManyRows(db, job, format)
     const file = await printToFile(db, job, { format, pageSize, signal, hasSentences: true })
-    const { reportName } = job.report
-    const { businessName, locationName } = job
-    const about = { reportName, businessName, locationName, startDate, endDate }
+    const { businessName, locationName, locale } = job
+    const about = {
+      reportName: file.reportName,
+      businessName,
+      locationName,
+      locale,
+      startDate,
+      endDate,
+    }
     return await keepFile(parts, schedule, about, file)
   } catch (error) {
     // What the caller of a print would be told, such as a missing right or too many rows.

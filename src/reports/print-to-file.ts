@@ -12,11 +12,13 @@ import { toPdf, type PageSize } from './formats/pdf.ts'
 import { printReport } from './print.ts'
 import type { ReportResult } from './report.ts'
 import { writeSentences } from './sentences.ts'
+import { writeSummary } from './summary.ts'
 
 export type PrintedFile = {
   fileName: string
   contentType: string
   size: number
+  reportName: string
   /** The figures in words; empty unless they were asked for. */
   sentences: string[]
   /** The file is unlinked already: the system deletes it when the handle is closed or the process ends. */
@@ -41,11 +43,13 @@ export async function printToFile(db: Db, job: PrintJob, printing: Printing): Pr
     await rm(path)
     let size = 0
     let sentences: string[] = []
+    let { reportName } = job.report
     await printReport(
       db,
       job,
       async (result) => {
-        if (hasSentences) sentences = writeSentences(result)
+        reportName = result.report.reportName
+        if (hasSentences) sentences = writeMailText(result)
         size =
           format === 'pdf'
             ? await writePdf(result, { handle, pageSize, signal })
@@ -53,12 +57,13 @@ export async function printToFile(db: Db, job: PrintJob, printing: Printing): Pr
       },
       {
         rowsOnly: format === 'csv' && !hasSentences,
+        hasRowFilters: format === 'json',
         signal,
         ...(onProgress ? { onProgress } : {}),
       },
     )
     const fileName = fileNameOf(job, format)
-    return { fileName, contentType: CONTENT_TYPES[format], size, sentences, handle }
+    return { fileName, contentType: CONTENT_TYPES[format], size, reportName, sentences, handle }
   } catch (error) {
     await handle.close()
     throw error
@@ -76,6 +81,14 @@ async function writePdf(result: ReportResult, { handle, pageSize, signal }: PdfW
     size += bytes.length
   }
   return size
+}
+
+/** Three sentences, those of the report itself if it has some, then all figures and the notes. */
+function writeMailText(result: ReportResult) {
+  const { sentences } = result
+  const generated = sentences.length < 3 ? writeSummary(result) : []
+  const first = [...sentences, ...generated.slice(0, 3 - sentences.length)]
+  return [...new Set([...first, ...writeSentences(result)])]
 }
 
 /** Contains no input of users, so it needs no escaping. */

@@ -14,13 +14,17 @@ export type QueueHealth = {
   oldestUnplanned: Temporal.Instant | null
   /** In the last 7 days: triggers that were given up because their attempts failed. */
   gaveUp: number
-  /** In the last 24 hours: triggers that ended more than a minute late, and those then of no use. */
+  /**
+   * In the last 24 hours: triggers that ended more than a minute late, and those then of no use. One that
+   * waited for an approval, or for the end of a pause, was due when that ended.
+   */
   late: number
   expired: number
   mostLateSeconds: number
-  /** Mails that are to be sent, without those of businesses whose mail is paused. */
+  /** Mails that are to be sent, without those above a daily limit and of businesses whose mail is paused. */
   emailsWaiting: number
   oldestWaitingEmail: Temporal.Instant | null
+  emailsAboveLimit: number
   pausedBusinesses: number
 }
 
@@ -30,19 +34,30 @@ const MAX_COUNTED = 100_000
 export const overdueAt = (now: Temporal.Instant) =>
   sql`worker is null and next_attempt_time < ${now.subtract({ seconds: 1 })}`
 
+/** From the queue, the mails that nothing holds back on purpose. */
+const waiting = (now: Temporal.Instant) => sql`
+  from email_queue q join business b using (business_id)
+  where (not b.mail_paused or q.is_account)
+    and (q.above_limit_until is null or q.above_limit_until <= ${now})`
+
 /** `leaseSeconds`: of the workers. They take over expired leases every quarter of it. */
-export async function readQueueHealth(db: Db, now: Temporal.Instant, leaseSeconds: number) {
+export async function readQueueHealth(
+  db: Db,
+  now: Temporal.Instant,
+  leaseSeconds: number,
+  maxCounted = MAX_COUNTED,
+) {
   const takenOverUntil = now.subtract({ milliseconds: leaseSeconds * 500 })
   const [health] = await db.query<QueueHealth>(sql`
     select
       (select count(*) from (
-         select from pending_trigger where ${overdueAt(now)} limit ${MAX_COUNTED}) due) as overdue,
+         select from pending_trigger where ${overdueAt(now)} limit ${maxCounted}) due) as overdue,
       (select min(next_attempt_time) from pending_trigger where ${overdueAt(now)}) as "oldestOverdue",
       (select count(*) from (
          select from pending_trigger w left join worker_lease using (worker)
          where w.next_attempt_time <= ${now} and w.worker is not null
            and coalesce(worker_lease.lease_until, '-infinity') < ${takenOverUntil}
-         limit ${MAX_COUNTED}) stuck) as "stuckLeases",
+         limit ${maxCounted}) stuck) as "stuckLeases",
       (select count(*) from event_definition where planned_version < version) as unplanned,
       (select min(modified_date) from event_definition where planned_version < version) as "oldestUnplanned",
       (select count(*) from event_trigger
@@ -51,18 +66,25 @@ export async function readQueueHealth(db: Db, now: Temporal.Instant, leaseSecond
       (select count(*) from business where mail_paused) as "pausedBusinesses",
       mails.*, late.*
     from (
-      select count(*) as "emailsWaiting", min(created_date) as "oldestWaitingEmail" from (
-        select q.created_date from email_queue q join business b using (business_id)
-        where not b.mail_paused limit ${MAX_COUNTED}) waiting) mails, (
+      select (select count(*) from (select ${waiting(now)} limit ${maxCounted}) q) as "emailsWaiting",
+             (select min(q.created_date) ${waiting(now)}) as "oldestWaitingEmail",
+             (select count(*) from (
+                select from email_queue q where q.above_limit_until > ${now} limit ${maxCounted}) q)
+               as "emailsAboveLimit") mails, (
       select count(*) filter (where status <> 'EXPIRED') as late,
              count(*) filter (where status = 'EXPIRED' and status_reason like ${`${CAME_LATE}%`}) as expired,
-             coalesce(extract(epoch from max(modified_date - scheduled_time)
+             coalesce(extract(epoch from max(modified_date - due_time)
                filter (where status <> 'EXPIRED' or status_reason like ${`${CAME_LATE}%`})), 0)::float8
                as "mostLateSeconds"
-      from event_trigger
-      where status in ('COMPLETED', 'FAILED', 'SKIPPED', 'EXPIRED')
-        and modified_date - scheduled_time > interval '1 minute'
-        and modified_date > ${now.subtract({ hours: 24 })}) late`)
+      from (
+        select t.status, t.status_reason, t.modified_date,
+               greatest(t.scheduled_time, t.released_time,
+                 case when b.mail_resumed_time <= t.modified_date then b.mail_resumed_time end) as due_time
+        from event_trigger t join business b using (business_id)
+        where t.status in ('COMPLETED', 'FAILED', 'SKIPPED', 'EXPIRED')
+          and t.modified_date - t.scheduled_time > interval '1 minute'
+          and t.modified_date > ${now.subtract({ hours: 24 })}) ended
+      where modified_date - due_time > interval '1 minute') late`)
   return health!
 }
 

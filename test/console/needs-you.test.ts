@@ -106,14 +106,16 @@ test('mail is paused in the settings, Today shows why, and it is resumed there',
   assert.deepEqual(complaints, [])
 })
 
-/** Books appointments at one location, in one call. */
+/** Books appointments at one location. */
 async function bookMany(count: number, locationId: number, inDays: number) {
   const start = Math.floor(Date.now() / 60_000) * 60_000 + inDays * DAY_MS
-  for (let i = 0; i < count; i += 1) {
-    const startTime = start + i * 1_800_000
-    const who = { clientId: 1, professionalId: 1, reasonId: 1, locationId }
-    await call('POST', '/calendar', { ...who, startTime, endTime: startTime + 1_800_000 })
-  }
+  const who = { clientId: 1, professionalId: 1, reasonId: 1, locationId }
+  await Promise.all(
+    Array.from({ length: count }, (_, i) => {
+      const startTime = start + i * 1_800_000
+      return call('POST', '/calendar', { ...who, startTime, endTime: startTime + 1_800_000 })
+    }),
+  )
 }
 
 test('an automation that stopped matching is marked in its list and on Today', async (t) => {
@@ -138,13 +140,12 @@ test('an automation that stopped matching is marked in its list and on Today', a
   await saveLastReconciliation(database.engine, { endedAt: now(), findings })
 
   const { page, complaints } = await openAs(t, 'sofia')
-  const item = page.getByText('“Tell the first” stopped matching')
-  await item.waitFor()
-  await page.getByText('the key test changed it today').waitFor()
+  const item = page.getByRole('listitem').filter({ hasText: '“Tell the first” stopped matching' })
+  await item.getByText('the key test changed it today').waitFor()
   await page.goto(`${service.base}/console/automations`)
-  await page.getByText('It stopped matching').waitFor()
+  await page.getByText('It stopped matching').first().waitFor()
   await page.goto(`${service.base}/console/`)
-  await page.getByRole('button', { name: 'This is intended' }).click()
+  await item.getByRole('button', { name: 'This is intended' }).click()
   await item.waitFor({ state: 'detached' })
   await page.reload()
   await page.getByRole('heading', { name: 'Needs you' }).waitFor()

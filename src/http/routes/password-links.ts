@@ -272,6 +272,7 @@ async function sendPasswordLink(
       before: before.map(fill),
       link: `${services.config.publicUrl}/console/set-password?token=${token}`,
       after: [words.worksOnce[purpose], words.ignore],
+      isAccount: true,
     },
     sendingOf(services, now),
   )

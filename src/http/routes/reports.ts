@@ -11,6 +11,7 @@ import {
   type ReportFormat,
 } from '../../contract/report.ts'
 import { unknownParameters, unknownProperties } from '../../contract/unknown-properties.ts'
+import { untilAborted } from '../../database/until-aborted.ts'
 import { invalid, notFound, RequestError, type Fault } from '../../errors.ts'
 import { listCategories } from '../../reports/catalog/catalog.ts'
 import { fileNameOf, printToFile } from '../../reports/print-to-file.ts'
@@ -77,7 +78,7 @@ const postPrint =
       async (request, reply) => {
         // From the beginning: a client may leave while its request is checked.
         const signal = abortOnDisconnect(reply)
-        const wanted = await readRequest(request, services)
+        const wanted = await readRequest(request, services, signal)
         signal.throwIfAborted()
         const printing = { request, reply, services, signal, ...wanted }
         return prefersAsync(request) ? printInBackground(runs, printing) : printNow(printing)
@@ -112,7 +113,7 @@ async function printInBackground(
 ) {
   const { database, clock, queues } = services
   const { businessId, credential, db } = request.caller
-  const reportsDb = database.reportsOf(businessId)
+  const reportsDb = untilAborted(database.reportsOf(businessId), signal)
   const rowsTotal = await queues.interactive.run({ businessId, signal }, async () => {
     await refuseTooManyRows(reportsDb, job, format)
     return countRows(reportsDb, job)
@@ -131,7 +132,7 @@ async function printInBackground(
 async function printNow({ request, reply, services, signal, job, format, attach }: Printing) {
   const { database, queues, config } = services
   const { businessId } = request.caller
-  const db = database.reportsOf(businessId)
+  const db = untilAborted(database.reportsOf(businessId), signal)
   keepAliveUntilAnswer(reply)
   const file = await queues.background.run({ businessId, signal }, async () => {
     await refuseTooManyRows(db, job, format)
@@ -191,7 +192,11 @@ export async function requireRun({ db, businessId, credential }: Caller, runId: 
 }
 
 /** Reports all faults of the query and the body at once. */
-async function readRequest(request: FastifyRequest, { database, clock }: Services) {
+async function readRequest(
+  request: FastifyRequest,
+  { database, clock }: Services,
+  signal: AbortSignal,
+) {
   const query = request.query as Record<string, unknown>
   const body = request.body ?? {}
   const faults: Fault[] = [
@@ -212,7 +217,7 @@ async function readRequest(request: FastifyRequest, { database, clock }: Service
   const { startDate, endDate, locationId } = query
   const view = await findViewOf(request.caller, body, faults)
   const wanted = { ...view, ...withoutNulls({ ...body, locationId }), startDate, endDate }
-  const db = database.reportsOf(request.caller.businessId)
+  const db = untilAborted(database.reportsOf(request.caller.businessId), signal)
   const job = await checkPrintRequest(db, wanted, readerOf(request.caller), clock.now()).catch(
     (error: unknown): PrintJob => {
       if (faults.length === 0 || !(error instanceof RequestError) || !error.errors) throw error
