@@ -82,6 +82,42 @@ test('a link that a person created works while the person may see the report', a
   assert.equal((await app.inject(pathname)).statusCode, 410)
 })
 
+test('a file is readable only with the rights it was printed with, by a link and by its run', async (t) => {
+  const { addPerson, app, call, elena, newYork, zurich } = await openDelivery(t)
+  const { userId } = await addPerson('anna', 'ADMINISTRATOR')
+  const anna = ask(app, { cookie: await signInAs(app, 'anna') })
+  const runId = await printRun(anna)
+  const { body } = await anna('POST', `/report/run/${runId}/link`)
+  const statuses = async () => [
+    (await app.inject(new URL(body.url).pathname)).statusCode,
+    (await anna('GET', `/report/run/${runId}/file`)).status,
+  ]
+  assert.deepEqual(await statuses(), [200, 200])
+  for (const fewer of [
+    { role: 'USER', professionalId: elena },
+    { role: 'LOCATION_SUPER_USER', professionalId: null, locationIdList: [zurich, newYork] },
+  ]) {
+    await call('POST', '/user', { userId, ...fewer })
+    assert.deepEqual(await statuses(), [410, 404])
+  }
+  await call('POST', '/user', { userId, role: 'REPORTS_ONLY' })
+  assert.deepEqual(await statuses(), [200, 200])
+})
+
+test('a file of a location is readable while the person may see that location', async (t) => {
+  const { addPerson, app, call, newYork, zurich } = await openDelivery(t)
+  const locations = { locationIdList: [zurich] }
+  const { userId } = await addPerson('anna', 'LOCATION_SUPER_USER', locations)
+  const anna = ask(app, { cookie: await signInAs(app, 'anna') })
+  const runId = await printRun(anna)
+  const readWith = async (locationIdList: number[]) => {
+    await call('POST', '/user', { userId, locationIdList })
+    return (await anna('GET', `/report/run/${runId}/file`)).status
+  }
+  assert.equal(await readWith([newYork, zurich]), 200)
+  assert.equal(await readWith([newYork]), 404)
+})
+
 test('a file with a link is kept beyond a day, others are not', async (t) => {
   const { app, call, clock } = await openDelivery(t)
   const [kept, dropped] = [await printRun(call), await printRun(call)]

@@ -48,8 +48,8 @@ const postLink: Routes = async (app, { clock, config }) => {
         summary: 'Create a public link to the file of a completed report run',
         description:
           'Anyone with the link can read the file until it expires or is revoked. The file is kept as ' +
-          'long as the link works. A link that a person created stops working when that person may no ' +
-          'longer see the report.',
+          'long as the link works. A link works only while the person or key that created it is active ' +
+          'and has the rights with which the file was printed.',
         params: ByRun,
         body: ReportLinkWrite,
         response: { 201: NewReportLink },
@@ -57,7 +57,7 @@ const postLink: Routes = async (app, { clock, config }) => {
     },
     (request, reply) => {
       const { caller, params } = request
-      const { db, businessId, person, user } = caller
+      const { db, businessId, person, apiKeyId, user } = caller
       const now = clock.now()
       const expiresTime = readExpiry(request.body, now)
       return answerOnce(db, request, reply, now, async (tx) => {
@@ -65,7 +65,8 @@ const postLink: Routes = async (app, { clock, config }) => {
         if (status !== 'COMPLETED') {
           throw conflict('The report run has no file. Create the link when it is COMPLETED.')
         }
-        const link = { businessId, runId, userId: person?.userId ?? null, expiresTime }
+        const userId = person?.userId ?? null
+        const link = { businessId, runId, userId, apiKeyId, expiresTime }
         const body = await createReportLink(tx, link, config.publicUrl, { user, now })
         const headers = { location: `/report/run/${runId}/link` }
         return { status: 201, body, headers, secrets: ['url'] }
