@@ -6,6 +6,7 @@ import { printToFile, type PrintedFile } from '../reports/print-to-file.ts'
 import { checkPrintRequest } from '../reports/print-request.ts'
 import { refuseTooManyRows } from '../reports/print.ts'
 import {
+  credentialOfSchedule,
   findTimeZone,
   finishScheduledTime,
   insertScheduleRun,
@@ -163,7 +164,7 @@ async function keepFile(
   const report: MailedReport = { ...about, sentences, fileSize, attachment: undefined }
   if (fileSize > maxAttachedBytes) {
     const db = database.forBusiness(businessId, 'SYSTEM')
-    const credential = `reportSchedule:${reportScheduleId}`
+    const credential = credentialOfSchedule(reportScheduleId)
     const stored = { file, credential, reportId, format, reader }
     const runId = await storeAsRun(db, businessId, stored, now())
     return { report, runId }

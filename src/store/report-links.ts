@@ -81,8 +81,34 @@ export async function revokeReportLink(
     set active = false, version = version + 1, modified_date = ${by.now}, modified_user = ${by.user}
     where business_id = ${businessId} and report_link_id = ${reportLinkId}
     returning ${columns}`)
+  await forgetUnlinkedFiles(tx, businessId, [row!.runId])
   return row!
 }
+
+/** Revokes all links to the files that were printed with a credential. */
+export async function revokeLinksOfCredential(
+  tx: Db,
+  { businessId, credential }: { businessId: number; credential: string },
+  by: By,
+) {
+  const revoked = await tx.query<{ runId: number }>(sql`
+    update report_link l
+    set active = false, version = l.version + 1, modified_date = ${by.now}, modified_user = ${by.user}
+    from report_run r
+    where l.business_id = ${businessId} and l.active
+      and r.business_id = l.business_id and r.run_id = l.run_id and r.credential = ${credential}
+    returning l.run_id as "runId"`)
+  const runIds = revoked.map(({ runId }) => runId)
+  await forgetUnlinkedFiles(tx, businessId, runIds)
+}
+
+/** A file is kept no longer than the links that still work. */
+const forgetUnlinkedFiles = (tx: Db, businessId: number, runIds: number[]) =>
+  tx.query(sql`
+    update report_run r
+    set keep_until = (select max(l.expires_time) from report_link l
+                      where l.business_id = r.business_id and l.run_id = r.run_id and l.active)
+    where r.business_id = ${businessId} and r.run_id = any (${runIds}::bigint[])`)
 
 export type OpenedLink = {
   businessId: number
