@@ -96,3 +96,36 @@ test('no change is shown if the data began inside the compared period', async (t
   assert.equal(there.comparison!.isLikeForLike, false)
   assert.equal(NOW.toString(), '2026-11-10T12:00:00Z')
 })
+
+test('the sentences of Your month compare only what its figures compare', async (t) => {
+  const business = await openBusiness(t)
+  const { book } = business
+  const days = (month: string, count: number) =>
+    Array.from({ length: count }, (_, i) => `2026-${month}-${String(i + 1).padStart(2, '0')}`)
+  for (const day of days('10', 6)) await book({ at: `${day}T09:00+02:00` })
+  await book({ at: '2026-09-26T09:00+02:00' })
+  await book({ at: '2026-12-08T09:00+01:00', status: 'OPEN' })
+  const firstSentence = async (endDate: string) => {
+    const request = { reportId: 100, startDate: '2026-09-01', endDate }
+    const { comparison, sentences } = await print(business, request)
+    return { isLikeForLike: comparison?.isLikeForLike, sentence: sentences[0] }
+  }
+
+  assert.deepEqual(await firstSentence('2026-10-31'), {
+    isLikeForLike: false,
+    sentence: 'October 2026 had 6 appointments, and 0 % were missed.',
+  })
+  assert.deepEqual(await firstSentence('2026-12-31'), {
+    isLikeForLike: undefined,
+    sentence: 'December 2026 has 1 appointment.',
+  })
+  await book({ at: '2026-08-31T09:00+02:00' })
+  assert.deepEqual(await firstSentence('2026-10-31'), {
+    isLikeForLike: true,
+    sentence:
+      'October 2026 had 6 appointments, 5 more than the month before, and 0 % were missed after 0 %.',
+  })
+  await book({ at: '2025-09-30T09:00+02:00' })
+  await book({ at: '2025-10-31T09:00+01:00' })
+  assert.match((await firstSentence('2026-10-31')).sentence!, /5 more than a year before/)
+})
