@@ -118,7 +118,7 @@ export const forms: Report = {
     { name: 'emailAddress', label: 'Email', type: 'text', width: 20 },
     { name: 'appointment', label: 'Appointment', type: 'text', width: 16 },
     { name: 'location', label: 'Location', type: 'text', width: 12, unlessOneLocation: true },
-    { name: 'state', label: 'State', type: 'text', width: 11 },
+    { name: 'state', label: 'State', type: 'text', width: 11, fixedWords: true },
     { name: 'signedOn', label: 'Signed on', type: 'date', width: 10 },
     { name: 'days', label: 'Days', type: 'integer', width: 5 },
   ],
