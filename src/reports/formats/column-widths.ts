@@ -11,7 +11,7 @@ const PAGE_WIDTH = {
   'us-letter': { portrait: 532, landscape: 712 },
 }
 /** Widths in the font size of tables: a digit, an average letter, a bold capital, the cell padding. */
-const POINTS = { digit: 4.7, letter: 4.3, label: 4.9, padding: 8 }
+const POINTS = { digit: 4.7, letter: 4.3, label: 5.2, padding: 8 }
 
 /** Whether the table is too wide for a portrait page. It depends on the columns, not on the rows. */
 export const isLandscape = (columns: Column[]) =>

@@ -442,6 +442,7 @@ export const LABELS: [en: string, de: string, fr: string][] = [
   ['Withdrawn', 'Zurückgezogen', 'Retirée'],
   ['Not signed', 'Nicht unterschrieben', 'Non signé'],
   ['Signed share', 'Anteil unterschrieben', 'Part signée'],
+  ['Open again or confirmed', 'Wieder offen oder bestätigt', 'De nouveau ouvert ou confirmé'],
   ['Waived', 'Erlassen', 'Dispensé'],
   ['Pending', 'Offen', 'En attente'],
   ['No address', 'Keine Adresse', 'Sans adresse'],
